@@ -1,0 +1,22 @@
+# Warnings, sanitizers and the flags that every target shares, on the interface target dlcp_flags.
+add_library(dlcp_flags INTERFACE)
+target_compile_options(dlcp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wno-sign-conversion -Wnon-virtual-dtor $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
+target_include_directories(dlcp_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
+  ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(dlcp_flags INTERFACE DLCP_VERSION="${PROJECT_VERSION}")
+if(DLCP_SANITIZE)
+  target_compile_options(dlcp_flags INTERFACE -fsanitize=${DLCP_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(dlcp_flags INTERFACE -fsanitize=${DLCP_SANITIZE})
+endif()
+if(DLCP_BUILD_FUZZERS)
+  target_compile_options(dlcp_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# dlcp_library(NAME SOURCES... LINK LIBS...): a static library of one layer.
+function(dlcp_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC dlcp_flags ${arg_LINK})
+endfunction()

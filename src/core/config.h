@@ -1,0 +1,37 @@
+// What the protocol can be told. Defaults are for a job that sets nothing; ranges are enforced where
+// settings are read (engine/knobs), not here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "util/time.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::core {
+
+struct Config {
+  // Largest datagram that the local interface carries (MTU - IP - UDP headers), 576..65507.
+  std::size_t datagram_bytes_max = 1472;
+  // What the receive side holds before it drops, in payload bytes, over all connections together.
+  std::size_t receive_capacity_bytes = std::size_t{256} << 10;
+  // Local entropy values, 1..256.
+  std::size_t paths = 16;
+  // Packets of one path that leave together, 1..64; 0 lets the pace decide.
+  std::size_t burst_packets_max = 0;
+  // A peer that says nothing for so long, while something is owed by it, is dead.
+  Duration peer_timeout = 30s;
+  wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
+  // Queueing delay that congestion control aims at, on top of the path's smallest delay.
+  Duration target_delay = 200us;
+  // Sent before the receiver is known to have posted a buffer, per connection; also what the receiver
+  // keeps of such messages per connection (their total is bounded by unposted_pool_bytes).
+  std::size_t eager_bytes = std::size_t{64} << 10;
+  std::size_t unposted_pool_bytes = std::size_t{8} << 20;
+  // Sends or receives outstanding on one connection; NCCL asks for 32 (NCCL_NET_MAX_REQUESTS).
+  std::size_t requests_max = 64;
+  std::string plugin_version = "0.0.0";  // for messages only
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,114 @@
+// The protocol of one device, without clock, thread, system call or random source: everything it
+// knows comes in as arguments. It owns the connections and listeners of the device and finds the one
+// that a packet is for; what a connection then does with it is in send_connection and recv_connection.
+//
+//   in:   connect / listen / post_* / close, on_packet, on_timeout
+//   out:  placements() right after each call that may place, then poll_transmit, poll_event, next_timeout
+//
+// The caller (src/engine, or a simulated world in the tests) makes sure that calls do not overlap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "core/counters.h"
+#include "util/result.h"
+#include "util/time.h"
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+// Index into the endpoint's table, with a generation: a stale one finds nothing.
+using ConnectionId = std::uint64_t;
+using ListenerId = std::uint64_t;
+// The caller's name for one isend or irecv; comes back in the completion event.
+using RequestId = std::uint64_t;
+// Connections of one context (NCCL >= 2.28: one communicator) fail together.
+using ContextId = std::uint64_t;
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    kSendDone,     // every byte is acknowledged; the memory is the caller's again
+    kReceiveDone,  // every byte is placed
+    kClosed,       // the connection is dead; its requests get no further events
+  };
+  Kind kind = Kind::kClosed;
+  ConnectionId connection = 0;
+  RequestId request = 0;
+  std::size_t bytes = 0;  // of the message
+  Error error;            // kClosed only
+};
+
+// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte line).
+struct Placement {
+  std::byte* destination = nullptr;
+  std::span<const std::byte> payload;
+};
+
+enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };
+
+class Endpoint {
+ public:
+  // `seed` makes tokens and path choices; unpredictable in production, fixed in tests.
+  Endpoint(const Config& config, const wire::EndpointAddress& local_address, std::uint64_t seed);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // --- from above ---------------------------------------------------------------------------------
+  struct Listening {
+    ListenerId id = 0;
+    std::uint64_t token = 0;  // goes into the handle, with local_address
+  };
+  Listening listen(ContextId context);
+  void close_listener(Time now, ListenerId listener);
+
+  // The sending side of a connection to a listener elsewhere. Never fails here: refusals and
+  // time-outs arrive as kClosed.
+  ConnectionId connect(Time now, ContextId context, std::uint64_t listener_token,
+                       const wire::EndpointAddress& to);
+  // The receiving side of the next connection that a peer has opened to the listener, if any.
+  std::optional<ConnectionId> accept(ListenerId listener);
+  ConnectionState state(ConnectionId connection) const;
+
+  // Messages match in order: the k-th send with the peer's k-th receive. False when the connection
+  // cannot take it now (too many outstanding, or not open yet): try again later. Memory must stay
+  // valid until the event, or until close().
+  bool post_send(Time now, ConnectionId connection, RequestId request, std::span<const std::byte> message);
+  bool post_receive(Time now, ConnectionId connection, RequestId request, std::span<std::byte> buffer);
+
+  // Returns at once. The memory of unfinished requests is never touched again; if there were any, the
+  // peer is told that the connection was aborted. A receiving side leaves a tombstone that still answers.
+  void close(Time now, ConnectionId connection);
+  // As close(), but every connection of the context fails with `error` and tells its peer.
+  void fail_context(Time now, ContextId context, const Error& error);
+  // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
+  bool has_unconfirmed_closes() const;
+
+  // --- from and to the network ----------------------------------------------------------------------
+  void on_packet(Time now, const wire::RxPacket& packet);
+  void on_timeout(Time now);
+  Time next_timeout() const;  // kNever when nothing is waited for
+  // Fills `out` and returns how many; what the packets reference stays valid until the next call.
+  std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
+
+  // What the last on_packet or post_receive wants copied; copy before the next call to anything here.
+  std::span<const Placement> placements() const;
+  std::optional<Event> poll_event();
+
+  const Counters& counters() const;
+  const Config& config() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dlcp::core

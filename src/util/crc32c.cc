@@ -1,0 +1,61 @@
+#include "util/crc32c.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace dlcp {
+namespace {
+
+constexpr std::uint32_t kReflectedPolynomial = 0x82f63b78u;
+
+constexpr std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? kReflectedPolynomial : 0);
+    table[i] = crc;
+  }
+  return table;
+}
+
+constexpr auto kTable = make_table();
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(std::span<const std::byte> bytes,
+                                                             std::uint32_t crc) {
+  std::uint64_t state = static_cast<std::uint32_t>(~crc);
+  const std::byte* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; at += 8, left -= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    state = _mm_crc32_u64(state, word);
+  }
+  auto tail = static_cast<std::uint32_t>(state);
+  for (; left > 0; ++at, --left) tail = _mm_crc32_u8(tail, static_cast<std::uint8_t>(*at));
+  return ~tail;
+}
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t crc) {
+  crc = ~crc;
+  for (const std::byte b : bytes) crc = kTable[(crc ^ static_cast<std::uint8_t>(b)) & 0xff] ^ (crc >> 8);
+  return ~crc;
+}
+
+std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
+#if defined(__x86_64__)
+  static const bool has_sse42 = __builtin_cpu_supports("sse4.2");
+  if (has_sse42) return crc32c_sse42(bytes, crc);
+#endif
+  return crc32c_portable(bytes, crc);
+}
+
+}  // namespace dlcp

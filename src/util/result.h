@@ -1,0 +1,50 @@
+// The outcome of something that can fail while it is being set up: a value, or an Error that says
+// what happened (with the value seen) and what to do about it. Not for the packet path: there,
+// "nothing now" is a count of 0 and the network's misdeeds are counters.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace dlcp {
+
+enum class ErrorCode {
+  kInvalidArgument,  // the caller broke the interface's contract
+  kInvalidUsage,     // a setting, a size or a pair of peers that cannot work
+  kSystem,           // the operating system refused
+  kRemote,           // the peer died, fell silent or gave up
+  kInternal,         // an invariant of ours does not hold
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string what;  // what happened and the value seen
+  std::string hint;  // what to do; may be empty
+
+  std::string message() const { return hint.empty() ? what : what + "; " + hint; }
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Error error) : state_(std::move(error)) {}
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+struct Unit {};
+using Status = Result<Unit>;
+
+}  // namespace dlcp

@@ -1,0 +1,50 @@
+// A packet on its way out or in: what core/ and datapath/ exchange through the engine, so that
+// neither has to know the other. Bytes are referenced, never owned.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dlcp/traffic_class.h"
+#include "util/time.h"
+
+namespace dlcp::wire {
+
+// Where a datapath can be reached, in the datapath's own encoding. Opaque to everyone else: it
+// travels in NCCL's 128-byte handle and in HELLO frames, and two equal blobs mean the same place.
+struct EndpointAddress {
+  static constexpr std::size_t kMaxBytes = 60;
+  std::array<std::byte, kMaxBytes> bytes{};
+  std::uint8_t size = 0;  // bytes in use, 0..kMaxBytes
+
+  friend bool operator==(const EndpointAddress&, const EndpointAddress&) = default;
+};
+
+// A local entropy value: on UDP the index of the source-port socket, on RoCE of the flow label or
+// queue pair. 0 .. DatapathLimits::paths - 1.
+using PathIndex = std::uint8_t;
+
+struct TxPacket {
+  static constexpr std::size_t kMaxHeaderBytes = 64;
+
+  std::array<std::byte, kMaxHeaderBytes> header;  // the first header_bytes are sent
+  std::uint8_t header_bytes = 0;
+  TrafficClass traffic_class = TrafficClass::kControl;
+  PathIndex path = 0;
+  // Sent after the header: a piece of registered memory, or of a frame that core keeps until the next
+  // poll_transmit.
+  std::span<const std::byte> payload;
+  const EndpointAddress* destination = nullptr;  // never null when handed to a datapath
+};
+
+struct RxPacket {
+  std::span<const std::byte> bytes;  // one whole datagram (after GRO has been taken apart)
+  Time arrived_at;                   // when the kernel or NIC took it off the wire
+  PathIndex path = 0;                // the local socket or queue pair it came in on
+  Ecn ecn = Ecn::kNotEct;
+  std::uint8_t dscp = 0;
+};
+
+}  // namespace dlcp::wire
