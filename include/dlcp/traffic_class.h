@@ -1,8 +1,9 @@
 // The one table of DLCP's traffic classes: what the sender marks and what the switch does with it.
-// The plugin and dlcp-switch both read it; nothing else in the project may define a DSCP or an ECN role.
+// The plugin and dlcp-switch both read it; nothing else in the project may define a DSCP or an ECN
+// role.
 //
-// The default DSCPs overlap uses that RFC 4594 suggests (CS5 signalling, AF2x low-latency data, AF1x
-// bulk): a site checks its own map before it enables them, and may override each one.
+// The default DSCPs overlap uses that RFC 4594 suggests (CS5 signalling, AF2x low-latency data,
+// AF1x bulk): a site checks its own map before it enables them, and may override each one.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ enum class EarlyTreatment : std::uint8_t {
 
 struct TrafficClassRow {
   TrafficClass traffic_class;
-  const char* name;              // as override files, counters and reports spell it
+  const char* name;  // as override files, counters and reports spell it
   SwitchQueue queue;
   std::uint8_t dscp;             // default differentiated-services code point, 0-63
   std::uint8_t drop_precedence;  // 1 = dropped last ... 3 = dropped first (RFC 2597)
@@ -47,13 +48,19 @@ struct TrafficClassRow {
 };
 
 inline constexpr std::array<TrafficClassRow, kTrafficClassCount> kTrafficClasses = {{
-    {TrafficClass::kControl, "control", SwitchQueue::kStrictHigh, 40, 1, Ecn::kEct0, EarlyTreatment::kNever},
+    {TrafficClass::kControl, "control", SwitchQueue::kStrictHigh, 40, 1, Ecn::kEct0,
+     EarlyTreatment::kNever},
     {TrafficClass::kExact, "exact", SwitchQueue::kExact, 18, 1, Ecn::kEct0, EarlyTreatment::kMark},
-    {TrafficClass::kUrgentProtected, "urgent-protected", SwitchQueue::kUrgent, 20, 2, Ecn::kEct0, EarlyTreatment::kMark},
-    {TrafficClass::kUrgentDroppable, "urgent-droppable", SwitchQueue::kUrgent, 22, 3, Ecn::kNotEct, EarlyTreatment::kDrop},
-    {TrafficClass::kBulkProtected, "bulk-protected", SwitchQueue::kBulk, 10, 1, Ecn::kEct0, EarlyTreatment::kMark},
-    {TrafficClass::kBulkMiddle, "bulk-middle", SwitchQueue::kBulk, 12, 2, Ecn::kNotEct, EarlyTreatment::kDrop},
-    {TrafficClass::kBulkDroppable, "bulk-droppable", SwitchQueue::kBulk, 14, 3, Ecn::kNotEct, EarlyTreatment::kDrop},
+    {TrafficClass::kUrgentProtected, "urgent-protected", SwitchQueue::kUrgent, 20, 2, Ecn::kEct0,
+     EarlyTreatment::kMark},
+    {TrafficClass::kUrgentDroppable, "urgent-droppable", SwitchQueue::kUrgent, 22, 3, Ecn::kNotEct,
+     EarlyTreatment::kDrop},
+    {TrafficClass::kBulkProtected, "bulk-protected", SwitchQueue::kBulk, 10, 1, Ecn::kEct0,
+     EarlyTreatment::kMark},
+    {TrafficClass::kBulkMiddle, "bulk-middle", SwitchQueue::kBulk, 12, 2, Ecn::kNotEct,
+     EarlyTreatment::kDrop},
+    {TrafficClass::kBulkDroppable, "bulk-droppable", SwitchQueue::kBulk, 14, 3, Ecn::kNotEct,
+     EarlyTreatment::kDrop},
 }};
 
 constexpr const TrafficClassRow& row_of(TrafficClass traffic_class) {

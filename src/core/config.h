@@ -1,5 +1,5 @@
-// What the protocol can be told. Defaults are for a job that sets nothing; ranges are enforced where
-// settings are read (engine/knobs), not here.
+// What the protocol can be told. Defaults are for a job that sets nothing; ranges are enforced
+// where settings are read (engine/knobs), not here.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Config {
   wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay.
   Duration target_delay = 200us;
-  // Sent before the receiver is known to have posted a buffer, per connection; also what the receiver
-  // keeps of such messages per connection (their total is bounded by unposted_pool_bytes).
+  // Sent before the receiver is known to have posted a buffer, per connection; also what the
+  // receiver keeps of such messages per connection (their total is bounded by unposted_pool_bytes).
   std::size_t eager_bytes = std::size_t{64} << 10;
   std::size_t unposted_pool_bytes = std::size_t{8} << 20;
   // Sends or receives outstanding on one connection; NCCL asks for 32 (NCCL_NET_MAX_REQUESTS).

@@ -1,9 +1,11 @@
 // The protocol of one device, without clock, thread, system call or random source: everything it
-// knows comes in as arguments. It owns the connections and listeners of the device and finds the one
-// that a packet is for; what a connection then does with it is in send_connection and recv_connection.
+// knows comes in as arguments. It owns the connections and listeners of the device and finds the
+// one that a packet is for; what a connection then does with it is in send_connection and
+// recv_connection.
 //
 //   in:   connect / listen / post_* / close, on_packet, on_timeout
-//   out:  placements() right after each call that may place, then poll_transmit, poll_event, next_timeout
+//   out:  placements() right after each call that may place, then poll_transmit, poll_event,
+//   next_timeout
 //
 // The caller (src/engine, or a simulated world in the tests) makes sure that calls do not overlap.
 #pragma once
@@ -46,7 +48,8 @@ struct Event {
   Error error;            // kClosed only
 };
 
-// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte line).
+// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
+// line).
 struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
@@ -62,7 +65,8 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // --- from above ---------------------------------------------------------------------------------
+  // --- from above
+  // ---------------------------------------------------------------------------------
   struct Listening {
     ListenerId id = 0;
     std::uint64_t token = 0;  // goes into the handle, with local_address
@@ -81,25 +85,30 @@ class Endpoint {
   // Messages match in order: the k-th send with the peer's k-th receive. False when the connection
   // cannot take it now (too many outstanding, or not open yet): try again later. Memory must stay
   // valid until the event, or until close().
-  bool post_send(Time now, ConnectionId connection, RequestId request, std::span<const std::byte> message);
-  bool post_receive(Time now, ConnectionId connection, RequestId request, std::span<std::byte> buffer);
+  bool post_send(Time now, ConnectionId connection, RequestId request,
+                 std::span<const std::byte> message);
+  bool post_receive(Time now, ConnectionId connection, RequestId request,
+                    std::span<std::byte> buffer);
 
-  // Returns at once. The memory of unfinished requests is never touched again; if there were any, the
-  // peer is told that the connection was aborted. A receiving side leaves a tombstone that still answers.
+  // Returns at once. The memory of unfinished requests is never touched again; if there were any,
+  // the peer is told that the connection was aborted. A receiving side leaves a tombstone that
+  // still answers.
   void close(Time now, ConnectionId connection);
   // As close(), but every connection of the context fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
   // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
   bool has_unconfirmed_closes() const;
 
-  // --- from and to the network ----------------------------------------------------------------------
+  // --- from and to the network
+  // ----------------------------------------------------------------------
   void on_packet(Time now, const wire::RxPacket& packet);
   void on_timeout(Time now);
   Time next_timeout() const;  // kNever when nothing is waited for
   // Fills `out` and returns how many; what the packets reference stays valid until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
 
-  // What the last on_packet or post_receive wants copied; copy before the next call to anything here.
+  // What the last on_packet or post_receive wants copied; copy before the next call to anything
+  // here.
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 

@@ -1,6 +1,6 @@
 // Bytes in, bytes out: what every datapath (udp, verbs, sim, and the faulty decorator over any of
-// them) offers the engine. A datapath takes no decisions about the protocol, keeps no packet, and is
-// used by one thread at a time.
+// them) offers the engine. A datapath takes no decisions about the protocol, keeps no packet, and
+// is used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,11 @@
 namespace dlcp::datapath {
 
 struct Limits {
-  std::size_t datagram_bytes_max = 0;  // largest datagram the interface carries unfragmented (MTU - IP - UDP)
-  std::size_t paths = 1;               // local entropy values, 1..256
-  std::size_t burst_packets_max = 1;   // packets of one class, path and size that one system call carries
+  std::size_t datagram_bytes_max =
+      0;                  // largest datagram the interface carries unfragmented (MTU - IP - UDP)
+  std::size_t paths = 1;  // local entropy values, 1..256
+  std::size_t burst_packets_max =
+      1;  // packets of one class, path and size that one system call carries
   // What the receive side can hold before it drops, counted in payload bytes (socket buffers in
   // truesize, already halved or worse for the kernel's overhead).
   std::size_t receive_capacity_bytes = 0;
@@ -27,13 +29,14 @@ class Datapath {
   virtual const wire::EndpointAddress& local_address() const = 0;
   virtual Limits limits() const = 0;
 
-  // Hands packets to the network, in order, and returns how many it took; the caller offers the rest
-  // again later. Payload memory is not touched after return unless the datapath says otherwise. A
-  // packet that the kernel refuses for itself (unreachable, no buffer) counts as taken, and as lost.
+  // Hands packets to the network, in order, and returns how many it took; the caller offers the
+  // rest again later. Payload memory is not touched after return unless the datapath says
+  // otherwise. A packet that the kernel refuses for itself (unreachable, no buffer) counts as
+  // taken, and as lost.
   virtual std::size_t send(std::span<const wire::TxPacket> packets) = 0;
 
-  // Fills `out` with what has arrived and returns how many. The bytes stay valid until the next call.
-  // `now` anchors arrival times.
+  // Fills `out` with what has arrived and returns how many. The bytes stay valid until the next
+  // call. `now` anchors arrival times.
   virtual std::size_t receive(Time now, std::span<wire::RxPacket> out) = 0;
 
   // A descriptor that polls readable (EPOLLIN) while packets wait; -1 where there is none (sim).

@@ -17,7 +17,8 @@ constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
     std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? kReflectedPolynomial : 0);
+    for (int bit = 0; bit < 8; ++bit)
+      crc = (crc >> 1) ^ ((crc & 1) ? kReflectedPolynomial : 0);
     table[i] = crc;
   }
   return table;
@@ -37,7 +38,8 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(std::span<const std
     state = _mm_crc32_u64(state, word);
   }
   auto tail = static_cast<std::uint32_t>(state);
-  for (; left > 0; ++at, --left) tail = _mm_crc32_u8(tail, static_cast<std::uint8_t>(*at));
+  for (; left > 0; ++at, --left)
+    tail = _mm_crc32_u8(tail, static_cast<std::uint8_t>(*at));
   return ~tail;
 }
 #endif
@@ -46,7 +48,8 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(std::span<const std
 
 std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t crc) {
   crc = ~crc;
-  for (const std::byte b : bytes) crc = kTable[(crc ^ static_cast<std::uint8_t>(b)) & 0xff] ^ (crc >> 8);
+  for (const std::byte b : bytes)
+    crc = kTable[(crc ^ static_cast<std::uint8_t>(b)) & 0xff] ^ (crc >> 8);
   return ~crc;
 }
 

@@ -22,8 +22,12 @@ using Time = SteadyOrigin::time_point;
 
 inline constexpr Time kNever = Time::max();
 
-constexpr Time time_from_ns(std::int64_t ns) { return Time(Duration(ns)); }
-constexpr std::int64_t ns_of(Time t) { return t.time_since_epoch().count(); }
+constexpr Time time_from_ns(std::int64_t ns) {
+  return Time(Duration(ns));
+}
+constexpr std::int64_t ns_of(Time t) {
+  return t.time_since_epoch().count();
+}
 
 using namespace std::chrono_literals;
 

@@ -1,7 +1,7 @@
 // Frames other than data: encode to and decode from bytes. Layout: FrameHead, fields in the order
-// declared here (little-endian), then padding if asked for, and in the last four bytes a CRC-32C of all
-// that comes before. decode_* returns nullopt for anything malformed and allocates nothing that the
-// datagram's own length does not bound.
+// declared here (little-endian), then padding if asked for, and in the last four bytes a CRC-32C of
+// all that comes before. decode_* returns nullopt for anything malformed and allocates nothing that
+// the datagram's own length does not bound.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@
 
 namespace dlcp::wire {
 
-inline constexpr std::size_t kControlFrameBytesMax = 1200;  // fits every path; HELLO may be padded beyond
+inline constexpr std::size_t kControlFrameBytesMax =
+    1200;  // fits every path; HELLO may be padded beyond
 inline constexpr std::size_t kReasonBytesMax = 200;
 
 using Buffer = std::vector<std::byte>;
@@ -32,9 +33,9 @@ struct Hello {
   std::uint32_t hello_bytes = 0;         // the size of this very frame, padding included
   std::uint32_t paths = 0;
   ChecksumMode checksum = ChecksumMode::kHeader;
-  std::uint32_t features = 0;        // bit set, see kFeature*
-  std::uint32_t echo = 0;            // send time, echoed by WELCOME
-  std::string plugin_version;        // for messages
+  std::uint32_t features = 0;  // bit set, see kFeature*
+  std::uint32_t echo = 0;      // send time, echoed by WELCOME
+  std::string plugin_version;  // for messages
 };
 
 struct Welcome {
@@ -69,15 +70,15 @@ struct Started {
 
 // What one path has seen since the connection began, as of this ACK.
 struct PathReport {
-  std::uint8_t path = 0;            // the sender's path number
-  std::uint8_t ce_marks = 0;        // CE marks on this path since its previous report, saturating
+  std::uint8_t path = 0;      // the sender's path number
+  std::uint8_t ce_marks = 0;  // CE marks on this path since its previous report, saturating
   std::uint32_t highest_sequence = 0;
-  std::uint32_t echo = 0;           // send time of the packet that set highest_sequence
-  std::uint32_t held = 0;           // 128 ns units between that packet's arrival and this ACK
+  std::uint32_t echo = 0;  // send time of the packet that set highest_sequence
+  std::uint32_t held = 0;  // 128 ns units between that packet's arrival and this ACK
 };
 
-// One message that is not complete: chunks below first_missing are there, bit i of the bitmap stands
-// for chunk first_missing + 1 + i (first_missing itself is known to be missing).
+// One message that is not complete: chunks below first_missing are there, bit i of the bitmap
+// stands for chunk first_missing + 1 + i (first_missing itself is known to be missing).
 struct MessageReport {
   std::uint32_t message = 0;
   std::uint32_t first_missing = 0;
@@ -101,19 +102,27 @@ struct Ack {
 
 struct Probe {
   std::uint64_t destination = 0;
-  std::uint32_t echo = 0;    // send time
-  std::uint8_t path = 0;     // the sender's path it is sent on
-  std::uint32_t backlog = 0; // messages that wait
+  std::uint32_t echo = 0;     // send time
+  std::uint8_t path = 0;      // the sender's path it is sent on
+  std::uint32_t backlog = 0;  // messages that wait
 };
 
-struct Ping { std::uint64_t destination = 0; std::uint32_t echo = 0; };
-struct Pong { std::uint64_t destination = 0; std::uint32_t echo = 0; };
+struct Ping {
+  std::uint64_t destination = 0;
+  std::uint32_t echo = 0;
+};
+struct Pong {
+  std::uint64_t destination = 0;
+  std::uint32_t echo = 0;
+};
 
 struct Close {
   std::uint64_t destination = 0;
   std::uint32_t completed = 0;  // receiver: messages complete; sender: messages acknowledged
 };
-struct CloseAck { std::uint64_t destination = 0; };
+struct CloseAck {
+  std::uint64_t destination = 0;
+};
 
 struct Reset {
   std::uint64_t destination = 0;

@@ -39,7 +39,7 @@ struct DataHeader {
   std::uint8_t path = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
   std::uint8_t window_epoch = 0;
-  bool licensed = false;        // reserved for bounded loss; always false in wire version 1's exact mode
+  bool licensed = false;  // reserved for bounded loss; always false in wire version 1's exact mode
   bool retransmission = false;  // for counters only
   bool payload_crc = false;
 };
@@ -61,7 +61,9 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram);
 bool payload_intact(std::span<const std::byte> datagram, const DataPacket& packet);
 
 // Send time on the wire: 128 ns units, 32 bits.
-constexpr std::uint32_t wire_time(Time t) { return static_cast<std::uint32_t>(ns_of(t) >> 7); }
+constexpr std::uint32_t wire_time(Time t) {
+  return static_cast<std::uint32_t>(ns_of(t) >> 7);
+}
 // The time that `stamp` meant, given a moment at most 274 s after or before it.
 constexpr Time from_wire_time(std::uint32_t stamp, Time near) {
   const auto behind = static_cast<std::int32_t>(wire_time(near) - stamp);

@@ -1,5 +1,6 @@
-// The first twelve bytes of every frame, and the list of frame types. The head keeps this form in all
-// wire versions, so that a peer of another version can be refused by name instead of in silence.
+// The first twelve bytes of every frame, and the list of frame types. The head keeps this form in
+// all wire versions, so that a peer of another version can be refused by name instead of in
+// silence.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ enum class FrameType : std::uint8_t {
   kClose = 11,     // either way: no more; carries the number of messages completed
   kCloseAck = 12,  // answers kClose
   kReset = 13,     // either way: the connection failed, and why
-  // Bounded loss (reserved in version 1; a receiver that never licensed anything counts and ignores them).
+  // Bounded loss (reserved in version 1; a receiver that never licensed anything counts and ignores
+  // them).
   kSentOnce = 14,  // sender -> receiver: every packet of the message has been sent once
   kNeed = 15,      // receiver -> sender: these ranges must be sent again
   kStop = 16,      // receiver -> sender: complete within budget, send no more

@@ -33,8 +33,8 @@ struct TxPacket {
   std::uint8_t header_bytes = 0;
   TrafficClass traffic_class = TrafficClass::kControl;
   PathIndex path = 0;
-  // Sent after the header: a piece of registered memory, or of a frame that core keeps until the next
-  // poll_transmit.
+  // Sent after the header: a piece of registered memory, or of a frame that core keeps until the
+  // next poll_transmit.
   std::span<const std::byte> payload;
   const EndpointAddress* destination = nullptr;  // never null when handed to a datapath
 };
