@@ -1,0 +1,134 @@
+"""Every rule of scripts/check-layers fires on a sample that breaks it, once, and on nothing else."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
+HEAD = "// A sample.\n"
+
+
+def run(files):
+    """Output lines and exit status of the check over a tree of {path: text}."""
+    with tempfile.TemporaryDirectory() as directory:
+        for path, text in files.items():
+            target = pathlib.Path(directory, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        done = subprocess.run([sys.executable, SCRIPT, "--root", directory, "--quiet"],
+                              capture_output=True, text=True, check=False)
+        return [line for line in done.stdout.splitlines() if ": [" in line], done.returncode
+
+
+class CheckLayers(unittest.TestCase):
+    def breaks(self, rule, path, text, line=None):
+        lines, status = run({path: text})
+        self.assertEqual(status, 1, lines)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn(f"[{rule}]", lines[0])
+        if line:
+            self.assertTrue(lines[0].startswith(f"{path}:{line}:"), lines[0])
+
+    def passes(self, files):
+        lines, status = run(files)
+        self.assertEqual((lines, status), ([], 0))
+
+    def test_arrows_downwards_pass(self):
+        self.passes({"src/core/a.cc": HEAD + '#include "core/b.h"\n#include "wire/packet.h"\n#include <vector>\n',
+                     "src/nccl/a.cc": HEAD + '#include "engine/engine.h"\n',
+                     "src/datapath/udp/a.cc": HEAD + '#include <sys/socket.h>\n#include "dlcp/traffic_class.h"\n'})
+
+    def test_arrows_upwards_or_sideways_fail(self):
+        for layer, target in (("core", "datapath/datapath.h"), ("datapath", "core/endpoint.h"),
+                              ("util", "wire/packet.h"), ("wire", "core/config.h"), ("core", "engine/engine.h"),
+                              ("engine", "nccl/net.h"), ("nccl", "cli/main.h"), ("cli", "nccl/net_v8.h")):
+            with self.subTest(layer=layer):
+                self.breaks("arrow", f"src/{layer}/a.cc", HEAD + f'#include "{target}"\n', line=2)
+
+    def test_the_tool_may_use_the_abi_structs(self):
+        self.passes({"src/cli/bench/a.cc": HEAD + '#include "nccl/abi/net_v8.h"\n'})
+
+    def test_switch_and_public_headers_see_include_only(self):
+        self.breaks("arrow", "switch/a.cc", HEAD + '#include "util/time.h"\n')
+        self.breaks("arrow", "include/dlcp/a.h", HEAD + '#pragma once\n#include "util/time.h"\n')
+        self.passes({"switch/a.cc": HEAD + '#include "dlcp/traffic_class.h"\n#include "vendor.h"\n'})
+
+    def test_dotted_paths_fail(self):
+        self.breaks("include-path", "src/core/a.cc", HEAD + '#include "../core/b.h"\n')
+
+    def test_core_has_no_clock_thread_or_system(self):
+        for header in ("thread", "mutex", "sys/socket.h", "random", "unistd.h", "time.h", "atomic"):
+            with self.subTest(header=header):
+                self.breaks("pure", "src/core/a.cc", HEAD + f"#include <{header}>\n")
+        for code in ("auto t = std::chrono::steady_clock::now();", "int r = rand();", "thread_local int x;",
+                     "clock_gettime(CLOCK_MONOTONIC, &t);"):
+            with self.subTest(code=code):
+                self.breaks("pure", "src/wire/a.cc", HEAD + f"void f() {{ {code} }}\n", line=2)
+        self.passes({"src/core/a.cc": HEAD + "#include <chrono>\nvoid f() { on_time(now); runtime(); }\n"})
+
+    def test_core_has_no_state_of_its_own(self):
+        self.breaks("pure", "src/core/a.cc", HEAD + "static int calls = 0;\n")
+        self.passes({"src/core/a.cc": HEAD + "static constexpr int kOne = 1;\nstatic int f(int a) { return a; }\n"
+                     "static_assert(kOne == 1);\n"})
+
+    def test_a_guest_does_not_exit_or_print(self):
+        for code in ("exit(1);", "std::abort();", "std::cout << 1;", 'printf("x");', "signal(SIGINT, f);", "assert(a);"):
+            with self.subTest(code=code):
+                self.breaks("guest", "src/engine/a.cc", HEAD + f"void f() {{ {code} }}\n")
+        self.passes({"src/engine/a.cc": HEAD + 'void f() { fprintf(stderr, "exit(1)"); on_exit_(); w.signal(); }\n',
+                     "src/cli/a.cc": HEAD + "void f() { std::cout << 1; }\n"})
+
+    def test_the_environment_is_read_in_one_place(self):
+        self.breaks("getenv", "src/engine/a.cc", HEAD + 'auto v = std::getenv("X");\n')
+        self.passes({"src/engine/a.cc": HEAD + 'auto v = std::getenv("X");\n',
+                     "scripts/layer-exceptions.txt": "getenv src/engine/a.cc the one file\n"})
+
+    def test_comments_and_literals_are_not_code(self):
+        self.passes({"src/core/a.cc": HEAD + '// std::abort()\n/* rand() */\nconst char* s = "exit(1) {{{";\n'
+                     'const char c = \'{\';\nconst char* r = R"(abort() { )";\n#define X(a) { a\n'})
+
+    def test_long_files_headers_and_functions_fail(self):
+        self.breaks("file-size", "src/core/a.cc", HEAD + "int a;\n" * 400)
+        self.passes({"src/core/a.cc": HEAD + "int a;\n" * 399})
+        self.breaks("header-size", "src/core/a.h", HEAD + "#pragma once\n" + "int a;\n" * 119)
+        self.passes({"src/core/a.h": HEAD + "#pragma once\n" + "int a;\n" * 118})
+
+    def test_the_length_of_a_function_counts_from_its_signature_to_its_brace(self):
+        def function(body_lines, head="int Type::f(int a,\n            int b) const noexcept {\n"):
+            return HEAD + "namespace x {\nstruct S { int a = 0; };\n" + head + "  g();\n" * body_lines + "}\n}\n"
+
+        self.passes({"src/core/a.cc": function(67)})
+        self.breaks("function-size", "src/core/a.cc", function(68), line=4)
+        lambdas = "auto f() {\n  auto g = [&](int i) {\n    return i;\n  };\n"
+        self.breaks("function-size", "src/core/a.cc", function(68, lambdas), line=4)
+        self.breaks("function-size", "test/core/a.cc",
+                    function(71, 'TEST_CASE("a sentence, with (brackets) {", "[x]") {\n'), line=4)
+
+    def test_methods_in_a_class_and_initialiser_lists_are_found(self):
+        body = "    g();\n" * 70
+        self.breaks("function-size", "src/core/a.cc", HEAD + "class A {\n public:\n  void f() {\n" + body + "  }\n};\n", line=4)
+        self.breaks("function-size", "src/core/a.cc", HEAD + "A::A(int b)\n    : b_(b) {\n" + body + "}\n", line=2)
+        self.breaks("function-size", "src/core/a.cc", HEAD + "A::A(int b)\n    : b_{b}, c_{{1}, 2} {\n" + body + "}\n", line=2)
+        self.passes({"src/core/a.cc": HEAD + "constexpr T kTable[] = {\n" + "    {f(1), 2},\n" * 80 + "};\n"})
+
+    def test_a_file_says_what_it_is(self):
+        self.breaks("head", "src/core/a.h", "#pragma once\n")
+        self.breaks("head", "src/core/a.h", HEAD)
+        self.passes({"src/core/a.cc": '#include "core/a.h"\n', "src/core/a.h": HEAD + "#pragma once\n"})
+
+    def test_exceptions_need_a_reason_and_a_use(self):
+        long = HEAD + "int a;\n" * 400
+        self.passes({"src/core/a.cc": long, "scripts/layer-exceptions.txt": "# why\nfile-size src/core/a.cc generated\n"})
+        lines, status = run({"src/core/a.cc": HEAD, "scripts/layer-exceptions.txt": "file-size src/core/a.cc generated\n"})
+        self.assertEqual((len(lines), status), (1, 1))
+        lines, status = run({"src/core/a.cc": long, "scripts/layer-exceptions.txt": "file-size src/core/a.cc\n"})
+        self.assertEqual((len(lines), status), (2, 1))
+
+    def test_an_empty_tree_is_not_a_pass(self):
+        self.assertEqual(run({})[1], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+"""scripts/setup against a made-up machine: what it asks apt for, and what it says when it may not."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "setup"
+TOOLS = ("bash", "awk", "sed", "env", "cat", "true", "cp")
+
+
+class Machine:
+    """A PATH with the named commands only; apt logs its calls and installs an empty command per package."""
+
+    def __init__(self, directory, user_id, archive, commands=(), sudo=False, apt=True):
+        self.bin = pathlib.Path(directory, "bin")
+        self.log = pathlib.Path(directory, "log")
+        self.bin.mkdir()
+        self.log.touch()
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.command("id", f"echo {user_id}")
+        for name in commands:
+            self.command(name, "exit 0")
+        if apt:
+            known = " ".join(archive)
+            self.command("apt-cache", f'case " {known} " in *" $2 "*) echo "  Candidate: 1" ;; *) echo "  Candidate: (none)" ;; esac')
+            self.command("apt-get", f'echo "$@" >> {self.log}\nfor p in "$@"; do '
+                         f'case $p in linux-tools-common) p=bpftool ;; iproute2) p=ip ;; iputils-ping) p=ping ;; nftables) p=nft ;; esac\n'
+                         f'case $p in -*|install|update) ;; *) cp {self.bin}/id {self.bin}/$p ;; esac; done')
+        if sudo:
+            self.command("sudo", '[ "$1" = -n ] && shift\nexec "$@"')
+
+    def command(self, name, body):
+        path = self.bin / name
+        path.write_text(f"#!{shutil.which('bash')}\n{body}\n")
+        path.chmod(0o755)
+
+    def setup(self, *arguments):
+        done = subprocess.run([shutil.which("bash"), SETUP, *arguments], env={"PATH": str(self.bin)},
+                              capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout + done.stderr, self.log.read_text()
+
+
+DEBIAN = ("iproute2", "ethtool", "python3", "nftables", "clang", "libbpf-dev", "bpftool", "jq", "iputils-ping")
+UBUNTU = tuple(p for p in DEBIAN if p != "bpftool") + ("linux-tools-common", "linux-tools-generic")
+
+
+class Setup(unittest.TestCase):
+    def machine(self, *arguments, **options):
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        return Machine(directory, *arguments, **options)
+
+    def test_root_installs_what_is_missing_and_nothing_else(self):
+        code, output, log = self.machine(0, DEBIAN, ["ethtool", "jq"]).setup("net")
+        self.assertEqual(code, 0, output)
+        self.assertIn(" python3", log)
+        self.assertNotIn(" jq", log)
+        self.assertNotIn(" ethtool", log)
+
+    def test_a_package_of_another_name_is_found(self):
+        if os.path.exists("/usr/sbin/bpftool"):
+            self.skipTest("this machine has bpftool where every PATH finds it")
+        _, _, log = self.machine(0, UBUNTU).setup("net")
+        self.assertIn("linux-tools-generic", log)
+
+    def test_sudo_is_used_when_it_asks_no_password(self):
+        code, output, log = self.machine(1000, DEBIAN, sudo=True).setup("net")
+        self.assertEqual(code, 0, output)
+        self.assertIn("install", log)
+
+    def test_without_permission_the_exact_command_is_printed_and_nothing_runs(self):
+        code, output, log = self.machine(1000, DEBIAN, ["ethtool"]).setup("net")
+        self.assertEqual(code, 3)
+        self.assertEqual(log, "")
+        self.assertRegex(output, r"apt-get update && apt-get install -y --no-install-recommends .*python3")
+
+    def test_check_installs_nothing_even_as_root(self):
+        code, _, log = self.machine(0, DEBIAN).setup("--check", "net")
+        self.assertEqual((code, log), (3, ""))
+
+    def test_a_required_package_that_cannot_be_had_is_a_failure(self):
+        machine = self.machine(0, DEBIAN)
+        machine.command("apt-get", "exit 100")
+        code, output, _ = machine.setup("net")
+        self.assertEqual(code, 4, output)
+
+    def test_other_systems_are_told_what_to_install(self):
+        code, output, _ = self.machine(0, (), apt=False).setup("net")
+        self.assertEqual(code, 5)
+        self.assertIn("python3", output)
+
+    def test_a_wrong_word_is_a_usage_error(self):
+        self.assertEqual(self.machine(0, DEBIAN).setup("everything")[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
