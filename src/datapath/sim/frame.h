@@ -1,0 +1,51 @@
+// A datagram on its way through the simulated network, with the fields of the IP and UDP headers
+// that hosts and switches look at. Owned by exactly one queue, link or host at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dlcp/traffic_class.h"
+#include "util/time.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath::sim {
+
+using HostIndex = std::uint32_t;
+
+inline constexpr std::size_t kIpUdpBytes = 28;     // IPv4 and UDP headers
+inline constexpr std::size_t kEthernetBytes = 38;  // header, FCS, preamble and gap between frames
+
+struct Frame {
+  std::vector<std::byte> bytes;  // the UDP payload
+  HostIndex source = 0;
+  HostIndex destination = 0;
+  wire::PathIndex source_path = 0;
+  wire::PathIndex destination_path = 0;
+  std::uint8_t dscp = 0;
+  Ecn ecn = Ecn::kNotEct;
+  Time arrived_at;
+
+  std::size_t ip_bytes() const { return bytes.size() + kIpUdpBytes; }
+  std::size_t wire_bytes() const { return ip_bytes() + kEthernetBytes; }
+};
+
+using FramePtr = std::unique_ptr<Frame>;
+
+// Mixes `value` into `hash`; the order of the calls matters.
+constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93u;
+  return hash ^ (hash >> 32);
+}
+
+// What a switch with this seed computes from the addresses and ports of a packet to choose among
+// equal-cost routes.
+constexpr std::uint64_t flow_hash(const Frame& frame, std::uint64_t seed) {
+  return mix(mix(seed, std::uint64_t{frame.source} << 32 | frame.destination),
+             std::uint64_t{frame.source_path} << 32 | frame.destination_path);
+}
+
+}  // namespace dlcp::datapath::sim

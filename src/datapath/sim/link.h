@@ -1,0 +1,83 @@
+// One direction of a cable: takes one frame at a time, serialises it at its rate, and delivers it
+// to the far end after the propagation delay, or does to it what the seeded faults say. Queues are
+// the port's business (port.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "datapath/sim/event_queue.h"
+#include "datapath/sim/frame.h"
+#include "util/rng.h"
+#include "util/time.h"
+
+namespace dlcp::datapath::sim {
+
+using BitsPerSecond = std::uint64_t;
+
+struct LinkConfig {
+  BitsPerSecond rate = 10'000'000'000;
+  Duration delay = 1us;
+  std::size_t mtu = 9000;  // IP bytes; a larger packet vanishes, as behind a wrongly set switch
+};
+
+// Probabilities are per frame, 0..1.
+struct LinkFaults {
+  double drop = 0;
+  double duplicate = 0;
+  double corrupt = 0;  // flips one to three bits within the first corrupt_within bytes
+  std::size_t corrupt_within = std::numeric_limits<std::size_t>::max();
+  double reorder = 0;  // delays by up to reorder_delay, so that later frames overtake
+  Duration reorder_delay = 100us;
+  // Bit c set: flows of hash class c (flow_hash with blackhole_seed, modulo 64) vanish.
+  std::uint64_t blackhole_classes = 0;
+  std::uint64_t blackhole_seed = 0;
+};
+
+struct LinkCounters {
+  std::uint64_t frames = 0;  // put on the wire, whatever became of them
+  std::uint64_t bytes = 0;   // of those, on the wire
+  std::uint64_t lost = 0;    // random loss
+  std::uint64_t blackholed = 0;
+  std::uint64_t oversize = 0;
+  std::uint64_t while_down = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t corrupted = 0;
+  std::uint64_t reordered = 0;
+};
+
+class Link {
+ public:
+  Link(EventQueue& events, EventSink& far_end, const LinkConfig& config, std::uint64_t seed)
+      : events_(events), far_end_(far_end), config_(config), rng_(seed) {}
+
+  const LinkConfig& config() const { return config_; }
+  const LinkCounters& counters() const { return counters_; }
+  void set_config(const LinkConfig& config) { config_ = config; }
+  void set_faults(const LinkFaults& faults) { faults_ = faults; }
+  // Frames that leave within [from, until) vanish.
+  void add_outage(Time from, Time until) { outages_.emplace_back(from, until); }
+
+  // Time that the frame occupies the wire.
+  Duration serialisation(const Frame& frame) const;
+  // Starts now; the caller sends no other frame before serialisation() is over.
+  void send(Time now, FramePtr frame);
+
+ private:
+  bool swallowed(Time now, const Frame& frame);
+  void corrupt(Frame& frame);
+  Duration jitter();
+
+  EventQueue& events_;
+  EventSink& far_end_;
+  LinkConfig config_;
+  LinkFaults faults_;
+  LinkCounters counters_;
+  std::vector<std::pair<Time, Time>> outages_;
+  Rng rng_;
+};
+
+}  // namespace dlcp::datapath::sim
