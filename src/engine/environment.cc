@@ -1,0 +1,58 @@
+// Nothing else in the project reads environment variables on behalf of the plugin.
+#include "engine/environment.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace dlcp::engine {
+
+Variables process_environment() {
+  Variables variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos && text.starts_with("DLCP_")) {
+      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  if (const char* interfaces = std::getenv("NCCL_SOCKET_IFNAME"); interfaces != nullptr) {
+    variables.emplace_back("NCCL_SOCKET_IFNAME", interfaces);
+  }
+  return variables;
+}
+
+Result<std::optional<std::string>> read_text_file(const std::string& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) {
+      return std::optional<std::string>{};
+    }
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("cannot open config file '{}': {}", path, std::strerror(errno)),
+                 "make it readable, or set DLCP_CONFIG to another file or to nothing"};
+  }
+  std::string text;
+  char piece[4096];
+  ssize_t got = 0;
+  while (text.size() <= kMaxBytes && (got = read(file, piece, sizeof piece)) > 0) {
+    text.append(piece, static_cast<std::size_t>(got));
+  }
+  const int failure = got < 0 ? errno : 0;
+  close(file);
+  if (failure != 0 || text.size() > kMaxBytes) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("cannot read config file '{}': {}", path,
+                             failure != 0 ? std::strerror(failure) : "larger than 1 MiB"),
+                 "DLCP_CONFIG names the file; it holds NAME = value lines"};
+  }
+  return std::optional<std::string>(std::move(text));
+}
+
+}  // namespace dlcp::engine

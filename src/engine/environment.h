@@ -1,0 +1,17 @@
+// The only door to the process environment and to the config file on disk.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/settings.h"
+
+namespace dlcp::engine {
+
+// DLCP_* and NCCL_SOCKET_IFNAME, as they are now.
+Variables process_environment();
+
+// A FileReader for load_settings; refuses files beyond 1 MiB.
+Result<std::optional<std::string>> read_text_file(const std::string& path);
+
+}  // namespace dlcp::engine

@@ -1,0 +1,237 @@
+// Table, then the parsing of one value. Combining file and environment is settings.cc's.
+#include "engine/knobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <vector>
+
+namespace dlcp::engine {
+namespace {
+
+constexpr double kNone = 0;
+constexpr double kMaxBufferBytes = 1 << 30;
+
+constexpr Knob kKnobs[] = {
+    {"DLCP_IFNAME", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "network interfaces: a list of prefixes, `^` excludes, `=` matches exactly; loopback only if "
+     "named; unset: NCCL_SOCKET_IFNAME, else all real ones",
+     [](Settings& s, const KnobValue& v) { s.interfaces = v.text; }},
+    {"DLCP_CONFIG", KnobType::kText, "", kDefaultConfigFile, kNone, kNone, nullptr, nullptr,
+     "file with `NAME = value` lines, `#` begins a comment; the environment wins over it; empty: "
+     "none",
+     [](Settings&, const KnobValue&) {}},
+    {"DLCP_PATHS", KnobType::kInteger, "", "16", 1, 256, nullptr, nullptr,
+     "entropy values (UDP source ports) that packets are sprayed over",
+     [](Settings& s, const KnobValue& v) { s.paths = v.integer; }},
+    {"DLCP_BURST", KnobType::kInteger, "packets", "0", 1, 64, "auto", nullptr,
+     "most packets that leave on one path together; 1 sprays packet by packet",
+     [](Settings& s, const KnobValue& v) { s.burst_packets_max = v.integer; }},
+    {"DLCP_MTU", KnobType::kInteger, "bytes", "0", 576, 65535, "the interface's", nullptr,
+     "largest IP packet to send; the smaller of both ends is used",
+     [](Settings& s, const KnobValue& v) { s.mtu = v.integer; }},
+    {"DLCP_PEER_TIMEOUT", KnobType::kNumber, "s", "30", 0.1, 3600, nullptr, nullptr,
+     "a peer that owes an answer and is silent for so long is dead (ncclRemoteError)",
+     [](Settings& s, const KnobValue& v) {
+       s.peer_timeout = Duration(static_cast<std::int64_t>(std::llround(v.number * 1e9)));
+     }},
+    {"DLCP_CHECKSUM", KnobType::kChoice, "", "header", kNone, kNone, nullptr, "header|full",
+     "what the CRC-32C of each packet covers; must be the same on all ranks",
+     [](Settings& s, const KnobValue& v) {
+       s.checksum = v.integer == 0 ? wire::ChecksumMode::kHeader : wire::ChecksumMode::kFull;
+     }},
+    {"DLCP_RCVBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
+     "receive buffer of each socket; the kernel caps it at net.core.rmem_max",
+     [](Settings& s, const KnobValue& v) { s.receive_buffer_bytes = v.integer; }},
+    {"DLCP_SNDBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
+     "send buffer of each socket; the kernel caps it at net.core.wmem_max",
+     [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
+    {"DLCP_TARGET_DELAY", KnobType::kInteger, "us", "200", 1, 1000000, nullptr, nullptr,
+     "queueing delay that congestion control aims at",
+     [](Settings& s, const KnobValue& v) {
+       s.target_delay = std::chrono::microseconds(static_cast<std::int64_t>(v.integer));
+     }},
+    {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
+     "sent on a connection before its receive is known to be posted",
+     [](Settings& s, const KnobValue& v) { s.eager_bytes = v.integer; }},
+    {"DLCP_GSO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
+     "send bursts as one system call (UDP_SEGMENT) where the kernel can",
+     [](Settings& s, const KnobValue& v) { s.gso = v.integer != 0; }},
+    {"DLCP_GRO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
+     "receive bursts as one datagram (UDP_GRO) where the kernel can",
+     [](Settings& s, const KnobValue& v) { s.gro = v.integer != 0; }},
+    {"DLCP_FAULT", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "faults to inject into the network, for tests only",
+     [](Settings& s, const KnobValue& v) { s.fault = v.text; }},
+    {"DLCP_STATS_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file for the counters as one JSON object, written when the last communicator ends; `%p` "
+     "becomes the process id",
+     [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
+    {"DLCP_LINGER", KnobType::kInteger, "ms", "200", 1, 10000, "no linger", nullptr,
+     "longest wait at the end for peers to confirm what they have received",
+     [](Settings& s, const KnobValue& v) {
+       s.linger = std::chrono::milliseconds(static_cast<std::int64_t>(v.integer));
+     }},
+};
+
+bool parse_integer(std::string_view text, bool with_suffix, std::uint64_t& out) {
+  std::uint64_t factor = 1;
+  if (with_suffix && !text.empty()) {
+    constexpr std::string_view kSuffixes = "KMG";
+    const std::size_t power = kSuffixes.find(text.back());
+    if (power != std::string_view::npos) {
+      factor = std::uint64_t{1024} << (10 * power);
+      text.remove_suffix(1);
+    }
+  }
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (code != std::errc() || end != text.data() + text.size() || out > UINT64_MAX / factor) {
+    return false;
+  }
+  out *= factor;
+  return true;
+}
+
+bool parse_number(std::string_view text, double& out) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return code == std::errc() && end == text.data() + text.size() && std::isfinite(out);
+}
+
+bool parse_choice(std::string_view text, std::string_view choices, std::uint64_t& out) {
+  for (out = 0;; ++out) {
+    const std::size_t bar = choices.find('|');
+    if (text == choices.substr(0, bar)) {
+      return true;
+    }
+    if (bar == std::string_view::npos) {
+      return false;
+    }
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+bool in_range(const Knob& knob, double value) {
+  return (knob.zero != nullptr && value == 0) || (value >= knob.min && value <= knob.max);
+}
+
+bool parse_value(const Knob& knob, std::string_view text, KnobValue& out) {
+  out.text = text;
+  switch (knob.type) {
+    case KnobType::kText:
+      return text.find('\0') == std::string_view::npos;
+    case KnobType::kInteger:
+    case KnobType::kFlag:
+    case KnobType::kBytes:
+      return parse_integer(text, knob.type == KnobType::kBytes, out.integer) &&
+             in_range(knob, static_cast<double>(out.integer));
+    case KnobType::kNumber:
+      return parse_number(text, out.number) && in_range(knob, out.number);
+    case KnobType::kChoice:
+      return parse_choice(text, knob.choices, out.integer);
+  }
+  return false;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+const char* type_name(KnobType type) {
+  switch (type) {
+    case KnobType::kText:
+      return "text";
+    case KnobType::kInteger:
+      return "integer";
+    case KnobType::kBytes:
+      return "size (K, M, G)";
+    case KnobType::kNumber:
+      return "number";
+    case KnobType::kFlag:
+      return "0 or 1";
+    case KnobType::kChoice:
+      return "choice";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::span<const Knob> knobs() {
+  return kKnobs;
+}
+
+const Knob* find_knob(std::string_view name) {
+  const auto* found = std::ranges::find(kKnobs, name, &Knob::name);
+  return found == std::end(kKnobs) ? nullptr : found;
+}
+
+const Knob* closest_knob(std::string_view name) {
+  constexpr std::size_t kSimilar = 4;
+  constexpr std::size_t kLongestName = 64;  // keeps the work bounded, whatever the file holds
+  if (name.size() > kLongestName) {
+    return nullptr;
+  }
+  const auto distance = [&](const Knob& knob) { return edit_distance(name, knob.name); };
+  const auto* best = std::ranges::min_element(kKnobs, {}, distance);
+  return distance(*best) <= kSimilar ? best : nullptr;
+}
+
+Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
+                std::string_view origin) {
+  KnobValue value;
+  if (!parse_value(knob, text, value)) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}' ({}) is not valid", knob.name, text.substr(0, 80), origin),
+                 fmt::format("give {}", range_of(knob))};
+  }
+  knob.store(settings, value);
+  return Unit{};
+}
+
+std::string range_of(const Knob& knob) {
+  switch (knob.type) {
+    case KnobType::kText:
+      return "text";
+    case KnobType::kFlag:
+      return "0 or 1";
+    case KnobType::kChoice:
+      return knob.choices;
+    default:
+      break;
+  }
+  const std::string range = fmt::format("{:.12g}..{:.12g}", knob.min, knob.max);
+  return knob.zero != nullptr ? fmt::format("0 ({}) or {}", knob.zero, range) : range;
+}
+
+std::string knobs_markdown() {
+  std::string out =
+      "| name | type | unit | default | range | meaning |\n|---|---|---|---|---|---|\n";
+  for (const Knob& knob : kKnobs) {
+    std::string range = knob.type == KnobType::kText ? "" : range_of(knob);
+    for (std::size_t bar = range.find('|'); bar != std::string::npos;
+         bar = range.find('|', bar + 2)) {
+      range.insert(bar, "\\");
+    }
+    out += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", knob.name, type_name(knob.type),
+                       knob.unit, knob.fallback, range, knob.help);
+  }
+  return out;
+}
+
+}  // namespace dlcp::engine

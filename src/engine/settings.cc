@@ -1,0 +1,132 @@
+// Puts config file and environment together over the knob table's defaults.
+#include "engine/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/config_file.h"
+#include "engine/knobs.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr const char* kConfigKnob = "DLCP_CONFIG";
+constexpr const char* kInterfaceKnob = "DLCP_IFNAME";
+constexpr const char* kNcclInterfaceVariable = "NCCL_SOCKET_IFNAME";
+
+const std::string* value_of(const Variables& environment, std::string_view name) {
+  const auto found = std::ranges::find(environment, name, [](const auto& v) { return v.first; });
+  return found == environment.end() ? nullptr : &found->second;
+}
+
+Error unknown_name(std::string_view name, std::string_view origin) {
+  const Knob* similar = closest_knob(name);
+  return {ErrorCode::kInvalidUsage,
+          fmt::format("{} ({}) is not a setting of this plugin", name.substr(0, 80), origin),
+          similar != nullptr ? fmt::format("did you mean {}?", similar->name)
+                             : "'dlcp knobs' lists all settings"};
+}
+
+Result<std::vector<Assignment>> from_file(const Variables& environment, const FileReader& read_file,
+                                          std::string& path, std::string& path_origin) {
+  const std::string* chosen = value_of(environment, kConfigKnob);
+  path = chosen != nullptr ? *chosen : kDefaultConfigFile;
+  path_origin = chosen != nullptr ? "environment" : "default";
+  if (path.empty()) {
+    return std::vector<Assignment>{};
+  }
+  auto text = read_file(path);
+  if (!text) {
+    return text.error();
+  }
+  if (!text.value().has_value()) {
+    if (chosen == nullptr) {
+      return std::vector<Assignment>{};
+    }
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}' (environment): no such file", kConfigKnob, path),
+                 "create it, or unset the variable"};
+  }
+  auto parsed = parse_config(*text.value(), path);
+  if (!parsed) {
+    return parsed.error();
+  }
+  for (auto it = parsed->begin(); it != parsed->end(); ++it) {
+    const auto earlier = std::find_if(
+        parsed->begin(), it, [&](const Assignment& other) { return other.name == it->name; });
+    if (earlier != it) {
+      return Error{
+          ErrorCode::kInvalidUsage,
+          fmt::format("{} is set twice, at {} and {}", it->name, earlier->origin, it->origin),
+          "remove one"};
+    }
+    if (it->name == kConfigKnob) {
+      return Error{ErrorCode::kInvalidUsage,
+                   fmt::format("{} ({}) cannot be set in a config file", kConfigKnob, it->origin),
+                   "set it in the environment"};
+    }
+  }
+  return parsed;
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const Variables& environment, const FileReader& read_file) {
+  std::string path;
+  std::string path_origin;
+  auto in_force = from_file(environment, read_file, path, path_origin);
+  if (!in_force) {
+    return in_force.error();
+  }
+  std::vector<Assignment>& assignments = in_force.value();
+  for (const auto& [name, value] : environment) {
+    if (name == kConfigKnob || name == kNcclInterfaceVariable) {
+      continue;
+    }
+    std::erase_if(assignments, [&](const Assignment& a) { return a.name == name; });
+    assignments.push_back({name, value, "environment"});
+  }
+  Settings settings;
+  for (const Assignment& assignment : assignments) {
+    if (find_knob(assignment.name) == nullptr) {
+      return unknown_name(assignment.name, assignment.origin);
+    }
+  }
+  const std::string* nccl_interfaces = value_of(environment, kNcclInterfaceVariable);
+  for (const Knob& knob : knobs()) {
+    const std::string_view name = knob.name;
+    std::string value = name == kConfigKnob ? path : knob.fallback;
+    std::string origin = name == kConfigKnob ? path_origin : "default";
+    const auto set = std::ranges::find(assignments, name, &Assignment::name);
+    if (set != assignments.end()) {
+      value = set->value;
+      origin = set->origin;
+    } else if (name == kInterfaceKnob && nccl_interfaces != nullptr) {
+      value = *nccl_interfaces;
+      origin = kNcclInterfaceVariable;
+    }
+    if (auto stored = set_knob(settings, knob, value, origin); !stored) {
+      return stored.error();
+    }
+    settings.effective.push_back({knob.name, std::move(value), std::move(origin)});
+  }
+  return settings;
+}
+
+std::vector<std::string> effective_lines(const Settings& settings) {
+  std::string set;
+  std::string defaults;
+  for (const auto& one : settings.effective) {
+    if (one.origin == "default") {
+      defaults += fmt::format(" {}={}", one.name, one.value.empty() ? "''" : one.value);
+    } else {
+      set += fmt::format(" {}={} ({})", one.name, one.value.empty() ? "''" : one.value, one.origin);
+    }
+  }
+  return {fmt::format("settings in force:{}", set.empty() ? " all defaults" : set),
+          fmt::format("defaults:{}", defaults)};
+}
+
+}  // namespace dlcp::engine

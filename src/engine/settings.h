@@ -1,0 +1,60 @@
+// What the user has set, typed and checked: the result of the knob table, the config file and the
+// environment. Plain data; whoever needs a value is handed it, nobody looks it up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/result.h"
+#include "util/time.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::engine {
+
+struct Settings {
+  std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
+  std::size_t paths = 16;
+  std::size_t burst_packets_max = 0;  // 0: the pace decides
+  std::size_t mtu = 0;                // 0: the interface's
+  Duration peer_timeout = 30s;
+  wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
+  std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
+  std::size_t send_buffer_bytes = 0;
+  Duration target_delay = 200us;
+  std::size_t eager_bytes = std::size_t{64} << 10;
+  bool gso = true;
+  bool gro = true;
+  std::string fault;       // faults to inject, for tests
+  std::string stats_file;  // empty: none
+  Duration linger = 200ms;
+
+  // Every knob with the value in force and where it comes from, in the table's order.
+  struct Effective {
+    const char* name;
+    std::string value;
+    std::string origin;  // "default", "environment", "FILE:LINE", or the variable that stands in
+  };
+  std::vector<Effective> effective;
+};
+
+// The variables of an environment that matter here: all that begin with DLCP_, and
+// NCCL_SOCKET_IFNAME.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+// A file's text; nullopt if there is no such file.
+using FileReader = std::function<Result<std::optional<std::string>>(const std::string& path)>;
+
+inline constexpr const char* kDefaultConfigFile = "/etc/dlcp.conf";
+
+// The environment wins over the file. Errors name the variable, the value, the range and the
+// origin.
+Result<Settings> load_settings(const Variables& environment, const FileReader& read_file);
+
+// The values in force as a few lines for the log, those that were set first.
+std::vector<std::string> effective_lines(const Settings& settings);
+
+}  // namespace dlcp::engine

@@ -1,0 +1,128 @@
+// Knob table, config file and environment: what is accepted, and the exact words of every refusal.
+#include "catch.h"
+#include "engine/config_file.h"
+#include "engine/knobs.h"
+#include "engine/settings.h"
+
+namespace {
+
+using dlcp::Result;
+using dlcp::engine::Settings;
+using dlcp::engine::Variables;
+
+Result<Settings> load(const Variables& environment,
+                      std::optional<std::string> file = std::nullopt) {
+  return dlcp::engine::load_settings(
+      environment, [&](const std::string&) -> Result<std::optional<std::string>> { return file; });
+}
+
+std::string refusal(const Variables& environment, std::optional<std::string> file = std::nullopt) {
+  const auto settings = load(environment, std::move(file));
+  return settings.ok() ? "accepted" : settings.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("without any setting every knob has the table's default") {
+  auto settings = load({});
+  REQUIRE(settings.ok());
+  CHECK(settings->paths == 16);
+  CHECK(settings->peer_timeout == std::chrono::seconds(30));
+  CHECK(settings->eager_bytes == 65536);
+  CHECK(settings->gso);
+  CHECK(settings->interfaces.empty());
+  CHECK(settings->effective.size() == dlcp::engine::knobs().size());
+  for (const auto& one : settings->effective) {
+    CHECK(one.origin == "default");
+  }
+}
+
+TEST_CASE("the environment wins over the file and the file over the default") {
+  auto settings =
+      load({{"DLCP_PATHS", "8"}, {"DLCP_PEER_TIMEOUT", "2.5"}},
+           "# site defaults\nDLCP_PATHS = 4\n\nDLCP_BURST=3 # short\n DLCP_EAGER = 128K\r\n");
+  REQUIRE(settings.ok());
+  CHECK(settings->paths == 8);
+  CHECK(settings->burst_packets_max == 3);
+  CHECK(settings->eager_bytes == 131072);
+  CHECK(settings->peer_timeout == std::chrono::milliseconds(2500));
+  const auto lines = dlcp::engine::effective_lines(settings.value());
+  CHECK_THAT(lines[0], Contains("DLCP_PATHS=8 (environment)"));
+  CHECK_THAT(lines[0], Contains("DLCP_BURST=3 (/etc/dlcp.conf:4)"));
+  CHECK_THAT(lines[1], Contains("DLCP_CHECKSUM=header"));
+}
+
+TEST_CASE("interfaces fall back to NCCL_SOCKET_IFNAME, which never overrides DLCP_IFNAME") {
+  CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}}).value().interfaces == "=lo");
+  CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}, {"DLCP_IFNAME", "eth"}}).value().interfaces == "eth");
+  CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}}, "DLCP_IFNAME = ib\n").value().interfaces == "ib");
+}
+
+TEST_CASE("a refusal names variable, value, origin and range") {
+  CHECK(refusal({{"DLCP_PATHS", "0"}}) ==
+        "DLCP_PATHS = '0' (environment) is not valid; give 1..256");
+  CHECK(refusal({{"DLCP_PATHS", "257"}}) ==
+        "DLCP_PATHS = '257' (environment) is not valid; give 1..256");
+  CHECK(refusal({}, "\nDLCP_BURST = many\n") ==
+        "DLCP_BURST = 'many' (/etc/dlcp.conf:2) is not valid; give 0 (auto) or 1..64");
+  CHECK(refusal({{"DLCP_CHECKSUM", "none"}}) ==
+        "DLCP_CHECKSUM = 'none' (environment) is not valid; give header|full");
+  CHECK(refusal({{"DLCP_GSO", "yes"}}) ==
+        "DLCP_GSO = 'yes' (environment) is not valid; give 0 or 1");
+  CHECK(refusal({{"DLCP_PEER_TIMEOUT", "0.05"}}) ==
+        "DLCP_PEER_TIMEOUT = '0.05' (environment) is not valid; give 0.1..3600");
+}
+
+TEST_CASE("numbers are exact: no sign, blank, fraction or overflow slips through") {
+  for (const char* bad : {"", " 4", "4 ", "-1", "+4", "4.0", "0x4", "99999999999999999999", "4K"}) {
+    CHECK_THAT(refusal({{"DLCP_PATHS", bad}}), Contains("is not valid"));
+  }
+  for (const char* bad : {"", "nan", "inf", "1e9", "-3", "3s"}) {
+    CHECK_THAT(refusal({{"DLCP_PEER_TIMEOUT", bad}}), Contains("is not valid"));
+  }
+  for (const char* bad : {"K", "1T", "18446744073709551615G", "1KK"}) {
+    CHECK_THAT(refusal({{"DLCP_RCVBUF", bad}}), Contains("is not valid"));
+  }
+  CHECK(load({{"DLCP_RCVBUF", "4M"}}).value().receive_buffer_bytes == std::size_t{4} << 20);
+  CHECK(load({{"DLCP_RCVBUF", "0"}}).value().receive_buffer_bytes == 0);
+}
+
+TEST_CASE("an unknown name is refused with the name that was probably meant") {
+  CHECK(refusal({{"DLCP_PATH", "4"}}) ==
+        "DLCP_PATH (environment) is not a setting of this plugin; did you mean DLCP_PATHS?");
+  CHECK(refusal({}, "DLCP_PEERTIMEOUT = 3") ==
+        "DLCP_PEERTIMEOUT (/etc/dlcp.conf:1) is not a setting of this plugin; did you mean "
+        "DLCP_PEER_TIMEOUT?");
+  CHECK(refusal({{"DLCP_SOMETHING_ELSE", "4"}}) ==
+        "DLCP_SOMETHING_ELSE (environment) is not a setting of this plugin; 'dlcp knobs' lists all "
+        "settings");
+}
+
+TEST_CASE("a config file is refused where it cannot be read without guessing") {
+  CHECK(refusal({}, "DLCP_PATHS 4\n") ==
+        "/etc/dlcp.conf:1: cannot read 'DLCP_PATHS 4'; write NAME = value, or # and a comment");
+  CHECK(refusal({}, "= 4\n") ==
+        "/etc/dlcp.conf:1: cannot read '= 4'; write NAME = value, or # and a comment");
+  CHECK(refusal({}, "DLCP_PATHS = 4\nDLCP_PATHS = 5\n") ==
+        "DLCP_PATHS is set twice, at /etc/dlcp.conf:1 and /etc/dlcp.conf:2; remove one");
+  CHECK(refusal({}, "DLCP_CONFIG = x\n") ==
+        "DLCP_CONFIG (/etc/dlcp.conf:1) cannot be set in a config file; set it in the environment");
+}
+
+TEST_CASE("a missing config file matters only to the one who named it") {
+  CHECK(refusal({}) == "accepted");
+  CHECK(refusal({{"DLCP_CONFIG", ""}}, "garbage") == "accepted");
+  CHECK(refusal({{"DLCP_CONFIG", "/no/such"}}) ==
+        "DLCP_CONFIG = '/no/such' (environment): no such file; create it, or unset the variable");
+}
+
+TEST_CASE("each knob accepts its own default and its table row is complete") {
+  const std::string table = dlcp::engine::knobs_markdown();
+  for (const auto& knob : dlcp::engine::knobs()) {
+    INFO(knob.name);
+    Settings settings;
+    CHECK(dlcp::engine::set_knob(settings, knob, knob.fallback, "default").ok());
+    CHECK_THAT(table, Contains(std::string("| `") + knob.name + "` |"));
+    CHECK(std::string(knob.help).size() > 10);
+  }
+}
