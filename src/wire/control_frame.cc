@@ -89,6 +89,7 @@ std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
 
 void encode(const Hello& frame, Buffer& out) {
   Writer writer = begin(out, FrameType::kHello, frame.destination);
+  out[1] = std::byte{frame.wire_version};
   writer.put(frame.sender_token);
   writer.put(frame.sender_address.size);
   writer.put_bytes(std::span(frame.sender_address.bytes).first(frame.sender_address.size));
@@ -104,15 +105,19 @@ void encode(const Hello& frame, Buffer& out) {
 }
 
 std::optional<Hello> decode_hello(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kHello);
+  auto reader = open(datagram, FrameType::kHello, true);
   if (!reader) return std::nullopt;
   Hello frame;
+  frame.wire_version = static_cast<std::uint8_t>(datagram[1]);
   frame.destination = destination_of(datagram);
   frame.sender_token = reader->get<std::uint64_t>();
   frame.sender_address.size = reader->get<std::uint8_t>();
   if (frame.sender_address.size > EndpointAddress::kMaxBytes) return std::nullopt;
   const auto address = reader->get_bytes(frame.sender_address.size);
   std::copy(address.begin(), address.end(), frame.sender_address.bytes.begin());
+  if (frame.wire_version != kWireVersion) {
+    return reader->ok() ? std::optional(frame) : std::nullopt;
+  }
   frame.datagram_bytes_max = reader->get<std::uint32_t>();
   frame.hello_bytes = reader->get<std::uint32_t>();
   frame.paths = reader->get<std::uint32_t>();
@@ -120,7 +125,9 @@ std::optional<Hello> decode_hello(std::span<const std::byte> datagram) {
   frame.features = reader->get<std::uint32_t>();
   frame.echo = reader->get<std::uint32_t>();
   frame.plugin_version = reader->get_text();
-  if (!reader->ok() || !checksum) return std::nullopt;
+  if (!reader->ok() || !checksum || frame.plugin_version.size() > kVersionTextMax) {
+    return std::nullopt;
+  }
   frame.checksum = *checksum;
   return frame;
 }
@@ -149,7 +156,9 @@ std::optional<Welcome> decode_welcome(std::span<const std::byte> datagram) {
   frame.features = reader->get<std::uint32_t>();
   frame.echo = reader->get<std::uint32_t>();
   frame.plugin_version = reader->get_text();
-  if (!reader->ok() || !checksum) return std::nullopt;
+  if (!reader->ok() || !checksum || frame.plugin_version.size() > kVersionTextMax) {
+    return std::nullopt;
+  }
   frame.checksum = *checksum;
   return frame;
 }
@@ -359,7 +368,7 @@ std::optional<Reset> decode_reset(std::span<const std::byte> datagram) {
   Reset frame;
   frame.destination = destination_of(datagram);
   frame.reason = reader->get_text();
-  if (!reader->ok()) return std::nullopt;
+  if (!reader->ok() || frame.reason.size() > kReasonBytesMax) return std::nullopt;
   return frame;
 }
 
