@@ -1,0 +1,27 @@
+# dlcp_fuzz(NAME SOURCES... LINK LIBS...): one fuzz target of something that parses.
+#
+# A source defines LLVMFuzzerTestOneInput and aborts, throws or trips a sanitizer when something is
+# wrong. It may also define `std::vector<std::string> fuzz_seeds()` (declared in fuzz_input.h): valid
+# inputs to start from.
+#
+# With -DDLCP_BUILD_FUZZERS=ON (Clang; preset `fuzz`) it becomes a libFuzzer binary, which ctest runs
+# shortly; for longer:  build/fuzz/bin/NAME -max_total_time=600 CORPUS_DIR
+# Without, the same sources are built with replay.cc into an ordinary test, which feeds a fixed
+# sequence of random inputs for a second or two, or the files named on the command line (a crash that
+# libFuzzer has left, for example).
+set(DLCP_FUZZ_DIR ${CMAKE_CURRENT_LIST_DIR})
+
+function(dlcp_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  if(DLCP_BUILD_FUZZERS)
+    add_executable(${name} ${arg_SOURCES})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME ${name} COMMAND ${name} -runs=20000 -max_total_time=20 -max_len=4096)
+  else()
+    add_executable(${name} ${arg_SOURCES} ${DLCP_FUZZ_DIR}/replay.cc)
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
+  target_include_directories(${name} PRIVATE ${DLCP_FUZZ_DIR})
+  target_link_libraries(${name} PRIVATE dlcp_flags ${arg_LINK})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS fuzz)
+endfunction()

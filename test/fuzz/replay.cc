@@ -1,0 +1,71 @@
+// Stands in for libFuzzer where it is not built in: feeds a fuzz target the files named on the
+// command line, or, without any, the target's own seeds, mutated, and noise, in a fixed sequence.
+// Not a fuzzer: it keeps the targets compiling and honest.
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "fuzz_input.h"
+#include "util/rng.h"
+
+namespace {
+
+constexpr std::size_t kInputsMax = 20'000;
+constexpr auto kTimeMax = std::chrono::milliseconds(1500);
+constexpr std::size_t kBytesMax = 2048;
+
+void feed(const std::string& input) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+}
+
+std::string noise(dlcp::Rng& rng) {
+  std::string input(rng.below(rng.chance(0.2) ? kBytesMax : 128), '\0');
+  for (char& c : input) {
+    c = static_cast<char>(rng.next());
+  }
+  return input;
+}
+
+std::string mutated(dlcp::Rng& rng, std::string input) {
+  const std::uint64_t changes = rng.below(6);
+  for (std::uint64_t i = 0; i < changes && !input.empty(); ++i) {
+    const std::size_t at = rng.below(input.size());
+    switch (rng.below(4)) {
+      case 0:
+        input[at] = static_cast<char>(rng.next());
+        break;
+      case 1:
+        input.erase(at, 1 + rng.below(4));
+        break;
+      case 2:
+        input.insert(at, noise(rng).substr(0, 1 + rng.below(4)));
+        break;
+      default:
+        input[at] = static_cast<char>(rng.chance(0.5) ? 0 : 0xff);
+    }
+  }
+  return input;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::ifstream file(argv[i], std::ios::binary);
+    feed({std::istreambuf_iterator<char>(file), {}});
+  }
+  if (argc > 1) return 0;
+  std::vector<std::string> seeds;
+  if (fuzz_seeds != nullptr) seeds = fuzz_seeds();
+  for (const auto& seed : seeds)
+    feed(seed);
+  dlcp::Rng rng(1);
+  const auto until = std::chrono::steady_clock::now() + kTimeMax;
+  std::size_t inputs = seeds.size();
+  for (; inputs < kInputsMax && std::chrono::steady_clock::now() < until; ++inputs) {
+    const bool from_seed = !seeds.empty() && rng.chance(0.7);
+    feed(from_seed ? mutated(rng, seeds[rng.below(seeds.size())]) : noise(rng));
+  }
+  std::printf("%zu inputs\n", inputs);
+  return 0;
+}

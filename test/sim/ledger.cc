@@ -1,0 +1,221 @@
+#include "ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/rng.h"
+
+namespace dlcp::test {
+namespace {
+
+constexpr std::size_t kGuardBytes = 256;
+constexpr std::byte kGuard{0x5a};
+constexpr std::size_t kPatternBytes = std::size_t{8} << 20;
+
+bool all_equal(std::span<const std::byte> bytes, std::byte value) {
+  return std::all_of(bytes.begin(), bytes.end(), [&](std::byte b) { return b == value; });
+}
+
+// Made once per process: making eight megabytes for each of thousands of short seeds would take
+// longer than the seeds.
+const std::vector<std::byte>& pattern() {
+  static const std::vector<std::byte> bytes = [] {
+    std::vector<std::byte> made(kPatternBytes);
+    Rng rng(0xd1c9);
+    for (std::size_t i = 0; i < made.size(); i += 8) {
+      const std::uint64_t word = rng.next();
+      std::memcpy(made.data() + i, &word, 8);
+    }
+    return made;
+  }();
+  return bytes;
+}
+
+}  // namespace
+
+Ledger::Ledger(std::uint64_t seed) : next_shift_(seed) {}
+
+void Ledger::fail(Time now, const Place& place, const std::string& what) const {
+  throw Violation(fmt::format("at {} ns, flow {}, message {}: {}", ns_of(now), place.flow,
+                              place.message, what));
+}
+
+Message& Ledger::plan(std::size_t flow, std::size_t bytes, std::size_t capacity) {
+  next_shift_ = datapath::sim::mix(next_shift_, flow);
+  auto& message = flows_[flow].messages.emplace_back();
+  message.bytes = bytes;
+  message.capacity = capacity;
+  if (bytes > kPatternBytes / 2) throw Violation("the pattern is too short for such a message");
+  message.expected = std::span(pattern()).subspan(next_shift_ % (kPatternBytes / 2), bytes);
+  return message;
+}
+
+std::span<const std::byte> Ledger::open_source(Message& message) {
+  if (message.source.empty())
+    message.source.assign(message.expected.begin(), message.expected.end());
+  return message.source;
+}
+
+std::span<std::byte> Ledger::open_buffer(HostIndex host, std::size_t flow, std::size_t index) {
+  Message& message = flows_[flow].messages[index];
+  if (message.buffer.empty()) {
+    message.buffer.assign(message.capacity + 2 * kGuardBytes, kGuard);
+    const std::size_t filled = std::min(message.bytes, message.capacity);
+    std::transform(message.expected.begin(), message.expected.begin() + filled,
+                   message.buffer.begin() + kGuardBytes, [](std::byte b) { return ~b; });
+  }
+  const std::span<std::byte> buffer =
+      std::span(message.buffer).subspan(kGuardBytes, message.capacity);
+  if (message.capacity > 0) buffers_[host][buffer.data()] = {flow, index};
+  return buffer;
+}
+
+void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
+  auto& buffers = buffers_[host];
+  auto found = buffers.upper_bound(placement.destination);
+  if (found == buffers.begin()) fail(now, {0, 0}, "a write to memory that is not posted");
+  --found;
+  const Place place = found->second;
+  Message& message = flows_[place.flow].messages[place.message];
+  const auto offset = static_cast<std::size_t>(placement.destination - found->first);
+  const std::size_t size = placement.payload.size();
+  if (offset >= message.capacity) fail(now, place, "a write to memory that is not posted");
+  if (size > message.capacity - offset) {
+    fail(now, place, fmt::format("a write of {} bytes at {} exceeds the buffer", size, offset));
+  }
+  if (content_expected_) {
+    if (offset + size > message.bytes) {
+      fail(now, place,
+           fmt::format("a write of {} bytes at {} exceeds the message of {}", size, offset,
+                       message.bytes));
+    }
+    const auto expected = message.expected.subspan(offset, size);
+    if (!std::equal(expected.begin(), expected.end(), placement.payload.begin())) {
+      fail(now, place, fmt::format("wrong bytes at offset {}, {} of them", offset, size));
+    }
+    if (!std::equal(expected.begin(), expected.end(), placement.destination,
+                    [](std::byte a, std::byte b) { return a == ~b; })) {
+      fail(now, place, fmt::format("bytes at offset {}, {} of them, written twice", offset, size));
+    }
+  }
+  std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
+  message.placed += size;
+  placed_bytes_[host] += size;
+}
+
+std::uint64_t Ledger::placed_bytes(HostIndex host) const {
+  const auto found = placed_bytes_.find(host);
+  return found == placed_bytes_.end() ? 0 : found->second;
+}
+
+void Ledger::close_buffers(std::size_t flow) {
+  std::erase_if(buffers_[flows_[flow].to],
+                [&](const auto& row) { return row.second.flow == flow; });
+}
+
+void Ledger::on_accept(std::size_t index, core::ConnectionId connection) {
+  Flow& flow = flows_[index];
+  flow.receive_connection = connection;
+  const auto early = closed_early_.find({flow.to, connection});
+  if (early != closed_early_.end()) flow.receive_error = early->second;
+}
+
+void Ledger::on_close(std::size_t flow, bool sender) {
+  if (sender) {
+    flows_[flow].send_closed = true;
+    for (auto& message : flows_[flow].messages)
+      std::vector<std::byte>().swap(message.source);
+  } else {
+    flows_[flow].receive_closed = true;
+    close_buffers(flow);
+  }
+}
+
+void Ledger::on_event(Time now, HostIndex host, const core::Event& event) {
+  using Kind = core::Event::Kind;
+  if (event.kind == Kind::kClosed) return closed(now, host, event);
+  const Place place{event.request >> 32, event.request & 0xffffffffu};
+  if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size()) {
+    fail(now, place, "an event for a request that nobody has made");
+  }
+  hash_ = datapath::sim::mix(hash_, static_cast<std::uint64_t>(ns_of(now)));
+  hash_ = datapath::sim::mix(hash_, event.request << 1 | (event.kind == Kind::kSendDone));
+  event.kind == Kind::kSendDone ? send_done(now, place, event) : receive_done(now, place, event);
+}
+
+void Ledger::send_done(Time now, Place place, const core::Event& event) {
+  Flow& flow = flows_[place.flow];
+  Message& message = flow.messages[place.message];
+  if (flow.send_closed || flow.send_error) fail(now, place, "a send done after the end");
+  if (event.connection != flow.send_connection) fail(now, place, "a send of another connection");
+  if (place.message >= flow.sends_posted) fail(now, place, "a send done that was not posted");
+  if (message.send_done) fail(now, place, "a send done twice");
+  if (event.bytes != message.bytes) fail(now, place, fmt::format("{} bytes sent", event.bytes));
+  if (message.receive_posted && content_expected_ && message.placed != message.bytes) {
+    fail(now, place,
+         fmt::format("a send done with {} of {} bytes at the receiver", message.placed,
+                     message.bytes));
+  }
+  message.send_done = true;
+  ++flow.sends_done;
+  std::vector<std::byte>().swap(message.source);  // whoever reads it again reads freed memory
+}
+
+void Ledger::receive_done(Time now, Place place, const core::Event& event) {
+  Flow& flow = flows_[place.flow];
+  Message& message = flow.messages[place.message];
+  if (flow.receive_closed || flow.receive_error) fail(now, place, "a receive done after the end");
+  if (event.connection != flow.receive_connection) fail(now, place, "another connection's receive");
+  if (!message.receive_posted) fail(now, place, "a receive done that was not posted");
+  if (message.receive_done) fail(now, place, "a receive done twice");
+  if (content_expected_) {
+    if (event.bytes != message.bytes || message.placed != message.bytes) {
+      fail(now, place,
+           fmt::format("a receive done with {} bytes of {}, {} of them placed", event.bytes,
+                       message.bytes, message.placed));
+    }
+    const std::span<const std::byte> all = message.buffer;
+    const auto body = all.subspan(kGuardBytes, message.bytes);
+    if (!std::equal(body.begin(), body.end(), message.expected.begin())) {
+      fail(now, place, "a receive done with wrong bytes");
+    }
+    if (!all_equal(all.first(kGuardBytes), kGuard) ||
+        !all_equal(all.subspan(kGuardBytes + message.bytes), kGuard)) {
+      fail(now, place, "bytes outside the message were written");
+    }
+  }
+  message.receive_done = true;
+  message.done_at = now;
+  ++flow.receives_done;
+  if (message.capacity > 0) buffers_[flow.to].erase(message.buffer.data() + kGuardBytes);
+  std::vector<std::byte>().swap(message.buffer);
+}
+
+void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
+  for (std::size_t i = 0; i < flows_.size(); ++i) {
+    Flow& flow = flows_[i];
+    const bool sender = flow.from == host && flow.send_connection == event.connection;
+    const bool receiver = flow.to == host && flow.receive_connection == event.connection;
+    if (!sender && !receiver) continue;
+    const char* end = sender ? "sender" : "receiver";
+    if (!failures_allowed_) {
+      fail(now, {i, sender ? flow.sends_done : flow.receives_done},
+           fmt::format("the {}'s connection closed: {}", end, event.error.message()));
+    }
+    auto& error = sender ? flow.send_error : flow.receive_error;
+    if (error || (sender ? flow.send_closed : flow.receive_closed)) {
+      fail(now, {i, 0}, fmt::format("the {}'s connection closed after its end", end));
+    }
+    error = event.error;
+    if (receiver) close_buffers(i);
+    return;
+  }
+  if (!failures_allowed_) {
+    fail(now, {0, 0}, "a connection closed that nobody has: " + event.error.message());
+  }
+  closed_early_[{host, event.connection}] = event.error;
+}
+
+}  // namespace dlcp::test

@@ -1,0 +1,119 @@
+// What the simulated applications have asked for and what has happened to it: the safety checkers
+// of the simulated world. Every buffer starts as the complement of what belongs there, so a byte
+// that was never written, or is written twice, or with something else, shows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "datapath/sim/frame.h"
+#include "util/result.h"
+#include "util/time.h"
+
+namespace dlcp::test {
+
+using datapath::sim::HostIndex;
+
+// An invariant does not hold; the message names flow, message and time.
+struct Violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Message {
+  std::size_t bytes = 0;
+  std::size_t capacity = 0;  // of the posted receive
+  Time send_at;              // not posted before
+  Time receive_at;
+  std::span<const std::byte> expected;
+  std::vector<std::byte> source;  // given back (freed) when the send is done
+  std::vector<std::byte> buffer;  // guards around `capacity` bytes
+  std::size_t placed = 0;
+  bool receive_posted = false;
+  bool send_done = false;
+  bool receive_done = false;
+  Time send_posted_at;
+  Time done_at;
+};
+
+struct Flow {
+  HostIndex from = 0;
+  HostIndex to = 0;
+  core::ListenerId listener = 0;
+  core::ConnectionId send_connection = 0;
+  std::optional<core::ConnectionId> receive_connection;
+  std::deque<Message> messages;
+  std::size_t sends_posted = 0;
+  std::size_t receives_posted = 0;
+  std::size_t sends_done = 0;
+  std::size_t receives_done = 0;
+  std::optional<Error> send_error;
+  std::optional<Error> receive_error;
+  bool send_closed = false;
+  bool receive_closed = false;
+  bool close_when_done = false;
+
+  bool sends_finished() const { return send_error || send_closed || sends_done == messages.size(); }
+  bool receives_finished() const {
+    return receive_error || receive_closed || receives_done == messages.size();
+  }
+};
+
+class Ledger {
+ public:
+  explicit Ledger(std::uint64_t seed);
+
+  std::deque<Flow>& flows() { return flows_; }
+  Message& plan(std::size_t flow, std::size_t bytes, std::size_t capacity);
+  static core::RequestId request_id(std::size_t flow, std::size_t message) {
+    return static_cast<core::RequestId>(flow) << 32 | message;
+  }
+
+  std::span<const std::byte> open_source(Message& message);
+  std::span<std::byte> open_buffer(HostIndex host, std::size_t flow, std::size_t message);
+
+  // Copies, after checking that the bytes belong where they are going.
+  void place(Time now, HostIndex host, const core::Placement& placement);
+  void on_event(Time now, HostIndex host, const core::Event& event);
+  void on_accept(std::size_t flow, core::ConnectionId connection);
+  // The application has closed its end: its unfinished requests must never be heard of again.
+  void on_close(std::size_t flow, bool sender);
+
+  std::uint64_t placed_bytes(HostIndex host) const;
+  // Folds in every completion, in order.
+  std::uint64_t hash() const { return hash_; }
+  // Off for fuzzed payloads, which have every right to be nonsense.
+  void expect_content(bool expected) { content_expected_ = expected; }
+  // Off: a connection that dies is a violation.
+  void allow_failures() { failures_allowed_ = true; }
+
+ private:
+  struct Place {
+    std::size_t flow;
+    std::size_t message;
+  };
+  [[noreturn]] void fail(Time now, const Place& place, const std::string& what) const;
+  void close_buffers(std::size_t flow);
+  void send_done(Time now, Place place, const core::Event& event);
+  void receive_done(Time now, Place place, const core::Event& event);
+  void closed(Time now, HostIndex host, const core::Event& event);
+
+  std::uint64_t next_shift_;
+  std::deque<Flow> flows_;
+  std::map<HostIndex, std::map<const std::byte*, Place>> buffers_;  // posted and not done
+  std::map<HostIndex, std::uint64_t> placed_bytes_;
+  std::map<std::pair<HostIndex, core::ConnectionId>, Error> closed_early_;  // before accept()
+  std::uint64_t hash_ = 0;
+  bool content_expected_ = true;
+  bool failures_allowed_ = false;
+};
+
+}  // namespace dlcp::test

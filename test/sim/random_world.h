@@ -1,0 +1,21 @@
+// Worlds, faults and traffic drawn from a seed: short stories that differ in everything.
+#pragma once
+
+#include "world.h"
+
+namespace dlcp::test {
+
+// Two to four hosts behind one switch or on a small leaf-spine fabric.
+WorldConfig random_world(Rng& rng, std::uint64_t seed);
+
+// Loss up to `drop_max`, duplicates, reordering, black holes; corruption only where the protocol is
+// asked to notice it everywhere.
+datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum);
+
+// 0, 1, sizes around cache lines and packets, a few packets, and now and then a few hundred KiB.
+std::size_t random_message_bytes(Rng& rng);
+
+// One to three connections between random hosts, each with messages posted at random moments.
+void add_random_traffic(World& world, Rng& rng);
+
+}  // namespace dlcp::test

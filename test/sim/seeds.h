@@ -1,0 +1,34 @@
+// Runs a story under many seeds and names the one that failed. DLCP_SEED=n runs that seed alone;
+// DLCP_SEEDS=n runs n seeds instead of the default number.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "catch.h"
+
+namespace dlcp::test {
+
+inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+template <class Story>
+void for_each_seed(std::uint64_t count, Story&& story) {
+  std::uint64_t first = 1;
+  std::uint64_t last = number_from_environment("DLCP_SEEDS", count);
+  if (std::getenv("DLCP_SEED") != nullptr) first = last = number_from_environment("DLCP_SEED", 1);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    INFO("replay with DLCP_SEED=" << seed);
+    try {
+      story(seed);
+    } catch (const std::exception& violation) {
+      FAIL(violation.what());
+    }
+  }
+}
+
+}  // namespace dlcp::test

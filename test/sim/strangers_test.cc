@@ -1,0 +1,219 @@
+// Packets that are not part of the conversation: damaged, foreign, repeated from the past, or of a
+// peer that cannot work with us. And peers that can, once they agree on a packet size.
+#include <algorithm>
+
+#include "random_world.h"
+#include "seeds.h"
+#include "util/crc32c.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+using core::Counter;
+
+namespace {
+
+using Datagram = std::vector<std::byte>;
+
+// Makes a control frame's checksum right again.
+void reseal(Datagram& datagram) {
+  const auto covered = std::span(datagram).first(datagram.size() - 4);
+  const std::uint32_t crc = crc32c(covered);
+  for (std::size_t i = 0; i < 4; ++i) {
+    datagram[covered.size() + i] = static_cast<std::byte>(crc >> (8 * i));
+  }
+}
+
+std::uint64_t dropped(World& world, HostIndex host) {
+  const auto& counters = world.endpoint(host).counters();
+  return counters[Counter::kDroppedMalformed] + counters[Counter::kDroppedVersion] +
+         counters[Counter::kDroppedHeaderCrc] + counters[Counter::kDroppedPayloadCrc] +
+         counters[Counter::kDroppedUnknownToken] + counters[Counter::kDroppedOutOfWindow] +
+         counters[Counter::kDroppedUnexpected];
+}
+
+WorldConfig pair_of(std::size_t first_mtu, std::size_t second_mtu) {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  config.network.hosts[0].mtu = first_mtu;
+  config.network.hosts[1].mtu = second_mtu;
+  return config;
+}
+
+// Payload bytes per packet that a transfer of a megabyte was cut into.
+std::uint64_t agreed_payload(WorldConfig config, std::size_t fabric_mtu) {
+  World world(std::move(config));
+  for (HostIndex i : {0u, 1u}) {
+    LinkConfig link = world.network().to_host(i).link().config();
+    link.mtu = fabric_mtu;
+    world.network().to_host(i).link().set_config(link);
+  }
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 9216 * 128);
+  world.finish(20s);
+  const auto packets = world.endpoint(1).counters()[Counter::kPacketsReceived];
+  return (9216 * 128 + packets - 1) / packets / 128 * 128;
+}
+
+}  // namespace
+
+TEST_CASE("hosts of different MTUs agree on the smaller") {
+  REQUIRE(agreed_payload(pair_of(9000, 9000), 9000) >= 8832);
+  REQUIRE(agreed_payload(pair_of(9000, 1500), 9000) == 1408);
+  REQUIRE(agreed_payload(pair_of(1500, 9000), 9000) == 1408);
+  REQUIRE(agreed_payload(pair_of(4200, 9000), 9000) >= 3968);
+  REQUIRE(agreed_payload(pair_of(4200, 9000), 9000) < 4200);
+}
+
+TEST_CASE("hosts of large MTU find out that the fabric between them carries less") {
+  const auto payload = agreed_payload(pair_of(9000, 9000), 1500);
+  REQUIRE(payload >= 1280);
+  REQUIRE(payload <= 1408);
+}
+
+TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
+  for_each_seed(100, [](std::uint64_t seed) {
+    Rng rng(seed);
+    WorldConfig config;
+    config.network = single_switch(2, {});
+    config.seed = config.network.seed = seed;
+    World world(std::move(config));
+    std::vector<std::pair<HostIndex, Datagram>> seen;
+    world.set_filter([&](HostIndex to, Datagram& datagram) {
+      if (seen.size() < 500) seen.emplace_back(to, datagram);
+      return true;
+    });
+    const auto flow = world.open_flow(0, 1);
+    for (int k = 0; k < 10; ++k)
+      world.transfer(flow, 1 + rng.below(40'000));
+    std::uint64_t injected = 0;
+    std::uint64_t dropped_before = 0;
+    while (!world.finished()) {
+      REQUIRE(world.step(world.now() + 1s));
+      if (seen.empty() || !rng.chance(0.3)) continue;
+      auto [to, datagram] = seen[rng.below(seen.size())];
+      switch (rng.below(4)) {
+        case 0:  // noise of any length
+          datagram.resize(rng.below(datagram.size() + 1));
+          for (auto& byte : datagram)
+            byte = static_cast<std::byte>(rng.next());
+          break;
+        case 1:  // cut off within the head
+          datagram.resize(rng.below(16));
+          break;
+        case 2:  // one bit of the header flipped
+          datagram[rng.below(16)] ^= static_cast<std::byte>(1u << rng.below(8));
+          break;
+        default: {  // another connection's token, and correct checksums
+          datagram[4 + rng.below(8)] ^= std::byte{0x10};
+          if (wire::decode_head(datagram)->type != wire::FrameType::kData) {
+            reseal(datagram);
+          } else {
+            const auto covered = std::span<const std::byte>(datagram).first(36);
+            const std::uint32_t crc = crc32c(covered);
+            for (std::size_t i = 0; i < 4; ++i) {
+              datagram[36 + i] = static_cast<std::byte>(crc >> (8 * i));
+            }
+          }
+        }
+      }
+      dropped_before = dropped(world, to);
+      const auto placed = world.ledger().placed_bytes(to);
+      world.deliver(to, datagram);
+      ++injected;
+      REQUIRE(dropped(world, to) == dropped_before + 1);
+      REQUIRE(world.ledger().placed_bytes(to) == placed);
+    }
+    world.finish(5s);
+    REQUIRE(injected > 0);
+  });
+}
+
+TEST_CASE("datagrams repeated from the past change nothing, during the connection and after") {
+  for_each_seed(100, [](std::uint64_t seed) {
+    Rng rng(seed);
+    WorldConfig config;
+    config.network = single_switch(2, {});
+    config.seed = config.network.seed = seed;
+    World world(std::move(config));
+    std::vector<std::pair<HostIndex, Datagram>> seen;
+    world.set_filter([&](HostIndex to, Datagram& datagram) {
+      seen.emplace_back(to, datagram);
+      return true;
+    });
+    const auto flow = world.open_flow(0, 1);
+    world.flow(flow).close_when_done = true;
+    for (int k = 0; k < 10; ++k)
+      world.transfer(flow, 1 + rng.below(40'000));
+    while (!world.finished()) {
+      REQUIRE(world.step(world.now() + 1s));
+      if (seen.empty() || !rng.chance(0.3)) continue;
+      const auto [to, datagram] = seen[rng.below(seen.size())];
+      world.deliver(to, datagram);
+    }
+    world.finish(5s);
+    // Everything once more, to closed connections; nobody may wake up for good.
+    const auto recorded = std::exchange(seen, {});
+    for (const auto& [to, datagram] : recorded)
+      world.deliver(to, datagram);
+    world.run_for(1s);
+    // And to a new connection between the same hosts.
+    const auto second = world.open_flow(0, 1);
+    for (int k = 0; k < 5; ++k)
+      world.transfer(second, 20'000);
+    for (const auto& [to, datagram] : recorded) {
+      world.deliver(to, datagram);
+      world.step(world.now() + 1ms);
+    }
+    world.finish(5s);
+  });
+}
+
+TEST_CASE("a peer of another wire version is refused with a message that names both") {
+  World world([] {
+    WorldConfig config;
+    config.network = single_switch(2, {});
+    return config;
+  }());
+  world.ledger().allow_failures();
+  world.set_filter([](HostIndex to, Datagram& datagram) {
+    if (to != 1) return true;
+    datagram[1] = std::byte{wire::kWireVersion + 1};
+    reseal(datagram);
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1000);
+  world.run_for(5s);
+  REQUIRE(world.endpoint(1).counters()[Counter::kDroppedVersion] > 0);
+  REQUIRE(world.flow(flow).send_error.has_value());
+  REQUIRE(world.flow(flow).send_error->code == ErrorCode::kInvalidUsage);
+  REQUIRE_THAT(world.flow(flow).send_error->message(),
+               Contains("version 1") && Contains("version 2"));
+}
+
+TEST_CASE(
+    "strangers cannot use up the listener: after ten thousand foreign HELLOs a friend gets in") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  World world(std::move(config));
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1000);
+  Rng rng(1);
+  wire::Buffer frame;
+  for (int i = 0; i < 10'000; ++i) {
+    wire::Hello hello;
+    hello.destination = rng.next();
+    hello.sender_token = rng.next();
+    hello.sender_address = world.network().host(0).local_address();
+    hello.datagram_bytes_max = 1472;
+    hello.hello_bytes = 548;
+    hello.paths = 16;
+    wire::encode(hello, frame);
+    world.deliver(1, frame);
+  }
+  REQUIRE(world.endpoint(1).counters()[Counter::kDroppedUnknownToken] == 10'000);
+  world.finish(5s);
+}

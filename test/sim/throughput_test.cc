@@ -1,0 +1,163 @@
+// How much the transport carries, in simulated time: regression tests, not benchmarks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "seeds.h"
+#include "world.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+
+namespace {
+
+// Of the bytes on the wire, with packets of `payload` bytes.
+double payload_share(double payload) {
+  return payload / (payload + 40 + static_cast<double>(kIpUdpBytes + kEthernetBytes));
+}
+
+struct Carried {
+  double goodput = 0;          // payload bits per second in the measured interval
+  double busiest_to_mean = 0;  // over the spines, bytes on the wire
+};
+
+// Two leaves, two spines, two hosts each; both hosts of one leaf send to one of the other.
+Carried run_two_spines(std::uint64_t seed, const std::function<void(Network&)>& disturb) {
+  WorldConfig config;
+  const LinkConfig link{.rate = 200'000'000, .delay = 2us};
+  config.network = leaf_spine(2, 2, 2, {.link = link, .paths = 32}, link);
+  config.network.seed = config.seed = seed;
+  World world(std::move(config));
+  disturb(world.network());
+  for (HostIndex from : {0u, 1u}) {
+    const auto flow = world.open_flow(from, from + 2);
+    for (int k = 0; k < 60; ++k)
+      world.transfer(flow, 512 << 10);
+  }
+  const auto placed = [&] {
+    return world.ledger().placed_bytes(2) + world.ledger().placed_bytes(3);
+  };
+  const auto bytes_at = [&](std::size_t spine) {
+    return static_cast<double>(world.network().leaf_to_spine(0, spine).link().counters().bytes);
+  };
+  world.run_for(200ms);
+  const auto before = placed();
+  const double first = bytes_at(0);
+  const double second = bytes_at(1);
+  world.run_for(400ms);
+  Carried carried;
+  carried.goodput = static_cast<double>(placed() - before) * 8 / 0.4;
+  const double a = bytes_at(0) - first;
+  const double b = bytes_at(1) - second;
+  carried.busiest_to_mean = std::max(a, b) / ((a + b) / 2);
+  return carried;
+}
+
+// Payload bits per second from one host to the other, 10 Gbit/s and 50 us there and back.
+double run_pair(const LinkFaults& faults, std::uint64_t seed) {
+  WorldConfig config;
+  config.network = single_switch(2, {.link = {.rate = 10'000'000'000, .delay = 12'500ns}});
+  config.network.seed = config.seed = seed;
+  World world(std::move(config));
+  world.network().host(0).nic().link().set_faults(faults);
+  const auto flow = world.open_flow(0, 1);
+  for (int k = 0; k < 60; ++k)
+    world.transfer(flow, 1 << 20);
+  world.run_for(5ms);
+  const auto before = world.ledger().placed_bytes(1);
+  world.run_for(30ms);
+  return static_cast<double>(world.ledger().placed_bytes(1) - before) * 8 / 0.03;
+}
+
+}  // namespace
+
+TEST_CASE("a clean link of 10 Gbit/s is filled") {
+  const double goodput = run_pair({}, 1);
+  fmt::print("clean link: {:.3f} Gbit/s of payload\n", goodput / 1e9);
+  REQUIRE(goodput >= 0.9 * 10e9 * payload_share(1408));
+}
+
+TEST_CASE("one percent of random loss costs at most a tenth of the throughput") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    const double clean = run_pair({}, seed);
+    const double lossy = run_pair({.drop = 0.01}, seed);
+    fmt::print("1% loss: {:.3f} of clean\n", lossy / clean);
+    REQUIRE(lossy >= 0.9 * clean);
+  });
+}
+
+TEST_CASE("three senders into one port share it without collapse") {
+  WorldConfig config;
+  config.network = single_switch(4, {.link = {.rate = 1'000'000'000, .delay = 2us}});
+  config.network.hosts[3].link.rate = 200'000'000;
+  config.network.port.queue_bytes = 64 << 10;
+  config.network.port.early_bytes = 16 << 10;
+  World world(std::move(config));
+  constexpr std::size_t kBytes = 256 << 10;
+  constexpr std::size_t kMessages = 40;
+  for (HostIndex from : {0u, 1u, 2u}) {
+    const auto flow = world.open_flow(from, 3);
+    for (std::size_t k = 0; k < kMessages; ++k)
+      world.transfer(flow, kBytes);
+  }
+  world.finish(60s);
+  std::vector<std::int64_t> done;
+  for (const auto& flow : world.ledger().flows()) {
+    for (const auto& message : flow.messages)
+      done.push_back(ns_of(message.done_at));
+  }
+  // In the fluid model message k of each sender is complete when 3 (k + 1) messages have crossed.
+  const double fluid_ns = 3 * kBytes * 8 / (200e6 * payload_share(1408)) * 1e9;
+  std::vector<double> ratio;
+  std::sort(done.begin(), done.end());
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    ratio.push_back(static_cast<double>(done[i]) / (fluid_ns * (1.0 + static_cast<double>(i / 3))));
+  }
+  const double last = ratio.back();
+  std::sort(ratio.begin(), ratio.end());
+  const double p99 = ratio[ratio.size() * 99 / 100];
+  const auto& port = world.network().to_host(3).counters();
+  fmt::print(
+      "incast: whole job {:.3f} x fluid, p99 message {:.3f} x fluid, {} tail drops, deepest "
+      "queue {} bytes\n",
+      last, p99, port.tail_drops, port.deepest_bytes);
+  REQUIRE(last <= 1.15);
+  REQUIRE(p99 <= 1.5);
+}
+
+TEST_CASE("two spines carry nine tenths of the bisection, evenly") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    const auto carried = run_two_spines(seed, [](Network&) {});
+    fmt::print("two spines: {:.3f} of the bisection, busiest/mean {:.3f}\n",
+               carried.goodput / (400e6 * payload_share(1408)), carried.busiest_to_mean);
+    REQUIRE(carried.goodput >= 0.9 * 400e6 * payload_share(1408));
+    REQUIRE(carried.busiest_to_mean <= 1.1);
+  });
+}
+
+TEST_CASE("with one spine dead, seven tenths of what is left are carried") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    const auto carried = run_two_spines(seed, [](Network& network) {
+      network.add_spine_outage(1, time_from_ns(20'000'000), kNever);
+    });
+    fmt::print("one spine dead: {:.3f} of what is left\n",
+               carried.goodput / (200e6 * payload_share(1408)));
+    REQUIRE(carried.goodput >= 0.7 * 200e6 * payload_share(1408));
+  });
+}
+
+TEST_CASE("with one spine dropping a tenth, seven tenths of what is left are carried") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    const auto carried = run_two_spines(seed, [](Network& network) {
+      for (std::size_t leaf : {0u, 1u}) {
+        network.leaf_to_spine(leaf, 1).link().set_faults({.drop = 0.1});
+      }
+    });
+    fmt::print("one spine drops 10%: {:.3f} of what is left\n",
+               carried.goodput / (380e6 * payload_share(1408)));
+    REQUIRE(carried.goodput >= 0.7 * 380e6 * payload_share(1408));
+  });
+}

@@ -1,0 +1,194 @@
+#include "world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "world_host.h"
+
+namespace dlcp::test {
+namespace {
+
+// More steps than this without time passing: somebody waits for something that is due already.
+constexpr std::size_t kStepsAtOneTimeMax = 100'000;
+
+}  // namespace
+
+World::World(WorldConfig config)
+    : config_(std::move(config)), network_(config_.network), ledger_(config_.seed) {
+  std::uint64_t seed = config_.seed;
+  for (HostIndex i = 0; i < network_.host_count(); ++i) {
+    const auto limits = network_.host(i).limits();
+    core::Config core = config_.core;
+    core.datagram_bytes_max = limits.datagram_bytes_max;
+    core.paths = limits.paths;
+    core.receive_capacity_bytes = limits.receive_capacity_bytes;
+    if (config_.adjust) config_.adjust(i, core);
+    seed = datapath::sim::mix(seed, i + 1);
+    hosts_.push_back(std::make_unique<Host>(*this, i, core, config_.host, seed));
+  }
+}
+
+World::~World() = default;
+
+core::Endpoint& World::endpoint(HostIndex host) {
+  return hosts_[host]->endpoint();
+}
+
+std::size_t World::open_flow(HostIndex from, HostIndex to, core::ContextId context) {
+  auto& flow = ledger_.flows().emplace_back();
+  flow.from = from;
+  flow.to = to;
+  const auto listening = endpoint(to).listen(context);
+  flow.listener = listening.id;
+  flow.send_connection =
+      endpoint(from).connect(now(), context, listening.token, network_.host(to).local_address());
+  hosts_[from]->kick();
+  return ledger_.flows().size() - 1;
+}
+
+Message& World::transfer(std::size_t index, std::size_t bytes, Time send_at, Time receive_at,
+                         std::size_t spare) {
+  Message& message = ledger_.plan(index, bytes, bytes + spare);
+  message.send_at = send_at;
+  message.receive_at = receive_at;
+  hosts_[flow(index).from]->kick();
+  hosts_[flow(index).to]->kick();
+  return message;
+}
+
+void World::close_sender(std::size_t index) {
+  if (flow(index).send_closed) return;
+  ledger_.on_close(index, true);
+  endpoint(flow(index).from).close(now(), flow(index).send_connection);
+  hosts_[flow(index).from]->kick();
+}
+
+void World::close_receiver(std::size_t index) {
+  Flow& closing = flow(index);
+  if (closing.receive_closed) return;
+  ledger_.on_close(index, false);
+  if (closing.receive_connection) endpoint(closing.to).close(now(), *closing.receive_connection);
+  endpoint(closing.to).close_listener(now(), closing.listener);
+  hosts_[closing.to]->kick();
+}
+
+void World::kill(HostIndex host) {
+  hosts_[host]->kill();
+}
+
+void World::deliver(HostIndex host, std::span<const std::byte> datagram) {
+  hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0});
+  hosts_[host]->kick();
+}
+
+bool World::step(Time limit) {
+  Time next = network_.events().next();
+  for (auto& host : hosts_)
+    next = std::min(next, host->wake_at(now()));
+  if (next > limit) {
+    network_.events().run_until(limit);
+    return false;
+  }
+  network_.events().run_until(next);
+  for (auto& host : hosts_) {
+    if (host->wake_at(next) <= next) host->step(next);
+  }
+  steps_at_this_time_ = next == std::exchange(last_step_at_, next) ? steps_at_this_time_ + 1 : 0;
+  if (steps_at_this_time_ > kStepsAtOneTimeMax) {
+    throw Violation(fmt::format("time stands still at {} ns\n{}", ns_of(next), describe()));
+  }
+  return true;
+}
+
+void World::run_until(Time limit) {
+  while (step(limit)) {
+  }
+}
+
+bool World::run_until(Time limit, const std::function<bool()>& reached) {
+  while (!reached()) {
+    if (!step(limit)) return reached();
+  }
+  return true;
+}
+
+bool World::finished() {
+  for (const Flow& each : ledger_.flows()) {
+    const bool from_dead = hosts_[each.from]->dead();
+    const bool to_dead = hosts_[each.to]->dead();
+    if (!from_dead && !each.sends_finished()) return false;
+    if (!to_dead && !each.receives_finished()) return false;
+    if (!each.close_when_done) continue;
+    if (!from_dead && !each.send_closed && !each.send_error) return false;
+    if (!to_dead && !each.receive_closed && !each.receive_error) return false;
+  }
+  return true;
+}
+
+void World::finish(Duration limit) {
+  const Time until = now() + limit;
+  if (!run_until(until, [this] { return finished(); })) {
+    throw Violation(fmt::format("not finished at {} ns\n{}", ns_of(now()), describe()));
+  }
+  run_for(5ms);  // whatever comes late must do no harm
+  check_counters();
+}
+
+std::uint64_t World::sum(core::Counter counter) {
+  std::uint64_t total = 0;
+  for (auto& host : hosts_)
+    total += host->endpoint().counters()[counter];
+  return total;
+}
+
+void World::check_counters() {
+  using core::Counter;
+  bool failed = false;
+  std::vector<std::uint64_t> sent(hosts_.size());
+  for (const Flow& each : ledger_.flows()) {
+    failed = failed || each.send_error || each.receive_error;
+    for (const Message& message : each.messages)
+      sent[each.from] += message.bytes;
+    if (each.sends_done < each.messages.size()) failed = true;
+  }
+  for (HostIndex i = 0; i < hosts_.size(); ++i) {
+    const auto& counters = endpoint(i).counters();
+    const auto placed = counters[Counter::kBytesReceived];
+    if (placed != ledger_.placed_bytes(i)) {
+      throw Violation(fmt::format("host {} counts {} bytes received and placed {}", i, placed,
+                                  ledger_.placed_bytes(i)));
+    }
+    const auto once = counters[Counter::kBytesSent] - counters[Counter::kBytesRetransmitted];
+    if (!failed && once != sent[i]) {
+      throw Violation(fmt::format("host {} counts {} bytes sent, less {} retransmitted, for {}", i,
+                                  counters[Counter::kBytesSent],
+                                  counters[Counter::kBytesRetransmitted], sent[i]));
+    }
+  }
+}
+
+std::string World::describe() {
+  std::string text;
+  for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
+    const Flow& each = flow(i);
+    text += fmt::format(
+        "flow {} ({} -> {}): {} messages, sends {} posted {} done, receives {} "
+        "posted {} done{}\n",
+        i, each.from, each.to, each.messages.size(), each.sends_posted, each.sends_done,
+        each.receives_posted, each.receives_done, each.receive_connection ? "" : ", not accepted");
+  }
+  for (HostIndex i = 0; i < hosts_.size(); ++i) {
+    const Time wake = hosts_[i]->wake_at(now());
+    text += fmt::format("host {} wakes at {}:", i, wake == kNever ? -1 : ns_of(wake));
+    for (const auto& row : core::kCounterRows) {
+      const auto value = endpoint(i).counters()[row.counter];
+      if (value > 0) text += fmt::format(" {}={}", row.name, value);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace dlcp::test

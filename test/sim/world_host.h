@@ -1,0 +1,61 @@
+// One host of the simulated world: the engine's loop and the application, driven by World.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "world.h"
+
+namespace dlcp::test {
+
+class World::Host {
+ public:
+  Host(World& world, HostIndex index, const core::Config& core, const HostModel& model,
+       std::uint64_t seed);
+
+  core::Endpoint& endpoint() { return endpoint_; }
+  // When step() has something to do; kNever if nothing but a packet can change that.
+  Time wake_at(Time now);
+  void step(Time now);
+  void take(Time now, const wire::RxPacket& packet);
+  void kick() { kicked_ = true; }
+  void kill() { dead_ = true; }
+  bool dead() const { return dead_; }
+
+ private:
+  struct Outages {  // alternates between running and not, with random lengths
+    Duration every{};
+    Duration length{};
+    Time from = kNever;
+    Time until = kNever;
+    bool covers(Time now, Rng& rng);
+  };
+
+  void copy_placements(Time now);
+  std::size_t receive(Time now);
+  std::size_t transmit(Time now);
+  void drain_events(Time now);
+  void run_application(Time now);
+  void serve_sender(Time now, std::size_t index, Flow& flow);
+  void serve_receiver(Time now, std::size_t index, Flow& flow);
+  Time next_post(const Flow& flow) const;
+  Time application_wakes_at(Time now) const;
+
+  World& world_;
+  HostIndex index_;
+  HostModel model_;
+  datapath::sim::SimDatapath& datapath_;
+  core::Endpoint endpoint_;
+  Rng rng_;
+  Outages pauses_;
+  Outages freezes_;
+  std::vector<wire::RxPacket> received_;
+  std::vector<wire::TxPacket> outgoing_;
+  Time busy_until_{};
+  Time resume_at_ = kNever;  // end of a pause that the application may have missed something in
+  bool kicked_ = true;       // the application has something new to do
+  bool nic_was_full_ = false;
+  bool dead_ = false;
+};
+
+}  // namespace dlcp::test
