@@ -1,0 +1,88 @@
+// A bad network in front of any datapath: drops, duplicates, reorders, delays and corrupts what is
+// sent, by a seeded plan, so that the same packets meet the same fate in every run. It owns the
+// datapath it wraps and copies of everything it holds back; receiving passes straight through.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "datapath/datapath.h"
+#include "datapath/faulty/fault_spec.h"
+#include "util/rng.h"
+
+namespace dlcp::datapath {
+
+// Packets, by what was done to them; one packet may count several times.
+struct FaultCounters {
+  std::uint64_t offered = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t blackholed = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+  std::uint64_t corrupted = 0;
+  std::uint64_t delayed = 0;
+};
+
+class FaultyDatapath final : public Datapath {
+ public:
+  FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec& spec);
+
+  const wire::EndpointAddress& local_address() const override { return inner_->local_address(); }
+  Limits limits() const override { return inner_->limits(); }
+  // Time stands still between calls of receive(): delays count from the last `now` seen there.
+  std::size_t send(std::span<const wire::TxPacket> packets) override;
+  // Also sends what is due by `now`.
+  std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  int wait_descriptor() const override { return inner_->wait_descriptor(); }
+
+  // When the next packet held back is due: call receive() then. kNever when none is held.
+  Time next_release() const;
+
+  bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
+  const FaultCounters& counters() const { return counters_; }
+  const Datapath& inner() const { return *inner_; }
+
+ private:
+  // A packet with its own memory.
+  struct Held {
+    wire::TxPacket packet;  // payload and destination are set when it leaves
+    wire::EndpointAddress destination;
+    std::vector<std::byte> payload;
+  };
+  struct Reordered {
+    Held held;
+    std::uint64_t release_at_packet = 0;  // by the count of packets offered
+    Time release_at;                      // or then, if no more follow
+  };
+
+  static Held hold(const wire::TxPacket& packet);
+  bool loses(const wire::TxPacket& packet);
+  void apply(const wire::TxPacket& packet);
+  void corrupt(Held& held);
+  void forward(Held held);
+  void adopt(std::size_t index, Held held);
+  void release_due();
+  bool flush();
+
+  std::unique_ptr<Datapath> inner_;
+  FaultSpec spec_;
+  Rng rng_;
+  std::vector<bool> blackholes_;  // by path
+  double loss_start_ = 0;         // chance that a loss burst starts at a packet
+  std::uint32_t loss_left_ = 0;   // packets to lose before the current one ends
+  Time now_;
+
+  std::vector<Reordered> reordered_;
+  // Delayed packets by due time, equal times in order.
+  std::map<std::pair<Time, std::uint64_t>, Held> delayed_;
+  std::uint64_t delayed_count_ = 0;
+  // Ready for the inner datapath, in order: pieces refer to the caller's memory only inside send().
+  std::vector<wire::TxPacket> ready_;
+  std::vector<std::unique_ptr<Held>> owned_;  // what packets of ready_ refer to
+  FaultCounters counters_;
+};
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,210 @@
+// Reading sockets and taking GRO buffers apart; see the header.
+//
+// Two measurements shape it: an epoll_wait that finds nothing costs a third of a read that finds
+// nothing, so an idle poll asks epoll only, even for one socket; and asking an almost empty socket
+// for many buffers costs an extra look at its queue, so the appetite starts at one after each idle
+// poll.
+#include "datapath/udp/burst_receiver.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::size_t kAppetiteMax = 8;
+constexpr Duration kOldestArrival = 1s;
+
+std::int64_t realtime_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// The kernel's stamp on the caller's clock. Bounded on both sides, because somebody may set the
+// system's clock at any time.
+Time arrival_time(Time now, std::int64_t now_realtime_ns, std::int64_t stamp_ns) {
+  const Duration age(now_realtime_ns - stamp_ns);
+  return now - std::clamp(age, Duration(0), Duration(kOldestArrival));
+}
+
+template <class T>
+T control_value(const cmsghdr& header) {
+  T value{};
+  std::memcpy(&value, CMSG_DATA(&header), sizeof value);
+  return value;
+}
+
+Error system_error(std::string what) {
+  return Error{ErrorCode::kSystem,
+               fmt::format("{}: {}", what, std::system_category().message(errno)),
+               "raise the limit on open files (ulimit -n)"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sockets) {
+  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) {
+    return system_error("cannot open an epoll descriptor");
+  }
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u32 = static_cast<std::uint32_t>(i);
+    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) != 0) {
+      return system_error("cannot watch a UDP socket");
+    }
+  }
+  return std::unique_ptr<BurstReceiver>(new BurstReceiver(std::move(sockets), std::move(epoll)));
+}
+
+BurstReceiver::BurstReceiver(std::vector<int> sockets, Fd epoll)
+    : sockets_(std::move(sockets)),
+      queue_drops_(sockets_.size(), 0),
+      epoll_(std::move(epoll)),
+      memory_(std::make_unique_for_overwrite<std::byte[]>(kBuffers * kBufferBytes)) {
+  for (std::size_t i = 0; i < kBuffers; ++i) {
+    pieces_[i] = {memory_.get() + i * kBufferBytes, kBufferBytes};
+    headers_[i] = {};
+    headers_[i].msg_hdr.msg_iov = &pieces_[i];
+    headers_[i].msg_hdr.msg_iovlen = 1;
+  }
+}
+
+std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters) {
+  std::size_t count = drain(out, counters);
+  if (count == out.size()) {
+    return count;
+  }
+  if (count == 0) {  // else what this call hands out still lies in the buffers
+    filled_ = current_ = 0;
+  }
+  if (ready_begin_ == ready_end_ && !find_ready(counters)) {
+    return count;
+  }
+  const Anchor anchor{now, realtime_ns()};
+  while (count < out.size() && filled_ < kBuffers && ready_begin_ != ready_end_) {
+    read_socket(ready_[ready_begin_++], out.size() - count, anchor, counters);
+    count += drain(out.subspan(count), counters);
+  }
+  return count;
+}
+
+// Hands out what the buffers hold.
+std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& counters) {
+  std::size_t count = 0;
+  while (current_ < filled_ && count < out.size()) {
+    const Buffer& buffer = buffers_[current_];
+    const std::byte* base = memory_.get() + current_ * kBufferBytes;
+    while (offset_ < buffer.bytes && count < out.size()) {
+      const std::size_t bytes = std::min(buffer.segment_bytes, buffer.bytes - offset_);
+      wire::RxPacket& packet = out[count++];
+      packet.bytes = {base + offset_, bytes};
+      packet.arrived_at = buffer.arrived_at;
+      packet.path = buffer.path;
+      packet.ecn = static_cast<Ecn>(buffer.tos & 3);
+      packet.dscp = static_cast<std::uint8_t>(buffer.tos >> 2);
+      offset_ += bytes;
+      counters.rx_bytes += bytes;
+    }
+    if (offset_ >= buffer.bytes) {
+      ++current_;
+      offset_ = 0;
+    }
+  }
+  counters.rx_packets += count;
+  return count;
+}
+
+bool BurstReceiver::find_ready(UdpCounters& counters) {
+  std::array<epoll_event, kReadySockets> events;
+  ++counters.rx_syscalls;
+  const int found = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  ready_begin_ = ready_end_ = 0;
+  if (found <= 0) {
+    appetite_ = 1;
+    return false;
+  }
+  for (int i = 0; i < found; ++i) {
+    ready_[ready_end_++] =
+        static_cast<wire::PathIndex>(events[static_cast<std::size_t>(i)].data.u32);
+  }
+  return true;
+}
+
+// Reads no more buffers than `room` datagrams are likely to come in: the rest would only go cold.
+void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const Anchor& anchor,
+                                UdpCounters& counters) {
+  const std::size_t wanted =
+      std::min({appetite_, kBuffers - filled_, (room + merged_ - 1) / merged_});
+  for (std::size_t i = 0; i < wanted; ++i) {
+    msghdr& message = headers_[filled_ + i].msg_hdr;
+    message.msg_control = controls_[filled_ + i].bytes.data();
+    message.msg_controllen = sizeof(Control);
+  }
+  ++counters.rx_syscalls;
+  const int read = ::recvmmsg(sockets_[path], &headers_[filled_], static_cast<unsigned>(wanted),
+                              MSG_DONTWAIT, nullptr);
+  if (read <= 0) {
+    return;  // nothing after all, or an error that the read has now cleared
+  }
+  const auto got = static_cast<std::size_t>(read);
+  appetite_ = got == wanted ? std::min(2 * appetite_, kAppetiteMax) : std::max<std::size_t>(got, 1);
+  for (std::size_t i = 0; i < got; ++i) {
+    const mmsghdr& header = headers_[filled_];
+    Buffer& buffer = buffers_[filled_];
+    ++filled_;
+    buffer = {};
+    buffer.path = path;
+    buffer.arrived_at = anchor.now;
+    ++counters.rx_buffers;
+    if ((header.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
+      ++counters.rx_truncated;
+      continue;  // zero bytes: drain passes over it
+    }
+    buffer.bytes = header.msg_len;
+    buffer.segment_bytes = header.msg_len;
+    take_control(header.msg_hdr, anchor, buffer, counters);
+    merged_ =
+        std::max<std::size_t>(buffer.bytes / std::max<std::size_t>(buffer.segment_bytes, 1), 1);
+  }
+}
+
+void BurstReceiver::take_control(const msghdr& message, const Anchor& anchor, Buffer& buffer,
+                                 UdpCounters& counters) {
+  auto* iterable = const_cast<msghdr*>(&message);  // the CMSG macros know no const
+  for (cmsghdr* header = CMSG_FIRSTHDR(iterable); header != nullptr;
+       header = CMSG_NXTHDR(iterable, header)) {
+    const int level = header->cmsg_level;
+    const int type = header->cmsg_type;
+    if (level == SOL_SOCKET && type == SCM_TIMESTAMPNS) {
+      const auto stamp = control_value<timespec>(*header);
+      buffer.arrived_at = arrival_time(anchor.now, anchor.realtime_ns,
+                                       std::int64_t{stamp.tv_sec} * 1'000'000'000 + stamp.tv_nsec);
+    } else if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
+      const auto drops = control_value<std::uint32_t>(*header);  // since the socket was opened
+      counters.rx_queue_drops += drops - queue_drops_[buffer.path];
+      queue_drops_[buffer.path] = drops;
+    } else if (level == IPPROTO_IP && type == IP_TOS) {
+      buffer.tos = control_value<std::uint8_t>(*header);
+    } else if (level == IPPROTO_IPV6 && type == IPV6_TCLASS) {
+      buffer.tos = static_cast<std::uint8_t>(control_value<int>(*header));
+    } else if (level == SOL_UDP && type == UDP_GRO) {
+      const int segment = control_value<int>(*header);
+      if (segment > 0) {
+        buffer.segment_bytes = static_cast<std::size_t>(segment);
+      }
+    }
+  }
+}
+
+}  // namespace dlcp::datapath

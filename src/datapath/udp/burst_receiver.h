@@ -1,0 +1,83 @@
+// The receiving half of the UDP datapath: asks epoll which sockets have something, reads whole GRO
+// buffers from them, and hands out the datagrams in them one by one with ECN, DSCP and arrival
+// time. The bytes stay in the buffers until the next call; where they go then is core's business.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "datapath/udp/udp_counters.h"
+#include "util/fd.h"
+#include "util/result.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath {
+
+class BurstReceiver {
+ public:
+  // `sockets` are the paths, in order; they stay the caller's and outlive this.
+  static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets);
+
+  // See Datapath::receive.
+  std::size_t receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters);
+
+  int wait_descriptor() const { return epoll_.get(); }
+
+ private:
+  static constexpr std::size_t kBufferBytes = 65536;
+  static constexpr std::size_t kBuffers = 32;
+  static constexpr std::size_t kReadySockets = 32;  // learnt from one epoll_wait
+
+  struct alignas(cmsghdr) Control {
+    std::array<std::byte, 128> bytes;  // timestamp, TOS, GRO and overflow messages take 104
+  };
+  // What one read brought: one datagram, or several of equal size that GRO has merged.
+  struct Buffer {
+    std::size_t bytes = 0;
+    std::size_t segment_bytes = 0;
+    Time arrived_at;
+    wire::PathIndex path = 0;
+    std::uint8_t tos = 0;
+  };
+  // The caller's clock and the kernel's, read together.
+  struct Anchor {
+    Time now;
+    std::int64_t realtime_ns = 0;
+  };
+
+  BurstReceiver(std::vector<int> sockets, Fd epoll);
+
+  std::size_t drain(std::span<wire::RxPacket> out, UdpCounters& counters);
+  bool find_ready(UdpCounters& counters);
+  void read_socket(wire::PathIndex path, std::size_t room, const Anchor& anchor,
+                   UdpCounters& counters);
+  void take_control(const msghdr& message, const Anchor& anchor, Buffer& buffer,
+                    UdpCounters& counters);
+
+  std::vector<int> sockets_;
+  std::vector<std::uint32_t> queue_drops_;  // by socket, as last reported
+  Fd epoll_;
+
+  std::unique_ptr<std::byte[]> memory_;  // kBuffers * kBufferBytes
+  std::array<Buffer, kBuffers> buffers_;
+  std::size_t filled_ = 0;   // buffers in use
+  std::size_t current_ = 0;  // the first of them that is not handed out completely
+  std::size_t offset_ = 0;   // how far it is
+
+  std::array<wire::PathIndex, kReadySockets> ready_{};  // not yet read since epoll named them
+  std::size_t ready_begin_ = 0;
+  std::size_t ready_end_ = 0;
+  std::size_t appetite_ = 1;  // buffers to ask a socket for; grows while sockets have more
+  std::size_t merged_ = 1;    // datagrams in the buffer that was read last
+
+  std::array<mmsghdr, kBuffers> headers_;
+  std::array<iovec, kBuffers> pieces_;
+  std::array<Control, kBuffers> controls_;
+};
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,260 @@
+// Runs of packets into system calls; see the header. What a failed call means:
+//   EAGAIN      the send buffer is full: stop, the caller offers the rest again
+//   GSO refused the run is sent packet by packet, and if that works, so is everything from then on
+//   others      the kernel refuses this packet or run for itself: lost, counted by reason
+#include "datapath/udp/burst_sender.h"
+
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "datapath/udp/udp_address.h"
+
+namespace dlcp::datapath {
+namespace {
+
+std::size_t bytes_of(const wire::TxPacket& packet) {
+  return packet.header_bytes + packet.payload.size();
+}
+
+UdpSendError kind_of(int error) {
+  switch (error) {
+    case EMSGSIZE:
+      return UdpSendError::kTooBig;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case ECONNREFUSED:
+      return UdpSendError::kUnreachable;
+    case EPERM:
+    case EACCES:
+      return UdpSendError::kNotPermitted;
+    case ENOBUFS:
+    case ENOMEM:
+      return UdpSendError::kNoBuffers;
+    default:
+      return UdpSendError::kOther;
+  }
+}
+
+bool is_would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+// Errors by which kernels, routes and drivers refuse segmentation, not the packets.
+bool may_refuse_gso(int error) {
+  return error == EINVAL || error == EIO || error == EOPNOTSUPP || error == ENOPROTOOPT;
+}
+
+void count_lost(UdpSendError kind, std::size_t packets, UdpCounters& counters) {
+  counters.tx_errors[static_cast<std::size_t>(kind)] += packets;
+}
+
+void count_sent(std::span<const wire::TxPacket> run, UdpCounters& counters) {
+  counters.tx_packets += run.size();
+  counters.tx_bursts += run.size() > 1 ? 1 : 0;
+  for (const wire::TxPacket& packet : run) {
+    counters.tx_bytes += bytes_of(packet);
+  }
+}
+
+template <class T>
+void put_control(msghdr& message, int level, int type, T value) {
+  auto* header = reinterpret_cast<cmsghdr*>(static_cast<std::byte*>(message.msg_control) +
+                                            message.msg_controllen);
+  header->cmsg_level = level;
+  header->cmsg_type = type;
+  header->cmsg_len = CMSG_LEN(sizeof value);
+  std::memcpy(CMSG_DATA(header), &value, sizeof value);
+  message.msg_controllen += CMSG_SPACE(sizeof value);
+}
+
+}  // namespace
+
+BurstSender::BurstSender(const Options& options, std::vector<int> sockets)
+    : options_(options), sockets_(std::move(sockets)), gso_on_(options.gso) {}
+
+std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounters& counters) {
+  std::size_t taken = 0;
+  while (taken < packets.size()) {
+    fill_batch(packets.subspan(taken));
+    if (batch_.packets == 0) {
+      count_lost(UdpSendError::kBadDestination, 1, counters);
+      ++taken;
+      continue;
+    }
+    const std::size_t sent = flush_batch(packets.subspan(taken, batch_.packets), counters);
+    taken += sent;
+    if (sent < batch_.packets) {
+      ++counters.tx_would_block;
+      break;
+    }
+  }
+  return taken;
+}
+
+// How many packets from the front one system call may carry: only the last may be shorter.
+std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) const {
+  const wire::TxPacket& first = packets.front();
+  const std::size_t segment = bytes_of(first);
+  if (!gso_on_ || segment == 0 || segment > options_.segment_bytes_max) {
+    return 1;
+  }
+  const std::size_t most =
+      std::min({packets.size(), kUdpBurstPacketsMax, kUdpBurstBytesMax / segment});
+  std::size_t length = 1;
+  while (length < most) {
+    const wire::TxPacket& next = packets[length];
+    const std::size_t bytes = bytes_of(next);
+    if (next.path != first.path || next.traffic_class != first.traffic_class || bytes > segment ||
+        bytes == 0 ||
+        (next.destination != first.destination && *next.destination != *first.destination)) {
+      break;
+    }
+    ++length;
+    if (bytes < segment) {
+      break;
+    }
+  }
+  return length;
+}
+
+bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
+  const std::optional<UdpAddress> address = decode_udp_address(*packet.destination);
+  if (!address || address->ip.family != options_.family || packet.path >= sockets_.size()) {
+    return false;
+  }
+  to = socket_address(address->ip, address->ports[packet.path % address->port_count]);
+  if (address->ip.is_link_local()) {
+    to.v6.sin6_scope_id =
+        options_.scope;  // the scope in the address means something to the peer only
+  }
+  return true;
+}
+
+// As many messages for the first packet's socket as fit; none when its destination is no good.
+void BurstSender::fill_batch(std::span<const wire::TxPacket> packets) {
+  batch_.messages = 0;
+  batch_.packets = 0;
+  while (batch_.packets < packets.size() && batch_.messages < kBatchMessages) {
+    const auto rest = packets.subspan(batch_.packets);
+    const std::size_t length = run_length(rest);
+    const std::size_t index = batch_.messages;
+    if (rest.front().path != packets.front().path || batch_.packets + length > kBatchPackets ||
+        !resolve(rest.front(), batch_.destinations[index])) {
+      return;
+    }
+    msghdr& message = batch_.headers[index].msg_hdr;
+    message.msg_name = &batch_.destinations[index].any;
+    message.msg_namelen = batch_.destinations[index].size;
+    build_message(rest.first(length), message, &batch_.pieces[2 * batch_.packets],
+                  batch_.controls[index]);
+    batch_.packets_in[index] = length;
+    batch_.packets += length;
+    ++batch_.messages;
+  }
+}
+
+// Everything of `message` but its name. `pieces` has room for two per packet.
+void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& message, iovec* pieces,
+                                Control& control) const {
+  iovec* piece = pieces;
+  for (const wire::TxPacket& packet : run) {
+    if (packet.header_bytes > 0) {
+      *piece++ = {const_cast<std::byte*>(packet.header.data()), packet.header_bytes};
+    }
+    if (!packet.payload.empty()) {
+      *piece++ = {const_cast<std::byte*>(packet.payload.data()), packet.payload.size()};
+    }
+  }
+  message.msg_iov = pieces;
+  message.msg_iovlen = static_cast<std::size_t>(piece - pieces);
+  message.msg_flags = 0;
+  message.msg_control = control.bytes.data();
+  message.msg_controllen = 0;
+  const int tos = options_.tos[static_cast<std::size_t>(run.front().traffic_class)];
+  if (options_.family == IpFamily::kV4) {
+    put_control(message, IPPROTO_IP, IP_TOS, tos);
+  } else {
+    put_control(message, IPPROTO_IPV6, IPV6_TCLASS, tos);
+  }
+  if (run.size() > 1) {
+    put_control(message, SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(bytes_of(run.front())));
+  }
+}
+
+// Returns how many packets of the batch are dealt with; fewer than it holds when the buffer is
+// full.
+std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
+                                     UdpCounters& counters) {
+  const int fd = sockets_[packets.front().path];
+  std::size_t done = 0;
+  std::size_t message = 0;
+  while (message < batch_.messages) {
+    const auto left = static_cast<unsigned>(batch_.messages - message);
+    ++counters.tx_syscalls;
+    int sent = 1;
+    if (left == 1) {
+      sent = ::sendmsg(fd, &batch_.headers[message].msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
+    } else {
+      sent = ::sendmmsg(fd, &batch_.headers[message], left, MSG_DONTWAIT);
+    }
+    for (int i = 0; i < sent; ++i) {
+      const std::size_t count = batch_.packets_in[message++];
+      count_sent(packets.subspan(done, count), counters);
+      done += count;
+    }
+    if (sent > 0 || errno == EINTR) {
+      continue;
+    }
+    if (is_would_block(errno)) {
+      return done;
+    }
+    const auto run = packets.subspan(done, batch_.packets_in[message]);
+    if (run.size() > 1 && may_refuse_gso(errno)) {
+      const std::size_t taken = send_singly(run, counters);
+      done += taken;
+      if (taken < run.size()) {
+        return done;
+      }
+    } else {
+      count_lost(kind_of(errno), run.size(), counters);
+      done += run.size();
+    }
+    ++message;
+  }
+  return done;
+}
+
+// A run that was refused as a whole. Whether the kernel then takes its packets tells whether it was
+// segmentation that it refused.
+std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters) {
+  SocketAddress to;
+  resolve(run.front(), to);
+  std::size_t done = 0;
+  while (done < run.size()) {
+    std::array<iovec, 2> pieces;
+    Control control;
+    msghdr message{};
+    message.msg_name = &to.any;
+    message.msg_namelen = to.size;
+    build_message(run.subspan(done, 1), message, pieces.data(), control);
+    ++counters.tx_syscalls;
+    if (::sendmsg(sockets_[run.front().path], &message, MSG_DONTWAIT) >= 0) {
+      count_sent(run.subspan(done, 1), counters);
+      gso_on_ = false;
+      ++done;
+    } else if (is_would_block(errno)) {
+      break;
+    } else if (errno != EINTR) {
+      count_lost(kind_of(errno), 1, counters);
+      ++done;
+    }
+  }
+  return done;
+}
+
+}  // namespace dlcp::datapath

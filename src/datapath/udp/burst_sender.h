@@ -1,0 +1,76 @@
+// The sending half of the UDP datapath: finds runs of packets that one system call can carry (same
+// path, destination, class and size), and hands them to the kernel with UDP_SEGMENT, marking each
+// run with its class's DSCP and ECN. Keeps no packet: what the kernel does not take now stays with
+// the caller, what it refuses for itself is lost and counted.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datapath/udp/ip_address.h"
+#include "datapath/udp/udp_counters.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath {
+
+inline constexpr std::size_t kUdpBurstPacketsMax = 64;   // UDP_MAX_SEGMENTS of older kernels
+inline constexpr std::size_t kUdpBurstBytesMax = 65507;  // one IPv4 datagram before it is cut
+
+class BurstSender {
+ public:
+  struct Options {
+    IpFamily family = IpFamily::kV4;
+    std::uint32_t scope = 0;  // of our interface, for link-local destinations
+    std::size_t segment_bytes_max =
+        1472;  // larger packets go singly: the kernel cannot cut to them
+    bool gso = true;
+    std::array<std::uint8_t, kTrafficClassCount> tos{};
+  };
+
+  // `sockets` are the paths, in order; they stay the caller's.
+  BurstSender(const Options& options, std::vector<int> sockets);
+
+  // See Datapath::send.
+  std::size_t send(std::span<const wire::TxPacket> packets, UdpCounters& counters);
+
+  bool gso_on() const { return gso_on_; }
+
+ private:
+  static constexpr std::size_t kBatchMessages = 32;
+  static constexpr std::size_t kBatchPackets = 128;
+  static constexpr std::size_t kControlBytes =
+      CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(std::uint16_t));
+
+  struct alignas(cmsghdr) Control {
+    std::array<std::byte, kControlBytes> bytes;
+  };
+  // Messages for one socket, on their way into one system call.
+  struct Batch {
+    std::size_t messages = 0;
+    std::size_t packets = 0;
+    std::array<mmsghdr, kBatchMessages> headers;
+    std::array<std::size_t, kBatchMessages> packets_in;
+    std::array<SocketAddress, kBatchMessages> destinations;
+    std::array<Control, kBatchMessages> controls;
+    std::array<iovec, 2 * kBatchPackets> pieces;
+  };
+
+  std::size_t run_length(std::span<const wire::TxPacket> packets) const;
+  bool resolve(const wire::TxPacket& packet, SocketAddress& to) const;
+  void fill_batch(std::span<const wire::TxPacket> packets);
+  std::size_t flush_batch(std::span<const wire::TxPacket> packets, UdpCounters& counters);
+  std::size_t send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters);
+  void build_message(std::span<const wire::TxPacket> run, msghdr& message, iovec* pieces,
+                     Control& control) const;
+
+  Options options_;
+  std::vector<int> sockets_;
+  bool gso_on_;
+  Batch batch_;
+};
+
+}  // namespace dlcp::datapath

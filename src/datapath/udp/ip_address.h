@@ -1,0 +1,52 @@
+// An IPv4 or IPv6 address in binary, with the scope that a link-local one needs, and the way from
+// and to text and the kernel's form. No names are resolved here.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "util/result.h"
+
+namespace dlcp::datapath {
+
+enum class IpFamily : std::uint8_t { kV4 = 4, kV6 = 6 };
+
+struct IpAddress {
+  IpFamily family = IpFamily::kV4;
+  std::array<std::uint8_t, 16> bytes{};  // network order; IPv4 uses the first four
+  std::uint32_t scope = 0;               // interface index of a link-local IPv6 address, else 0
+
+  bool is_loopback() const;
+  bool is_link_local() const;  // fe80::/10; IPv4's 169.254/16 needs no scope and is not meant
+  bool is_unicast() const;     // one host: not unspecified, multicast, broadcast or IPv4-mapped
+
+  friend bool operator==(const IpAddress&, const IpAddress&) = default;
+};
+
+// The kernel's form of either family, with a port.
+struct SocketAddress {
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  };
+  socklen_t size = 0;
+
+  SocketAddress() : v6{} {}
+};
+
+SocketAddress socket_address(const IpAddress& ip, std::uint16_t port);
+// nullopt for another address family.
+std::optional<IpAddress> ip_address_of(const sockaddr& address);
+
+std::string to_string(const IpAddress& ip);  // "10.0.0.1", "fe80::1%3"
+// Takes what to_string gives; a scope may also be an interface name.
+Result<IpAddress> parse_ip_address(std::string_view text);
+
+}  // namespace dlcp::datapath

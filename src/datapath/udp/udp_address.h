@@ -1,0 +1,40 @@
+// Where a UDP datapath can be reached: one IP address and up to 16 ports, and how that is laid out
+// in the opaque wire::EndpointAddress that travels in handles and HELLO frames. The blob comes from
+// the network: decoding believes nothing.
+//
+// Layout: family (4 or 6), number of ports n, two zero bytes, scope (32 bits), address (4 or 16
+// bytes), n ports; all big-endian, nothing after the last port.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "datapath/udp/ip_address.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath {
+
+// Source and destination ports alike are at least this (RFC 6335 dynamic ports; what RoCEv2 uses
+// for entropy). An address with a smaller port is refused, so nobody can point us at a known
+// service.
+inline constexpr std::uint16_t kUdpPortMin = 49152;
+
+struct UdpAddress {
+  static constexpr std::size_t kPortsMax = 16;
+
+  IpAddress ip;
+  std::array<std::uint16_t, kPortsMax> ports{};  // the first port_count are used
+  std::uint8_t port_count = 0;                   // 1..kPortsMax
+
+  friend bool operator==(const UdpAddress&, const UdpAddress&) = default;
+};
+
+wire::EndpointAddress encode(const UdpAddress& address);
+// nullopt unless the blob is exactly what encode() gives for a unicast address.
+std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob);
+std::string to_string(const UdpAddress& address);  // "10.0.0.1:49152(+15)", "[fe80::1%3]:50000"
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,144 @@
+// Opening a UDP datapath, and what it can hold.
+#include "datapath/udp/udp_datapath.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "datapath/udp/interfaces.h"
+#include "datapath/udp/receive_capacity.h"
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::size_t kPathsMax = 256;
+constexpr std::size_t kDatagramBytesMin = 512;
+constexpr std::size_t kUdpHeaderBytes = 8;
+
+std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
+  std::vector<int> descriptors;
+  for (const UdpSocket& socket : sockets) {
+    descriptors.push_back(socket.fd.get());
+  }
+  return descriptors;
+}
+
+// Both families are held to what IPv4's 16-bit length leaves, so that a burst is never larger.
+std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
+  const std::size_t headers = (family == IpFamily::kV4 ? 20 : 40) + kUdpHeaderBytes;
+  return mtu <= headers ? 0 : std::min(mtu - headers, kUdpBurstBytesMax);
+}
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+    seed = reinterpret_cast<std::uintptr_t>(&seed);  // ports need to differ, not to be secret
+  }
+  return seed;
+}
+
+std::size_t netdev_backlog_packets() {
+  std::size_t packets = 0;
+  std::ifstream("/proc/sys/net/core/netdev_max_backlog") >> packets;
+  return packets > 0 ? packets : 1000;  // the kernel's default
+}
+
+Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
+  const Result<std::size_t> mtu = interface_mtu(options.interface_name, options.local_ip);
+  if (!mtu) {
+    return mtu.error();
+  }
+  const std::size_t carried = datagram_bytes_of(mtu.value(), options.local_ip.family);
+  const std::size_t wanted = options.datagram_bytes_max == 0 ? carried : options.datagram_bytes_max;
+  if (wanted > carried || wanted < kDatagramBytesMin) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("datagrams of {} bytes cannot be used on {} with MTU {}", wanted,
+                             to_string(options.local_ip), mtu.value()),
+                 fmt::format("choose {} to {} bytes", kDatagramBytesMin, carried)};
+  }
+  return wanted;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options) {
+  if (options.paths < 1 || options.paths > kPathsMax) {
+    return Error{ErrorCode::kInvalidUsage, fmt::format("{} paths asked for", options.paths),
+                 fmt::format("choose 1 to {}", kPathsMax)};
+  }
+  const Result<std::size_t> datagram_bytes = choose_datagram_bytes(options);
+  if (!datagram_bytes) {
+    return datagram_bytes.error();
+  }
+  UdpSocketOptions socket_options;
+  socket_options.local_ip = options.local_ip;
+  socket_options.receive_buffer_bytes = options.receive_buffer_bytes;
+  socket_options.send_buffer_bytes = options.send_buffer_bytes;
+  socket_options.gro = options.gro;
+  Rng rng(options.seed != 0 ? options.seed : random_seed());
+  std::vector<UdpSocket> sockets;
+  for (std::size_t i = 0; i < options.paths; ++i) {
+    Result<UdpSocket> socket = open_udp_socket(socket_options, rng);
+    if (!socket) {
+      return socket.error();
+    }
+    sockets.push_back(std::move(socket).value());
+  }
+  Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(descriptors_of(sockets));
+  if (!receiver) {
+    return receiver.error();
+  }
+  return std::unique_ptr<UdpDatapath>(new UdpDatapath(
+      options, datagram_bytes.value(), std::move(sockets), std::move(receiver).value()));
+}
+
+UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
+                         std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver)
+    : sockets_(std::move(sockets)),
+      datagram_bytes_max_(datagram_bytes_max),
+      sender_({.family = options.local_ip.family,
+               .scope = options.local_ip.scope,
+               .segment_bytes_max = datagram_bytes_max,
+               .gso = options.gso && sockets_.front().gso_known,
+               .tos = options.tos},
+              descriptors_of(sockets_)),
+      receiver_(std::move(receiver)) {
+  address_.ip = options.local_ip;
+  address_.port_count = static_cast<std::uint8_t>(std::min(sockets_.size(), UdpAddress::kPortsMax));
+  for (std::size_t i = 0; i < address_.port_count; ++i) {
+    address_.ports[i] = sockets_[i].port;
+  }
+  address_blob_ = encode(address_);
+  counters_.gso_on = sender_.gso_on();
+  counters_.gro_on = std::all_of(sockets_.begin(), sockets_.end(),
+                                 [](const UdpSocket& socket) { return socket.gro_on; });
+  ReceiveBuffers buffers;
+  buffers.datagram_bytes = datagram_bytes_max_;
+  buffers.sockets = address_.port_count;
+  buffers.socket_budget_bytes = sockets_.front().receive_budget_bytes;
+  buffers.backlog_packets = counters_.gso_on && counters_.gro_on ? 0 : netdev_backlog_packets();
+  receive_capacity_bytes_ = receive_capacity(buffers);
+}
+
+Limits UdpDatapath::limits() const {
+  Limits limits;
+  limits.datagram_bytes_max = datagram_bytes_max_;
+  limits.paths = sockets_.size();
+  limits.burst_packets_max = sender_.gso_on() ? kUdpBurstPacketsMax : 1;
+  limits.receive_capacity_bytes = receive_capacity_bytes_;
+  return limits;
+}
+
+std::size_t UdpDatapath::send(std::span<const wire::TxPacket> packets) {
+  const std::size_t taken = sender_.send(packets, counters_);
+  counters_.gso_on = sender_.gso_on();
+  return taken;
+}
+
+std::size_t UdpDatapath::receive(Time now, std::span<wire::RxPacket> out) {
+  return receiver_->receive(now, out, counters_);
+}
+
+}  // namespace dlcp::datapath

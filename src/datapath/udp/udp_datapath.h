@@ -1,0 +1,77 @@
+// The datapath over kernel UDP, IPv4 or IPv6: one socket per path, bursts with segmentation offload
+// out and merged receive in, each where the kernel has it. It owns the sockets; BurstSender and
+// BurstReceiver do the work; what the bytes mean is core's business.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datapath/datapath.h"
+#include "datapath/udp/burst_receiver.h"
+#include "datapath/udp/burst_sender.h"
+#include "datapath/udp/udp_address.h"
+#include "datapath/udp/udp_counters.h"
+#include "datapath/udp/udp_socket.h"
+#include "util/result.h"
+
+namespace dlcp::datapath {
+
+// The byte that each class is marked with, from the table of traffic classes.
+constexpr std::array<std::uint8_t, kTrafficClassCount> default_tos() {
+  std::array<std::uint8_t, kTrafficClassCount> tos{};
+  for (const TrafficClassRow& row : kTrafficClasses) {
+    tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
+  }
+  return tos;
+}
+
+struct UdpOptions {
+  IpAddress local_ip;          // with its scope if link-local
+  std::string interface_name;  // for its MTU; empty: the one that has local_ip
+  std::size_t paths = 16;      // 1..256
+  // Of the largest datagram, above UDP; 0: what the interface's MTU carries, which is also the
+  // limit.
+  std::size_t datagram_bytes_max = 0;
+  std::size_t receive_buffer_bytes = 4u << 20;  // asked for, per socket; rmem_max may grant less
+  std::size_t send_buffer_bytes = 4u << 20;
+  bool gso = true;  // false: never use it; true: where it works
+  bool gro = true;
+  std::array<std::uint8_t, kTrafficClassCount> tos = default_tos();
+  std::uint64_t seed = 0;  // of the choice of ports; 0: the system's random source
+};
+
+class UdpDatapath final : public Datapath {
+ public:
+  static Result<std::unique_ptr<UdpDatapath>> open(const UdpOptions& options);
+
+  const wire::EndpointAddress& local_address() const override { return address_blob_; }
+  Limits limits() const override;
+  std::size_t send(std::span<const wire::TxPacket> packets) override;
+  // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
+  std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  int wait_descriptor() const override { return receiver_->wait_descriptor(); }
+
+  const UdpAddress& address() const { return address_; }
+  // The source port of a path; peers send only to the first 16 of them.
+  std::uint16_t port_of(wire::PathIndex path) const { return sockets_[path].port; }
+  const UdpCounters& counters() const { return counters_; }
+
+ private:
+  UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
+              std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver);
+
+  std::vector<UdpSocket> sockets_;
+  UdpAddress address_;
+  wire::EndpointAddress address_blob_;
+  std::size_t datagram_bytes_max_;
+  std::size_t receive_capacity_bytes_ = 0;
+  UdpCounters counters_;
+  BurstSender sender_;
+  std::unique_ptr<BurstReceiver> receiver_;
+};
+
+}  // namespace dlcp::datapath

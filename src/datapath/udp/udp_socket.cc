@@ -1,0 +1,115 @@
+// Opening a socket of the UDP datapath. Options that only cost information or speed when the kernel
+// lacks them are tried and noted; DF and the bind are demanded.
+#include "datapath/udp/udp_socket.h"
+
+#include <fmt/format.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "datapath/udp/udp_address.h"
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr int kBindTries = 2000;  // of 16384 ports: fails only when nearly all are taken
+
+std::string reason(int error) {
+  return std::system_category().message(error);
+}
+
+bool set_option(int fd, int level, int name, int value) {
+  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
+}
+
+Error system_error(int error, std::string what, std::string hint) {
+  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, reason(error)), std::move(hint)};
+}
+
+Status set_demanded_options(int fd, IpFamily family) {
+  // DF on every packet, and the kernel's own path MTU cache ignored: the handshake probes the path.
+  const bool ok = family == IpFamily::kV4
+                      ? set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+                      : set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+                            set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+  if (!ok) {
+    return system_error(errno, "cannot forbid fragmentation on a UDP socket", "");
+  }
+  return Unit{};
+}
+
+void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
+  const int fd = socket.fd.get();
+  if (options.local_ip.family == IpFamily::kV4) {
+    set_option(fd, IPPROTO_IP, IP_RECVTOS, 1);
+  } else {
+    set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+  }
+  set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  set_option(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+  socket.gro_on = options.gro && set_option(fd, SOL_UDP, UDP_GRO, 1);
+  int segment = 0;
+  socklen_t size = sizeof segment;
+  socket.gso_known = ::getsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, &size) == 0;
+}
+
+// The FORCE form passes rmem_max and needs privileges; without them the kernel caps what we ask.
+void set_buffer(int fd, int forced, int plain, std::size_t bytes) {
+  const int value = static_cast<int>(std::min<std::size_t>(bytes, 1u << 30));
+  if (value > 0 && !set_option(fd, SOL_SOCKET, forced, value)) {
+    set_option(fd, SOL_SOCKET, plain, value);
+  }
+}
+
+Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
+  for (int attempt = 0; attempt < kBindTries; ++attempt) {
+    const auto port = static_cast<std::uint16_t>(kUdpPortMin + rng.below(65536 - kUdpPortMin));
+    const SocketAddress address = socket_address(ip, port);
+    if (::bind(fd, &address.any, address.size) == 0) {
+      return port;
+    }
+    if (errno != EADDRINUSE && errno != EACCES) {
+      return system_error(errno, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
+                          "choose the address of an interface that is up on this host");
+    }
+  }
+  return Error{ErrorCode::kSystem,
+               fmt::format("no free UDP port on {} in {} tries between {} and 65535", to_string(ip),
+                           kBindTries, kUdpPortMin),
+               "use fewer paths per device"};
+}
+
+}  // namespace
+
+Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {
+  const int domain = options.local_ip.family == IpFamily::kV4 ? AF_INET : AF_INET6;
+  UdpSocket socket;
+  socket.fd = Fd(::socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.fd.valid()) {
+    return system_error(errno, "cannot open a UDP socket",
+                        "raise the limit on open files (ulimit -n) or use fewer paths");
+  }
+  const int fd = socket.fd.get();
+  if (const Status status = set_demanded_options(fd, options.local_ip.family); !status) {
+    return status.error();
+  }
+  set_wanted_options(options, socket);
+  set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, options.receive_buffer_bytes);
+  set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, options.send_buffer_bytes);
+  int budget = 0;
+  socklen_t size = sizeof budget;
+  if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &budget, &size) == 0 && budget > 0) {
+    socket.receive_budget_bytes = static_cast<std::size_t>(budget);
+  }
+  const Result<std::uint16_t> port = bind_random_port(fd, options.local_ip, rng);
+  if (!port) {
+    return port.error();
+  }
+  socket.port = port.value();
+  return socket;
+}
+
+}  // namespace dlcp::datapath

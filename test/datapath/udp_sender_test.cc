@@ -1,0 +1,163 @@
+// What BurstSender does when the kernel refuses: segmentation, or for want of room.
+#include <arpa/inet.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "catch.h"
+#include "datapath/udp/burst_sender.h"
+#include "udp_traffic.h"
+
+namespace dlcp::datapath::test {
+namespace {
+
+// Runs `body` on a thread in a network namespace of its own whose loopback passes 1 Mbit/s, so that
+// packets stay charged to their sender. False where that is not permitted.
+bool with_slow_loopback(const std::function<void()>& body) {
+  bool ran = false;
+  std::thread([&] {
+    if (::unshare(CLONE_NEWNET) != 0 || std::system("ip link set lo up") != 0 ||
+        std::system("tc qdisc add dev lo root tbf rate 1mbit burst 70000 limit 100000000") != 0) {
+      return;
+    }
+    body();
+    ran = true;
+  }).join();
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, from then on too") {
+  const auto receiver = open_datapath(loopback_options());
+  REQUIRE(receiver);
+  Rng rng(5);
+  UdpSocketOptions socket_options;
+  socket_options.local_ip = loopback_ip(IpFamily::kV4);
+  Result<UdpSocket> socket = open_udp_socket(socket_options, rng);
+  REQUIRE(socket);
+  const int one = 1;  // segmentation needs the checksum; without it the kernel says EINVAL
+  REQUIRE(::setsockopt(socket->fd.get(), SOL_SOCKET, SO_NO_CHECK, &one, sizeof one) == 0);
+  BurstSender::Options options;
+  options.segment_bytes_max = 1472;
+  options.tos = default_tos();
+  UdpCounters counters;
+  BurstSender sender(options, {socket->fd.get()});
+
+  Packets packets(receiver->local_address());
+  for (int i = 0; i < 10; ++i) {
+    packets.add(1200);
+  }
+  CHECK(sender.gso_on());
+  REQUIRE(sender.send(packets.all(), counters) == 10);
+  CHECK_FALSE(sender.gso_on());
+  CHECK(counters.tx_packets == 10);
+  const std::uint64_t syscalls = counters.tx_syscalls;
+  REQUIRE(sender.send(packets.all(), counters) == 10);
+  CHECK(counters.tx_syscalls == syscalls + 1);  // one sendmmsg
+  const auto arrivals = receive_count(*receiver, 20);
+  REQUIRE(arrivals.size() == 20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    CHECK(has_pattern(arrivals[i].bytes, i % 10));
+  }
+}
+
+TEST_CASE("a burst of packets that are too big for the route is lost, and segmentation stays on") {
+  const auto receiver = open_datapath(loopback_options());
+  REQUIRE(receiver);
+  const auto sender = open_datapath(loopback_options());
+  REQUIRE(sender);
+  Packets packets(receiver->local_address());
+  packets.add(65508);
+  packets.add(65508);
+  CHECK(sender->send(packets.all()) == 2);
+  CHECK(sender->counters().tx_errors[static_cast<std::size_t>(UdpSendError::kTooBig)] == 2);
+  CHECK(sender->counters().gso_on);
+}
+
+TEST_CASE("packets that follow each other with another size, class or path start a new burst") {
+  const auto sender = open_datapath(loopback_options());
+  const auto receiver = open_datapath(loopback_options());
+  REQUIRE(sender);
+  REQUIRE(receiver);
+  Packets packets(receiver->local_address());
+  packets.add(500, 0);  // burst of three: the last is shorter
+  packets.add(500, 0);
+  packets.add(300, 0);
+  packets.add(300, 0);  // two
+  packets.add(300, 0);
+  packets.add(301, 0);                          // larger than the one before
+  packets.add(301, 0, TrafficClass::kControl);  // another class
+  packets.add(301, 3, TrafficClass::kControl);  // another path
+  REQUIRE(sender->send(packets.all()) == 8);
+  CHECK(sender->counters().tx_bursts == 2);
+  CHECK(sender->counters().tx_syscalls == 2);  // one per socket
+  CHECK(receive_count(*receiver, 8).size() == 8);
+}
+
+TEST_CASE("bursts stay within 64 packets and one IP datagram's bytes") {
+  const auto sender = open_datapath(loopback_options());
+  const auto receiver = open_datapath(loopback_options());
+  REQUIRE(sender);
+  REQUIRE(receiver);
+  Packets small(receiver->local_address());
+  for (int i = 0; i < 130; ++i) {
+    small.add(100);
+  }
+  REQUIRE(sender->send(small.all()) == 130);
+  CHECK(sender->counters().tx_bursts == 3);
+  CHECK(receive_count(*receiver, 130).size() == 130);
+  Packets large(receiver->local_address());
+  for (int i = 0; i < 8; ++i) {
+    large.add(20000);
+  }
+  REQUIRE(sender->send(large.all()) == 8);
+  CHECK(sender->counters().tx_bursts == 3 + 3);  // 3 + 3 + 2 packets
+  CHECK(receive_count(*receiver, 8).size() == 8);
+}
+
+TEST_CASE("a full send buffer stops the sender, and the rest goes when there is room") {
+  bool stopped = false;
+  std::size_t taken = 0;
+  std::size_t arrived = 0;
+  std::uint64_t lost = 0;
+  const bool ran = with_slow_loopback([&] {
+    UdpOptions options = loopback_options();
+    options.datagram_bytes_max = 1472;
+    options.send_buffer_bytes = 20000;
+    options.gso = false;
+    auto sender = UdpDatapath::open(options);
+    auto receiver = UdpDatapath::open(options);
+    if (!sender || !receiver) {
+      return;
+    }
+    Packets packets(receiver.value()->local_address());
+    for (int i = 0; i < 100; ++i) {
+      packets.add(1400);
+    }
+    const std::span<const wire::TxPacket> all = packets.all();
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (taken < 100 && std::chrono::steady_clock::now() < give_up) {
+      const std::size_t now_taken = sender.value()->send(all.subspan(taken));
+      stopped = stopped || taken + now_taken < 100;
+      taken += now_taken;
+      arrived += receive_count(*receiver.value(), now_taken).size();
+    }
+    arrived += receive_count(*receiver.value(), 100 - arrived).size();
+    for (const std::uint64_t count : sender.value()->counters().tx_errors) {
+      lost += count;
+    }
+  });
+  if (!ran) {
+    WARN("skipped: no network namespace or no tbf queue here");
+    return;
+  }
+  CHECK(stopped);
+  CHECK(taken == 100);
+  CHECK(lost == 0);
+  CHECK(arrived == 100);
+}
+
+}  // namespace dlcp::datapath::test
