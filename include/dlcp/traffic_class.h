@@ -32,7 +32,7 @@ enum class SwitchQueue : std::uint8_t { kStrictHigh, kExact, kUrgent, kBulk };
 
 // What the switch may do to a packet of the class once the queue is above its early threshold.
 enum class EarlyTreatment : std::uint8_t {
-  kNever,  // neither marked nor dropped early
+  kNone,  // neither marked nor dropped early
   kMark,   // ECN-capable: marked with CE
   kDrop,   // not ECN-capable: dropped, earlier for a higher drop precedence
 };
@@ -49,7 +49,7 @@ struct TrafficClassRow {
 
 inline constexpr std::array<TrafficClassRow, kTrafficClassCount> kTrafficClasses = {{
     {TrafficClass::kControl, "control", SwitchQueue::kStrictHigh, 40, 1, Ecn::kEct0,
-     EarlyTreatment::kNever},
+     EarlyTreatment::kNone},
     {TrafficClass::kExact, "exact", SwitchQueue::kExact, 18, 1, Ecn::kEct0, EarlyTreatment::kMark},
     {TrafficClass::kUrgentProtected, "urgent-protected", SwitchQueue::kUrgent, 20, 2, Ecn::kEct0,
      EarlyTreatment::kMark},

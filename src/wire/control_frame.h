@@ -25,7 +25,10 @@ using Buffer = std::vector<std::byte>;
 
 enum class ChecksumMode : std::uint8_t { kHeader = 0, kFull = 1 };
 
+// The fields up to sender_address keep their place in every wire version, so that any version can
+// be refused; decode_hello reads no further when wire_version is not ours.
 struct Hello {
+  std::uint8_t wire_version = kWireVersion;
   std::uint64_t destination = 0;   // listener's token
   std::uint64_t sender_token = 0;  // where WELCOME and ACKs go
   EndpointAddress sender_address;
@@ -77,8 +80,9 @@ struct PathReport {
   std::uint32_t held = 0;  // 128 ns units between that packet's arrival and this ACK
 };
 
-// One message that is not complete: chunks below first_missing are there, bit i of the bitmap
-// stands for chunk first_missing + 1 + i (first_missing itself is known to be missing).
+// One message not covered by Ack::completed: chunks below first_missing are there. Bit i of its
+// bitmap stands for chunk (first_missing rounded down to a multiple of 64) + i, so that both ends
+// can merge whole words. first_missing = the number of chunks means: all there.
 struct MessageReport {
   std::uint32_t message = 0;
   std::uint32_t first_missing = 0;

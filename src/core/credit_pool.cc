@@ -1,0 +1,76 @@
+#include "core/credit_pool.h"
+
+#include <algorithm>
+
+namespace dlcp::core {
+namespace {
+
+// Reserves of many connections together stay near an eighth of the capacity times a logarithm of
+// their number; the rest is for those that send.
+constexpr std::size_t kReserveShare = 8;
+constexpr std::size_t kConnectionsFew = 8;
+constexpr std::size_t kWindowMax = 8192;
+
+}  // namespace
+
+void CreditPool::set_committed(Grant& grant, std::uint32_t packets) {
+  committed_ -= std::size_t{grant.committed} * grant.packet_bytes;
+  grant.committed = packets;
+  committed_ += std::size_t{grant.committed} * grant.packet_bytes;
+}
+
+void CreditPool::join(Grant& grant, std::uint32_t packet_bytes) {
+  ++connections_;
+  grant.packet_bytes = packet_bytes;
+  const std::size_t share = capacity_ / kReserveShare / std::max(connections_, kConnectionsFew);
+  const std::size_t bytes = std::min(share, reserve_limit_);
+  grant.reserve = static_cast<std::uint32_t>(std::max<std::size_t>(bytes / packet_bytes, 1));
+  grant.window = grant.reserve;
+  reserved_ += std::size_t{grant.reserve} * packet_bytes;
+  set_committed(grant, grant.reserve);
+}
+
+void CreditPool::leave(Grant& grant) {
+  if (grant.packet_bytes == 0) return;
+  reclaim(grant);
+  set_committed(grant, 0);
+  reserved_ -= std::size_t{grant.reserve} * grant.packet_bytes;
+  --connections_;
+  grant = Grant{};
+}
+
+void CreditPool::on_data(Time now, Grant& grant, std::uint8_t epoch) {
+  grant.last_data = now;
+  if (!grant.active) {
+    grant.active = true;
+    ++active_;
+  }
+  if (epoch == grant.epoch && grant.committed != grant.window) set_committed(grant, grant.window);
+}
+
+void CreditPool::refresh(Grant& grant) {
+  std::size_t window = grant.reserve;
+  if (grant.active) {
+    const std::size_t shared = capacity_ - std::min(capacity_, reserved_);
+    const std::size_t share = shared / active_ / grant.packet_bytes;
+    const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
+    const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
+    window = std::clamp(std::min(grant.reserve + share, possible), std::size_t{grant.reserve},
+                        kWindowMax);
+  }
+  if (window == grant.window) return;
+  grant.window = static_cast<std::uint32_t>(window);
+  ++grant.epoch;
+  if (grant.window > grant.committed) set_committed(grant, grant.window);
+}
+
+void CreditPool::reclaim(Grant& grant) {
+  if (!grant.active) return;
+  grant.active = false;
+  --active_;
+  grant.window = grant.reserve;
+  ++grant.epoch;
+  set_committed(grant, grant.reserve);
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,64 @@
+// Shares the device's receive capacity (socket buffers) among its connections, so that all senders
+// together never have more in flight than it holds: the receiver's lever against incast.
+//
+// A connection holds a small reserve for ever (at least one packet), and while data comes in an
+// equal share of the rest. A window that shrinks counts at its old size until a data packet carries
+// the new window's epoch. A sender gives its share up after kWindowLease without sending; the
+// receiver takes it back after kWindowReclaim without data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "util/time.h"
+
+namespace dlcp::core {
+
+inline constexpr Duration kWindowLease = std::chrono::milliseconds(10);
+inline constexpr Duration kWindowReclaim = std::chrono::milliseconds(25);
+
+// One connection's part. Owned by the connection, accounted for by the pool.
+struct Grant {
+  std::uint32_t packet_bytes = 0;
+  std::uint32_t reserve = 0;    // packets
+  std::uint32_t window = 0;     // packets, as last told to the sender
+  std::uint32_t committed = 0;  // packets the sender may believe in: max over unconfirmed windows
+  std::uint8_t epoch = 0;
+  bool active = false;
+  Time last_data{};
+};
+
+class CreditPool {
+ public:
+  // `reserve_limit_bytes`: more than that no connection needs in reserve (config.eager_bytes).
+  CreditPool(std::size_t capacity_bytes, std::size_t reserve_limit_bytes)
+      : capacity_(capacity_bytes), reserve_limit_(reserve_limit_bytes) {}
+
+  void join(Grant& grant, std::uint32_t packet_bytes);
+  void leave(Grant& grant);
+
+  // A data packet came in that was sent under the window numbered `epoch`.
+  void on_data(Time now, Grant& grant, std::uint8_t epoch);
+  // Brings the grant's window up to date, for the ACK being made.
+  void refresh(Grant& grant);
+  // When an active grant goes back to its reserve; kNever if it is not active.
+  static Time reclaim_at(const Grant& grant) {
+    return grant.active ? grant.last_data + kWindowReclaim : kNever;
+  }
+  void reclaim(Grant& grant);
+
+  std::size_t committed_bytes() const { return committed_; }
+  std::size_t active() const { return active_; }
+
+ private:
+  void set_committed(Grant& grant, std::uint32_t packets);
+
+  std::size_t capacity_;
+  std::size_t reserve_limit_;
+  std::size_t connections_ = 0;
+  std::size_t active_ = 0;
+  std::size_t reserved_ = 0;   // bytes
+  std::size_t committed_ = 0;  // bytes
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,47 @@
+// Delay-based congestion control in the manner of Swift (SIGCOMM 2020): keep the queueing delay at
+// a target. Differences, and why:
+//  - decided once per round on the smallest delay of any path: one slow path is path_set's matter,
+//  a
+//    standing queue on all of them is congestion;
+//  - random loss does not slow the sender, only a loss rate above kLossTolerance does: on a lossy
+//    network the delay stays small, on a congested one it grows first;
+//  - ECN marks, where switches set them, cut by DCTCP's rule.
+#pragma once
+
+#include "core/congestion.h"
+
+namespace dlcp::core {
+
+class DelayCongestion final : public CongestionControl {
+ public:
+  explicit DelayCongestion(Duration target_delay);
+
+  void on_ack(const AckSample& sample) override;
+  void on_stall(Time now) override;
+  double window() const override { return window_; }
+  bool in_slow_start() const override { return slow_start_; }
+
+ private:
+  void finish_round();
+  void cut(double factor);
+
+  Duration target_;
+  double window_;
+  bool slow_start_ = true;
+  double loss_rate_ = 0;   // smoothed over rounds
+  double mark_share_ = 0;  // smoothed over rounds
+
+  Time round_ends_{};
+  Duration round_delay_{0};  // smallest in this round; 0: no sample
+  std::uint64_t round_acked_ = 0;
+  std::uint64_t round_lost_ = 0;
+  std::uint64_t round_marked_ = 0;
+  bool round_limited_ = false;
+
+  // Smallest delay of the last one to two epochs: routes change, so no minimum is kept for ever.
+  Duration base_{0};
+  Duration base_next_{0};
+  Time epoch_ends_{};
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include "core/endpoint_state.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+namespace {
+
+// Answers to strangers are cheap to ask for: no more than this many wait to be sent.
+constexpr std::size_t kStraysMax = 64;
+
+}  // namespace
+
+void Endpoint::State::dispatch(Time now, const wire::RxPacket& packet) {
+  const auto head = wire::decode_head(packet.bytes);
+  if (!head) {
+    counters.add(Counter::kDroppedMalformed);
+    return;
+  }
+  Slot* slot = find(head->destination);
+  const bool other_version = head->version != wire::kWireVersion;
+  if (other_version && head->type != wire::FrameType::kHello &&
+      head->type != wire::FrameType::kRefuse) {
+    counters.add(Counter::kDroppedVersion);
+    return;
+  }
+  if (slot == nullptr) {
+    counters.add(Counter::kDroppedUnknownToken);
+    return;
+  }
+  if (slot->get<Listener>() != nullptr) {
+    if (head->type == wire::FrameType::kHello) {
+      on_hello(now, *slot, packet);
+    } else {
+      counters.add(Counter::kDroppedUnexpected);
+    }
+    return;
+  }
+  if (auto* sending = slot->get<SendPtr>()) {
+    to_sender(now, **sending, head->type, packet);
+  } else if (auto* receiving = slot->get<RecvPtr>()) {
+    to_receiver(now, *slot, **receiving, head->type, packet);
+  } else if (auto* departed = slot->get<Departed>()) {
+    if (departed->on_frame(now, head->type)) {
+      slot->what = std::monostate{};
+      if (!slot->held_by_user) {
+        release(*slot);
+        return;
+      }
+    }
+  }
+  settle(now, *slot);
+}
+
+void Endpoint::State::on_hello(Time now, Slot& listener, const wire::RxPacket& packet) {
+  const auto hello = wire::decode_hello(packet.bytes);
+  if (!hello || hello->sender_token == 0) {
+    counters.add(Counter::kDroppedHeaderCrc);
+    return;
+  }
+  if (hello->wire_version != wire::kWireVersion) {
+    on_stray_hello(*hello, packet);
+    return;
+  }
+  if (hello->hello_bytes != packet.bytes.size()) {
+    counters.add(Counter::kDroppedMalformed);
+    return;
+  }
+  const auto known = by_sender_token.find(hello->sender_token);
+  Slot* slot = known == by_sender_token.end() ? nullptr : find(known->second);
+  if (slot == nullptr) {
+    const ContextId context = listener.context;
+    const std::uint64_t listener_token = listener.token;
+    slot = &add(context);
+    slot->listener = listener_token;
+    slot->what = std::make_unique<RecvConnection>(now, config, counters, credits, unposted,
+                                                  slot->token, *hello);
+    by_sender_token[hello->sender_token] = slot->token;
+  }
+  if (auto* receiving = slot->get<RecvPtr>()) (*receiving)->on_hello(*hello, packet.path);
+  settle(now, *slot);
+}
+
+// A HELLO of another wire version: say so, naming both, instead of letting the peer time out.
+void Endpoint::State::on_stray_hello(const wire::Hello& hello, const wire::RxPacket& packet) {
+  counters.add(Counter::kDroppedVersion);
+  if (strays.size() >= kStraysMax) return;
+  wire::Refuse refuse;
+  refuse.destination = hello.sender_token;
+  refuse.reason = fmt::format(
+      "wire version {} (of the connecting rank) and {} (of the listening rank, plugin {}) do not "
+      "match",
+      hello.wire_version, wire::kWireVersion, config.plugin_version);
+  strays.push_back({refuse, hello.sender_address, packet.path});
+}
+
+void Endpoint::State::answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to,
+                                   wire::PathIndex path) {
+  if (strays.size() < kStraysMax) strays.push_back({wire::CloseAck{peer_token}, to, path});
+}
+
+void Endpoint::State::to_sender(Time now, SendConnection& connection, wire::FrameType type,
+                                const wire::RxPacket& packet) {
+  bool intact = true;
+  switch (type) {
+    case wire::FrameType::kAck:
+      intact = wire::decode_ack(packet.bytes, ack_in);
+      if (intact) connection.on_ack(now, ack_in, packet.arrived_at);
+      break;
+    case wire::FrameType::kWelcome:
+      if (const auto frame = wire::decode_welcome(packet.bytes); (intact = frame.has_value())) {
+        connection.on_welcome(now, *frame);
+      }
+      break;
+    case wire::FrameType::kStarted:
+      if (const auto frame = wire::decode_started(packet.bytes); (intact = frame.has_value())) {
+        connection.on_started(now, *frame);
+      }
+      break;
+    case wire::FrameType::kRefuse:
+      if (const auto frame = wire::decode_refuse(packet.bytes); (intact = frame.has_value())) {
+        connection.on_refuse(*frame);
+      }
+      break;
+    case wire::FrameType::kPing:
+      if (const auto frame = wire::decode_ping(packet.bytes); (intact = frame.has_value())) {
+        connection.on_ping(now, *frame);
+      }
+      break;
+    case wire::FrameType::kClose:
+      if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {
+        answer_close(connection.peer_token(), connection.peer_address(), packet.path);
+        connection.on_peer_closed(now, frame->completed);
+      }
+      break;
+    case wire::FrameType::kReset:
+      if (const auto frame = wire::decode_reset(packet.bytes); (intact = frame.has_value())) {
+        connection.on_reset(*frame);
+      }
+      break;
+    default:
+      counters.add(Counter::kDroppedUnexpected);
+      return;
+  }
+  if (!intact) counters.add(Counter::kDroppedHeaderCrc);
+  if (intact && type == wire::FrameType::kReset) counters.add(Counter::kResetsReceived);
+}
+
+void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connection,
+                                  wire::FrameType type, const wire::RxPacket& packet) {
+  bool intact = true;
+  switch (type) {
+    case wire::FrameType::kData:
+      if (const auto data = wire::decode_data(packet.bytes); (intact = data.has_value())) {
+        connection.release_copied();
+        connection.on_data(now, packet, *data, placements);
+      }
+      break;
+    case wire::FrameType::kStart:
+      if (const auto frame = wire::decode_start(packet.bytes); (intact = frame.has_value())) {
+        const bool before = connection.started();
+        connection.on_start(now, *frame, packet.path);
+        Slot* listener = find(slot.listener);
+        if (!before && connection.started() && listener != nullptr) {
+          listener->get<Listener>()->acceptable.push_back(slot.token);
+        }
+      }
+      break;
+    case wire::FrameType::kProbe:
+      if (const auto frame = wire::decode_probe(packet.bytes); (intact = frame.has_value())) {
+        connection.on_probe(now, *frame);
+      }
+      break;
+    case wire::FrameType::kPong:
+      if ((intact = wire::decode_pong(packet.bytes).has_value())) connection.on_pong(now);
+      break;
+    case wire::FrameType::kClose:
+      if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {
+        answer_close(connection.peer_token(), connection.peer_address(), packet.path);
+        connection.on_peer_closed(now, frame->completed);
+      }
+      break;
+    case wire::FrameType::kReset:
+      if (const auto frame = wire::decode_reset(packet.bytes); (intact = frame.has_value())) {
+        connection.on_reset(*frame);
+        counters.add(Counter::kResetsReceived);
+      }
+      break;
+    default:
+      // HELLO goes to the listener; the frames of bounded loss have no meaning without a licence.
+      counters.add(Counter::kDroppedUnexpected);
+      return;
+  }
+  if (!intact) counters.add(Counter::kDroppedHeaderCrc);
+}
+
+}  // namespace dlcp::core

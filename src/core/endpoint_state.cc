@@ -1,0 +1,140 @@
+#include "core/endpoint_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlcp::core {
+
+Slot& Endpoint::State::add(ContextId context) {
+  if (free_slots.empty()) {
+    free_slots.push_back(static_cast<std::uint32_t>(slots.size()));
+    slots.push_back(std::make_unique<Slot>());
+  }
+  const std::uint32_t index = free_slots.back();
+  free_slots.pop_back();
+  Slot& slot = *slots[index];
+  // The upper half is random and odd, so that no token is 0.
+  slot.token = (rng.next() | 1) << 32 | index;
+  slot.context = context;
+  return slot;
+}
+
+Slot* Endpoint::State::find(std::uint64_t token) {
+  const auto index = static_cast<std::uint32_t>(token);
+  if (token == 0 || index >= slots.size()) return nullptr;
+  Slot& slot = *slots[index];
+  return slot.token == token ? &slot : nullptr;
+}
+
+void Endpoint::State::release(Slot& slot) {
+  const auto index = static_cast<std::uint32_t>(slot.token);
+  const bool in_ready = slot.in_ready;
+  slot = Slot{};
+  slot.in_ready = in_ready;  // the queue still names this index
+  free_slots.push_back(index);
+}
+
+Time Endpoint::State::next_timeout(const Slot& slot) const {
+  if (const auto* sending = std::get_if<SendPtr>(&slot.what)) return (*sending)->next_timeout();
+  if (const auto* receiving = std::get_if<RecvPtr>(&slot.what)) return (*receiving)->next_timeout();
+  if (const auto* departed = std::get_if<Departed>(&slot.what)) return departed->next_timeout();
+  return kNever;
+}
+
+void Endpoint::State::rearm(Slot& slot) {
+  const Time at = next_timeout(slot);
+  if (at >= slot.armed_at) return;  // the earlier entry will find the later time
+  slot.armed_at = at;
+  timers.push({at, static_cast<std::uint32_t>(slot.token)});
+}
+
+std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out) {
+  if (auto* sending = slot.get<SendPtr>()) return (*sending)->poll_transmit(now, arena, out);
+  if (auto* receiving = slot.get<RecvPtr>()) return (*receiving)->poll_transmit(now, arena, out);
+  if (auto* departed = slot.get<Departed>()) {
+    return departed->poll_transmit(now, arena, config.paths, out);
+  }
+  return 0;
+}
+
+void Endpoint::State::collect(Time now, Slot& slot) {
+  const auto finish = [&](auto& connection, Event::Kind kind) {
+    while (const auto done = connection.pop_done()) {
+      events.push_back({kind, slot.token, done->request, done->bytes, {}});
+    }
+    if (!connection.failed()) return;
+    const Error error = *connection.error();
+    fail_context(now, slot.context, error, &slot);
+  };
+  if (auto* sending = slot.get<SendPtr>()) {
+    finish(**sending, Event::Kind::kSendDone);
+  } else if (auto* receiving = slot.get<RecvPtr>()) {
+    if ((*receiving)->failed() && !slot.held_by_user) {
+      // Nobody above has heard of it yet: it goes quietly.
+      depart(now, slot, std::nullopt);
+      return;
+    }
+    finish(**receiving, Event::Kind::kReceiveDone);
+  }
+}
+
+void Endpoint::State::settle(Time now, Slot& slot) {
+  collect(now, slot);
+  if (slot.token == 0) return;
+  if (auto* departed = slot.get<Departed>(); departed != nullptr && departed->expired(now)) {
+    slot.what = std::monostate{};
+    if (!slot.held_by_user) release(slot);
+    return;
+  }
+  if (!slot.in_ready) {
+    slot.in_ready = true;
+    ready.push_back(static_cast<std::uint32_t>(slot.token));
+  }
+  rearm(slot);
+}
+
+void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
+  if (const auto* receiving = slot.get<RecvPtr>()) {
+    by_sender_token.erase((*receiving)->peer_token());
+  }
+  slot.armed_at = kNever;
+  if (farewell) {
+    slot.what = std::move(*farewell);
+    settle(now, slot);
+  } else {
+    slot.what = std::monostate{};
+    if (!slot.held_by_user) release(slot);
+  }
+}
+
+// One connection's end is the end of all in its context: ranks that are not neighbours of the
+// failed one learn of it through theirs. `cause` is the slot whose connection failed by itself, if
+// any.
+void Endpoint::State::fail_context(Time now, ContextId context, const Error& error,
+                                   const Slot* cause) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    Slot& slot = *slots[i];
+    if (slot.token == 0 || slot.context != context) continue;
+    std::optional<Departed> farewell;
+    const auto part = [&](const auto& connection) {
+      const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
+      if (peer.token != 0) farewell = Departed::reset(now, peer, error.what, farewell_time());
+    };
+    if (const auto* sending = slot.get<SendPtr>()) {
+      part(**sending);
+    } else if (const auto* receiving = slot.get<RecvPtr>()) {
+      part(**receiving);
+    } else {
+      continue;
+    }
+    if (slot.held_by_user) {
+      Error told = error;
+      if (&slot != cause) told.what = fmt::format("the communicator failed: {}", error.what);
+      events.push_back({Event::Kind::kClosed, slot.token, 0, 0, std::move(told)});
+    }
+    depart(now, slot, std::move(farewell));
+  }
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,115 @@
+// The inside of Endpoint: a table of slots (listener, connection, or what a connection left), the
+// timers and the queue of those with something to send. endpoint.cc holds what is asked from above
+// and the scheduling, endpoint_dispatch.cc what comes from the network.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "core/credit_pool.h"
+#include "core/departed.h"
+#include "core/endpoint.h"
+#include "core/frame_arena.h"
+#include "core/recv_connection.h"
+#include "core/send_connection.h"
+#include "util/ring_queue.h"
+#include "util/rng.h"
+
+namespace dlcp::core {
+
+struct Listener {
+  RingQueue<std::uint64_t> acceptable;  // tokens of connections that have started
+};
+
+using SendPtr = std::unique_ptr<SendConnection>;
+using RecvPtr = std::unique_ptr<RecvConnection>;
+
+struct Slot {
+  std::uint64_t token = 0;  // 0: free. Low 32 bits: index of the slot; the rest: random
+  ContextId context = 0;
+  std::variant<std::monostate, Listener, SendPtr, RecvPtr, Departed> what;
+  std::uint64_t listener = 0;  // token of the listener a receiving connection came through
+  bool held_by_user = false;   // the caller above knows this connection and has not closed it
+  bool in_ready = false;
+  Time armed_at = kNever;  // earliest entry of this slot among the timers
+
+  template <class T>
+  T* get() {
+    return std::get_if<T>(&what);
+  }
+};
+
+class Endpoint::State {
+ public:
+  State(const Config& settings, const wire::EndpointAddress& address, std::uint64_t seed)
+      : config(settings),
+        local(address),
+        rng(seed),
+        credits(config.receive_capacity_bytes, config.eager_bytes),
+        unposted{config.unposted_pool_bytes, 0} {}
+
+  Slot& add(ContextId context);
+  Slot* find(std::uint64_t token);
+  void release(Slot& slot);
+
+  // After anything happened to a slot: completions and failures out, timer and ready queue up to
+  // date.
+  void settle(Time now, Slot& slot);
+  void fail_context(Time now, ContextId context, const Error& error, const Slot* cause);
+  // The connection in `slot` ends; the peer is told `farewell` unless it knows.
+  void depart(Time now, Slot& slot, std::optional<Departed> farewell);
+  Duration farewell_time() const { return std::min<Duration>(config.peer_timeout, 30s); }
+
+  void dispatch(Time now, const wire::RxPacket& packet);
+  void rearm(Slot& slot);
+  Time next_timeout(const Slot& slot) const;
+  std::size_t transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out);
+
+  struct Stray {  // a frame that no slot stands behind
+    std::variant<wire::Refuse, wire::CloseAck> frame;
+    wire::EndpointAddress to;
+    wire::PathIndex path = 0;
+  };
+  struct Timer {
+    Time at;
+    std::uint32_t index = 0;
+    friend bool operator>(const Timer& a, const Timer& b) { return a.at > b.at; }
+  };
+
+  const Config config;
+  const wire::EndpointAddress local;
+  Rng rng;
+  Counters counters;
+  CreditPool credits;
+  UnpostedPool unposted;
+  std::vector<std::unique_ptr<Slot>> slots;
+  std::vector<std::uint32_t> free_slots;
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      by_sender_token;  // -> token of our receiving side
+  RingQueue<std::uint32_t> ready;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
+  RingQueue<Event> events;
+  RingQueue<Stray> strays;
+  std::vector<Stray> strays_out;  // of the last poll_transmit
+  std::vector<Placement> placements;
+  FrameArena arena;
+  wire::Ack ack_in;
+
+ private:
+  void collect(Time now, Slot& slot);
+  void on_hello(Time now, Slot& slot, const wire::RxPacket& packet);
+  void on_stray_hello(const wire::Hello& hello, const wire::RxPacket& packet);
+  void to_sender(Time now, SendConnection& connection, wire::FrameType type,
+                 const wire::RxPacket& packet);
+  void to_receiver(Time now, Slot& slot, RecvConnection& connection, wire::FrameType type,
+                   const wire::RxPacket& packet);
+  void answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to,
+                    wire::PathIndex path);
+};
+
+}  // namespace dlcp::core

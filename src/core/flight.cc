@@ -1,0 +1,107 @@
+#include "core/flight.h"
+
+#include <algorithm>
+
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+// One path normally keeps order, so its window is a share of the round trip, within these bounds.
+constexpr Duration kSamePathFloor = 20us;
+constexpr Duration kSamePathCeiling = 20ms;
+// Paths differ in delay, and a receiver reads its sockets one after the other.
+constexpr Duration kCrossPathFloor = 500us;
+constexpr double kReorderingMax = 1.0;
+
+}  // namespace
+
+void Flight::Delivery::update(Time now, Time packet_sent_at) {
+  if (packet_sent_at <= sent_at) return;
+  sent_at = packet_sent_at;
+  took = now - packet_sent_at;
+}
+
+std::uint32_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk) {
+  Path& path = paths_[path_index];
+  if (path.records.empty()) path.front_sequence = path.next_sequence;
+  path.records.push_back({chunk, now});
+  ++records_;
+  newest_path_ = path_index;
+  return static_cast<std::uint32_t>(path.next_sequence++);
+}
+
+bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {
+  if (path_index >= paths_.size()) return false;
+  Path& path = paths_[path_index];
+  const std::uint64_t number = wire::expand_serial(sequence, path.next_sequence);
+  if (number >= path.next_sequence) return false;
+  path.delivered_below = std::max(path.delivered_below, number + 1);
+  path.newest.update(now, sent_at);
+  newest_.update(now, sent_at);
+  return true;
+}
+
+void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at) {
+  newest_.update(now, sent_at);
+  if (path_index >= paths_.size()) return;
+  Path& path = paths_[path_index];
+  path.newest.update(now, sent_at);
+  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i) {
+    path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
+  }
+}
+
+// RACK's time: when the acknowledgement of this packet would have come, plus the reordering window.
+bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, const Record& record) {
+  Time due = kNever;
+  if (sequence < path.delivered_below) {
+    due = record.sent_at + path.newest.took + same_path_window_;
+  }
+  if (record.sent_at < newest_.sent_at) {
+    due = std::min(due, record.sent_at + newest_.took + cross_path_window_);
+  }
+  if (due <= now) return true;
+  deadline_ = std::min(deadline_, due);
+  return false;
+}
+
+void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
+                         std::vector<Loss>& out) {
+  deadline_ = kNever;
+  if (records_ == 0) return;
+  const Duration round = rtt.smoothed_or(1ms);
+  const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
+  same_path_window_ = std::clamp(share, kSamePathFloor, kSamePathCeiling);
+  cross_path_window_ = std::max({round / 4, 4 * rtt.variation(), kCrossPathFloor});
+  for (std::size_t index = 0; index < paths_.size(); ++index) {
+    Path& path = paths_[index];
+    for (std::size_t i = 0; i < path.records.size(); ++i) {
+      Record& record = path.records[i];
+      const std::uint64_t sequence = path.front_sequence + i;
+      if (sequence >= path.delivered_below && record.sent_at >= newest_.sent_at) break;
+      if (record.settled) continue;
+      if (!queue.is_acked(record.chunk)) {
+        if (!lost(now, path, sequence, record)) continue;
+        out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at});
+      }
+      record.settled = true;
+      --records_;
+    }
+    while (!path.records.empty() && path.records.front().settled) {
+      path.records.pop_front();
+      ++path.front_sequence;
+    }
+  }
+}
+
+void Flight::on_spurious() {
+  reordering_ = std::min(kReorderingMax, reordering_ * 2);
+}
+
+std::optional<std::uint8_t> Flight::path_of_newest() const {
+  if (records_ == 0) return std::nullopt;
+  return newest_path_;
+}
+
+}  // namespace dlcp::core

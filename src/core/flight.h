@@ -1,0 +1,86 @@
+// What is on the wire: one record per data packet, per path in the order sent, and the decision
+// which of them are lost. The rules are RACK's (RFC 8985) with paths in the place of one ordered
+// stream:
+//  - a packet is lost when its own path has delivered a later one and the reordering window is
+//  over;
+//  - a packet is lost when any path has delivered one sent later and a longer, cross-path grace is
+//  over.
+// Counting duplicate acknowledgements would be wrong under spraying and is not done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/rtt.h"
+#include "core/send_queue.h"
+#include "util/ring_queue.h"
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class Flight {
+ public:
+  explicit Flight(std::size_t paths) : paths_(paths) {}
+
+  // Numbers the packet on its path and keeps its record.
+  std::uint32_t on_sent(Time now, std::uint8_t path, ChunkRef chunk);
+
+  // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if never sent.
+  bool on_report(Time now, std::uint8_t path, std::uint32_t sequence, Time sent_at);
+  // A PROBE sent at `sent_at` on `path` was answered: all that was sent before it has had its
+  // chance.
+  void on_probe_answered(Time now, std::uint8_t path, Time sent_at);
+
+  struct Loss {
+    std::uint8_t path = 0;
+    ChunkRef chunk;
+    Time sent_at;
+  };
+  // Moves records that are settled out, and appends those now to be declared lost to `out`.
+  // deadline() tells when to call again even if nothing arrives.
+  void find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
+                   std::vector<Loss>& out);
+  Time deadline() const { return deadline_; }
+
+  // A retransmission turned out needless: wait longer before the next one.
+  void on_spurious();
+
+  std::optional<std::uint8_t> path_of_newest() const;
+  std::size_t on_path(std::uint8_t path) const { return paths_[path].records.size(); }
+  bool empty() const { return records_ == 0; }
+
+ private:
+  struct Record {
+    ChunkRef chunk;
+    Time sent_at;
+    bool settled = false;  // acknowledged, or declared lost
+  };
+  // The newest send time known to be delivered, and how long it took to learn of it.
+  struct Delivery {
+    Time sent_at = Time::min();
+    Duration took{0};
+    void update(Time now, Time packet_sent_at);
+  };
+  struct Path {
+    std::uint64_t next_sequence = 0;
+    std::uint64_t front_sequence = 0;   // of records.front()
+    std::uint64_t delivered_below = 0;  // a packet with sequence delivered_below - 1 has arrived
+    Delivery newest;
+    RingQueue<Record> records;
+  };
+
+  bool lost(Time now, const Path& path, std::uint64_t sequence, const Record& record);
+
+  std::vector<Path> paths_;
+  std::size_t records_ = 0;    // not settled
+  double reordering_ = 0.125;  // share of the round trip that one path may reorder by
+  Duration same_path_window_{0};
+  Duration cross_path_window_{0};
+  Delivery newest_;  // on any path
+  std::uint8_t newest_path_ = 0;
+  Time deadline_ = kNever;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,121 @@
+#include "core/handshake.h"
+
+#include <algorithm>
+
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr Duration kFirstPause = 5ms;
+constexpr Duration kLongestPause = 500ms;
+// Rounds in which a larger HELLO may still be answered once a smaller one was.
+constexpr unsigned kPatience = 4;
+// Datagrams that fit common MTUs (9000, 4200, 1500, 1280) under IPv6, the larger header, and a last
+// resort.
+constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, 548};
+
+}  // namespace
+
+Handshake::Handshake(Time now, const Config& config, std::uint64_t token,
+                     std::uint64_t listener_token, const wire::EndpointAddress& local,
+                     const wire::EndpointAddress& to)
+    : config_(config),
+      token_(token),
+      listener_token_(listener_token),
+      local_(local),
+      to_(to),
+      next_send_(now),
+      pause_(kFirstPause),
+      checksum_(config.checksum) {
+  sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
+  for (const std::uint32_t size : kCommonDatagrams) {
+    if (size < sizes_.front()) sizes_.push_back(size);
+  }
+}
+
+// The largest size still worth waiting for.
+std::uint32_t Handshake::wanted() const {
+  for (const std::uint32_t size : sizes_) {
+    if (size <= peer_datagram_max_) return size;
+  }
+  return sizes_.back();
+}
+
+void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
+  if (state_ != State::kHello) return;
+  const bool first = answered_ == 0;
+  receiver_token_ = welcome.receiver_token;
+  if (peer_datagram_max_ != welcome.datagram_bytes_max) {
+    peer_datagram_max_ = welcome.datagram_bytes_max;
+    // The peer's own limit is a size to try as well.
+    const auto at = std::find_if(sizes_.begin(), sizes_.end(),
+                                 [&](std::uint32_t size) { return size <= peer_datagram_max_; });
+    if (at != sizes_.begin() && (at == sizes_.end() || *at < peer_datagram_max_)) {
+      sizes_.insert(at, peer_datagram_max_);
+      if (next_size_ >= sizes_.size() - 1) next_send_ = now;
+      next_size_ = 0;
+    }
+  }
+  if (welcome.checksum == wire::ChecksumMode::kFull) checksum_ = wire::ChecksumMode::kFull;
+  answered_ = std::max(answered_, welcome.hello_bytes);
+  if (answered_ >= wanted()) {
+    settle_on(answered_);
+    next_send_ = now;
+  } else if (first) {
+    pause_ = kFirstPause;
+    next_send_ = std::min(next_send_, now + pause_);
+  }
+}
+
+void Handshake::settle_on(std::uint32_t datagram_bytes) {
+  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(wire::kDataOverheadBytes);
+  payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
+  state_ = State::kStart;
+  pause_ = kFirstPause;
+}
+
+void Handshake::on_started() {
+  if (state_ == State::kStart) state_ = State::kDone;
+  next_send_ = kNever;
+}
+
+std::size_t Handshake::poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out) {
+  if (now < next_send_ || state_ == State::kDone) return 0;
+  if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 &&
+      ++rounds_answered_ > kPatience) {
+    settle_on(answered_);
+  }
+  std::size_t count = 0;
+  if (state_ == State::kStart) {
+    if (out.empty()) return 0;
+    arena.emit(wire::Start{receiver_token_, payload_bytes_, checksum_}, path_, to_, out[count++]);
+  }
+  while (state_ == State::kHello && next_size_ < sizes_.size()) {
+    const std::uint32_t size = sizes_[next_size_];
+    if (size > peer_datagram_max_ || size <= answered_) {
+      ++next_size_;
+      continue;
+    }
+    if (count == out.size()) return count;
+    ++next_size_;
+    wire::Hello hello;
+    hello.destination = listener_token_;
+    hello.sender_token = token_;
+    hello.sender_address = local_;
+    hello.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+    hello.hello_bytes = size;
+    hello.paths = static_cast<std::uint32_t>(config_.paths);
+    hello.checksum = config_.checksum;
+    hello.echo = wire::wire_time(now);
+    hello.plugin_version = config_.plugin_version;
+    arena.emit(hello, path_, to_, out[count++]);
+  }
+  next_size_ = 0;
+  path_ = static_cast<std::uint8_t>((path_ + 1u) % config_.paths);
+  next_send_ = now + pause_;
+  pause_ = std::min(pause_ * 2, kLongestPause);
+  return count;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,60 @@
+// The opening side of a connection: HELLO in several sizes (to find the path MTU, never to guess
+// it), WELCOME for each that got through, START with the payload size that follows, STARTED.
+// Everything is repeated with back-off until answered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/config.h"
+#include "core/frame_arena.h"
+#include "util/result.h"
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class Handshake {
+ public:
+  Handshake(Time now, const Config& config, std::uint64_t token, std::uint64_t listener_token,
+            const wire::EndpointAddress& local, const wire::EndpointAddress& to);
+
+  enum class State : std::uint8_t { kHello, kStart, kDone };
+  State state() const { return state_; }
+
+  void on_welcome(Time now, const wire::Welcome& welcome);
+  void on_started();
+
+  // Frames due now, at most out.size().
+  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  Time next_timeout() const { return next_send_; }
+
+  std::uint64_t receiver_token() const { return receiver_token_; }
+  std::uint32_t payload_bytes() const { return payload_bytes_; }
+  wire::ChecksumMode checksum() const { return checksum_; }
+
+ private:
+  void settle_on(std::uint32_t datagram_bytes);
+  std::uint32_t wanted() const;
+
+  const Config& config_;
+  std::uint64_t token_;
+  std::uint64_t listener_token_;
+  const wire::EndpointAddress& local_;
+  const wire::EndpointAddress& to_;
+  State state_ = State::kHello;
+  std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
+  std::size_t next_size_ = 0;         // sizes_ from here on are due in this round
+  std::uint32_t answered_ = 0;        // largest size that a WELCOME named
+  std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
+  unsigned rounds_answered_ = 0;  // rounds of HELLO sent since the first WELCOME
+  std::uint8_t path_ = 0;
+  Time next_send_;
+  Duration pause_;
+  std::uint64_t receiver_token_ = 0;
+  std::uint32_t payload_bytes_ = 0;
+  wire::ChecksumMode checksum_;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,93 @@
+#include "core/path_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlcp::core {
+namespace {
+
+constexpr double kDelayGain = 0.25;
+constexpr double kLossGain = 1.0 / 32;
+constexpr double kLossPenalty = 20;  // a path that loses 5% looks twice as slow
+constexpr double kMarkPenalty = 1.25;
+constexpr std::uint32_t kBlackHoleLosses = 3;
+constexpr Duration kFirstPause = 10ms;
+constexpr Duration kLongestPause = 10s;
+constexpr std::size_t kUnlimited = ~std::size_t{0};
+
+}  // namespace
+
+PathSet::PathSet(std::size_t paths, std::uint64_t seed) : paths_(paths), rng_(seed) {}
+
+double PathSet::score(const Path& path, Duration packet_time) const {
+  const std::uint32_t outstanding = path.sent - path.delivered;
+  const double queued = static_cast<double>(outstanding) * static_cast<double>(packet_time.count());
+  return (static_cast<double>(path.delay.count()) + queued) * (1 + kLossPenalty * path.loss);
+}
+
+std::size_t PathSet::random_healthy() {
+  std::size_t index = rng_.below(paths_.size());
+  for (std::size_t step = 0; step < paths_.size() && paths_[index].avoided; ++step) {
+    index = index + 1 == paths_.size() ? 0 : index + 1;
+  }
+  return index;
+}
+
+PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
+  if (avoided_ > 0) {
+    std::size_t soonest = 0;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const Path& path = paths_[i];
+      if (path.avoided &&
+          (!paths_[soonest].avoided || path.try_again_at < paths_[soonest].try_again_at)) {
+        soonest = i;
+      }
+    }
+    Path& path = paths_[soonest];
+    if (path.avoided && (path.try_again_at <= now || avoided_ == paths_.size())) {
+      path.pause = std::min(path.pause * 2, kLongestPause);
+      path.try_again_at = now + path.pause;
+      return {static_cast<std::uint8_t>(soonest), 1};
+    }
+  }
+  const std::size_t first = random_healthy();
+  const std::size_t second = random_healthy();
+  const bool take_first = score(paths_[first], packet_time) <= score(paths_[second], packet_time);
+  return {static_cast<std::uint8_t>(take_first ? first : second), kUnlimited};
+}
+
+void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay, bool marked) {
+  Path& path = paths_[index];
+  const std::uint32_t news = delivered + 1 - path.delivered;
+  if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
+  path.delivered = delivered + 1;
+  path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
+  path.lost_in_row = 0;
+  if (path.avoided) {
+    path.avoided = false;
+    --avoided_;
+  }
+  path.pause = Duration::zero();
+  if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
+  if (path.delay == Duration::zero()) {
+    path.delay = delay;
+  } else {
+    path.delay += std::chrono::duration_cast<Duration>((delay - path.delay) * kDelayGain);
+  }
+}
+
+bool PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip) {
+  Path& path = paths_[index];
+  path.loss += (1 - path.loss) * kLossGain;
+  if (path.lost_in_row++ == 0) path.first_lost_sent_at = sent_at;
+  // One burst can die in one full queue; a path that is dead also swallows the next.
+  const bool several_bursts = sent_at > path.first_lost_sent_at;
+  if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts) return false;
+  path.avoided = true;
+  ++avoided_;
+  path.pause = std::max({path.pause, kFirstPause, 4 * round_trip});
+  path.try_again_at = now + path.pause;
+  return true;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,57 @@
+// Which entropy value the next burst takes. Healthy paths are chosen by the power of two choices on
+// expected delay (Mitzenmacher 2001); the delay of a path is refreshed by every acknowledgement, so
+// that good paths are recycled (as in REPS, arXiv 2407.21625). A path that swallows what it is
+// given is avoided, and tried again with one packet after a doubling pause, for ever.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "util/rng.h"
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class PathSet {
+ public:
+  PathSet(std::size_t paths, std::uint64_t seed);
+
+  struct Choice {
+    std::uint8_t path = 0;
+    std::size_t packets_max = 0;  // 1 on a path that is only being tried
+  };
+  // `packet_time`: how long the network takes per packet of ours at the current rate.
+  Choice choose(Time now, Duration packet_time);
+
+  void on_sent(std::uint8_t path) { ++paths_[path].sent; }
+  // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
+  void on_report(std::uint8_t path, std::uint32_t delivered, Duration delay, bool marked);
+  // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
+  bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);
+
+  std::size_t size() const { return paths_.size(); }
+  std::size_t avoided() const { return avoided_; }
+
+ private:
+  struct Path {
+    std::uint32_t sent = 0;
+    std::uint32_t delivered = 0;  // sent numbers below this have been reported on
+    Duration delay{0};            // 0: not known yet
+    double loss = 0;              // smoothed share of packets lost
+    std::uint32_t lost_in_row = 0;
+    Time first_lost_sent_at{};
+    bool avoided = false;
+    Time try_again_at{};
+    Duration pause{0};
+  };
+
+  double score(const Path& path, Duration packet_time) const;
+  std::size_t random_healthy();
+
+  std::vector<Path> paths_;
+  std::size_t avoided_ = 0;
+  Rng rng_;
+};
+
+}  // namespace dlcp::core

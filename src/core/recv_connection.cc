@@ -1,0 +1,290 @@
+#include "core/recv_connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlcp::core {
+namespace {
+
+// An ACK waits so long for company: more data, or a posted receive. It is below any round trip that
+// matters and lets an answer that the application sends at once go first.
+constexpr Duration kAckDelay = 25us;
+constexpr Duration kAckDelayComplete = 8us;
+constexpr std::uint32_t kAckEveryPackets = 64;
+// A peer silent for this share of the time-out is asked whether it lives.
+constexpr int kPingsPerTimeout = 4;
+
+}  // namespace
+
+RecvConnection::RecvConnection(Time now, const Config& config, Counters& counters,
+                               CreditPool& credits, UnpostedPool& pool, std::uint64_t token,
+                               const wire::Hello& hello)
+    : config_(config),
+      counters_(counters),
+      credits_(credits),
+      token_(token),
+      sender_token_(hello.sender_token),
+      sender_(hello.sender_address),
+      checksum_(std::max(config.checksum, hello.checksum)),
+      queue_(config.requests_max, config.eager_bytes, pool),
+      last_heard_(now) {}
+
+RecvConnection::~RecvConnection() {
+  credits_.leave(grant_);
+}
+
+void RecvConnection::fail(ErrorCode code, std::string what, std::string hint) {
+  if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
+}
+
+void RecvConnection::heard(Time now) {
+  last_heard_ = now;
+  ping_at_ = waiting_since_ == kNever ? kNever : now + config_.peer_timeout / kPingsPerTimeout;
+}
+
+void RecvConnection::check_overflow() {
+  if (!queue_.overflow()) return;
+  fail(ErrorCode::kInvalidUsage,
+       fmt::format("a message of {} bytes came for a receive of {} bytes",
+                   queue_.overflow()->message_bytes, queue_.overflow()->buffer_bytes),
+       "post receives at least as large as the peer's sends");
+}
+
+void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
+                          std::vector<Placement>& placements) {
+  queue_.post(request, buffer, placements);
+  check_overflow();
+  if (!queue_.has_posted()) return;
+  if (peer_closed_) {
+    fail(ErrorCode::kRemote, "the peer has closed the connection, and a receive was posted",
+         "see the peer's log");
+    return;
+  }
+  if (waiting_since_ == kNever) {
+    waiting_since_ = now;
+    ping_at_ = now + config_.peer_timeout / kPingsPerTimeout;
+  }
+  acknowledge_by(now + kAckDelay);
+}
+
+// ---- from the network
+// ----------------------------------------------------------------------------
+
+void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path) {
+  reply_path_ = path;
+  wire::Welcome welcome;
+  welcome.destination = sender_token_;
+  welcome.receiver_token = token_;
+  welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+  welcome.hello_bytes = hello.hello_bytes;
+  welcome.checksum = checksum_;
+  welcome.echo = hello.echo;
+  welcome.plugin_version = config_.plugin_version;
+  // Of several sizes that come together the largest is the one to answer.
+  if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
+  welcome_due_ = welcome;
+}
+
+void RecvConnection::on_start(Time now, const wire::Start& start, wire::PathIndex path) {
+  heard(now);
+  reply_path_ = path;
+  const bool sound = start.payload_bytes >= wire::kPayloadGranuleBytes &&
+                     start.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
+                     start.payload_bytes <= config_.datagram_bytes_max;
+  if (!sound) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  if (!started_) {
+    started_ = true;
+    payload_bytes_ = start.payload_bytes;
+    queue_.set_payload_bytes(payload_bytes_);
+    credits_.join(grant_, payload_bytes_);
+  }
+  started_due_ = true;
+}
+
+void RecvConnection::note_path(const wire::RxPacket& packet, const wire::DataHeader& header) {
+  if (header.path >= paths_.size()) paths_.resize(header.path + std::size_t{1});
+  PathSeen& path = paths_[header.path];
+  if (packet.ecn == Ecn::kCe) {
+    counters_.add(Counter::kCeMarksReceived);
+    if (path.ce_marks < 255) ++path.ce_marks;
+  }
+  const auto ahead = static_cast<std::int32_t>(header.path_sequence - path.highest_sequence);
+  if (path.any && ahead <= 0) return;
+  path.any = true;
+  path.changed = true;
+  path.highest_sequence = header.path_sequence;
+  path.echo = header.sent_at;
+  path.arrived_at = packet.arrived_at;
+}
+
+void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
+                             std::vector<Placement>& placements) {
+  if (!started_) {
+    counters_.add(Counter::kDroppedUnexpected);
+    return;
+  }
+  if (checksum_ == wire::ChecksumMode::kFull && !data.header.payload_crc) {
+    counters_.add(Counter::kDroppedUnexpected);
+    return;
+  }
+  if (!wire::payload_intact(packet.bytes, data)) {
+    counters_.add(Counter::kDroppedPayloadCrc);
+    return;
+  }
+  const auto verdict = queue_.on_data(data.header, data.payload, placements);
+  if (verdict == RecvQueue::Verdict::kOutOfWindow) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  heard(now);
+  credits_.on_data(now, grant_, data.header.window_epoch);
+  note_path(packet, data.header);
+  reply_path_ = packet.path;
+  ++packets_since_ack_;
+  switch (verdict) {
+    case RecvQueue::Verdict::kPlaced:
+      counters_.add(Counter::kPacketsReceived);
+      counters_.add(Counter::kBytesReceived, data.payload.size());
+      break;
+    case RecvQueue::Verdict::kDuplicate:
+      counters_.add(Counter::kDuplicates);
+      break;
+    case RecvQueue::Verdict::kNoRoom:
+      counters_.add(Counter::kDroppedUnposted);
+      break;
+    default:
+      check_overflow();
+      return;
+  }
+  const bool boundary = data.header.offset + data.payload.size() == data.header.message_bytes;
+  const std::uint32_t every = std::clamp<std::uint32_t>(grant_.window / 4, 1, kAckEveryPackets);
+  if (packets_since_ack_ >= every) {
+    ack_at_ = now;
+  } else {
+    acknowledge_by(now + (boundary ? kAckDelayComplete : kAckDelay));
+  }
+  if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
+}
+
+void RecvConnection::on_probe(Time now, const wire::Probe& probe) {
+  heard(now);
+  if (!started_) return;
+  probe_to_answer_ = probe.echo;
+  ack_at_ = now;
+}
+
+void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
+  heard(now);
+  peer_closed_ = true;
+  ack_at_ = kNever;
+  if (queue_.has_posted()) {
+    fail(ErrorCode::kRemote, "the peer closed the connection while receives were posted",
+         "see the peer's log");
+  }
+}
+
+void RecvConnection::on_reset(const wire::Reset& reset) {
+  fail(ErrorCode::kRemote, fmt::format("the peer gave up: {}", reset.reason), "see the peer's log");
+}
+
+// ---- time
+// ------------------------------------------------------------------------------------------
+
+Time RecvConnection::next_timeout() const {
+  if (failed()) return kNever;
+  Time next = std::min({ack_at_, ping_at_, CreditPool::reclaim_at(grant_)});
+  if (waiting_since_ != kNever || !started_) {
+    const Time since =
+        waiting_since_ == kNever ? last_heard_ : std::max(last_heard_, waiting_since_);
+    next = std::min(next, since + config_.peer_timeout);
+  }
+  return next;
+}
+
+void RecvConnection::on_timeout(Time now) {
+  if (failed()) return;
+  if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
+  if (ping_at_ <= now) {
+    ping_due_ = true;
+    ping_at_ = now + config_.peer_timeout / kPingsPerTimeout;
+  }
+  const bool owed = waiting_since_ != kNever || !started_;
+  const Time since = waiting_since_ == kNever ? last_heard_ : std::max(last_heard_, waiting_since_);
+  if (owed && now - since >= config_.peer_timeout) {
+    counters_.add(Counter::kPeerTimeouts);
+    const auto timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
+    fail(
+        ErrorCode::kRemote,
+        fmt::format("the peer has been silent for {} ms while a receive was posted",
+                    timeout.count()),
+        "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)");
+  }
+}
+
+// ---- to the network
+// ----------------------------------------------------------------------------------
+
+bool RecvConnection::build_ack(Time now) {
+  credits_.refresh(grant_);
+  ack_.clear();
+  ack_.destination = sender_token_;
+  ack_.completed = static_cast<std::uint32_t>(queue_.completed());
+  ack_.posted = static_cast<std::uint32_t>(queue_.posted());
+  ack_.window_packets = grant_.window;
+  ack_.window_epoch = grant_.epoch;
+  ack_.answers_probe = probe_to_answer_.has_value();
+  ack_.probe_echo = probe_to_answer_.value_or(0);
+  probe_to_answer_.reset();
+  constexpr std::size_t kPathReportsMax = 32;
+  bool complete = true;
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    PathSeen& path = paths_[i];
+    if (!path.changed && path.ce_marks == 0) continue;
+    if (ack_.paths.size() == kPathReportsMax) {
+      complete = false;
+      break;
+    }
+    const auto held = std::max(now - path.arrived_at, Duration::zero()).count() >> 7;
+    ack_.paths.push_back({static_cast<std::uint8_t>(i), path.ce_marks, path.highest_sequence,
+                          path.echo, static_cast<std::uint32_t>(held)});
+    path.changed = false;
+    path.ce_marks = 0;
+  }
+  queue_.report(ack_, wire::kControlFrameBytesMax - wire::encoded_bytes(ack_));
+  counters_.add(Counter::kAcksSent);
+  return complete;
+}
+
+std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
+                                          std::span<wire::TxPacket> out) {
+  if (failed()) return 0;
+  std::size_t count = 0;
+  if (welcome_due_ && count < out.size()) {
+    arena.emit(*welcome_due_, reply_path_, sender_, out[count++]);
+    welcome_due_.reset();
+  }
+  if (started_due_ && count < out.size()) {
+    wire::Started started{sender_token_, static_cast<std::uint32_t>(queue_.posted()),
+                          grant_.reserve, grant_.epoch};
+    arena.emit(started, reply_path_, sender_, out[count++]);
+    started_due_ = false;
+  }
+  if (ping_due_ && count < out.size()) {
+    arena.emit(wire::Ping{sender_token_, wire::wire_time(now)}, reply_path_, sender_, out[count++]);
+    reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
+    ping_due_ = false;
+  }
+  if (ack_at_ <= now && count < out.size()) {
+    ack_at_ = build_ack(now) ? kNever : now;
+    arena.emit(ack_, reply_path_, sender_, out[count++]);
+    packets_since_ack_ = 0;
+  }
+  return count;
+}
+
+}  // namespace dlcp::core

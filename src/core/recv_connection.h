@@ -1,0 +1,103 @@
+// The receiving side of one connection: places data whatever its order, says what is there and how
+// much more may come, and notices when the sender has gone. recv_queue knows the messages,
+// credit_pool the window; this class knows when an acknowledgement is due and what it says about
+// the paths.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/config.h"
+#include "core/counters.h"
+#include "core/credit_pool.h"
+#include "core/endpoint.h"
+#include "core/frame_arena.h"
+#include "core/recv_queue.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+class RecvConnection {
+ public:
+  RecvConnection(Time now, const Config& config, Counters& counters, CreditPool& credits,
+                 UnpostedPool& pool, std::uint64_t token, const wire::Hello& hello);
+  ~RecvConnection();
+
+  bool started() const { return started_; }  // the sender has said START: it can be accepted
+  bool failed() const { return error_.has_value(); }
+  const std::optional<Error>& error() const { return error_; }
+  bool can_post() const { return !failed() && queue_.can_post(); }
+  void post(Time now, RequestId request, std::span<std::byte> buffer,
+            std::vector<Placement>& placements);
+
+  void on_hello(const wire::Hello& hello, wire::PathIndex path);  // the first, and every repetition
+  void on_start(Time now, const wire::Start& start, wire::PathIndex path);
+  void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
+               std::vector<Placement>& placements);
+  void on_probe(Time now, const wire::Probe& probe);
+  void on_pong(Time now) { heard(now); }
+  void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
+  void on_reset(const wire::Reset& reset);
+  void on_timeout(Time now);
+  Time next_timeout() const;
+
+  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
+  void release_copied() { queue_.release_copied(); }
+
+  bool unfinished() const { return queue_.has_posted(); }
+  bool peer_closed() const { return peer_closed_; }
+  std::uint64_t peer_token() const { return sender_token_; }
+  const wire::EndpointAddress& peer_address() const { return sender_; }
+  std::uint64_t completed() const { return queue_.completed(); }
+
+ private:
+  struct PathSeen {
+    bool any = false;
+    bool changed = false;  // since the last ACK
+    std::uint8_t ce_marks = 0;
+    std::uint32_t highest_sequence = 0;
+    std::uint32_t echo = 0;
+    Time arrived_at{};
+  };
+
+  void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
+  void acknowledge_by(Time when) { ack_at_ = std::min(ack_at_, when); }
+  bool build_ack(Time now);  // false when not all of it fitted into one frame
+  void check_overflow();
+  void heard(Time now);
+  void fail(ErrorCode code, std::string what, std::string hint);
+
+  const Config& config_;
+  Counters& counters_;
+  CreditPool& credits_;
+  std::uint64_t token_;
+  std::uint64_t sender_token_;
+  wire::EndpointAddress sender_;
+  wire::ChecksumMode checksum_;
+  bool started_ = false;
+  std::uint32_t payload_bytes_ = 0;
+  RecvQueue queue_;
+  Grant grant_;
+
+  std::optional<wire::Welcome> welcome_due_;
+  bool started_due_ = false;
+  bool ping_due_ = false;
+  std::optional<std::uint32_t> probe_to_answer_;
+  Time ack_at_ = kNever;
+  std::uint32_t packets_since_ack_ = 0;
+  wire::Ack ack_;
+  std::vector<PathSeen> paths_;
+  wire::PathIndex reply_path_ = 0;  // where the last packet came in
+
+  Time last_heard_;
+  Time waiting_since_ = kNever;  // since when a receive has been posted
+  Time ping_at_ = kNever;
+  bool peer_closed_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace dlcp::core

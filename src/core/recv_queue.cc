@@ -1,0 +1,157 @@
+#include "core/recv_queue.h"
+
+#include <algorithm>
+
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+// Bytes of frame that one message's report takes besides its bitmap (wire/control_frame).
+constexpr std::size_t kReportBytes = 10;
+
+}  // namespace
+
+RecvQueue::~RecvQueue() {
+  for (std::size_t i = 0; i < messages_.size(); ++i)
+    pool_.bytes_used -= messages_[i].early.size();
+}
+
+bool RecvQueue::start(Message& message, std::uint32_t bytes) {
+  if (message.started) return message.bytes == bytes;
+  message.started = true;
+  message.bytes = bytes;
+  message.chunks = std::max<std::uint32_t>((bytes + payload_bytes_ - 1) / payload_bytes_, 1);
+  message.present.reset(message.chunks);
+  return true;
+}
+
+bool RecvQueue::make_room(Message& message) {
+  const std::size_t size =
+      std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, payload_bytes_));
+  if (message.early.size() == size) return true;
+  if (pool_.bytes_used + size > pool_.bytes_max) return false;
+  message.early.resize(size);
+  pool_.bytes_used += size;
+  return true;
+}
+
+RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
+                                      std::span<const std::byte> payload,
+                                      std::vector<Placement>& placements) {
+  const std::uint64_t number = wire::expand_serial(header.message, first_);
+  if (number - first_ >= std::uint64_t{1} << 63) return Verdict::kDuplicate;  // below first_
+  // A sender has at most as many messages open as we accept receives.
+  if (number - first_ >= 2 * requests_max_) return Verdict::kOutOfWindow;
+  const std::uint32_t chunk = header.offset / payload_bytes_;
+  const std::size_t expected =
+      header.offset < header.message_bytes
+          ? std::min<std::size_t>(payload_bytes_, header.message_bytes - header.offset)
+          : 0;
+  const bool sound = header.offset % payload_bytes_ == 0 && payload.size() == expected &&
+                     (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
+  if (!sound) return Verdict::kOutOfWindow;
+
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  Message& message = at(number);
+  if (!start(message, header.message_bytes)) return Verdict::kOutOfWindow;
+  if (message.present.test(chunk)) return Verdict::kDuplicate;
+  std::byte* base = message.buffer.data();
+  if (message.posted) {
+    if (message.bytes > message.buffer.size()) {
+      overflow_ = Overflow{message.bytes, message.buffer.size()};
+      return Verdict::kTooLong;
+    }
+  } else {
+    if (!make_room(message) || header.offset + payload.size() > message.early.size()) {
+      return Verdict::kNoRoom;
+    }
+    base = message.early.data();
+  }
+  message.present.set(chunk);
+  ++message.received;
+  message.highest = std::max(message.highest, chunk);
+  if (!payload.empty()) placements.push_back({base + header.offset, payload});
+  if (message.complete()) settle();
+  return Verdict::kPlaced;
+}
+
+void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
+                     std::vector<Placement>& placements) {
+  const std::uint64_t number = posted_++;
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  Message& message = at(number);
+  message.posted = true;
+  message.request = request;
+  message.buffer = buffer;
+  if (!message.started) return;
+  if (message.bytes > buffer.size()) {
+    overflow_ = Overflow{message.bytes, buffer.size()};
+    return;
+  }
+  if (!message.early.empty()) {
+    // Runs of chunks that are there become one copy each.
+    for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
+      const std::size_t end = message.present.next_clear(begin);
+      const std::size_t from = begin * payload_bytes_;
+      const std::size_t to = std::min<std::size_t>(end * payload_bytes_, message.bytes);
+      placements.push_back(
+          {buffer.data() + from, std::span(message.early).subspan(from, to - from)});
+      begin = message.present.next_set(end);
+    }
+    pool_.bytes_used -= message.early.size();
+    copied_.push_back(std::move(message.early));
+    message.early = {};
+  }
+  if (message.complete()) settle();
+}
+
+// Reports what is complete, in whatever order, and lets go of the front.
+void RecvQueue::settle() {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (!message.complete() || !message.posted || message.reported) continue;
+    message.reported = true;
+    done_.push_back({message.request, message.bytes});
+  }
+  complete_below_ = std::max(complete_below_, first_);
+  while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete()) {
+    ++complete_below_;
+  }
+  while (!messages_.empty() && messages_.front().reported) {
+    messages_.pop_front();
+    ++first_;
+  }
+}
+
+std::optional<RecvQueue::Done> RecvQueue::pop_done() {
+  if (done_.empty()) return std::nullopt;
+  const Done done = done_.front();
+  done_.pop_front();
+  return done;
+}
+
+void RecvQueue::report(wire::Ack& ack, std::size_t bytes) {
+  for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number) {
+    Message& message = at(number);
+    if (!message.started || message.received == 0) continue;
+    if (bytes < kReportBytes) return;
+    bytes -= kReportBytes;
+    wire::MessageReport& report = ack.messages.emplace_back();
+    report.message = static_cast<std::uint32_t>(number);
+    message.first_missing =
+        static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
+    report.first_missing = message.first_missing;
+    if (report.first_missing > message.highest) continue;  // no hole: nothing beyond first_missing
+    const std::size_t begin = report.first_missing / Bitmap::kWordBits;
+    const std::size_t end = message.highest / Bitmap::kWordBits + 1;
+    for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
+      ack.bitmap.push_back(message.present.word(word));
+      ++report.bitmap_words;
+    }
+  }
+}
+
+}  // namespace dlcp::core

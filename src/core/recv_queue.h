@@ -1,0 +1,106 @@
+// The messages a receiver expects: which chunks are there, and where they go. A message that comes
+// before its receive is posted is kept here (the first eager_bytes of it, out of a pool shared by
+// the device). Knows nothing of time or of the network.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "util/bitmap.h"
+#include "util/ring_queue.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+// Bytes kept for messages without a posted receive, over all connections of the device.
+struct UnpostedPool {
+  std::size_t bytes_max = 0;
+  std::size_t bytes_used = 0;
+};
+
+class RecvQueue {
+ public:
+  RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool)
+      : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool) {}
+  ~RecvQueue();
+  RecvQueue(const RecvQueue&) = delete;
+  RecvQueue& operator=(const RecvQueue&) = delete;
+
+  void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
+
+  bool can_post() const { return posted_ - first_ < requests_max_; }
+  bool has_posted() const { return first_ < posted_; }
+  // Appends the copies that an early message needs to `placements`.
+  void post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
+
+  enum class Verdict : std::uint8_t {
+    kPlaced,       // new: a placement was appended (none for an empty message)
+    kDuplicate,    // held already, or its message is complete
+    kNoRoom,       // not posted and no room to keep it; the sender will send it again
+    kOutOfWindow,  // a message number or offset that cannot be
+    kTooLong,      // the message exceeds the posted buffer: the connection cannot go on
+  };
+  Verdict on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
+                  std::vector<Placement>& placements);
+  // Size of the message that made on_data or post say kTooLong, and of its buffer.
+  struct Overflow {
+    std::size_t message_bytes = 0;
+    std::size_t buffer_bytes = 0;
+  };
+  const std::optional<Overflow>& overflow() const { return overflow_; }
+  // The placed bytes of the last call were copied; memory of early messages can go.
+  void release_copied() { copied_.clear(); }
+
+  struct Done {
+    RequestId request = 0;
+    std::size_t bytes = 0;
+  };
+  std::optional<Done> pop_done();
+
+  std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
+  std::uint64_t posted() const { return posted_; }
+  // Appends reports of messages that are not covered by completed(), within `bytes` of frame space.
+  void report(wire::Ack& ack, std::size_t bytes);
+
+ private:
+  struct Message {
+    bool posted = false;
+    bool started = false;  // a packet has come: bytes and chunks are known
+    bool reported = false;
+    RequestId request = 0;
+    std::span<std::byte> buffer;
+    std::uint32_t bytes = 0;
+    std::uint32_t chunks = 0;
+    std::uint32_t received = 0;
+    std::uint32_t highest = 0;        // chunk
+    std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
+    Bitmap present;
+    std::vector<std::byte> early;
+
+    bool complete() const { return started && received == chunks; }
+  };
+
+  Message& at(std::uint64_t number) { return messages_[number - first_]; }
+  bool start(Message& message, std::uint32_t bytes);
+  bool make_room(Message& message);
+  void settle();
+
+  std::size_t requests_max_;
+  std::size_t eager_bytes_;
+  UnpostedPool& pool_;
+  std::uint32_t payload_bytes_ = 0;
+  std::uint64_t first_ = 0;           // number of messages_.front(); below: complete and reported
+  std::uint64_t complete_below_ = 0;  // >= first_
+  std::uint64_t posted_ = 0;
+  RingQueue<Message> messages_;
+  RingQueue<Done> done_;
+  std::vector<std::vector<std::byte>> copied_;  // early memory that placements still point into
+  std::optional<Overflow> overflow_;
+};
+
+}  // namespace dlcp::core

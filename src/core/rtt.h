@@ -1,0 +1,40 @@
+// Round-trip estimate in the manner of RFC 6298 (gains 1/8 and 1/4), plus the smallest value seen,
+// which stands for the empty network.
+#pragma once
+
+#include <algorithm>
+
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class RttEstimator {
+ public:
+  void add(Duration sample) {
+    sample = std::max(sample, Duration(1));
+    minimum_ = has_sample() ? std::min(minimum_, sample) : sample;
+    if (!has_sample()) {
+      smoothed_ = sample;
+      variation_ = sample / 2;
+      return;
+    }
+    const Duration error = sample > smoothed_ ? sample - smoothed_ : smoothed_ - sample;
+    variation_ += (error - variation_) / 4;
+    smoothed_ += (sample - smoothed_) / 8;
+  }
+
+  bool has_sample() const { return smoothed_ > Duration::zero(); }
+  Duration smoothed() const { return smoothed_; }
+  Duration variation() const { return variation_; }
+  Duration minimum() const { return minimum_; }
+
+  // `fallback` until the first sample.
+  Duration smoothed_or(Duration fallback) const { return has_sample() ? smoothed_ : fallback; }
+
+ private:
+  Duration smoothed_{0};
+  Duration variation_{0};
+  Duration minimum_{0};
+};
+
+}  // namespace dlcp::core

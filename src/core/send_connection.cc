@@ -1,0 +1,347 @@
+#include "core/send_connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/credit_pool.h"
+#include "core/delay_congestion.h"
+#include "wire/data_header.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr Duration kProbeFloor = 1ms;
+constexpr Duration kProbeCeiling = 200ms;
+constexpr Duration kBlockedProbeCeiling = 1s;
+constexpr unsigned kStalledAfter = 3;  // unanswered probes
+constexpr double kPacingGain = 1.5;
+constexpr double kPacingGainSlowStart = 3;
+constexpr Duration kBurstSpan = 100us;  // a burst is at most this much of the pace
+constexpr std::size_t kBurstPacketsMax = 64;
+
+}  // namespace
+
+SendConnection::SendConnection(Time now, const Config& config, Counters& counters,
+                               const wire::EndpointAddress& local, const Open& open)
+    : config_(config),
+      counters_(counters),
+      to_(open.to),
+      local_(local),
+      handshake_(now, config, open.token, open.listener_token, local_, to_),
+      queue_(config.requests_max, config.eager_bytes),
+      flight_(config.paths),
+      paths_(config.paths, open.seed),
+      congestion_(std::make_unique<DelayCongestion>(config.target_delay)),
+      last_heard_(now),
+      owed_since_(now) {}
+
+void SendConnection::fail(ErrorCode code, std::string what, std::string hint) {
+  if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
+}
+
+void SendConnection::post(Time now, RequestId request, std::span<const std::byte> message) {
+  if (peer_closed_) {
+    fail(ErrorCode::kRemote, "the peer has closed the connection, and a send was posted",
+         "see the peer's log");
+    return;
+  }
+  queue_.push(request, message);
+  refresh_probe_timer(now);
+}
+
+// ---- from the network
+// ----------------------------------------------------------------------------
+
+void SendConnection::heard(Time now) {
+  last_heard_ = now;
+  probes_unanswered_ = 0;
+}
+
+void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
+  heard(now);
+  handshake_.on_welcome(now, welcome);
+}
+
+void SendConnection::on_refuse(const wire::Refuse& refuse) {
+  if (open()) return;
+  fail(ErrorCode::kInvalidUsage, fmt::format("the peer refuses the connection: {}", refuse.reason),
+       "run the same plugin version and settings on every rank");
+}
+
+void SendConnection::on_started(Time now, const wire::Started& started) {
+  if (handshake_.state() != Handshake::State::kStart) return;
+  heard(now);
+  handshake_.on_started();
+  queue_.set_payload_bytes(handshake_.payload_bytes());
+  queue_.set_posted(started.posted);
+  reserve_ = credit_ = std::max<std::uint32_t>(started.window_packets, 1);
+  credit_epoch_ = started.window_epoch;
+  owed_since_ = kNever;
+}
+
+void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
+                                AckSample& sample) {
+  bool first = true;
+  Duration round_trip_min{0};
+  for (const wire::PathReport& report : ack.paths) {
+    const Time sent_at = wire::from_wire_time(report.echo, now);
+    const auto held = Duration(static_cast<std::int64_t>(report.held) << 7);
+    if (!flight_.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
+    const Duration total = arrived_at - sent_at;
+    const Duration fabric = std::max(total - held, Duration(1));
+    if (first || total < round_trip_min) round_trip_min = total;
+    if (first || fabric < sample.fabric_delay_min) sample.fabric_delay_min = fabric;
+    first = false;
+    sample.ce_marks += report.ce_marks;
+    paths_.on_report(report.path, report.highest_sequence, fabric, report.ce_marks > 0);
+  }
+  if (!first) rtt_.add(round_trip_min);
+}
+
+void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
+  if (!open()) return;
+  SendQueue::Acked acked;
+  if (!queue_.acknowledge(ack, acked)) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  counters_.add(Counter::kAcksReceived);
+  heard(now);
+  AckSample sample{.now = now};
+  read_paths(now, ack, arrived_at, sample);
+  if (ack.answers_probe) {
+    flight_.on_probe_answered(now, static_cast<std::uint8_t>(ack.probe_echo & 0xff),
+                              wire::from_wire_time(ack.probe_echo >> 8 << 8, now));
+  }
+  queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
+  if (static_cast<std::int8_t>(ack.window_epoch - credit_epoch_) >= 0) {
+    credit_ = std::max<std::uint32_t>(ack.window_packets, 1);
+    credit_epoch_ = ack.window_epoch;
+  }
+  in_flight_ -= std::min(in_flight_, acked.in_flight);
+  if (acked.spurious > 0) {
+    counters_.add(Counter::kSpuriousRetransmissions, acked.spurious);
+    flight_.on_spurious();
+  }
+  sample.acked_packets = acked.in_flight + acked.spurious;
+  sample.lost_packets = collect_losses(now);
+  sample.round_trip = round_trip();
+  sample.window_limited = limited_;
+  limited_ = false;
+  congestion_->on_ack(sample);
+  if (acked.in_flight > 0 || in_flight_ == 0) probe_at_ = kNever;
+  refresh_probe_timer(now);
+}
+
+std::uint32_t SendConnection::collect_losses(Time now) {
+  losses_.clear();
+  flight_.find_losses(now, rtt_, queue_, losses_);
+  for (const Flight::Loss& loss : losses_) {
+    queue_.mark_lost(loss.chunk);
+    if (paths_.on_lost(now, loss.path, loss.sent_at, round_trip())) {
+      counters_.add(Counter::kPathsAvoided);
+    }
+  }
+  const auto lost = static_cast<std::uint32_t>(losses_.size());
+  in_flight_ -= std::min(in_flight_, lost);
+  return lost;
+}
+
+void SendConnection::on_ping(Time now, const wire::Ping& ping) {
+  heard(now);
+  pong_due_ = ping.echo;
+}
+
+void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
+  heard(now);
+  peer_closed_ = true;
+  SendQueue::Acked acked;
+  const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
+  if (number - queue_.first_message() < std::uint64_t{1} << 31) {
+    queue_.acknowledge_below(number, acked);
+    in_flight_ -= std::min(in_flight_, acked.in_flight);
+  }
+  if (!queue_.empty()) {
+    fail(ErrorCode::kRemote, "the peer closed the connection before it had received everything",
+         "see the peer's log");
+  }
+  probe_at_ = kNever;
+}
+
+void SendConnection::on_reset(const wire::Reset& reset) {
+  fail(ErrorCode::kRemote, fmt::format("the peer gave up: {}", reset.reason), "see the peer's log");
+}
+
+// ---- time
+// ------------------------------------------------------------------------------------------
+
+Duration SendConnection::probe_timeout() const {
+  const Duration first = std::max(round_trip() + 4 * rtt_.variation(), kProbeFloor);
+  const Duration ceiling = in_flight_ > 0 ? kProbeCeiling : kBlockedProbeCeiling;
+  const Duration backed_off = first * (std::int64_t{1} << std::min(probes_unanswered_, 12u));
+  return std::min(backed_off, std::max(ceiling, first));
+}
+
+// A probe is due some time after the peer last moved us on, while it owes us anything: packets in
+// flight, a buffer, or a window.
+void SendConnection::refresh_probe_timer(Time now) {
+  const bool owed = open() && !peer_closed_ && !queue_.empty();
+  if (!owed) {
+    probe_at_ = kNever;
+    owed_since_ = kNever;
+    return;
+  }
+  if (owed_since_ == kNever) owed_since_ = now;
+  if (probe_at_ == kNever) probe_at_ = now + probe_timeout();
+}
+
+Time SendConnection::next_timeout() const {
+  if (failed()) return kNever;
+  Time next = std::min(probe_at_, flight_.deadline());
+  if (!open()) next = std::min(next, handshake_.next_timeout());
+  if (open() && window_open() && queue_.next()) next = std::min(next, pacer_.next());
+  if (owed_since_ != kNever) {
+    next = std::min(next, std::max(last_heard_, owed_since_) + config_.peer_timeout);
+  }
+  return next;
+}
+
+void SendConnection::on_timeout(Time now) {
+  if (failed()) return;
+  if (owed_since_ != kNever && now - std::max(last_heard_, owed_since_) >= config_.peer_timeout) {
+    counters_.add(Counter::kPeerTimeouts);
+    fail(
+        ErrorCode::kRemote,
+        fmt::format(
+            "the peer has not answered for {} ms while {}",
+            std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout).count(),
+            open() ? "data was outstanding" : "the connection was being opened"),
+        "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)");
+    return;
+  }
+  if (flight_.deadline() <= now) {
+    AckSample sample{.now = now, .round_trip = round_trip()};
+    sample.lost_packets = collect_losses(now);
+    if (sample.lost_packets > 0) congestion_->on_ack(sample);
+  }
+  if (probe_at_ <= now) {
+    probe_due_ = true;
+    if (++probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
+    probe_at_ = now + probe_timeout();
+  }
+}
+
+// ---- to the network
+// ----------------------------------------------------------------------------------
+
+double SendConnection::window() const {
+  return std::min(congestion_->window(), static_cast<double>(credit_));
+}
+
+bool SendConnection::window_open() const {
+  return in_flight_ < std::max(1.0, window());
+}
+
+bool SendConnection::begin_burst(Time now) {
+  if (!pacer_.may_send(now)) return false;
+  if (in_flight_ == 0 && now - last_sent_ > kWindowLease) credit_ = std::min(credit_, reserve_);
+  const double gain = congestion_->in_slow_start() ? kPacingGainSlowStart : kPacingGain;
+  const Duration packet_time = Pacer::packet_time(round_trip(), window(), gain);
+  const PathSet::Choice choice = paths_.choose(now, packet_time);
+  auto packets = config_.burst_packets_max;
+  if (packets == 0) {
+    const auto by_pace = static_cast<std::size_t>(kBurstSpan / std::max(packet_time, Duration(1)));
+    const auto by_window = static_cast<std::size_t>(window() / 4);
+    packets = std::clamp<std::size_t>(std::min(by_pace, by_window), 1, kBurstPacketsMax);
+  }
+  burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
+  counters_.add(Counter::kBurstsSent);
+  return true;
+}
+
+void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
+  const ChunkView view = queue_.view(chunk);
+  wire::DataHeader header;
+  header.destination = handshake_.receiver_token();
+  header.message = static_cast<std::uint32_t>(chunk.message);
+  header.message_bytes = view.message_bytes;
+  header.offset = view.offset;
+  header.path = burst_.path;
+  header.path_sequence = flight_.on_sent(now, burst_.path, chunk);
+  header.sent_at = wire::wire_time(now);
+  header.traffic_class = TrafficClass::kExact;
+  header.window_epoch = credit_epoch_;
+  header.retransmission = queue_.was_sent(chunk);
+  header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
+  out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, view.payload, out.header));
+  out.payload = view.payload;
+  out.traffic_class = header.traffic_class;
+  out.path = burst_.path;
+  out.destination = &to_;
+
+  queue_.mark_sent(chunk);
+  paths_.on_sent(burst_.path);
+  ++in_flight_;
+  counters_.add(Counter::kPacketsSent);
+  counters_.add(Counter::kBytesSent, view.payload.size());
+  if (header.retransmission) {
+    counters_.add(Counter::kPacketsRetransmitted);
+    counters_.add(Counter::kBytesRetransmitted, view.payload.size());
+  }
+}
+
+std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
+                                         std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  if (!open()) return handshake_.poll_transmit(now, arena, out);
+  if (pong_due_ && count < out.size()) {
+    const auto path = paths_.choose(now, Duration::zero()).path;
+    arena.emit(wire::Pong{handshake_.receiver_token(), *pong_due_}, path, to_, out[count++]);
+    pong_due_.reset();
+  }
+  if (probe_due_ && count < out.size()) {
+    probe_due_ = false;
+    // First the path whose tail may be lost, then any other.
+    const auto newest = flight_.path_of_newest();
+    const std::uint8_t path =
+        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose(now, Duration::zero()).path;
+    wire::Probe probe;
+    probe.destination = handshake_.receiver_token();
+    // The echo comes back as it is: the send time to 33 us, and the path, in one word.
+    probe.echo = (wire::wire_time(now) & ~std::uint32_t{0xff}) | path;
+    probe.path = path;
+    probe.backlog = static_cast<std::uint32_t>(queue_.end_message() - queue_.first_message());
+    arena.emit(probe, path, to_, out[count++]);
+    counters_.add(Counter::kProbesSent);
+  }
+  return count;
+}
+
+std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
+                                          std::span<wire::TxPacket> out) {
+  if (failed()) return 0;
+  std::size_t count = emit_control(now, arena, out);
+  if (!open()) return count;
+  while (count < out.size()) {
+    const auto chunk = queue_.next();
+    if (!chunk) break;
+    if (!window_open()) {
+      limited_ = true;
+      break;
+    }
+    if (burst_.left == 0 && !begin_burst(now)) break;
+    --burst_.left;
+    emit_data(now, *chunk, out[count]);
+    last_sent_ = now;
+    pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
+    // Bursts are of equal packets: a message's short end closes one.
+    if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;
+    ++count;
+  }
+  if (count > 0) refresh_probe_timer(now);
+  return count;
+}
+
+}  // namespace dlcp::core

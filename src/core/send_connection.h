@@ -1,0 +1,116 @@
+// The sending side of one connection: opens it, sends messages over all paths, reads
+// acknowledgements. It ties the parts together and holds no rule of its own but when to probe and
+// when to give up: send_queue knows what is owed, flight what is lost, path_set where to send,
+// congestion how much.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/config.h"
+#include "core/congestion.h"
+#include "core/counters.h"
+#include "core/endpoint.h"
+#include "core/flight.h"
+#include "core/frame_arena.h"
+#include "core/handshake.h"
+#include "core/pacer.h"
+#include "core/path_set.h"
+#include "core/rtt.h"
+#include "core/send_queue.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::core {
+
+class SendConnection {
+ public:
+  struct Open {
+    std::uint64_t token = 0;  // ours
+    std::uint64_t listener_token = 0;
+    wire::EndpointAddress to;
+    std::uint64_t seed = 0;
+  };
+  SendConnection(Time now, const Config& config, Counters& counters,
+                 const wire::EndpointAddress& local, const Open& open);
+
+  bool open() const { return handshake_.state() == Handshake::State::kDone; }
+  bool failed() const { return error_.has_value(); }
+  const std::optional<Error>& error() const { return error_; }
+  bool can_post() const { return open() && !failed() && !queue_.full(); }
+  void post(Time now, RequestId request, std::span<const std::byte> message);
+
+  void on_welcome(Time now, const wire::Welcome& welcome);
+  void on_refuse(const wire::Refuse& refuse);
+  void on_started(Time now, const wire::Started& started);
+  void on_ack(Time now, const wire::Ack& ack, Time arrived_at);
+  void on_ping(Time now, const wire::Ping& ping);
+  void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
+  void on_reset(const wire::Reset& reset);
+  void on_timeout(Time now);
+  Time next_timeout() const;
+
+  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
+
+  // What its end leaves to be told to the peer.
+  bool unfinished() const { return !queue_.empty(); }
+  bool peer_closed() const { return peer_closed_; }
+  std::uint64_t peer_token() const { return handshake_.receiver_token(); }
+  const wire::EndpointAddress& peer_address() const { return to_; }
+  std::uint64_t acknowledged() const { return queue_.first_message(); }
+
+ private:
+  struct Burst {
+    std::uint8_t path = 0;
+    std::size_t left = 0;     // packets that may still follow on the same path
+    Duration packet_time{0};  // that the pace gives each
+  };
+
+  std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
+  bool begin_burst(Time now);
+  bool window_open() const;
+  double window() const;
+  Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
+  Duration probe_timeout() const;
+  void read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
+  std::uint32_t collect_losses(Time now);
+  void heard(Time now);
+  void refresh_probe_timer(Time now);
+  void fail(ErrorCode code, std::string what, std::string hint);
+
+  const Config& config_;
+  Counters& counters_;
+  wire::EndpointAddress to_;
+  const wire::EndpointAddress local_;
+  Handshake handshake_;
+  SendQueue queue_;
+  Flight flight_;
+  PathSet paths_;
+  std::unique_ptr<CongestionControl> congestion_;
+  Pacer pacer_;
+  RttEstimator rtt_;
+
+  std::uint32_t in_flight_ = 0;  // packets sent, neither acknowledged nor declared lost
+  std::uint32_t credit_ = 1;     // window the receiver granted, in packets
+  std::uint32_t reserve_ = 1;    // what remains of it after a pause (see credit_pool.h)
+  std::uint8_t credit_epoch_ = 0;
+  bool limited_ = false;  // the window stopped us since the last ACK
+  Burst burst_;
+  std::vector<Flight::Loss> losses_;
+
+  Time last_heard_;
+  Time last_sent_{};
+  Time owed_since_ = kNever;  // since when the peer owes us an answer
+  Time probe_at_ = kNever;
+  unsigned probes_unanswered_ = 0;
+  bool probe_due_ = false;
+  std::optional<std::uint32_t> pong_due_;
+  bool peer_closed_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,73 @@
+// A bitmap in 64-bit words that can be walked and merged a word at a time.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dlcp {
+
+class Bitmap {
+ public:
+  static constexpr std::size_t kWordBits = 64;
+
+  // All bits clear; memory is kept when the bitmap shrinks.
+  void reset(std::size_t bits) {
+    bits_ = bits;
+    words_.assign((bits + kWordBits - 1) / kWordBits, 0);
+  }
+
+  std::size_t size() const { return bits_; }
+  std::size_t word_count() const { return words_.size(); }
+  std::uint64_t word(std::size_t index) const { return words_[index]; }
+
+  bool test(std::size_t bit) const { return (words_[bit / kWordBits] >> (bit % kWordBits)) & 1; }
+
+  // True when the bit was clear before.
+  bool set(std::size_t bit) {
+    std::uint64_t& word = words_[bit / kWordBits];
+    const std::uint64_t mask = std::uint64_t{1} << (bit % kWordBits);
+    const bool fresh = (word & mask) == 0;
+    word |= mask;
+    return fresh;
+  }
+
+  void clear(std::size_t bit) {
+    words_[bit / kWordBits] &= ~(std::uint64_t{1} << (bit % kWordBits));
+  }
+
+  // Sets the bits of `mask` in word `index` that exist; returns those that were clear.
+  std::uint64_t merge(std::size_t index, std::uint64_t mask) {
+    const std::size_t valid = bits_ - index * kWordBits;
+    if (valid < kWordBits) mask &= (std::uint64_t{1} << valid) - 1;
+    const std::uint64_t fresh = mask & ~words_[index];
+    words_[index] |= mask;
+    return fresh;
+  }
+
+  void clear_mask(std::size_t index, std::uint64_t mask) { words_[index] &= ~mask; }
+
+  // First set (or clear) bit at or after `from`; size() when there is none.
+  std::size_t next_set(std::size_t from) const { return next(from, 0); }
+  std::size_t next_clear(std::size_t from) const { return next(from, ~std::uint64_t{0}); }
+
+ private:
+  std::size_t next(std::size_t from, std::uint64_t invert) const {
+    for (std::size_t index = from / kWordBits; index < words_.size(); ++index) {
+      std::uint64_t word = words_[index] ^ invert;
+      if (index == from / kWordBits) word &= ~std::uint64_t{0} << (from % kWordBits);
+      if (word != 0) {
+        const std::size_t bit =
+            index * kWordBits + static_cast<std::size_t>(std::countr_zero(word));
+        return bit < bits_ ? bit : bits_;
+      }
+    }
+    return bits_;
+  }
+
+  std::vector<std::uint64_t> words_;
+  std::size_t bits_ = 0;
+};
+
+}  // namespace dlcp
