@@ -1,0 +1,111 @@
+// Addresses as text and as the blob that a peer sends us.
+#include "datapath/udp/udp_address.h"
+
+#include <algorithm>
+
+#include "catch.h"
+#include "util/rng.h"
+
+namespace dlcp::datapath::test {
+namespace {
+
+UdpAddress address_of(const char* ip, std::size_t ports) {
+  UdpAddress address;
+  address.ip = parse_ip_address(ip).value();
+  address.port_count = static_cast<std::uint8_t>(ports);
+  for (std::size_t i = 0; i < ports; ++i) {
+    address.ports[i] = static_cast<std::uint16_t>(49152 + 1000 * i);
+  }
+  return address;
+}
+
+}  // namespace
+
+TEST_CASE("an address comes back from its blob, whatever the family and the number of ports") {
+  for (const char* ip : {"10.0.0.1", "fd00::1234", "fe80::1%7"}) {
+    for (const std::size_t ports : {1, 15, 16}) {
+      INFO(ip << " " << ports);
+      const UdpAddress address = address_of(ip, ports);
+      const auto decoded = decode_udp_address(encode(address));
+      REQUIRE(decoded);
+      CHECK(*decoded == address);
+    }
+  }
+}
+
+TEST_CASE("an address reads as people write it") {
+  CHECK(to_string(address_of("10.0.0.1", 16)) == "10.0.0.1:49152(+15)");
+  CHECK(to_string(address_of("10.0.0.1", 1)) == "10.0.0.1:49152");
+  CHECK(to_string(address_of("fe80::1%3", 2)) == "[fe80::1%3]:49152(+1)");
+}
+
+TEST_CASE("a blob of every wrong length is refused") {
+  wire::EndpointAddress blob = encode(address_of("fd00::1", 16));
+  const std::uint8_t right = blob.size;
+  for (unsigned size = 0; size < 256; ++size) {
+    blob.size = static_cast<std::uint8_t>(size);
+    CHECK(decode_udp_address(blob).has_value() == (size == right));
+  }
+}
+
+TEST_CASE("a blob that names no host, a well-known port or another layout is refused") {
+  const auto with = [](UdpAddress address, auto&& change) {
+    change(address);
+    return decode_udp_address(encode(address)).has_value();
+  };
+  const UdpAddress good = address_of("10.0.0.1", 2);
+  CHECK(with(good, [](UdpAddress&) {}));
+  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ports[1] = 53; }));
+  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ports[1] = 49151; }));
+  CHECK_FALSE(with(good, [](UdpAddress& a) { a.port_count = 0; }));
+  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ip.scope = 3; }));  // IPv4 has none
+  for (const char* ip :
+       {"0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1", "::ffff:1.2.3.4"}) {
+    INFO(ip);
+    CHECK_FALSE(with(address_of(ip, 1), [](UdpAddress&) {}));
+  }
+  wire::EndpointAddress blob = encode(good);
+  blob.bytes[0] = std::byte{5};
+  CHECK_FALSE(decode_udp_address(blob));
+  blob = encode(good);
+  blob.bytes[3] = std::byte{1};
+  CHECK_FALSE(decode_udp_address(blob));
+}
+
+TEST_CASE("whatever random blob decodes, encodes to the same again") {
+  Rng rng(17);
+  int decoded_count = 0;
+  for (int i = 0; i < 200000; ++i) {
+    wire::EndpointAddress blob;
+    blob.size = static_cast<std::uint8_t>(rng.below(64));
+    for (std::size_t j = 0; j < std::min<std::size_t>(blob.size, blob.bytes.size()); ++j) {
+      blob.bytes[j] = static_cast<std::byte>(rng.next());
+    }
+    if (rng.below(2) == 0) {  // near enough to get past the first checks
+      blob.bytes[0] = std::byte{4};
+      blob.bytes[1] = std::byte{1};
+      blob.bytes[2] = blob.bytes[3] = std::byte{0};
+      blob.bytes[4] = blob.bytes[5] = blob.bytes[6] = blob.bytes[7] = std::byte{0};
+      blob.size = 14;
+      std::fill(blob.bytes.begin() + 14, blob.bytes.end(), std::byte{0});
+    }
+    if (const auto address = decode_udp_address(blob)) {
+      ++decoded_count;
+      CHECK(encode(*address) == blob);
+    }
+  }
+  CHECK(decoded_count > 1000);
+}
+
+TEST_CASE("text that is no address is refused with the reason") {
+  CHECK(to_string(parse_ip_address("fe80::1%lo").value()).rfind("fe80::1%", 0) == 0);
+  for (const char* text :
+       {"", "10.0.0", "10.0.0.1%eth0", "host", "fe80::1%no-such-if", "fe80::1%"}) {
+    INFO(text);
+    const auto parsed = parse_ip_address(text);
+    REQUIRE_FALSE(parsed);
+    CHECK_THAT(parsed.error().message(), Contains(std::string("\"") + text + "\""));
+  }
+}
+
+}  // namespace dlcp::datapath::test

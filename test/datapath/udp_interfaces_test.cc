@@ -1,0 +1,183 @@
+// Choosing interfaces as NCCL_SOCKET_IFNAME does, and describing them from a made-up /sys.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "catch.h"
+#include "datapath/udp/interfaces.h"
+
+namespace dlcp::datapath::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A /sys of its own that goes away with it.
+class FakeSys {
+ public:
+  FakeSys() {
+    std::string name = (fs::temp_directory_path() / "dlcp-sys-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    fs::create_directories(root_ / "class" / "net");
+  }
+  ~FakeSys() { fs::remove_all(root_); }
+  FakeSys(const FakeSys&) = delete;
+  FakeSys& operator=(const FakeSys&) = delete;
+
+  fs::path add(const std::string& name, const std::string& place) {
+    const fs::path directory = root_ / "devices" / place / "net" / name;
+    fs::create_directories(directory);
+    fs::create_directory_symlink(directory, root_ / "class" / "net" / name);
+    return directory;
+  }
+  void add_physical(const std::string& name, const std::string& pci) {
+    fs::create_directory_symlink(root_ / "devices" / pci, add(name, pci) / "device");
+  }
+  void write(const std::string& name, const std::string& file, const std::string& text) {
+    std::ofstream(root_ / "class" / "net" / name / file) << text << '\n';
+  }
+  std::string root() const { return fs::canonical(root_).string(); }
+
+ private:
+  fs::path root_;
+};
+
+InterfaceAddress interface_called(const std::string& name, const char* ip) {
+  return {name, parse_ip_address(ip).value(), name == "lo"};
+}
+
+std::vector<InterfaceAddress> host() {
+  return {interface_called("lo", "127.0.0.1"),      interface_called("eth0", "10.0.0.1"),
+          interface_called("eth1", "10.0.1.1"),     interface_called("eth10", "10.0.2.1"),
+          interface_called("ib0", "fd00::1"),       interface_called("docker0", "172.17.0.1"),
+          interface_called("br-1a2b", "172.18.0.1")};
+}
+
+std::string names_of(const Result<std::vector<Interface>>& chosen) {
+  std::string names;
+  if (chosen) {
+    for (const Interface& interface : chosen.value()) {
+      names += (names.empty() ? "" : " ") + interface.name;
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the selection grammar chooses what NCCL's would") {
+  FakeSys sys;
+  sys.add("br-1a2b", "virtual");
+  fs::create_directory(fs::path(sys.root()) / "class" / "net" / "br-1a2b" / "bridge");
+  struct Case {
+    const char* selection;
+    const char* chosen;
+  };
+  const Case cases[] = {
+      {"", "eth0 eth1 eth10 ib0"},
+      {"eth", "eth0 eth1 eth10"},
+      {"eth1", "eth1 eth10"},
+      {"=eth1", "eth1"},
+      {"eth0,ib", "eth0 ib0"},
+      {"ib,eth0", "eth0 ib0"},  // the kernel's order
+      {" eth0 , ib ", "eth0 ib0"},
+      {"=eth0,eth10", "eth0 eth10"},
+      {"eth0:5000", "eth0"},
+      {"^eth", "ib0"},
+      {"^eth1", "eth0 ib0"},
+      {"^=eth1", "eth0 eth10 ib0"},
+      {"^eth,ib", "docker0 br-1a2b"},  // nothing better is left
+      {"^docker", "eth0 eth1 eth10 ib0"},
+      {"docker,br", "docker0 br-1a2b"},
+      {"eth0,docker", "eth0 docker0"},
+      {"lo", "lo"},
+      {"=lo", "lo"},
+      {"^", "eth0 eth1 eth10 ib0"},
+      {",,", "eth0 eth1 eth10 ib0"},
+      {"nothing", ""},
+      {"=eth", ""},
+      {"^eth,ib,docker,br", ""},
+  };
+  for (const Case& c : cases) {
+    INFO(c.selection);
+    const auto chosen = choose_interfaces(c.selection, host(), sys.root());
+    CHECK(names_of(chosen) == c.chosen);
+    CHECK(chosen.ok() == (c.chosen[0] != '\0'));
+  }
+}
+
+TEST_CASE("when nothing matches, the error names what was asked and what exists") {
+  const auto chosen = choose_interfaces("mlx", host(), "/nonexistent");
+  REQUIRE_FALSE(chosen);
+  CHECK(chosen.error().code == ErrorCode::kInvalidUsage);
+  CHECK_THAT(chosen.error().message(),
+             Contains("\"mlx\"") && Contains("eth0 (10.0.0.1)") && Contains("ib0 (fd00::1)"));
+  const auto alone = choose_interfaces("", {interface_called("lo", "127.0.0.1")}, "/nonexistent");
+  REQUIRE_FALSE(alone);
+  CHECK_THAT(alone.error().message(), Contains("loopback") && Contains("lo (127.0.0.1)"));
+  CHECK_THAT(choose_interfaces("", {}, "/nonexistent").error().message(), Contains("none"));
+}
+
+TEST_CASE("bridges serve when there is nothing else") {
+  const auto chosen = choose_interfaces(
+      "", {interface_called("lo", "127.0.0.1"), interface_called("docker0", "172.17.0.1")},
+      "/nonexistent");
+  CHECK(names_of(chosen) == "docker0");
+}
+
+TEST_CASE("a card is described from sysfs") {
+  FakeSys sys;
+  sys.add_physical("eth0", "pci0000:17/0000:17:00.0/0000:18:00.1");
+  sys.write("eth0", "speed", "200000");
+  sys.write("eth0", "mtu", "9000");
+  sys.write("eth0", "dev_port", "1");
+  sys.write("eth0", "address", "0c:42:a1:00:00:7f");
+  const InterfaceProperties card = read_properties("eth0", sys.root());
+  CHECK(card.speed_mbps == 200000);
+  CHECK(card.mtu == 9000);
+  CHECK(card.port == 1);
+  CHECK(card.guid == 0x0c42a100007f);
+  CHECK(card.pci_path == sys.root() + "/devices/pci0000:17/0000:17:00.0/0000:18:00.1");
+  CHECK_FALSE(card.is_virtual);
+  CHECK_FALSE(card.is_bridge);
+}
+
+TEST_CASE("what sysfs does not say keeps a sensible default") {
+  FakeSys sys;
+  sys.add("veth0", "virtual");
+  sys.write("veth0", "speed", "-1");
+  sys.write("veth0", "mtu", "garbage");
+  sys.write("veth0", "dev_id", "0x2");
+  sys.write("veth0", "address", "00:00:00:00:00:00");
+  const InterfaceProperties veth = read_properties("veth0", sys.root());
+  CHECK(veth.speed_mbps == 10000);
+  CHECK(veth.mtu == 1500);
+  CHECK(veth.port == 2);
+  CHECK(veth.guid != 0);
+  CHECK(veth.pci_path.empty());
+  CHECK(veth.is_virtual);
+  const InterfaceProperties absent = read_properties("absent0", sys.root());
+  CHECK(absent.speed_mbps == 10000);
+  CHECK(absent.guid != veth.guid);
+}
+
+TEST_CASE("this host's loopback is listed with its address and its MTU") {
+  const auto existing = list_interfaces();
+  REQUIRE(existing);
+  const auto chosen = choose_interfaces("=lo", existing.value());
+  if (!chosen) {
+    WARN("skipped: loopback is not up here");
+    return;
+  }
+  const Interface& loopback = chosen.value().front();
+  CHECK(loopback.is_loopback);
+  CHECK(loopback.properties.is_virtual);
+  CHECK(to_string(loopback.ip) == "127.0.0.1");
+  CHECK(interface_mtu("", loopback.ip).value() == interface_mtu("lo", loopback.ip).value());
+  const auto v6 = list_interfaces(IpFamily::kV6);
+  REQUIRE(v6);
+  for (const InterfaceAddress& interface : v6.value()) {
+    CHECK(interface.ip.family == IpFamily::kV6);
+  }
+}
+
+}  // namespace dlcp::datapath::test
