@@ -1,0 +1,96 @@
+#include "cli/doctor/host_checks.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "datapath/udp/interfaces.h"
+#include "engine/environment.h"
+#include "engine/settings.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr int kKernelTested = 5 * 1000 + 4;   // older ones are likely to work and not tried
+constexpr int kKernelWithGro = 5 * 1000 + 0;  // UDP_GRO
+constexpr std::size_t kMtuTooSmall = 1280;    // IPv6's minimum, which our control frames fit
+constexpr std::size_t kMtuWorthRaising = 4000;
+
+Finding interface_finding(const datapath::Interface& interface) {
+  const auto& properties = interface.properties;
+  Finding finding{"interface", Level::kOk, "", ""};
+  finding.value =
+      fmt::format("{}: {}, MTU {}, {} Mbit/s{}", interface.name, datapath::to_string(interface.ip),
+                  properties.mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
+  if (properties.mtu < kMtuTooSmall) {
+    finding.level = Level::kFail;
+    finding.fix = fmt::format("ip link set dev {} mtu 1500 (control frames need {})",
+                              interface.name, kMtuTooSmall);
+  } else if (properties.mtu < kMtuWorthRaising && !properties.is_virtual) {
+    finding.fix = fmt::format("if the network carries jumbo frames: ip link set dev {} mtu 9000",
+                              interface.name);
+  }
+  return finding;
+}
+
+Findings interface_findings(const std::string& selection) {
+  const auto existing = datapath::list_interfaces();
+  if (!existing) return {{"interface", Level::kFail, existing.error().what, existing.error().hint}};
+  const auto chosen = datapath::choose_interfaces(selection, existing.value());
+  if (!chosen) {
+    return {{"interface", Level::kFail, chosen.error().what,
+             chosen.error().hint.empty() ? "set DLCP_IFNAME" : chosen.error().hint}};
+  }
+  Findings findings;
+  for (const auto& interface : chosen.value())
+    findings.push_back(interface_finding(interface));
+  return findings;
+}
+
+}  // namespace
+
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
+Finding check_kernel(const std::string& release) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2) {
+    return {"kernel", Level::kWarn, "unknown release '" + release + "'", ""};
+  }
+  const int version = major * 1000 + minor;
+  if (version < kKernelWithGro) {
+    return {"kernel", Level::kWarn, release + ": no merged receive (UDP_GRO); works, slowly",
+            "Linux 5.4 or newer"};
+  }
+  if (version < kKernelTested) {
+    return {"kernel", Level::kWarn, release + ": not tried by us", "Linux 5.4 or newer"};
+  }
+  return {"kernel", Level::kOk, release, ""};
+}
+
+Findings check_settings_and_interfaces() {
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  if (!settings) {
+    return {{"settings", Level::kFail, settings.error().what, settings.error().hint}};
+  }
+  Findings findings;
+  Finding summary{"settings", Level::kOk, "all defaults", ""};
+  std::string changed;
+  for (const auto& item : settings.value().effective) {
+    if (item.origin == "default") continue;
+    changed += fmt::format("{}{}={} ({})", changed.empty() ? "" : ", ", item.name, item.value,
+                           item.origin);
+  }
+  if (!changed.empty()) summary.value = changed;
+  findings.push_back(summary);
+  std::ranges::move(interface_findings(settings.value().interfaces), std::back_inserter(findings));
+  return findings;
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,200 @@
+#include "cli/doctor/nccl_checks.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <link.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kPluginFile = "libnccl-net-dlcp.so";
+
+// From which release on NCCL looks up which net ABI first (its own net_v*.cc of every tag).
+struct AbiRow {
+  int since;
+  int abi;
+};
+constexpr std::array<AbiRow, 7> kNewestAbi = {
+    {{23000, 12}, {22800, 11}, {22600, 10}, {22400, 9}, {22000, 8}, {21900, 7}, {21304, 6}}};
+constexpr std::array<int, 6> kOurAbis = {12, 11, 10, 9, 8, 6};
+
+struct Library {
+  void* handle = nullptr;
+  std::string path;
+
+  explicit Library(const std::string& name)
+      : handle(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    link_map* map = nullptr;
+    if (handle != nullptr && ::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) path = map->l_name;
+  }
+  ~Library() {
+    if (handle != nullptr) ::dlclose(handle);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+std::vector<std::string> files_like(const std::string& pattern) {
+  glob_t matches{};
+  std::vector<std::string> files;
+  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+    files.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  }
+  ::globfree(&matches);
+  return files;
+}
+
+std::vector<std::string> lines_of(const char* command) {
+  std::vector<std::string> lines;
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command, "r"), ::pclose);
+  std::array<char, 4096> buffer;
+  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) {
+    std::string line(buffer.data());
+    while (!line.empty() && line.back() == '\n')
+      line.pop_back();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// Where NCCL may lie, in the order a job would most likely meet it: the loader's path, the Python
+// that is on the PATH (an active environment's before the system's), the usual folders.
+std::vector<std::string> nccl_candidates() {
+  std::vector<std::string> candidates = {"libnccl.so.2", "libnccl.so"};
+  const auto folders = lines_of(
+      "python3 -c 'import site, sys; print(*(p for p in sys.path + [site.getusersitepackages()] if "
+      "\"-packages\" in p), sep=\"\\n\")' 2>/dev/null");
+  for (const std::string& folder : folders)
+    candidates.push_back(folder + "/nvidia/nccl/lib/libnccl.so.2");
+  for (const char* pattern : {"/usr/lib/*/libnccl.so.2", "/usr/local/lib/libnccl.so.2",
+                              "/usr/local/cuda*/lib64/libnccl.so.2",
+                              "/usr/local/lib/python3*/*-packages/nvidia/nccl/lib/libnccl.so.2",
+                              "/opt/*/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2"}) {
+    for (std::string& file : files_like(pattern))
+      candidates.push_back(std::move(file));
+  }
+  return candidates;
+}
+
+std::string exported_abis(void* plugin) {
+  std::string list;
+  for (const int abi : kOurAbis) {
+    if (::dlsym(plugin, fmt::format("ncclNetPlugin_v{}", abi).c_str()) == nullptr) continue;
+    list += fmt::format("{}v{}", list.empty() ? "" : " ", abi);
+  }
+  return list;
+}
+
+// The folder with our plugin in the build or installation this program belongs to; empty if none.
+std::string plugin_folder() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const char* relative : {"../lib", ".", "../lib64"}) {
+    const auto folder = (self.parent_path() / relative).lexically_normal();
+    if (std::filesystem::exists(folder / kPluginFile, error)) return folder.string();
+  }
+  return {};
+}
+
+}  // namespace
+
+int newest_net_abi(int version) {
+  for (const AbiRow& row : kNewestAbi) {
+    if (version >= row.since) return row.abi;
+  }
+  return 0;
+}
+
+std::string nccl_version_text(int version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+Finding check_nccl() {
+  std::string unusable;
+  for (const std::string& candidate : nccl_candidates()) {
+    const Library library(candidate);
+    if (library.handle == nullptr) {
+      std::error_code error;
+      if (unusable.empty() && std::filesystem::exists(candidate, error)) unusable = ::dlerror();
+      continue;
+    }
+    auto* get_version = reinterpret_cast<int (*)(int*)>(::dlsym(library.handle, "ncclGetVersion"));
+    int version = 0;
+    if (get_version == nullptr || get_version(&version) != 0) continue;
+    const int theirs = newest_net_abi(version);
+    // NCCL takes the newest that both sides have; ours lacks v7, where it takes v6.
+    const int taken = theirs == 7 ? 6 : theirs;
+    if (taken == 0) {
+      return {"nccl", Level::kFail,
+              fmt::format("{} at {}: too old, it looks up no net ABI of ours",
+                          nccl_version_text(version), library.path),
+              "NCCL 2.13.4 or newer"};
+    }
+    return {
+        "nccl", Level::kOk,
+        fmt::format("{} at {}; takes net ABI v{}", nccl_version_text(version), library.path, taken),
+        ""};
+  }
+  if (!unusable.empty()) {
+    return {
+        "nccl", Level::kWarn, "found but not loadable: " + unusable,
+        "run in the job's own environment (its LD_LIBRARY_PATH, container or virtual environment)"};
+  }
+  return {"nccl", Level::kWarn, "not found on the loader's path, in Python's folders or /usr/local",
+          "run in the job's own environment; `dlcp bench` needs no NCCL"};
+}
+
+Finding check_plugin() {
+  const Library by_name(kPluginFile);
+  if (by_name.handle != nullptr) {
+    const std::string abis = exported_abis(by_name.handle);
+    if (abis.empty()) {
+      return {"plugin", Level::kFail, by_name.path + " exports no net plugin",
+              "build or install it again"};
+    }
+    return {"plugin", Level::kOk, fmt::format("{} (net ABI {})", by_name.path, abis), ""};
+  }
+  const std::string reason = ::dlerror();
+  const std::string folder = plugin_folder();
+  if (folder.empty()) {
+    return {
+        "plugin", Level::kFail, "not loadable: " + reason,
+        "build it (cmake --preset release && cmake --build --preset release) and put its folder on "
+        "LD_LIBRARY_PATH"};
+  }
+  const Library by_path(folder + "/" + kPluginFile);
+  if (by_path.handle == nullptr) {
+    return {"plugin", Level::kFail,
+            fmt::format("{}/{} does not load: {}", folder, kPluginFile, ::dlerror()),
+            "build it on this machine, or install the libraries it names"};
+  }
+  return {"plugin", Level::kWarn,
+          fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
+                      by_path.path, exported_abis(by_path.handle)),
+          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", folder)};
+}
+
+Finding check_rdma() {
+  const Library library("libibverbs.so.1");
+  const auto devices = files_like("/sys/class/infiniband/*");
+  std::string names;
+  for (const std::string& device : devices) {
+    names += (names.empty() ? "" : " ") + std::filesystem::path(device).filename().string();
+  }
+  const std::string value = fmt::format("rdma-core {}; devices: {}",
+                                        library.handle != nullptr ? "present" : "not installed",
+                                        names.empty() ? "none" : names);
+  if (library.handle == nullptr && !devices.empty()) {
+    return {"rdma", Level::kWarn, value, "apt-get install libibverbs1 ibverbs-providers"};
+  }
+  return {"rdma", Level::kOk, value + " (not used yet: this version sends over UDP)", ""};
+}
+
+}  // namespace dlcp::cli

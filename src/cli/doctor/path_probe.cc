@@ -1,0 +1,211 @@
+#include "cli/doctor/path_probe.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <span>
+
+namespace dlcp::cli {
+namespace {
+
+constexpr int kAttempts = 6;  // at 20% loss each way, one in 500 such series fails
+constexpr int kReachAttempts = 5;
+constexpr std::size_t kSmallestMtu = 576;
+constexpr std::size_t kLargestIpPacket = 65535;
+// Common MTUs, tried in rising order before the exact value is sought between two of them.
+constexpr std::array<std::size_t, 6> kUsualMtus = {1280, 1420, 1500, 4200, 9000, 9216};
+constexpr std::size_t kLossPacketBytes = 1200;
+constexpr Duration kPatienceMin = 40ms;
+
+Duration local_clock() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+std::uint64_t random_session() {
+  std::random_device random;
+  return static_cast<std::uint64_t>(random()) << 32 | random();
+}
+
+Duration median(std::vector<Duration>& values) {
+  if (values.empty()) return Duration{0};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Result<PathProbe> PathProbe::open(const PathProbeOptions& options) {
+  PathProbe probe(options);
+  probe.session_ = random_session();
+  datapath::IpAddress any;
+  any.family = options.family;
+  for (std::size_t i = 0; i < options.paths; ++i) {
+    auto socket = MarkSocket::open(any, 0);
+    if (!socket) return socket.error();
+    if (auto connected = socket->connect(options.peer); !connected) return connected.error();
+    probe.sockets_.push_back(std::move(socket).value());
+  }
+  return probe;
+}
+
+Result<PathMeasurement> PathProbe::measure() {
+  if (auto reached = reach(); !reached) return reached.error();
+  PathMeasurement result;
+  result.route_mtu = std::min(sockets_.front().route_mtu(), kLargestIpPacket);
+  if (result.route_mtu == 0) result.route_mtu = kUsualMtus.back();
+  result.mtu_forward = largest(result.route_mtu, false);
+  result.mtu_both = largest(result.mtu_forward, true);
+  for (const TrafficClassRow& row : kTrafficClasses)
+    result.marks.push_back(probe_marks(row));
+  result.lanes = probe_lanes();
+  return result;
+}
+
+Status PathProbe::reach() {
+  for (int attempt = 0; attempt < kReachAttempts; ++attempt) {
+    const auto answer = ask(0, 0, 0);
+    if (!answer) continue;
+    patience_ = std::max(kPatienceMin, 4 * answer->rtt);
+    return Unit{};
+  }
+  return Error{
+      ErrorCode::kRemote,
+      last_error_ != 0 ? fmt::format("no answer: {}", std::strerror(last_error_)) : "no answer",
+      "run `dlcp doctor --listen` there, with the same --port, and let UDP to that port pass"};
+}
+
+int PathProbe::send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,
+                    std::uint8_t tos) {
+  const auto frame_bytes = [&](std::size_t packet) {
+    const std::size_t headers = header_bytes(options_.family);
+    return static_cast<std::uint32_t>(std::max(packet, headers + wire::kEchoFrameBytesMin) -
+                                      headers);
+  };
+  wire::EchoRequest request;
+  request.session = session_;
+  request.sequence = ++sequence_;
+  request.frame_bytes = frame_bytes(packet_bytes);
+  request.reply_bytes = frame_bytes(reply_packet_bytes);
+  request.sent_at_ns = static_cast<std::uint64_t>(local_clock().count());
+  request.path = static_cast<std::uint16_t>(lane);
+  request.tos = tos;
+  wire::encode(request, frame_);
+  const int error = sockets_[lane].send(frame_, tos);
+  if (error != 0) last_error_ = error;
+  return error;
+}
+
+std::optional<PathProbe::Answer> PathProbe::receive(std::size_t lane, Duration wait) {
+  while (const auto received = sockets_[lane].receive(buffer_, wait)) {
+    const auto reply = wire::decode_echo_reply(std::span(buffer_).first(received->size));
+    if (!reply || reply->session != session_) continue;
+    const auto rtt = local_clock() - Duration(static_cast<std::int64_t>(reply->sent_at_ns));
+    return Answer{*reply, received->tos, rtt};
+  }
+  return std::nullopt;
+}
+
+std::optional<PathProbe::Answer> PathProbe::ask(std::size_t packet_bytes, std::size_t reply_bytes,
+                                                std::uint8_t tos) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    // A path of its own per attempt: one dead path must not look like a dead peer.
+    const std::size_t lane = static_cast<std::size_t>(attempt) % sockets_.size();
+    const int error = send(lane, packet_bytes, reply_bytes, tos);
+    if (error == EMSGSIZE) return std::nullopt;
+    const Duration deadline = local_clock() + patience_;
+    for (Duration left = patience_; left.count() > 0; left = deadline - local_clock()) {
+      const auto answer = receive(lane, left);
+      if (answer && answer->reply.sequence == sequence_) return answer;
+      if (!answer && error != 0) break;
+    }
+  }
+  return std::nullopt;
+}
+
+bool PathProbe::passes(std::size_t packet_bytes, bool both_ways) {
+  return ask(packet_bytes, both_ways ? packet_bytes : 0, 0).has_value();
+}
+
+std::size_t PathProbe::largest(std::size_t limit, bool both_ways) {
+  if (passes(limit, both_ways)) return limit;
+  std::size_t good = kSmallestMtu;
+  std::size_t bad = limit;
+  for (const std::size_t mtu : kUsualMtus) {
+    if (mtu >= limit) break;
+    if (!passes(mtu, both_ways)) {
+      bad = mtu;
+      break;
+    }
+    good = mtu;
+  }
+  while (bad - good > 1) {
+    const std::size_t middle = good + (bad - good) / 2;
+    (passes(middle, both_ways) ? good : bad) = middle;
+  }
+  return good;
+}
+
+MarkResult PathProbe::probe_marks(const TrafficClassRow& row) {
+  MarkResult result;
+  result.traffic_class = row.traffic_class;
+  result.sent = tos_of(row);
+  if (const auto answer = ask(0, 0, result.sent)) {
+    result.forward = answer->reply.tos_seen;
+    result.back = answer->tos;
+  }
+  return result;
+}
+
+std::vector<LaneResult> PathProbe::probe_lanes() {
+  const std::uint8_t tos = tos_of(row_of(TrafficClass::kExact));
+  const std::size_t total = options_.probes * sockets_.size();
+  std::vector<LaneResult> lanes(sockets_.size());
+  std::vector<std::vector<Duration>> rtts(sockets_.size());
+  std::vector<pollfd> ready;
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    lanes[i].port = sockets_[i].port();
+    ready.push_back({sockets_[i].descriptor(), POLLIN, 0});
+  }
+  session_ = random_session();  // the peer counts from zero, and late answers are strangers
+  const auto collect = [&](Duration wait) {
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+    if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) <= 0) return;
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      while (const auto answer = receive(i, Duration{0})) {
+        ++lanes[i].replies;
+        lanes[i].seen = std::max<std::size_t>(lanes[i].seen, answer->reply.requests_seen);
+        rtts[i].push_back(answer->rtt);
+      }
+    }
+  };
+  const Duration begin = local_clock();
+  for (std::size_t n = 0; n < total; ++n) {
+    const std::size_t lane = n % sockets_.size();
+    (void)send(lane, kLossPacketBytes, 0, tos);
+    ++lanes[lane].sent;
+    const Duration due = begin + static_cast<std::int64_t>(n + 1) * options_.interval;
+    do {
+      collect(std::max(due - local_clock(), Duration{0}));
+    } while (local_clock() < due);
+  }
+  for (const Duration end = local_clock() + patience_; local_clock() < end;)
+    collect(10ms);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    lanes[i].rtt_median = median(rtts[i]);
+    lanes[i].rtt_max = rtts[i].empty() ? Duration{0} : *std::ranges::max_element(rtts[i]);
+  }
+  std::ranges::sort(lanes, [](const LaneResult& a, const LaneResult& b) {
+    return std::pair(b.sent - b.replies, b.rtt_median) <
+           std::pair(a.sent - a.replies, a.rtt_median);
+  });
+  return lanes;
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,14 @@
+// One-line files of /proc and /sys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dlcp::cli {
+
+// The first line without the line break; nullopt when the file cannot be read.
+std::optional<std::string> read_line(const std::string& path);
+std::optional<std::uint64_t> read_number(const std::string& path);
+
+}  // namespace dlcp::cli

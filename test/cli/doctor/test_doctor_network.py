@@ -1,0 +1,84 @@
+"""dlcp doctor --peer across a network of namespaces finds what that network does wrong.
+
+test_doctor_network.py DLCP      exits with 77 (skipped) where namespaces are not permitted"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+NETNS = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "netns"
+PREFIX = f"doc{os.getpid() % 10000}x"
+DLCP = ""
+
+
+def netns(*arguments):
+    subprocess.run([NETNS, *arguments], check=True, capture_output=True, text=True)
+
+
+class DoctorNetwork(unittest.TestCase):
+    def setUp(self):
+        netns("up", PREFIX, "2", "mtu=4200", "offload=seggro")
+        self.addCleanup(netns, "down", PREFIX)
+        self.listener = subprocess.Popen(["ip", "netns", "exec", PREFIX + "1", DLCP, "doctor", "--listen"],
+                                         stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.listener.stdout.close)
+        self.addCleanup(self.listener.wait)
+        self.addCleanup(self.listener.terminate)
+        self.listener.stdout.readline()
+
+    def probe(self, peer="10.77.0.2", paths=8):
+        done = subprocess.run(["ip", "netns", "exec", PREFIX + "0", DLCP, "doctor", "--peer", peer, "--json",
+                               "--paths", str(paths)], capture_output=True, text=True, check=False, timeout=60)
+        report = json.loads(done.stdout)
+        return done.returncode, report, {f["check"]: f for f in report["findings"] if f["level"] != "ok"}
+
+    def test_a_clean_network_has_nothing_to_mend(self):
+        for peer in ("10.77.0.2", "fd77::2"):
+            code, report, bad = self.probe(peer)
+            self.assertEqual((code, bad), (0, {}))
+            self.assertEqual(report["path"]["mtu_both_ways"], 4200)
+
+    def test_bleached_marks_are_found_and_the_direction_named(self):
+        netns("set", PREFIX, "bleach=on", "only=p1")
+        code, report, bad = self.probe()
+        self.assertEqual((code, set(bad)), (0, {"path_marks"}))
+        for mark in report["path"]["marks"]:
+            self.assertEqual(mark["tos_there"], 0)
+            self.assertEqual(mark["tos_back"], mark["tos_sent"])
+        self.assertIn("way there", bad["path_marks"]["value"])
+
+    def test_a_narrow_port_is_found_to_the_byte(self):
+        netns("set", PREFIX, "portmtu=1700", "only=p1")
+        code, report, bad = self.probe()
+        self.assertEqual((code, set(bad)), (0, {"path_mtu"}))
+        self.assertEqual(report["path"]["mtu_there"], 1700)
+
+    def test_a_lossy_port_is_found_and_the_direction_named(self):
+        netns("set", PREFIX, "loss=100000", "only=p0")
+        code, report, bad = self.probe()
+        self.assertEqual(code, 3)
+        self.assertEqual(bad["path_loss"]["level"], "fail")
+        self.assertIn("0.00% there", bad["path_loss"]["value"])
+        back = sum(p["seen"] - p["replies"] for p in report["path"]["paths"])
+        self.assertTrue(40 <= back <= 130, back)  # of 800: 10% is 80, and 5 sigma is 42
+
+    def test_nobody_listening_is_a_failure_with_a_hint(self):
+        self.listener.terminate()
+        self.listener.wait()
+        code, _, bad = self.probe()
+        self.assertEqual(code, 3)
+        self.assertIn("--listen", bad["path"]["fix"])
+
+
+if __name__ == "__main__":
+    DLCP = os.path.abspath(sys.argv.pop(1))
+    try:
+        netns("down", PREFIX)
+    except (subprocess.CalledProcessError, OSError) as error:
+        print(f"skipped: {getattr(error, 'stderr', '') or error}")
+        sys.exit(77)
+    unittest.main()

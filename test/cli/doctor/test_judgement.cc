@@ -1,0 +1,146 @@
+// What the doctor concludes from what it is shown; nothing here touches the network.
+#include <string>
+
+#include "catch.h"
+#include "cli/doctor/finding.h"
+#include "cli/doctor/host_checks.h"
+#include "cli/doctor/nccl_checks.h"
+#include "cli/doctor/path_report.h"
+#include "cli/doctor/peer_name.h"
+
+using namespace dlcp;
+using namespace dlcp::cli;
+
+namespace {
+
+PathMeasurement healthy() {
+  PathMeasurement m;
+  m.route_mtu = m.mtu_forward = m.mtu_both = 9000;
+  for (const TrafficClassRow& row : kTrafficClasses) {
+    m.marks.push_back({row.traffic_class, tos_of(row), tos_of(row), tos_of(row)});
+  }
+  for (std::uint16_t port = 50000; port < 50016; ++port) {
+    m.lanes.push_back({port, 100, 100, 100, 50us, 90us});
+  }
+  return m;
+}
+
+Finding find(const Findings& findings, const std::string& check) {
+  for (const Finding& finding : findings) {
+    if (finding.check == check && finding.level != Level::kOk) return finding;
+  }
+  for (const Finding& finding : findings) {
+    if (finding.check == check) return finding;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a healthy path has nothing to mend") {
+  const Findings findings = judge(healthy());
+  CHECK(count(findings, Level::kOk) == findings.size());
+  CHECK(findings.size() == 4);
+}
+
+TEST_CASE("a path narrower than its interface is a warning, and says which way it is narrow") {
+  PathMeasurement m = healthy();
+  m.mtu_both = 1500;
+  const Finding finding = find(judge(m), "path_mtu");
+  CHECK(finding.level == Level::kWarn);
+  CHECK_THAT(finding.value, Contains("way back"));
+  CHECK_THAT(finding.fix, Contains("DLCP_MTU=1500"));
+}
+
+TEST_CASE("a path that cannot carry control frames is a failure from 1279 bytes down") {
+  PathMeasurement m = healthy();
+  m.mtu_forward = m.mtu_both = 1280;
+  CHECK(find(judge(m), "path_mtu").level == Level::kWarn);
+  m.mtu_forward = m.mtu_both = 1279;
+  CHECK(find(judge(m), "path_mtu").level == Level::kFail);
+}
+
+TEST_CASE("a rewritten DSCP is named with both values and the direction") {
+  PathMeasurement m = healthy();
+  m.marks[1].back = 0;  // class exact: DSCP 18, ECT(0)
+  const Finding finding = find(judge(m), "path_marks");
+  CHECK(finding.level == Level::kWarn);
+  CHECK_THAT(finding.value, Contains("exact"));
+  CHECK_THAT(finding.value, Contains("way back DSCP 18 arrives as 0, ECN 2 arrives as 0"));
+  CHECK(finding.value.find("way there") == std::string::npos);
+}
+
+TEST_CASE("a congestion mark is not a lost mark, and an invented one is") {
+  PathMeasurement m = healthy();
+  *m.marks[1].forward |= 3;  // ECT(0) became CE
+  CHECK(find(judge(m), "path_marks").level == Level::kOk);
+  *m.marks[3].forward |= 3;  // not ECN-capable became CE
+  CHECK_THAT(find(judge(m), "path_marks").value, Contains("ECN 0 arrives as 3"));
+}
+
+TEST_CASE("loss is a warning up to one percent, a failure above and where a path is dead") {
+  PathMeasurement m = healthy();
+  m.lanes[0].replies = m.lanes[0].seen = 84;  // 16 of 1600
+  CHECK(find(judge(m), "path_loss").level == Level::kWarn);
+  m.lanes[0].replies = m.lanes[0].seen = 83;
+  const Finding lossy = find(judge(m), "path_loss");
+  CHECK(lossy.level == Level::kFail);
+  CHECK_THAT(lossy.fix, Contains("one link"));
+  m.lanes[0].replies = m.lanes[0].seen = 0;
+  CHECK_THAT(find(judge(m), "path_loss").value, Contains("1 carry nothing"));
+}
+
+TEST_CASE("loss is told apart by direction") {
+  PathMeasurement m = healthy();
+  for (LaneResult& lane : m.lanes)
+    lane.replies = 90;  // the peer saw all 100
+  CHECK_THAT(find(judge(m), "path_loss").value, Contains("0.00% there, 10.00% back"));
+}
+
+TEST_CASE("a path much slower than the best is a warning") {
+  PathMeasurement m = healthy();
+  m.lanes[3].rtt_median = 350us;
+  CHECK(find(judge(m), "path_delay").level == Level::kOk);
+  m.lanes[3].rtt_median = 351us;
+  CHECK(find(judge(m), "path_delay").level == Level::kWarn);
+}
+
+TEST_CASE("the table shows the first rows and counts the rest") {
+  const std::string table = lane_table(healthy(), 3);
+  CHECK_THAT(table, Contains("50002"));
+  CHECK(table.find("50003") == std::string::npos);
+  CHECK_THAT(table, Contains("13 better paths not shown"));
+}
+
+TEST_CASE("every NCCL release is matched with the newest net ABI that it looks up") {
+  CHECK(newest_net_abi(21304) == 6);
+  CHECK(newest_net_abi(21903) == 7);
+  CHECK(newest_net_abi(22005) == 8);
+  CHECK(newest_net_abi(22403) == 9);
+  CHECK(newest_net_abi(22602) == 10);
+  CHECK(newest_net_abi(22809) == 11);
+  CHECK(newest_net_abi(23007) == 12);
+  CHECK(newest_net_abi(21210) == 0);
+  CHECK(nccl_version_text(22809) == "2.28.9");
+}
+
+TEST_CASE("a kernel without merged receive is a warning") {
+  CHECK(check_kernel("4.19.0").level == Level::kWarn);
+  CHECK(check_kernel("5.3.1").level == Level::kWarn);
+  CHECK(check_kernel("5.4.0-100-generic").level == Level::kOk);
+  CHECK(check_kernel("6.1.0-18-amd64").level == Level::kOk);
+  CHECK(check_kernel("unheard of").level == Level::kWarn);
+}
+
+TEST_CASE("a peer is a host or address, with or without a port") {
+  CHECK(resolve_peer("127.0.0.1", 7).value().text == "127.0.0.1 port 7");
+  CHECK(resolve_peer("127.0.0.1:81", 7).value().text == "127.0.0.1 port 81");
+  CHECK(resolve_peer("::1", 7).value().text == "::1 port 7");
+  CHECK(resolve_peer("[::1]:81", 7).value().text == "::1 port 81");
+  CHECK(resolve_peer("[::1]", 7).value().text == "::1 port 7");
+  for (const char* wrong :
+       {"127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", "127.0.0.1:81x", "[::1:81"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(resolve_peer(wrong, 7));
+  }
+}

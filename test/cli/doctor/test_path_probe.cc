@@ -1,0 +1,144 @@
+// Prober and responder against each other over loopback.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "catch.h"
+#include "cli/doctor/echo_responder.h"
+#include "cli/doctor/path_probe.h"
+#include "cli/doctor/path_report.h"
+#include "cli/doctor/peer_name.h"
+#include "cli/doctor/socket_checks.h"
+
+using namespace dlcp;
+using namespace dlcp::cli;
+
+namespace {
+
+// A responder in a thread of its own, on a free port.
+class Listener {
+ public:
+  Listener() : thread_([this] { run(); }) {
+    while (port_ == 0)
+      std::this_thread::yield();
+  }
+  ~Listener() {
+    stop_ = true;
+    thread_.join();
+  }
+
+  std::uint16_t port() const { return port_; }
+
+ private:
+  void run() {
+    for (std::uint16_t port = 46001; port < 48000; port += 7) {
+      auto responder = EchoResponder::open(port);
+      if (!responder) continue;
+      port_ = port;
+      while (!stop_)
+        (void)responder->serve(10ms);
+      return;
+    }
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::atomic<std::uint16_t> port_ = 0;
+  std::thread thread_;
+};
+
+PathProbeOptions options_for(const char* host, std::uint16_t port) {
+  const auto peer = resolve_peer(host, port);
+  PathProbeOptions options;
+  options.peer = peer.value().address;
+  options.family = peer.value().family;
+  options.paths = 4;
+  options.probes = 20;
+  return options;
+}
+
+bool has_ipv6() {
+  datapath::IpAddress ip;
+  ip.family = datapath::IpFamily::kV6;
+  ip.bytes[15] = 1;
+  return MarkSocket::open(ip, 0).ok();
+}
+
+}  // namespace
+
+TEST_CASE("over loopback every size, mark and probe comes back, over IPv4 and IPv6") {
+  const Listener listener;
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    if (std::string(host) == "::1" && !has_ipv6()) continue;
+    CAPTURE(host);
+    auto probe = PathProbe::open(options_for(host, listener.port()));
+    REQUIRE(probe);
+    const auto measured = probe->measure();
+    REQUIRE(measured);
+    const PathMeasurement& m = measured.value();
+    CHECK(m.route_mtu > 1500);
+    CHECK(m.mtu_forward == m.route_mtu);
+    CHECK(m.mtu_both == m.route_mtu);
+    REQUIRE(m.marks.size() == kTrafficClassCount);
+    for (const MarkResult& mark : m.marks) {
+      CHECK(mark.forward == mark.sent);
+      CHECK(mark.back == mark.sent);
+    }
+    REQUIRE(m.lanes.size() == 4);
+    for (const LaneResult& lane : m.lanes) {
+      CHECK(lane.sent == 20);
+      CHECK(lane.seen == 20);
+      CHECK(lane.replies == 20);
+      CHECK(lane.rtt_median > Duration{0});
+      CHECK(lane.rtt_median <= lane.rtt_max);
+    }
+    CHECK(count(judge(m), Level::kFail) == 0);
+  }
+}
+
+TEST_CASE("nobody there is one clear error") {
+  auto probe = PathProbe::open(options_for("127.0.0.1", 9));
+  REQUIRE(probe);
+  const auto measured = probe->measure();
+  REQUIRE_FALSE(measured);
+  CHECK(measured.error().code == ErrorCode::kRemote);
+  CHECK_THAT(measured.error().hint, Contains("--listen"));
+}
+
+TEST_CASE("a responder forgets old probers, and answers nothing that is no request") {
+  auto opened = EchoResponder::open(46999);
+  REQUIRE(opened);
+  EchoResponder& responder = opened.value();
+  const auto peer = resolve_peer("127.0.0.1", 46999);
+  auto socket = MarkSocket::open({}, 0);
+  REQUIRE(socket);
+  REQUIRE(socket->connect(peer.value().address));
+
+  wire::Buffer frame;
+  wire::EchoRequest request;
+  for (std::uint64_t session = 1; session <= 200; ++session) {
+    request.session = session;
+    wire::encode(request, frame);
+    REQUIRE(socket->send(frame, 0) == 0);
+    (void)responder.serve(100ms);
+  }
+  CHECK(responder.sessions() == 64);
+
+  std::vector<std::byte> buffer(2000);
+  while (socket->receive(buffer, Duration{0})) {
+  }
+  frame[20] ^= std::byte{1};
+  REQUIRE(socket->send(frame, 0) == 0);
+  (void)responder.serve(100ms);
+  CHECK(responder.strangers() == 1);
+  CHECK_FALSE(socket->receive(buffer, 20ms).has_value());
+}
+
+TEST_CASE("what this kernel's sockets can do is found out by doing it") {
+  CHECK(check_segmentation().level == Level::kOk);  // any kernel that the suite runs on has it
+  CHECK(check_merging().level == Level::kOk);
+  for (const Finding& finding : check_marks_over_loopback())
+    CHECK(finding.level != Level::kFail);
+  for (const Finding& finding : check_socket_buffers()) {
+    CHECK(finding.fix.empty() == (finding.level == Level::kOk));
+  }
+}

@@ -1,0 +1,62 @@
+// The doctor's two frames, on raw bytes and on bytes whose head, length and checksum have been put
+// right. An accepted request never asks for more than it brings.
+#include "wire/echo_frame.h"
+
+#include "fuzz_input.h"
+#include "util/crc32c.h"
+#include "wire/codec.h"
+
+using namespace dlcp;
+using namespace dlcp::wire;
+using dlcp::test::require;
+
+namespace {
+
+void decode_both(std::span<const std::byte> datagram) {
+  Buffer encoded;
+  if (const auto request = decode_echo_request(datagram)) {
+    require(request->reply_bytes <= datagram.size(), "no answer is longer than its request");
+    require(request->frame_bytes == datagram.size(), "a request states its length");
+    require(request->path <= 255, "a path is an index of one byte");
+    encode(*request, encoded);
+    require(encoded.size() == datagram.size(), "a request encodes to its length");
+    require(decode_echo_request(encoded).has_value(), "an encoded request decodes");
+  }
+  if (const auto reply = decode_echo_reply(datagram)) {
+    encode(*reply, encoded);
+    require(encoded.size() == datagram.size(), "a reply encodes to its length");
+    require(decode_echo_reply(encoded).has_value(), "an encoded reply decodes");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> fuzz_seeds() {
+  std::vector<std::string> seeds;
+  const auto add = [&](const auto& frame) {
+    Buffer encoded;
+    encode(frame, encoded);
+    seeds.emplace_back(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+  };
+  EchoRequest request;
+  request.frame_bytes = 100;
+  request.reply_bytes = 80;
+  add(request);
+  add(EchoReply{});
+  return seeds;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Buffer datagram(reinterpret_cast<const std::byte*>(data),
+                  reinterpret_cast<const std::byte*>(data) + size);
+  decode_both(datagram);
+  if (datagram.size() < kEchoFrameBytesMin) return 0;
+  datagram[0] = std::byte{kMagic};
+  datagram[1] = std::byte{kWireVersion};
+  datagram[2] = static_cast<std::byte>(17 + static_cast<unsigned>(datagram[2]) % 2);
+  store_le(datagram.data() + kFrameHeadBytes + 4, static_cast<std::uint32_t>(size));
+  const std::uint32_t crc = crc32c(std::span(datagram).first(size - 4));
+  store_le(datagram.data() + size - 4, crc);
+  decode_both(datagram);
+  return 0;
+}
