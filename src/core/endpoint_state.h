@@ -93,6 +93,7 @@ class Endpoint::State {
       by_sender_token;  // -> token of our receiving side
   RingQueue<std::uint32_t> ready;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
+  std::vector<Timer> due;  // of the current on_timeout
   RingQueue<Event> events;
   RingQueue<Stray> strays;
   std::vector<Stray> strays_out;  // of the last poll_transmit
