@@ -1,12 +1,20 @@
 """Every rule of scripts/check-layers fires on a sample that breaks it, once, and on nothing else."""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
+sys.dont_write_bytecode = True
+LOADER = importlib.machinery.SourceFileLoader("check_layers", str(SCRIPT))
+check_layers = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", LOADER))
+LOADER.exec_module(check_layers)
 HEAD = "// A sample.\n"
 
 
@@ -17,9 +25,11 @@ def run(files):
             target = pathlib.Path(directory, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
-        done = subprocess.run([sys.executable, SCRIPT, "--root", directory, "--quiet"],
-                              capture_output=True, text=True, check=False)
-        return [line for line in done.stdout.splitlines() if ": [" in line], done.returncode
+        output = io.StringIO()
+        with mock.patch.object(sys, "argv", [str(SCRIPT), "--root", directory, "--quiet"]), \
+                contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            status = check_layers.main()
+        return [line for line in output.getvalue().splitlines() if ": [" in line], status
 
 
 class CheckLayers(unittest.TestCase):
