@@ -1,4 +1,5 @@
-#include "cli/doctor/doctor.h"
+// `dlcp doctor`: registers the verb, runs the checks that were asked for, prints.
+#include "cli/commands.h"
 
 #include <fmt/format.h>
 
