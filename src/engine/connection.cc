@@ -1,0 +1,50 @@
+// The request table: slots are found by index, and a generation in the name makes stale names miss.
+#include "engine/connection.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr unsigned kIndexBits = 8;
+static_assert(Connection::kRequestsMax <= std::size_t{1} << kIndexBits);
+
+}  // namespace
+
+Request* Connection::free_slot() {
+  for (std::size_t tried = 0; tried < requests.size(); ++tried) {
+    Request& request = requests[next_slot];
+    next_slot = (next_slot + 1) % requests.size();
+    if (request.state.load(std::memory_order_acquire) == Request::State::kFree) {
+      request.name += 1u << kIndexBits;
+      return &request;
+    }
+  }
+  if (requests.size() == kRequestsMax) {
+    return nullptr;
+  }
+  Request& request = requests.emplace_back();
+  request.connection = this;
+  request.name = requests.size() - 1;
+  return &request;
+}
+
+Request* Connection::find(core::RequestId name) {
+  const std::size_t index = name & ((1u << kIndexBits) - 1);
+  if (index >= requests.size() || requests[index].name != name) {
+    return nullptr;
+  }
+  return &requests[index];
+}
+
+void Connection::fail(const Error& reason) {
+  if (!failed.load(std::memory_order_relaxed)) {
+    error = reason;
+    failed.store(true, std::memory_order_release);
+  }
+  for (Request& request : requests) {
+    auto pending = Request::State::kPending;
+    request.state.compare_exchange_strong(pending, Request::State::kFailed,
+                                          std::memory_order_release, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace dlcp::engine

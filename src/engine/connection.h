@@ -1,0 +1,52 @@
+// One NCCL sendComm or recvComm as the engine keeps it: the core's name for it, and the table of
+// outstanding requests. Everything but the atomics belongs to whoever holds the engine's lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "core/endpoint.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+class Engine;
+struct Connection;
+
+// One isend or irecv. `state` alone passes between the thread that completes a request and the one
+// that tests it; `bytes` is written before it and read after it.
+struct Request {
+  enum class State : std::uint8_t { kFree, kPending, kDone, kFailed };
+
+  std::atomic<State> state{State::kFree};
+  core::RequestId name = 0;  // of this use of the slot
+  std::size_t bytes = 0;     // of the message, once done
+  std::span<const std::byte> memory;
+  const void* registration = nullptr;  // the caller's name for the registered memory; may be null
+  Connection* connection = nullptr;
+};
+
+struct Connection {
+  static constexpr std::size_t kRequestsMax = 64;  // NCCL has at most 32 outstanding
+
+  Engine* engine = nullptr;
+  core::ConnectionId id = 0;
+  core::ContextId context = 0;
+  bool sends = false;
+  std::deque<Request> requests;  // grows to what has been outstanding at once; never shrinks
+  std::size_t next_slot = 0;
+  std::atomic<bool> failed{false};
+  Error error;  // written before `failed`
+
+  // A free slot under a new name, or nullptr when all are in use.
+  Request* free_slot();
+  // nullptr for a name whose slot has moved on.
+  Request* find(core::RequestId name);
+  // Every pending request fails; later ones are refused with the same error.
+  void fail(const Error& reason);
+};
+
+}  // namespace dlcp::engine

@@ -1,0 +1,212 @@
+// What callers ask for, and the turns they take. The step itself is in step.cc.
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <utility>
+
+#include "engine/clock.h"
+#include "engine/turn.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr std::size_t kBatchPackets = 64;
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
+               std::uint64_t seed, LogSink log, FailureSink on_failure)
+    : datapath_(std::move(datapath)),
+      endpoint_(config, datapath_->local_address(), seed),
+      arrived_(kBatchPackets),
+      log_(std::move(log)),
+      on_failure_(std::move(on_failure)) {}
+
+Engine::~Engine() {
+  helper_.stop();
+}
+
+bool Engine::start_helper() {
+  {
+    const std::lock_guard lock(mutex_);
+    helper_runs_ = true;
+  }
+  return helper_.start(datapath_->wait_descriptor(), [this] { return helper_turn(); });
+}
+
+core::Endpoint::Listening Engine::listen(core::ContextId context) {
+  Turn turn(*this);
+  return endpoint_.listen(context);
+}
+
+void Engine::close_listener(core::ListenerId listener) {
+  Turn turn(*this);
+  endpoint_.close_listener(turn.now(), listener);
+  transmit(turn.now());
+}
+
+Connection* Engine::keep(core::ConnectionId id, core::ContextId context, bool sends) {
+  auto& slot = connections_[id];
+  slot = std::make_unique<Connection>();
+  slot->engine = this;
+  slot->id = id;
+  slot->context = context;
+  slot->sends = sends;
+  return slot.get();
+}
+
+Connection* Engine::connect(core::ContextId context, std::uint64_t listener_token,
+                            const wire::EndpointAddress& to) {
+  Turn turn(*this);
+  Connection* connection =
+      keep(endpoint_.connect(turn.now(), context, listener_token, to), context, true);
+  step(turn.now());
+  return connection;
+}
+
+Connection* Engine::accept(core::ListenerId listener, core::ContextId context) {
+  Turn turn(*this);
+  step(turn.now());
+  const auto id = endpoint_.accept(listener);
+  if (!id) {
+    return nullptr;
+  }
+  Connection* connection = keep(*id, context, false);
+  if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event found nobody
+    connection->fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
+                      "its log says why"});
+  }
+  return connection;
+}
+
+core::ConnectionState Engine::poll_state(Connection& connection) {
+  Turn turn(*this);
+  step(turn.now());
+  return connection.failed.load() ? core::ConnectionState::kClosed : endpoint_.state(connection.id);
+}
+
+Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends) {
+  Turn turn(*this);
+  if (connection.failed.load(std::memory_order_relaxed)) {
+    return connection.error;
+  }
+  Request* request = connection.free_slot();
+  if (request == nullptr) {
+    step(turn.now());
+    return request;
+  }
+  request->memory = {memory.data, memory.bytes};
+  request->registration = memory.registration;
+  request->bytes = 0;
+  request->state.store(Request::State::kPending, std::memory_order_relaxed);
+  bool taken = false;
+  if (sends) {
+    taken = endpoint_.post_send(turn.now(), connection.id, request->name, request->memory);
+  } else {
+    taken = endpoint_.post_receive(turn.now(), connection.id, request->name,
+                                   {memory.data, memory.bytes});
+    place();
+  }
+  if (!taken) {
+    request->state.store(Request::State::kFree, std::memory_order_relaxed);
+    step(turn.now());
+    if (connection.failed.load(std::memory_order_relaxed)) {
+      return connection.error;
+    }
+    return static_cast<Request*>(nullptr);
+  }
+  more_work_ = transmit(turn.now()) || more_work_;
+  take_events(turn.now());
+  return request;
+}
+
+Result<Request*> Engine::send(Connection& connection, const Memory& message) {
+  return post(connection, message, true);
+}
+
+Result<Request*> Engine::receive(Connection& connection, const Memory& buffer) {
+  return post(connection, buffer, false);
+}
+
+Request::State Engine::test(Request& request, std::size_t& bytes) {
+  Request::State state = request.state.load(std::memory_order_acquire);
+  if (state == Request::State::kPending) {
+    poll();
+    state = request.state.load(std::memory_order_acquire);
+  }
+  if (state == Request::State::kDone) {
+    bytes = request.bytes;
+    request.state.store(Request::State::kFree, std::memory_order_release);
+  }
+  return state;
+}
+
+void Engine::fence(Connection& connection, const Memory& registered) {
+  Turn turn(*this);
+  const std::byte* begin = registered.data;
+  const std::byte* end = begin + registered.bytes;
+  bool in_use = false;
+  for (const Request& request : connection.requests) {
+    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
+      const bool overlaps = !request.memory.empty() && request.memory.data() < end &&
+                            begin < request.memory.data() + request.memory.size();
+      in_use =
+          in_use || overlaps ||
+          (registered.registration != nullptr && request.registration == registered.registration);
+    }
+  }
+  if (in_use) {
+    endpoint_.close(turn.now(), connection.id);
+    fail(connection,
+         {ErrorCode::kInternal, "memory was deregistered while requests on it were outstanding",
+          "the connection is aborted; expected only while a communicator aborts"});
+    take_events(turn.now());
+    transmit(turn.now());
+  }
+}
+
+bool Engine::close(Connection* connection) {
+  Turn turn(*this);
+  bool aborted = connection->failed.load(std::memory_order_relaxed);
+  for (const Request& request : connection->requests) {
+    aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
+  }
+  endpoint_.close(turn.now(), connection->id);
+  fail(*connection, {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
+  connections_.erase(connection->id);
+  transmit(turn.now());
+  take_events(turn.now());
+  return aborted;
+}
+
+void Engine::fail_context(core::ContextId context, const Error& error) {
+  Turn turn(*this);
+  endpoint_.fail_context(turn.now(), context, error);
+  fail_connections(context, error);
+  take_events(turn.now());
+  transmit(turn.now());
+}
+
+void Engine::linger(Duration at_most) {
+  const Time end = steady_now() + at_most;
+  constexpr timespec kPause{0, 200'000};
+  for (;;) {
+    {
+      Turn turn(*this);
+      step(turn.now());
+      if (!endpoint_.has_unconfirmed_closes() || turn.now() >= end) {
+        return;
+      }
+    }
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+core::Counters Engine::counters() {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.counters();
+}
+
+}  // namespace dlcp::engine

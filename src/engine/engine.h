@@ -1,0 +1,113 @@
+// One device of this process at work: the protocol core, a datapath, the lock around both, and the
+// helper thread. Whoever polls drives one bounded step; the helper steps when nobody does. Packets
+// come from the datapath, go through the core, and their payload is placed here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "datapath/datapath.h"
+#include "engine/connection.h"
+#include "engine/helper_thread.h"
+#include "engine/log.h"
+#include "engine/outbox.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+// Memory of one message, and the caller's name for the registration it belongs to.
+struct Memory {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  const void* registration = nullptr;
+};
+
+class Engine {
+ public:
+  // Called, without a lock, when a connection of the context has failed for a reason of its own.
+  using FailureSink = std::function<void(core::ContextId context, const Error& error)>;
+
+  Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
+         std::uint64_t seed, LogSink log, FailureSink on_failure);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Starts the helper thread; until then only callers drive. False if the system refuses.
+  bool start_helper();
+  void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
+  const wire::EndpointAddress& address() const { return datapath_->local_address(); }
+
+  core::Endpoint::Listening listen(core::ContextId context);
+  void close_listener(core::ListenerId listener);
+  // Both leave a connection that lives until close().
+  Connection* connect(core::ContextId context, std::uint64_t listener_token,
+                      const wire::EndpointAddress& to);
+  Connection* accept(core::ListenerId listener, core::ContextId context);  // nullptr: none yet
+  // Drives a step; kClosed once the connection has failed.
+  core::ConnectionState poll_state(Connection& connection);
+
+  // nullptr: not now, try again. Fails once the connection has.
+  Result<Request*> send(Connection& connection, const Memory& message);
+  Result<Request*> receive(Connection& connection, const Memory& buffer);
+  // Drives a step if the request is still pending. kDone frees the request: its last use.
+  Request::State test(Request& request, std::size_t& bytes);
+
+  // After it returns nobody touches the registered memory; a connection that still used it is dead.
+  void fence(Connection& connection, const Memory& registered);
+  // Frees the connection and its requests. Returns at once: true if it had failed or had requests
+  // outstanding.
+  bool close(Connection* connection);
+  void fail_context(core::ContextId context, const Error& error);
+  // Waits, at most so long, until no peer owes the confirmation of a close.
+  void linger(Duration at_most);
+
+  core::Counters counters();
+
+ private:
+  class Turn;  // the lock, held; its end re-arms the helper and speaks what was to be said
+
+  Result<Request*> post(Connection& connection, const Memory& memory, bool sends);
+  void poll();
+  bool step(Time now);
+  bool receive_packets(Time now);
+  void place();
+  bool transmit(Time now);
+  void take_events(Time now);
+  void on_event(Time now, const core::Event& event);
+  void fail(Connection& connection, const Error& error);
+  void fail_connections(core::ContextId context, const Error& error);
+  Connection* keep(core::ConnectionId id, core::ContextId context, bool sends);
+  Time deadline(Time now) const;
+  HelperThread::Sleep helper_turn();
+
+  std::mutex mutex_;
+  std::unique_ptr<datapath::Datapath> datapath_;
+  core::Endpoint endpoint_;
+  Outbox outbox_;
+  bool more_work_ = false;  // the last step stopped at its bound, not for want of work
+  std::vector<wire::RxPacket> arrived_;
+  std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::vector<LogLine> to_log_;
+  struct Failure {
+    core::ContextId context = 0;
+    Error error;
+  };
+  std::vector<Failure> failures_;
+  Time helper_wakes_ = kNever;  // when the helper wakes by itself
+  bool helper_runs_ = false;
+
+  std::atomic<std::int64_t> last_poll_ns_{0};
+  const LogSink log_;
+  const FailureSink on_failure_;
+  HelperThread helper_;
+};
+
+}  // namespace dlcp::engine

@@ -1,0 +1,116 @@
+// epoll over the datapath's descriptor, an eventfd (nudge) and a timerfd (deadlines finer than
+// epoll's milliseconds). All signals are blocked here: they belong to the application's threads.
+#include "engine/helper_thread.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+namespace dlcp::engine {
+namespace {
+
+bool add(int poll, int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = descriptor;
+  return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void drain(int descriptor) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = read(descriptor, &count, sizeof count);
+}
+
+void close_descriptor(int& descriptor) {
+  if (descriptor >= 0) {
+    close(descriptor);
+    descriptor = -1;
+  }
+}
+
+}  // namespace
+
+bool HelperThread::start(int packets, Turn turn) {
+  packets_ = packets;
+  poll_ = epoll_create1(EPOLL_CLOEXEC);
+  nudge_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (poll_ < 0 || nudge_ < 0 || timer_ < 0 || !add(poll_, nudge_) || !add(poll_, timer_)) {
+    stop();
+    return false;
+  }
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this, turn = std::move(turn)] { loop(turn); });
+  } catch (const std::system_error&) {
+    stop();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread_.joinable();
+}
+
+void HelperThread::nudge() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = write(nudge_, &one, sizeof one);
+}
+
+void HelperThread::stop() {
+  if (thread_.joinable()) {
+    stop_.store(true);
+    nudge();
+    thread_.join();
+  }
+  close_descriptor(poll_);
+  close_descriptor(nudge_);
+  close_descriptor(timer_);
+}
+
+void HelperThread::loop(const Turn& turn) {
+  pthread_setname_np(pthread_self(), "dlcp-engine");
+  while (!stop_.load()) {
+    wait(turn());
+  }
+}
+
+void HelperThread::wait(const Sleep& sleep) {
+  watch(sleep.watch_packets);
+  itimerspec deadline{};  // all zero: never
+  if (sleep.until != kNever) {
+    const std::int64_t ns = std::max<std::int64_t>(ns_of(sleep.until), 1);
+    deadline.it_value.tv_sec = ns / 1'000'000'000;
+    deadline.it_value.tv_nsec = ns % 1'000'000'000;
+  }
+  timerfd_settime(timer_, TFD_TIMER_ABSTIME, &deadline, nullptr);
+  epoll_event events[3];
+  const int count = epoll_wait(poll_, events, 3, -1);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.fd != packets_) {
+      drain(events[i].data.fd);
+    }
+  }
+}
+
+void HelperThread::watch(bool packets) {
+  if (packets == watching_ || packets_ < 0) {
+    return;
+  }
+  if (packets) {
+    watching_ = add(poll_, packets_);
+  } else {
+    epoll_ctl(poll_, EPOLL_CTL_DEL, packets_, nullptr);
+    watching_ = false;
+  }
+}
+
+}  // namespace dlcp::engine

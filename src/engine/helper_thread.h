@@ -1,0 +1,48 @@
+// The one thread that a device has: it sleeps until packets, a deadline or a nudge, and then asks
+// its owner what to do next. It exists so that acknowledgements and retransmissions do not depend
+// on the application; while the application polls it only looks up about once a millisecond.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "util/time.h"
+
+namespace dlcp::engine {
+
+class HelperThread {
+ public:
+  struct Sleep {
+    bool watch_packets = false;
+    Time until = kNever;
+  };
+  // Called on the thread each time it wakes; returns how to sleep next. Must not block.
+  using Turn = std::function<Sleep()>;
+
+  HelperThread() = default;
+  ~HelperThread() { stop(); }
+  HelperThread(const HelperThread&) = delete;
+  HelperThread& operator=(const HelperThread&) = delete;
+
+  // `packets` polls readable while packets wait (-1: none such). False if the system refuses.
+  bool start(int packets, Turn turn);
+  // Makes it wake now, from any thread.
+  void nudge();
+  void stop();
+
+ private:
+  void loop(const Turn& turn);
+  void wait(const Sleep& sleep);
+  void watch(bool packets);
+
+  int packets_ = -1;
+  int nudge_ = -1;
+  int timer_ = -1;
+  int poll_ = -1;
+  bool watching_ = false;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace dlcp::engine

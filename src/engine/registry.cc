@@ -1,0 +1,182 @@
+#include "engine/registry.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "datapath/faulty/fault_spec.h"
+#include "engine/clock.h"
+#include "engine/device.h"
+#include "engine/environment.h"
+
+namespace dlcp::engine {
+namespace {
+
+std::uint64_t unpredictable() {
+  std::uint64_t value = 0;
+  if (getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value) {
+    value = static_cast<std::uint64_t>(ns_of(steady_now())) * 0x9e3779b97f4a7c15u;
+  }
+  return value;
+}
+
+Result<Setup> read_setup() {
+  auto settings = load_settings(process_environment(), read_text_file);
+  if (!settings) {
+    return settings.error();
+  }
+  if (auto faults = datapath::parse_fault_spec(settings->fault); !faults) {
+    Error error = faults.error();
+    error.what = "DLCP_FAULT: " + error.what;
+    return error;
+  }
+  auto existing = datapath::list_interfaces();
+  if (!existing) {
+    return existing.error();
+  }
+  auto devices = datapath::choose_interfaces(settings->interfaces, existing.value());
+  if (!devices) {
+    return devices.error();
+  }
+  return Setup{std::move(settings).value(), std::move(devices).value()};
+}
+
+}  // namespace
+
+Registry& Registry::of_process() {
+  static Registry* const registry = new Registry([](const LogLine&) {});
+  return *registry;
+}
+
+void Registry::set_log(LogSink log) {
+  const std::lock_guard lock(mutex_);
+  log_ = std::move(log);
+}
+
+void Registry::say(LogLevel level, std::string text) {
+  LogSink log;
+  {
+    const std::lock_guard lock(mutex_);
+    log = log_;
+  }
+  log({level, std::move(text)});
+}
+
+void Registry::refresh() {
+  std::vector<LogLine> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) {
+      return;
+    }
+    setup_ = std::make_shared<const Result<Setup>>(read_setup());
+    by_device_.clear();
+    if (!setup_->ok()) {
+      return;  // said at listen, where it makes the job fail
+    }
+    const Setup& setup = setup_->value();
+    by_device_.resize(setup.devices.size());
+    for (std::string& line : effective_lines(setup.settings)) {
+      lines.push_back({LogLevel::kInfo, std::move(line)});
+    }
+    for (const auto& device : setup.devices) {
+      lines.push_back(
+          {LogLevel::kInfo,
+           fmt::format("device {} {} {} Mbit/s MTU {}", device.name, to_string(device.ip),
+                       device.properties.speed_mbps, device.properties.mtu)});
+    }
+    if (!setup.settings.fault.empty()) {
+      lines.push_back({LogLevel::kWarn, fmt::format("DLCP_FAULT={} damages all traffic on purpose; "
+                                                    "unset it outside tests",
+                                                    setup.settings.fault)});
+    }
+  }
+  for (LogLine& line : lines) {
+    say(line.level, std::move(line.text));
+  }
+}
+
+std::shared_ptr<const Result<Setup>> Registry::setup() {
+  const std::lock_guard lock(mutex_);
+  if (setup_ == nullptr) {
+    refresh();
+  }
+  return setup_;
+}
+
+Result<std::shared_ptr<Engine>> Registry::engine(int device) {
+  std::string description;
+  std::shared_ptr<Engine> shared;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto setup = this->setup();
+    if (!setup->ok()) {
+      return setup->error();
+    }
+    const auto index = static_cast<std::size_t>(device);
+    if (device < 0 || index >= by_device_.size()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("device {} of {}", device, by_device_.size()), ""};
+    }
+    if (auto running = by_device_[index].lock()) {
+      return running;
+    }
+    const Setup& chosen = setup->value();
+    auto opened_device = open_device(chosen.devices[index], chosen.settings);
+    if (!opened_device) {
+      return opened_device.error();
+    }
+    auto opened = std::make_shared<Opened>();
+    opened->udp = opened_device->udp;
+    opened->stats_file = chosen.settings.stats_file;
+    Opened* const raw = opened.get();
+    opened->engine = std::make_unique<Engine>(
+        std::move(opened_device->datapath), opened_device->config, unpredictable(),
+        [this](const LogLine& line) { say(line.level, line.text); },
+        [this, raw](core::ContextId context, const Error& error) {
+          spread_failure(raw->engine.get(), context, error);
+        });
+    if (!opened->engine->start_helper()) {
+      return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
+                   "check the limits on threads and open files (ulimit -u, -n)"};
+    }
+    open_.push_back(raw);
+    Engine* const engine = raw->engine.get();
+    shared = std::shared_ptr<Engine>(
+        engine, [this, opened = std::move(opened)](Engine*) mutable { retire(std::move(opened)); });
+    by_device_[index] = shared;
+    description = std::move(opened_device->description);
+  }
+  say(LogLevel::kInfo, std::move(description));
+  return shared;
+}
+
+void Registry::spread_failure(const Engine* origin, core::ContextId context, const Error& error) {
+  const std::lock_guard lock(mutex_);
+  for (const Opened* opened : open_) {
+    if (opened->engine.get() != origin) {
+      opened->engine->fail_context(context, error);
+    }
+  }
+}
+
+void Registry::retire(std::shared_ptr<Opened> opened) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(open_, opened.get());
+    ++retiring_;
+  }
+  opened->engine->stop();  // not under the lock: its thread may be spreading a failure
+  const std::lock_guard lock(mutex_);
+  statistics_.add(opened->engine->counters(), opened->udp);
+  const std::string stats_file = opened->stats_file;
+  opened.reset();
+  --retiring_;
+  if (open_.empty() && retiring_ == 0 && !stats_file.empty()) {
+    statistics_.write(stats_file);
+  }
+}
+
+}  // namespace dlcp::engine

@@ -1,0 +1,67 @@
+// What this process has: its settings, its devices, and the engines that are open on them. One
+// engine per device, shared by all communicators; it lives as long as anybody holds it. The
+// process's registry is never destroyed: NCCL's threads may still be inside while exit runs
+// destructors.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "datapath/udp/interfaces.h"
+#include "engine/engine.h"
+#include "engine/settings.h"
+#include "engine/statistics.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+struct Setup {
+  Settings settings;
+  std::vector<datapath::Interface> devices;
+};
+
+class Registry {
+ public:
+  static Registry& of_process();
+  explicit Registry(LogSink log) : log_(std::move(log)) {}
+
+  // Reads settings and interfaces, unless engines are open that run on what was read before; says
+  // in the log what is in force whenever it has read.
+  void refresh();
+  // The outcome of the last refresh(); stays valid while it is held.
+  std::shared_ptr<const Result<Setup>> setup();
+
+  // The engine of a device, opened if need be. Letting go of the last one joins its thread and
+  // closes its sockets; after the last of all, statistics are written.
+  Result<std::shared_ptr<Engine>> engine(int device);
+
+  core::ContextId new_context() { return next_context_.fetch_add(1); }
+  // Where log lines go; set before the first use of anything else.
+  void set_log(LogSink log);
+
+ private:
+  struct Opened {
+    std::unique_ptr<Engine> engine;
+    const datapath::UdpCounters* udp = nullptr;
+    std::string stats_file;
+  };
+
+  void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
+  void retire(std::shared_ptr<Opened> opened);
+  void say(LogLevel level, std::string text);
+
+  // Recursive: failing a context on one device may uncover failures of another context there.
+  std::recursive_mutex mutex_;
+  LogSink log_;
+  std::shared_ptr<const Result<Setup>> setup_;
+  std::vector<std::weak_ptr<Engine>> by_device_;
+  std::vector<Opened*> open_;
+  std::size_t retiring_ = 0;
+  Statistics statistics_;
+  std::atomic<core::ContextId> next_context_{1};
+};
+
+}  // namespace dlcp::engine

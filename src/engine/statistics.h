@@ -1,0 +1,29 @@
+// Counters of a process, summed over its devices and their lifetimes, and their form as JSON.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/counters.h"
+#include "datapath/udp/udp_counters.h"
+
+namespace dlcp::engine {
+
+class Statistics {
+ public:
+  void add(const core::Counters& counters, const datapath::UdpCounters* udp);
+
+  // One object: every core counter by its name, "mean_burst", and "udp" with its counters.
+  std::string json() const;
+
+  // Writes json() to `path`, where %p stands for the process id. Failures are silent: nobody is
+  // left to hear of them when this is called.
+  void write(const std::string& path) const;
+
+ private:
+  std::array<std::uint64_t, core::kCounterCount> core_{};
+  datapath::UdpCounters udp_;
+};
+
+}  // namespace dlcp::engine

@@ -1,0 +1,166 @@
+// One bounded step of the engine: packets in, timers, packets out, events; and the helper thread's
+// part in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "engine/clock.h"
+#include "engine/engine.h"
+#include "engine/turn.h"
+#include "util/ordered_copy.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr int kReceiveBatches = 2;      // of 64 packets, per step: bounds how long a caller is held
+constexpr int kTransmitBatches = 4;     // likewise
+constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
+constexpr Duration kPollingPause = 300us;  // without a poll for so long, nobody polls
+constexpr Duration kLookUp = 1ms;          // of the helper, while somebody polls
+
+}  // namespace
+
+void Engine::poll() {
+  Turn turn(*this, std::try_to_lock);
+  if (turn.held()) {
+    step(turn.now());
+  }
+}
+
+bool Engine::step(Time now) {
+  const bool received = receive_packets(now);
+  if (endpoint_.next_timeout() <= now) {
+    endpoint_.on_timeout(now);
+  }
+  const bool sent_to_bound = transmit(now);
+  take_events(now);
+  more_work_ = received || sent_to_bound;
+  return more_work_;
+}
+
+// True if more packets may be waiting.
+bool Engine::receive_packets(Time now) {
+  for (int batch = 0; batch < kReceiveBatches; ++batch) {
+    const std::size_t count = datapath_->receive(now, arrived_);
+    for (std::size_t i = 0; i < count; ++i) {
+      endpoint_.on_packet(now, arrived_[i]);
+      place();
+    }
+    if (count < arrived_.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Engine::place() {
+  for (const core::Placement& placement : endpoint_.placements()) {
+    ordered_copy(placement.destination, placement.payload.data(), placement.payload.size());
+  }
+}
+
+// True if the core may have more to send now.
+bool Engine::transmit(Time now) {
+  for (int batch = 0; batch < kTransmitBatches; ++batch) {
+    if (outbox_.empty()) {
+      outbox_.filled(endpoint_.poll_transmit(now, outbox_.room()));
+      if (outbox_.empty()) {
+        return false;
+      }
+    }
+    outbox_.took(datapath_->send(outbox_.waiting()));
+    if (!outbox_.empty()) {
+      return false;  // deadline() sees to the rest
+    }
+  }
+  return true;
+}
+
+void Engine::take_events(Time now) {
+  while (const auto event = endpoint_.poll_event()) {
+    on_event(now, *event);
+  }
+}
+
+void Engine::on_event(Time now, const core::Event& event) {
+  const auto found = connections_.find(event.connection);
+  if (found == connections_.end()) {
+    return;  // closed or not accepted yet
+  }
+  Connection& connection = *found->second;
+  if (event.kind == core::Event::Kind::kClosed) {
+    if (!connection.failed.load(std::memory_order_relaxed)) {
+      const core::ContextId context = connection.context;
+      fail(connection, event.error);
+      to_log_.push_back({LogLevel::kWarn, event.error.message()});
+      failures_.push_back({context, event.error});
+      endpoint_.fail_context(now, context, event.error);
+      fail_connections(context, event.error);
+    }
+    return;
+  }
+  Request* request = connection.find(event.request);
+  if (request == nullptr ||
+      request->state.load(std::memory_order_relaxed) != Request::State::kPending) {
+    return;
+  }
+  request->bytes = event.bytes;
+  if (event.kind == core::Event::Kind::kSendDone && !outbox_.empty()) {
+    outbox_.drop_within(request->memory);
+  }
+  request->state.store(Request::State::kDone, std::memory_order_release);
+}
+
+void Engine::fail(Connection& connection, const Error& error) {
+  if (!outbox_.empty()) {
+    for (const Request& request : connection.requests) {
+      if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
+        outbox_.drop_within(request.memory);
+      }
+    }
+  }
+  connection.fail(error);
+}
+
+void Engine::fail_connections(core::ContextId context, const Error& error) {
+  for (const auto& [id, connection] : connections_) {
+    if (connection->context == context) {
+      fail(*connection, error);
+    }
+  }
+}
+
+// When a step is due though no packet arrives.
+Time Engine::deadline(Time now) const {
+  Time next = std::min(endpoint_.next_timeout(), datapath_->next_release());
+  if (more_work_) {
+    next = now;
+  } else if (!outbox_.empty()) {
+    next = std::min(next, now + kRetryHeld);
+  }
+  return next;
+}
+
+HelperThread::Sleep Engine::helper_turn() {
+  const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  const Time now = steady_now();
+  if (!lock.owns_lock()) {
+    return {false, now + kLookUp};  // whoever holds it also drives
+  }
+  if (now < polled + kPollingPause) {
+    helper_wakes_ = now + kLookUp;
+    return {false, helper_wakes_};
+  }
+  step(now);
+  helper_wakes_ = deadline(now);
+  const HelperThread::Sleep sleep{true, helper_wakes_};
+  std::vector<LogLine> lines = std::exchange(to_log_, {});
+  std::vector<Failure> failures = std::exchange(failures_, {});
+  lock.unlock();
+  Turn::speak(*this, lines, failures);
+  return sleep;
+}
+
+}  // namespace dlcp::engine

@@ -1,0 +1,74 @@
+// The engine's lock while it is held. Its end decides whether the helper thread must wake sooner
+// than it planned, gives the lock back, and only then says what there is to say: loggers and other
+// engines are never called with the lock held.
+#pragma once
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/clock.h"
+#include "engine/engine.h"
+
+namespace dlcp::engine {
+
+class Engine::Turn {
+ public:
+  explicit Turn(Engine& engine) : engine_(engine), lock_(engine.mutex_), now_(steady_now()) {
+    note_poll();
+  }
+  // Takes the turn only if nobody else has it; check held().
+  Turn(Engine& engine, std::try_to_lock_t try_to_lock)
+      : engine_(engine), lock_(engine.mutex_, try_to_lock), now_(steady_now()) {
+    note_poll();
+  }
+  ~Turn() {
+    if (!lock_.owns_lock()) {
+      return;
+    }
+    const bool nudge = helper_sleeps_too_long();
+    std::vector<LogLine> lines = std::exchange(engine_.to_log_, {});
+    std::vector<Failure> failures = std::exchange(engine_.failures_, {});
+    lock_.unlock();
+    if (nudge) {
+      engine_.helper_.nudge();
+    }
+    speak(engine_, lines, failures);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  bool held() const { return lock_.owns_lock(); }
+  Time now() const { return now_; }
+
+  static void speak(Engine& engine, const std::vector<LogLine>& lines,
+                    const std::vector<Failure>& failures) {
+    for (const LogLine& line : lines) {
+      engine.log_(line);
+    }
+    for (const Failure& failure : failures) {
+      engine.on_failure_(failure.context, failure.error);
+    }
+  }
+
+ private:
+  void note_poll() { engine_.last_poll_ns_.store(ns_of(now_), std::memory_order_relaxed); }
+
+  // A poller is expected to come back soon; the helper need not be exact about deadlines that a
+  // poller will see first, but it must not sleep far beyond them.
+  bool helper_sleeps_too_long() {
+    constexpr Duration kSlack = 2ms;
+    const Time wanted = engine_.deadline(now_);
+    if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + kSlack) {
+      return false;
+    }
+    engine_.helper_wakes_ = now_;
+    return true;
+  }
+
+  Engine& engine_;
+  std::unique_lock<std::mutex> lock_;
+  const Time now_;
+};
+
+}  // namespace dlcp::engine

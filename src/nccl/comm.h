@@ -1,0 +1,32 @@
+// The objects behind the pointers that NCCL holds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "core/endpoint.h"
+#include "engine/engine.h"
+#include "nccl/context.h"
+
+namespace dlcp::nccl {
+
+struct ListenComm {
+  Context* context = nullptr;
+  std::shared_ptr<engine::Engine> engine;
+  core::ListenerId listener = 0;
+};
+
+// A sendComm or a recvComm.
+struct Comm {
+  Context* context = nullptr;
+  std::shared_ptr<engine::Engine> engine;
+  engine::Connection* connection = nullptr;
+};
+
+// Registering host memory is book-keeping: what deregMr has to fence.
+struct Registration {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,62 @@
+// What one communicator (NCCL >= 2.28) or, before, the whole process has open: its identity towards
+// the core, the engines it uses and how many objects hold them. Connections of a context fail
+// together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "engine/registry.h"
+#include "nccl/abi/types.h"
+#include "util/result.h"
+
+namespace dlcp::nccl {
+
+class Context {
+ public:
+  // `until_finalize`: engines are kept until finish(); else until the last object is closed.
+  Context(std::uint64_t comm_id, int traffic_class, bool until_finalize);
+
+  // Of the process, for interface versions without contexts; never destroyed.
+  static Context& of_process();
+
+  core::ContextId id() const { return id_; }
+  std::uint64_t comm_id() const { return comm_id_; }
+  int traffic_class() const { return traffic_class_; }
+
+  // The engine of a device; the context too holds on to it until nothing is open any more.
+  Result<std::shared_ptr<engine::Engine>> engine(int device);
+
+  // Something was opened that uses an engine (listener, connection) ...
+  void object_opened();
+  // ... and has been closed. Aborted: with work unfinished, or after a failure; nobody will wait.
+  void object_closed(bool aborted);
+
+  // A connect that NCCL will ask for again; the ticket goes into its handle.
+  std::uint64_t keep_pending(engine::Connection* connection);
+  engine::Connection* find_pending(std::uint64_t ticket);
+  void forget_pending(std::uint64_t ticket);
+
+  // Closes what is left pending, waits a bounded time for peers to confirm, and lets go of the
+  // engines.
+  void finish();
+
+ private:
+  void release_engines();
+
+  const core::ContextId id_;
+  const std::uint64_t comm_id_;
+  const int traffic_class_;
+  const bool until_finalize_;
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<engine::Engine>> engines_;
+  std::map<std::uint64_t, engine::Connection*> pending_;
+  std::uint64_t next_ticket_;
+  int open_objects_ = 0;
+  bool aborted_ = false;
+};
+
+}  // namespace dlcp::nccl

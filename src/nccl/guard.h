@@ -1,0 +1,33 @@
+// What every exported function passes through: nothing is thrown across the C boundary, and a
+// forked child is turned back before it touches anything.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include "nccl/abi/types.h"
+#include "nccl/log.h"
+#include "util/fork_guard.h"
+
+namespace dlcp::nccl {
+
+template <class Function>
+ResultCode guarded(const char* name, Function&& function) noexcept {
+  if (in_forked_child()) {
+    return ResultCode::kSystemError;
+  }
+  const char* what = "unknown exception";
+  try {
+    try {
+      return std::forward<Function>(function)();
+    } catch (const std::exception& exception) {
+      what = exception.what();
+      return refuse(
+          {ErrorCode::kInternal, std::string(name) + " failed: " + what, "a bug or no memory"});
+    }
+  } catch (...) {
+    return ResultCode::kInternalError;
+  }
+}
+
+}  // namespace dlcp::nccl

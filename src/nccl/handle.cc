@@ -1,0 +1,119 @@
+#include "nccl/handle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/crc32c.h"
+#include "wire/frame_head.h"
+
+namespace dlcp::nccl {
+namespace {
+
+constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
+constexpr std::uint8_t kHandleVersion = 1;
+constexpr std::size_t kVersionsAt = 8;
+constexpr std::size_t kPluginVersionAt = 12;
+constexpr std::size_t kPluginVersionBytes = 16;
+constexpr std::size_t kTokenAt = 28;
+constexpr std::size_t kAddressAt = 36;
+constexpr std::size_t kChecksumAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
+constexpr std::size_t kTicketAt = kHandleBytes - 8;
+static_assert(kChecksumAt + 4 <= kTicketAt);
+
+template <class Integer>
+void put(HandleBytes out, std::size_t at, Integer value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    out[at + i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+template <class Integer>
+Integer get(std::span<const std::byte, kHandleBytes> bytes, std::size_t at) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    value |= static_cast<Integer>(std::to_integer<Integer>(bytes[at + i]) << (8 * i));
+  }
+  return value;
+}
+
+std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
+  std::string version;
+  for (std::size_t i = 0; i < kPluginVersionBytes; ++i) {
+    const char c = static_cast<char>(bytes[kPluginVersionAt + i]);
+    if (c < ' ' || c > '~') {
+      break;
+    }
+    version += c;
+  }
+  return version;
+}
+
+Error foreign(std::span<const std::byte, kHandleBytes> bytes) {
+  std::string seen;
+  for (std::size_t i = 0; i < sizeof kMagic; ++i) {
+    seen += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
+  }
+  return {ErrorCode::kInvalidUsage,
+          fmt::format("the peer's rank uses another network plugin: its handle begins with {}, a "
+                      "handle of DLCP {} with 'DLCPnet'",
+                      seen, DLCP_VERSION),
+          "set NCCL_NET=DLCP on all ranks, so that one that cannot load the plugin says so"};
+}
+
+}  // namespace
+
+void encode_handle(const Handle& handle, HandleBytes out) {
+  std::ranges::fill(out, std::byte{0});
+  std::memcpy(out.data(), kMagic, sizeof kMagic);
+  out[kVersionsAt] = std::byte{kHandleVersion};
+  out[kVersionsAt + 1] = std::byte{wire::kWireVersion};
+  out[kVersionsAt + 2] = std::byte{handle.address.size};
+  std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
+              std::min(handle.plugin_version.size(), kPluginVersionBytes - 1));
+  put(out, kTokenAt, handle.listener_token);
+  std::ranges::copy(handle.address.bytes, out.begin() + kAddressAt);
+  put(out, kChecksumAt, crc32c(out.first(kChecksumAt)));
+}
+
+Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
+  if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
+    return foreign(bytes);
+  }
+  Handle handle;
+  handle.plugin_version = plugin_version_in(bytes);
+  const auto handle_version = std::to_integer<unsigned>(bytes[kVersionsAt]);
+  const auto wire_version = std::to_integer<unsigned>(bytes[kVersionsAt + 1]);
+  if (handle_version != kHandleVersion || wire_version != wire::kWireVersion) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("the peer's rank runs DLCP {} (handle version {}, wire version {}), this "
+                    "one DLCP {} (handle version {}, wire version {})",
+                    handle.plugin_version, handle_version, wire_version, DLCP_VERSION,
+                    kHandleVersion, wire::kWireVersion),
+        "install the same version on all hosts"};
+  }
+  handle.address.size = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 2]);
+  if (get<std::uint32_t>(bytes, kChecksumAt) != crc32c(bytes.first(kChecksumAt)) ||
+      handle.address.size > wire::EndpointAddress::kMaxBytes) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("the handle of the peer's rank (DLCP {}) is damaged", handle.plugin_version),
+        "NCCL's bootstrap network has changed it on the way"};
+  }
+  handle.listener_token = get<std::uint64_t>(bytes, kTokenAt);
+  std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
+              handle.address.bytes.begin());
+  return handle;
+}
+
+std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {
+  return get<std::uint64_t>(bytes, kTicketAt);
+}
+
+void set_ticket(HandleBytes bytes, std::uint64_t ticket) {
+  put(bytes, kTicketAt, ticket);
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,38 @@
+// The 128 bytes that NCCL carries from listen to connect, in our layout. They come from another
+// rank, which may run another version or another plugin altogether, so decoding believes nothing.
+// The last bytes are scratch space of the connecting side: NCCL repeats connect with the same
+// memory.
+//
+// Layout, little-endian: magic (8), handle version, wire version, address size, zero, plugin
+// version (16, zero-padded), listener token (8), address (60), CRC-32C of all before (4), zeros,
+// ticket (8).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "nccl/abi/types.h"
+#include "util/result.h"
+#include "wire/packet.h"
+
+namespace dlcp::nccl {
+
+struct Handle {
+  std::uint64_t listener_token = 0;
+  wire::EndpointAddress address;
+  std::string plugin_version;  // for messages; cut to 15 characters
+};
+
+using HandleBytes = std::span<std::byte, kHandleBytes>;
+
+void encode_handle(const Handle& handle, HandleBytes out);
+// kInvalidUsage, naming both sides, for whatever encode_handle of this version has not made.
+Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
+
+// 0 until the connecting side has put something there.
+std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes);
+void set_ticket(HandleBytes bytes, std::uint64_t ticket);
+
+}  // namespace dlcp::nccl

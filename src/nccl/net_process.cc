@@ -1,0 +1,68 @@
+// init, finalize, devices and their properties. Unusable settings show one device here, so that
+// NCCL comes to listen, where it fails, instead of quietly taking another network on this rank
+// alone.
+#include <fmt/format.h>
+
+#include "nccl/context.h"
+#include "nccl/net.h"
+
+namespace dlcp::nccl::net {
+namespace {
+
+void prepare(DebugLogger logger) {
+  arm_fork_guard();
+  set_logger(logger);
+  auto& registry = engine::Registry::of_process();
+  registry.set_log(say);
+  registry.refresh();
+}
+
+}  // namespace
+
+ResultCode init_process(DebugLogger logger) noexcept {
+  return guarded("init", [&] {
+    prepare(logger);
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_class,
+                             DebugLogger logger) noexcept {
+  return guarded("init", [&] {
+    *context = nullptr;
+    prepare(logger);
+    *context = new Context(comm_id, traffic_class, true);
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode finalize_communicator(void* context) noexcept {
+  return guarded("finalize", [&] {
+    const std::unique_ptr<Context> owned(static_cast<Context*>(context));
+    if (owned != nullptr) {
+      owned->finish();
+    }
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode devices(int* count) noexcept {
+  return guarded("devices", [&] {
+    const auto setup = engine::Registry::of_process().setup();
+    *count = setup->ok() ? static_cast<int>(setup->value().devices.size()) : 1;
+    return ResultCode::kSuccess;
+  });
+}
+
+Result<DeviceProperties> properties(int device) {
+  const auto setup = engine::Registry::of_process().setup();
+  const std::size_t count = setup->ok() ? setup->value().devices.size() : 1;
+  if (device < 0 || static_cast<std::size_t>(device) >= count) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("getProperties of device {}, there are {}", device, count), ""};
+  }
+  return setup->ok() ? describe(setup->value().devices[static_cast<std::size_t>(device)])
+                     : describe_unusable();
+}
+
+}  // namespace dlcp::nccl::net

@@ -1,0 +1,128 @@
+// Memory registration, isend, irecv and test. `request` is the engine's own: it leads back to the
+// connection and its engine.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "nccl/comm.h"
+#include "nccl/net.h"
+
+namespace dlcp::nccl::net {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = std::numeric_limits<std::uint32_t>::max();
+
+Error too_large(std::size_t bytes) {
+  return {
+      ErrorCode::kInvalidUsage,
+      fmt::format("a message of {} bytes, at most {} can be sent at once", bytes, kMessageBytesMax),
+      "NCCL keeps to maxP2pBytes; whoever calls this does not"};
+}
+
+// Failed connections were logged when they failed.
+ResultCode store(Result<engine::Request*> posted, void** request) {
+  if (!posted) {
+    return code_of(posted.error().code);
+  }
+  *request = posted.value();
+  return ResultCode::kSuccess;
+}
+
+}  // namespace
+
+ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
+                           void** registration) noexcept {
+  return guarded("regMr", [&] {
+    *registration = nullptr;
+    if (comm == nullptr || type != kPtrHost) {
+      return refuse({ErrorCode::kInvalidUsage,
+                     fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
+                                 type, kPtrHost),
+                     "GPU memory is reached through NCCL's host buffers"});
+    }
+    *registration = new Registration{static_cast<std::byte*>(data), bytes};
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
+  return guarded("deregMr", [&] {
+    const std::unique_ptr<Registration> registration(
+        static_cast<Registration*>(opaque_registration));
+    if (registration != nullptr && opaque != nullptr) {
+      const Comm& comm = *static_cast<Comm*>(opaque);
+      comm.engine->fence(*comm.connection,
+                         {registration->data, registration->bytes, registration.get()});
+    }
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
+                void** request) noexcept {
+  return guarded("isend", [&] {
+    *request = nullptr;
+    if (bytes > kMessageBytesMax) {
+      return refuse(too_large(bytes));
+    }
+    const Comm& comm = *static_cast<Comm*>(opaque);
+    return store(
+        comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration}),
+        request);
+  });
+}
+
+ResultCode receive(void* opaque, int count, void** data, const std::size_t* bytes,
+                   void** registrations, void** request) noexcept {
+  return guarded("irecv", [&] {
+    *request = nullptr;  // NCCL may come with 1 in it (kOptionalRecvCompletion)
+    if (count != 1) {
+      return refuse(
+          {ErrorCode::kInvalidUsage,
+           fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count), ""});
+    }
+    const Comm& comm = *static_cast<Comm*>(opaque);
+    const void* registration = registrations != nullptr ? registrations[0] : nullptr;
+    return store(comm.engine->receive(*comm.connection,
+                                      {static_cast<std::byte*>(data[0]), bytes[0], registration}),
+                 request);
+  });
+}
+
+ResultCode flush(void** request) noexcept {
+  return guarded("iflush", [&] {
+    *request = nullptr;  // nothing to wait for: host memory only
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode test(void* opaque, int* done, int* sizes) noexcept {
+  return guarded("test", [&] {
+    *done = 0;
+    if (opaque == nullptr) {
+      return ResultCode::kInvalidArgument;
+    }
+    auto& request = *static_cast<engine::Request*>(opaque);
+    const engine::Connection& connection = *request.connection;
+    std::size_t bytes = 0;
+    switch (connection.engine->test(request, bytes)) {
+      case engine::Request::State::kDone:
+        *done = 1;
+        if (sizes != nullptr) {
+          sizes[0] = static_cast<int>(bytes);  // NCCL only asks whether it is 0
+        }
+        return ResultCode::kSuccess;
+      case engine::Request::State::kFailed:
+        return code_of(connection.error.code);
+      case engine::Request::State::kPending:
+        return ResultCode::kSuccess;
+      case engine::Request::State::kFree:
+        break;
+    }
+    return ResultCode::kInvalidArgument;
+  });
+}
+
+}  // namespace dlcp::nccl::net

@@ -1,0 +1,63 @@
+// What NCCL asks about a device, in the shape of the newest interface version; fill() gives each
+// version the fields it has.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/registry.h"
+#include "nccl/abi/types.h"
+
+namespace dlcp::nccl {
+
+struct DeviceProperties {
+  char* name = nullptr;  // both texts live as long as the process
+  char* pci_path = nullptr;
+  std::uint64_t guid = 0;
+  int speed_mbps = 10000;
+  int port = 0;
+};
+
+inline constexpr const char* kPluginName = "DLCP";
+inline constexpr int kConnectionsMax = 1 << 16;
+inline constexpr std::size_t kOperationBytesMax = std::size_t{1} << 30;
+
+DeviceProperties describe(const datapath::Interface& interface);
+// Of the device that stands in where the settings are unusable, so that NCCL comes to listen and
+// fails.
+DeviceProperties describe_unusable();
+
+template <class Properties>
+void fill(Properties& out, const DeviceProperties& device, int index) {
+  out = {};
+  out.name = device.name;
+  out.pciPath = device.pci_path;
+  out.guid = device.guid;
+  out.ptrSupport = kPtrHost;
+  out.speed = device.speed_mbps;
+  out.port = device.port;
+  out.latency = 0;
+  out.maxComms = kConnectionsMax;
+  out.maxRecvs = 1;
+  if constexpr (requires { out.regIsGlobal; }) {
+    out.regIsGlobal = 1;  // registering is only book-keeping
+  }
+  if constexpr (requires { out.netDeviceType; }) {
+    out.netDeviceType = kNetDeviceHost;
+    out.netDeviceVersion = kNetDeviceInvalidVersion;
+  }
+  if constexpr (requires { out.vProps; }) {
+    out.vProps.ndevs = 1;
+    out.vProps.devs[0] = index;
+    out.maxP2pBytes = kOperationBytesMax;
+    out.maxCollBytes = kOperationBytesMax;
+  }
+  if constexpr (requires { out.maxMultiRequestSize; }) {
+    out.maxMultiRequestSize = 1;
+  }
+  if constexpr (requires { out.railId; }) {
+    out.railId = kUndefined;
+    out.planeId = kUndefined;
+  }
+}
+
+}  // namespace dlcp::nccl
