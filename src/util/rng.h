@@ -34,7 +34,7 @@ class Rng {
 
   // Uniform in [0, bound); bound 0 gives 0.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
 
   // Uniform in [0, 1).
@@ -43,6 +43,8 @@ class Rng {
   bool chance(double probability) { return probability > 0 && unit() < probability; }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
   std::array<std::uint64_t, 4> state_;
 };
 

@@ -67,7 +67,7 @@ constexpr std::uint32_t wire_time(Time t) {
 // The time that `stamp` meant, given a moment at most 274 s after or before it.
 constexpr Time from_wire_time(std::uint32_t stamp, Time near) {
   const auto behind = static_cast<std::int32_t>(wire_time(near) - stamp);
-  return near - Duration(static_cast<std::int64_t>(behind) << 7);
+  return time_from_ns(((ns_of(near) >> 7) - behind) * 128);
 }
 
 }  // namespace dlcp::wire

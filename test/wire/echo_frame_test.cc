@@ -1,11 +1,12 @@
 // Echo frames: round trips, and refusal of everything that is not intact or asks for too much.
+#include "wire/echo_frame.h"
+
 #include <vector>
 
 #include "catch.h"
 #include "util/crc32c.h"
 #include "util/rng.h"
 #include "wire/codec.h"
-#include "wire/echo_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;

@@ -1,0 +1,103 @@
+#include "catch.h"
+#include "core/delay_congestion.h"
+#include "core/pacer.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+// Plays rounds of 1 ms in which a window of packets is acknowledged.
+struct Rounds {
+  Rounds() : control(200us) {}
+  void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
+    for (int i = 0; i < rounds; ++i) {
+      now += 1ms;
+      AckSample sample{.now = now, .round_trip = 1ms, .fabric_delay_min = delay};
+      const double window = control.window();
+      sample.lost_packets = static_cast<std::uint32_t>(window * loss);
+      sample.acked_packets = static_cast<std::uint32_t>(window) - sample.lost_packets;
+      sample.ce_marks = static_cast<std::uint32_t>(window * marks);
+      sample.window_limited = limited;
+      control.on_ack(sample);
+    }
+  }
+  DelayCongestion control;
+  Time now = time_from_ns(0);
+  bool limited = true;
+};
+
+}  // namespace
+
+TEST_CASE("the window doubles while the network is empty") {
+  Rounds r;
+  const double before = r.control.window();
+  r.play(3, 50us);
+  CHECK(r.control.window() == Approx(8 * before));
+}
+
+TEST_CASE("the window does not grow for a sender that does not use it") {
+  Rounds r;
+  r.limited = false;
+  const double before = r.control.window();
+  r.play(20, 50us);
+  CHECK(r.control.window() == before);
+}
+
+TEST_CASE("a standing queue above the target cuts the window, at most by half a round") {
+  Rounds r;
+  r.play(4, 50us);
+  const double before = r.control.window();
+  r.play(1, 50us + 200us + 100us);
+  CHECK(r.control.window() == Approx(before * (1 - 0.8 * 100 / 350)));
+  const double then = r.control.window();
+  r.play(1, 50ms);
+  CHECK(r.control.window() == Approx(then / 2));
+}
+
+TEST_CASE("one percent of random loss leaves the window alone, ten percent do not") {
+  Rounds r;
+  r.play(4, 50us);
+  const double before = r.control.window();
+  r.play(10, 50us, 0.01);
+  CHECK(r.control.window() > before);
+  const double then = r.control.window();
+  r.play(20, 50us, 0.10);
+  CHECK(r.control.window() < then);
+}
+
+TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
+  Rounds few;
+  Rounds many;
+  few.play(5, 50us);
+  many.play(5, 50us);
+  few.play(30, 50us, 0, 0.05);
+  many.play(30, 50us, 0, 1.0);
+  CHECK(many.control.window() < few.control.window());
+}
+
+TEST_CASE("a stall leaves two packets and a quick way back") {
+  Rounds r;
+  r.play(5, 50us);
+  r.control.on_stall(r.now);
+  CHECK(r.control.window() == 2);
+  r.play(4, 50us);
+  CHECK(r.control.window() >= 32);
+}
+
+TEST_CASE("the window never falls below a quarter packet") {
+  Rounds r;
+  r.play(1, 50us);
+  r.play(100, 100ms);
+  CHECK(r.control.window() >= 0.25);
+}
+
+TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack only") {
+  Pacer pacer;
+  const Time t0 = time_from_ns(1'000'000'000);
+  pacer.on_sent(t0, 10us, 0ns);
+  CHECK_FALSE(pacer.may_send(t0 + 10us - 1ns));
+  CHECK(pacer.may_send(t0 + 10us));
+  pacer.on_sent(t0 + 1s, 10us, 100us);
+  CHECK(pacer.next() == t0 + 1s - 90us);
+}

@@ -1,0 +1,89 @@
+#include "core/credit_pool.h"
+
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+constexpr Time t0 = time_from_ns(1'000'000'000);
+constexpr std::uint32_t kPacket = 1024;
+}  // namespace
+
+TEST_CASE("a single active connection gets nearly all of the capacity") {
+  CreditPool pool(1024 * kPacket, 64 << 10);
+  Grant grant;
+  pool.join(grant, kPacket);
+  CHECK(grant.window == grant.reserve);
+  pool.on_data(t0, grant, 0);
+  pool.refresh(grant);
+  CHECK(grant.window > 900);
+  CHECK(pool.committed_bytes() <= 1024 * kPacket);
+}
+
+TEST_CASE("grants together never exceed the capacity while connections come, send and go") {
+  constexpr std::size_t kCapacity = 1000 * kPacket;
+  CreditPool pool(kCapacity, 64 << 10);
+  std::vector<Grant> grants(20);
+  for (auto& grant : grants)
+    pool.join(grant, kPacket);
+  for (int round = 0; round < 50; ++round) {
+    for (std::size_t i = 0; i < grants.size(); ++i) {
+      if ((i + static_cast<std::size_t>(round)) % 3 == 0) {
+        // Half of the senders have not heard of their newest window yet.
+        const auto heard =
+            static_cast<std::uint8_t>(i % 2 == 0 ? grants[i].epoch : grants[i].epoch - 1);
+        pool.on_data(t0, grants[i], heard);
+        pool.refresh(grants[i]);
+      } else if (round % 7 == 0) {
+        pool.reclaim(grants[i]);
+      }
+      REQUIRE(pool.committed_bytes() <= kCapacity);
+    }
+  }
+  for (auto& grant : grants)
+    pool.leave(grant);
+  CHECK(pool.committed_bytes() == 0);
+  CHECK(pool.active() == 0);
+}
+
+TEST_CASE("a window that shrank counts in full until a packet shows that the sender knows") {
+  CreditPool pool(1000 * kPacket, 64 << 10);
+  Grant first;
+  Grant second;
+  pool.join(first, kPacket);
+  pool.join(second, kPacket);
+  pool.on_data(t0, first, 0);
+  pool.refresh(first);
+  pool.on_data(t0, first, first.epoch);
+  const auto large = first.committed;
+  pool.on_data(t0, second, 0);
+  pool.refresh(first);
+  CHECK(first.window < large);
+  CHECK(first.committed == large);
+  pool.on_data(t0, first, first.epoch);
+  CHECK(first.committed == first.window);
+}
+
+TEST_CASE("everyone keeps one packet even when there are more connections than room") {
+  CreditPool pool(10 * kPacket, 64 << 10);
+  std::vector<Grant> grants(100);
+  for (auto& grant : grants) {
+    pool.join(grant, kPacket);
+    CHECK(grant.window >= 1);
+  }
+}
+
+TEST_CASE("an idle connection gives its share back after the reclaim time") {
+  CreditPool pool(1000 * kPacket, 64 << 10);
+  Grant grant;
+  pool.join(grant, kPacket);
+  CHECK(CreditPool::reclaim_at(grant) == kNever);
+  pool.on_data(t0, grant, 0);
+  pool.refresh(grant);
+  CHECK(CreditPool::reclaim_at(grant) == t0 + kWindowReclaim);
+  pool.reclaim(grant);
+  CHECK(grant.window == grant.reserve);
+}

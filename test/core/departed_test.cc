@@ -1,0 +1,70 @@
+#include "core/departed.h"
+
+#include <array>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+using wire::FrameType;
+
+namespace {
+
+constexpr Time t0 = time_from_ns(1'000'000'000);
+const Departed::Peer kPeer{77, {}};
+
+std::size_t frames_at(Departed& departed, Time now, FrameArena& arena) {
+  departed.on_timeout(now);
+  arena.reset();
+  std::array<wire::TxPacket, 4> out;
+  return departed.poll_transmit(now, arena, 16, out);
+}
+
+}  // namespace
+
+TEST_CASE("a close is repeated until it is confirmed") {
+  FrameArena arena;
+  Departed departed = Departed::closed(t0, kPeer, 5, 30s);
+  CHECK(departed.awaits_confirmation());
+  CHECK(frames_at(departed, t0, arena) == 1);
+  CHECK(frames_at(departed, t0 + 6ms - 1ns, arena) == 0);
+  CHECK(frames_at(departed, t0 + 6ms, arena) == 1);
+  CHECK(departed.on_frame(t0 + 7ms, FrameType::kCloseAck));
+}
+
+TEST_CASE("a tombstone answers late data and probes, and lives on while they come") {
+  FrameArena arena;
+  Departed departed = Departed::confirmed(t0, kPeer, 5, 1s);
+  CHECK(frames_at(departed, t0, arena) == 0);
+  CHECK_FALSE(departed.on_frame(t0 + 900ms, FrameType::kProbe));
+  CHECK(frames_at(departed, t0 + 900ms, arena) == 1);
+  CHECK_FALSE(departed.expired(t0 + 1500ms));
+  CHECK(departed.expired(t0 + 1900ms));
+}
+
+TEST_CASE("two ends that close at once confirm each other") {
+  FrameArena arena;
+  Departed departed = Departed::closed(t0, kPeer, 5, 30s);
+  CHECK_FALSE(departed.on_frame(t0, FrameType::kClose));
+  CHECK_FALSE(departed.awaits_confirmation());
+  arena.reset();
+  std::array<wire::TxPacket, 4> out;
+  REQUIRE(departed.poll_transmit(t0, arena, 16, out) == 1);
+  CHECK(wire::decode_close_ack(out[0].payload));
+}
+
+TEST_CASE("a failed connection says so a few times and to whoever still asks, but not to a RESET") {
+  FrameArena arena;
+  Departed departed = Departed::reset(t0, kPeer, "went away", 30s);
+  CHECK_FALSE(departed.awaits_confirmation());
+  std::size_t sent = 0;
+  for (Time now = t0; now < t0 + 1s; now += 1ms)
+    sent += frames_at(departed, now, arena);
+  CHECK(sent == 4);
+  CHECK_FALSE(departed.on_frame(t0 + 2s, FrameType::kData));
+  arena.reset();
+  std::array<wire::TxPacket, 4> out;
+  REQUIRE(departed.poll_transmit(t0 + 2s, arena, 16, out) == 1);
+  CHECK(wire::decode_reset(out[0].payload)->reason == "went away");
+  CHECK(departed.on_frame(t0 + 2s, FrameType::kReset));
+}

@@ -1,0 +1,120 @@
+#include "core/flight.h"
+
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+// One message of many chunks, all posted; packets are sent by hand on chosen paths.
+struct Scene {
+  Scene() : queue(4, 1 << 20), flight(4), memory(128 * 64) {
+    queue.set_payload_bytes(128);
+    queue.set_posted(9);
+    queue.push(1, memory);
+    rtt.add(1ms);
+    for (int i = 0; i < 30; ++i)
+      rtt.add(1ms);
+  }
+  std::uint32_t send(Time at, std::uint8_t path) {
+    const ChunkRef chunk = *queue.next();
+    queue.mark_sent(chunk);
+    return flight.on_sent(at, path, chunk);
+  }
+  void receive(std::uint32_t chunk) {
+    wire::Ack ack;
+    ack.messages = {{0, chunk, 1}};
+    ack.bitmap = {std::uint64_t{1} << chunk};
+    // first_missing must not cover chunks that are missing
+    ack.messages[0].first_missing = 0;
+    SendQueue::Acked acked;
+    queue.acknowledge(ack, acked);
+  }
+  std::vector<std::uint32_t> losses(Time now) {
+    std::vector<Flight::Loss> found;
+    flight.find_losses(now, rtt, queue, found);
+    std::vector<std::uint32_t> chunks;
+    for (const auto& loss : found)
+      chunks.push_back(loss.chunk.chunk);
+    return chunks;
+  }
+
+  SendQueue queue;
+  Flight flight;
+  RttEstimator rtt;
+  std::vector<std::byte> memory;
+};
+
+constexpr Time t0 = time_from_ns(1'000'000'000);
+
+}  // namespace
+
+TEST_CASE("a packet overtaken on its own path is lost after the reordering window, not before") {
+  Scene s;
+  s.send(t0, 2);
+  const auto sequence = s.send(t0, 2);
+  s.receive(1);
+  REQUIRE(s.flight.on_report(t0 + 1ms, 2, sequence, t0));
+  CHECK(s.losses(t0 + 1ms).empty());
+  // The window is an eighth of the round trip of 1 ms.
+  REQUIRE(s.flight.deadline() == t0 + 1ms + 125us);
+  CHECK(s.losses(t0 + 1ms + 125us - 1ns).empty());
+  CHECK(s.losses(t0 + 1ms + 125us) == std::vector<std::uint32_t>{0});
+  CHECK(s.flight.empty());
+  CHECK(s.losses(t0 + 1s).empty());
+}
+
+TEST_CASE("a packet overtaken on another path gets the longer grace") {
+  Scene s;
+  s.send(t0, 0);
+  const auto sequence = s.send(t0 + 10us, 1);
+  s.receive(1);
+  REQUIRE(s.flight.on_report(t0 + 1ms + 10us, 1, sequence, t0 + 10us));
+  CHECK(s.losses(t0 + 1ms + 500us - 1ns).empty());
+  CHECK(s.losses(t0 + 1ms + 500us) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("nothing is lost while nothing sent later has arrived") {
+  Scene s;
+  s.send(t0, 0);
+  s.send(t0, 1);
+  CHECK(s.losses(t0 + 10s).empty());
+  CHECK(s.flight.deadline() == kNever);
+}
+
+TEST_CASE("an answered probe gives the packets sent before it on its path their deadline") {
+  Scene s;
+  s.send(t0, 3);
+  s.flight.on_probe_answered(t0 + 5ms, 3, t0 + 4ms);
+  CHECK(s.losses(t0 + 5ms) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("acknowledged packets leave without being lost") {
+  Scene s;
+  const auto sequence = s.send(t0, 0);
+  s.receive(0);
+  s.flight.on_report(t0 + 1ms, 0, sequence, t0);
+  CHECK(s.losses(t0 + 10s).empty());
+  CHECK(s.flight.empty());
+}
+
+TEST_CASE("a report of a packet that was never sent is refused") {
+  Scene s;
+  s.send(t0, 0);
+  CHECK_FALSE(s.flight.on_report(t0 + 1ms, 0, 1, t0));
+  CHECK_FALSE(s.flight.on_report(t0 + 1ms, 9, 0, t0));
+}
+
+TEST_CASE("a needless retransmission doubles the reordering window") {
+  Scene s;
+  s.flight.on_spurious();
+  s.send(t0, 0);
+  const auto sequence = s.send(t0, 0);
+  s.receive(1);
+  s.flight.on_report(t0 + 1ms, 0, sequence, t0);
+  s.losses(t0 + 1ms);
+  CHECK(s.flight.deadline() == t0 + 1ms + 250us);
+}

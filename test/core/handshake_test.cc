@@ -1,0 +1,105 @@
+#include "core/handshake.h"
+
+#include <array>
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+struct Scene {
+  Scene() {
+    config.datagram_bytes_max = 8972;
+    handshake.emplace(t0, config, 11, 22, local, to);
+  }
+  // Sizes of the HELLOs sent, or 0 for a START.
+  std::vector<std::uint32_t> frames(Time now) {
+    arena.reset();
+    std::array<wire::TxPacket, 16> packets;
+    const std::size_t count = handshake->poll_transmit(now, arena, packets);
+    std::vector<std::uint32_t> sizes;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto hello = wire::decode_hello(packets[i].payload);
+      sizes.push_back(hello ? static_cast<std::uint32_t>(packets[i].payload.size()) : 0);
+    }
+    return sizes;
+  }
+  void welcome(Time now, std::uint32_t size, std::uint32_t peer_max) {
+    wire::Welcome frame;
+    frame.receiver_token = 33;
+    frame.hello_bytes = size;
+    frame.datagram_bytes_max = peer_max;
+    handshake->on_welcome(now, frame);
+  }
+
+  static constexpr Time t0 = time_from_ns(1'000'000'000);
+  Config config;
+  wire::EndpointAddress local;
+  wire::EndpointAddress to;
+  FrameArena arena;
+  std::optional<Handshake> handshake;
+};
+
+using Sizes = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("HELLO goes out in every size that might pass, and again after a doubling pause") {
+  Scene s;
+  CHECK(s.frames(Scene::t0) == Sizes{8972, 8952, 4152, 1452, 1232, 548});
+  CHECK(s.frames(Scene::t0 + 5ms - 1ns).empty());
+  CHECK(s.frames(Scene::t0 + 5ms).size() == 6);
+  CHECK(s.frames(Scene::t0 + 15ms - 1ns).empty());
+  CHECK(s.frames(Scene::t0 + 15ms).size() == 6);
+}
+
+TEST_CASE("when the largest size passes, START follows at once with whole granules of payload") {
+  Scene s;
+  s.frames(Scene::t0);
+  s.welcome(Scene::t0 + 1ms, 8972, 8972);
+  CHECK(s.handshake->state() == Handshake::State::kStart);
+  CHECK(s.handshake->payload_bytes() == 69 * 128);  // 8972 - 44 = 8928 = 69.75 granules
+  CHECK(s.frames(Scene::t0 + 1ms) == Sizes{0});
+  s.handshake->on_started();
+  CHECK(s.handshake->state() == Handshake::State::kDone);
+  CHECK(s.handshake->next_timeout() == kNever);
+}
+
+TEST_CASE("the smaller of both interfaces decides") {
+  Scene s;
+  s.frames(Scene::t0);
+  s.welcome(Scene::t0 + 1ms, 1452, 1472);
+  // The peer's own 1472 is worth a try before 1452 is taken.
+  CHECK(s.frames(Scene::t0 + 6ms) == Sizes{1472});
+  s.welcome(Scene::t0 + 7ms, 1472, 1472);
+  CHECK(s.handshake->state() == Handshake::State::kStart);
+  CHECK(s.handshake->payload_bytes() == 1408);
+}
+
+TEST_CASE("a size that never passes is given up after some rounds") {
+  Scene s;
+  s.frames(Scene::t0);
+  s.welcome(Scene::t0 + 1ms, 4152, 8972);
+  Time now = Scene::t0 + 1ms;
+  for (int round = 0; round < 10 && s.handshake->state() == Handshake::State::kHello; ++round) {
+    now = s.handshake->next_timeout();
+    s.frames(now);
+  }
+  CHECK(s.handshake->state() == Handshake::State::kStart);
+  CHECK(s.handshake->payload_bytes() == 32 * 128);
+  CHECK(now - Scene::t0 < 200ms);
+}
+
+TEST_CASE("either side's wish for full checksums is enough") {
+  Scene s;
+  s.frames(Scene::t0);
+  wire::Welcome frame;
+  frame.hello_bytes = 8972;
+  frame.datagram_bytes_max = 8972;
+  frame.checksum = wire::ChecksumMode::kFull;
+  s.handshake->on_welcome(Scene::t0, frame);
+  CHECK(s.handshake->checksum() == wire::ChecksumMode::kFull);
+}

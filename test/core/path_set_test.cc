@@ -1,0 +1,87 @@
+#include "core/path_set.h"
+
+#include <array>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+constexpr Time t0 = time_from_ns(1'000'000'000);
+
+std::array<int, 8> counts_of(PathSet& paths, int draws) {
+  std::array<int, 8> counts{};
+  for (int i = 0; i < draws; ++i)
+    ++counts[paths.choose(t0, 0ns).path];
+  return counts;
+}
+}  // namespace
+
+TEST_CASE("paths that nothing is known of are all used") {
+  PathSet paths(8, 1);
+  for (const int count : counts_of(paths, 800))
+    CHECK(count > 50);
+}
+
+TEST_CASE("a slow path gets less than its share, a fast one more") {
+  PathSet paths(8, 1);
+  for (std::uint8_t path = 0; path < 8; ++path) {
+    paths.on_sent(path);
+    paths.on_report(path, 0, path == 3 ? 1ms : 100us, false);
+  }
+  const auto counts = counts_of(paths, 800);
+  CHECK(counts[3] < 40);  // only when drawn twice
+}
+
+TEST_CASE("a path that swallows several bursts is left, tried once after a pause, and taken back") {
+  PathSet paths(8, 1);
+  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));
+  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));
+  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));  // one burst in one full queue is no black hole
+  CHECK(paths.on_lost(t0, 5, t0 - 1ms, 1ms));
+  CHECK(paths.avoided() == 1);
+  CHECK(counts_of(paths, 800)[5] == 0);
+
+  const auto trial = paths.choose(t0 + 10ms, 0ns);
+  CHECK(trial.path == 5);
+  CHECK(trial.packets_max == 1);
+  CHECK(paths.choose(t0 + 29ms, 0ns).path != 5);  // the pause has doubled
+  CHECK(paths.choose(t0 + 30ms, 0ns).path == 5);
+
+  paths.on_sent(5);
+  paths.on_report(5, 0, 100us, false);
+  CHECK(paths.avoided() == 0);
+  CHECK(counts_of(paths, 800)[5] > 0);
+}
+
+TEST_CASE("when every path is avoided the packets still go somewhere, round about") {
+  PathSet paths(2, 1);
+  for (std::uint8_t path = 0; path < 2; ++path) {
+    for (int i = 0; i < 4; ++i)
+      paths.on_lost(t0, path, t0 - 4ms + i * 1ms, 1ms);
+  }
+  CHECK(paths.avoided() == 2);
+  const auto first = paths.choose(t0, 0ns);
+  const auto second = paths.choose(t0, 0ns);
+  CHECK(first.packets_max == 1);
+  CHECK(first.path != second.path);
+}
+
+TEST_CASE("a path that loses a tenth of its packets is used less, though never avoided") {
+  PathSet paths(8, 1);
+  std::array<std::uint32_t, 8> sent{};
+  for (int round = 0; round < 200; ++round) {
+    for (std::uint8_t path = 0; path < 8; ++path) {
+      paths.on_sent(path);
+      ++sent[path];
+      if (path == 2 && round % 10 == 0) {
+        paths.on_lost(t0, path, t0, 1ms);
+      } else {
+        paths.on_report(path, sent[path] - 1, 100us, false);
+      }
+    }
+  }
+  CHECK(counts_of(paths, 800)[2] < 40);
+  CHECK(paths.avoided() == 0);
+}

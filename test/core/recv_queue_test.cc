@@ -1,0 +1,164 @@
+#include "core/recv_queue.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+using Verdict = RecvQueue::Verdict;
+
+namespace {
+
+struct Queue {
+  explicit Queue(std::size_t eager = 512, std::size_t pool_bytes = 1024)
+      : pool{pool_bytes, 0}, queue(4, eager, pool) {
+    queue.set_payload_bytes(128);
+  }
+  Verdict data(std::uint32_t message, std::uint32_t bytes, std::uint32_t offset,
+               std::size_t payload_bytes = ~std::size_t{0}) {
+    wire::DataHeader header;
+    header.message = message;
+    header.message_bytes = bytes;
+    header.offset = offset;
+    if (payload_bytes == ~std::size_t{0})
+      payload_bytes = std::min<std::size_t>(128, bytes - offset);
+    payload.assign(payload_bytes, static_cast<std::byte>(message + 1));
+    return copy(queue.on_data(header, payload, placements));
+  }
+  void post(RequestId request, std::span<std::byte> buffer) {
+    queue.post(request, buffer, placements);
+    copy(0);
+  }
+  template <class T>
+  T copy(T value) {
+    for (const Placement& placement : placements) {
+      std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
+    }
+    placements.clear();
+    queue.release_copied();
+    return value;
+  }
+
+  UnpostedPool pool;
+  RecvQueue queue;
+  std::vector<std::byte> payload;
+  std::vector<Placement> placements;
+};
+
+}  // namespace
+
+TEST_CASE("chunks are placed at their offsets in whatever order") {
+  Queue q;
+  std::vector<std::byte> buffer(400, std::byte{0});
+  q.post(7, buffer);
+  CHECK(q.data(0, 300, 256) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.data(0, 300, 128) == Verdict::kPlaced);
+  const auto done = q.queue.pop_done();
+  REQUIRE(done);
+  CHECK(done->request == 7);
+  CHECK(done->bytes == 300);
+  CHECK(std::count(buffer.begin(), buffer.end(), std::byte{1}) == 300);
+  CHECK(buffer[300] == std::byte{0});
+  CHECK(q.queue.completed() == 1);
+}
+
+TEST_CASE("a chunk that is there is a duplicate, before and after its message completes") {
+  Queue q;
+  std::vector<std::byte> buffer(256);
+  q.post(1, buffer);
+  CHECK(q.data(0, 256, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 256, 0) == Verdict::kDuplicate);
+  CHECK(q.data(0, 256, 128) == Verdict::kPlaced);
+  CHECK(q.data(0, 256, 128) == Verdict::kDuplicate);
+}
+
+TEST_CASE("an early message is kept and handed over when its receive is posted") {
+  Queue q;
+  CHECK(q.data(0, 300, 128) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 256) == Verdict::kPlaced);
+  CHECK(q.queue.completed() == 1);  // all here, though nobody has asked for it
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.pool.bytes_used == 300);
+  std::vector<std::byte> buffer(300);
+  q.post(3, buffer);
+  CHECK(q.pool.bytes_used == 0);
+  CHECK(std::count(buffer.begin(), buffer.end(), std::byte{1}) == 300);
+  CHECK(q.queue.pop_done()->request == 3);
+}
+
+TEST_CASE("what exceeds the eager allowance or the pool is not kept, and can come again later") {
+  Queue q(512, 600);
+  CHECK(q.data(0, 4096, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 4096, 512) == Verdict::kNoRoom);  // beyond the first eager_bytes
+  CHECK(q.data(1, 128, 0) == Verdict::kNoRoom);     // the pool is full
+  std::vector<std::byte> buffer(4096);
+  q.post(1, buffer);
+  CHECK(q.data(0, 4096, 512) == Verdict::kPlaced);
+}
+
+TEST_CASE("impossible offsets, lengths and message numbers are refused") {
+  Queue q;
+  std::vector<std::byte> buffer(1000);
+  q.post(1, buffer);
+  CHECK(q.data(0, 300, 64, 128) == Verdict::kOutOfWindow);   // no multiple of the payload
+  CHECK(q.data(0, 300, 256, 128) == Verdict::kOutOfWindow);  // the last chunk has 44 bytes
+  CHECK(q.data(0, 300, 384, 0) == Verdict::kOutOfWindow);    // beyond the end
+  CHECK(q.data(8, 128, 0) == Verdict::kOutOfWindow);         // 2 x 4 requests ahead
+  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 301, 128) == Verdict::kOutOfWindow);  // the message has changed its size
+}
+
+TEST_CASE("a message longer than its buffer is told apart, with both sizes") {
+  Queue q;
+  std::vector<std::byte> buffer(100);
+  q.post(1, buffer);
+  CHECK(q.data(0, 300, 0) == Verdict::kTooLong);
+  REQUIRE(q.queue.overflow());
+  CHECK(q.queue.overflow()->message_bytes == 300);
+  CHECK(q.queue.overflow()->buffer_bytes == 100);
+}
+
+TEST_CASE("empty messages complete, posted before or after they come") {
+  Queue q;
+  q.post(1, {});
+  CHECK(q.data(0, 0, 0) == Verdict::kPlaced);
+  CHECK(q.data(1, 0, 0) == Verdict::kPlaced);
+  q.post(2, {});
+  CHECK(q.queue.pop_done()->request == 1);
+  CHECK(q.queue.pop_done()->request == 2);
+  CHECK(q.queue.completed() == 2);
+}
+
+TEST_CASE("a report names the first hole and what lies behind it") {
+  Queue q;
+  std::vector<std::byte> buffer(128 * 200);
+  q.post(1, buffer);
+  for (std::uint32_t chunk : {0u, 1u, 2u, 70u, 130u})
+    q.data(0, 128 * 200, chunk * 128);
+  wire::Ack ack;
+  q.queue.report(ack, 1000);
+  REQUIRE(ack.messages.size() == 1);
+  CHECK(ack.messages[0].first_missing == 3);
+  REQUIRE(ack.messages[0].bitmap_words == 3);
+  CHECK(ack.bitmap[0] == 7);
+  CHECK(ack.bitmap[1] == std::uint64_t{1} << 6);
+  CHECK(ack.bitmap[2] == 4);
+}
+
+TEST_CASE("a report keeps within the room it is given") {
+  Queue q;
+  std::vector<std::byte> buffer(128 * 200);
+  q.post(1, buffer);
+  for (std::uint32_t chunk : {1u, 199u})
+    q.data(0, 128 * 200, chunk * 128);
+  wire::Ack ack;
+  q.queue.report(ack, 9);
+  CHECK(ack.messages.empty());
+  q.queue.report(ack, 10 + 8 + 7);
+  CHECK(ack.bitmap.size() == 1);
+}

@@ -1,0 +1,140 @@
+#include "core/send_queue.h"
+
+#include <vector>
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr std::uint32_t kPayload = 128;
+
+struct Queue {
+  Queue() : queue(4, 512) { queue.set_payload_bytes(kPayload); }
+  void push(std::size_t bytes) {
+    memory.emplace_back(bytes);
+    queue.push(memory.size(), memory.back());
+  }
+  std::size_t send_all() {
+    std::size_t count = 0;
+    while (const auto chunk = queue.next()) {
+      queue.mark_sent(*chunk);
+      ++count;
+    }
+    return count;
+  }
+  SendQueue::Acked ack(std::uint32_t completed, std::vector<wire::MessageReport> messages = {},
+                       std::vector<std::uint64_t> bitmap = {}) {
+    wire::Ack frame;
+    frame.completed = completed;
+    frame.messages = std::move(messages);
+    frame.bitmap = std::move(bitmap);
+    SendQueue::Acked acked;
+    valid = queue.acknowledge(frame, acked);
+    return acked;
+  }
+
+  SendQueue queue;
+  bool valid = true;
+  std::vector<std::vector<std::byte>> memory;
+};
+
+}  // namespace
+
+TEST_CASE("a message is cut into payloads, the last one shorter, an empty one has one chunk") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(300);
+  q.push(0);
+  std::vector<std::size_t> sizes;
+  while (const auto chunk = q.queue.next()) {
+    sizes.push_back(q.queue.view(*chunk).payload.size());
+    q.queue.mark_sent(*chunk);
+  }
+  CHECK(sizes == std::vector<std::size_t>{128, 128, 44, 0});
+}
+
+TEST_CASE("messages without a posted receive get eager_bytes and no more") {
+  Queue q;
+  q.push(2000);
+  CHECK(q.send_all() == 4);  // 512 bytes
+  q.queue.set_posted(1);
+  CHECK(q.send_all() == 12);
+}
+
+TEST_CASE("one packet goes ahead however small the eager allowance") {
+  SendQueue queue(4, 0);
+  queue.set_payload_bytes(kPayload);
+  std::vector<std::byte> memory(1000);
+  queue.push(1, memory);
+  REQUIRE(queue.next());
+  queue.mark_sent(*queue.next());
+  CHECK_FALSE(queue.next());
+}
+
+TEST_CASE("a lost chunk goes before new ones, and only once") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(1000);
+  const ChunkRef first = *q.queue.next();
+  q.queue.mark_sent(first);
+  q.queue.mark_sent(*q.queue.next());
+  q.queue.mark_lost(first);
+  q.queue.mark_lost(first);
+  CHECK(q.queue.next()->chunk == 0);
+  q.queue.mark_sent(*q.queue.next());
+  CHECK(q.queue.next()->chunk == 2);
+}
+
+TEST_CASE("a bitmap acknowledges chunks behind a hole and completes the message when it closes") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(128 * 100);
+  CHECK(q.send_all() == 100);
+  // Chunks 0-65 and 70-99 are there: first missing 66, bitmap from chunk 64 on.
+  std::uint64_t word = 0b11;
+  for (int bit = 70 - 64; bit < 100 - 64; ++bit)
+    word |= std::uint64_t{1} << bit;
+  CHECK(q.ack(0, {{0, 66, 1}}, {word}).in_flight == 96);
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.ack(0, {{0, 66, 1}}, {word}).in_flight == 0);  // the same again says nothing new
+  CHECK(q.ack(0, {{0, 100, 0}}).in_flight == 4);
+  const auto done = q.queue.pop_done();
+  REQUIRE(done);
+  CHECK(done->bytes == 12800);
+  CHECK(q.queue.empty());
+}
+
+TEST_CASE(
+    "an acknowledged chunk that was declared lost is counted as spurious and not sent again") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(256);
+  CHECK(q.send_all() == 2);
+  q.queue.mark_lost({0, 0});
+  const auto acked = q.ack(1);
+  CHECK(acked.spurious == 1);
+  CHECK(acked.in_flight == 1);
+  CHECK_FALSE(q.queue.next());
+}
+
+TEST_CASE("an ACK for messages that were never sent is refused and changes nothing") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(256);
+  q.ack(1);
+  CHECK_FALSE(q.valid);
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(q.send_all() == 2);
+}
+
+TEST_CASE("chunks that were never sent cannot be acknowledged") {
+  Queue q;
+  q.queue.set_posted(9);
+  q.push(1000);
+  q.queue.mark_sent(*q.queue.next());
+  CHECK(q.ack(0, {{0, 8, 0}}).in_flight == 1);
+  CHECK_FALSE(q.queue.pop_done());
+}
