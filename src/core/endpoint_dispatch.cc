@@ -168,11 +168,11 @@ void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connecti
       break;
     case wire::FrameType::kProbe:
       if (const auto frame = wire::decode_probe(packet.bytes); (intact = frame.has_value())) {
-        connection.on_probe(now, *frame);
+        connection.on_probe(now, *frame, packet.path);
       }
       break;
     case wire::FrameType::kPong:
-      if ((intact = wire::decode_pong(packet.bytes).has_value())) connection.on_pong(now);
+      if ((intact = wire::decode_pong(packet.bytes).has_value())) connection.on_pong(now, packet.path);
       break;
     case wire::FrameType::kClose:
       if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {

@@ -170,8 +170,9 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
 }
 
-void RecvConnection::on_probe(Time now, const wire::Probe& probe) {
+void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
   heard(now);
+  reply_path_ = path;  // the last one's way back may be what is broken
   if (!started_) return;
   probe_to_answer_ = probe.echo;
   ack_at_ = now;

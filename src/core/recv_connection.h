@@ -37,8 +37,11 @@ class RecvConnection {
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
                std::vector<Placement>& placements);
-  void on_probe(Time now, const wire::Probe& probe);
-  void on_pong(Time now) { heard(now); }
+  void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
+  void on_pong(Time now, wire::PathIndex path) {
+    heard(now);
+    reply_path_ = path;
+  }
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
   void on_reset(const wire::Reset& reset);
   void on_timeout(Time now);

@@ -157,6 +157,12 @@ void SendConnection::on_ping(Time now, const wire::Ping& ping) {
 void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
   heard(now);
   peer_closed_ = true;
+  if (handshake_.state() == Handshake::State::kStart) {
+    // The peer accepted, and closed before its STARTED got through: that will not be said again.
+    handshake_.on_started();
+    queue_.set_payload_bytes(handshake_.payload_bytes());
+    owed_since_ = kNever;
+  }
   SendQueue::Acked acked;
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
   if (number - queue_.first_message() < std::uint64_t{1} << 31) {
