@@ -1,0 +1,255 @@
+// Messages through the plugin within one process: exactness, sizes, order, limits, errors.
+#include <cstring>
+#include <deque>
+#include <map>
+
+#include "catch.h"
+#include "plugin.h"
+
+namespace {
+
+using namespace dlcp::test;
+using namespace std::chrono_literals;
+
+// Streams `messages` of `bytes` with `inflight` outstanding and compares every one of them.
+void stream(const Link& link, std::size_t bytes, int messages, std::size_t inflight) {
+  const NetV12& net = *link.net;
+  Mover sender(net, link.send, true, bytes * inflight);
+  Mover receiver(net, link.recv, false, bytes * inflight);
+  std::deque<void*> sends;
+  std::deque<void*> receives;
+  int sent = 0;
+  int posted = 0;
+  int received = 0;
+  fill_random(sender.memory(), bytes);
+  std::vector<std::vector<std::byte>> expected(inflight);
+  int wrong = 0;
+  const bool finished = within(60s, [&] {
+    if (posted < messages && receives.size() < inflight) {
+      const std::size_t at = static_cast<std::size_t>(posted) % inflight * bytes;
+      if (void* request = receiver.try_post(at, bytes)) {
+        receives.push_back(request);
+        ++posted;
+      }
+    }
+    if (sent < messages && sends.size() < inflight &&
+        sent < received + static_cast<int>(inflight)) {
+      const std::size_t slot = static_cast<std::size_t>(sent) % inflight;
+      std::byte* data = sender.memory().data() + slot * bytes;
+      if (bytes >= sizeof sent) {
+        std::memcpy(data, &sent, sizeof sent);
+      }
+      if (void* request = sender.try_post(slot * bytes, bytes)) {
+        expected[slot].assign(data, data + bytes);
+        sends.push_back(request);
+        ++sent;
+      }
+    }
+    int done = 0;
+    if (!sends.empty()) {
+      REQUIRE(net.test(sends.front(), &done, nullptr) == ResultCode::kSuccess);
+      if (done != 0) {
+        sends.pop_front();
+      }
+    }
+    int size = -1;
+    done = 0;
+    if (!receives.empty()) {
+      REQUIRE(net.test(receives.front(), &done, &size) == ResultCode::kSuccess);
+      if (done != 0) {
+        receives.pop_front();
+        const std::size_t slot = static_cast<std::size_t>(received) % inflight;
+        const bool exact = static_cast<std::size_t>(size) == bytes &&
+                           (bytes == 0 || std::memcmp(receiver.memory().data() + slot * bytes,
+                                                      expected[slot].data(), bytes) == 0);
+        wrong += exact ? 0 : 1;
+        ++received;
+      }
+    }
+    return received == messages && sends.empty();
+  });
+  CHECK(finished);
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("messages of every awkward size arrive exactly") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  for (const std::size_t bytes :
+       {0u, 1u, 7u, 8u, 127u, 128u, 129u, 1408u, 1409u, 65536u, 1u << 20}) {
+    INFO(bytes);
+    stream(link, bytes, bytes > 100000 ? 12 : 60, 8);
+  }
+}
+
+TEST_CASE("32 requests of 1 MiB are outstanding at once in each direction") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  constexpr std::size_t kBytes = 1 << 20;
+  constexpr std::size_t kCount = 32;
+  Mover sender(plugin.net(), link.send, true, kBytes * kCount);
+  Mover receiver(plugin.net(), link.recv, false, kBytes * kCount);
+  fill_random(sender.memory(), 5);
+  std::vector<void*> requests;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    requests.push_back(receiver.try_post(i * kBytes, kBytes));
+    REQUIRE(requests.back() != nullptr);
+  }
+  for (std::size_t i = 0; i < kCount; ++i) {
+    requests.push_back(sender.try_post(i * kBytes, kBytes));
+    REQUIRE(requests.back() != nullptr);
+  }
+  for (void* request : requests) {
+    CHECK(finish(plugin.net(), request) == ResultCode::kSuccess);
+  }
+  CHECK(sender.memory() == receiver.memory());
+}
+
+TEST_CASE("a bad network loses, repeats, reorders and damages packets and nothing is wrong") {
+  for (const char* fault : {"drop=0.01", "drop=0.2,dup=0.05,reorder=0.1,seed=3",
+                            "drop=0.02,reorder=0.3,delay_us=200,jitter_us=400", "blackhole=25%"}) {
+    INFO(fault);
+    set_environment({{"DLCP_FAULT", fault}});
+    Plugin plugin;
+    Rank a(plugin.net());
+    Rank b(plugin.net());
+    Link link = make_link(a, b);
+    stream(link, 64 << 10, 40, 8);
+    stream(link, 0, 20, 8);
+    stream(link, 777, 100, 32);
+    }
+}
+
+TEST_CASE("damaged payloads are caught with DLCP_CHECKSUM=full") {
+  set_environment({{"DLCP_FAULT", "corrupt=0.05"}, {"DLCP_CHECKSUM", "full"}});
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  stream(link, 100'000, 40, 8);
+}
+
+TEST_CASE("a receive larger than its message completes with the message's size and no more bytes") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  Mover sender(plugin.net(), link.send, true, 5000);
+  Mover receiver(plugin.net(), link.recv, false, 20000);
+  fill_random(sender.memory(), 9);
+  void* receive = receiver.post(0, 20000);
+  void* send = sender.post(0, 5000);
+  int size = 0;
+  REQUIRE(finish(plugin.net(), receive, &size) == ResultCode::kSuccess);
+  REQUIRE(finish(plugin.net(), send) == ResultCode::kSuccess);
+  CHECK(size == 5000);
+  CHECK(std::memcmp(receiver.memory().data(), sender.memory().data(), 5000) == 0);
+  for (std::size_t i = 5000; i < 20000; ++i) {
+    REQUIRE(receiver.memory()[i] == std::byte{0});
+  }
+}
+
+TEST_CASE("a message larger than the posted buffer is an error that names both sizes") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  Mover sender(plugin.net(), link.send, true, 5000);
+  Mover receiver(plugin.net(), link.recv, false, 4000);
+  take_log();
+  void* receive = receiver.post(0, 4000);
+  void* send = sender.post(0, 5000);
+  CHECK(finish(plugin.net(), receive) == ResultCode::kInvalidUsage);
+  CHECK(finish(plugin.net(), send) == ResultCode::kRemoteError);
+  std::string all;
+  for (const auto& line : take_log()) {
+    all += line + "\n";
+  }
+  CHECK_THAT(all, Contains("WARN") && Contains("5000") && Contains("4000"));
+}
+
+TEST_CASE("a rank that calls in no more still receives and acknowledges") {
+  set_environment({{"DLCP_FAULT", "drop=0.1"}});
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  constexpr std::size_t kBytes = 1 << 20;
+  Mover sender(plugin.net(), link.send, true, kBytes);
+  Mover receiver(plugin.net(), link.recv, false, kBytes);
+  fill_random(sender.memory(), 11);
+  void* receive = receiver.post(0, kBytes);
+  void* send = sender.post(0, kBytes);
+  REQUIRE(receive != nullptr);
+  REQUIRE(send != nullptr);
+  // Nobody polls either side: the helper threads alone carry the message.
+  CHECK(within(20s, [&] {
+    timespec pause{0, 20'000'000};
+    nanosleep(&pause, nullptr);
+    return receiver.memory() == sender.memory();
+  }));
+  CHECK(finish(plugin.net(), receive, nullptr, 2s) == ResultCode::kSuccess);
+  CHECK(finish(plugin.net(), send, nullptr, 2s) == ResultCode::kSuccess);
+}
+
+TEST_CASE("what the interface does not offer is refused in words") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  take_log();
+  std::vector<std::byte> memory(64);
+  void* registration = &memory;
+  CHECK(plugin.net().regMr(link.send, memory.data(), 64, dlcp::nccl::kPtrCuda, &registration) ==
+        ResultCode::kInvalidUsage);
+  CHECK(registration == nullptr);
+  void* request = &memory;
+  CHECK(plugin.net().isend(link.send, memory.data(), std::size_t{1} << 32, 0, nullptr, nullptr,
+                           &request) == ResultCode::kInvalidUsage);
+  CHECK(request == nullptr);
+  void* data[2] = {memory.data(), memory.data()};
+  std::size_t sizes[2] = {8, 8};
+  int tags[2] = {};
+  void* handles[2] = {};
+  request = &memory;
+  CHECK(plugin.net().irecv(link.recv, 2, data, sizes, tags, handles, nullptr, &request) ==
+        ResultCode::kInvalidUsage);
+  CHECK(request == nullptr);
+  request = &memory;
+  CHECK(plugin.net().iflush(link.recv, 1, data, nullptr, handles, &request) ==
+        ResultCode::kSuccess);
+  CHECK(request == nullptr);
+  CHECK(take_log().size() == 3);
+  // A registration is no condition: the bootstrap network may come without.
+  void* receive = nullptr;
+  CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &receive) ==
+        ResultCode::kSuccess);
+}
+
+TEST_CASE("more requests than the table holds get a null request, not an error") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  Mover receiver(plugin.net(), link.recv, false, 128);
+  int taken = 0;
+  for (int i = 0; i < 200; ++i) {
+    ResultCode code{};
+    taken += receiver.try_post(0, 128, &code) != nullptr ? 1 : 0;
+    REQUIRE(code == ResultCode::kSuccess);
+  }
+  CHECK(taken >= 32);
+  CHECK(taken <= 64);
+}
