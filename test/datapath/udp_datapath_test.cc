@@ -196,6 +196,31 @@ TEST_CASE("no socket starves while others stay full") {
   CHECK(seen.size() == 8);
 }
 
+TEST_CASE("a packet on another path is seen within four polls while one path is busy") {
+  const auto sender = open_datapath(loopback_options());
+  const auto receiver = open_datapath(loopback_options());
+  REQUIRE(sender);
+  REQUIRE(receiver);
+  for (int round = 0; round < 100; ++round) {
+    Packets busy(receiver->local_address());
+    busy.add(64, 0);
+    for (int i = 0; i < 5; ++i) {
+      REQUIRE(sender->send(busy.all()) == 1);
+      REQUIRE(receive_count(*receiver, 1).size() == 1);
+    }
+    Packets other(receiver->local_address());
+    other.add(64, 2);
+    REQUIRE(sender->send(other.all()) == 1);
+    std::vector<wire::RxPacket> out(8);
+    int polls = 1;
+    while (polls < 100 && receiver->receive(steady_now(), out) == 0) {
+      ++polls;
+    }
+    CHECK(polls <= 4);
+    CHECK(out[0].path == 2);
+  }
+}
+
 TEST_CASE("the arrival time is the kernel's, on the caller's clock and never in its future") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());

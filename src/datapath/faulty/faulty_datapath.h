@@ -39,7 +39,7 @@ class FaultyDatapath final : public Datapath {
   int wait_descriptor() const override { return inner_->wait_descriptor(); }
 
   // When the next packet held back is due: call receive() then. kNever when none is held.
-  Time next_release() const;
+  Time next_release() const override;
 
   bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
   const FaultCounters& counters() const { return counters_; }
