@@ -22,7 +22,11 @@ PathSet::PathSet(std::size_t paths, std::uint64_t seed) : paths_(paths), rng_(se
 double PathSet::score(const Path& path, Duration packet_time) const {
   const std::uint32_t outstanding = path.sent - path.delivered;
   const double queued = static_cast<double>(outstanding) * static_cast<double>(packet_time.count());
-  return (static_cast<double>(path.delay.count()) + queued) * (1 + kLossPenalty * path.loss);
+  // A path nobody has seen is neither better nor worse than the others, until it swallows
+  // something.
+  const Duration delay = path.delay == Duration::zero() ? typical_delay_ : path.delay;
+  const double suspicion = 1 + kLossPenalty * path.loss + path.lost_in_row;
+  return (static_cast<double>(delay.count()) + queued) * suspicion;
 }
 
 std::size_t PathSet::random_healthy() {
@@ -56,6 +60,12 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
   return {static_cast<std::uint8_t>(take_first ? first : second), kUnlimited};
 }
 
+std::uint8_t PathSet::choose_for_probe(unsigned unanswered) {
+  if (unanswered % 2 == 0) return delivered_last_;
+  turn_ = (turn_ + 1) % paths_.size();
+  return static_cast<std::uint8_t>(turn_);
+}
+
 void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay, bool marked) {
   Path& path = paths_[index];
   const std::uint32_t news = delivered + 1 - path.delivered;
@@ -63,12 +73,14 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   path.delivered = delivered + 1;
   path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
   path.lost_in_row = 0;
+  delivered_last_ = index;
   if (path.avoided) {
     path.avoided = false;
     --avoided_;
   }
   path.pause = Duration::zero();
   if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
+  typical_delay_ += std::chrono::duration_cast<Duration>((delay - typical_delay_) * kDelayGain);
   if (path.delay == Duration::zero()) {
     path.delay = delay;
   } else {

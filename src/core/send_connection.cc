@@ -312,7 +312,7 @@ std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
     // First the path whose tail may be lost, then any other.
     const auto newest = flight_.path_of_newest();
     const std::uint8_t path =
-        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose(now, Duration::zero()).path;
+        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose_for_probe(probes_unanswered_);
     wire::Probe probe;
     probe.destination = handshake_.receiver_token();
     // The echo comes back as it is: the send time to 33 us, and the path, in one word.
