@@ -61,7 +61,7 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
 }
 
 std::uint8_t PathSet::choose_for_probe(unsigned unanswered) {
-  if (unanswered % 2 == 0) return delivered_last_;
+  if (unanswered % 2 == 0) return answered_last_;
   turn_ = (turn_ + 1) % paths_.size();
   return static_cast<std::uint8_t>(turn_);
 }
@@ -72,13 +72,7 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
   path.delivered = delivered + 1;
   path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
-  path.lost_in_row = 0;
-  delivered_last_ = index;
-  if (path.avoided) {
-    path.avoided = false;
-    --avoided_;
-  }
-  path.pause = Duration::zero();
+  restore(path);
   if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
   typical_delay_ += std::chrono::duration_cast<Duration>((delay - typical_delay_) * kDelayGain);
   if (path.delay == Duration::zero()) {
@@ -86,6 +80,20 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   } else {
     path.delay += std::chrono::duration_cast<Duration>((delay - path.delay) * kDelayGain);
   }
+}
+
+void PathSet::restore(Path& path) {
+  path.lost_in_row = 0;
+  path.pause = Duration::zero();
+  if (!path.avoided) return;
+  path.avoided = false;
+  --avoided_;
+}
+
+void PathSet::on_answered(std::uint8_t index) {
+  if (index >= paths_.size()) return;
+  restore(paths_[index]);
+  answered_last_ = index;
 }
 
 bool PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip) {

@@ -24,13 +24,15 @@ class PathSet {
   // `packet_time`: how long the network takes per packet of ours at the current rate.
   Choice choose(Time now, Duration packet_time);
 
-  // For a probe that follows `unanswered` others: by turns the path that delivered last, which is
-  // the most likely to work, and each of all paths.
+  // For a probe that follows `unanswered` others: by turns the path that answered last, which is
+  // the most likely to work both ways, and each of all paths.
   std::uint8_t choose_for_probe(unsigned unanswered);
 
   void on_sent(std::uint8_t path) { ++paths_[path].sent; }
   // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
   void on_report(std::uint8_t path, std::uint32_t delivered, Duration delay, bool marked);
+  // A probe on the path was answered: it works there and back.
+  void on_answered(std::uint8_t path);
   // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
   bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);
 
@@ -52,10 +54,11 @@ class PathSet {
 
   double score(const Path& path, Duration packet_time) const;
   std::size_t random_healthy();
+  void restore(Path& path);
 
   std::vector<Path> paths_;
   Duration typical_delay_{0};  // smoothed over all paths; stands for those not known yet
-  std::uint8_t delivered_last_ = 0;
+  std::uint8_t answered_last_ = 0;
   std::size_t turn_ = 0;
   std::size_t avoided_ = 0;
   Rng rng_;
