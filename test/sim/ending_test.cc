@@ -21,7 +21,7 @@ WorldConfig small_world(std::size_t hosts, std::uint64_t seed) {
 TEST_CASE("a close right after completion never fails the sender, at 20 % loss") {
   for_each_seed(10'000, [](std::uint64_t seed) {
     World world(small_world(2, seed));
-    world.network().set_faults({.drop = 0.2});
+    world.network().set_edge_faults({.drop = 0.2});
     const auto flow = world.open_flow(0, 1);
     world.flow(flow).close_when_done = true;
     Rng rng(seed);
@@ -47,7 +47,7 @@ TEST_CASE("a close with requests outstanding fails the peer, and touches their m
   for_each_seed(200, [](std::uint64_t seed) {
     World world(small_world(2, seed));
     world.ledger().allow_failures();
-    world.network().set_faults({.drop = 0.1});
+    world.network().set_edge_faults({.drop = 0.1});
     const auto flow = world.open_flow(0, 1);
     for (int k = 0; k < 4; ++k)
       world.transfer(flow, 400'000);
@@ -124,7 +124,7 @@ TEST_CASE("a failed context reaches every host of the ring, also those that are 
   for_each_seed(50, [](std::uint64_t seed) {
     World world(small_world(5, seed));
     world.ledger().allow_failures();
-    world.network().set_faults({.drop = 0.05});
+    world.network().set_edge_faults({.drop = 0.05});
     for (HostIndex i = 0; i < 5; ++i)
       world.open_flow(i, (i + 1) % 5);
     const auto bystander = world.open_flow(2, 4, 77);  // of another context

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "util/rng.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 256;
 constexpr std::byte kGuard{0x5a};
+constexpr std::size_t kRetiredBytesMax = std::size_t{16} << 20;
 constexpr std::size_t kPatternBytes = std::size_t{8} << 20;
 
 bool all_equal(std::span<const std::byte> bytes, std::byte value) {
@@ -68,22 +70,51 @@ std::span<std::byte> Ledger::open_buffer(HostIndex host, std::size_t flow, std::
   }
   const std::span<std::byte> buffer =
       std::span(message.buffer).subspan(kGuardBytes, message.capacity);
-  if (message.capacity > 0) buffers_[host][buffer.data()] = {flow, index};
+  buffers_[host][message.buffer.data()] = {flow, index};
   return buffer;
 }
 
+void Ledger::retire(HostIndex host, Message& message) {
+  buffers_[host].erase(message.buffer.data());
+  retired_bytes_ += message.buffer.size();
+  retired_.push_back(std::exchange(message.buffer, {}));
+  for (; retired_bytes_ > kRetiredBytesMax; retired_.pop_front()) {
+    retired_bytes_ -= retired_.front().size();
+  }
+}
+
+void Ledger::check_not_retired(Time now, HostIndex host, const core::Placement& placement) const {
+  for (const auto& memory : retired_) {
+    if (placement.destination >= memory.data() &&
+        placement.destination < memory.data() + memory.size()) {
+      fail(now, {0, 0}, fmt::format("host {} writes to memory that was given back", host));
+    }
+  }
+}
+
+// A placement outside of all buffers is what the endpoint keeps of a message without a receive.
 void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
   auto& buffers = buffers_[host];
   auto found = buffers.upper_bound(placement.destination);
-  if (found == buffers.begin()) fail(now, {0, 0}, "a write to memory that is not posted");
-  --found;
+  const std::byte* end = nullptr;
+  if (found != buffers.begin()) {
+    --found;
+    end = found->first + flows_[found->second.flow].messages[found->second.message].buffer.size();
+  }
+  if (placement.destination >= end) {
+    check_not_retired(now, host, placement);
+    std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
+    return;
+  }
   const Place place = found->second;
   Message& message = flows_[place.flow].messages[place.message];
-  const auto offset = static_cast<std::size_t>(placement.destination - found->first);
+  const std::byte* begin = found->first + kGuardBytes;
+  const auto offset = static_cast<std::size_t>(placement.destination - begin);
   const std::size_t size = placement.payload.size();
-  if (offset >= message.capacity) fail(now, place, "a write to memory that is not posted");
-  if (size > message.capacity - offset) {
-    fail(now, place, fmt::format("a write of {} bytes at {} exceeds the buffer", size, offset));
+  if (placement.destination < begin || offset + size > message.capacity) {
+    fail(now, place,
+         fmt::format("a write of {} bytes at {} leaves the buffer", size,
+                     placement.destination - begin));
   }
   if (content_expected_) {
     if (offset + size > message.bytes) {
@@ -189,8 +220,7 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
   message.receive_done = true;
   message.done_at = now;
   ++flow.receives_done;
-  if (message.capacity > 0) buffers_[flow.to].erase(message.buffer.data() + kGuardBytes);
-  std::vector<std::byte>().swap(message.buffer);
+  retire(flow.to, message);
 }
 
 void Ledger::closed(Time now, HostIndex host, const core::Event& event) {

@@ -101,14 +101,20 @@ class Ledger {
     std::size_t message;
   };
   [[noreturn]] void fail(Time now, const Place& place, const std::string& what) const;
+  void retire(HostIndex host, Message& message);
   void close_buffers(std::size_t flow);
+  void check_not_retired(Time now, HostIndex host, const core::Placement& placement) const;
   void send_done(Time now, Place place, const core::Event& event);
   void receive_done(Time now, Place place, const core::Event& event);
   void closed(Time now, HostIndex host, const core::Event& event);
 
   std::uint64_t next_shift_;
   std::deque<Flow> flows_;
-  std::map<HostIndex, std::map<const std::byte*, Place>> buffers_;  // posted and not done
+  using Buffers = std::map<const std::byte*, Place>;
+  std::map<HostIndex, Buffers> buffers_;  // posted and not done, with their guards
+  // Given back to the application; kept for a while, so that a late write is seen and harms nobody.
+  std::deque<std::vector<std::byte>> retired_;
+  std::size_t retired_bytes_ = 0;
   std::map<HostIndex, std::uint64_t> placed_bytes_;
   std::map<std::pair<HostIndex, core::ConnectionId>, Error> closed_early_;  // before accept()
   std::uint64_t hash_ = 0;

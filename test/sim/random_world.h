@@ -8,7 +8,7 @@ namespace dlcp::test {
 // Two to four hosts behind one switch or on a small leaf-spine fabric.
 WorldConfig random_world(Rng& rng, std::uint64_t seed);
 
-// Loss up to `drop_max`, duplicates, reordering, black holes; corruption only where the protocol is
+// For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering, black holes; corruption only where the protocol is
 // asked to notice it everywhere.
 datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum);
 

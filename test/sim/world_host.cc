@@ -60,7 +60,10 @@ Time World::Host::application_wakes_at(Time now) const {
 
 Time World::Host::wake_at(Time now) {
   if (dead_) return kNever;
-  Time wake = std::min({endpoint_.next_timeout(), application_wakes_at(now), resume_at_});
+  // What is due and could not go out waits for room in the NIC, not for time.
+  Time timer = endpoint_.next_timeout();
+  if (nic_was_full_ && timer <= now) timer = kNever;
+  Time wake = std::min({timer, application_wakes_at(now), resume_at_});
   if (kicked_ || datapath_.has_packets()) wake = now;
   if (nic_was_full_ && datapath_.nic().queued_bytes() <= datapath_.config().nic_queue_bytes / 2) {
     wake = now;
@@ -151,7 +154,10 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
     message.send_posted_at = now;
     ++flow.sends_posted;
   }
-  if (flow.close_when_done && flow.sends_done == flow.messages.size()) world_.close_sender(index);
+  const bool open = endpoint_.state(flow.send_connection) == core::ConnectionState::kOpen;
+  if (open && flow.close_when_done && flow.sends_done == flow.messages.size()) {
+    world_.close_sender(index);
+  }
 }
 
 void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {

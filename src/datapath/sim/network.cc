@@ -74,6 +74,10 @@ void Network::set_faults(const LinkFaults& faults) {
     link->set_faults(faults);
 }
 
+void Network::set_edge_faults(const LinkFaults& faults) {
+  for (auto& host : hosts_) host->nic().link().set_faults(faults);
+}
+
 void Network::add_outage(Time from, Time until) {
   for (Link* link : links_)
     link->add_outage(from, until);

@@ -43,7 +43,8 @@ class Network {
   std::size_t leaf_count() const { return leaves_.size(); }
   std::size_t spine_count() const { return spines_; }
 
-  void set_faults(const LinkFaults& faults);  // on every link
+  void set_faults(const LinkFaults& faults);       // on every link
+  void set_edge_faults(const LinkFaults& faults);  // where hosts send: each packet meets them once
   void add_outage(Time from, Time until);     // of every link
   // The spine forwards nothing within [from, until), and nobody is told.
   void add_spine_outage(std::size_t spine, Time from, Time until);
