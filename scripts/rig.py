@@ -12,6 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETNS = ROOT / "scripts" / "netns"
+BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +37,9 @@ class Build:
 
 
 def make_build(folder):
-    """Configures and builds the release preset there, output only when it fails."""
-    for command in (["cmake", "--preset", "release", "-B", str(folder)], ["cmake", "--build", str(folder)]):
+    """Configures the release preset there and builds what a benchmark needs; output only when it fails."""
+    for command in (["cmake", "--preset", "release", "-B", str(folder)],
+                    ["cmake", "--build", str(folder), "--target", *BENCH_TARGETS]):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{done.stdout}{done.stderr}\n{' '.join(command)} failed")
@@ -95,12 +97,14 @@ def run_ahead():
         os.nice(-15)
 
 
-def run_json(command, environment=None, timeout=120, ahead=True):
-    """(exit code, what the command printed as JSON or None, its stderr). Ends the command's whole
-    session when it takes too long or the user interrupts."""
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, start_new_session=True, env={**os.environ, **(environment or {})},
-                               preexec_fn=run_ahead if ahead and os.geteuid() == 0 else None)
+def run_json(command, environment=None, timeout=120, show=False):
+    """(exit code, what the command printed as JSON or None, its stderr). With `show` its stderr goes to ours
+    instead, for programs that show progress on a terminal. Ends the command's whole session when it takes too
+    long or the user interrupts."""
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE,
+                               stderr=None if show else subprocess.PIPE, text=True,
+                               start_new_session=True, env={**os.environ, **(environment or {})},
+                               preexec_fn=run_ahead if os.geteuid() == 0 else None)
     try:
         output, errors = process.communicate(timeout=timeout)
     except BaseException as error:

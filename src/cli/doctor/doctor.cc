@@ -1,6 +1,4 @@
 // `dlcp doctor`: registers the verb, runs the checks that were asked for, prints.
-#include "cli/commands.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/commands.h"
 #include "cli/doctor/echo_responder.h"
 #include "cli/doctor/host_checks.h"
 #include "cli/doctor/nccl_checks.h"

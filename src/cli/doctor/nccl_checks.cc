@@ -11,19 +11,12 @@
 #include <memory>
 #include <vector>
 
+#include "cli/doctor/net_abi.h"
+
 namespace dlcp::cli {
 namespace {
 
 constexpr const char* kPluginFile = "libnccl-net-dlcp.so";
-
-// From which release on NCCL looks up which net ABI first (its own net_v*.cc of every tag).
-struct AbiRow {
-  int since;
-  int abi;
-};
-constexpr std::array<AbiRow, 7> kNewestAbi = {
-    {{23000, 12}, {22800, 11}, {22600, 10}, {22400, 9}, {22000, 8}, {21900, 7}, {21304, 6}}};
-constexpr std::array<int, 6> kOurAbis = {12, 11, 10, 9, 8, 6};
 
 struct Library {
   void* handle = nullptr;
@@ -85,7 +78,7 @@ std::vector<std::string> nccl_candidates() {
 
 std::string exported_abis(void* plugin) {
   std::string list;
-  for (const int abi : kOurAbis) {
+  for (const int abi : kOurNetAbis) {
     if (::dlsym(plugin, fmt::format("ncclNetPlugin_v{}", abi).c_str()) == nullptr) continue;
     list += fmt::format("{}v{}", list.empty() ? "" : " ", abi);
   }
@@ -105,17 +98,6 @@ std::string plugin_folder() {
 
 }  // namespace
 
-int newest_net_abi(int version) {
-  for (const AbiRow& row : kNewestAbi) {
-    if (version >= row.since) return row.abi;
-  }
-  return 0;
-}
-
-std::string nccl_version_text(int version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
-
 Finding check_nccl() {
   std::string unusable;
   for (const std::string& candidate : nccl_candidates()) {
@@ -128,9 +110,7 @@ Finding check_nccl() {
     auto* get_version = reinterpret_cast<int (*)(int*)>(::dlsym(library.handle, "ncclGetVersion"));
     int version = 0;
     if (get_version == nullptr || get_version(&version) != 0) continue;
-    const int theirs = newest_net_abi(version);
-    // NCCL takes the newest that both sides have; ours lacks v7, where it takes v6.
-    const int taken = theirs == 7 ? 6 : theirs;
+    const int taken = net_abi_taken(version);
     if (taken == 0) {
       return {"nccl", Level::kFail,
               fmt::format("{} at {}: too old, it looks up no net ABI of ours",

@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "cli/doctor/finding.h"
 #include "cli/doctor/host_checks.h"
-#include "cli/doctor/nccl_checks.h"
+#include "cli/doctor/net_abi.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
 
@@ -121,6 +121,9 @@ TEST_CASE("every NCCL release is matched with the newest net ABI that it looks u
   CHECK(newest_net_abi(22809) == 11);
   CHECK(newest_net_abi(23007) == 12);
   CHECK(newest_net_abi(21210) == 0);
+  CHECK(net_abi_taken(23007) == 12);
+  CHECK(net_abi_taken(21903) == 6);  // we have no v7, and it takes v6 as well
+  CHECK(net_abi_taken(21210) == 0);
   CHECK(nccl_version_text(22809) == "2.28.9");
 }
 

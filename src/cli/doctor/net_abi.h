@@ -1,0 +1,36 @@
+// Which version of NCCL's net interface each release looks up first, and which of ours it then
+// takes. Source: the lookup lists in NCCL's own net plugin loader, tag by tag.
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace dlcp::cli {
+
+struct NetAbiRow {
+  int since;             // ncclGetVersion's form: major * 10000 + minor * 100 + patch
+  const char* releases;  // as people write them
+  int newest;            // that these releases look up
+};
+
+inline constexpr std::array<NetAbiRow, 7> kNetAbiRows = {{
+    {23000, "2.30 and later", 12},
+    {22800, "2.28, 2.29", 11},
+    {22600, "2.26, 2.27", 10},
+    {22400, "2.24, 2.25", 9},
+    {22000, "2.20 - 2.23", 8},
+    {21900, "2.19", 7},
+    {21304, "2.13.4 - 2.18", 6},
+}};
+inline constexpr std::array<int, 6> kOurNetAbis = {12, 11, 10, 9, 8, 6};
+
+// The newest interface that NCCL of this version looks up; 0 below 2.13.4.
+int newest_net_abi(int version);
+// The newest of ours among those that it looks up; 0 when there is none.
+int net_abi_taken(int version);
+std::string nccl_version_text(int version);  // "2.28.9"
+
+// README's table.
+std::string net_abi_markdown();
+
+}  // namespace dlcp::cli
