@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kAppetiteMax = 8;
 constexpr Duration kOldestArrival = 1s;
-constexpr unsigned kGuesses = 64;  // some 25 us of polling
+constexpr Duration kGuessTime = 50us;  // a few round trips; a poller that has slept asks epoll
 
 std::int64_t realtime_ns() {
   timespec now{};
@@ -89,7 +89,7 @@ std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpC
   if (count == 0) {  // else what this call hands out still lies in the buffers
     filled_ = current_ = 0;
   }
-  if (ready_begin_ == ready_end_ && !guess_ready() && !find_ready(counters)) {
+  if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) {
     return count;
   }
   const Anchor anchor{now, realtime_ns()};
@@ -128,8 +128,8 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
 
 // Bets that the socket of the last packets has more. One poll in four asks epoll all the same, so
 // that the other sockets wait no longer than three polls.
-bool BurstReceiver::guess_ready() {
-  if (guesses_left_ == 0 || --guesses_left_ % 4 == 0) {
+bool BurstReceiver::guess_ready(Time now) {
+  if (now >= guess_until_ || ++guesses_ % 4 == 0) {
     return false;
   }
   ready_[0] = last_path_;
@@ -172,7 +172,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     return;  // nothing after all, or an error that the read has now cleared
   }
   const auto got = static_cast<std::size_t>(read);
-  guesses_left_ = path == last_path_ ? kGuesses : 0;
+  guess_until_ = path == last_path_ ? anchor.now + kGuessTime : Time::min();
   last_path_ = path;
   appetite_ = got == wanted ? std::min(2 * appetite_, kAppetiteMax) : std::max<std::size_t>(got, 1);
   for (std::size_t i = 0; i < got; ++i) {

@@ -54,7 +54,7 @@ class BurstReceiver {
 
   std::size_t drain(std::span<wire::RxPacket> out, UdpCounters& counters);
   bool find_ready(UdpCounters& counters);
-  bool guess_ready();
+  bool guess_ready(Time now);
   void read_socket(wire::PathIndex path, std::size_t room, const Anchor& anchor,
                    UdpCounters& counters);
   void take_control(const msghdr& message, const Anchor& anchor, Buffer& buffer,
@@ -73,10 +73,11 @@ class BurstReceiver {
   std::array<wire::PathIndex, kReadySockets> ready_{};  // not yet read since epoll named them
   std::size_t ready_begin_ = 0;
   std::size_t ready_end_ = 0;
-  wire::PathIndex last_path_ = 0;  // that brought something
-  unsigned guesses_left_ = 0;      // polls that may still bet on last_path_ bringing more
-  std::size_t appetite_ = 1;       // buffers to ask a socket for; grows while sockets have more
-  std::size_t merged_ = 1;         // datagrams in the buffer that was read last
+  wire::PathIndex last_path_ = 0;   // that brought something
+  Time guess_until_ = Time::min();  // polls before then may bet on last_path_ bringing more
+  unsigned guesses_ = 0;
+  std::size_t appetite_ = 1;  // buffers to ask a socket for; grows while sockets have more
+  std::size_t merged_ = 1;    // datagrams in the buffer that was read last
 
   std::array<mmsghdr, kBuffers> headers_;
   std::array<iovec, kBuffers> pieces_;
