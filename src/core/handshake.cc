@@ -13,7 +13,8 @@ constexpr Duration kLongestPause = 500ms;
 constexpr unsigned kPatience = 4;
 // Datagrams that fit common MTUs (9000, 4200, 1500, 1280) under IPv6, the larger header, and a last
 // resort.
-constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, 548};
+constexpr std::uint32_t kDatagramLeast = 548;
+constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, kDatagramLeast};
 
 }  // namespace
 
@@ -44,6 +45,10 @@ std::uint32_t Handshake::wanted() const {
 
 void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   if (state_ != State::kHello) return;
+  const bool sound = welcome.datagram_bytes_max >= kDatagramLeast &&
+                     welcome.hello_bytes >= kDatagramLeast &&
+                     welcome.hello_bytes <= config_.datagram_bytes_max;
+  if (!sound) return;
   const bool first = answered_ == 0;
   receiver_token_ = welcome.receiver_token;
   if (peer_datagram_max_ != welcome.datagram_bytes_max) {
@@ -69,6 +74,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
 }
 
 void Handshake::settle_on(std::uint32_t datagram_bytes) {
+  // A HELLO may get through to a peer that would not send as much itself.
+  datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
   const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(wire::kDataOverheadBytes);
   payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
   state_ = State::kStart;
