@@ -102,8 +102,17 @@ void World::Host::take(Time now, const wire::RxPacket& packet) {
 
 std::size_t World::Host::receive(Time now) {
   const std::size_t count = datapath_.receive(now, received_);
-  for (std::size_t i = 0; i < count; ++i)
-    take(now, received_[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!world_.filter_) {
+      take(now, received_[i]);
+      continue;
+    }
+    wire::RxPacket packet = received_[i];
+    std::vector<std::byte> bytes(packet.bytes.begin(), packet.bytes.end());
+    if (!world_.filter_(index_, bytes)) continue;
+    packet.bytes = bytes;
+    take(now, packet);
+  }
   return count;
 }
 
