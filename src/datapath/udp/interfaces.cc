@@ -88,24 +88,6 @@ bool is_usable(const ifaddrs& entry) {
   return entry.ifa_addr != nullptr && (entry.ifa_flags & kNeeded) == kNeeded;
 }
 
-std::string interface_of(const IpAddress& ip) {
-  const Result<IfaddrsList> list = read_addresses();
-  if (!list) {
-    return {};
-  }
-  for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
-    const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
-    if (entry->ifa_addr == nullptr) {
-      continue;
-    }
-    const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
-    if (found && (*found == ip || (has_loopback && ip.is_loopback()))) {
-      return entry->ifa_name;
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> family) {
@@ -160,6 +142,24 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
   properties.is_virtual = !error && place.find("/devices/virtual/") != place.npos;
   properties.is_bridge = fs::exists(directory / "bridge", error);
   return properties;
+}
+
+std::string interface_of(const IpAddress& ip) {
+  const Result<IfaddrsList> list = read_addresses();
+  if (!list) {
+    return {};
+  }
+  for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
+    const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
+    if (entry->ifa_addr == nullptr) {
+      continue;
+    }
+    const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
+    if (found && (*found == ip || (has_loopback && ip.is_loopback()))) {
+      return entry->ifa_name;
+    }
+  }
+  return {};
 }
 
 Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip) {

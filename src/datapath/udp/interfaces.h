@@ -51,6 +51,9 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root = "/sys");
 
+// The interface that has `ip`; empty when none has.
+std::string interface_of(const IpAddress& ip);
+
 // MTU of the named interface or, with an empty name, of the one that has `ip`.
 Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip);
 

@@ -39,6 +39,18 @@ std::uint64_t random_seed() {
   return seed;
 }
 
+// Whether packets may reach the sockets one by one through the CPU's backlog queue, as from a
+// virtual interface without GRO. A card's driver merges them before, and loopback never cuts bursts
+// up.
+bool arrives_singly(const UdpOptions& options, bool is_burst_capable) {
+  if (!is_burst_capable) {
+    return true;
+  }
+  const std::string name =
+      options.interface_name.empty() ? interface_of(options.local_ip) : options.interface_name;
+  return !options.local_ip.is_loopback() && read_properties(name).is_virtual;
+}
+
 std::size_t netdev_backlog_packets() {
   std::size_t packets = 0;
   std::ifstream("/proc/sys/net/core/netdev_max_backlog") >> packets;
@@ -118,7 +130,8 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
   buffers.datagram_bytes = datagram_bytes_max_;
   buffers.sockets = address_.port_count;
   buffers.socket_budget_bytes = sockets_.front().receive_budget_bytes;
-  buffers.backlog_packets = counters_.gso_on && counters_.gro_on ? 0 : netdev_backlog_packets();
+  buffers.backlog_packets =
+      arrives_singly(options, counters_.gso_on && counters_.gro_on) ? netdev_backlog_packets() : 0;
   receive_capacity_bytes_ = receive_capacity(buffers);
 }
 
