@@ -46,7 +46,8 @@ class Handshake {
   State state_ = State::kHello;
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
   std::size_t next_size_ = 0;         // sizes_ from here on are due in this round
-  std::uint32_t answered_ = 0;        // largest size that a WELCOME named
+  bool first_round_ = true;
+  std::uint32_t answered_ = 0;  // largest size that a WELCOME named
   std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
   unsigned rounds_answered_ = 0;  // rounds of HELLO sent since the first WELCOME
   std::uint8_t path_ = 0;
