@@ -78,4 +78,25 @@ Result<OpenedDevice> open_device(const datapath::Interface& interface, const Set
   return device;
 }
 
+Status check_reachable(const wire::EndpointAddress& local, const wire::EndpointAddress& peer) {
+  const auto ours = datapath::decode_udp_address(local);
+  const auto theirs = datapath::decode_udp_address(peer);
+  if (!ours || !theirs) {
+    return Error{ErrorCode::kInvalidUsage,
+                 "the address in the peer's handle is not one of the UDP datapath",
+                 "run the same plugin version on all ranks"};
+  }
+  if (ours->ip.family != theirs->ip.family) {
+    const auto name = [](const datapath::UdpAddress& address) {
+      return address.ip.family == datapath::IpFamily::kV4 ? "IPv4" : "IPv6";
+    };
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("this rank is at {} ({}), the peer's rank at {} ({})", to_string(ours->ip),
+                    name(*ours), to_string(theirs->ip), name(*theirs)),
+        "choose interfaces of one address family on all ranks (DLCP_IFNAME)"};
+  }
+  return Unit{};
+}
+
 }  // namespace dlcp::engine

@@ -23,4 +23,7 @@ struct OpenedDevice {
 
 Result<OpenedDevice> open_device(const datapath::Interface& interface, const Settings& settings);
 
+// Whether packets can go between the two at all: both of one address family, each an address.
+Status check_reachable(const wire::EndpointAddress& local, const wire::EndpointAddress& peer);
+
 }  // namespace dlcp::engine

@@ -93,6 +93,17 @@ void Registry::refresh() {
                                                     setup.settings.fault)});
     }
   }
+  std::string all;
+  for (const LogLine& line : lines) {
+    all += line.text + '\n';
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (all == said_) {
+      return;
+    }
+    said_ = std::move(all);
+  }
   for (LogLine& line : lines) {
     say(line.level, std::move(line.text));
   }

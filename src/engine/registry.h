@@ -57,6 +57,7 @@ class Registry {
   std::recursive_mutex mutex_;
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
+  std::string said_;  // of setup_, in the log
   std::vector<std::weak_ptr<Engine>> by_device_;
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;

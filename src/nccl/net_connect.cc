@@ -2,6 +2,7 @@
 // and leaves a ticket in the handle, later ones ask how far it is.
 #include <memory>
 
+#include "engine/device.h"
 #include "nccl/comm.h"
 #include "nccl/handle.h"
 #include "nccl/net.h"
@@ -45,6 +46,11 @@ ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
   if (!engine) {
     context.object_closed(false);
     return refuse(engine.error());
+  }
+  if (auto reachable = engine::check_reachable(engine.value()->address(), peer->address);
+      !reachable) {
+    context.object_closed(true);
+    return refuse(reachable.error());
   }
   set_ticket(handle, context.keep_pending(engine.value()->connect(
                          context.id(), peer->listener_token, peer->address)));

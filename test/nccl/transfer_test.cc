@@ -125,7 +125,7 @@ TEST_CASE("a bad network loses, repeats, reorders and damages packets and nothin
     stream(link, 64 << 10, 40, 8);
     stream(link, 0, 20, 8);
     stream(link, 777, 100, 32);
-    }
+  }
 }
 
 TEST_CASE("damaged payloads are caught with DLCP_CHECKSUM=full") {

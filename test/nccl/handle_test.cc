@@ -1,0 +1,93 @@
+// The handle: what comes back from our own, and the words for every foreign one, up to the connect
+// call that meets it.
+#include "nccl/handle.h"
+
+#include "catch.h"
+#include "datapath/udp/udp_address.h"
+#include "plugin.h"
+#include "util/rng.h"
+#include "wire/frame_head.h"
+
+namespace {
+
+using namespace dlcp::test;
+namespace nccl = dlcp::nccl;
+
+nccl::Handle example() {
+  dlcp::datapath::UdpAddress address;
+  address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
+  address.ports[0] = 50000;
+  address.port_count = 1;
+  return {0x1122334455667788u, dlcp::datapath::encode(address), "1.2.3"};
+}
+
+std::string refusal(const Handle& bytes) {
+  const auto decoded = nccl::decode_handle(bytes);
+  return decoded.ok() ? "accepted" : decoded.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
+  Handle bytes;
+  nccl::encode_handle(example(), bytes);
+  CHECK(nccl::ticket_of(bytes) == 0);
+  nccl::set_ticket(bytes, 77);
+  CHECK(nccl::ticket_of(bytes) == 77);
+  auto decoded = nccl::decode_handle(bytes);
+  REQUIRE(decoded.ok());
+  CHECK(decoded->listener_token == example().listener_token);
+  CHECK(decoded->address == example().address);
+  CHECK(decoded->plugin_version == "1.2.3");
+}
+
+TEST_CASE("foreign handles are refused in words that name both sides") {
+  Handle bytes{};
+  CHECK_THAT(refusal(bytes), Contains("another network plugin") && Contains("0000000000000000") &&
+                                 Contains("DLCPnet") && Contains("NCCL_NET=DLCP"));
+  nccl::encode_handle(example(), bytes);
+  bytes[9] = std::byte{9};
+  CHECK_THAT(refusal(bytes),
+             Contains("DLCP 1.2.3") && Contains("wire version 9") &&
+                 Contains("wire version " + std::to_string(dlcp::wire::kWireVersion)));
+  nccl::encode_handle(example(), bytes);
+  bytes[40] ^= std::byte{1};
+  CHECK_THAT(refusal(bytes), Contains("damaged"));
+}
+
+TEST_CASE("no single damaged byte before the ticket is accepted") {
+  Handle intact;
+  nccl::encode_handle(example(), intact);
+  dlcp::Rng rng(4);
+  for (std::size_t i = 0; i < 100; ++i) {
+    Handle bytes = intact;
+    bytes[i] ^= static_cast<std::byte>(1 + rng.below(255));
+    CHECK(refusal(bytes) != "accepted");
+  }
+}
+
+TEST_CASE("connect refuses a peer of another plugin, version or address family at once") {
+  set_environment();
+  Plugin plugin;
+  Rank rank(plugin.net());
+  void* comm = &rank;
+  Handle foreign{};
+  take_log();
+  CHECK(plugin.net().connect(rank.context(), 0, foreign.data(), &comm, nullptr) ==
+        ResultCode::kInvalidUsage);
+  CHECK(comm == nullptr);
+  CHECK_THAT(take_log().back(), Contains("another network plugin"));
+
+  nccl::Handle v6 = example();
+  dlcp::datapath::UdpAddress address;
+  address.ip = dlcp::datapath::parse_ip_address("2001:db8::1").value();
+  address.ports[0] = 50000;
+  address.port_count = 1;
+  v6.address = dlcp::datapath::encode(address);
+  Handle bytes;
+  nccl::encode_handle(v6, bytes);
+  CHECK(plugin.net().connect(rank.context(), 0, bytes.data(), &comm, nullptr) ==
+        ResultCode::kInvalidUsage);
+  CHECK_THAT(take_log().back(), Contains("IPv6") && Contains("IPv4") && Contains("2001:db8::1") &&
+                                    Contains("DLCP_IFNAME"));
+}

@@ -1,0 +1,284 @@
+// Beginnings and ends within one process: abort, unload, failures and whom they reach, every
+// version of the interface, counters, the fork guard, the cost of an idle connection.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "catch.h"
+#include "nccl/abi/net_v6.h"
+#include "nccl/abi/net_v8.h"
+#include "plugin.h"
+
+namespace {
+
+using namespace dlcp::test;
+using namespace std::chrono_literals;
+namespace nccl = dlcp::nccl;
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string all;
+  for (const auto& line : lines) {
+    all += line + "\n";
+  }
+  return all;
+}
+
+void exchange(const Link& link, std::size_t bytes, std::uint64_t seed) {
+  Mover sender(*link.net, link.send, true, bytes);
+  Mover receiver(*link.net, link.recv, false, bytes);
+  fill_random(sender.memory(), seed);
+  void* receive = receiver.post(0, bytes);
+  void* send = sender.post(0, bytes);
+  REQUIRE(finish(*link.net, receive) == ResultCode::kSuccess);
+  REQUIRE(finish(*link.net, send) == ResultCode::kSuccess);
+  REQUIRE(sender.memory() == receiver.memory());
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void pause(std::chrono::milliseconds span) {
+  const timespec time{span.count() / 1000, span.count() % 1000 * 1'000'000};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("an abort with 32 x 1 MiB in flight frees the buffers at once and unloads cleanly") {
+  constexpr std::size_t kBytes = 1 << 20;
+  constexpr std::size_t kCount = 32;
+  for (int polls : {0, 1, 50}) {
+    set_environment();
+    auto plugin = std::make_unique<Plugin>();
+    const NetV12& net = plugin->net();
+    auto a = std::make_unique<Rank>(net);
+    auto b = std::make_unique<Rank>(net);
+    Link link = make_link(*a, *b);
+    {
+      Mover sender(net, link.send, true, kBytes * kCount);
+      Mover receiver(net, link.recv, false, kBytes * kCount);
+      std::vector<void*> requests;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        requests.push_back(receiver.try_post(i * kBytes, kBytes));
+        requests.push_back(sender.try_post(i * kBytes, kBytes));
+      }
+      int done = 0;
+      for (int i = 0; i < polls; ++i) {
+        net.test(requests[0], &done, nullptr);
+        done = 0;
+      }
+      sender.deregister();  // then the buffers are freed, and only then the connections closed
+      receiver.deregister();
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    link.close();
+    a->finalize();
+    b->finalize();
+    CHECK(std::chrono::steady_clock::now() - begin < 2s);
+    plugin.reset();
+  }
+}
+
+TEST_CASE("one failed connection fails all of its communicator and none of another") {
+  set_environment({{"DLCP_PEER_TIMEOUT", "5"}});
+  Plugin plugin;
+  const NetV12& net = plugin.net();
+  Rank a(net);
+  Rank b(net);
+  Rank c(net);
+  Rank bystander(net);
+  Rank other(net);
+  Link ab = make_link(a, b);
+  Link bc = make_link(b, c);
+  Link apart = make_link(bystander, other);
+  Mover waits(net, bc.recv, false, 100);
+  void* waiting = waits.post(0, 100);
+  Mover fails(net, ab.recv, false, 100);
+  void* failing = fails.post(0, 100);
+  take_log();
+  net.closeSend(std::exchange(ab.send, nullptr));
+  CHECK(finish(net, failing, nullptr, 3s) == ResultCode::kRemoteError);
+  CHECK(finish(net, waiting, nullptr, 3s) == ResultCode::kRemoteError);
+  CHECK_THAT(joined(take_log()), Contains("WARN") && Contains("closed the connection"));
+  exchange(apart, 10'000, 3);
+}
+
+TEST_CASE("the plugin can be unloaded and loaded again while another communicator lives") {
+  set_environment();
+  Plugin keeper;
+  Rank a(keeper.net());
+  Rank b(keeper.net());
+  Link link = make_link(a, b);
+  for (int round = 0; round < 5; ++round) {
+    Plugin again;
+    Rank c(again.net());
+    Rank d(again.net());
+    Link second = make_link(c, d);
+    exchange(second, 50'000, 100u + static_cast<unsigned>(round));
+    exchange(link, 50'000, 200u + static_cast<unsigned>(round));
+  }
+  exchange(link, 50'000, 300);
+}
+
+TEST_CASE("an idle connection costs less than a hundredth of a core") {
+  set_environment();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  exchange(link, 100'000, 1);
+  pause(100ms);
+  const double before = cpu_seconds();
+  pause(1000ms);
+  CHECK(cpu_seconds() - before < 0.010);
+}
+
+TEST_CASE("counters are written as JSON when the last communicator ends") {
+  char path[] = "/tmp/dlcp-stats-XXXXXX";
+  const int file = mkstemp(path);
+  REQUIRE(file >= 0);
+  close(file);
+  set_environment({{"DLCP_STATS_FILE", path}, {"DLCP_FAULT", "drop=0.05"}});
+  {
+    Plugin plugin;
+    Rank a(plugin.net());
+    Rank b(plugin.net());
+    Link link = make_link(a, b);
+    exchange(link, 1 << 20, 1);
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  unlink(path);
+  CHECK_THAT(text.str(), Contains("\"packets_sent\": ") && Contains("\"mean_burst\": ") &&
+                             Contains("\"udp\": {") && Contains("\"tx_syscalls\": "));
+  CHECK_THAT(text.str(), !Contains("\"packets_retransmitted\": 0,"));
+}
+
+TEST_CASE("the settings in force are logged once, where NCCL's default filter shows them") {
+  set_environment({{"DLCP_PATHS", "4"}});
+  take_log();
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  const std::string log = joined(take_log());
+  CHECK_THAT(log, Contains("INFO 17 NET/DLCP : settings in force:"));
+  CHECK_THAT(log, Contains("DLCP_PATHS=4 (environment)"));
+  CHECK(log.find("settings in force") == log.rfind("settings in force"));
+}
+
+TEST_CASE("a forked child is turned back at every door and its parent goes on") {
+  set_environment();
+  Plugin plugin;
+  const NetV12& net = plugin.net();
+  Rank a(net);
+  Rank b(net);
+  Link link = make_link(a, b);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    void* context = nullptr;
+    int number = 0;
+    void* request = nullptr;
+    char byte = 0;
+    const bool turned_back =
+        net.init(&context, 1, nullptr, logger, nullptr) == ResultCode::kSystemError &&
+        net.devices(&number) == ResultCode::kSystemError &&
+        net.isend(link.send, &byte, 1, 0, nullptr, nullptr, &request) == ResultCode::kSystemError &&
+        net.closeSend(link.send) == ResultCode::kSystemError &&
+        net.finalize(a.context()) == ResultCode::kSystemError;
+    _exit(turned_back ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  exchange(link, 100'000, 2);
+}
+
+TEST_CASE("the interfaces without contexts carry messages and start again after the last close") {
+  set_environment();
+  Plugin plugin;
+  const auto& v6 = *static_cast<const nccl::NetV6*>(plugin.symbol(nccl::kNetSymbolV6));
+  const auto& v8 = *static_cast<const nccl::NetV8*>(plugin.symbol(nccl::kNetSymbolV8));
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(v6.init(logger) == ResultCode::kSuccess);
+    REQUIRE(v8.init(logger) == ResultCode::kSuccess);
+    Handle handle;
+    void* listener = nullptr;
+    void* send = nullptr;
+    void* recv = nullptr;
+    REQUIRE(v8.listen(0, handle.data(), &listener) == ResultCode::kSuccess);
+    CHECK(within(10s, [&] {
+      if (send == nullptr) {
+        REQUIRE(v6.connect(0, handle.data(), &send) == ResultCode::kSuccess);
+      }
+      if (recv == nullptr) {
+        REQUIRE(v8.accept(listener, &recv, nullptr) == ResultCode::kSuccess);
+      }
+      return send != nullptr && recv != nullptr;
+    }));
+    std::vector<std::byte> out(300'000);
+    std::vector<std::byte> in(300'000);
+    fill_random(out, 7);
+    void* send_handle = nullptr;
+    void* recv_handle = nullptr;
+    REQUIRE(v6.regMr(send, out.data(), 300'000, nccl::kPtrHost, &send_handle) ==
+            ResultCode::kSuccess);
+    REQUIRE(v8.regMr(recv, in.data(), in.size(), nccl::kPtrHost, &recv_handle) ==
+            ResultCode::kSuccess);
+    void* sending = nullptr;
+    void* receiving = nullptr;
+    void* data = in.data();
+    int size = 300'000;
+    int tag = 0;
+    REQUIRE(v8.irecv(recv, 1, &data, &size, &tag, &recv_handle, &receiving) ==
+            ResultCode::kSuccess);
+    REQUIRE(v6.isend(send, out.data(), 300'000, 0, send_handle, &sending) == ResultCode::kSuccess);
+    REQUIRE(receiving != nullptr);
+    REQUIRE(sending != nullptr);
+    CHECK(finish(plugin.net(), receiving) == ResultCode::kSuccess);
+    CHECK(finish(plugin.net(), sending) == ResultCode::kSuccess);
+    CHECK(in == out);
+    v6.deregMr(send, send_handle);
+    v8.deregMr(recv, recv_handle);
+    v6.closeSend(send);
+    v8.closeRecv(recv);
+    v8.closeListen(listener);
+  }
+}
+
+TEST_CASE("properties are sane in every version") {
+  set_environment();
+  Plugin plugin;
+  Rank rank(plugin.net());
+  int devices = 0;
+  REQUIRE(plugin.net().devices(&devices) == ResultCode::kSuccess);
+  CHECK(devices == 1);
+  nccl::NetPropertiesV12 newest;
+  REQUIRE(plugin.net().getProperties(0, &newest) == ResultCode::kSuccess);
+  CHECK(std::string(newest.name) == "lo");
+  CHECK(newest.pciPath == nullptr);
+  CHECK(newest.ptrSupport == nccl::kPtrHost);
+  CHECK(newest.maxRecvs == 1);
+  CHECK(newest.speed > 0);
+  CHECK(newest.maxP2pBytes == std::size_t{1} << 30);
+  CHECK(newest.railId == -1);
+  CHECK(newest.vProps.ndevs == 1);
+  nccl::NetPropertiesV6 oldest;
+  const auto& v6 = *static_cast<const nccl::NetV6*>(plugin.symbol(nccl::kNetSymbolV6));
+  REQUIRE(v6.getProperties(0, &oldest) == ResultCode::kSuccess);
+  CHECK(oldest.guid == newest.guid);
+  CHECK(oldest.maxComms == newest.maxComms);
+  CHECK(plugin.net().getProperties(1, &newest) == ResultCode::kInvalidArgument);
+}

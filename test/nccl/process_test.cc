@@ -1,0 +1,209 @@
+// Ranks in processes of their own: a killed peer, a receiver that leaves early, settings that
+// differ or are wrong on one rank.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "board.h"
+#include "catch.h"
+
+namespace {
+
+using namespace dlcp::test;
+using namespace std::chrono_literals;
+
+// Listens, meets the others, connects to the next rank and accepts the one before. False on
+// failure.
+bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link) {
+  if (net.listen(self.context(), 0, board.handles[rank][0].data(), &link.listener) !=
+      ResultCode::kSuccess) {
+    return false;
+  }
+  board.meet(ranks);
+  Handle next = board.handles[(rank + 1) % ranks][0];
+  bool failed = false;
+  return within(20s,
+                [&] {
+                  failed = (link.send == nullptr &&
+                            net.connect(self.context(), 0, next.data(), &link.send, nullptr) !=
+                                ResultCode::kSuccess) ||
+                           (link.recv == nullptr &&
+                            net.accept(link.listener, &link.recv, nullptr) != ResultCode::kSuccess);
+                  return failed || (link.send != nullptr && link.recv != nullptr);
+                }) &&
+         !failed;
+}
+
+// Passes `bytes` round the ring for ever; the code of the first call that fails.
+ResultCode circulate(const NetV12& net, const Link& link, std::size_t bytes,
+                     std::atomic<int>& laps) {
+  Mover sender(net, link.send, true, bytes);
+  Mover receiver(net, link.recv, false, bytes);
+  for (;;) {
+    ResultCode code{};
+    void* receive = receiver.try_post(0, bytes, &code);
+    if (code != ResultCode::kSuccess) {
+      return code;
+    }
+    void* send = sender.try_post(0, bytes, &code);
+    if (code != ResultCode::kSuccess) {
+      return code;
+    }
+    for (void* request : {receive, send}) {
+      if (request != nullptr) {
+        if ((code = finish(net, request)) != ResultCode::kSuccess) {
+          return code;
+        }
+      }
+    }
+    laps.fetch_add(1);
+  }
+}
+
+std::string text_of(const char* path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("a rank killed mid-transfer is a remote error on every other rank, neighbour or not") {
+  constexpr int kRanks = 5;
+  Processes ranks(kRanks, [](Board& board, int rank) {
+    set_environment({{"DLCP_PEER_TIMEOUT", "1.5"}});
+    Plugin plugin;
+    Rank self(plugin.net());
+    Link link(plugin.net());
+    if (!join_ring(plugin.net(), self, board, rank, kRanks, link)) {
+      return 1;
+    }
+    const ResultCode code = circulate(plugin.net(), link, 1 << 20, board.numbers[rank]);
+    return code == ResultCode::kRemoteError ? 0 : 10 + static_cast<int>(code);
+  });
+  REQUIRE(within(20s, [&] {
+    usleep(1000);
+    return ranks.board().numbers[0].load() > 5;
+  }));
+  ranks.kill_rank(2);
+  const auto killed = std::chrono::steady_clock::now();
+  for (int rank : {0, 1, 3, 4}) {
+    INFO(rank);
+    CHECK(ranks.wait_for(rank, 10s) == 0);
+  }
+  CHECK(std::chrono::steady_clock::now() - killed < 5s);
+}
+
+TEST_CASE("a receiver that leaves right after completion never makes the sender fail") {
+  for (int round = 0; round < 25; ++round) {
+    INFO(round);
+    Processes ranks(2, [&](Board& board, int rank) {
+      set_environment({{"DLCP_FAULT", "drop=0.2,seed=" + std::to_string(2 * round + rank)},
+                       {"DLCP_PEER_TIMEOUT", "5"}});
+      Plugin plugin;
+      const NetV12& net = plugin.net();
+      Rank self(net);
+      Link link(net);
+      if (!join_ring(net, self, board, rank, 2, link)) {
+        return 1;
+      }
+      constexpr std::size_t kBytes = 40'000;
+      Mover mover(net, rank == 0 ? link.send : link.recv, rank == 0, kBytes);
+      void* request = mover.post(0, kBytes);
+      return request != nullptr && finish(net, request) == ResultCode::kSuccess ? 0 : 2;
+    });
+    REQUIRE(ranks.wait_for(1, 20s) == 0);
+    REQUIRE(ranks.wait_for(0, 20s) == 0);
+  }
+}
+
+TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree") {
+  Processes ranks(2, [](Board& board, int rank) {
+    set_environment(rank == 0 ? Settings{{"DLCP_MTU", "9000"}, {"DLCP_PATHS", "3"}}
+                              : Settings{{"DLCP_MTU", "1500"},
+                                         {"DLCP_GSO", "0"},
+                                         {"DLCP_GRO", "0"},
+                                         {"DLCP_CHECKSUM", "full"}});
+    Plugin plugin;
+    const NetV12& net = plugin.net();
+    Rank self(net);
+    Link link(net);
+    if (!join_ring(net, self, board, rank, 2, link)) {
+      return 1;
+    }
+    constexpr std::size_t kBytes = 1 << 20;
+    Mover sender(net, link.send, true, kBytes);
+    Mover receiver(net, link.recv, false, kBytes);
+    Mover expected(net, link.recv, false, kBytes);
+    fill_random(sender.memory(), static_cast<std::uint64_t>(rank));
+    fill_random(expected.memory(), static_cast<std::uint64_t>(1 - rank));
+    void* receive = receiver.post(0, kBytes);
+    void* send = sender.post(0, kBytes);
+    if (finish(net, receive) != ResultCode::kSuccess || finish(net, send) != ResultCode::kSuccess) {
+      return 2;
+    }
+    return receiver.memory() == expected.memory() ? 0 : 3;
+  });
+  CHECK(ranks.wait_for(0) == 0);
+  CHECK(ranks.wait_for(1) == 0);
+}
+
+TEST_CASE("a bad setting on one rank of four fails there at listen, with one line on stderr") {
+  char path[] = "/tmp/dlcp-stderr-XXXXXX";
+  const int file = mkstemp(path);
+  REQUIRE(file >= 0);
+  Processes ranks(4, [&](Board& board, int rank) {
+    set_environment(rank == 2 ? Settings{{"DLCP_PATHS", "many"}} : Settings{});
+    if (rank == 2) {
+      dup2(file, STDERR_FILENO);
+    }
+    Plugin plugin;
+    const NetV12& net = plugin.net();
+    Rank self(net);
+    int devices = 0;
+    dlcp::nccl::NetPropertiesV12 properties;
+    if (net.devices(&devices) != ResultCode::kSuccess || devices != 1 ||
+        net.getProperties(0, &properties) != ResultCode::kSuccess || properties.speed <= 0 ||
+        properties.maxP2pBytes == 0 || properties.name == nullptr) {
+      return 1;
+    }
+    void* listener = nullptr;
+    Handle handle;
+    ResultCode code{};
+    for (int i = 0; i < 2; ++i) {  // said once, however often it is asked
+      code = net.listen(self.context(), 0, handle.data(), &listener);
+      if (listener != nullptr) {
+        net.closeListen(listener);
+      }
+    }
+    board.meet(4);
+    return static_cast<int>(code) + (listener == nullptr ? 100 : 0);
+  });
+  CHECK(ranks.wait_for(2) == 100 + static_cast<int>(ResultCode::kInvalidUsage));
+  for (int rank : {0, 1, 3}) {
+    CHECK(ranks.wait_for(rank) == 0);
+  }
+  CHECK(text_of(path) ==
+        "NET/DLCP : DLCP_PATHS = 'many' (environment) is not valid; give 1..256\n");
+  close(file);
+  unlink(path);
+}
+
+TEST_CASE("an interface that does not exist is a bad setting, not another network") {
+  Processes ranks(1, [](Board&, int) {
+    set_environment({{"DLCP_IFNAME", "=nosuch0"}});
+    close(STDERR_FILENO);
+    Plugin plugin;
+    Rank self(plugin.net());
+    int devices = 0;
+    void* listener = nullptr;
+    Handle handle;
+    plugin.net().devices(&devices);
+    const ResultCode code = plugin.net().listen(self.context(), 0, handle.data(), &listener);
+    return devices == 1 && listener == nullptr && code == ResultCode::kInvalidUsage ? 0 : 1;
+  });
+  CHECK(ranks.wait_for(0) == 0);
+}
