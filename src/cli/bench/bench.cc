@@ -1,0 +1,127 @@
+// `dlcp bench`: registers the verb, runs its cases one after another, prints.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/bench_options.h"
+#include "cli/bench/runner.h"
+#include "cli/commands.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Modes
+  bw        rank 0 sends to rank 1 (2 to 3, ...), a stream of messages
+  lat       a message back and forth; half of the round trip is reported
+  ring      fp32 all-reduce, sliced as NCCL's Simple protocol slices it
+  incast    all ranks send to rank 0
+  alltoall  every rank sends to every other
+  abort     32 messages under way, then deregMr, free, close, finalize, dlclose
+
+What is measured
+  Gb/s is the bus bandwidth of NCCL's tests: bytes received over time; ring:
+  2(n-1)/n x size / time. Times are, per message, from its first isend to the
+  receiver's test() (bw, incast, alltoall; across machines: to the sender's),
+  half a round trip (lat), a whole all-reduce (ring).
+  Every byte depends on its position and every 512 bytes on the message; all are
+  compared. lat and ring make and compare data while the clock is stopped. In
+  streams the receiver compares in pieces of 32 KiB when nothing else moves, or
+  when it runs out of buffers; that time is taken out of the CPU seconds.
+
+Examples
+  dlcp bench --mode ring --ranks 4 --size 16M
+  dlcp bench --mode lat --size 64,4K,64K --pin --idle spin --json
+  dlcp bench --mode bw --loss 1% --size 1M
+  dlcp bench --plugin /usr/lib/libnccl-net-other.so --mode alltoall --ranks 4
+  srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
+  dlcp bench --kill-rank 2 --ranks 4 --mode ring
+
+Exit codes
+  0 all data right   1 wrong data   2 bad usage or set-up
+  3 transport error  4 time-out)";
+
+ExitCode worse(ExitCode a, ExitCode b) {
+  if (a == ExitCode::kWrongData || b == ExitCode::kWrongData) return ExitCode::kWrongData;
+  return a == ExitCode::kOk ? b : a;
+}
+
+void explain(const BenchCase& c, const BenchOptions& options) {
+  if (options.json) return;
+  if (c.loss > 0 && c.netns.empty())
+    fmt::print("{:g}% of packets are dropped inside the plugin (DLCP_FAULT), over loopback.\n",
+               c.loss * 100);
+  if (c.loss > 0 && !c.netns.empty())
+    fmt::print("--loss is a label here: the network of --netns {} loses the packets.\n", c.netns);
+}
+
+void print_details(const Report& r) {
+  if (!r.error.empty()) fmt::print("  error: {}\n", r.error);
+  for (std::size_t rank = 0; r.killed && rank < r.rank_ends.size(); rank++) {
+    const auto& [code, ms] = r.rank_ends[rank];
+    if (static_cast<int>(rank) == r.bench_case.kill_rank)
+      fmt::print("  rank {}: killed\n", rank);
+    else if (!ms)
+      fmt::print("  rank {}: no error reported\n", rank);
+    else
+      fmt::print("  rank {}: {} after {:.1f} ms\n", rank, name_of(code), *ms);
+  }
+}
+
+ExitCode run(const BenchOptions& options) {
+  auto world = options.ranks == 0 || options.world.rank >= 0
+                   ? discover_world(options.world, [](const char* n) { return std::getenv(n); })
+                   : std::nullopt;
+  const auto cases = options.cases(world ? world->size : 0);
+  Runner runner(world, options.summary(), options.common.timeout);
+  ExitCode outcome = ExitCode::kOk;
+  nlohmann::json all = nlohmann::json::array();
+  std::string plugin;
+  for (const BenchCase& c : cases) {
+    if (!runner.leads()) {
+      outcome = worse(outcome, runner.follow(c));
+      if (outcome != ExitCode::kOk) break;
+      continue;
+    }
+    if (plugin.empty()) explain(c, options);
+    const Report report = runner.lead(c);
+    outcome = worse(outcome, report.exit_code);
+    all.push_back(report.to_json());
+    if (!options.json) {
+      if (plugin.empty()) {
+        plugin =
+            fmt::format("{} (net v{}, {})", report.plugin_name, report.abi, report.plugin_path);
+        if (report.abi > 0) fmt::print("{}\n", plugin);
+        fmt::print("{}\n", table_header());
+      }
+      fmt::print("{}\n", table_row(report));
+      print_details(report);
+      std::fflush(stdout);
+    }
+    if (report.exit_code == ExitCode::kUsage || (world && outcome != ExitCode::kOk)) break;
+  }
+  if (options.json && runner.leads())
+    fmt::print("{}\n", (cases.size() == 1 && all.size() == 1 ? all[0] : all).dump(2));
+  return outcome;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* bench = app.add_subcommand(
+      "bench", "Drives an NCCL net plugin, any, as NCCL's proxy does; checks every byte");
+  auto options = std::make_shared<BenchOptions>();
+  add_options(*bench, *options);
+  bench->footer(kFooter);
+  bench->callback([options, &exit_code] {
+    try {
+      exit_code = run(*options);
+    } catch (const BenchError& e) {
+      fmt::print(stderr, "dlcp bench: {}\n", e.what());
+      exit_code = e.exit_code();
+    }
+  });
+}
+
+}  // namespace dlcp::cli

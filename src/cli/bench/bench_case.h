@@ -1,0 +1,74 @@
+// One case of `dlcp bench`: everything that a rank must know to run it. Filled from the command
+// line, the same in every process of the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "nccl/abi/types.h"
+
+namespace dlcp::cli {
+
+enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort };
+enum class LineFlags { kNone, kLl, kLl128 };
+enum class Idle { kAuto, kSpin, kYield };
+
+const char* name_of(Mode mode);
+const char* name_of(LineFlags flags);
+
+struct BenchCase {
+  std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: ours
+  Mode mode = Mode::kBandwidth;
+  int ranks = 2;
+  std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
+  int inflight = 8;
+  int channels = 1;
+  std::uint64_t iterations = 0;  // 0: by time
+  double seconds = 2;
+  double warmup_seconds = 0.3;
+  LineFlags flags = LineFlags::kNone;
+  bool check = true;
+  std::uint64_t seed = 1;
+  Idle idle = Idle::kAuto;
+  bool pin = false;
+  std::string netns;  // prefix: rank i runs inside namespace <netns><i>
+  double loss = 0;
+  double timeout = 30;
+  int kill_rank = -1;
+  int kill_after_ms = 500;
+  bool one_host = true;  // all ranks share this machine: one clock, shared memory
+
+  bool spins() const;  // what `idle` comes to on this machine
+};
+
+// Ends a rank's run; caught once, in run_rank.
+class BenchError : public std::runtime_error {
+ public:
+  BenchError(ExitCode exit_code, const std::string& what,
+             nccl::ResultCode result = nccl::ResultCode::kSuccess)
+      : std::runtime_error(what), exit_code_(exit_code), result_(result) {}
+  ExitCode exit_code() const { return exit_code_; }
+  nccl::ResultCode result() const { return result_; }
+
+ private:
+  ExitCode exit_code_;
+  nccl::ResultCode result_;
+};
+
+// Throws unless `code` is success; `call` is the plugin's function.
+void require(nccl::ResultCode code, const char* call);
+const char* name_of(nccl::ResultCode code);
+
+// "64", "4K", "1M", "2G" (powers of 1024); a comma list for several. Throws BenchError(kUsage).
+std::size_t parse_size(const std::string& text);
+std::vector<std::size_t> parse_sizes(const std::string& text);
+std::string format_size(std::size_t bytes);
+// "0.01" or "1%".
+double parse_fraction(const std::string& text);
+
+}  // namespace dlcp::cli

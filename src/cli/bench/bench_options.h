@@ -1,0 +1,35 @@
+// The command line of `dlcp bench`, and what it comes to: cases that are ready to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/world.h"
+
+namespace dlcp::cli {
+
+struct BenchOptions {
+  BenchCase common;
+  std::string mode = "bw";
+  std::string sizes;
+  std::string flags = "none";
+  std::string idle = "auto";
+  std::string loss = "0";
+  bool no_check = false;
+  bool json = false;
+  int ranks = 0;     // 0: the mode's default
+  int inflight = 0;  // 0: the mode's default
+  WorldFlags world;
+
+  // Checked against each other; throws BenchError(kUsage). `world_size` 0: all ranks are started
+  // here.
+  std::vector<BenchCase> cases(int world_size) const;
+  // What must be the same in every process of a run.
+  std::string summary() const;
+};
+
+void add_options(CLI::App& bench, BenchOptions& options);
+
+}  // namespace dlcp::cli

@@ -1,0 +1,27 @@
+// The bench's clocks: CLOCK_MONOTONIC, which all processes of one machine share, and the CPU time
+// that this process has used, helper threads included.
+#pragma once
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace dlcp::cli {
+
+inline std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+inline double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace dlcp::cli

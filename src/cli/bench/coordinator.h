@@ -1,0 +1,56 @@
+// Runs one case from above: answers the ranks' exchanges, gathers their results, notices ranks that
+// died or got stuck, kills the one that --kill-rank names, and sees that every rank ends.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/bench/frames.h"
+#include "cli/bench/local_ranks.h"
+#include "cli/bench/rank.h"
+
+namespace dlcp::cli {
+
+class Coordinator {
+ public:
+  // `lines`: each rank's line, by rank. `on_tick` is called about ten times a second.
+  Coordinator(const BenchCase& bench_case, std::vector<int> lines, LocalRanks& local,
+              SharedArea& shared, std::function<void()> on_tick);
+
+  std::vector<RankResult> run();
+  std::int64_t killed_at_ns() const { return killed_at_; }
+
+ private:
+  struct Peer {
+    FrameReader reader;
+    std::string part;  // of the exchange under way
+    bool has_part = false;
+    bool has_result = false;
+    RankResult result;
+  };
+
+  void read(int rank);
+  void answer_exchange();
+  void note_end(int rank);
+  void watch(std::int64_t now);
+  void kill_as_asked(std::int64_t now);
+  void stop_all(const std::string& why);
+  bool complete() const;
+  void fail_missing(ExitCode code, const std::string& what);
+
+  const BenchCase& case_;
+  LocalRanks& local_;
+  SharedArea& shared_;
+  std::function<void()> on_tick_;
+  std::vector<Peer> peers_;
+  std::int64_t stopping_at_ = 0;  // when the others were told to give up
+  std::int64_t failed_at_ = 0;    // when the first rank failed
+  std::string first_failure_;
+  std::int64_t started_at_ = 0;  // when the connections stood: first exchange answered
+  std::int64_t killed_at_ = 0;
+  std::int64_t active_at_ = 0;
+  std::uint64_t activity_ = 0;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,110 @@
+// One connection's stream of messages, as NCCL's proxy moves it: up to `inflight` requests, a NULL
+// request means try again later, only the oldest is tested. SendFlow keeps as many slots; RecvFlow
+// has some more, so that what has arrived can be checked while nothing else is to be done.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/histogram.h"
+#include "cli/bench/line_payload.h"
+#include "cli/bench/links.h"
+#include "cli/bench/payload.h"
+#include "cli/bench/slots.h"
+
+namespace dlcp::cli {
+
+inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+class SendFlow {
+ public:
+  // `times` gets the moment of each message's first isend. Without it (ranks on several machines,
+  // no common clock) a message's time ends when the send is done.
+  SendFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
+           std::atomic<std::int64_t>* times);
+
+  bool step(std::int64_t measure_from);  // true if anything moved
+  void set_limit(std::uint64_t limit) { limit_ = limit; }
+  // No more than what is posted; then empty messages, as many as the receiver may have receives
+  // posted.
+  void end() {
+    limit_ = posted_ + (offered_ ? 1 : 0);
+    end_markers_ = inflight_;
+  }
+  void mark_next();  // prepares the next message early, off the clock
+  bool idle() const { return requests_.empty() && posted_ >= limit_ + end_markers_; }
+  std::uint64_t posted() const { return posted_; }
+  const Histogram& times() const { return histogram_; }
+  Slots& slots() { return slots_; }
+
+ private:
+  struct Request {
+    void* handle;
+    std::int64_t offered_at;
+  };
+
+  bool post();
+
+  NetPlugin& net_;
+  void* comm_;
+  std::size_t size_;
+  std::uint64_t inflight_;
+  LinePayload lines_;
+  std::unique_ptr<Payload> payload_;  // null when the message is made of flagged lines
+  Slots slots_;
+  std::atomic<std::int64_t>* times_;
+  std::deque<Request> requests_;
+  std::uint64_t limit_ = 0;
+  std::uint64_t end_markers_ = 0;
+  std::uint64_t posted_ = 0;
+  std::uint64_t marked_ = 0;  // messages whose slot holds them
+  bool offered_ = false;      // the next message was offered, and refused for now
+  std::int64_t offered_at_ = 0;
+  Histogram histogram_;
+};
+
+class RecvFlow {
+ public:
+  RecvFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
+           std::atomic<std::int64_t>* times);
+  ~RecvFlow();
+
+  bool step(std::int64_t measure_from);
+  bool check_some();     // at most 32 KiB; false if nothing waits
+  bool starved() const;  // no slot is free until something is checked
+  void set_limit(std::uint64_t limit) { limit_ = limit; }
+  bool finished() const;
+  std::uint64_t received() const { return received_; }
+  std::size_t size() const { return size_; }
+  Mismatch mismatch() const;
+  const Histogram& times() const { return histogram_; }
+  Slots& slots() { return slots_; }
+
+ private:
+  void complete(int size, std::int64_t measure_from);
+  std::uint64_t freed() const;  // messages whose slot may be used again
+  void check_message_end(std::uint64_t message);
+
+  NetPlugin& net_;
+  void* comm_;
+  std::size_t size_;
+  std::uint64_t inflight_;
+  bool check_;
+  bool optional_;
+  std::unique_ptr<Payload> payload_;
+  Slots slots_;
+  std::unique_ptr<LinePollers> pollers_;
+  std::atomic<std::int64_t>* times_;
+  std::deque<void*> requests_;
+  std::uint64_t limit_ = kNoLimit;
+  std::uint64_t posted_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t ends_ = 0;
+  std::uint64_t checked_ = 0;      // messages
+  std::size_t checked_bytes_ = 0;  // of the message after those
+  Mismatch mismatch_;
+  Histogram histogram_;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,52 @@
+// The connections of a case: which rank sends to which, and setting them up as NCCL does: a listen
+// per connection, handles through the exchange, then connect and accept polled in turn until all
+// are there.
+#pragma once
+
+#include <vector>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/control.h"
+#include "cli/bench/net_plugin.h"
+
+namespace dlcp::cli {
+
+struct Wire {
+  int source;
+  int destination;
+  int channel;
+};
+
+// All connections of a case, in the order that numbers them on every rank.
+std::vector<Wire> wires_of(Mode mode, int ranks, int channels);
+
+struct Link {
+  Wire wire;
+  std::size_t number;   // index into wires_of
+  std::size_t ordinal;  // among the wires to the same destination
+  void* comm = nullptr;
+  bool sends(int rank) const { return wire.source == rank; }
+};
+
+class Links {
+ public:
+  Links(NetPlugin& net, Control& control) : net_(net), control_(control) {}
+
+  void open(const BenchCase& bench_case);
+  void close();  // listens were closed when they had served
+
+  std::vector<Link>& all() { return links_; }
+  Link* find(int source, int destination, int channel);
+
+ private:
+  std::string listen(const std::vector<Wire>& wires);
+  void connect(const std::vector<std::string>& handles);
+
+  NetPlugin& net_;
+  Control& control_;
+  int devices_ = 0;
+  std::vector<Link> links_;
+  std::vector<void*> listens_;  // by link; null where we send
+};
+
+}  // namespace dlcp::cli

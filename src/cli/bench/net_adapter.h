@@ -1,0 +1,128 @@
+// One ABI version behind NetPlugin. The versions differ in a few arguments only, so one template
+// with the differences spelled out serves all of them; the tables themselves are in nccl/abi.
+#pragma once
+
+#include <climits>
+
+#include "cli/bench/net_plugin.h"
+#include "nccl/abi/net_v11.h"
+
+namespace dlcp::cli {
+
+inline ResultCode ignore_profiler_event(void** event, int, void*, std::int64_t, void*) {
+  if (event != nullptr) *event = nullptr;
+  return ResultCode::kSuccess;
+}
+
+template <int kVersion, class Table, class Properties>
+class NetAdapter final : public NetPlugin {
+ public:
+  explicit NetAdapter(const Table& table) : t_(table) {}
+
+  int abi() const override { return kVersion; }
+  const char* name() const override { return t_.name; }
+
+  ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) override {
+    if constexpr (kVersion >= 11)
+      return t_.init(&ctx_, comm_id, &config_, logger, ignore_profiler_event);
+    else if constexpr (kVersion == 10)
+      return t_.init(logger, ignore_profiler_event);
+    else
+      return t_.init(logger);
+  }
+  ResultCode devices(int& count) override { return t_.devices(&count); }
+  ResultCode properties(int dev, DeviceProperties& out) override {
+    Properties p{};
+    const ResultCode code = t_.getProperties(dev, &p);
+    if (code == ResultCode::kSuccess)
+      out = {p.name != nullptr ? p.name : "", p.speed, p.ptrSupport, p.maxRecvs};
+    return code;
+  }
+  ResultCode listen(int dev, void* handle, void** listen_comm) override {
+    if constexpr (kVersion >= 11)
+      return t_.listen(ctx_, dev, handle, listen_comm);
+    else
+      return t_.listen(dev, handle, listen_comm);
+  }
+  ResultCode connect(int dev, void* handle, void** send_comm) override {
+    nccl::NetDeviceHandle* device = nullptr;
+    if constexpr (kVersion >= 11)
+      return t_.connect(ctx_, dev, handle, send_comm, &device);
+    else if constexpr (kVersion == 10)
+      return t_.connect(dev, &config_, handle, send_comm, &device);
+    else if constexpr (kVersion >= 7)
+      return t_.connect(dev, handle, send_comm, &device);
+    else
+      return t_.connect(dev, handle, send_comm);
+  }
+  ResultCode accept(void* listen_comm, void** recv_comm) override {
+    nccl::NetDeviceHandle* device = nullptr;
+    if constexpr (kVersion >= 7)
+      return t_.accept(listen_comm, recv_comm, &device);
+    else
+      return t_.accept(listen_comm, recv_comm);
+  }
+  ResultCode reg_mr(void* comm, void* data, std::size_t size, void** mhandle) override {
+    if constexpr (kVersion >= 8) {
+      return t_.regMr(comm, data, size, nccl::kPtrHost, mhandle);
+    } else {
+      if (size > INT_MAX) return ResultCode::kInvalidArgument;
+      return t_.regMr(comm, data, static_cast<int>(size), nccl::kPtrHost, mhandle);
+    }
+  }
+  ResultCode dereg_mr(void* comm, void* mhandle) override { return t_.deregMr(comm, mhandle); }
+  ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle,
+                   void** request) override {
+    if constexpr (kVersion >= 10)
+      return t_.isend(comm, data, size, tag, mhandle, &phandle_, request);
+    else if constexpr (kVersion == 9)
+      return t_.isend(comm, data, size, tag, mhandle, request);
+    else
+      return t_.isend(comm, data, static_cast<int>(size), tag, mhandle, request);
+  }
+  ResultCode irecv(void* comm, void* data, std::size_t size, int tag, void* mhandle, bool optional,
+                   void** request) override {
+    *request = nullptr;
+    if constexpr (kVersion >= 9) {
+      if (optional) *request = reinterpret_cast<void*>(nccl::kOptionalRecvCompletion);
+    }
+    if constexpr (kVersion >= 10) {
+      void* phandle = &phandle_;
+      return t_.irecv(comm, 1, &data, &size, &tag, &mhandle, &phandle, request);
+    } else if constexpr (kVersion == 9) {
+      return t_.irecv(comm, 1, &data, &size, &tag, &mhandle, request);
+    } else {
+      int bytes = static_cast<int>(size);
+      return t_.irecv(comm, 1, &data, &bytes, &tag, &mhandle, request);
+    }
+  }
+  ResultCode test(void* request, int& done, int& size) override {
+    return t_.test(request, &done, &size);
+  }
+  ResultCode close_send(void* comm) override { return t_.closeSend(comm); }
+  ResultCode close_recv(void* comm) override { return t_.closeRecv(comm); }
+  ResultCode close_listen(void* comm) override { return t_.closeListen(comm); }
+  ResultCode finalize() override {
+    if constexpr (kVersion >= 11) {
+      if (t_.finalize != nullptr) return t_.finalize(ctx_);
+    }
+    return ResultCode::kSuccess;
+  }
+  ResultCode set_attributes(std::uint32_t op, std::uint32_t algo, std::uint32_t proto) override {
+    if constexpr (kVersion >= 11) {
+      constexpr nccl::NetCommAttrV11 kUnknown{nccl::kUndefined, nccl::kUndefined, nccl::kUndefined,
+                                              nccl::kUndefined};
+      nccl::NetAttrV11 attributes{kUnknown, kUnknown, op, algo, proto};
+      if (t_.setNetAttr != nullptr) return t_.setNetAttr(ctx_, &attributes);
+    }
+    return ResultCode::kSuccess;
+  }
+
+ private:
+  const Table& t_;
+  void* ctx_ = nullptr;
+  nccl::NetCommConfigV11 config_{nccl::kUndefined};
+  int phandle_ = 0;  // something to point at: NCCL's own handle is never null in a collective
+};
+
+}  // namespace dlcp::cli

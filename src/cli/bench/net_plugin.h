@@ -1,0 +1,78 @@
+// A net plugin as the bench drives it: one interface over all ABI versions, the newest's shape.
+// Every call is passed on as NCCL's own adapters pass it; nothing is queued or retried here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nccl/abi/types.h"
+#include "util/result.h"
+
+namespace dlcp::cli {
+
+using nccl::ResultCode;
+
+struct DeviceProperties {
+  std::string name;
+  int speed_mbps = 0;
+  int ptr_support = 0;
+  int max_recvs = 0;
+};
+
+class NetPlugin {
+ public:
+  virtual ~NetPlugin() = default;
+
+  virtual int abi() const = 0;
+  virtual const char* name() const = 0;
+
+  virtual ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) = 0;
+  virtual ResultCode devices(int& count) = 0;
+  virtual ResultCode properties(int dev, DeviceProperties& out) = 0;
+  virtual ResultCode listen(int dev, void* handle, void** listen_comm) = 0;
+  virtual ResultCode connect(int dev, void* handle, void** send_comm) = 0;
+  virtual ResultCode accept(void* listen_comm, void** recv_comm) = 0;
+  virtual ResultCode reg_mr(void* comm, void* data, std::size_t size, void** mhandle) = 0;
+  virtual ResultCode dereg_mr(void* comm, void* mhandle) = 0;
+  virtual ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle,
+                           void** request) = 0;
+  // `optional`: as NCCL does for LL and LL128, tell the plugin that completion need not be
+  // reported.
+  virtual ResultCode irecv(void* comm, void* data, std::size_t size, int tag, void* mhandle,
+                           bool optional, void** request) = 0;
+  virtual ResultCode test(void* request, int& done, int& size) = 0;
+  virtual ResultCode close_send(void* comm) = 0;
+  virtual ResultCode close_recv(void* comm) = 0;
+  virtual ResultCode close_listen(void* comm) = 0;
+  // Versions before 11 have no finalize and versions before 11 no attributes: success, nothing
+  // done.
+  virtual ResultCode finalize() = 0;
+  virtual ResultCode set_attributes(std::uint32_t op, std::uint32_t algo, std::uint32_t proto) = 0;
+};
+
+// A plugin's shared object, open as NCCL opens it (RTLD_NOW | RTLD_LOCAL), at its highest version.
+class LoadedPlugin {
+ public:
+  // `name` as in NCCL_NET_PLUGIN: a path, a soname, or X for libnccl-net-X.so; empty for ours,
+  // which lies beside this executable (../lib).
+  static Result<LoadedPlugin> open(const std::string& name);
+  LoadedPlugin(LoadedPlugin&& other) noexcept;
+  LoadedPlugin& operator=(LoadedPlugin&&) = delete;
+  ~LoadedPlugin();
+
+  NetPlugin& net() { return *net_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  LoadedPlugin(void* library, std::unique_ptr<NetPlugin> net, std::string path);
+  void* library_;
+  std::unique_ptr<NetPlugin> net_;
+  std::string path_;
+};
+
+// Where our own plugin lies relative to this executable.
+std::string own_plugin_path();
+
+}  // namespace dlcp::cli

@@ -1,0 +1,86 @@
+// Opens a plugin and picks the highest table it exports.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "cli/bench/net_adapter.h"
+#include "cli/bench/net_plugin.h"
+#include "nccl/abi/net_v12.h"
+#include "nccl/abi/net_v6.h"
+#include "nccl/abi/net_v7.h"
+#include "nccl/abi/net_v8.h"
+
+namespace dlcp::cli {
+namespace {
+
+template <int kVersion, class Table, class Properties>
+std::unique_ptr<NetPlugin> adapt(void* library, const char* symbol) {
+  const auto* table = static_cast<const Table*>(dlsym(library, symbol));
+  if (table == nullptr) return nullptr;
+  return std::make_unique<NetAdapter<kVersion, Table, Properties>>(*table);
+}
+
+std::unique_ptr<NetPlugin> adapt_highest(void* library) {
+  using namespace nccl;
+  std::unique_ptr<NetPlugin> net;
+  if (!net) net = adapt<12, NetV12, NetPropertiesV12>(library, kNetSymbolV12);
+  if (!net) net = adapt<11, NetV11, NetPropertiesV11>(library, kNetSymbolV11);
+  if (!net) net = adapt<10, NetV10, NetPropertiesV10>(library, kNetSymbolV10);
+  if (!net) net = adapt<9, NetV9, NetPropertiesV9>(library, kNetSymbolV9);
+  if (!net) net = adapt<8, NetV8, NetPropertiesV8>(library, kNetSymbolV8);
+  if (!net) net = adapt<7, NetV7, NetPropertiesV7>(library, kNetSymbolV7);
+  if (!net) net = adapt<6, NetV6, NetPropertiesV6>(library, kNetSymbolV6);
+  return net;
+}
+
+}  // namespace
+
+std::string own_plugin_path() {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  std::string directory(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  directory.erase(std::min(directory.rfind('/'), directory.size()));
+  return directory + "/../lib/libnccl-net-dlcp.so";
+}
+
+LoadedPlugin::LoadedPlugin(void* library, std::unique_ptr<NetPlugin> net, std::string path)
+    : library_(library), net_(std::move(net)), path_(std::move(path)) {}
+
+LoadedPlugin::LoadedPlugin(LoadedPlugin&& other) noexcept
+    : library_(std::exchange(other.library_, nullptr)),
+      net_(std::move(other.net_)),
+      path_(std::move(other.path_)) {}
+
+LoadedPlugin::~LoadedPlugin() {
+  net_.reset();
+  if (library_ != nullptr) dlclose(library_);
+}
+
+Result<LoadedPlugin> LoadedPlugin::open(const std::string& name) {
+  std::string tries[3] = {name.empty() ? own_plugin_path() : name, "", ""};
+  if (!name.empty() && name.find('/') == std::string::npos) {
+    tries[1] = "libnccl-net-" + name + ".so";
+    if (name == "dlcp") tries[2] = own_plugin_path();
+  }
+  std::string why;
+  for (const std::string& path : tries) {
+    if (path.empty()) continue;
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* text = dlerror();
+      why += (why.empty() ? "" : "; ") + std::string(text != nullptr ? text : path);
+      continue;
+    }
+    if (auto net = adapt_highest(library)) return LoadedPlugin(library, std::move(net), path);
+    dlclose(library);
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} exports no ncclNetPlugin_v6 to _v12", path),
+                 "give --plugin the path of an NCCL net plugin"};
+  }
+  return Error{ErrorCode::kInvalidUsage, fmt::format("cannot load the plugin: {}", why),
+               "give --plugin a path, or X for libnccl-net-X.so on LD_LIBRARY_PATH"};
+}
+
+}  // namespace dlcp::cli

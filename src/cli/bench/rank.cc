@@ -1,0 +1,187 @@
+#include "cli/bench/rank.h"
+
+#include <fmt/format.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/clock.h"
+
+namespace dlcp::cli {
+namespace {
+
+std::mutex g_log_lock;
+std::string g_last_warning;
+
+// NCCL's logger as a plugin knows it: shown by NCCL_DEBUG=WARN or INFO, and the last warning is
+// kept to explain a failure.
+__attribute__((format(printf, 5, 6))) void log_for_plugin(nccl::LogLevel level, unsigned long,
+                                                          const char* file, int line,
+                                                          const char* format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const bool warning = level == nccl::LogLevel::kWarn;
+  const char* debug = std::getenv("NCCL_DEBUG");
+  const std::string shown = debug != nullptr ? debug : "";
+  const std::lock_guard guard(g_log_lock);
+  if (warning) g_last_warning = text;
+  if (warning && (shown == "WARN" || shown == "INFO"))
+    fmt::print(stderr, "{}:{} WARN {}\n", file != nullptr ? file : "?", line, text);
+  else if (level == nccl::LogLevel::kInfo && shown == "INFO")
+    fmt::print(stderr, "INFO {}\n", text);
+}
+
+std::string last_warning() {
+  const std::lock_guard guard(g_log_lock);
+  return g_last_warning;
+}
+
+// What NCCL would say of the operations to come (v11 and later): a collective in the protocol that
+// the payload follows, or plain send and receive.
+void describe_operations(const BenchCase& c, NetPlugin& net) {
+  constexpr std::uint32_t kUnknown = ~0u;
+  constexpr std::uint32_t kAllReduce = 1u << 4, kSendRecv = 1u << 5, kRing = 1u << 1;
+  std::uint32_t op = kSendRecv, algo = kUnknown, proto = kUnknown;
+  if (c.mode == Mode::kRing || c.flags != LineFlags::kNone) {
+    op = kAllReduce;
+    algo = kRing;
+    proto = c.flags == LineFlags::kLl ? 1u : c.flags == LineFlags::kLl128 ? 2u : 4u;
+  }
+  require(net.set_attributes(op, algo, proto), "setNetAttr");
+}
+
+void run_mode(Session& session) {
+  switch (session.bench_case.mode) {
+    case Mode::kBandwidth:
+    case Mode::kIncast:
+    case Mode::kAllToAll:
+      return run_stream(session);
+    case Mode::kLatency:
+      return run_latency(session);
+    case Mode::kRing:
+      return run_ring(session);
+    case Mode::kAbort:
+      return run_abort(session);
+  }
+}
+
+void drive(const BenchCase& c, Control& control, RankResult& r) {
+  auto loaded = LoadedPlugin::open(c.plugin);
+  if (!loaded) throw BenchError(ExitCode::kUsage, loaded.error().message());
+  NetPlugin& net = loaded->net();
+  r.plugin_name = net.name();
+  r.plugin_path = loaded->path();
+  r.abi = net.abi();
+  if (c.loss > 0 && c.netns.empty() && r.plugin_name != "DLCP")
+    throw BenchError(
+        ExitCode::kUsage,
+        fmt::format("--loss without --netns injects faults inside the DLCP plugin, and "
+                    "this is {}; lose packets in the network: scripts/netns",
+                    r.plugin_name));
+  require(net.init(mix64(c.seed), log_for_plugin), "init");
+  Links links(net, control);
+  try {
+    links.open(c);
+    describe_operations(c, net);
+    Session session{c, net, links, control, r};
+    run_mode(session);
+  } catch (const BenchError&) {
+    r.error_at_ns = now_ns();
+    try {
+      links.close();
+    } catch (const BenchError&) {
+      // The first failure is the one to report.
+    }
+    net.finalize();
+    throw;
+  }
+  links.close();
+  require(net.finalize(), "finalize");
+}
+
+// One JSON object with all of the plugin's counters, written when it was finalized.
+std::map<std::string, std::int64_t> read_counters(const std::string& path) {
+  std::map<std::string, std::int64_t> counters;
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) return counters;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_number_integer()) counters[name] = value.get<std::int64_t>();
+  }
+  return counters;
+}
+
+}  // namespace
+
+RankResult run_rank(const BenchCase& c, Control& control, const std::string& stats_file) {
+  RankResult r;
+  r.rank = control.rank();
+  try {
+    drive(c, control, r);
+    if (c.check && r.wrong.bytes > 0) r.exit_code = ExitCode::kWrongData;
+  } catch (const BenchError& e) {
+    r.exit_code = e.exit_code();
+    r.result = e.result();
+    r.error = e.what();
+    const std::string warning = last_warning();
+    if (!warning.empty() && e.result() != ResultCode::kSuccess) r.error += ": " + warning;
+  } catch (const std::exception& e) {
+    r.exit_code = ExitCode::kTransport;
+    r.error = e.what();
+  }
+  if (!r.error.empty() && r.error_at_ns == 0) r.error_at_ns = now_ns();
+  r.counters = read_counters(stats_file);
+  control.send_result(r.encode());
+  return r;
+}
+
+std::string RankResult::encode() const {
+  const nlohmann::json j = {{"rank", rank},
+                            {"plugin_name", plugin_name},
+                            {"plugin_path", plugin_path},
+                            {"abi", abi},
+                            {"seconds", seconds},
+                            {"cpu_seconds", cpu_seconds},
+                            {"bytes", bytes},
+                            {"messages", messages},
+                            {"wrong_bytes", wrong.bytes},
+                            {"wrong_elements", wrong.elements},
+                            {"times", times.to_json()},
+                            {"exit_code", static_cast<int>(exit_code)},
+                            {"error", error},
+                            {"result", static_cast<int>(result)},
+                            {"error_at_ns", error_at_ns},
+                            {"counters", counters}};
+  return j.dump();
+}
+
+RankResult RankResult::decode(const std::string& text) {
+  const auto j = nlohmann::json::parse(text);
+  RankResult r;
+  r.rank = j.at("rank");
+  r.plugin_name = j.at("plugin_name");
+  r.plugin_path = j.at("plugin_path");
+  r.abi = j.at("abi");
+  r.seconds = j.at("seconds");
+  r.cpu_seconds = j.at("cpu_seconds");
+  r.bytes = j.at("bytes");
+  r.messages = j.at("messages");
+  r.wrong.bytes = j.at("wrong_bytes");
+  r.wrong.elements = j.at("wrong_elements");
+  r.times = Histogram::from_json(j.at("times"));
+  r.exit_code = static_cast<ExitCode>(j.at("exit_code").get<int>());
+  r.error = j.at("error");
+  r.result = static_cast<nccl::ResultCode>(j.at("result").get<int>());
+  r.error_at_ns = j.at("error_at_ns");
+  r.counters = j.at("counters").get<std::map<std::string, std::int64_t>>();
+  return r;
+}
+
+}  // namespace dlcp::cli

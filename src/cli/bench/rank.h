@@ -1,0 +1,53 @@
+// One rank of a case, in a process of its own: loads the plugin, sets up the connections, runs the
+// mode, closes everything, and reports.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/histogram.h"
+#include "cli/bench/links.h"
+#include "cli/bench/payload.h"
+
+namespace dlcp::cli {
+
+struct RankResult {
+  int rank = 0;
+  std::string plugin_name;
+  std::string plugin_path;
+  int abi = 0;
+  double seconds = 0;          // of the measured part
+  double cpu_seconds = 0;      // of this process in that time, checking excluded
+  std::uint64_t bytes = 0;     // payload received in that time
+  std::uint64_t messages = 0;  // or iterations
+  Mismatch wrong;
+  Histogram times;
+  ExitCode exit_code = ExitCode::kOk;
+  std::string error;  // empty: none
+  nccl::ResultCode result = nccl::ResultCode::kSuccess;
+  std::int64_t error_at_ns = 0;
+  std::map<std::string, std::int64_t> counters;  // from DLCP_STATS_FILE; empty if none
+
+  std::string encode() const;  // for the way to the coordinator
+  static RankResult decode(const std::string& text);
+};
+
+// What a mode is given and what it fills in.
+struct Session {
+  const BenchCase& bench_case;
+  NetPlugin& net;
+  Links& links;
+  Control& control;
+  RankResult& result;
+};
+
+void run_stream(Session& session);  // bw, incast, alltoall
+void run_latency(Session& session);
+void run_ring(Session& session);
+void run_abort(Session& session);
+
+// Runs the case and answers through `control`; never throws.
+RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);
+
+}  // namespace dlcp::cli

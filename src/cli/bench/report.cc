@@ -1,0 +1,178 @@
+#include "cli/bench/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace dlcp::cli {
+namespace {
+
+// Wrong data is the worst that can happen, a bad command line explains everything else.
+int badness(ExitCode code) {
+  switch (code) {
+    case ExitCode::kOk:
+      return 0;
+    case ExitCode::kTransport:
+      return 1;
+    case ExitCode::kTimeout:
+      return 2;
+    case ExitCode::kUsage:
+      return 3;
+    case ExitCode::kWrongData:
+      return 4;
+  }
+  return 4;
+}
+
+void add_rates(Report& r, const std::vector<RankResult>& results) {
+  double longest = 0;
+  double together = 0;
+  double cpu = 0;
+  for (const RankResult& rank : results) {
+    longest = std::max(longest, rank.seconds);
+    together += rank.seconds;
+    cpu += rank.cpu_seconds;
+    r.bytes += rank.bytes;
+    r.messages += rank.messages;
+  }
+  r.seconds = longest;
+  const double bits = static_cast<double>(r.bytes) * 8e-9;
+  if (longest > 0) r.aggregate_gbps = bits / longest;
+  const bool per_rank = r.bench_case.mode == Mode::kRing || r.bench_case.mode == Mode::kAllToAll;
+  // Per rank: bytes that a rank receives over its time, which for a ring is 2(n-1)/n x size / time.
+  r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
+  if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
+}
+
+void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_t killed_at_ns) {
+  r.killed = killed_at_ns != 0;
+  for (const RankResult& rank : results) {
+    const bool victim = r.killed && rank.rank == r.bench_case.kill_rank;
+    const bool failed = rank.result != nccl::ResultCode::kSuccess;
+    Report::RankEnd end{rank.result, std::nullopt};
+    if (r.killed && !victim && failed)
+      end.time_to_error_ms =
+          std::max(0.0, static_cast<double>(rank.error_at_ns - killed_at_ns) * 1e-6);
+    r.rank_ends.push_back(end);
+    // A survivor's error is what a killed rank must lead to.
+    if (victim || (r.killed && failed)) continue;
+    if (badness(rank.exit_code) > badness(r.exit_code)) r.exit_code = rank.exit_code;
+    if (rank.error.empty()) continue;
+    // The ranks that were only told to stop come last.
+    const std::string text = fmt::format("rank {}: {}", rank.rank, rank.error);
+    const bool echo = rank.error.find("stopped") == 0;
+    if (r.error.empty() || (!echo && r.error.find(": stopped") != std::string::npos))
+      r.error = text;
+  }
+}
+
+nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {
+  if (samples == 0) return nullptr;
+  return static_cast<double>(ns) * 1e-3;
+}
+
+}  // namespace
+
+Report make_report(const BenchCase& bench_case, const std::vector<RankResult>& results,
+                   std::int64_t killed_at_ns) {
+  Report r;
+  r.bench_case = bench_case;
+  for (const RankResult& rank : results) {
+    if (r.plugin_name.empty()) {
+      r.plugin_name = rank.plugin_name;
+      r.plugin_path = rank.plugin_path;
+      r.abi = rank.abi;
+    }
+    r.wrong += rank.wrong;
+    r.times.merge(rank.times);
+    for (const auto& [name, value] : rank.counters)
+      r.counters[name] += value;
+  }
+  if (r.wrong.bytes > 0) r.exit_code = ExitCode::kWrongData;
+  add_rates(r, results);
+  add_failures(r, results, killed_at_ns);
+  return r;
+}
+
+nlohmann::json Report::to_json() const {
+  const std::uint64_t n = times.count();
+  nlohmann::json burst, totals, ms, codes = nlohmann::json::array();
+  const auto bursts = counters.find("bursts_sent");
+  const auto packets = counters.find("packets_sent");
+  if (packets != counters.end() && bursts != counters.end() && bursts->second > 0)
+    burst = static_cast<double>(packets->second) / static_cast<double>(bursts->second);
+  if (!counters.empty()) totals = counters;
+  if (killed) ms = nlohmann::json::array();
+  for (std::size_t i = 0; i < rank_ends.size(); i++) {
+    const auto& [code, time] = rank_ends[i];
+    const bool victim = killed && static_cast<int>(i) == bench_case.kill_rank;
+    codes.push_back(victim ? nlohmann::json() : nlohmann::json(name_of(code)));
+    if (killed) ms.push_back(time ? nlohmann::json(*time) : nlohmann::json());
+  }
+  return {{"mode", name_of(bench_case.mode)},
+          {"ranks", bench_case.ranks},
+          {"size", bench_case.size},
+          {"inflight", bench_case.inflight},
+          {"channels", bench_case.channels},
+          {"flags", name_of(bench_case.flags)},
+          {"loss", bench_case.loss},
+          {"seed", bench_case.seed},
+          {"checked", bench_case.check},
+          {"plugin", plugin_name},
+          {"plugin_path", plugin_path},
+          {"abi", abi},
+          {"bus_gbps", bus_gbps},
+          {"aggregate_gbps", aggregate_gbps},
+          {"p50_us", in_us(times.percentile(0.5), n)},
+          {"p99_us", in_us(times.percentile(0.99), n)},
+          {"p999_us", in_us(times.percentile(0.999), n)},
+          {"max_us", in_us(times.max(), n)},
+          {"samples", n},
+          {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
+                      : bench_case.mode == Mode::kRing  ? "all-reduce"
+                      : bench_case.one_host             ? "isend to received"
+                                                        : "isend to sent"},
+          {"cpu_s_per_gib", bytes > 0 ? nlohmann::json(cpu_s_per_gib) : nlohmann::json()},
+          {"seconds", seconds},
+          {"bytes", bytes},
+          {"messages", messages},
+          {"bytes_wrong", wrong.bytes},
+          {"elements_wrong", wrong.elements},
+          {"mean_burst", burst},
+          {"counters", totals},
+          {"time_to_error_ms", ms},
+          {"result_codes", codes},
+          {"error", error.empty() ? nlohmann::json() : nlohmann::json(error)}};
+}
+
+namespace {
+
+// Microseconds in at most 7 characters.
+std::string short_us(std::int64_t ns, std::uint64_t samples) {
+  if (samples == 0) return "-";
+  const double us = static_cast<double>(ns) * 1e-3;
+  if (us < 1000) return fmt::format("{:.1f}", us);
+  if (us < 1e6) return fmt::format("{:.0f}", us);
+  return fmt::format("{:.0f}k", us * 1e-3);
+}
+
+}  // namespace
+
+std::string table_header() {
+  return fmt::format("{:<8} {:>5} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}", "mode", "ranks",
+                     "size", "Gb/s", "p50 us", "p99 us", "p99.9", "max us", "s/GiB", "wrong");
+}
+
+std::string table_row(const Report& r) {
+  const std::uint64_t n = r.times.count();
+  const std::uint64_t wrong = r.bench_case.mode == Mode::kRing ? r.wrong.elements : r.wrong.bytes;
+  return fmt::format("{:<8} {:>5} {:>6} {:>7.2f} {:>8} {:>8} {:>8} {:>8} {:>6.2f} {:>6}",
+                     name_of(r.bench_case.mode), r.bench_case.ranks, format_size(r.bench_case.size),
+                     r.bus_gbps, short_us(r.times.percentile(0.5), n),
+                     short_us(r.times.percentile(0.99), n), short_us(r.times.percentile(0.999), n),
+                     short_us(r.times.max(), n), r.cpu_s_per_gib,
+                     r.bench_case.check ? std::to_string(wrong) : "?");
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,107 @@
+#include "cli/bench/runner.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "cli/bench/clock.h"
+#include "cli/bench/coordinator.h"
+#include "cli/bench/rendezvous.h"
+
+namespace dlcp::cli {
+namespace {
+
+// One line on the terminal, rewritten while the case runs.
+class Progress {
+ public:
+  Progress(const BenchCase& c, SharedArea& shared)
+      : case_(c), shared_(shared), shown_(isatty(STDERR_FILENO) != 0), started_(now_ns()) {}
+  ~Progress() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  void tick() {
+    const std::int64_t now = now_ns();
+    if (!shown_ || now - last_ < 200'000'000) return;
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < case_.ranks; i++)
+      bytes += shared_.rank(i).bytes;
+    const double rate = bytes >= bytes_ && last_ != 0 ? static_cast<double>(bytes - bytes_) * 8 /
+                                                            static_cast<double>(now - last_)
+                                                      : 0;
+    fmt::print(stderr, "\r\033[K{} {} x{}: {:.1f} s, {:.2f} Gb/s in sum", name_of(case_.mode),
+               format_size(case_.size), case_.ranks, static_cast<double>(now - started_) * 1e-9,
+               rate);
+    std::fflush(stderr);
+    bytes_ = bytes;
+    last_ = now;
+  }
+
+ private:
+  const BenchCase& case_;
+  SharedArea& shared_;
+  bool shown_;
+  std::int64_t started_;
+  std::int64_t last_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+std::size_t timed_wires(const BenchCase& c) {
+  return c.one_host ? wires_of(c.mode, c.ranks, c.channels).size() : 0;
+}
+
+}  // namespace
+
+Runner::Runner(std::optional<World> world, const std::string& options, double timeout)
+    : world_(std::move(world)) {
+  if (!world_) return;
+  if (world_->rank == 0)
+    remote_ = gather_ranks(*world_, options, timeout);
+  else
+    line_ = join_ranks(*world_, options, timeout);
+}
+
+Runner::~Runner() {
+  for (const int fd : remote_) {
+    if (fd >= 0) close(fd);
+  }
+  if (line_ >= 0) close(line_);
+}
+
+Report Runner::lead(const BenchCase& c) {
+  SharedArea shared(c.ranks, timed_wires(c));
+  LocalRanks local(c, shared);
+  std::vector<int> lines = remote_;
+  lines.resize(static_cast<std::size_t>(c.ranks), -1);
+  for (int rank = 0; rank < c.ranks; rank++) {
+    int& line = lines[static_cast<std::size_t>(rank)];
+    if (line < 0) line = local.start(rank).fd;
+  }
+  Progress progress(c, shared);
+  Coordinator coordinator(c, lines, local, shared, [&] { progress.tick(); });
+  const auto results = coordinator.run();
+  return make_report(c, results, coordinator.killed_at_ns());
+}
+
+ExitCode Runner::follow(const BenchCase& c) {
+  SharedArea shared(c.ranks, timed_wires(c));
+  LocalRanks local(c, shared);
+  const int rank = world_->rank;
+  local.start(rank, line_);
+  std::uint64_t activity = 0;
+  std::int64_t active_at = now_ns();
+  while (!local.reap()) {
+    poll(nullptr, 0, 20);
+    const std::uint64_t seen = shared.rank(rank).activity;
+    if (seen != activity) active_at = now_ns();
+    activity = seen;
+    // Later than the coordinator's own time-out, which can say more.
+    if (static_cast<double>(now_ns() - active_at) * 1e-9 < c.timeout + 10) continue;
+    fmt::print(stderr, "dlcp bench: rank {} made no progress for {} s\n", rank, c.timeout + 10);
+    return ExitCode::kTimeout;
+  }
+  const std::string how = local.ending(rank);
+  if (how.find("exit code ") != 0) return ExitCode::kTransport;
+  return static_cast<ExitCode>(std::atoi(how.c_str() + 10));
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,180 @@
+// bw, incast, alltoall: every connection carries messages as fast as it takes them. A sender stops
+// by the clock and ends with empty messages. Receivers measure: from the first message that
+// completes after the warm-up to the last.
+#include <sched.h>
+
+#include "cli/bench/clock.h"
+#include "cli/bench/flow.h"
+#include "cli/bench/rank.h"
+
+namespace dlcp::cli {
+namespace {
+
+class Stream {
+ public:
+  explicit Stream(Session& session);
+  void run();
+
+ private:
+  void begin();
+  bool step_all();
+  void housekeep();
+  bool done() const;
+  void check(RecvFlow& flow);
+  std::uint64_t received() const;
+  void report();
+
+  Session& s_;
+  const BenchCase& c_;
+  std::vector<std::unique_ptr<SendFlow>> sends_;
+  std::vector<std::unique_ptr<RecvFlow>> recvs_;
+  bool spin_;
+  bool ending_ = false;
+  std::int64_t warm_at_ = 0;
+  std::int64_t end_at_ = 0;
+  std::int64_t first_at_ = 0;  // the clock's start: a completion after the warm-up
+  std::int64_t last_at_ = 0;
+  std::uint64_t first_count_ = 0;
+  double first_cpu_ = 0;
+  double check_seconds_ = 0;
+};
+
+Stream::Stream(Session& session)
+    : s_(session), c_(session.bench_case), spin_(session.bench_case.spins()) {
+  for (Link& link : s_.links.all()) {
+    auto* times = c_.one_host ? s_.control.shared().times(link.number) : nullptr;
+    if (link.sends(s_.control.rank()))
+      sends_.push_back(std::make_unique<SendFlow>(s_.net, link, c_, times));
+    else
+      recvs_.push_back(std::make_unique<RecvFlow>(s_.net, link, c_, times));
+  }
+}
+
+void Stream::begin() {
+  const std::uint64_t limit = c_.iterations > 0 ? c_.iterations : kNoLimit;
+  for (auto& flow : sends_)
+    flow->set_limit(limit);
+  for (auto& flow : recvs_)
+    flow->set_limit(limit);
+  s_.control.barrier();
+  const std::int64_t now = now_ns();
+  const double warmup = c_.iterations > 0 ? 0 : c_.warmup_seconds;
+  warm_at_ = now + static_cast<std::int64_t>(warmup * 1e9);
+  end_at_ = warm_at_ + static_cast<std::int64_t>(c_.seconds * 1e9);
+  first_at_ = 0;
+  if (warmup <= 0) {
+    first_at_ = now;
+    first_cpu_ = cpu_seconds();
+  }
+}
+
+std::uint64_t Stream::received() const {
+  std::uint64_t sum = 0;
+  for (const auto& flow : recvs_)
+    sum += flow->received();
+  return sum;
+}
+
+void Stream::check(RecvFlow& flow) {
+  const std::int64_t before = now_ns();
+  if (flow.check_some()) check_seconds_ += static_cast<double>(now_ns() - before) * 1e-9;
+}
+
+bool Stream::step_all() {
+  bool moved = false;
+  for (auto& flow : sends_)
+    moved |= flow->step(warm_at_);
+  bool arrived = false;
+  for (auto& flow : recvs_) {
+    const std::uint64_t before = flow->received();
+    moved |= flow->step(warm_at_);
+    arrived |= flow->received() != before;
+    if (flow->starved()) check(*flow);
+  }
+  if (arrived) {
+    last_at_ = now_ns();
+    if (first_at_ == 0 && last_at_ >= warm_at_) {
+      first_at_ = last_at_;
+      first_count_ = received();
+      first_cpu_ = cpu_seconds();
+      check_seconds_ = 0;
+    }
+  }
+  return moved;
+}
+
+void Stream::housekeep() {
+  const std::int64_t now = now_ns();
+  std::uint64_t bytes = 0;
+  for (const auto& flow : recvs_)
+    bytes += flow->received() * c_.size;
+  if (recvs_.empty()) {
+    for (const auto& flow : sends_)
+      bytes += flow->posted();  // activity, in whatever unit
+    if (first_at_ == 0 && now >= warm_at_) {
+      first_at_ = now;
+      first_cpu_ = cpu_seconds();
+    }
+  }
+  s_.control.alive(bytes);
+  if (!ending_ && c_.iterations == 0 && now >= end_at_) {
+    ending_ = true;
+    for (auto& flow : sends_)
+      flow->end();
+  }
+}
+
+bool Stream::done() const {
+  for (const auto& flow : sends_) {
+    if (!flow->idle()) return false;
+  }
+  for (const auto& flow : recvs_) {
+    if (!flow->finished()) return false;
+  }
+  return true;
+}
+
+void Stream::run() {
+  begin();
+  for (std::uint64_t pass = 0; !done(); pass++) {
+    bool moved = step_all();
+    if (!moved) {
+      for (auto& flow : recvs_) {
+        const std::int64_t before = now_ns();
+        if (!flow->check_some()) continue;
+        check_seconds_ += static_cast<double>(now_ns() - before) * 1e-9;
+        moved = true;
+        break;
+      }
+    }
+    if (!moved && !spin_) sched_yield();
+    if (pass % 64 == 0) housekeep();
+  }
+  report();
+}
+
+void Stream::report() {
+  RankResult& r = s_.result;
+  r.cpu_seconds = cpu_seconds() - first_cpu_ - check_seconds_;
+  if (!recvs_.empty() && first_at_ != 0) {
+    r.seconds = static_cast<double>(last_at_ - first_at_) * 1e-9;
+    r.messages = received() - first_count_;
+    r.bytes = r.messages * c_.size;
+  }
+  for (auto& flow : recvs_) {
+    while (flow->check_some())
+      continue;
+    r.wrong += flow->mismatch();
+    r.times.merge(flow->times());
+  }
+  for (const auto& flow : sends_)
+    r.times.merge(flow->times());
+}
+
+}  // namespace
+
+void run_stream(Session& session) {
+  Stream(session).run();
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,31 @@
+// Which rank of how many this process is, when a launcher started one process per rank; and where
+// the ranks meet. From flags, else from what Slurm, Open MPI or torchrun leave in the environment.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace dlcp::cli {
+
+struct World {
+  int rank = -1;
+  int size = 0;
+  std::string host;  // where rank 0 listens
+  int port = 0;
+  std::string source;  // who said so, for messages
+};
+
+struct WorldFlags {
+  int rank = -1;
+  int size = 0;
+  std::string rendezvous;  // host:port
+};
+
+using Environment = std::function<const char*(const char*)>;
+
+// nullopt: no launcher, this process starts all ranks itself. Throws BenchError(kUsage) when what
+// is there contradicts itself or leaves the meeting point open.
+std::optional<World> discover_world(const WorldFlags& flags, const Environment& env);
+
+}  // namespace dlcp::cli

@@ -1,0 +1,17 @@
+// The verbs of `dlcp`, one source file each. add_* registers a subcommand whose callback leaves its
+// outcome in `exit_code`; main() does the rest.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+
+namespace dlcp::cli {
+
+void add_abi(CLI::App& app, ExitCode& exit_code);  // in cli/doctor
+void add_bench(CLI::App& app, ExitCode& exit_code);
+void add_doctor(CLI::App& app, ExitCode& exit_code);
+void add_knobs(CLI::App& app, ExitCode& exit_code);
+void add_counters(CLI::App& app, ExitCode& exit_code);
+
+}  // namespace dlcp::cli
