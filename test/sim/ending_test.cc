@@ -129,11 +129,18 @@ TEST_CASE("a failed context reaches every host of the ring, also those that are 
       world.open_flow(i, (i + 1) % 5);
     const auto bystander = world.open_flow(2, 4, 77);  // of another context
     for (std::size_t f = 0; f < 5; ++f) {
-      for (int k = 0; k < 20; ++k)
-        world.transfer(f, 200'000);
+      world.transfer(f, 200'000);
+      for (int k = 0; k < 3; ++k)
+        world.transfer(f, 200'000, time_from_ns(4'000'000'000));
     }
-    world.transfer(bystander, 100'000, time_from_ns(3'000'000'000));
-    world.run_for(5ms);
+    world.transfer(bystander, 100'000, time_from_ns(5'000'000'000));
+    const bool begun = world.run_until(world.now() + 2s, [&] {
+      for (std::size_t f = 0; f < 5; ++f) {
+        if (world.flow(f).receives_done == 0) return false;
+      }
+      return world.flow(bystander).receive_connection.has_value();
+    });
+    REQUIRE(begun);
     world.endpoint(0).fail_context(world.now(), 1, {ErrorCode::kRemote, "the GPU is on fire", ""});
     world.run_for(2s);
     for (std::size_t f = 0; f < 5; ++f) {

@@ -8,8 +8,8 @@ namespace dlcp::test {
 // Two to four hosts behind one switch or on a small leaf-spine fabric.
 WorldConfig random_world(Rng& rng, std::uint64_t seed);
 
-// For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering, black holes; corruption only where the protocol is
-// asked to notice it everywhere.
+// For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering,
+// black holes; corruption only where the protocol is asked to notice it everywhere.
 datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum);
 
 // 0, 1, sizes around cache lines and packets, a few packets, and now and then a few hundred KiB.

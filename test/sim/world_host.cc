@@ -63,7 +63,7 @@ Time World::Host::wake_at(Time now) {
   // What is due and could not go out waits for room in the NIC, not for time.
   Time timer = endpoint_.next_timeout();
   if (nic_was_full_ && timer <= now) timer = kNever;
-  Time wake = std::min({timer, application_wakes_at(now), resume_at_});
+  Time wake = std::min({timer, application_at_, resume_at_});
   if (kicked_ || datapath_.has_packets()) wake = now;
   if (nic_was_full_ && datapath_.nic().queued_bytes() <= datapath_.config().nic_queue_bytes / 2) {
     wake = now;
@@ -85,6 +85,7 @@ void World::Host::step(Time now) {
     drain_events(now);
   }
   resume_at_ = paused ? pauses_.until : kNever;
+  application_at_ = application_wakes_at(now);
   packets += transmit(now);
   busy_until_ = now + model_.packet_cost * packets;
 }

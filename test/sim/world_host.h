@@ -52,6 +52,7 @@ class World::Host {
   std::vector<wire::RxPacket> received_;
   std::vector<wire::TxPacket> outgoing_;
   Time busy_until_{};
+  Time application_at_ = kNever;  // the next post that is not due yet
   Time resume_at_ = kNever;  // end of a pause that the application may have missed something in
   bool kicked_ = true;       // the application has something new to do
   bool nic_was_full_ = false;
