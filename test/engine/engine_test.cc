@@ -1,0 +1,199 @@
+// The engine over memory: packets that the datapath does not take, memory that is given back while
+// they wait, and progress without anybody polling.
+#include "engine/engine.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "catch.h"
+#include "engine/clock.h"
+#include "memory_datapath.h"
+#include "util/rng.h"
+
+namespace {
+
+using namespace dlcp;
+using namespace dlcp::test;
+using engine::Connection;
+using engine::Engine;
+using engine::Request;
+
+struct Pair {
+  std::shared_ptr<Wire> wire = std::make_shared<Wire>();
+  std::vector<std::string> log;
+  std::unique_ptr<Engine> a = open(0);
+  std::unique_ptr<Engine> b = open(1);
+  Connection* sends = nullptr;
+  Connection* receives = nullptr;
+
+  std::unique_ptr<Engine> open(int side) {
+    core::Config config;
+    config.peer_timeout = 2s;
+    config.receive_capacity_bytes = std::size_t{1} << 20;
+    return std::make_unique<Engine>(
+        std::make_unique<MemoryDatapath>(wire, side), config, static_cast<std::uint64_t>(side + 1),
+        [this](const engine::LogLine& line) { log.push_back(line.text); },
+        [](core::ContextId, const Error&) {});
+  }
+
+  void join() {
+    const auto listening = b->listen(1);
+    sends = a->connect(1, listening.token, b->address());
+    auto state = core::ConnectionState::kConnecting;
+    for (int i = 0; i < 100'000 && (receives == nullptr || state != core::ConnectionState::kOpen);
+         ++i) {
+      state = a->poll_state(*sends);
+      if (receives == nullptr) {
+        receives = b->accept(listening.id, 1);
+      } else {
+        b->poll_state(*receives);
+      }
+    }
+    REQUIRE(receives != nullptr);
+    REQUIRE(state == core::ConnectionState::kOpen);
+  }
+
+  Request* post(Engine& engine, Connection& connection, std::vector<std::byte>& memory) {
+    auto posted = connection.sends
+                      ? engine.send(connection, {memory.data(), memory.size(), &memory})
+                      : engine.receive(connection, {memory.data(), memory.size(), &memory});
+    REQUIRE(posted.ok());
+    REQUIRE(posted.value() != nullptr);
+    return posted.value();
+  }
+};
+
+std::vector<std::byte> random_bytes(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  Rng rng(count);
+  for (auto& byte : bytes) {
+    byte = static_cast<std::byte>(rng.next());
+  }
+  return bytes;
+}
+
+// Polls both until `request` is no longer pending.
+Request::State finish(Pair& pair, Request* request, std::size_t& bytes) {
+  Request::State state = Request::State::kPending;
+  for (const Time end = engine::steady_now() + 10s;
+       state == Request::State::kPending && engine::steady_now() < end;) {
+    pair.a->poll_state(*pair.sends);
+    pair.b->poll_state(*pair.receives);
+    state = request->connection->engine->test(*request, bytes);
+  }
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("a datapath that takes three packets at a time still gets every byte across") {
+  Pair pair;
+  pair.join();
+  pair.wire->take_at_once = 3;
+  auto out = random_bytes(500'000);
+  std::vector<std::byte> in(out.size());
+  Request* receiving = pair.post(*pair.b, *pair.receives, in);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);
+  std::size_t bytes = 0;
+  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
+  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
+  CHECK(bytes == out.size());
+  CHECK(in == out);
+  CHECK(pair.wire->refused > 0);
+}
+
+TEST_CASE("memory that is deregistered while its packets wait is not read again") {
+  Pair pair;
+  pair.join();
+  pair.wire->take_at_once = 0;
+  auto out = std::make_unique<std::vector<std::byte>>(random_bytes(500'000));
+  Request* sending = pair.post(*pair.a, *pair.sends, *out);
+  CHECK(pair.wire->refused > 0);
+  pair.a->fence(*pair.sends, {out->data(), out->size(), out.get()});
+  out.reset();  // the address sanitizer sees any later read
+  pair.wire->take_at_once = 64;
+  std::size_t bytes = 0;
+  CHECK(pair.a->test(*sending, bytes) == Request::State::kFailed);
+  for (int i = 0; i < 100; ++i) {
+    pair.a->poll_state(*pair.sends);
+    pair.b->poll_state(*pair.receives);
+  }
+  CHECK(pair.receives->failed.load());  // the peer has been told
+  CHECK(pair.a->close(pair.sends));
+  CHECK(pair.b->close(pair.receives));
+}
+
+TEST_CASE("deregistering memory that no request uses disturbs nobody") {
+  Pair pair;
+  pair.join();
+  auto out = random_bytes(10'000);
+  auto other = random_bytes(10'000);
+  std::vector<std::byte> in(out.size());
+  Request* receiving = pair.post(*pair.b, *pair.receives, in);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);
+  pair.a->fence(*pair.sends, {other.data(), other.size(), &other});
+  std::size_t bytes = 0;
+  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
+  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
+  CHECK(in == out);
+  CHECK_FALSE(pair.a->close(pair.sends));
+  CHECK_FALSE(pair.b->close(pair.receives));
+}
+
+TEST_CASE("helper threads alone carry a message once it is posted") {
+  Pair pair;
+  pair.join();
+  REQUIRE(pair.a->start_helper());
+  REQUIRE(pair.b->start_helper());
+  auto out = random_bytes(300'000);
+  std::vector<std::byte> in(out.size());
+  Request* receiving = pair.post(*pair.b, *pair.receives, in);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);
+  for (int i = 0; i < 5000 && (receiving->state.load() == Request::State::kPending ||
+                               sending->state.load() == Request::State::kPending);
+       ++i) {
+    usleep(1000);
+  }
+  CHECK(receiving->state.load() == Request::State::kDone);
+  CHECK(sending->state.load() == Request::State::kDone);
+  pair.a->stop();
+  pair.b->stop();
+  CHECK(in == out);
+}
+
+TEST_CASE("a silent peer is an error within the time-out, logged once, with nobody polling") {
+  Pair pair;
+  pair.join();
+  REQUIRE(pair.a->start_helper());
+  auto out = random_bytes(300'000);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);  // the other side is never driven again
+  const Time begin = engine::steady_now();
+  while (sending->state.load() == Request::State::kPending && engine::steady_now() < begin + 8s) {
+    usleep(1000);
+  }
+  CHECK(sending->state.load() == Request::State::kFailed);
+  CHECK(engine::steady_now() - begin < 4s);
+  CHECK(pair.sends->error.code == ErrorCode::kRemote);
+  pair.a->stop();
+  REQUIRE(pair.log.size() == 1);
+  CHECK_THAT(pair.log[0], Contains("2000 ms"));
+}
+
+TEST_CASE("a request slot is named anew at each use and a stale name finds nothing") {
+  Connection connection;
+  Request* first = connection.free_slot();
+  REQUIRE(first != nullptr);
+  const auto old_name = first->name;
+  CHECK(connection.find(old_name) == first);
+  first->state.store(Request::State::kPending);
+  Request* second = connection.free_slot();
+  REQUIRE(second != nullptr);
+  CHECK(second != first);
+  first->state.store(Request::State::kFree);
+  second->state.store(Request::State::kPending);
+  Request* again = connection.free_slot();
+  CHECK(again == first);
+  CHECK(again->name != old_name);
+  CHECK(connection.find(old_name) == nullptr);
+}
