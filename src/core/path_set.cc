@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace dlcp::core {
 namespace {
@@ -60,8 +61,8 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
   return {static_cast<std::uint8_t>(take_first ? first : second), kUnlimited};
 }
 
-std::uint8_t PathSet::choose_for_probe(unsigned unanswered) {
-  if (unanswered % 2 == 0) return answered_last_;
+std::uint8_t PathSet::choose_for_probe() {
+  if (answered_last_) return *std::exchange(answered_last_, std::nullopt);
   turn_ = (turn_ + 1) % paths_.size();
   return static_cast<std::uint8_t>(turn_);
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "util/rng.h"
@@ -24,9 +25,9 @@ class PathSet {
   // `packet_time`: how long the network takes per packet of ours at the current rate.
   Choice choose(Time now, Duration packet_time);
 
-  // For a probe that follows `unanswered` others: by turns the path that answered last, which is
-  // the most likely to work both ways, and each of all paths.
-  std::uint8_t choose_for_probe(unsigned unanswered);
+  // For a probe: once the path that answered last, which is the most likely to work both ways, then
+  // each of all paths in turn.
+  std::uint8_t choose_for_probe();
 
   void on_sent(std::uint8_t path) { ++paths_[path].sent; }
   // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
@@ -58,7 +59,7 @@ class PathSet {
 
   std::vector<Path> paths_;
   Duration typical_delay_{0};  // smoothed over all paths; stands for those not known yet
-  std::uint8_t answered_last_ = 0;
+  std::optional<std::uint8_t> answered_last_;
   std::size_t turn_ = 0;
   std::size_t avoided_ = 0;
   Rng rng_;

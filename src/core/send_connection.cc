@@ -16,6 +16,7 @@ constexpr Duration kProbeFloor = 1ms;
 constexpr Duration kProbeCeiling = 200ms;
 constexpr Duration kBlockedProbeCeiling = 1s;
 constexpr unsigned kStalledAfter = 3;  // unanswered probes
+constexpr unsigned kProbesTogether = 2;  // on different paths, once one was not answered
 constexpr double kPacingGain = 1.5;
 constexpr double kPacingGainSlowStart = 3;
 constexpr Duration kBurstSpan = 100us;  // a burst is at most this much of the pace
@@ -132,6 +133,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   sample.window_limited = limited_;
   limited_ = false;
   congestion_->on_ack(sample);
+  if (acked.in_flight > 0) probes_blocked_ = 0;
   if (acked.in_flight > 0 || in_flight_ == 0) probe_at_ = kNever;
   refresh_probe_timer(now);
 }
@@ -186,8 +188,13 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 
 Duration SendConnection::probe_timeout() const {
   const Duration first = std::max(round_trip() + 4 * rtt_.variation(), kProbeFloor);
-  const Duration ceiling = in_flight_ > 0 ? kProbeCeiling : kBlockedProbeCeiling;
-  const Duration backed_off = first * (std::int64_t{1} << std::min(probes_unanswered_, 12u));
+  const bool lost = in_flight_ > 0;
+  const Duration ceiling = lost ? kProbeCeiling : kBlockedProbeCeiling;
+  // The first probes follow each other quickly: where a part of the fabric has died they, or their
+  // answers, may have gone that way.
+  const unsigned doublings =
+      lost ? std::max(probes_unanswered_, kStalledAfter) - kStalledAfter : probes_blocked_;
+  const Duration backed_off = first * (std::int64_t{1} << std::min(doublings, 12u));
   return std::min(backed_off, std::max(ceiling, first));
 }
 
@@ -234,8 +241,9 @@ void SendConnection::on_timeout(Time now) {
     if (sample.lost_packets > 0) congestion_->on_ack(sample);
   }
   if (probe_at_ <= now) {
-    probe_due_ = true;
-    if (++probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
+    probes_due_ = ++probes_unanswered_ == 1 ? 1 : kProbesTogether;
+    if (in_flight_ == 0) ++probes_blocked_;
+    if (probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
     probe_at_ = now + probe_timeout();
   }
 }
@@ -308,12 +316,11 @@ std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
     arena.emit(wire::Pong{handshake_.receiver_token(), *pong_due_}, path, to_, out[count++]);
     pong_due_.reset();
   }
-  if (probe_due_ && count < out.size()) {
-    probe_due_ = false;
-    // First the path whose tail may be lost, then any other.
+  for (; probes_due_ > 0 && count < out.size(); --probes_due_) {
+    // First the path whose tail may be lost, then others.
     const auto newest = flight_.path_of_newest();
     const std::uint8_t path =
-        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose_for_probe(probes_unanswered_);
+        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose_for_probe();
     wire::Probe probe;
     probe.destination = handshake_.receiver_token();
     // The echo comes back as it is: the send time to 33 us, and the path, in one word.

@@ -107,7 +107,8 @@ class SendConnection {
   Time owed_since_ = kNever;  // since when the peer owes us an answer
   Time probe_at_ = kNever;
   unsigned probes_unanswered_ = 0;
-  bool probe_due_ = false;
+  unsigned probes_blocked_ = 0;  // sent with nothing in flight, since the peer last moved us on
+  unsigned probes_due_ = 0;
   std::optional<std::uint32_t> pong_due_;
   bool peer_closed_ = false;
   std::optional<Error> error_;
