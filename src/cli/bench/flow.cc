@@ -72,6 +72,10 @@ bool SendFlow::post() {
 
 bool SendFlow::step(std::int64_t measure_from) {
   bool moved = false;
+  while (requests_.size() < inflight_ && posted_ < limit_ + end_markers_) {
+    if (!post()) break;
+    moved = true;
+  }
   while (!requests_.empty()) {
     int done = 0;
     int bytes = 0;
@@ -80,10 +84,6 @@ bool SendFlow::step(std::int64_t measure_from) {
     if (times_ == nullptr && requests_.front().offered_at >= measure_from)
       histogram_.add(now_ns() - requests_.front().offered_at);
     requests_.pop_front();
-    moved = true;
-  }
-  while (requests_.size() < inflight_ && posted_ < limit_ + end_markers_) {
-    if (!post()) break;
     moved = true;
   }
   return moved;
@@ -144,15 +144,6 @@ void RecvFlow::complete(int size, std::int64_t measure_from) {
 
 bool RecvFlow::step(std::int64_t measure_from) {
   bool moved = false;
-  while (!requests_.empty()) {
-    int done = 0;
-    int size = 0;
-    require(net_.test(requests_.front(), done, size), "test (receive)");
-    if (done == 0) break;
-    requests_.pop_front();
-    complete(size, measure_from);
-    moved = true;
-  }
   // Each end marker takes a receive, and as many of them come as may be under way.
   while (requests_.size() + ends_ < inflight_ && posted_ < limit_ &&
          posted_ - freed() < slots_.count()) {
@@ -163,6 +154,15 @@ bool RecvFlow::step(std::int64_t measure_from) {
     if (request == nullptr) break;
     requests_.push_back(request);
     posted_++;
+    moved = true;
+  }
+  while (!requests_.empty()) {
+    int done = 0;
+    int size = 0;
+    require(net_.test(requests_.front(), done, size), "test (receive)");
+    if (done == 0) break;
+    requests_.pop_front();
+    complete(size, measure_from);
     moved = true;
   }
   return moved;

@@ -165,8 +165,8 @@ bool RingChannel::work(const float* input, float* output) {
 }
 
 bool RingChannel::step(const float* input, float* output) {
-  bool moved = test();
-  moved |= post();
+  bool moved = post();
+  moved |= test();
   moved |= work(input, output);
   return moved;
 }
