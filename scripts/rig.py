@@ -49,7 +49,9 @@ def make_build(folder):
 def permitted():
     """None when networks of namespaces can be built here, else why not."""
     done = subprocess.run([NETNS, "down", "none"], capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+    if done.returncode == 0:
+        return None
+    return done.stderr.strip().splitlines()[-1].removeprefix("netns: ").split(". Run:")[0]
 
 
 class Network:
