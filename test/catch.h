@@ -6,5 +6,7 @@ using Catch::Matchers::Contains;
 #else
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
-inline auto Contains(const std::string& text) { return Catch::Matchers::ContainsSubstring(text); }
+inline auto Contains(const std::string& text) {
+  return Catch::Matchers::ContainsSubstring(text);
+}
 #endif

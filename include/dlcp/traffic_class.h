@@ -33,8 +33,8 @@ enum class SwitchQueue : std::uint8_t { kStrictHigh, kExact, kUrgent, kBulk };
 // What the switch may do to a packet of the class once the queue is above its early threshold.
 enum class EarlyTreatment : std::uint8_t {
   kNone,  // neither marked nor dropped early
-  kMark,   // ECN-capable: marked with CE
-  kDrop,   // not ECN-capable: dropped, earlier for a higher drop precedence
+  kMark,  // ECN-capable: marked with CE
+  kDrop,  // not ECN-capable: dropped, earlier for a higher drop precedence
 };
 
 struct TrafficClassRow {

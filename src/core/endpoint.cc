@@ -143,7 +143,8 @@ void Endpoint::on_timeout(Time now) {
   auto& timers = state_->timers;
   auto& due = state_->due;  // first all, then each: one that waits for poll_transmit stays due
   due.clear();
-  for (; !timers.empty() && timers.top().at <= now; timers.pop()) due.push_back(timers.top());
+  for (; !timers.empty() && timers.top().at <= now; timers.pop())
+    due.push_back(timers.top());
   for (const State::Timer& timer : due) {
     Slot& slot = *state_->slots[timer.index];
     if (slot.token == 0 || slot.armed_at != timer.at) continue;  // superseded

@@ -39,8 +39,8 @@ class Datapath {
   // call. `now` anchors arrival times.
   virtual std::size_t receive(Time now, std::span<wire::RxPacket> out) = 0;
 
-  // When receive() is due though nothing arrives, because packets are held back on purpose (faulty);
-  // kNever on a real network.
+  // When receive() is due though nothing arrives, because packets are held back on purpose
+  // (faulty); kNever on a real network.
   virtual Time next_release() const { return kNever; }
 
   // A descriptor that polls readable (EPOLLIN) while packets wait; -1 where there is none (sim).

@@ -1,10 +1,10 @@
 // Drops a share of the packets that leave a switch port: LOSS_PPM in a million, each on its own.
-// With RUN > 1 it drops runs of that many packets at the same average share. scripts/netns compiles it
-// with the numbers filled in and attaches it to the port's egress; it counts what it saw and dropped.
+// With RUN > 1 it drops runs of that many packets at the same average share. scripts/netns compiles
+// it with the numbers filled in and attaches it to the port's egress; it counts what it saw and
+// dropped.
+#include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
-
-#include <bpf/bpf_helpers.h>
 
 #ifndef LOSS_PPM
 #define LOSS_PPM 0

@@ -109,9 +109,11 @@ std::string BenchOptions::summary() const {
                      common.channels, common.iterations, common.seconds, common.seed, no_check);
 }
 
-void add_options(CLI::App& bench, BenchOptions& o) {
+namespace {
+
+void add_what_runs(CLI::App& bench, BenchOptions& o) {
+  const std::string what = "What runs";
   BenchCase& c = o.common;
-  const std::string what = "What runs", how = "How it runs", where = "Where it runs";
   bench
       .add_option("--plugin", c.plugin,
                   "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours")
@@ -141,6 +143,11 @@ void add_options(CLI::App& bench, BenchOptions& o) {
                   "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with "
                   "--netns the network does it and this is a label")
       ->group(what);
+}
+
+void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
+  const std::string how = "How it runs";
+  BenchCase& c = o.common;
   bench.add_option("--seconds", c.seconds, "Measured time (default 2)")->group(how);
   bench
       .add_option("--iterations", c.iterations,
@@ -169,6 +176,11 @@ void add_options(CLI::App& bench, BenchOptions& o) {
                   "... this long after the connections stand (default 500)")
       ->group(how);
   bench.add_flag("--json", o.json, "One JSON object, or an array for several sizes")->group(how);
+}
+
+void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
+  const std::string where = "Where it runs";
+  BenchCase& c = o.common;
   bench.add_option("--netns", c.netns, "Rank i runs inside network namespace PREFIXi")
       ->group(where);
   bench.add_option("--rank", o.world.rank, "This process's rank, when others start the rest")
@@ -182,6 +194,14 @@ void add_options(CLI::App& bench, BenchOptions& o) {
                   "HOST:PORT where rank 0 waits; default: MASTER_ADDR:MASTER_PORT, Slurm's launch "
                   "node")
       ->group(where);
+}
+
+}  // namespace
+
+void add_options(CLI::App& bench, BenchOptions& o) {
+  add_what_runs(bench, o);
+  add_how_it_runs(bench, o);
+  add_where_it_runs(bench, o);
 }
 
 }  // namespace dlcp::cli

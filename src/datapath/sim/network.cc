@@ -75,7 +75,8 @@ void Network::set_faults(const LinkFaults& faults) {
 }
 
 void Network::set_edge_faults(const LinkFaults& faults) {
-  for (auto& host : hosts_) host->nic().link().set_faults(faults);
+  for (auto& host : hosts_)
+    host->nic().link().set_faults(faults);
 }
 
 void Network::add_outage(Time from, Time until) {

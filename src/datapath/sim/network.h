@@ -45,7 +45,7 @@ class Network {
 
   void set_faults(const LinkFaults& faults);       // on every link
   void set_edge_faults(const LinkFaults& faults);  // where hosts send: each packet meets them once
-  void add_outage(Time from, Time until);     // of every link
+  void add_outage(Time from, Time until);          // of every link
   // The spine forwards nothing within [from, until), and nobody is told.
   void add_spine_outage(std::size_t spine, Time from, Time until);
 
