@@ -52,7 +52,7 @@ def cell(value, scale=1.0, digits=2):
 
 
 def table(rows):
-    lines = [f"{'network':<9}{'plugin':<8}{'bus Gb/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}{'CPU s/GiB':>11}"
+    lines = [f"{'network':<9}{'plugin':<8}{'bus Gb/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}{'CPU s/GiB':>10}"
              f"{'wrong elements':>16}"]
     for network, plugin, r in rows:
         if r.get("error"):
@@ -60,7 +60,7 @@ def table(rows):
             continue
         lines.append(f"{network:<9}{plugin:<8}{cell(r['bus_gbps']):>9}{cell(r['p50_us'], 1e-3, 1):>9}"
                      f"{cell(r['p99_us'], 1e-3, 1):>9}{cell(r['p999_us'], 1e-3, 1):>10}"
-                     f"{cell(r['cpu_s_per_gib']):>11}{r['elements_wrong']:>16}")
+                     f"{cell(r['cpu_s_per_gib']):>10}{r['elements_wrong']:>16}")
     return "\n".join(lines)
 
 
