@@ -70,7 +70,7 @@ void print_details(const Report& r) {
 }
 
 ExitCode run(const BenchOptions& options) {
-  auto world = options.ranks == 0 || options.world.rank >= 0
+  auto world = options.ranks < 0 || options.world.rank >= 0
                    ? discover_world(options.world, [](const char* n) { return std::getenv(n); })
                    : std::nullopt;
   const auto cases = options.cases(world ? world->size : 0);

@@ -81,8 +81,8 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   c.loss = parse_fraction(loss);
   c.check = !no_check;
   c.one_host = world_size == 0;
-  c.ranks = ranks != 0 ? ranks : world_size != 0 ? world_size : needs_pairs(c.mode) ? 2 : 4;
-  c.inflight = inflight != 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
+  c.ranks = ranks >= 0 ? ranks : world_size != 0 ? world_size : needs_pairs(c.mode) ? 2 : 4;
+  c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
   if (c.mode == Mode::kRing) c.inflight = 4;
   check_ranks(c, world_size);
   check_numbers(c);

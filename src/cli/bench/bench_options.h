@@ -19,8 +19,8 @@ struct BenchOptions {
   std::string loss = "0";
   bool no_check = false;
   bool json = false;
-  int ranks = 0;     // 0: the mode's default
-  int inflight = 0;  // 0: the mode's default
+  int ranks = -1;     // -1: the mode's default
+  int inflight = -1;  // -1: the mode's default
   WorldFlags world;
 
   // Checked against each other; throws BenchError(kUsage). `world_size` 0: all ranks are started

@@ -1,0 +1,44 @@
+#include "cli/bench/line_payload.h"
+
+#include "catch.h"
+
+using namespace dlcp::cli;
+
+TEST_CASE("a line is taken when its flag is there and not before") {
+  for (const auto flags : {LineFlags::kLl, LineFlags::kLl128}) {
+    const LinePayload payload(5, 4096, flags);
+    alignas(16) std::byte slot[4096] = {};
+    Mismatch wrong;
+    for (std::size_t line = 0; line < payload.lines(); line++)
+      CHECK_FALSE(payload.take(slot, 7, line, wrong));
+    payload.encode(slot, 7);
+    for (std::size_t line = 0; line < payload.lines(); line++) {
+      CHECK(payload.take(slot, 7, line, wrong));
+      CHECK_FALSE(payload.take(slot, 8, line, wrong));  // flags grow with each use of a slot
+    }
+    CHECK(wrong.bytes == 0);
+  }
+}
+
+TEST_CASE("data that do not belong to the flag are counted") {
+  for (const auto flags : {LineFlags::kLl, LineFlags::kLl128}) {
+    const LinePayload payload(5, 1024, flags);
+    alignas(16) std::byte slot[1024];
+    payload.encode(slot, 7);
+    slot[payload.line_bytes()] ^= std::byte{1};
+    Mismatch wrong;
+    CHECK(payload.take(slot, 7, 0, wrong));
+    CHECK(wrong.bytes == 0);
+    CHECK(payload.take(slot, 7, 1, wrong));
+    CHECK(wrong.bytes == 1);
+  }
+}
+
+TEST_CASE("an LL line with one flag of two is not taken") {
+  const LinePayload payload(5, 16, LineFlags::kLl);
+  alignas(16) std::byte slot[16];
+  payload.encode(slot, 7);
+  slot[12] = std::byte{0};
+  Mismatch wrong;
+  CHECK_FALSE(payload.take(slot, 7, 0, wrong));
+}

@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "catch.h"
+#include "cli/bench/bench_options.h"
+
+using namespace dlcp::cli;
+
+namespace {
+
+std::vector<BenchCase> cases(std::vector<std::string> arguments, int world_size = 0) {
+  CLI::App app;
+  BenchOptions options;
+  add_options(app, options);
+  std::reverse(arguments.begin(), arguments.end());
+  app.parse(arguments);
+  return options.cases(world_size);
+}
+
+}  // namespace
+
+TEST_CASE("sizes are powers of 1024, alone or in a list") {
+  CHECK(parse_size("64") == 64);
+  CHECK(parse_size("4K") == 4096);
+  CHECK(parse_size("3MiB") == 3 << 20);
+  CHECK(parse_sizes("64,4K,1M") == std::vector<std::size_t>{64, 4096, 1 << 20});
+  for (const char* bad : {"", "K", "-1", "1.5M", "4KB", "64,", "2G", "99999999999999999999"})
+    CHECK_THROWS_AS(parse_sizes(bad), BenchError);
+  CHECK(format_size(1 << 20) == "1M");
+  CHECK(format_size(1000) == "1000");
+}
+
+TEST_CASE("loss is a share or a percentage below one") {
+  CHECK(parse_fraction("0.01") == Approx(0.01));
+  CHECK(parse_fraction("1%") == Approx(0.01));
+  for (const char* bad : {"", "1", "100%", "-0.1", "x", "1%%"})
+    CHECK_THROWS_AS(parse_fraction(bad), BenchError);
+}
+
+TEST_CASE("each mode has its own defaults") {
+  CHECK(cases({})[0].ranks == 2);
+  CHECK(cases({})[0].size == 1 << 20);
+  CHECK(cases({"--mode", "ring"})[0].ranks == 4);
+  CHECK(cases({"--mode", "ring"})[0].size == 16 << 20);
+  CHECK(cases({"--mode", "lat"})[0].size == 64);
+  CHECK(cases({"--mode", "abort"})[0].inflight == 32);
+  CHECK(cases({"--mode", "alltoall"}, 8)[0].ranks == 8);
+  CHECK(cases({"--flags", "ll128"})[0].iterations > 0);
+  CHECK(cases({"--size", "64,4K"}).size() == 2);
+}
+
+TEST_CASE("a bad command line is refused with the value and the way out") {
+  const std::pair<std::vector<std::string>, std::string> table[] = {
+      {{"--mode", "bandwith"}, "'bandwith' is none of"},
+      {{"--ranks", "1"}, "at least 2"},
+      {{"--ranks", "3"}, "even number"},
+      {{"--mode", "lat", "--ranks", "4"}, "between 2 ranks"},
+      {{"--mode", "ring", "--size", "30"}, "multiple of 4"},
+      {{"--flags", "ll", "--size", "24"}, "lines of 16 bytes"},
+      {{"--flags", "ll128", "--mode", "ring"}, "goes with bw, incast and alltoall"},
+      {{"--inflight", "0"}, "1 to 256"},
+      {{"--kill-rank", "2"}, "does not exist among 2"},
+      {{"--seconds", "0"}, "more than 0"},
+      {{"--idle", "sleep"}, "auto, spin, yield"},
+  };
+  for (const auto& [arguments, text] : table)
+    CHECK_THROWS_WITH(cases(arguments), Contains(text));
+  CHECK_THROWS_WITH(cases({"--ranks", "4"}, 2), Contains("job of 2 processes"));
+}
