@@ -16,8 +16,8 @@ namespace {
 constexpr int kReceiveBatches = 2;      // of 64 packets, per step: bounds how long a caller is held
 constexpr int kTransmitBatches = 4;     // likewise
 constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
-constexpr Duration kPollingPause = 300us;  // without a poll for so long, nobody polls
-constexpr Duration kLookUp = 1ms;          // of the helper, while somebody polls
+constexpr Duration kPollingPause = 2ms;  // without a poll for so long, nobody polls
+constexpr Duration kLookUp = 2ms;          // of the helper, while somebody polls
 
 }  // namespace
 
@@ -42,6 +42,9 @@ bool Engine::step(Time now) {
 // True if more packets may be waiting.
 bool Engine::receive_packets(Time now) {
   for (int batch = 0; batch < kReceiveBatches; ++batch) {
+    if (batch > 0) {
+      now = steady_now();  // placing took a while, and arrival times hang on it
+    }
     const std::size_t count = datapath_->receive(now, arrived_);
     for (std::size_t i = 0; i < count; ++i) {
       endpoint_.on_packet(now, arrived_[i]);

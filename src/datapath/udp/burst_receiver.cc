@@ -89,10 +89,11 @@ std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpC
   if (count == 0) {  // else what this call hands out still lies in the buffers
     filled_ = current_ = 0;
   }
+  // Both clocks at one moment: what is read between them would be taken off the packets' delay.
+  const Anchor anchor{now, realtime_ns()};
   if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) {
     return count;
   }
-  const Anchor anchor{now, realtime_ns()};
   while (count < out.size() && filled_ < kBuffers && ready_begin_ != ready_end_) {
     read_socket(ready_[ready_begin_++], out.size() - count, anchor, counters);
     count += drain(out.subspan(count), counters);
