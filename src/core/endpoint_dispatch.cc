@@ -1,3 +1,5 @@
+// What comes from the network: finds whose a frame is, checks that it may come now, hands it over. What
+// nobody can use is counted by reason and changes nothing.
 #include <fmt/format.h>
 
 #include "core/endpoint_state.h"
@@ -142,7 +144,11 @@ void Endpoint::State::to_sender(Time now, SendConnection& connection, wire::Fram
       counters.add(Counter::kDroppedUnexpected);
       return;
   }
-  if (!intact) counters.add(Counter::kDroppedHeaderCrc);
+  if (intact) {
+    connection.heard_on(packet.path);
+  } else {
+    counters.add(Counter::kDroppedHeaderCrc);
+  }
   if (intact && type == wire::FrameType::kReset) counters.add(Counter::kResetsReceived);
 }
 

@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kAckDelay = 25us;
 constexpr Duration kAckDelayComplete = 8us;
 constexpr std::uint32_t kAckEveryPackets = 64;
+constexpr std::uint32_t kAckAtOnceBytes = 16384;  // below, an answer of the application's goes first
 // A peer silent for this share of the time-out is asked whether it lives.
 constexpr int kPingsPerTimeout = 4;
 
@@ -143,7 +144,8 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   heard(now);
   credits_.on_data(now, grant_, data.header.window_epoch);
   note_path(packet, data.header);
-  reply_path_ = packet.path;
+  // Not the path the data came on: its way back may be dead, and only the sender knows which is not.
+  reply_path_ = static_cast<wire::PathIndex>(data.header.reply_path % config_.paths);
   ++packets_since_ack_;
   switch (verdict) {
     case RecvQueue::Verdict::kPlaced:
@@ -162,7 +164,9 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   }
   const bool boundary = data.header.offset + data.payload.size() == data.header.message_bytes;
   const std::uint32_t every = std::clamp<std::uint32_t>(grant_.window / 4, 1, kAckEveryPackets);
-  if (packets_since_ack_ >= every) {
+  // After the last receive posted the application may stop calling: do not leave a sender waiting.
+  const bool last = !queue_.has_posted() && data.header.message_bytes >= kAckAtOnceBytes;
+  if (packets_since_ack_ >= every || last) {
     ack_at_ = now;
   } else {
     acknowledge_by(now + (boundary ? kAckDelayComplete : kAckDelay));

@@ -94,7 +94,7 @@ class RecvConnection {
   std::uint32_t packets_since_ack_ = 0;
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0;  // where the last packet came in
+  wire::PathIndex reply_path_ = 0;  // on which the sender is most likely to hear us
 
   Time last_heard_;
   Time waiting_since_ = kNever;  // since when a receive has been posted

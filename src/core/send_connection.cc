@@ -16,11 +16,13 @@ constexpr Duration kProbeFloor = 1ms;
 constexpr Duration kProbeCeiling = 200ms;
 constexpr Duration kBlockedProbeCeiling = 1s;
 constexpr unsigned kStalledAfter = 3;  // unanswered probes
-constexpr unsigned kProbesTogether = 2;  // on different paths, once one was not answered
+constexpr unsigned kProbesTogether = 4;  // on different paths; each miss doubles up to here
 constexpr double kPacingGain = 1.5;
 constexpr double kPacingGainSlowStart = 3;
 constexpr Duration kBurstSpan = 100us;  // a burst is at most this much of the pace
+// Large enough that system calls, on both ends, carry several full ones of the datapath's units.
 constexpr std::size_t kBurstPacketsMax = 64;
+constexpr std::size_t kBurstBytesMax = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -241,7 +243,8 @@ void SendConnection::on_timeout(Time now) {
     if (sample.lost_packets > 0) congestion_->on_ack(sample);
   }
   if (probe_at_ <= now) {
-    probes_due_ = ++probes_unanswered_ == 1 ? 1 : kProbesTogether;
+    probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
+    ++probes_unanswered_;
     if (in_flight_ == 0) ++probes_blocked_;
     if (probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
     probe_at_ = now + probe_timeout();
@@ -268,8 +271,11 @@ bool SendConnection::begin_burst(Time now) {
   auto packets = config_.burst_packets_max;
   if (packets == 0) {
     const auto by_pace = static_cast<std::size_t>(kBurstSpan / std::max(packet_time, Duration(1)));
-    const auto by_window = static_cast<std::size_t>(window() / 4);
-    packets = std::clamp<std::size_t>(std::min(by_pace, by_window), 1, kBurstPacketsMax);
+    const auto by_window = static_cast<std::size_t>(window() / 2);
+    const std::size_t by_bytes =
+        kBurstBytesMax / (handshake_.payload_bytes() + wire::kDataOverheadBytes);
+    packets = std::min({by_pace, by_window, by_bytes, kBurstPacketsMax});
+    packets = std::max<std::size_t>(packets, 1);
   }
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
   counters_.add(Counter::kBurstsSent);
@@ -288,6 +294,7 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   header.sent_at = wire::wire_time(now);
   header.traffic_class = TrafficClass::kExact;
   header.window_epoch = credit_epoch_;
+  header.reply_path = heard_path_;
   header.retransmission = queue_.was_sent(chunk);
   header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
   out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, view.payload, out.header));

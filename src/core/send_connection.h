@@ -45,6 +45,8 @@ class SendConnection {
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_refuse(const wire::Refuse& refuse);
   void on_started(Time now, const wire::Started& started);
+  // An intact frame came in on `path`: the way back works there, and the receiver is told.
+  void heard_on(wire::PathIndex path) { heard_path_ = path; }
   void on_ack(Time now, const wire::Ack& ack, Time arrived_at);
   void on_ping(Time now, const wire::Ping& ping);
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
@@ -103,6 +105,7 @@ class SendConnection {
   std::vector<Flight::Loss> losses_;
 
   Time last_heard_;
+  wire::PathIndex heard_path_ = 0;
   Time last_sent_{};
   Time owed_since_ = kNever;  // since when the peer owes us an answer
   Time probe_at_ = kNever;

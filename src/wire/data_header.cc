@@ -29,7 +29,7 @@ std::size_t encode_data(const DataHeader& header, std::span<const std::byte> pay
   at[32] = static_cast<std::byte>(header.path);
   at[33] = static_cast<std::byte>(header.traffic_class);
   at[34] = static_cast<std::byte>(header.window_epoch);
-  at[35] = std::byte{0};
+  at[35] = static_cast<std::byte>(header.reply_path);
   store_le(at + kCrcOffset, crc32c(out.first(kCrcOffset)));
   if (!header.payload_crc) return kDataHeaderBytes;
   store_le(at + kDataHeaderBytes, crc32c(payload));
@@ -61,6 +61,7 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
   header.path = static_cast<std::uint8_t>(at[32]);
   header.traffic_class = static_cast<TrafficClass>(traffic_class);
   header.window_epoch = static_cast<std::uint8_t>(at[34]);
+  header.reply_path = static_cast<std::uint8_t>(at[35]);
   header.licensed = (flags & kFlagLicensed) != 0;
   header.retransmission = (flags & kFlagRetransmission) != 0;
   header.payload_crc = (flags & kFlagPayloadCrc) != 0;

@@ -6,7 +6,7 @@
 //      12  message number (32)      16  message bytes (32)
 //      20  offset in bytes (32)     24  sequence on this path (32)
 //      28  send time, 128 ns units (32, wraps after 549 s)
-//      32  path (8) | traffic class (8) | epoch of the window in use (8) | reserved, 0 (8)
+//      32  path (8) | traffic class (8) | epoch of the window in use (8) | reply path (8)
 //      36  CRC-32C of bytes 0..35
 //      40  CRC-32C of the payload, only with kFlagPayloadCrc
 // Integers are little-endian. The payload is the rest of the datagram.
@@ -39,6 +39,7 @@ struct DataHeader {
   std::uint8_t path = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
   std::uint8_t window_epoch = 0;
+  std::uint8_t reply_path = 0;  // the sender's path on which it last heard the receiver
   bool licensed = false;  // reserved for bounded loss; always false in wire version 1's exact mode
   bool retransmission = false;  // for counters only
   bool payload_crc = false;
