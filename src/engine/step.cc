@@ -17,7 +17,7 @@ constexpr int kReceiveBatches = 2;      // of 64 packets, per step: bounds how l
 constexpr int kTransmitBatches = 4;     // likewise
 constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
 constexpr Duration kPollingPause = 2ms;  // without a poll for so long, nobody polls
-constexpr Duration kLookUp = 2ms;          // of the helper, while somebody polls
+constexpr Duration kLookUp = 2ms;        // of the helper, while somebody polls
 
 }  // namespace
 

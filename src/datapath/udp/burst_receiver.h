@@ -30,7 +30,8 @@ class BurstReceiver {
 
  private:
   static constexpr std::size_t kBufferBytes = 65536;
-  static constexpr std::size_t kBuffers = 8;  // few, so that what they hold is copied on while it is in cache
+  static constexpr std::size_t kBuffers =
+      8;  // few, so that what they hold is copied on while it is in cache
   static constexpr std::size_t kReadySockets = 32;  // learnt from one epoll_wait
 
   struct alignas(cmsghdr) Control {
