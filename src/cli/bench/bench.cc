@@ -27,7 +27,7 @@ What is measured
   half a round trip (lat), a whole all-reduce (ring).
   Every byte depends on its position and every 512 bytes on the message; all are
   compared. lat and ring make and compare data while the clock is stopped. In
-  streams the receiver compares in pieces of 32 KiB when nothing else moves, or
+  streams the receiver compares in pieces of 64 KiB when nothing else moves, or
   when it runs out of buffers; that time is taken out of the CPU seconds.
 
 Examples

@@ -38,7 +38,7 @@ struct BenchCase {
   bool pin = false;
   std::string netns;  // prefix: rank i runs inside namespace <netns><i>
   double loss = 0;
-  double timeout = 30;
+  double timeout = 60;
   int kill_rank = -1;
   int kill_after_ms = 500;
   bool one_host = true;  // all ranks share this machine: one clock, shared memory

@@ -159,7 +159,8 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
       ->group(how);
   bench
       .add_option("--timeout", c.timeout,
-                  "Seconds without any progress until all ranks are ended (default 30)")
+                  "Seconds without any progress until all ranks are ended (default 60: more than "
+                  "DLCP_PEER_TIMEOUT)")
       ->group(how);
   bench
       .add_option("--idle", o.idle,

@@ -9,7 +9,7 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kPiece = 32 * 1024;
+constexpr std::size_t kPiece = 64 * 1024;
 
 // Slots to check from while others are being filled; about 16 MiB of them at most.
 std::size_t recv_slots(const BenchCase& c) {
@@ -173,14 +173,17 @@ void RecvFlow::check_message_end(std::uint64_t message) {
   mismatch_ += Mismatch{wrong, (wrong + 3) / 4};
 }
 
+bool RecvFlow::unchecked() const {
+  return pollers_ ? checked_ < freed() : check_ && checked_ < received_;
+}
+
 bool RecvFlow::check_some() {
+  if (!unchecked()) return false;
   if (pollers_) {
     // The pollers read the lines; the guard is ours to look at.
-    if (checked_ >= freed()) return false;
     check_message_end(checked_++);
     return true;
   }
-  if (!check_ || checked_ >= received_) return false;
   const std::size_t to = std::min(size_, checked_bytes_ + kPiece);
   mismatch_ += payload_->check(slots_.at(checked_), checked_, checked_bytes_, to);
   checked_bytes_ = to;

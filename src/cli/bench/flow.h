@@ -71,8 +71,9 @@ class RecvFlow {
   ~RecvFlow();
 
   bool step(std::int64_t measure_from);
-  bool check_some();     // at most 32 KiB; false if nothing waits
-  bool starved() const;  // no slot is free until something is checked
+  bool unchecked() const;  // something waits to be checked
+  bool check_some();       // at most 64 KiB; false if nothing waits
+  bool starved() const;    // no slot is free until something is checked
   void set_limit(std::uint64_t limit) { limit_ = limit; }
   bool finished() const;
   std::uint64_t received() const { return received_; }

@@ -74,12 +74,12 @@ void PingPong::lead() {
   for (std::uint64_t i = 0;; i++) {
     send_.mark_next();
     const std::int64_t before = now_ns();
-    if (c_.iterations > 0 ? i == c_.iterations : before >= end_at) break;
+    if (c_.iterations > 0 ? i == c_.iterations : before >= end_at && r.messages > 0) break;
     send_.set_limit(i + 1);
     wait_for(i + 1);
     const std::int64_t round = now_ns() - before;
     check_all();
-    if (before < warm_at) {
+    if (before < warm_at && now_ns() < end_at) {
       cpu_before = cpu_seconds();
       check_seconds_ = 0;
       continue;

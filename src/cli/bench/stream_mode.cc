@@ -20,8 +20,8 @@ class Stream {
   bool step_all();
   void housekeep();
   bool done() const;
-  void check(RecvFlow& flow);
-  std::uint64_t received() const;
+  bool check(RecvFlow& flow);
+  void note_arrival();
   void report();
 
   Session& s_;
@@ -32,8 +32,10 @@ class Stream {
   bool ending_ = false;
   std::int64_t warm_at_ = 0;
   std::int64_t end_at_ = 0;
-  std::int64_t first_at_ = 0;  // the clock's start: a completion after the warm-up
+  bool warm_ = false;  // the warm-up is over; what follows is where the clock started
+  std::int64_t first_at_ = 0;
   std::int64_t last_at_ = 0;
+  std::uint64_t received_ = 0;  // messages, all connections
   std::uint64_t first_count_ = 0;
   double first_cpu_ = 0;
   double check_seconds_ = 0;
@@ -61,46 +63,41 @@ void Stream::begin() {
   const double warmup = c_.iterations > 0 ? 0 : c_.warmup_seconds;
   warm_at_ = now + static_cast<std::int64_t>(warmup * 1e9);
   end_at_ = warm_at_ + static_cast<std::int64_t>(c_.seconds * 1e9);
-  first_at_ = 0;
-  if (warmup <= 0) {
-    first_at_ = now;
-    first_cpu_ = cpu_seconds();
-  }
+  first_at_ = last_at_ = now;
+  first_cpu_ = cpu_seconds();
 }
 
-std::uint64_t Stream::received() const {
-  std::uint64_t sum = 0;
-  for (const auto& flow : recvs_)
-    sum += flow->received();
-  return sum;
-}
-
-void Stream::check(RecvFlow& flow) {
-  const std::int64_t before = now_ns();
-  if (flow.check_some()) check_seconds_ += static_cast<double>(now_ns() - before) * 1e-9;
+bool Stream::check(RecvFlow& flow) {
+  if (!flow.unchecked()) return false;
+  const double before = thread_cpu_seconds();
+  flow.check_some();
+  check_seconds_ += thread_cpu_seconds() - before;
+  return true;
 }
 
 bool Stream::step_all() {
   bool moved = false;
   for (auto& flow : sends_)
     moved |= flow->step(warm_at_);
-  bool arrived = false;
+  const std::uint64_t before = received_;
   for (auto& flow : recvs_) {
-    const std::uint64_t before = flow->received();
+    const std::uint64_t had = flow->received();
     moved |= flow->step(warm_at_);
-    arrived |= flow->received() != before;
+    received_ += flow->received() - had;
     if (flow->starved()) check(*flow);
   }
-  if (arrived) {
-    last_at_ = now_ns();
-    if (first_at_ == 0 && last_at_ >= warm_at_) {
-      first_at_ = last_at_;
-      first_count_ = received();
-      first_cpu_ = cpu_seconds();
-      check_seconds_ = 0;
-    }
-  }
+  if (received_ != before) note_arrival();
   return moved;
+}
+
+void Stream::note_arrival() {
+  last_at_ = now_ns();
+  warm_ |= last_at_ >= warm_at_;
+  if (warm_) return;
+  first_at_ = last_at_;
+  first_count_ = received_;
+  first_cpu_ = cpu_seconds();
+  check_seconds_ = 0;
 }
 
 void Stream::housekeep() {
@@ -111,8 +108,8 @@ void Stream::housekeep() {
   if (recvs_.empty()) {
     for (const auto& flow : sends_)
       bytes += flow->posted();  // activity, in whatever unit
-    if (first_at_ == 0 && now >= warm_at_) {
-      first_at_ = now;
+    if (!warm_ && now >= warm_at_) {
+      warm_ = true;
       first_cpu_ = cpu_seconds();
     }
   }
@@ -140,11 +137,7 @@ void Stream::run() {
     bool moved = step_all();
     if (!moved) {
       for (auto& flow : recvs_) {
-        const std::int64_t before = now_ns();
-        if (!flow->check_some()) continue;
-        check_seconds_ += static_cast<double>(now_ns() - before) * 1e-9;
-        moved = true;
-        break;
+        if ((moved = check(*flow))) break;
       }
     }
     if (!moved && !spin_) sched_yield();
@@ -156,9 +149,9 @@ void Stream::run() {
 void Stream::report() {
   RankResult& r = s_.result;
   r.cpu_seconds = cpu_seconds() - first_cpu_ - check_seconds_;
-  if (!recvs_.empty() && first_at_ != 0) {
+  if (!recvs_.empty()) {
     r.seconds = static_cast<double>(last_at_ - first_at_) * 1e-9;
-    r.messages = received() - first_count_;
+    r.messages = received_ - first_count_;
     r.bytes = r.messages * c_.size;
   }
   for (auto& flow : recvs_) {
