@@ -14,6 +14,7 @@ constexpr double kMarkPenalty = 1.25;
 constexpr std::uint32_t kBlackHoleLosses = 3;
 constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
+constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
 
 }  // namespace
@@ -55,6 +56,7 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
       return {static_cast<std::uint8_t>(soonest), 1};
     }
   }
+  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   const std::size_t first = random_healthy();
   const std::size_t second = random_healthy();
   const bool take_first = score(paths_[first], packet_time) <= score(paths_[second], packet_time);
@@ -91,10 +93,13 @@ void PathSet::restore(Path& path) {
   --avoided_;
 }
 
-void PathSet::on_answered(std::uint8_t index) {
+void PathSet::on_answered(std::uint8_t index, bool after_silence) {
   if (index >= paths_.size()) return;
   restore(paths_[index]);
   answered_last_ = index;
+  if (!after_silence) return;
+  refuge_ = index;
+  refuge_bursts_ = kRefugeBursts;
 }
 
 bool PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip) {

@@ -32,8 +32,9 @@ class PathSet {
   void on_sent(std::uint8_t path) { ++paths_[path].sent; }
   // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
   void on_report(std::uint8_t path, std::uint32_t delivered, Duration delay, bool marked);
-  // A probe on the path was answered: it works there and back.
-  void on_answered(std::uint8_t path);
+  // A probe on the path was answered: it works there and back. After a silence it gets every other one
+  // of the next bursts, so that acknowledgements flow while the other paths are tried.
+  void on_answered(std::uint8_t path, bool after_silence);
   // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
   bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);
 
@@ -61,6 +62,8 @@ class PathSet {
   Duration typical_delay_{0};  // smoothed over all paths; stands for those not known yet
   std::optional<std::uint8_t> answered_last_;
   std::size_t turn_ = 0;
+  std::uint8_t refuge_ = 0;
+  unsigned refuge_bursts_ = 0;  // left, twice over
   std::size_t avoided_ = 0;
   Rng rng_;
 };

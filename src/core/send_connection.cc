@@ -111,11 +111,12 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     return;
   }
   counters_.add(Counter::kAcksReceived);
+  const bool after_silence = probes_unanswered_ > 1;
   heard(now);
   AckSample sample{.now = now};
   read_paths(now, ack, arrived_at, sample);
   if (ack.answers_probe) {
-    paths_.on_answered(static_cast<std::uint8_t>(ack.probe_echo & 0xff));
+    paths_.on_answered(static_cast<std::uint8_t>(ack.probe_echo & 0xff), after_silence);
     flight_.on_probe_answered(now, static_cast<std::uint8_t>(ack.probe_echo & 0xff),
                               wire::from_wire_time(ack.probe_echo >> 8 << 8, now));
   }
