@@ -146,6 +146,7 @@ std::uint32_t SendConnection::collect_losses(Time now) {
   flight_.find_losses(now, rtt_, queue_, losses_);
   for (const Flight::Loss& loss : losses_) {
     queue_.mark_lost(loss.chunk);
+    if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
     if (paths_.on_lost(now, loss.path, loss.sent_at, round_trip())) {
       counters_.add(Counter::kPathsAvoided);
     }
