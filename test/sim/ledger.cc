@@ -218,7 +218,7 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
     }
   }
   message.receive_done = true;
-  message.done_at = now;
+  message.done_at = last_done_at_ = now;
   ++flow.receives_done;
   retire(flow.to, message);
 }

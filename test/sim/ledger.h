@@ -88,6 +88,7 @@ class Ledger {
   void on_close(std::size_t flow, bool sender);
 
   std::uint64_t placed_bytes(HostIndex host) const;
+  Time last_done_at() const { return last_done_at_; }  // of all receives
   // Folds in every completion, in order.
   std::uint64_t hash() const { return hash_; }
   // Off for fuzzed payloads, which have every right to be nonsense.
@@ -117,6 +118,7 @@ class Ledger {
   std::size_t retired_bytes_ = 0;
   std::map<HostIndex, std::uint64_t> placed_bytes_;
   std::map<std::pair<HostIndex, core::ConnectionId>, Error> closed_early_;  // before accept()
+  Time last_done_at_{};
   std::uint64_t hash_ = 0;
   bool content_expected_ = true;
   bool failures_allowed_ = false;
