@@ -1,5 +1,5 @@
-// What comes from the network: finds whose a frame is, checks that it may come now, hands it over. What
-// nobody can use is counted by reason and changes nothing.
+// What comes from the network: finds whose a frame is, checks that it may come now, hands it over.
+// What nobody can use is counted by reason and changes nothing.
 #include <fmt/format.h>
 
 #include "core/endpoint_state.h"
@@ -43,7 +43,12 @@ void Endpoint::State::dispatch(Time now, const wire::RxPacket& packet) {
   } else if (auto* receiving = slot->get<RecvPtr>()) {
     to_receiver(now, *slot, **receiving, head->type, packet);
   } else if (auto* departed = slot->get<Departed>()) {
-    if (departed->on_frame(now, head->type)) {
+    const bool intact = head->type == wire::FrameType::kData
+                            ? wire::decode_data(packet.bytes).has_value()
+                            : wire::control_intact(packet.bytes);
+    if (!intact) {
+      counters.add(Counter::kDroppedHeaderCrc);
+    } else if (departed->on_frame(now, head->type)) {
       slot->what = std::monostate{};
       if (!slot->held_by_user) {
         release(*slot);
@@ -178,7 +183,8 @@ void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connecti
       }
       break;
     case wire::FrameType::kPong:
-      if ((intact = wire::decode_pong(packet.bytes).has_value())) connection.on_pong(now, packet.path);
+      if ((intact = wire::decode_pong(packet.bytes).has_value()))
+        connection.on_pong(now, packet.path);
       break;
     case wire::FrameType::kClose:
       if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {

@@ -32,8 +32,8 @@ class PathSet {
   void on_sent(std::uint8_t path) { ++paths_[path].sent; }
   // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
   void on_report(std::uint8_t path, std::uint32_t delivered, Duration delay, bool marked);
-  // A probe on the path was answered: it works there and back. After a silence it gets every other one
-  // of the next bursts, so that acknowledgements flow while the other paths are tried.
+  // A probe on the path was answered: it works there and back. After a silence it gets every other
+  // one of the next bursts, so that acknowledgements flow while the other paths are tried.
   void on_answered(std::uint8_t path, bool after_silence);
   // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
   bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);

@@ -12,7 +12,8 @@ namespace {
 constexpr Duration kAckDelay = 25us;
 constexpr Duration kAckDelayComplete = 8us;
 constexpr std::uint32_t kAckEveryPackets = 64;
-constexpr std::uint32_t kAckAtOnceBytes = 16384;  // below, an answer of the application's goes first
+constexpr std::uint32_t kAckAtOnceBytes =
+    16384;  // below, an answer of the application's goes first
 // A peer silent for this share of the time-out is asked whether it lives.
 constexpr int kPingsPerTimeout = 4;
 
@@ -144,10 +145,14 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   heard(now);
   credits_.on_data(now, grant_, data.header.window_epoch);
   note_path(packet, data.header);
-  // Not the path the data came on: its way back may be dead, and only the sender knows which is not.
+  // Not the path the data came on: its way back may be dead, and only the sender knows which is
+  // not.
   reply_path_ = static_cast<wire::PathIndex>(data.header.reply_path % config_.paths);
   ++packets_since_ack_;
   switch (verdict) {
+    case RecvQueue::Verdict::kKept:
+      counters_.add(Counter::kUnpostedKept);
+      [[fallthrough]];
     case RecvQueue::Verdict::kPlaced:
       counters_.add(Counter::kPacketsReceived);
       counters_.add(Counter::kBytesReceived, data.payload.size());

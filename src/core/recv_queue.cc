@@ -57,8 +57,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   Message& message = at(number);
   if (!start(message, header.message_bytes)) return Verdict::kOutOfWindow;
   if (message.present.test(chunk)) return Verdict::kDuplicate;
+  const bool posted = message.posted;
   std::byte* base = message.buffer.data();
-  if (message.posted) {
+  if (posted) {
     if (message.bytes > message.buffer.size()) {
       overflow_ = Overflow{message.bytes, message.buffer.size()};
       return Verdict::kTooLong;
@@ -74,7 +75,7 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   message.highest = std::max(message.highest, chunk);
   if (!payload.empty()) placements.push_back({base + header.offset, payload});
   if (message.complete()) settle();
-  return Verdict::kPlaced;
+  return posted ? Verdict::kPlaced : Verdict::kKept;
 }
 
 void RecvQueue::post(RequestId request, std::span<std::byte> buffer,

@@ -40,6 +40,7 @@ class RecvQueue {
 
   enum class Verdict : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)
+    kKept,         // the same, into memory of ours: its receive is not posted yet
     kDuplicate,    // held already, or its message is complete
     kNoRoom,       // not posted and no room to keep it; the sender will send it again
     kOutOfWindow,  // a message number or offset that cannot be

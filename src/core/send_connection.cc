@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kProbeFloor = 1ms;
 constexpr Duration kProbeCeiling = 200ms;
 constexpr Duration kBlockedProbeCeiling = 1s;
-constexpr unsigned kStalledAfter = 3;  // unanswered probes
+constexpr unsigned kStalledAfter = 3;    // unanswered probes
 constexpr unsigned kProbesTogether = 4;  // on different paths; each miss doubles up to here
 constexpr double kPacingGain = 1.5;
 constexpr double kPacingGainSlowStart = 3;

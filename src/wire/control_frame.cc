@@ -32,16 +32,10 @@ void seal(Buffer& out) {
 // The body of an intact frame of `type`, or nullopt.
 std::optional<Reader> open(std::span<const std::byte> datagram, FrameType type,
                            bool any_version = false) {
-  if (datagram.size() < kFrameHeadBytes + kTrailerBytes) return std::nullopt;
-  if (datagram[0] != std::byte{kMagic} || datagram[2] != static_cast<std::byte>(type)) {
-    return std::nullopt;
-  }
+  if (!control_intact(datagram) || datagram[2] != static_cast<std::byte>(type)) return std::nullopt;
   if (!any_version && datagram[1] != std::byte{kWireVersion}) return std::nullopt;
-  const auto covered = datagram.first(datagram.size() - kTrailerBytes);
-  if (load_le<std::uint32_t>(datagram.data() + covered.size()) != crc32c(covered)) {
-    return std::nullopt;
-  }
-  return Reader(covered.subspan(kFrameHeadBytes));
+  return Reader(
+      datagram.subspan(kFrameHeadBytes, datagram.size() - kFrameHeadBytes - kTrailerBytes));
 }
 
 std::uint64_t destination_of(std::span<const std::byte> datagram) {
@@ -72,6 +66,13 @@ void encode_echo(const Frame& frame, FrameType type, Buffer& out) {
 }
 
 }  // namespace
+
+bool control_intact(std::span<const std::byte> datagram) {
+  if (datagram.size() < kFrameHeadBytes + kTrailerBytes) return false;
+  if (datagram[0] != std::byte{kMagic}) return false;
+  const auto covered = datagram.first(datagram.size() - kTrailerBytes);
+  return load_le<std::uint32_t>(datagram.data() + covered.size()) == crc32c(covered);
+}
 
 std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
   if (datagram.size() < kFrameHeadBytes || datagram[0] != std::byte{kMagic}) return std::nullopt;

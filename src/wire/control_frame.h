@@ -147,6 +147,9 @@ void encode(const Close&, Buffer& out);
 void encode(const CloseAck&, Buffer& out);
 void encode(const Reset&, Buffer& out);
 
+// True for an undamaged frame other than data, whatever its type: what a decoder checks first.
+bool control_intact(std::span<const std::byte> datagram);
+
 std::optional<Hello> decode_hello(std::span<const std::byte> datagram);
 std::optional<Welcome> decode_welcome(std::span<const std::byte> datagram);
 std::optional<Refuse> decode_refuse(std::span<const std::byte> datagram);  // of any wire version

@@ -78,9 +78,9 @@ TEST_CASE("a chunk that is there is a duplicate, before and after its message co
 
 TEST_CASE("an early message is kept and handed over when its receive is posted") {
   Queue q;
-  CHECK(q.data(0, 300, 128) == Verdict::kPlaced);
-  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
-  CHECK(q.data(0, 300, 256) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 128) == Verdict::kKept);
+  CHECK(q.data(0, 300, 0) == Verdict::kKept);
+  CHECK(q.data(0, 300, 256) == Verdict::kKept);
   CHECK(q.queue.completed() == 1);  // all here, though nobody has asked for it
   CHECK_FALSE(q.queue.pop_done());
   CHECK(q.pool.bytes_used == 300);
@@ -93,7 +93,7 @@ TEST_CASE("an early message is kept and handed over when its receive is posted")
 
 TEST_CASE("what exceeds the eager allowance or the pool is not kept, and can come again later") {
   Queue q(512, 600);
-  CHECK(q.data(0, 4096, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 4096, 0) == Verdict::kKept);
   CHECK(q.data(0, 4096, 512) == Verdict::kNoRoom);  // beyond the first eager_bytes
   CHECK(q.data(1, 128, 0) == Verdict::kNoRoom);     // the pool is full
   std::vector<std::byte> buffer(4096);
@@ -127,7 +127,7 @@ TEST_CASE("empty messages complete, posted before or after they come") {
   Queue q;
   q.post(1, {});
   CHECK(q.data(0, 0, 0) == Verdict::kPlaced);
-  CHECK(q.data(1, 0, 0) == Verdict::kPlaced);
+  CHECK(q.data(1, 0, 0) == Verdict::kKept);
   q.post(2, {});
   CHECK(q.queue.pop_done()->request == 1);
   CHECK(q.queue.pop_done()->request == 2);
