@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <exception>
 #include <system_error>
 #include <utility>
+
+#include "engine/clock.h"
 
 namespace dlcp::engine {
 namespace {
@@ -78,8 +81,15 @@ void HelperThread::stop() {
 
 void HelperThread::loop(const Turn& turn) {
   pthread_setname_np(pthread_self(), "dlcp-engine");
+  constexpr Duration kAfterFailure = 10ms;
   while (!stop_.load()) {
-    wait(turn());
+    Sleep sleep;
+    try {
+      sleep = turn();
+    } catch (const std::exception&) {  // no memory: the process is not ours to end
+      sleep.until = steady_now() + kAfterFailure;
+    }
+    wait(sleep);
   }
 }
 

@@ -63,7 +63,7 @@ void Context::forget_pending(std::uint64_t ticket) {
   pending_.erase(ticket);
 }
 
-void Context::finish() {
+bool Context::finish() {
   std::map<std::uint64_t, engine::Connection*> abandoned;
   {
     const std::lock_guard lock(mutex_);
@@ -74,6 +74,8 @@ void Context::finish() {
     connection->engine->close(connection);
   }
   release_engines();
+  const std::lock_guard lock(mutex_);
+  return open_objects_ == static_cast<int>(abandoned.size());
 }
 
 void Context::release_engines() {

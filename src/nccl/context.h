@@ -42,7 +42,8 @@ class Context {
 
   // Closes what is left pending, waits a bounded time for peers to confirm, and lets go of the
   // engines.
-  void finish();
+  // False if objects are still open; they hold on to the context.
+  bool finish();
 
  private:
   void release_engines();

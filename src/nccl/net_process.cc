@@ -38,9 +38,9 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_
 
 ResultCode finalize_communicator(void* context) noexcept {
   return guarded("finalize", [&] {
-    const std::unique_ptr<Context> owned(static_cast<Context*>(context));
-    if (owned != nullptr) {
-      owned->finish();
+    auto* owned = static_cast<Context*>(context);
+    if (owned != nullptr && owned->finish()) {
+      delete owned;  // else it is left to the objects that NCCL has not closed
     }
     return ResultCode::kSuccess;
   });
