@@ -83,7 +83,7 @@ bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
                             std::span<std::byte> buffer) {
-  state_->placements.clear();
+  state_->clear_placements();
   Slot* slot = state_->find(connection);
   auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
   if (receiving == nullptr || !(*receiving)->can_post()) return false;
@@ -96,7 +96,7 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
 void Endpoint::close(Time now, ConnectionId connection) {
   Slot* slot = state_->find(connection);
   if (slot == nullptr || !slot->held_by_user) return;
-  state_->placements.clear();
+  state_->clear_placements();
   slot->held_by_user = false;
   const Duration keep = state_->farewell_time();
   const auto leave = [&](const auto& ending, std::uint64_t completed) {
@@ -135,7 +135,7 @@ bool Endpoint::has_unconfirmed_closes() const {
 // -------------------------------------------------------------------------
 
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
-  state_->placements.clear();
+  state_->clear_placements();
   state_->dispatch(now, packet);
 }
 

@@ -96,6 +96,8 @@ void Endpoint::State::settle(Time now, Slot& slot) {
 
 void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
   if (const auto* receiving = slot.get<RecvPtr>()) {
+    for (auto& memory : (*receiving)->take_copied())
+      departed_memory.push_back(std::move(memory));
     by_sender_token.erase((*receiving)->peer_token());
   }
   slot.armed_at = kNever;

@@ -65,6 +65,10 @@ class Endpoint::State {
   void depart(Time now, Slot& slot, std::optional<Departed> farewell);
   Duration farewell_time() const { return std::min<Duration>(config.peer_timeout, 30s); }
 
+  void clear_placements() {
+    placements.clear();
+    departed_memory.clear();
+  }
   void dispatch(Time now, const wire::RxPacket& packet);
   void rearm(Slot& slot);
   Time next_timeout(const Slot& slot) const;
@@ -98,6 +102,8 @@ class Endpoint::State {
   RingQueue<Stray> strays;
   std::vector<Stray> strays_out;  // of the last poll_transmit
   std::vector<Placement> placements;
+  // Early memory of connections that ended in this call, which placements may point into.
+  std::vector<std::vector<std::byte>> departed_memory;
   FrameArena arena;
   wire::Ack ack_in;
 

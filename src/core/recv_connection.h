@@ -50,6 +50,7 @@ class RecvConnection {
   std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
+  std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }
 
   bool unfinished() const { return queue_.has_posted(); }
   bool peer_closed() const { return peer_closed_; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/endpoint.h"
@@ -56,6 +57,8 @@ class RecvQueue {
   const std::optional<Overflow>& overflow() const { return overflow_; }
   // The placed bytes of the last call were copied; memory of early messages can go.
   void release_copied() { copied_.clear(); }
+  // The same memory, for a caller that outlives this object.
+  std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
   struct Done {
     RequestId request = 0;

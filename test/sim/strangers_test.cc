@@ -222,3 +222,29 @@ TEST_CASE(
   REQUIRE(world.endpoint(1).counters()[Counter::kDroppedUnknownToken] == 10'000);
   world.finish(5s);
 }
+
+// The copies that post_receive asks for point into memory of a connection that the same call ends.
+TEST_CASE("what was kept of a message outlives a connection that fails as its receive is posted") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  World world(std::move(config));
+  world.ledger().allow_failures();
+  std::uint64_t token = 0;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    const auto data = to == 1 ? wire::decode_data(datagram) : std::nullopt;
+    if (!data) return true;
+    token = data->header.destination;
+    return data->header.offset == 0;  // the rest is lost on the way
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 5'000, Time{}, time_from_ns(10'000'000));
+  world.run_until(time_from_ns(9'000'000));
+  REQUIRE(token != 0);
+  wire::Buffer frame;
+  wire::encode(wire::Close{token, 0}, frame);
+  world.deliver(1, frame);
+  world.run_until(time_from_ns(20'000'000));
+  REQUIRE(world.ledger().placed_bytes(1) == 1408);
+  REQUIRE(world.flow(flow).receive_error.has_value());
+  REQUIRE(world.flow(flow).receives_done == 0);
+}
