@@ -36,10 +36,14 @@ class FuzzInput {
 
   template <class T>
   requires std::is_integral_v<T> T take() {
-    T value{};
-    const auto bytes = take_bytes(sizeof(T));
-    if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
-    return value;
+    if constexpr (std::is_same_v<T, bool>) {
+      return take<std::uint8_t>() % 2 == 1;
+    } else {
+      T value{};
+      const auto bytes = take_bytes(sizeof(T));
+      if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
+      return value;
+    }
   }
 
   // 0 .. bound - 1.
