@@ -98,7 +98,7 @@ TEST_CASE("a rank killed mid-transfer is a remote error on every other rank, nei
 }
 
 TEST_CASE("a receiver that leaves right after completion never makes the sender fail") {
-  for (int round = 0; round < 25; ++round) {
+  for (int round = 0; round < 100; ++round) {
     INFO(round);
     Processes ranks(2, [&](Board& board, int rank) {
       set_environment({{"DLCP_FAULT", "drop=0.2,seed=" + std::to_string(2 * round + rank)},
