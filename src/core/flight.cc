@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kSamePathFloor = 20us;
 constexpr Duration kSamePathCeiling = 20ms;
 // Paths differ in delay, and a receiver reads its sockets one after the other.
-constexpr Duration kCrossPathFloor = 500us;
+constexpr Duration kGraceMax = 8ms;
 constexpr double kReorderingMax = 1.0;
 
 }  // namespace
@@ -73,7 +73,7 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
   const Duration round = rtt.smoothed_or(1ms);
   const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
   same_path_window_ = std::clamp(share, kSamePathFloor, kSamePathCeiling);
-  cross_path_window_ = std::max({round / 4, 4 * rtt.variation(), kCrossPathFloor});
+  cross_path_window_ = std::max({round / 4, 4 * rtt.variation(), grace_});
   for (std::size_t index = 0; index < paths_.size(); ++index) {
     Path& path = paths_[index];
     for (std::size_t i = 0; i < path.records.size(); ++i) {
@@ -95,8 +95,11 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
   }
 }
 
-void Flight::on_spurious() {
+void Flight::on_spurious(Time now, Duration round_trip) {
+  if (now < widen_again_at_) return;
+  widen_again_at_ = now + round_trip;
   reordering_ = std::min(kReorderingMax, reordering_ * 2);
+  grace_ = std::min(kGraceMax, grace_ * 2);
 }
 
 std::optional<std::uint8_t> Flight::path_of_newest() const {

@@ -44,8 +44,9 @@ class Flight {
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 
-  // A retransmission turned out needless: wait longer before the next one.
-  void on_spurious();
+  // A retransmission turned out needless: wait longer before the next one. At most once per round
+  // trip, as one hasty decision can concern many packets.
+  void on_spurious(Time now, Duration round_trip);
 
   std::optional<std::uint8_t> path_of_newest() const;
   std::size_t on_path(std::uint8_t path) const { return paths_[path].records.size(); }
@@ -76,6 +77,8 @@ class Flight {
   std::vector<Path> paths_;
   std::size_t records_ = 0;    // not settled
   double reordering_ = 0.125;  // share of the round trip that one path may reorder by
+  Duration grace_ = std::chrono::microseconds(500);  // least cross_path_window_
+  Time widen_again_at_{};
   Duration same_path_window_{0};
   Duration cross_path_window_{0};
   Delivery newest_;  // on any path

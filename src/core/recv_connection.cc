@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "wire/serial.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -154,11 +156,15 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
       counters_.add(Counter::kUnpostedKept);
       [[fallthrough]];
     case RecvQueue::Verdict::kPlaced:
+      if (wire::expand_serial(data.header.message, queue_.completed()) >= queue_.posted()) {
+        counters_.add(Counter::kUnpostedKept);
+      }
       counters_.add(Counter::kPacketsReceived);
       counters_.add(Counter::kBytesReceived, data.payload.size());
       break;
     case RecvQueue::Verdict::kDuplicate:
       counters_.add(Counter::kDuplicates);
+      ++duplicates_;
       break;
     case RecvQueue::Verdict::kNoRoom:
       counters_.add(Counter::kDroppedUnposted);
@@ -250,6 +256,7 @@ bool RecvConnection::build_ack(Time now) {
   ack_.answers_probe = probe_to_answer_.has_value();
   ack_.probe_echo = probe_to_answer_.value_or(0);
   probe_to_answer_.reset();
+  ack_.duplicates = duplicates_;
   constexpr std::size_t kPathReportsMax = 32;
   bool complete = true;
   for (std::size_t i = 0; i < paths_.size(); ++i) {

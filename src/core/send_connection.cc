@@ -126,9 +126,14 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     credit_epoch_ = ack.window_epoch;
   }
   in_flight_ -= std::min(in_flight_, acked.in_flight);
-  if (acked.spurious > 0) {
-    counters_.add(Counter::kSpuriousRetransmissions, acked.spurious);
-    flight_.on_spurious();
+  // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
+  // arrives twice).
+  const auto twice = static_cast<std::int32_t>(ack.duplicates - duplicates_);
+  const std::uint32_t needless = acked.spurious + static_cast<std::uint32_t>(std::max(twice, 0));
+  duplicates_ += static_cast<std::uint32_t>(std::max(twice, 0));
+  if (needless > 0) {
+    counters_.add(Counter::kSpuriousRetransmissions, needless);
+    flight_.on_spurious(now, round_trip());
   }
   sample.acked_packets = acked.in_flight + acked.spurious;
   sample.lost_packets = collect_losses(now);

@@ -100,7 +100,8 @@ class SendConnection {
   std::uint32_t credit_ = 1;     // window the receiver granted, in packets
   std::uint32_t reserve_ = 1;    // what remains of it after a pause (see credit_pool.h)
   std::uint8_t credit_epoch_ = 0;
-  bool limited_ = false;  // the window stopped us since the last ACK
+  std::uint32_t duplicates_ = 0;  // the receiver has reported so far
+  bool limited_ = false;          // the window stopped us since the last ACK
   Burst burst_;
   std::vector<Flight::Loss> losses_;
 

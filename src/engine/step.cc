@@ -66,6 +66,9 @@ void Engine::place() {
 // True if the core may have more to send now.
 bool Engine::transmit(Time now) {
   for (int batch = 0; batch < kTransmitBatches; ++batch) {
+    if (batch > 0) {
+      now = steady_now();  // sending took a while; what is sent next must not look that old
+    }
     if (outbox_.empty()) {
       outbox_.filled(endpoint_.poll_transmit(now, outbox_.room()));
       if (outbox_.empty()) {

@@ -230,7 +230,7 @@ void Ack::clear() {
 }
 
 std::size_t encoded_bytes(const Ack& ack) {
-  return kFrameHeadBytes + 18 + 2 + ack.paths.size() * kPathReportBytes +
+  return kFrameHeadBytes + 22 + 2 + ack.paths.size() * kPathReportBytes +
          ack.messages.size() * kMessageReportBytes + ack.bitmap.size() * 8 + kTrailerBytes;
 }
 
@@ -242,6 +242,7 @@ void encode(const Ack& frame, Buffer& out) {
   writer.put(frame.window_epoch);
   writer.put(static_cast<std::uint8_t>(frame.answers_probe ? 1 : 0));
   writer.put(frame.probe_echo);
+  writer.put(frame.duplicates);
   writer.put(static_cast<std::uint8_t>(frame.paths.size()));
   writer.put(static_cast<std::uint8_t>(frame.messages.size()));
   for (const PathReport& path : frame.paths) {
@@ -272,6 +273,7 @@ bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
   out.window_epoch = reader->get<std::uint8_t>();
   out.answers_probe = reader->get<std::uint8_t>() != 0;
   out.probe_echo = reader->get<std::uint32_t>();
+  out.duplicates = reader->get<std::uint32_t>();
   const std::size_t paths = reader->get<std::uint8_t>();
   const std::size_t messages = reader->get<std::uint8_t>();
   if (!reader->ok() || reader->left() < paths * kPathReportBytes + messages * kMessageReportBytes) {

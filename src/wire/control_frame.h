@@ -97,6 +97,7 @@ struct Ack {
   std::uint8_t window_epoch = 0;     // counts changes of window_packets, modulo 256
   std::uint32_t probe_echo = 0;      // of the PROBE this answers (valid if answers_probe)
   bool answers_probe = false;
+  std::uint32_t duplicates = 0;  // data packets received so far that were there already
   std::vector<PathReport> paths;
   std::vector<MessageReport> messages;
   std::vector<std::uint64_t> bitmap;

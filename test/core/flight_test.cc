@@ -110,7 +110,8 @@ TEST_CASE("a report of a packet that was never sent is refused") {
 
 TEST_CASE("a needless retransmission doubles the reordering window") {
   Scene s;
-  s.flight.on_spurious();
+  s.flight.on_spurious(t0, 1ms);
+  s.flight.on_spurious(t0 + 1ms - 1ns, 1ms);  // the same decision, seen again
   s.send(t0, 0);
   const auto sequence = s.send(t0, 0);
   s.receive(1);
