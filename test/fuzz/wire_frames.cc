@@ -56,7 +56,7 @@ auto fields(const Reset& f) {
 bool same(const Ack& a, const Ack& b) {
   const auto head = [](const Ack& f) {
     return std::tie(f.destination, f.completed, f.posted, f.window_packets, f.window_epoch,
-                    f.probe_echo, f.answers_probe);
+                    f.probe_echo, f.answers_probe, f.duplicates);
   };
   const auto path = [](const PathReport& x, const PathReport& y) {
     return std::tie(x.path, x.ce_marks, x.highest_sequence, x.echo, x.held) ==
@@ -173,6 +173,7 @@ void encode_ack_of(FuzzInput& input) {
   ack.window_epoch = input.take<std::uint8_t>();
   ack.answers_probe = input.take<std::uint8_t>() % 2 == 1;
   ack.probe_echo = input.take<std::uint32_t>();
+  ack.duplicates = input.take<std::uint32_t>();
   const std::size_t paths = input.below(256);
   const std::size_t messages = input.below(32);
   for (std::size_t i = 0; i < paths; ++i) {

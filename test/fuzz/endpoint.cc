@@ -1,0 +1,133 @@
+// Two endpoints in conversation, and an attacker who has seen their tokens: an input is a list of
+// moments and of datagrams, forged from nothing or from what has been seen, with correct checksums,
+// so that they reach the state machine. Connections may fail of it; memory that is not posted may
+// never be written, no request may end twice, and time may not stand still.
+#include <exception>
+
+#include "fuzz_input.h"
+#include "util/crc32c.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+#include "world.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+
+namespace {
+
+using Datagram = std::vector<std::byte>;
+
+void store_crc(Datagram& datagram, std::size_t at, std::span<const std::byte> covered) {
+  const std::uint32_t crc = crc32c(covered);
+  for (std::size_t i = 0; i < 4; ++i)
+    datagram[at + i] = static_cast<std::byte>(crc >> (8 * i));
+}
+
+void put_checksums_right(Datagram& datagram) {
+  const std::span<const std::byte> all = datagram;
+  if (datagram.size() < wire::kFrameHeadBytes + 4) return;
+  if (datagram[2] != static_cast<std::byte>(wire::FrameType::kData)) {
+    store_crc(datagram, datagram.size() - 4, all.first(datagram.size() - 4));
+  } else if (datagram.size() >= wire::kDataHeaderBytes) {
+    const bool full = (datagram[3] & std::byte{wire::kFlagPayloadCrc}) != std::byte{0};
+    store_crc(datagram, 36, all.first(36));
+    if (full && datagram.size() >= wire::kDataOverheadBytes) {
+      store_crc(datagram, wire::kDataHeaderBytes, all.subspan(wire::kDataOverheadBytes));
+    }
+  }
+}
+
+WorldConfig config_of(FuzzInput& input) {
+  WorldConfig config;
+  config.network = datapath::sim::single_switch(2, {.paths = 4});
+  config.core.requests_max = 1 + input.below(8);
+  config.core.eager_bytes = input.below(3) * 3000;
+  config.core.unposted_pool_bytes = 20'000;
+  config.core.peer_timeout = 200ms;
+  if (input.take<bool>()) config.core.checksum = wire::ChecksumMode::kFull;
+  return config;
+}
+
+class Attack {
+ public:
+  explicit Attack(FuzzInput& input) : input_(input), world_(config_of(input)) {
+    world_.ledger().allow_failures();
+    world_.ledger().expect_content(false);
+    world_.set_filter([this](HostIndex to, Datagram& datagram) {
+      if (seen_.size() < 200) seen_.push_back({to, datagram});
+      return true;
+    });
+    for (int i = 0; i < 2; ++i) {
+      const auto flow = world_.open_flow(i, 1 - i);
+      world_.flow(flow).close_when_done = input_.take<bool>();
+      for (int k = 0; k < 4; ++k) {
+        const auto late = time_from_ns(input_.take<std::uint8_t>() * 10'000);
+        world_.transfer(flow, input_.below(9000), {}, late, input_.below(2000));
+      }
+    }
+  }
+
+  void run() {
+    for (int i = 0; i < 64 && !input_.empty(); ++i) {
+      world_.run_for(Duration(input_.take<std::uint8_t>() * 2'000));
+      act();
+    }
+    world_.run_for(1s);
+  }
+
+ private:
+  struct Seen {
+    HostIndex to = 0;
+    Datagram datagram;
+  };
+
+  void act() {
+    if (seen_.empty()) return;
+    auto [to, datagram] = seen_[input_.below(seen_.size())];
+    switch (input_.take<std::uint8_t>() % 5) {
+      case 0:  // some fields overwritten
+        for (std::size_t i = 0, count = 1 + input_.below(4); i < count; ++i) {
+          const std::size_t at = 12 + input_.below(40);
+          for (const std::byte byte : input_.take_bytes(1 + input_.below(4))) {
+            if (at + i < datagram.size()) datagram[at + i] = byte;
+          }
+        }
+        break;
+      case 1: {  // another frame type with the same token, and a body of the input's choice
+        datagram.resize(12);
+        datagram[2] = static_cast<std::byte>(1 + input_.below(18));
+        const auto body = input_.take_bytes(input_.below(300));
+        datagram.insert(datagram.end(), body.begin(), body.end());
+        datagram.resize(datagram.size() + 4);
+        break;
+      }
+      case 2:  // cut short or extended
+        datagram.resize(12 + input_.below(1500));
+        break;
+      case 3:  // as it was, later
+        break;
+      default:
+        input_.take<bool>() ? world_.close_sender(input_.below(2))
+                            : world_.close_receiver(input_.below(2));
+        return;
+    }
+    put_checksums_right(datagram);
+    world_.deliver(to, datagram);
+  }
+
+  FuzzInput& input_;
+  World world_;
+  std::vector<Seen> seen_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzInput input(data, size);
+  try {
+    Attack(input).run();
+  } catch (const std::exception& violation) {
+    require(false, violation.what());
+  }
+  return 0;
+}
