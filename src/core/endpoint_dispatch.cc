@@ -11,21 +11,6 @@ namespace {
 // Answers to strangers are cheap to ask for: no more than this many wait to be sent.
 constexpr std::size_t kStraysMax = 64;
 
-// Whether a frame that would end a tombstone is what it says: one flipped bit makes a CLOSE_ACK of
-// a PROBE. What else comes only asks for an answer.
-bool intact_ending(wire::FrameType type, std::span<const std::byte> datagram) {
-  switch (type) {
-    case wire::FrameType::kReset:
-      return wire::decode_reset(datagram).has_value();
-    case wire::FrameType::kClose:
-      return wire::decode_close(datagram).has_value();
-    case wire::FrameType::kCloseAck:
-      return wire::decode_close_ack(datagram).has_value();
-    default:
-      return true;
-  }
-}
-
 }  // namespace
 
 void Endpoint::State::dispatch(Time now, const wire::RxPacket& packet) {
@@ -58,10 +43,6 @@ void Endpoint::State::dispatch(Time now, const wire::RxPacket& packet) {
   } else if (auto* receiving = slot->get<RecvPtr>()) {
     to_receiver(now, *slot, **receiving, head->type, packet);
   } else if (auto* departed = slot->get<Departed>()) {
-    if (!intact_ending(head->type, packet.bytes)) {
-      counters.add(Counter::kDroppedHeaderCrc);
-      return;
-    }
     const bool intact = head->type == wire::FrameType::kData
                             ? wire::decode_data(packet.bytes).has_value()
                             : wire::control_intact(packet.bytes);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "wire/serial.h"
-
 namespace dlcp::core {
 namespace {
 
@@ -156,9 +154,6 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
       counters_.add(Counter::kUnpostedKept);
       [[fallthrough]];
     case RecvQueue::Verdict::kPlaced:
-      if (wire::expand_serial(data.header.message, queue_.completed()) >= queue_.posted()) {
-        counters_.add(Counter::kUnpostedKept);
-      }
       counters_.add(Counter::kPacketsReceived);
       counters_.add(Counter::kBytesReceived, data.payload.size());
       break;

@@ -248,3 +248,33 @@ TEST_CASE("what was kept of a message outlives a connection that fails as its re
   REQUIRE(world.flow(flow).receive_error.has_value());
   REQUIRE(world.flow(flow).receives_done == 0);
 }
+
+TEST_CASE("a damaged frame does not end what a closed connection leaves behind") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  World world(std::move(config));
+  world.ledger().allow_failures();
+  std::uint64_t token = 0;
+  bool deaf = false;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    const auto data = to == 1 ? wire::decode_data(datagram) : std::nullopt;
+    if (data) token = data->header.destination;
+    return !deaf || to == 1;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1'000);
+  world.run_until(time_from_ns(1'000'000'000), [&] { return world.flow(flow).receives_done == 1; });
+  deaf = true;  // the sender hears neither the last ACK nor CLOSE
+  world.close_receiver(flow);
+  world.step(world.now() + 1ms);
+  wire::Buffer frame;
+  wire::encode(wire::CloseAck{token}, frame);
+  frame.back() ^= std::byte{1};
+  world.deliver(1, frame);
+  REQUIRE(world.endpoint(1).counters()[Counter::kDroppedHeaderCrc] == 1);
+  REQUIRE(world.endpoint(1).has_unconfirmed_closes());
+  deaf = false;
+  world.run_for(1s);
+  REQUIRE(world.flow(flow).sends_done == 1);
+  REQUIRE_FALSE(world.flow(flow).send_error.has_value());
+}
