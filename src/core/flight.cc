@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kSamePathFloor = 20us;
 constexpr Duration kSamePathCeiling = 20ms;
 // Paths differ in delay, and a receiver reads its sockets one after the other.
-constexpr Duration kGraceMax = 8ms;
+constexpr Duration kGraceMax = 1ms;
 constexpr double kReorderingMax = 1.0;
 
 }  // namespace

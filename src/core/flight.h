@@ -78,6 +78,7 @@ class Flight {
   std::size_t records_ = 0;    // not settled
   double reordering_ = 0.125;  // share of the round trip that one path may reorder by
   Duration grace_ = std::chrono::microseconds(500);  // least cross_path_window_
+  Time judged_across_at_{};                          // the last loss decided by comparing paths
   Time widen_again_at_{};
   Duration same_path_window_{0};
   Duration cross_path_window_{0};
