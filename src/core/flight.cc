@@ -13,6 +13,9 @@ constexpr Duration kSamePathCeiling = 20ms;
 // Paths differ in delay, and a receiver reads its sockets one after the other.
 constexpr Duration kGraceMax = 1ms;
 constexpr double kReorderingMax = 1.0;
+constexpr double kReorderingLeast = 0.125;
+constexpr Duration kGraceLeast = 500us;
+constexpr int kForgetRounds = 16;
 
 }  // namespace
 
@@ -71,6 +74,12 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
   deadline_ = kNever;
   if (records_ == 0) return;
   const Duration round = rtt.smoothed_or(1ms);
+  if (now - widen_again_at_ > kForgetRounds * round) {
+    // Nothing was too hasty for long: be a little quicker again.
+    widen_again_at_ = now;
+    grace_ = std::max(kGraceLeast, grace_ / 2);
+    reordering_ = std::max(kReorderingLeast, reordering_ / 2);
+  }
   const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
   same_path_window_ = std::clamp(share, kSamePathFloor, kSamePathCeiling);
   cross_path_window_ = std::max({round / 4, 4 * rtt.variation(), grace_});
