@@ -57,8 +57,7 @@ class Endpoint::State {
   Slot* find(std::uint64_t token);
   void release(Slot& slot);
 
-  // After anything happened to a slot: completions and failures out, timer and ready queue up to
-  // date.
+  // After anything happened to a slot: tells completions and failures, sets timer and ready queue.
   void settle(Time now, Slot& slot);
   void fail_context(Time now, ContextId context, const Error& error, const Slot* cause);
   // The connection in `slot` ends; the peer is told `farewell` unless it knows.
@@ -102,8 +101,7 @@ class Endpoint::State {
   RingQueue<Stray> strays;
   std::vector<Stray> strays_out;  // of the last poll_transmit
   std::vector<Placement> placements;
-  // Early memory of connections that ended in this call, which placements may point into.
-  std::vector<std::vector<std::byte>> departed_memory;
+  std::vector<std::vector<std::byte>> departed_memory;  // of early messages; placements point there
   FrameArena arena;
   wire::Ack ack_in;
 

@@ -45,8 +45,7 @@ class SendConnection {
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_refuse(const wire::Refuse& refuse);
   void on_started(Time now, const wire::Started& started);
-  // An intact frame came in on `path`: the way back works there, and the receiver is told.
-  void heard_on(wire::PathIndex path) { heard_path_ = path; }
+  void heard_on(wire::PathIndex path) { heard_path_ = path; }  // the way back works there
   void on_ack(Time now, const wire::Ack& ack, Time arrived_at);
   void on_ping(Time now, const wire::Ping& ping);
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
