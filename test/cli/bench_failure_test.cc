@@ -79,7 +79,11 @@ TEST_CASE("what is no plugin is refused with exit code 2") {
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("cannot load the plugin"));
   run = run_bench("libm.so.6", {});
   CHECK(run.exit_code == 2);
-  CHECK_THAT(run.json()["error"].get<std::string>(), Contains("exports no ncclNetPlugin"));
+  CHECK_THAT(run.json()["error"].get<std::string>(),
+             Contains("exports no ncclNetPlugin_v6 to _v12"));
+  run = run_bench(REFERENCE_TCP, {"--abi", "9"});
+  CHECK(run.exit_code == 2);
+  CHECK_THAT(run.json()["error"].get<std::string>(), Contains("exports no ncclNetPlugin_v9"));
 }
 
 TEST_CASE("faults inside the plugin are for our plugin only") {

@@ -34,6 +34,13 @@ TEST_CASE("bw carries every message it was asked for and gives all of the promis
   CHECK(json["p99_us"].get<double>() <= json["max_us"].get<double>());
 }
 
+TEST_CASE("an older version of the interface is driven when asked for") {
+  const auto run = run_bench(REFERENCE_TCP, {"--abi", "8", "--iterations", "50", "--size", "64K"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.json()["abi"] == 8);
+  CHECK(run.json()["bytes_wrong"] == 0);
+}
+
 TEST_CASE("a stream by the clock ends by itself and loses nothing") {
   const auto run =
       run_bench(REFERENCE_TCP, {"--seconds", "0.2", "--size", "64K", "--channels", "2"});

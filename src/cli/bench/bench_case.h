@@ -23,6 +23,7 @@ const char* name_of(LineFlags flags);
 
 struct BenchCase {
   std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: ours
+  int abi = 0;         // version of the net interface; 0: the highest that the plugin exports
   Mode mode = Mode::kBandwidth;
   int ranks = 2;
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector

@@ -50,6 +50,7 @@ void check_ranks(const BenchCase& c, int world_size) {
 }
 
 void check_numbers(const BenchCase& c) {
+  if (c.abi != 0 && (c.abi < 6 || c.abi > 12)) refuse(fmt::format("--abi {}: 6 to 12", c.abi));
   if (c.inflight < 1 || c.inflight > 256)
     refuse(fmt::format("--inflight {}: 1 to 256", c.inflight));
   if (c.channels < 1 || c.channels > 64) refuse(fmt::format("--channels {}: 1 to 64", c.channels));
@@ -118,6 +119,10 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       .add_option("--plugin", c.plugin,
                   "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours")
       ->envname("NCCL_NET_PLUGIN")
+      ->group(what);
+  bench
+      .add_option("--abi", c.abi,
+                  "Version of NCCL's net interface to use, 6 to 12 (default: the highest)")
       ->group(what);
   bench.add_option("--mode", o.mode, "bw, lat, ring, incast, alltoall or abort (default bw)")
       ->group(what);

@@ -56,8 +56,8 @@ class NetPlugin {
 class LoadedPlugin {
  public:
   // `name` as in NCCL_NET_PLUGIN: a path, a soname, or X for libnccl-net-X.so; empty for ours,
-  // which lies beside this executable (../lib).
-  static Result<LoadedPlugin> open(const std::string& name);
+  // which lies beside this executable (../lib). `abi`: that version alone; 0 for the highest.
+  static Result<LoadedPlugin> open(const std::string& name, int abi = 0);
   LoadedPlugin(LoadedPlugin&& other) noexcept;
   LoadedPlugin& operator=(LoadedPlugin&&) = delete;
   ~LoadedPlugin();

@@ -15,23 +15,25 @@
 namespace dlcp::cli {
 namespace {
 
+// The plugin's table of one version; null if it has none, or if another one is `wanted`.
 template <int kVersion, class Table, class Properties>
-std::unique_ptr<NetPlugin> adapt(void* library, const char* symbol) {
+std::unique_ptr<NetPlugin> adapt(void* library, const char* symbol, int wanted) {
+  if (wanted != 0 && wanted != kVersion) return nullptr;
   const auto* table = static_cast<const Table*>(dlsym(library, symbol));
   if (table == nullptr) return nullptr;
   return std::make_unique<NetAdapter<kVersion, Table, Properties>>(*table);
 }
 
-std::unique_ptr<NetPlugin> adapt_highest(void* library) {
+std::unique_ptr<NetPlugin> adapt_highest(void* library, int wanted) {
   using namespace nccl;
   std::unique_ptr<NetPlugin> net;
-  if (!net) net = adapt<12, NetV12, NetPropertiesV12>(library, kNetSymbolV12);
-  if (!net) net = adapt<11, NetV11, NetPropertiesV11>(library, kNetSymbolV11);
-  if (!net) net = adapt<10, NetV10, NetPropertiesV10>(library, kNetSymbolV10);
-  if (!net) net = adapt<9, NetV9, NetPropertiesV9>(library, kNetSymbolV9);
-  if (!net) net = adapt<8, NetV8, NetPropertiesV8>(library, kNetSymbolV8);
-  if (!net) net = adapt<7, NetV7, NetPropertiesV7>(library, kNetSymbolV7);
-  if (!net) net = adapt<6, NetV6, NetPropertiesV6>(library, kNetSymbolV6);
+  if (!net) net = adapt<12, NetV12, NetPropertiesV12>(library, kNetSymbolV12, wanted);
+  if (!net) net = adapt<11, NetV11, NetPropertiesV11>(library, kNetSymbolV11, wanted);
+  if (!net) net = adapt<10, NetV10, NetPropertiesV10>(library, kNetSymbolV10, wanted);
+  if (!net) net = adapt<9, NetV9, NetPropertiesV9>(library, kNetSymbolV9, wanted);
+  if (!net) net = adapt<8, NetV8, NetPropertiesV8>(library, kNetSymbolV8, wanted);
+  if (!net) net = adapt<7, NetV7, NetPropertiesV7>(library, kNetSymbolV7, wanted);
+  if (!net) net = adapt<6, NetV6, NetPropertiesV6>(library, kNetSymbolV6, wanted);
   return net;
 }
 
@@ -58,7 +60,7 @@ LoadedPlugin::~LoadedPlugin() {
   if (library_ != nullptr) dlclose(library_);
 }
 
-Result<LoadedPlugin> LoadedPlugin::open(const std::string& name) {
+Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
   std::string tries[3] = {name.empty() ? own_plugin_path() : name, "", ""};
   if (!name.empty() && name.find('/') == std::string::npos) {
     tries[1] = "libnccl-net-" + name + ".so";
@@ -73,10 +75,11 @@ Result<LoadedPlugin> LoadedPlugin::open(const std::string& name) {
       why += (why.empty() ? "" : "; ") + std::string(text != nullptr ? text : path);
       continue;
     }
-    if (auto net = adapt_highest(library)) return LoadedPlugin(library, std::move(net), path);
+    if (auto net = adapt_highest(library, abi)) return LoadedPlugin(library, std::move(net), path);
     dlclose(library);
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} exports no ncclNetPlugin_v6 to _v12", path),
+                 fmt::format("{} exports no ncclNetPlugin_v{}", path,
+                             abi == 0 ? "6 to _v12" : std::to_string(abi)),
                  "give --plugin the path of an NCCL net plugin"};
   }
   return Error{ErrorCode::kInvalidUsage, fmt::format("cannot load the plugin: {}", why),

@@ -73,7 +73,7 @@ void run_mode(Session& session) {
 }
 
 void drive(const BenchCase& c, Control& control, RankResult& r) {
-  auto loaded = LoadedPlugin::open(c.plugin);
+  auto loaded = LoadedPlugin::open(c.plugin, c.abi);
   if (!loaded) throw BenchError(ExitCode::kUsage, loaded.error().message());
   NetPlugin& net = loaded->net();
   r.plugin_name = net.name();
