@@ -2,9 +2,13 @@
 // With RUN > 1 it drops runs of that many packets at the same average share. scripts/netns compiles
 // it with the numbers filled in and attaches it to the port's egress; it counts what it saw and
 // dropped.
-#include <bpf/bpf_helpers.h>
+
+// bpf_helpers.h needs the types of bpf.h and does not include it.
+// clang-format off
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
 
 #ifndef LOSS_PPM
 #define LOSS_PPM 0

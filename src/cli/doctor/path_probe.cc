@@ -97,9 +97,7 @@ int PathProbe::send(std::size_t lane, std::size_t packet_bytes, std::size_t repl
   request.path = static_cast<std::uint16_t>(lane);
   request.tos = tos;
   wire::encode(request, frame_);
-  const int error = sockets_[lane].send(frame_, tos);
-  if (error != 0) last_error_ = error;
-  return error;
+  return last_error_ = sockets_[lane].send(frame_, tos);
 }
 
 std::optional<PathProbe::Answer> PathProbe::receive(std::size_t lane, Duration wait) {
@@ -112,21 +110,39 @@ std::optional<PathProbe::Answer> PathProbe::receive(std::size_t lane, Duration w
   return std::nullopt;
 }
 
+std::optional<PathProbe::Answer> PathProbe::ask_once(std::size_t lane, std::size_t packet_bytes,
+                                                     std::size_t reply_bytes, std::uint8_t tos) {
+  const int error = send(lane, packet_bytes, reply_bytes, tos);
+  if (error == EMSGSIZE) return std::nullopt;
+  const Duration deadline = local_clock() + patience_;
+  for (Duration left = patience_; left.count() > 0; left = deadline - local_clock()) {
+    const auto answer = receive(lane, left);
+    if (answer && answer->reply.sequence == sequence_) return answer;
+    if (!answer && error != 0) break;
+  }
+  return std::nullopt;
+}
+
 std::optional<PathProbe::Answer> PathProbe::ask(std::size_t packet_bytes, std::size_t reply_bytes,
                                                 std::uint8_t tos) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // A path of its own per attempt: one dead path must not look like a dead peer.
     const std::size_t lane = static_cast<std::size_t>(attempt) % sockets_.size();
-    const int error = send(lane, packet_bytes, reply_bytes, tos);
-    if (error == EMSGSIZE) return std::nullopt;
-    const Duration deadline = local_clock() + patience_;
-    for (Duration left = patience_; left.count() > 0; left = deadline - local_clock()) {
-      const auto answer = receive(lane, left);
-      if (answer && answer->reply.sequence == sequence_) return answer;
-      if (!answer && error != 0) break;
-    }
+    if (const auto answer = ask_once(lane, packet_bytes, reply_bytes, tos)) return answer;
+    if (last_error_ == EMSGSIZE) return std::nullopt;
   }
   return std::nullopt;
+}
+
+// The peer's count of what came on the lane, without this question: answers that were lost at the
+// end would otherwise look like probes lost on the way there.
+void PathProbe::settle(std::size_t lane, LaneResult& result) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto answer = ask_once(lane, 0, 0, 0);
+    if (!answer) continue;
+    result.seen = std::min<std::size_t>(result.sent, answer->reply.requests_seen - 1);
+    return;
+  }
 }
 
 bool PathProbe::passes(std::size_t packet_bytes, bool both_ways) {
@@ -198,6 +214,7 @@ std::vector<LaneResult> PathProbe::probe_lanes() {
   for (const Duration end = local_clock() + patience_; local_clock() < end;)
     collect(10ms);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
+    settle(i, lanes[i]);
     lanes[i].rtt_median = median(rtts[i]);
     lanes[i].rtt_max = rtts[i].empty() ? Duration{0} : *std::ranges::max_element(rtts[i]);
   }

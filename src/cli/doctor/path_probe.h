@@ -68,11 +68,14 @@ class PathProbe {
   std::size_t largest(std::size_t limit, bool both_ways);
   MarkResult probe_marks(const TrafficClassRow& row);
   std::vector<LaneResult> probe_lanes();
+  void settle(std::size_t lane, LaneResult& result);
 
   int send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,
            std::uint8_t tos);
   std::optional<Answer> receive(std::size_t lane, Duration wait);
-  // Sends and waits for the answer to just this one, a few times over.
+  // Sends and waits for the answer to just this one; ask() a few times over.
+  std::optional<Answer> ask_once(std::size_t lane, std::size_t packet_bytes,
+                                 std::size_t reply_bytes, std::uint8_t tos);
   std::optional<Answer> ask(std::size_t packet_bytes, std::size_t reply_bytes, std::uint8_t tos);
 
   PathProbeOptions options_;
