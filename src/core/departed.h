@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/frame_arena.h"
 #include "util/time.h"
@@ -11,6 +12,9 @@
 #include "wire/packet.h"
 
 namespace dlcp::core {
+
+// How an error begins that a peer's RESET caused; the peer's reason follows.
+inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
 
 class Departed {
  public:

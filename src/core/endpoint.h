@@ -44,8 +44,9 @@ struct Event {
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;
   RequestId request = 0;
-  std::size_t bytes = 0;  // of the message
-  Error error;            // kClosed only
+  std::size_t bytes = 0;       // of the message
+  Error error;                 // kClosed only
+  wire::EndpointAddress peer;  // kClosed only
 };
 
 // Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte

@@ -61,7 +61,7 @@ std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire:
 void Endpoint::State::collect(Time now, Slot& slot) {
   const auto finish = [&](auto& connection, Event::Kind kind) {
     while (const auto done = connection.pop_done()) {
-      events.push_back({kind, slot.token, done->request, done->bytes, {}});
+      events.push_back({kind, slot.token, done->request, done->bytes, {}, {}});
     }
     if (!connection.failed()) return;
     const Error error = *connection.error();
@@ -110,32 +110,40 @@ void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farew
   }
 }
 
+// Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
+void Endpoint::State::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason) {
+  std::optional<Departed> farewell;
+  Event event{Event::Kind::kClosed, slot.token, 0, 0, told, {}};
+  const auto part = [&](const auto& connection) {
+    event.peer = connection.peer_address();
+    const Departed::Peer peer{connection.peer_token(), event.peer};
+    if (peer.token != 0) {
+      farewell = Departed::reset(now, peer, std::string(reason), farewell_time());
+    }
+  };
+  if (const auto* sending = slot.get<SendPtr>()) {
+    part(**sending);
+  } else if (const auto* receiving = slot.get<RecvPtr>()) {
+    part(**receiving);
+  } else {
+    return;
+  }
+  if (slot.held_by_user) events.push_back(std::move(event));
+  depart(now, slot, std::move(farewell));
+}
+
 // One connection's end is the end of all in its context: ranks that are not neighbours of the
 // failed one learn of it through theirs. `cause` is the slot whose connection failed by itself, if
-// any.
-void Endpoint::State::fail_context(Time now, ContextId context, const Error& error,
-                                   const Slot* cause) {
+// any; its event comes first.
+void Endpoint::State::fail_context(Time now, ContextId context, const Error& error, Slot* cause) {
+  std::string_view reason = error.what;  // of a RESET that is passed on, the original reason
+  if (reason.starts_with(kPeerGaveUp)) reason.remove_prefix(kPeerGaveUp.size());
+  if (cause != nullptr) fail_slot(now, *cause, error, reason);
+  Error told = error;
+  if (cause != nullptr) told.what = fmt::format("the communicator failed: {}", error.what);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Slot& slot = *slots[i];
-    if (slot.token == 0 || slot.context != context) continue;
-    std::optional<Departed> farewell;
-    const auto part = [&](const auto& connection) {
-      const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
-      if (peer.token != 0) farewell = Departed::reset(now, peer, error.what, farewell_time());
-    };
-    if (const auto* sending = slot.get<SendPtr>()) {
-      part(**sending);
-    } else if (const auto* receiving = slot.get<RecvPtr>()) {
-      part(**receiving);
-    } else {
-      continue;
-    }
-    if (slot.held_by_user) {
-      Error told = error;
-      if (&slot != cause) told.what = fmt::format("the communicator failed: {}", error.what);
-      events.push_back({Event::Kind::kClosed, slot.token, 0, 0, std::move(told)});
-    }
-    depart(now, slot, std::move(farewell));
+    if (slot.token != 0 && slot.context == context) fail_slot(now, slot, told, reason);
   }
 }
 

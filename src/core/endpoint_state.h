@@ -7,6 +7,7 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -25,10 +26,8 @@ namespace dlcp::core {
 struct Listener {
   RingQueue<std::uint64_t> acceptable;  // tokens of connections that have started
 };
-
 using SendPtr = std::unique_ptr<SendConnection>;
 using RecvPtr = std::unique_ptr<RecvConnection>;
-
 struct Slot {
   std::uint64_t token = 0;  // 0: free. Low 32 bits: index of the slot; the rest: random
   ContextId context = 0;
@@ -59,7 +58,8 @@ class Endpoint::State {
 
   // After anything happened to a slot: tells completions and failures, sets timer and ready queue.
   void settle(Time now, Slot& slot);
-  void fail_context(Time now, ContextId context, const Error& error, const Slot* cause);
+  void fail_context(Time now, ContextId context, const Error& error, Slot* cause);
+  void fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason);
   // The connection in `slot` ends; the peer is told `farewell` unless it knows.
   void depart(Time now, Slot& slot, std::optional<Departed> farewell);
   Duration farewell_time() const { return std::min<Duration>(config.peer_timeout, 30s); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/departed.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -199,7 +201,7 @@ void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
 }
 
 void RecvConnection::on_reset(const wire::Reset& reset) {
-  fail(ErrorCode::kRemote, fmt::format("the peer gave up: {}", reset.reason), "see the peer's log");
+  fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
 }
 
 // ---- time

@@ -6,6 +6,7 @@
 
 #include "core/credit_pool.h"
 #include "core/delay_congestion.h"
+#include "core/departed.h"
 #include "wire/data_header.h"
 #include "wire/serial.h"
 
@@ -189,7 +190,7 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
 }
 
 void SendConnection::on_reset(const wire::Reset& reset) {
-  fail(ErrorCode::kRemote, fmt::format("the peer gave up: {}", reset.reason), "see the peer's log");
+  fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
 }
 
 // ---- time

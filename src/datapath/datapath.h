@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "util/result.h"
 #include "wire/packet.h"
@@ -28,6 +29,8 @@ class Datapath {
 
   virtual const wire::EndpointAddress& local_address() const = 0;
   virtual Limits limits() const = 0;
+  // For messages: the address as people write it; empty if this datapath has no such form.
+  virtual std::string describe(const wire::EndpointAddress&) const { return {}; }
 
   // Hands packets to the network, in order, and returns how many it took; the caller offers the
   // rest again later. Payload memory is not touched after return unless the datapath says

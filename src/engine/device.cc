@@ -55,6 +55,13 @@ Result<OpenedDevice> open_device(const datapath::Interface& interface, const Set
   if (!faults) {
     return faults.error();
   }
+  if (faults->corrupt > 0 && settings.checksum != wire::ChecksumMode::kFull) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_FAULT corrupts packets ({}), and DLCP_CHECKSUM=header would not "
+                             "notice damaged payloads",
+                             settings.fault),
+                 "set DLCP_CHECKSUM=full"};
+  }
   auto opened = datapath::UdpDatapath::open(udp_options(interface, settings));
   if (!opened) {
     return opened.error();

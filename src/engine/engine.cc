@@ -38,11 +38,14 @@ bool Engine::start_helper() {
 
 core::Endpoint::Listening Engine::listen(core::ContextId context) {
   Turn turn(*this);
-  return endpoint_.listen(context);
+  const auto listening = endpoint_.listen(context);
+  listeners_[listening.id] = {context, std::nullopt};
+  return listening;
 }
 
 void Engine::close_listener(core::ListenerId listener) {
   Turn turn(*this);
+  listeners_.erase(listener);
   endpoint_.close_listener(turn.now(), listener);
   transmit(turn.now());
 }
@@ -66,12 +69,16 @@ Connection* Engine::connect(core::ContextId context, std::uint64_t listener_toke
   return connection;
 }
 
-Connection* Engine::accept(core::ListenerId listener, core::ContextId context) {
+Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId context) {
   Turn turn(*this);
   step(turn.now());
   const auto id = endpoint_.accept(listener);
   if (!id) {
-    return nullptr;
+    const auto found = listeners_.find(listener);
+    if (found != listeners_.end() && found->second.failure) {
+      return *found->second.failure;
+    }
+    return static_cast<Connection*>(nullptr);
   }
   Connection* connection = keep(*id, context, false);
   if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event found nobody

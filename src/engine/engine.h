@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -50,7 +51,8 @@ class Engine {
   // Both leave a connection that lives until close().
   Connection* connect(core::ContextId context, std::uint64_t listener_token,
                       const wire::EndpointAddress& to);
-  Connection* accept(core::ListenerId listener, core::ContextId context);  // nullptr: none yet
+  // nullptr: none yet. Fails once the listener's context has, as nobody will connect any more.
+  Result<Connection*> accept(core::ListenerId listener, core::ContextId context);
   // Drives a step; kClosed once the connection has failed.
   core::ConnectionState poll_state(Connection& connection);
 
@@ -95,6 +97,11 @@ class Engine {
   bool more_work_ = false;  // the last step stopped at its bound, not for want of work
   std::vector<wire::RxPacket> arrived_;
   std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> connections_;
+  struct Listening {
+    core::ContextId context = 0;
+    std::optional<Error> failure;
+  };
+  std::unordered_map<core::ListenerId, Listening> listeners_;
   std::vector<LogLine> to_log_;
   struct Failure {
     core::ContextId context = 0;

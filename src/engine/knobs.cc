@@ -39,7 +39,7 @@ constexpr Knob kKnobs[] = {
        s.peer_timeout = Duration(static_cast<std::int64_t>(std::llround(v.number * 1e9)));
      }},
     {"DLCP_CHECKSUM", KnobType::kChoice, "", "header", kNone, kNone, nullptr, "header|full",
-     "what the CRC-32C of each packet covers; must be the same on all ranks",
+     "what the CRC-32C of each packet covers; a connection takes `full` if either end asks for it",
      [](Settings& s, const KnobValue& v) {
        s.checksum = v.integer == 0 ? wire::ChecksumMode::kHeader : wire::ChecksumMode::kFull;
      }},

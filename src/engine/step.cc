@@ -98,11 +98,15 @@ void Engine::on_event(Time now, const core::Event& event) {
   if (event.kind == core::Event::Kind::kClosed) {
     if (!connection.failed.load(std::memory_order_relaxed)) {
       const core::ContextId context = connection.context;
-      fail(connection, event.error);
-      to_log_.push_back({LogLevel::kWarn, event.error.message()});
-      failures_.push_back({context, event.error});
+      Error error = event.error;
+      if (const std::string peer = datapath_->describe(event.peer); !peer.empty()) {
+        error.what = fmt::format("{} (peer {})", error.what, peer);
+      }
+      fail(connection, error);
+      to_log_.push_back({LogLevel::kWarn, error.message()});
+      failures_.push_back({context, error});
       endpoint_.fail_context(now, context, event.error);
-      fail_connections(context, event.error);
+      fail_connections(context, error);
     }
     return;
   }
@@ -130,6 +134,11 @@ void Engine::fail(Connection& connection, const Error& error) {
 }
 
 void Engine::fail_connections(core::ContextId context, const Error& error) {
+  for (auto& [id, listening] : listeners_) {
+    if (listening.context == context) {
+      listening.failure = error;
+    }
+  }
   for (const auto& [id, connection] : connections_) {
     if (connection->context == context) {
       fail(*connection, error);

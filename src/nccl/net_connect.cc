@@ -112,9 +112,11 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
   return guarded("accept", [&] {
     *recv_comm = nullptr;
     auto& listening = *static_cast<ListenComm*>(listen_comm);
-    engine::Connection* connection =
-        listening.engine->accept(listening.listener, listening.context->id());
-    if (connection != nullptr) {
+    const auto accepted = listening.engine->accept(listening.listener, listening.context->id());
+    if (!accepted) {
+      return code_of(accepted.error().code);  // the engine has logged why
+    }
+    if (engine::Connection* connection = accepted.value(); connection != nullptr) {
       listening.context->object_opened();
       *recv_comm = new Comm{listening.context, listening.engine, connection};
     }

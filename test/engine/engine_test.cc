@@ -45,7 +45,7 @@ struct Pair {
          ++i) {
       state = a->poll_state(*sends);
       if (receives == nullptr) {
-        receives = b->accept(listening.id, 1);
+        receives = b->accept(listening.id, 1).value();
       } else {
         b->poll_state(*receives);
       }

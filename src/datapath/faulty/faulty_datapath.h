@@ -32,6 +32,9 @@ class FaultyDatapath final : public Datapath {
 
   const wire::EndpointAddress& local_address() const override { return inner_->local_address(); }
   Limits limits() const override { return inner_->limits(); }
+  std::string describe(const wire::EndpointAddress& address) const override {
+    return inner_->describe(address);
+  }
   // Time stands still between calls of receive(): delays count from the last `now` seen there.
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Also sends what is due by `now`.

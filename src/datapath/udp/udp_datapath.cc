@@ -135,6 +135,11 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
   receive_capacity_bytes_ = receive_capacity(buffers);
 }
 
+std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
+  const auto decoded = decode_udp_address(address);
+  return decoded ? to_string(*decoded) : std::string();
+}
+
 Limits UdpDatapath::limits() const {
   Limits limits;
   limits.datagram_bytes_max = datagram_bytes_max_;

@@ -50,6 +50,7 @@ class UdpDatapath final : public Datapath {
 
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
+  std::string describe(const wire::EndpointAddress& address) const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
