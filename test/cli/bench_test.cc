@@ -1,4 +1,7 @@
 // dlcp bench against the reference TCP plugin: every mode, small.
+#include <unistd.h>
+
+#include <string>
 #include <thread>
 
 #include "bench_run.h"
@@ -101,8 +104,9 @@ TEST_CASE("an abort with everything under way ends cleanly") {
 }
 
 TEST_CASE("one process per rank, started by others, meets and gives one report") {
-  const std::vector<std::string> common = {"--iterations",    "20",      "--rendezvous",
-                                           "127.0.0.1:29791", "--world", "2"};
+  const std::string port = std::to_string(20000 + getpid() % 20000);  // nobody else's
+  const std::vector<std::string> common = {"--iterations",      "20",      "--rendezvous",
+                                           "127.0.0.1:" + port, "--world", "2"};
   auto with_rank = [&](const char* rank) {
     auto arguments = common;
     arguments.insert(arguments.end(), {"--rank", rank});
