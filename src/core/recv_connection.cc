@@ -9,13 +9,13 @@
 namespace dlcp::core {
 namespace {
 
-// An ACK waits so long for company: more data, or a posted receive. It is below any round trip that
-// matters and lets an answer that the application sends at once go first.
-constexpr Duration kAckDelay = 25us;
-constexpr Duration kAckDelayComplete = 8us;
+// An ACK waits so long for company: more data, or a posted receive. After a short message it goes
+// in the gap before the answer's answer; after a long one it lets the application's own answer go
+// first.
+constexpr Duration kAckDelay = 50us;
+constexpr Duration kAckDelayShort = 8us;
+constexpr std::uint32_t kLongMessageBytes = 16384;
 constexpr std::uint32_t kAckEveryPackets = 64;
-constexpr std::uint32_t kAckAtOnceBytes =
-    16384;  // below, an answer of the application's goes first
 // A peer silent for this share of the time-out is asked whether it lives.
 constexpr int kPingsPerTimeout = 4;
 
@@ -173,11 +173,12 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   const bool boundary = data.header.offset + data.payload.size() == data.header.message_bytes;
   const std::uint32_t every = std::clamp<std::uint32_t>(grant_.window / 4, 1, kAckEveryPackets);
   // After the last receive posted the application may stop calling: do not leave a sender waiting.
-  const bool last = !queue_.has_posted() && data.header.message_bytes >= kAckAtOnceBytes;
+  const bool is_long = data.header.message_bytes >= kLongMessageBytes;
+  const bool last = !queue_.has_posted() && is_long;
   if (packets_since_ack_ >= every || last) {
     ack_at_ = now;
   } else {
-    acknowledge_by(now + (boundary ? kAckDelayComplete : kAckDelay));
+    acknowledge_by(now + (boundary && !is_long ? kAckDelayShort : kAckDelay));
   }
   if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
 }
