@@ -85,7 +85,7 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
     if (name == kConfigKnob || name == kNcclInterfaceVariable) {
       continue;
     }
-    std::erase_if(assignments, [&](const Assignment& a) { return a.name == name; });
+    std::erase_if(assignments, [&wanted = name](const Assignment& a) { return a.name == wanted; });
     assignments.push_back({name, value, "environment"});
   }
   Settings settings;
