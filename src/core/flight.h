@@ -49,7 +49,6 @@ class Flight {
   void on_spurious(Time now, Duration round_trip);
 
   std::optional<std::uint8_t> path_of_newest() const;
-  std::size_t on_path(std::uint8_t path) const { return paths_[path].records.size(); }
   bool empty() const { return records_ == 0; }
 
  private:

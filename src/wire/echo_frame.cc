@@ -33,12 +33,9 @@ void pad_and_seal(Buffer& out, std::size_t frame_bytes) {
 std::optional<Reader> open(std::span<const std::byte> datagram, FrameType type) {
   const auto head = decode_head(datagram);
   if (!head || head->version != kWireVersion || head->type != type) return std::nullopt;
-  if (datagram.size() < kEchoFrameBytesMin) return std::nullopt;
-  const auto covered = datagram.first(datagram.size() - kTrailerBytes);
-  if (load_le<std::uint32_t>(datagram.data() + covered.size()) != crc32c(covered)) {
-    return std::nullopt;
-  }
-  return Reader(covered.subspan(kFrameHeadBytes));
+  if (datagram.size() < kEchoFrameBytesMin || !control_intact(datagram)) return std::nullopt;
+  return Reader(
+      datagram.subspan(kFrameHeadBytes, datagram.size() - kFrameHeadBytes - kTrailerBytes));
 }
 
 }  // namespace
