@@ -1,0 +1,88 @@
+// The intent file, parsed and typed: what an operations engineer says about the fabric in some
+// twenty lines. Reading it is switch/model/intent_file.h's job; this holds values only, each with
+// the line it came from, so that later stages can point at it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dlcp/traffic_class.h"
+#include "switch/model/site.h"
+
+namespace dlcp::fabric {
+
+enum class SwitchRole { kLeaf, kSpine, kSuperSpine, kOther };
+enum class PortRole { kHost, kFabric };
+
+// What a port does with DSCPs that arrive on it. Any tenant can mark CS5, so host ports say.
+enum class Trust {
+  kTrusted,   // marks are taken as they come; all fabric ports
+  kRemarked,  // DLCP's DSCPs are rewritten to `remark_dscp`: no DLCP sender is behind this port
+};
+
+enum class Overlay { kNone, kVxlanUniform };  // uniform: outer DSCP and ECN copied, both ways
+
+struct PortGroup {
+  int line = 0;
+  std::vector<std::string> ports;  // expanded, as the switch names them
+  PortRole role = PortRole::kFabric;
+  Trust trust = Trust::kTrusted;
+  std::uint8_t remark_dscp = 0;  // for Trust::kRemarked
+  std::uint64_t bits_per_second = 0;
+  double incast_degree = 0;  // senders that may burst into one port at once
+  std::string lag;           // link aggregate these ports are members of; empty: none
+};
+
+struct SwitchIntent {
+  int line = 0;
+  std::string name;     // also the folder of its output: [A-Za-z0-9._-]+
+  std::string os;       // "sonic", "cumulus", "eos", "tc"
+  std::string version;  // as written: "202311", "5.14"
+  std::string asic;     // "tomahawk4", "spectrum3", ... ; "software" for tc
+  std::string sku;      // the vendor's hardware name; may be empty
+  SwitchRole role = SwitchRole::kOther;
+  Overlay overlay = Overlay::kNone;
+  std::uint64_t lossy_pool_bytes = 0;  // 0: imported, or the ASIC's conservative default
+  std::optional<int> alpha_exponent;   // dynamic threshold 2^n; nullopt: the plan chooses
+  std::optional<unsigned> hash_seed;
+  std::vector<PortGroup> port_groups;
+  std::shared_ptr<const SiteConfig> site;  // never null once the file has been read
+};
+
+struct FabricIntent {
+  std::string name;
+  std::uint64_t base_rtt_ns = 0;
+  std::uint64_t mtu_bytes = 0;  // IP packet
+  double saturated_queues = 0;  // queues of one switch expected to be full at once
+};
+
+// Shares of the bytes offered to a queue, by what is dropped first; each sums to 1.
+struct LevelShares {
+  double bulk_droppable, bulk_middle, bulk_protected;
+  double urgent_droppable, urgent_protected;
+};
+
+struct DlcpIntent {
+  std::array<TrafficClassRow, kTrafficClassCount> classes;  // the table with the site's overrides
+  LevelShares level_shares;
+  double strict_percent = 0;                                       // cap of the strict queue
+  double exact_percent = 0, urgent_percent = 0, bulk_percent = 0;  // guaranteed parts of a link
+  std::array<std::optional<std::uint8_t>, 4> queue_of;  // index SwitchQueue; nullopt: any free one
+};
+
+struct Intent {
+  std::string file;
+  FabricIntent fabric;
+  DlcpIntent dlcp;
+  std::vector<SwitchIntent> switches;
+};
+
+const char* name_of(SwitchRole role);
+const char* name_of(PortRole role);
+const char* name_of(SwitchQueue queue);  // "control", "exact", "urgent", "bulk"
+
+}  // namespace dlcp::fabric

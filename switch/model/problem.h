@@ -1,0 +1,42 @@
+// What is wrong with an input, as a value: where, what was seen, what was expected, and what to do.
+// Parsers and checks collect all problems of a file before they give up, so that an engineer mends
+// them in one go.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlcp::fabric {
+
+enum class Severity { kError, kWarning, kNote };
+
+struct Problem {
+  Severity severity = Severity::kError;
+  std::string file;      // as the user named it; empty: not from a file
+  int line = 0;          // 1-based; 0: the file as a whole
+  std::string what;      // one clause: "unknown key 'asics' in switch 'leaf1'"
+  std::string seen;      // the value as written; may be empty
+  std::string expected;  // what would have been right; may be empty
+  std::string hint;      // what to do now; may be empty
+};
+
+// "file:line: error: what (seen '...', expected ...)\n  hint: ..." without a line break at the end.
+std::string to_text(const Problem& problem);
+bool has_errors(const std::vector<Problem>& problems);
+
+// A value, or the problems that kept it from being one; warnings may accompany a value.
+template <class T>
+struct Checked {
+  std::optional<T> value;
+  std::vector<Problem> problems;
+
+  static Checked failed(Problem problem) {
+    Checked result;
+    result.problems.push_back(std::move(problem));
+    return result;
+  }
+};
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,52 @@
+// What a switch does today and must go on doing: the site's DSCP map, queues and lossless classes,
+// declared in the intent file or imported from the running configuration. DLCP's rows are merged
+// into it; no row of the site is changed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlcp::fabric {
+
+inline constexpr int kDscpCount = 64;
+inline constexpr int kQueueCount = 8;          // unicast queues of every supported target
+inline constexpr int kTrafficClassesMax = 16;  // SONiC's range; most targets have 8
+
+// The running configuration as it was read, in whatever form its vendor merges into. Vendors derive
+// from it; only the vendor that imported it looks inside.
+struct ImportedDocument {
+  virtual ~ImportedDocument() = default;
+};
+
+struct SiteQueue {
+  std::uint8_t queue = 0;
+  std::string name;                 // as the site calls it; may be empty
+  bool in_use = false;              // some DSCP outside DLCP's leads to it, or it is lossless
+  bool lossless = false;            // PFC protects it
+  bool strict = false;              // else weighted
+  std::optional<unsigned> weight;   // DWRR weight or percent, in the target's own scale
+  std::optional<double> min_share;  // percent of the link the site insists on
+  std::optional<std::uint64_t> shaped_bits_per_second;
+  bool trimming = false;
+};
+
+struct SiteConfig {
+  std::string source;  // file it was imported from, or the intent file that declares it
+  bool imported = false;
+  std::array<std::optional<std::uint8_t>, kDscpCount> dscp_to_class;  // nullopt: not mapped today
+  std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_queue;
+  std::uint8_t default_class = 0;  // where unlisted DSCPs go; DLCP may take DSCPs out of it alone
+  std::array<SiteQueue, kQueueCount> queues;  // index = queue
+  std::uint8_t pfc_priorities = 0;            // bit p: PFC is on for priority p on some port
+  std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
+  std::uint64_t lossless_headroom_bytes = 0;
+  std::uint64_t permitted_dscps = 0;  // bit d: the site lets DLCP take DSCP d out of another class
+  std::vector<std::string> ports;     // ports the document knows; empty: it does not say
+  std::shared_ptr<const ImportedDocument> document;  // null when declared
+};
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,86 @@
+// The plan of one switch, vendor-neutral and in bytes, already lowered to what its capabilities
+// allow: what every renderer turns into its own syntax. Every number a renderer prints is here;
+// renderers do arithmetic of units only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "switch/capability/capability.h"
+#include "switch/model/intent.h"
+
+namespace dlcp::fabric {
+
+enum class Owner { kSite, kDlcp };
+
+// One of all 64 DSCPs. Rows of the site are as they were found, byte for byte.
+struct DscpRow {
+  Owner owner = Owner::kSite;
+  bool mapped = false;  // false: the site does not map this DSCP today, and it stays so
+  std::uint8_t traffic_class = 0, queue = 0;
+  std::uint8_t drop_precedence = 0;  // DLCP's rows: 0 = dropped last ... 2 = dropped first
+};
+
+// A drop level of a queue. The last level of a queue is its protected one.
+struct Level {
+  std::vector<TrafficClass> classes;
+  std::vector<std::uint8_t> dscps;
+  double share = 0;                         // of the queue's offered bytes
+  std::uint8_t drop_precedence = 0;         // 2 = dropped first; as in DscpRow
+  bool ect = false;                         // its packets are ECN-capable
+  std::uint64_t needs_bytes = 0;            // depth the arithmetic asks for (D_i)
+  std::optional<std::uint64_t> drop_bytes;  // early-drop depth, a step; nullopt: tail drop only
+};
+
+struct QueuePlan {
+  std::uint8_t queue = 0, traffic_class = 0;
+  std::string name;  // "control", "exact", "urgent", "bulk", joined with '+' where merged
+  std::vector<SwitchQueue> carries;
+  bool strict = false;
+  std::uint64_t shape_bits_per_second = 0;  // strict queues: always > 0
+  unsigned weight = 0;                      // weighted queues: in the target's scale, site's beside
+  double share_percent = 0;                 // of the link, when every queue is busy
+  std::optional<std::uint64_t> mark_bytes;  // ECN knee, a step; nullopt: not marked
+  std::vector<Level> levels;                // dropped first ... dropped last; never empty
+  int alpha_exponent = 0;                   // dynamic threshold 2^n of the shared lossy pool
+  std::uint64_t limit_bytes = 0;            // Q*: depth at which everything is dropped
+};
+
+struct PortGroupPlan {
+  PortGroup group;
+  std::uint64_t bdp_bytes = 0;
+  std::vector<QueuePlan> queues;  // DLCP's, by queue index; all but byte and bit figures are the
+                                  // same in every group of the switch
+};
+
+// Something that was wanted and is not expressed.
+struct Merge {
+  std::string what;    // "bulk-middle joins bulk-droppable in queue 2"
+  std::string reason;  // "sonic on tomahawk4 tells two levels apart (ECT)"
+};
+
+enum class HashField { kSourceIp, kDestinationIp, kProtocol, kSourcePort, kDestinationPort };
+
+struct SwitchPlan {
+  std::string name, os, version, asic, sku;
+  SwitchRole role = SwitchRole::kOther;
+  Overlay overlay = Overlay::kNone;
+  Capabilities capabilities;
+  std::shared_ptr<const SiteConfig> site;
+  std::array<TrafficClassRow, kTrafficClassCount> classes;
+  std::array<DscpRow, kDscpCount> dscp;
+  std::vector<PortGroupPlan> groups;
+  std::vector<HashField> hash_fields;  // ECMP and LAG
+  std::optional<unsigned> hash_seed;
+  std::vector<Merge> merges;
+  std::vector<std::string> reasoning;  // lines for --explain
+};
+
+// Errors: collisions with the site's map, nothing free, levels that fit in no way.
+Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& device);
+
+}  // namespace dlcp::fabric
