@@ -45,6 +45,9 @@ struct SiteConfig {
   std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
   std::uint64_t lossless_headroom_bytes = 0;
   std::uint64_t permitted_dscps = 0;  // bit d: the site lets DLCP take DSCP d out of another class
+  std::uint64_t dlcp_dscps = 0;       // bit d: an earlier dlcp-switch mapped DSCP d (the vendor
+                                      // knows its own row names); free to be planned anew
+  std::uint8_t dlcp_queues = 0;       // bit q: likewise for queues
   std::vector<std::string> ports;     // ports the document knows; empty: it does not say
   std::shared_ptr<const ImportedDocument> document;  // null when declared
 };

@@ -1,0 +1,38 @@
+// Names of the intent's enumerations, as files and reports spell them.
+#include "switch/model/intent.h"
+
+namespace dlcp::fabric {
+
+const char* name_of(SwitchRole role) {
+  switch (role) {
+    case SwitchRole::kLeaf:
+      return "leaf";
+    case SwitchRole::kSpine:
+      return "spine";
+    case SwitchRole::kSuperSpine:
+      return "superspine";
+    case SwitchRole::kOther:
+      break;
+  }
+  return "other";
+}
+
+const char* name_of(PortRole role) {
+  return role == PortRole::kHost ? "host" : "fabric";
+}
+
+const char* name_of(SwitchQueue queue) {
+  switch (queue) {
+    case SwitchQueue::kStrictHigh:
+      return "control";
+    case SwitchQueue::kExact:
+      return "exact";
+    case SwitchQueue::kUrgent:
+      return "urgent";
+    case SwitchQueue::kBulk:
+      break;
+  }
+  return "bulk";
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,28 @@
+// Every key an intent file may have: the one table from which unknown and missing keys are told,
+// `dlcp-switch keys` is printed, and against which the JSON Schema is tested.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlcp::fabric {
+
+struct KeyRow {
+  std::string_view section;  // "" is the top; "switches[]" is each element of that list
+  std::string_view key;
+  std::string_view type;  // as people read it: "rate", "list of DSCPs"
+  bool required;
+  std::string_view preset;  // empty: none
+  std::string_view meaning;
+};
+
+std::span<const KeyRow> intent_keys();
+
+// The words of `candidates` most like `word`; empty when none is close.
+std::string nearest(std::string_view word, const std::vector<std::string_view>& candidates);
+
+std::string key_table_text();  // Markdown, as README shows it
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,78 @@
+// Reading a section of an intent file: unknown and missing keys become problems at once, values are
+// converted with a problem that names the key, what was written and what would be right.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switch/model/problem.h"
+#include "switch/model/yaml_tree.h"
+
+namespace dlcp::fabric {
+
+// What every reader of the file shares: where problems go.
+struct Reading {
+  std::string file;
+  std::vector<Problem> problems;
+
+  void fail(int line, std::string what, std::string seen = "", std::string expected = "",
+            std::string hint = "");
+};
+
+class Section {
+ public:
+  // `section` is the name in the key table, `where` what messages call it: "switch 'leaf1'".
+  Section(Reading& reading, const YamlNode& node, std::string_view section, std::string where);
+
+  bool usable() const { return usable_; }  // a map, with every required key
+  int line() const { return node_.line; }
+  const std::string& where() const { return where_; }
+  const YamlNode* find(std::string_view key) const { return node_.find(key); }
+  const std::vector<YamlEntry>& entries() const { return node_.entries; }
+
+  std::optional<std::string> text(std::string_view key);
+
+  // The key's value through `read` (text -> optional<T>); nullopt where absent or wrong.
+  template <class Read>
+  auto value(std::string_view key, Read read, std::string_view expected) -> decltype(read("")) {
+    const auto written = text(key);
+    if (!written) return std::nullopt;
+    auto result = read(*written);
+    if (!result) complain(key, *written, expected);
+    return result;
+  }
+
+  // The items of a list, or the value itself as a list of one.
+  std::vector<const YamlNode*> list(std::string_view key);
+  // A list of scalars, each through `read`; wrong ones are reported and left out.
+  template <class Read>
+  auto values(std::string_view key, Read read, std::string_view expected) {
+    std::vector<typename decltype(read(""))::value_type> all;
+    for (const YamlNode* item : list(key)) {
+      const bool scalar = item->kind == YamlNode::Kind::kScalar;
+      auto result = scalar ? read(item->text) : decltype(read(""))();
+      if (result) {
+        all.push_back(*result);
+      } else {
+        complain(key, scalar ? item->text : kind_of(*item), expected, item->line);
+      }
+    }
+    return all;
+  }
+
+  void complain(std::string_view key, const std::string& seen, std::string_view expected,
+                int line = 0);
+  static const char* kind_of(const YamlNode& node);
+
+ private:
+  void check_keys(std::string_view section);
+
+  Reading& reading_;
+  const YamlNode& node_;
+  std::string where_;
+  bool usable_ = true;
+};
+
+}  // namespace dlcp::fabric

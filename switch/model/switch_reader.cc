@@ -1,0 +1,213 @@
+#include "switch/model/switch_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "switch/model/values.h"
+
+namespace dlcp::fabric {
+namespace {
+
+// The value that a word stands for, from a short list.
+template <class T, std::size_t N>
+auto one_of(const std::pair<const char*, T> (&words)[N]) {
+  return [&words](std::string_view text) -> std::optional<T> {
+    for (const auto& [word, value] : words) {
+      if (text == word) return value;
+    }
+    return std::nullopt;
+  };
+}
+
+constexpr std::pair<const char*, SwitchRole> kSwitchRoles[] = {
+    {"leaf", SwitchRole::kLeaf},
+    {"spine", SwitchRole::kSpine},
+    {"superspine", SwitchRole::kSuperSpine},
+    {"other", SwitchRole::kOther}};
+constexpr std::pair<const char*, PortRole> kPortRoles[] = {{"host", PortRole::kHost},
+                                                           {"fabric", PortRole::kFabric}};
+constexpr std::pair<const char*, Trust> kTrusts[] = {{"dscp", Trust::kTrusted},
+                                                     {"remark", Trust::kRemarked}};
+constexpr std::pair<const char*, Overlay> kOverlays[] = {{"none", Overlay::kNone},
+                                                         {"vxlan-uniform", Overlay::kVxlanUniform}};
+
+constexpr std::uint64_t kSpeedMin = 1'000'000;  // 1 Mb/s: software switches in tests
+constexpr std::uint64_t kSpeedMax = 3'200'000'000'000;
+
+std::optional<std::uint64_t> read_link_speed(std::string_view text) {
+  const auto rate = read_rate(text);
+  return rate && *rate >= kSpeedMin && *rate <= kSpeedMax ? rate : std::nullopt;
+}
+
+std::optional<double> read_degree(std::string_view text) {
+  const auto number = read_number(text);
+  return number && *number >= 1 && *number <= 100000 ? number : std::nullopt;
+}
+
+// Names become folders and shell words.
+std::optional<std::vector<std::string>> read_switch_names(std::string_view text) {
+  if (text.find_first_of("/:") != std::string_view::npos || text.starts_with('.') ||
+      text.starts_with('-')) {
+    return std::nullopt;
+  }
+  return read_names(text);
+}
+
+}  // namespace
+
+std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const std::string& where) {
+  Section section(reading_, node, "switches[].ports[]", "ports of " + where);
+  if (!section.usable()) return std::nullopt;
+  PortGroup group;
+  group.line = section.line();
+  for (const auto& names :
+       section.values("ports", read_names, "names such as swp1, swp[1-32] or Ethernet[0-124:4]")) {
+    group.ports.insert(group.ports.end(), names.begin(), names.end());
+  }
+  group.role =
+      section.value("role", one_of(kPortRoles), "host or fabric").value_or(PortRole::kFabric);
+  const auto trust = section.value("trust", one_of(kTrusts), "dscp or remark");
+  if (group.role == PortRole::kHost && section.find("trust") == nullptr) {
+    reading_.fail(group.line, fmt::format("host ports of {} do not say whom they trust", where), "",
+                  "trust: dscp or trust: remark",
+                  "any tenant can mark CS5: take marks from hosts that run DLCP alone (dscp), "
+                  "remove them elsewhere (remark)");
+  }
+  group.trust = trust.value_or(Trust::kTrusted);
+  group.remark_dscp =
+      section.value("remark_to", read_dscp, "a DSCP, 0 to 63").value_or(std::uint8_t{0});
+  if (section.find("remark_to") != nullptr && group.trust != Trust::kRemarked) {
+    reading_.fail(group.line, fmt::format("remark_to without trust: remark in {}", where));
+  }
+  const auto speed = section.value("speed", read_link_speed, "a rate from 1M to 3.2T");
+  if (!speed && !presets_.link_speed && section.find("speed") == nullptr) {
+    reading_.fail(group.line, fmt::format("ports of {} have no speed", where), "",
+                  "speed here, or fabric.link_speed");
+  }
+  group.bits_per_second = speed ? *speed : presets_.link_speed.value_or(kSpeedMin);
+  group.incast_degree =
+      section.value("incast_degree", read_degree, "a number >= 1").value_or(presets_.incast_degree);
+  group.lag = section.text("lag").value_or("");
+  return group;
+}
+
+std::vector<PortGroup> SwitchReader::read_ports(Section& section) {
+  std::vector<PortGroup> groups;
+  std::set<std::string> seen;
+  for (const YamlNode* node : section.list("ports")) {
+    auto group = read_group(*node, section.where());
+    if (!group) continue;
+    for (const std::string& port : group->ports) {
+      if (seen.insert(port).second) continue;
+      reading_.fail(group->line, fmt::format("a port of {} is listed twice", section.where()), port,
+                    "each port in one group");
+      break;
+    }
+    groups.push_back(std::move(*group));
+  }
+  if (groups.empty() && section.find("ports") != nullptr && !has_errors(reading_.problems)) {
+    reading_.fail(section.line(), fmt::format("{} has no ports", section.where()));
+  }
+  return groups;
+}
+
+void SwitchReader::read_buffer(const YamlNode& node, const std::string& where,
+                               SwitchIntent& device) {
+  Section section(reading_, node, "switches[].buffer", "buffer of " + where);
+  if (!section.usable()) return;
+  device.lossy_pool_bytes =
+      section.value("lossy_pool", read_bytes, "a size such as 20.6MB").value_or(0);
+  device.alpha_exponent =
+      section.value("alpha", read_power_of_two, "a power of two such as 1/4, 1 or 2");
+}
+
+std::shared_ptr<const SiteConfig> SwitchReader::import(const SwitchIntent& device,
+                                                       const std::string& file, int line,
+                                                       const DeclaredSite* declared) {
+  auto& known = imports_[device.os + '\n' + file + (declared == site_ ? "" : "\n" + device.name)];
+  if (known != nullptr) return known;
+  auto text = sources_.read(file);
+  if (!text.value) {
+    for (Problem& problem : text.problems) {
+      problem.file = reading_.file;
+      problem.line = line;
+      reading_.problems.push_back(std::move(problem));
+    }
+    return nullptr;
+  }
+  auto imported = sources_.import(device.os, file, *text.value);
+  for (Problem& problem : imported.problems)
+    reading_.problems.push_back(std::move(problem));
+  if (!imported.value) return nullptr;
+  imported.value->source = file;
+  imported.value->imported = true;
+  known = std::make_shared<const SiteConfig>(
+      complete_import(reading_, std::move(*imported.value), declared, line));
+  return known;
+}
+
+std::shared_ptr<const SiteConfig> SwitchReader::site_of(Section& section,
+                                                        const SwitchIntent& device,
+                                                        const DeclaredSite* declared) {
+  if (auto file = section.text("running_config")) {
+    const int line = section.find("running_config")->line;
+    if (const auto at = file->find("{name}"); at != std::string::npos) {
+      file->replace(at, 6, device.name);
+    }
+    return import(device, *file, line, declared);
+  }
+  if (declared != nullptr && declared->has_map) {
+    if (declared != site_) return std::make_shared<const SiteConfig>(declared->config);
+    if (shared_site_ == nullptr) {
+      shared_site_ = std::make_shared<const SiteConfig>(declared->config);
+    }
+    return shared_site_;
+  }
+  reading_.fail(section.line(), fmt::format("{} has no DSCP map of the site", section.where()), "",
+                "running_config, or a site section with dscp_map",
+                "DLCP's rows are merged into what is there; without it nothing is rendered");
+  return nullptr;
+}
+
+void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switches) {
+  const YamlNode* const name = node.find("name");
+  const std::string where = name == nullptr ? "a switch" : fmt::format("switch '{}'", name->text);
+  Section section(reading_, node, "switches[]", where);
+  if (!section.usable()) return;
+  const auto names = section.value("name", read_switch_names,
+                                   "letters, digits, '.', '_' and '-', with ranges as leaf[1-16]");
+  SwitchIntent device;
+  device.line = section.line();
+  device.os = section.text("os").value_or("");
+  device.version = section.text("version").value_or("");
+  device.asic = section.text("asic").value_or("");
+  device.sku = section.text("sku").value_or("");
+  device.role = section.value("role", one_of(kSwitchRoles), "leaf, spine, superspine or other")
+                    .value_or(SwitchRole::kOther);
+  device.overlay =
+      section
+          .value("overlay", one_of(kOverlays),
+                 "none or vxlan-uniform (tunnels that do not copy DSCP and ECN hide DLCP's marks)")
+          .value_or(Overlay::kNone);
+  const auto seed = section.value(
+      "hash_seed", [](std::string_view text) { return read_integer(text, 0xffffffff); },
+      "0 to 4294967295");
+  if (seed) device.hash_seed = static_cast<unsigned>(*seed);
+  device.port_groups = read_ports(section);
+  if (const YamlNode* buffer = section.find("buffer")) read_buffer(*buffer, where, device);
+  std::optional<DeclaredSite> own;
+  if (const YamlNode* site = section.find("site")) {
+    own = read_site(reading_, *site, "site of " + where);
+  }
+  if (!names) return;
+  for (const std::string& each : *names) {
+    device.name = each;
+    device.site = site_of(section, device, own ? &*own : site_);
+    if (device.site == nullptr) return;
+    switches.push_back(device);
+  }
+}
+
+}  // namespace dlcp::fabric
