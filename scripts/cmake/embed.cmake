@@ -1,0 +1,23 @@
+# dlcp_embed(HEADER NAMESPACE kName=FILE ...): a header with the files' texts as std::string_view
+# constants, so that scripts which are shipped inside generated output are files that can be run,
+# checked and diffed. Written anew only when a text has changed.
+function(dlcp_embed header namespace)
+  set(text "// Made by CMake from the files named below; do not edit.\n#pragma once\n\n#include <string_view>\n\n")
+  string(APPEND text "namespace ${namespace} {\n")
+  foreach(pair ${ARGN})
+    string(REGEX MATCH "^([A-Za-z0-9]+)=(.*)$" _ "${pair}")
+    set(name ${CMAKE_MATCH_1})
+    set(file ${CMAKE_MATCH_2})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    file(READ ${file} content)
+    string(APPEND text "\n// ${file}\ninline constexpr std::string_view ${name} = R\"EMBED(${content})EMBED\";\n")
+  endforeach()
+  string(APPEND text "\n}  // namespace ${namespace}\n")
+  set(old "")
+  if(EXISTS ${header})
+    file(READ ${header} old)
+  endif()
+  if(NOT text STREQUAL old)
+    file(WRITE ${header} "${text}")
+  endif()
+endfunction()

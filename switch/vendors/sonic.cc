@@ -1,0 +1,32 @@
+// SONiC: config_db.json in, JSON patches for the generic configuration updater out. The parts are
+// in switch/vendors/sonic/: document (rows and patches), import, definitions, render, constraints,
+// verify.
+#include "switch/vendors/sonic/document.h"
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric {
+namespace {
+
+class Sonic final : public Vendor {
+ public:
+  std::string_view os() const override { return "sonic"; }
+  Checked<SiteConfig> import(const NamedText& running) const override {
+    return sonic::import_config(running);
+  }
+  Rendering render(const SwitchPlan& plan) const override { return sonic::render_switch(plan); }
+  std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
+    return sonic::commands(plan);
+  }
+  Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
+                                       const NamedText& captured) const override {
+    return sonic::judge(plan, captured);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const Vendor> make_sonic() {
+  return std::make_unique<Sonic>();
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,65 @@
+// Builds the change of one switch: wanted rows go in, and what differs from the running
+// configuration comes out as patches. Definitions (profiles, maps) come first and touch no port.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "switch/vendors/sonic/document.h"
+
+namespace dlcp::fabric::sonic {
+
+class ChangeSet {
+ public:
+  explicit ChangeSet(const Json& config) : config_(config) {}
+
+  void begin(std::string patch);  // rows put from now on belong to it
+  void put(const std::string& table, const std::string& key, const Json& row, Impact impact);
+  // Removes DLCP's own definitions that nothing refers to any more; returns those that ports
+  // outside the plan still use.
+  std::vector<std::string> drop_stale(const std::string& patch);
+  std::vector<Patch> take();  // without empty patches
+  const Json& config() const { return config_; }
+
+ private:
+  std::set<std::string> references_left() const;
+
+  const Json& config_;
+  std::vector<Patch> patches_;
+  std::set<std::pair<std::string, std::string>> wanted_;  // (table, key)
+  std::set<std::string> created_;
+};
+
+// What becomes of the buffer profile of one queue of a port.
+enum class BufferFate {
+  kSite,      // stays: as planned already, or nothing is known of buffers here
+  kOwn,       // a row of DLCP's with the planned alpha
+  kRange,     // stays, though not as planned: the site's row covers other queues too
+  kLossless,  // the queue is the site's lossless one: refused
+};
+BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue);
+
+// Names that DLCP's definitions got, by port group and queue.
+struct Definitions {
+  struct Queue {
+    std::string scheduler, wred;  // wred empty: neither marked nor dropped early
+    std::string buffer;           // empty: no lossy profile to start from
+  };
+  std::vector<std::map<int, Queue>> groups;
+  std::string trusted_map;                // DSCP map of trusted ports
+  std::map<int, std::string> remark_map;  // by remark DSCP; empty name: the site's own does it
+  std::string queue_map, group_map;       // empty: the site's own do it
+};
+
+// Puts profiles and maps; problems are appended.
+Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
+                            Rendering& out);
+
+Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
+                std::string hint);
+
+}  // namespace dlcp::fabric::sonic

@@ -1,0 +1,224 @@
+// DLCP's own profiles and maps. A map is the site's own, entry for entry, with DLCP's entries in
+// it: the site's row stays as it is for every other port, and rolling back is pointing at it again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "switch/vendors/sonic/change.h"
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+class Definer {
+ public:
+  Definer(const SwitchPlan& plan, const Document& document, ChangeSet& change, Rendering& out)
+      : plan_(plan), document_(document), change_(change), out_(out) {}
+
+  Definitions run() {
+    for (const auto& group : plan_.groups) {
+      auto& names = result_.groups.emplace_back();
+      for (const auto& queue : group.queues) {
+        auto& row = names[queue.queue];
+        row.scheduler = named("SCHEDULER", queue, scheduler(queue));
+        const Json profile = wred(queue);
+        if (!profile.is_null()) row.wred = named("WRED_PROFILE", queue, profile);
+        row.buffer = buffer(group, queue);
+      }
+    }
+    put_dscp_maps();
+    put_class_maps();
+    return std::move(result_);
+  }
+
+ private:
+  // One row per distinct content: "DLCP-bulk", then "DLCP-bulk-2" for ports of another speed.
+  std::string named(const char* table, const QueuePlan& queue, const Json& row) {
+    std::string stem = std::string(kPrefix) + queue.name;
+    std::replace(stem.begin(), stem.end(), '+', '-');
+    stem.resize(std::min(stem.size(), kMapNameMax - 4));
+    for (int n = 1;; ++n) {
+      const auto name = n == 1 ? stem : fmt::format("{}-{}", stem, n);
+      const auto [at, is_new] = made_.emplace(std::string(table) + "|" + name, row);
+      if (is_new) change_.put(table, name, row, Impact::kHitless);
+      if (at->second == row) return name;
+    }
+  }
+
+  static Json scheduler(const QueuePlan& queue) {
+    if (!queue.strict) return {{"type", "DWRR"}, {"weight", std::to_string(queue.weight)}};
+    // YANG wants a cir beside a pir; orchagent takes both in bytes per second.
+    const auto rate = std::to_string(queue.shape_bits_per_second / 8);
+    return {{"type", "STRICT"}, {"meter_type", "bytes"}, {"cir", rate}, {"pir", rate}};
+  }
+
+  // The depth at which not-ECT packets are dropped; nullopt: never before the queue is full.
+  std::optional<std::uint64_t> drop_depth(const QueuePlan& queue) {
+    std::optional<std::uint64_t> depth;
+    for (const auto& level : queue.levels) {
+      if (!level.drop_bytes) continue;
+      if (level.ect || (depth && *depth != *level.drop_bytes))
+        refuse(fmt::format("queue {} has drop depths that one WRED profile cannot tell apart",
+                           queue.queue),
+               std::to_string(*level.drop_bytes), "one depth, for not-ECT packets");
+      depth = level.drop_bytes;
+    }
+    return depth;
+  }
+
+  Json wred(const QueuePlan& queue) {
+    const auto drop = drop_depth(queue);
+    if (!drop && !queue.mark_bytes) return {};
+    if (drop && queue.mark_bytes && *drop != *queue.mark_bytes)
+      refuse(fmt::format("queue {} marks and drops at different depths", queue.queue),
+             fmt::format("{} and {}", *queue.mark_bytes, *drop),
+             "one depth: SONiC has one threshold pair per colour");
+    const auto depth = drop ? *drop : *queue.mark_bytes;
+    const auto cell = std::max<std::uint64_t>(1, plan_.capabilities.cell_bytes);
+    Json row = {{"ecn", queue.mark_bytes ? "ecn_all" : "ecn_none"}};
+    // No DSCP leads to a colour in SONiC: every packet is green. Yellow and red follow, so that a
+    // policer which colours does not take a packet out of the plan.
+    for (const char* colour : {"green", "yellow", "red"}) {
+      row[fmt::format("wred_{}_enable", colour)] = drop ? "true" : "false";
+      row[fmt::format("{}_min_threshold", colour)] = std::to_string(depth);
+      row[fmt::format("{}_max_threshold", colour)] = std::to_string(depth + cell);
+      row[fmt::format("{}_drop_probability", colour)] = "100";
+    }
+    return row;
+  }
+
+  // A profile with the planned alpha, from the lossy one that the site's default queue has; put if
+  // some port of the group takes it.
+  std::string buffer(const PortGroupPlan& group, const QueuePlan& queue) {
+    const Json* site = lossy_profile();
+    if (site == nullptr) return {};
+    const auto& ports = group.group.ports;
+    const bool taken = std::any_of(ports.begin(), ports.end(), [&](const auto& port) {
+      return buffer_fate(change_.config(), port, queue) == BufferFate::kOwn;
+    });
+    const auto name = fmt::format("{}lossy-{}{}", kPrefix, queue.alpha_exponent < 0 ? "m" : "",
+                                  std::abs(queue.alpha_exponent));
+    Json row = *site;
+    row["dynamic_th"] = std::to_string(queue.alpha_exponent);
+    if (taken) change_.put("BUFFER_PROFILE", name, row, Impact::kHitless);
+    return name;
+  }
+
+  const Json* lossy_profile() const {
+    const auto queue = plan_.site->class_to_queue[plan_.site->default_class];
+    for (const auto& group : plan_.groups)
+      for (const auto& port : group.group.ports) {
+        const auto cover = find_cover(change_.config(), "BUFFER_QUEUE", port, queue.value_or(0));
+        if (cover.row == nullptr) continue;
+        const Json* profile =
+            find_row(change_.config(), "BUFFER_PROFILE", text_field(*cover.row, "profile"));
+        return profile != nullptr && profile->contains("dynamic_th") ? profile : nullptr;
+      }
+    return nullptr;
+  }
+
+  void put_dscp_maps() {
+    Json merged = site_dscps();
+    for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+      const auto& row = plan_.dscp[dscp];
+      if (row.owner == Owner::kDlcp)
+        merged[std::to_string(dscp)] = std::to_string(row.traffic_class);
+    }
+    result_.trusted_map = own_name(document_.dscp_map);
+    bool trusted = false;
+    for (const auto& group : plan_.groups) {
+      if (group.group.trust == Trust::kTrusted) trusted = true;
+      if (group.group.trust == Trust::kRemarked) put_remark_map(group.group.remark_dscp);
+    }
+    if (trusted) change_.put("DSCP_TO_TC_MAP", result_.trusted_map, merged, Impact::kHitless);
+  }
+
+  Json site_dscps() const {
+    const Json* site = find_row(change_.config(), "DSCP_TO_TC_MAP", document_.dscp_map);
+    if (site != nullptr) return *site;
+    Json declared = Json::object();
+    for (int dscp = 0; dscp < kDscpCount; ++dscp)
+      if (const auto traffic_class = plan_.site->dscp_to_class[dscp])
+        declared[std::to_string(dscp)] = std::to_string(*traffic_class);
+    return declared;
+  }
+
+  // Ports with no DLCP sender behind them: DLCP's DSCPs are classed as the remark DSCP is.
+  void put_remark_map(int remark) {
+    if (result_.remark_map.count(remark) != 0) return;
+    const Json site = site_dscps();
+    Json row = site;
+    const auto to = plan_.site->dscp_to_class[remark].value_or(plan_.site->default_class);
+    for (int dscp = 0; dscp < kDscpCount; ++dscp)
+      if (plan_.dscp[dscp].owner == Owner::kDlcp) row[std::to_string(dscp)] = std::to_string(to);
+    auto& name = result_.remark_map[remark];
+    if (row == site && !document_.dscp_map.empty()) return;
+    name = fmt::format("{}as-{}", kPrefix, remark);
+    change_.put("DSCP_TO_TC_MAP", name, row, Impact::kHitless);
+  }
+
+  // Copies of the class maps, where the site's own do not lead DLCP's classes where they must go.
+  void put_class_maps() {
+    if (plan_.groups.empty()) return;
+    Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);
+    Json groups = site_row("TC_TO_PRIORITY_GROUP_MAP", document_.group_map);
+    const Json queues_before = queues, groups_before = groups;
+    const auto lossy = groups.value(std::to_string(plan_.site->default_class), std::string("0"));
+    for (const auto& queue : plan_.groups.front().queues) {
+      queues[std::to_string(queue.traffic_class)] = std::to_string(queue.queue);
+      groups[std::to_string(queue.traffic_class)] = lossy;
+    }
+    if (!document_.queue_map.empty() && queues != queues_before) {
+      result_.queue_map = own_name(document_.queue_map);
+      change_.put("TC_TO_QUEUE_MAP", result_.queue_map, queues, Impact::kHitless);
+    }
+    if (!document_.group_map.empty() && groups != groups_before) {
+      result_.group_map = own_name(document_.group_map);
+      change_.put("TC_TO_PRIORITY_GROUP_MAP", result_.group_map, groups, Impact::kHitless);
+    }
+  }
+
+  Json site_row(const char* table, const std::string& name) const {
+    const Json* row = find_row(change_.config(), table, name);
+    return row != nullptr ? *row : Json::object();
+  }
+
+  std::string own_name(const std::string& site) {
+    const std::string name = std::string(kPrefix) + (site.empty() ? "map" : site);
+    if (name.size() > kMapNameMax)
+      refuse(fmt::format("the site's map name leaves no room for the prefix {}", kPrefix), site,
+             fmt::format("at most {} characters", kMapNameMax - kPrefix.size()));
+    return name;
+  }
+
+  void refuse(std::string what, std::string seen, std::string expected) {
+    out_.problems.push_back(refusal(plan_, std::move(what), std::move(seen), std::move(expected),
+                                    "nothing is rendered for this switch"));
+  }
+
+  const SwitchPlan& plan_;
+  const Document& document_;
+  ChangeSet& change_;
+  Rendering& out_;
+  Definitions result_;
+  std::map<std::string, Json> made_;  // "TABLE|name"
+};
+
+}  // namespace
+
+Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
+                std::string hint) {
+  return {Severity::kError,
+          plan.site->source,
+          0,
+          plan.name + ": " + std::move(what),
+          std::move(seen),
+          std::move(expected),
+          std::move(hint)};
+}
+
+Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
+                            Rendering& out) {
+  return Definer(plan, document, change, out).run();
+}
+
+}  // namespace dlcp::fabric::sonic

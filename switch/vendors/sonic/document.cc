@@ -1,0 +1,156 @@
+#include "switch/vendors/sonic/document.h"
+
+#include <charconv>
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+void append_escaped(std::string& out, std::string_view token) {
+  for (const char c : token) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+}
+
+// JSON text of "/TABLE/key", escaped as RFC 6901 and JSON ask for.
+std::string path_of(const std::string& table, const std::string& key) {
+  std::string path = "/";
+  append_escaped(path, table);
+  if (!key.empty()) {
+    path += '/';
+    append_escaped(path, key);
+  }
+  return Json(path).dump();
+}
+
+class Operations {
+ public:
+  void add(const char* op, const std::string& path, const Json* value) {
+    text_ += text_.empty() ? "[\n  " : ",\n  ";
+    text_ += "{\"op\": \"";
+    text_ += op;
+    text_ += "\", \"path\": ";
+    text_ += path;
+    if (value != nullptr) {
+      text_ += ", \"value\": ";
+      text_ += value->dump();
+    }
+    text_ += '}';
+  }
+  std::string take() { return text_.empty() ? "[]\n" : std::move(text_) + "\n]\n"; }
+
+ private:
+  std::string text_;
+};
+
+// A change from one state of a row to another, refused when the row is in neither: the test of what
+// is there comes first, and a patch applies as a whole or not at all.
+void add_row(Operations& operations, const RowChange& row, const std::optional<Json>& from,
+             const std::optional<Json>& to) {
+  const std::string path = path_of(row.table, row.key);
+  if (from) operations.add("test", path, &*from);
+  if (from && to)
+    operations.add("replace", path, &*to);
+  else if (to)
+    operations.add("add", path, &*to);
+  else if (from)
+    operations.add("remove", path, nullptr);
+}
+
+bool is_created(const Patch& patch, const std::string& table) {
+  for (const auto& created : patch.tables)
+    if (created == table) return true;
+  return false;
+}
+
+Json rows_of(const Patch& patch, const std::string& table) {
+  Json rows = Json::object();
+  for (const auto& row : patch.rows)
+    if (row.table == table) rows[row.key] = *row.after;
+  return rows;
+}
+
+}  // namespace
+
+const Json* find_row(const Json& config, std::string_view table, std::string_view key) {
+  const auto found = config.find(std::string(table));
+  if (found == config.end() || !found->is_object()) return nullptr;
+  const auto row = found->find(std::string(key));
+  return row == found->end() ? nullptr : &*row;
+}
+
+std::string text_field(const Json& row, const char* field) {
+  if (!row.is_object()) return {};
+  const auto found = row.find(field);
+  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool is_own(std::string_view name) {
+  return name.substr(0, kPrefix.size()) == kPrefix;
+}
+
+std::string_view site_name(std::string_view name) {
+  return is_own(name) ? name.substr(kPrefix.size()) : name;
+}
+
+std::optional<int> number_of(std::string_view text) {
+  int value = 0;
+  if (text.empty() || text.size() > 9) return std::nullopt;
+  for (const char c : text)
+    if (c < '0' || c > '9') return std::nullopt;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::optional<Range> range_of(std::string_view text) {
+  const auto dash = text.find('-');
+  const auto first = number_of(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_of(text.substr(dash + 1));
+  if (!first || !last || *first > *last) return std::nullopt;
+  return Range{*first, *last};
+}
+
+Cover find_cover(const Json& config, std::string_view table, std::string_view port, int queue) {
+  Cover cover;
+  const auto found = config.find(std::string(table));
+  if (found == config.end() || !found->is_object()) return cover;
+  const std::string prefix = std::string(port) + "|";
+  // Rows are sorted by key, so those of a port lie together.
+  for (auto row = found->get_ref<const Json::object_t&>().lower_bound(prefix);
+       row != found->get_ref<const Json::object_t&>().end(); ++row) {
+    if (row->first.compare(0, prefix.size(), prefix) != 0) break;
+    const auto range = range_of(std::string_view(row->first).substr(prefix.size()));
+    if (range && range->holds(queue)) return {row->first, &row->second, *range};
+  }
+  return cover;
+}
+
+std::string apply_text(const Patch& patch) {
+  Operations operations;
+  for (const auto& table : patch.tables) {
+    const Json rows = rows_of(patch, table);
+    operations.add("add", path_of(table, ""), &rows);
+  }
+  for (const auto& row : patch.rows)
+    if (!is_created(patch, row.table)) add_row(operations, row, row.before, row.after);
+  return operations.take();
+}
+
+std::string rollback_text(const Patch& patch) {
+  Operations operations;
+  for (auto row = patch.rows.rbegin(); row != patch.rows.rend(); ++row)
+    if (!is_created(patch, row->table)) add_row(operations, *row, row->after, row->before);
+  // SONiC keeps no empty table: one that was not there goes as a whole.
+  for (auto table = patch.tables.rbegin(); table != patch.tables.rend(); ++table) {
+    const Json rows = rows_of(patch, *table);
+    operations.add("test", path_of(*table, ""), &rows);
+    operations.add("remove", path_of(*table, ""), nullptr);
+  }
+  return operations.take();
+}
+
+}  // namespace dlcp::fabric::sonic

@@ -1,0 +1,300 @@
+// Reads a config_db.json: which DSCP goes to which class, queue and priority group today, what PFC
+// protects, and how large the lossy pool is. Rows that an earlier DLCP change has written are
+// looked through, to the site's own below them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "switch/vendors/sonic/document.h"
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+class Importer {
+ public:
+  explicit Importer(const NamedText& running) : running_(running) {}
+
+  Checked<SiteConfig> run() {
+    Checked<SiteConfig> result;
+    if (parse() && check_shape()) {
+      read_ports();
+      read_map_names();
+      read_dscps();
+      read_queues();
+      read_pfc();
+      read_buffers();
+    }
+    result.problems = std::move(problems_);
+    if (!has_errors(result.problems)) {
+      site_.source = running_.file;
+      site_.imported = true;
+      site_.document = document_;
+      result.value = std::move(site_);
+    }
+    return result;
+  }
+
+ private:
+  // Line of a row: the first mention of its key after the first mention of its table.
+  int line_of(std::string_view table, std::string_view key = {}) const {
+    const std::string_view text = running_.text;
+    auto at = text.find(fmt::format("\"{}\"", table));
+    if (at == std::string_view::npos) return 0;
+    if (!key.empty()) {
+      const auto row = text.find(fmt::format("\"{}\"", key), at);
+      if (row != std::string_view::npos) at = row;
+    }
+    return 1 + static_cast<int>(std::count(text.begin(), text.begin() + at, '\n'));
+  }
+
+  void fault(std::string_view table, std::string_view key, std::string what, std::string seen = {},
+             std::string expected = {}, std::string hint = {}) {
+    problems_.push_back({Severity::kError, running_.file, line_of(table, key), std::move(what),
+                         std::move(seen), std::move(expected), std::move(hint)});
+  }
+  void warn(std::string_view table, std::string_view key, std::string what, std::string hint) {
+    problems_.push_back({Severity::kWarning,
+                         running_.file,
+                         line_of(table, key),
+                         std::move(what),
+                         {},
+                         {},
+                         std::move(hint)});
+  }
+
+  bool parse() {
+    std::string what;
+    std::size_t byte = 0;
+    try {
+      document_->config = Json::parse(running_.text);
+      return true;
+    } catch (const Json::parse_error& error) {
+      byte = std::min(error.byte, running_.text.size());
+    } catch (const Json::exception& error) {
+      what = error.what();
+    }
+    const auto begin = running_.text.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(byte);
+    problems_.push_back({Severity::kError,
+                         running_.file,
+                         1 + static_cast<int>(std::count(begin, end, '\n')),
+                         "this is not JSON" + (what.empty() ? "" : ": " + what),
+                         {},
+                         "a config_db.json",
+                         "take it with: show runningconfiguration all > config_db.json"});
+    return false;
+  }
+
+  bool check_shape() {
+    const Json& config = document_->config;
+    if (!config.is_object()) {
+      fault("", "", "the file's root is not an object of tables", config.type_name(), "object");
+      return false;
+    }
+    for (const auto& [table, rows] : config.items()) {
+      if (table == "asic0" || table == "localhost") {
+        fault(table, "", "this is the configuration of a multi-ASIC system", table,
+              "one switch, one ASIC",
+              "export one namespace: sonic-cfggen -n asic0 -d --print-data > config_db.json");
+        return false;
+      }
+      if (!rows.is_object()) {
+        fault(table, "", fmt::format("table {} is not an object of rows", table), rows.type_name(),
+              "object");
+        continue;
+      }
+      for (const auto& [key, row] : rows.items())
+        if (!row.is_object())
+          fault(table, key, fmt::format("row {}|{} is not an object of fields", table, key),
+                row.type_name(), "object");
+    }
+    const Json* device = find_row(config, "DEVICE_METADATA", "localhost");
+    if (device != nullptr && text_field(*device, "switch_type") == "voq")
+      fault("DEVICE_METADATA", "switch_type", "VOQ chassis are not supported", "voq",
+            "a switch whose QUEUE rows are PORT|INDEX",
+            "their queues are rows of remote line cards, which one switch's change cannot guard");
+    if (table("PORT").empty())
+      fault("PORT", "", "there is no PORT table", {}, "a whole config_db.json",
+            "take it with: show runningconfiguration all > config_db.json");
+    return !has_errors(problems_);
+  }
+
+  const Json& table(const char* name) const {
+    static const Json kEmpty = Json::object();
+    const auto found = document_->config.find(name);
+    return found == document_->config.end() || !found->is_object() ? kEmpty : *found;
+  }
+
+  void read_ports() {
+    for (const auto& port : table("PORT").items())
+      site_.ports.push_back(port.key());
+  }
+
+  // The map that most ports use; ports that differ are refused when a change would touch them.
+  std::string most_used(const char* field) const {
+    std::map<std::string, int> uses;
+    for (const auto& [port, row] : table("PORT_QOS_MAP").items()) {
+      const auto name = std::string(site_name(text_field(row, field)));
+      if (!name.empty()) uses[name] += port == "global" ? 1 : 2;
+    }
+    const auto most = std::max_element(
+        uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == uses.end() ? std::string() : most->first;
+  }
+
+  void read_map_names() {
+    document_->dscp_map = most_used("dscp_to_tc_map");
+    document_->queue_map = most_used("tc_to_queue_map");
+    document_->group_map = most_used("tc_to_pg_map");
+    const auto exists = [&](const char* table_name, const std::string& name, const char* field) {
+      if (name.empty() || find_row(document_->config, table_name, name) != nullptr) return;
+      fault("PORT_QOS_MAP", field, fmt::format("{} names a map that is not there", field), name,
+            fmt::format("a row of {}", table_name));
+    };
+    exists("DSCP_TO_TC_MAP", document_->dscp_map, "dscp_to_tc_map");
+    exists("TC_TO_QUEUE_MAP", document_->queue_map, "tc_to_queue_map");
+    exists("TC_TO_PRIORITY_GROUP_MAP", document_->group_map, "tc_to_pg_map");
+    if (document_->dscp_map.empty())
+      warn("PORT_QOS_MAP", "", "no port has a dscp_to_tc_map: the site maps no DSCP here",
+           "check that QoS is configured: show runningconfiguration all");
+  }
+
+  // Calls with (key, value) of a map's row, both in range; everything else is a problem.
+  template <class Use>
+  void each_entry(const char* name, const std::string& key, int key_max, int value_max, Use use) {
+    const Json* row = key.empty() ? nullptr : find_row(document_->config, name, key);
+    if (row == nullptr) return;
+    for (const auto& [from, to] : row->items()) {
+      const int index = number_of(from).value_or(-1);
+      const int value =
+          to.is_string() ? number_of(to.template get<std::string>()).value_or(-1) : -1;
+      if (index < 0 || index > key_max || value < 0 || value > value_max) {
+        fault(name, key, fmt::format("{}|{} has an entry out of range", name, key),
+              fmt::format("{}: {}", from, to.dump()),
+              fmt::format("0..{} to \"0\"..\"{}\"", key_max, value_max));
+        continue;
+      }
+      use(index, value);
+    }
+  }
+
+  void read_dscps() {
+    std::array<int, kTrafficClassesMax> uses{};
+    each_entry("DSCP_TO_TC_MAP", document_->dscp_map, kDscpCount - 1, kTrafficClassesMax - 1,
+               [&](int dscp, int traffic_class) {
+                 site_.dscp_to_class[dscp] = static_cast<std::uint8_t>(traffic_class);
+                 ++uses[traffic_class];
+               });
+    site_.default_class =
+        static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
+    if (document_->queue_map.empty()) {  // the platform's default
+      for (int i = 0; i < kQueueCount; ++i)
+        site_.class_to_queue[i] = static_cast<std::uint8_t>(i);
+    }
+    each_entry("TC_TO_QUEUE_MAP", document_->queue_map, kTrafficClassesMax - 1, kQueueCount - 1,
+               [&](int traffic_class, int queue) {
+                 site_.class_to_queue[traffic_class] = static_cast<std::uint8_t>(queue);
+               });
+    each_entry("TC_TO_PRIORITY_GROUP_MAP", document_->group_map, kTrafficClassesMax - 1, 7,
+               [](int, int) {});
+  }
+
+  void read_queues() {
+    for (int q = 0; q < kQueueCount; ++q)
+      site_.queues[q].queue = static_cast<std::uint8_t>(q);
+    for (const auto& traffic_class : site_.dscp_to_class) {
+      if (!traffic_class) continue;
+      const auto queue = site_.class_to_queue[*traffic_class];
+      if (queue) site_.queues[*queue].in_use = true;
+    }
+    for (const auto& [key, row] : table("QUEUE").items()) {
+      const auto bar = key.find('|');
+      const auto range = range_of(bar == std::string::npos ? "" : key.substr(bar + 1));
+      if (!range || range->last > 63) {
+        fault("QUEUE", key, fmt::format("QUEUE|{} is not PORT|INDEX", key), key, "Ethernet0|3");
+        continue;
+      }
+      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
+        read_scheduler(site_.queues[q], key, text_field(row, "scheduler"));
+    }
+  }
+
+  void read_scheduler(SiteQueue& queue, const std::string& key, const std::string& name) {
+    if (name.empty() || is_own(name) || !queue.name.empty()) return;
+    const Json* row = find_row(document_->config, "SCHEDULER", name);
+    if (row == nullptr) {
+      fault("QUEUE", key, fmt::format("QUEUE|{} names a scheduler that is not there", key), name,
+            "a row of SCHEDULER");
+      return;
+    }
+    queue.name = name;
+    queue.strict = text_field(*row, "type") == "STRICT";
+    const auto weight = number_of(text_field(*row, "weight"));
+    if (weight && !queue.strict) queue.weight = static_cast<unsigned>(*weight);
+    const auto peak = text_field(*row, "pir");
+    if (!peak.empty() && peak.size() < 16 &&
+        peak.find_first_not_of("0123456789") == std::string::npos)
+      queue.shaped_bits_per_second = std::stoull(peak) * 8;
+  }
+
+  void read_pfc() {
+    std::array<int, kQueueCount> queue_of{};
+    for (int p = 0; p < kQueueCount; ++p)
+      queue_of[p] = p;
+    for (const auto& [port, row] : table("PORT_QOS_MAP").items()) {
+      const auto map = text_field(row, "pfc_to_queue_map");
+      each_entry("MAP_PFC_PRIORITY_TO_QUEUE", map, 7, kQueueCount - 1,
+                 [&](int priority, int queue) { queue_of[priority] = queue; });
+      const auto enabled = text_field(row, "pfc_enable");
+      for (std::size_t at = 0; at < enabled.size(); at += 2) {
+        const int priority = enabled[at] - '0';
+        if (priority < 0 || priority > 7 || (at + 1 < enabled.size() && enabled[at + 1] != ',')) {
+          fault("PORT_QOS_MAP", port, fmt::format("pfc_enable of {} is not a list", port), enabled,
+                "priorities 0..7 with commas, as in 3,4");
+          break;
+        }
+        site_.pfc_priorities |= static_cast<std::uint8_t>(1u << priority);
+        auto& queue = site_.queues[queue_of[priority]];
+        queue.lossless = queue.in_use = true;
+      }
+    }
+  }
+
+  void read_buffers() {
+    const auto size = [&](const char* pool, const char* field) -> std::uint64_t {
+      const Json* row = find_row(document_->config, "BUFFER_POOL", pool);
+      const auto text = row == nullptr ? std::string() : text_field(*row, field);
+      if (text.empty() || text.size() > 15 ||
+          text.find_first_not_of("0123456789") != std::string::npos)
+        return 0;
+      return std::stoull(text);
+    };
+    site_.lossy_pool_bytes = size("egress_lossy_pool", "size");
+    if (site_.lossy_pool_bytes == 0) site_.lossy_pool_bytes = size("ingress_lossy_pool", "size");
+    site_.lossless_headroom_bytes = size("ingress_lossless_pool", "xoff");
+    for (const auto& [key, row] : table("BUFFER_QUEUE").items()) {
+      const auto bar = key.find('|');
+      const auto range = range_of(bar == std::string::npos ? "" : key.substr(bar + 1));
+      const Json* profile =
+          find_row(document_->config, "BUFFER_PROFILE", text_field(row, "profile"));
+      if (!range || profile == nullptr) continue;
+      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
+        site_.queues[q].trimming |= text_field(*profile, "packet_discard_action") == "trim";
+    }
+  }
+
+  const NamedText& running_;
+  std::shared_ptr<Document> document_ = std::make_shared<Document>();
+  SiteConfig site_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+Checked<SiteConfig> import_config(const NamedText& running) {
+  return Importer(running).run();
+}
+
+}  // namespace dlcp::fabric::sonic

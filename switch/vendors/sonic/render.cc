@@ -1,0 +1,249 @@
+// The change of one SONiC switch: JSON patches for the generic configuration updater (GCU), their
+// rollbacks, and scripts that refuse when a touched row is not as it was imported.
+//
+// GCU takes a port administratively down while rows of QUEUE, BUFFER_QUEUE or PORT_QOS_MAP of that
+// port change (patch_sorter.py, RequiredValueIdentifier), so definitions are one patch and every
+// port group is another.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "switch/vendors/embedded.h"
+#include "switch/vendors/sonic/change.h"
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+class Renderer {
+ public:
+  explicit Renderer(const SwitchPlan& plan) : plan_(plan) {}
+
+  Rendering run() {
+    static const Document kDeclared = [] {
+      Document empty;
+      empty.config = Json::object();
+      return empty;
+    }();
+    const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
+    document_ = imported != nullptr ? imported : &kDeclared;
+    ChangeSet change(document_->config);
+    change.begin("10-definitions");
+    const auto definitions = put_definitions(plan_, *document_, change, out_);
+    put_hash(change);
+    for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
+      const auto& group = plan_.groups[i].group;
+      change.begin(fmt::format("20-ports-{:02}-{}", i + 1,
+                               group.role == PortRole::kHost ? "host" : "fabric"));
+      for (const auto& port : group.ports)
+        put_port(port, plan_.groups[i], definitions, definitions.groups[i], change);
+    }
+    for (const auto& kept : change.drop_stale("90-cleanup"))
+      note(Severity::kWarning, kept + " stays: a port outside this plan still refers to it");
+    const auto patches = change.take();
+    auto faults = check_rows(document_->config, patches);
+    for (auto& fault : faults) {
+      fault.file = plan_.site->source;
+      out_.problems.push_back(std::move(fault));
+    }
+    if (has_errors(out_.problems)) return std::move(out_);
+    write(patches);
+    add_notes(imported != nullptr);
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
+    out_.problems.push_back(
+        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
+  }
+  void note(Severity severity, std::string text) {
+    out_.notes.push_back({severity, std::move(text), false});
+  }
+
+  // True if the port's rows are such that a change of one row changes this port alone, as imported.
+  bool accepts(const std::string& port, const Json* maps) {
+    if (document_->config.empty()) return true;
+    if (find_row(document_->config, "PORT", port) == nullptr) {
+      refuse("port " + port + " is not in the imported configuration", port, "a row of PORT",
+             "name physical ports (members of a port channel, not the channel itself)");
+      return false;
+    }
+    if (maps == nullptr) return true;
+    const auto same = [&](const char* field, const std::string& most) {
+      const auto name = std::string(site_name(text_field(*maps, field)));
+      if (name.empty() || name == most) return true;
+      if (std::string_view(field) == "dscp_to_tc_map" && name.substr(0, 3) == "as-") return true;
+      refuse(fmt::format("port {} has another {} than most ports", port, field), name, most,
+             "leave the port out of the intent, or give it the map that the others have");
+      return false;
+    };
+    return same("dscp_to_tc_map", document_->dscp_map) &&
+           same("tc_to_queue_map", document_->queue_map) &&
+           same("tc_to_pg_map", document_->group_map);
+  }
+
+  // Rows may name several ports ("Ethernet0,Ethernet4"), which one port's change must not break up.
+  bool is_shared(const char* table, const std::string& port) {
+    const auto found = document_->config.find(table);
+    if (found == document_->config.end()) return false;
+    for (const auto& [key, row] : found->items()) {
+      if (key.find(',') == std::string::npos) continue;
+      const auto ports = "," + key.substr(0, key.find('|')) + ",";
+      if (ports.find("," + port + ",") == std::string::npos) continue;
+      refuse(fmt::format("{}|{} is one row for several ports", table, key), port,
+             "one row per port", "split it first; it is the site's row");
+      return true;
+    }
+    return false;
+  }
+
+  void put_port(const std::string& port, const PortGroupPlan& group, const Definitions& definitions,
+                const std::map<int, Definitions::Queue>& names, ChangeSet& change) {
+    const Json* maps = find_row(document_->config, "PORT_QOS_MAP", port);
+    if (!accepts(port, maps) || is_shared("QUEUE", port) || is_shared("PORT_QOS_MAP", port)) return;
+    for (const auto& queue : group.queues) {
+      const auto& name = names.at(queue.queue);
+      if (const auto key = own_key("QUEUE", port, queue.queue); !key.empty()) {
+        Json row = {{"scheduler", name.scheduler}};
+        if (!name.wred.empty()) row["wred_profile"] = name.wred;
+        change.put("QUEUE", key, row, Impact::kPortFlap);
+      }
+      put_buffer(port, queue, name.buffer, change);
+    }
+    Json row = maps != nullptr ? *maps : Json::object();
+    const std::string& map = group.group.trust == Trust::kTrusted
+                                 ? definitions.trusted_map
+                                 : definitions.remark_map.at(group.group.remark_dscp);
+    if (!map.empty())
+      row["dscp_to_tc_map"] = map;
+    else if (is_own(text_field(row, "dscp_to_tc_map")))
+      row["dscp_to_tc_map"] = document_->dscp_map;
+    if (!definitions.queue_map.empty()) row["tc_to_queue_map"] = definitions.queue_map;
+    if (!definitions.group_map.empty()) row["tc_to_pg_map"] = definitions.group_map;
+    if (!row.empty()) change.put("PORT_QOS_MAP", port, row, Impact::kPortFlap);
+  }
+
+  // The key of the row for one queue alone; empty, with a problem, where a range holds it.
+  std::string own_key(const char* table, const std::string& port, int queue) {
+    const auto cover = find_cover(document_->config, table, port, queue);
+    if (cover.row == nullptr) return fmt::format("{}|{}", port, queue);
+    if (cover.range.first == cover.range.last) return cover.key;
+    refuse(fmt::format("{}|{} is one row for several queues", table, cover.key),
+           std::to_string(queue), "one row per queue", "split it first; it is the site's row");
+    return {};
+  }
+
+  void put_buffer(const std::string& port, const QueuePlan& queue, const std::string& profile,
+                  ChangeSet& change) {
+    const auto cover = find_cover(document_->config, "BUFFER_QUEUE", port, queue.queue);
+    switch (buffer_fate(document_->config, port, queue)) {
+      case BufferFate::kSite:
+        return;
+      case BufferFate::kLossless:
+        refuse(fmt::format("queue {} of {} has a lossless buffer profile", queue.queue, port),
+               text_field(*cover.row, "profile"), "a lossy one",
+               "give DLCP another queue (dlcp.queues in the intent file)");
+        return;
+      case BufferFate::kRange:
+        kept_ranges_.push_back(cover.key + " (" + text_field(*cover.row, "profile") + ")");
+        return;
+      case BufferFate::kOwn:
+        break;
+    }
+    if (!profile.empty())
+      change.put("BUFFER_QUEUE", fmt::format("{}|{}", port, queue.queue), {{"profile", profile}},
+                 Impact::kPortFlap);
+  }
+
+  void put_hash(ChangeSet& change) {
+    const Json* now = find_row(document_->config, "SWITCH_HASH", "GLOBAL");
+    if (now == nullptr || !now->contains("ecmp_hash")) {
+      note(Severity::kWarning,
+           "ECMP hash fields are not configured on this switch, and DLCP does not add them (SONiC "
+           "cannot remove that row again): see `show switch-hash global`; UDP source port must be "
+           "among them, or all packets of a connection take one path");
+      return;
+    }
+    const auto& fields = (*now)["ecmp_hash"];
+    if (!fields.is_array() ||
+        std::find(fields.begin(), fields.end(), "L4_SRC_PORT") != fields.end())
+      return;
+    Json row = *now;
+    row["ecmp_hash"].push_back("L4_SRC_PORT");
+    change.put("SWITCH_HASH", "GLOBAL", row, Impact::kUnknown);
+  }
+
+  void write(const std::vector<Patch>& patches) {
+    for (const auto& patch : patches) {
+      out_.files.push_back(
+          {patch.name + ".json-patch", apply_text(patch), FileKind::kConfig, true});
+      for (const auto& row : patch.rows)
+        out_.changes.push_back({row.table + "|" + row.key, row.before ? row.before->dump() : "",
+                                row.after ? row.after->dump() : "", row.impact});
+    }
+    if (patches.empty()) return;
+    for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
+      out_.files.push_back({"rollback/" + patch->name + ".json-patch", rollback_text(*patch),
+                            FileKind::kRollback, true});
+    out_.files.push_back(
+        {"apply.sh", std::string(embedded::kSonicApply), FileKind::kConfig, true, true});
+    out_.files.push_back(
+        {"rollback.sh", std::string(embedded::kSonicRollback), FileKind::kRollback, true, true});
+    out_.files.push_back(
+        {"guard.py", std::string(embedded::kSonicGuard), FileKind::kConfig, true, true});
+    if (document_->config.empty()) return;
+    Json after = document_->config;
+    for (const auto& patch : patches)
+      for (const auto& row : patch.rows) {
+        if (row.after)
+          after[row.table][row.key] = *row.after;
+        else
+          after[row.table].erase(row.key);
+      }
+    out_.files.push_back(
+        {"test/config_db.after.json", after.dump(2) + "\n", FileKind::kArtefact, true});
+  }
+
+  void add_notes(bool imported) {
+    if (!imported)
+      note(Severity::kWarning,
+           "the site is declared, not imported: apply.sh refuses if PORT_QOS_MAP or QUEUE rows of "
+           "these ports exist already; import config_db.json to merge into them");
+    for (const auto& range : kept_ranges_)
+      note(Severity::kWarning, "BUFFER_QUEUE|" + range +
+                                   " covers site queues too and stays: that queue keeps its alpha, "
+                                   "so its depth limit is not the planned one");
+    note(Severity::kNote,
+         "apply-patch takes a port administratively down while its QUEUE and PORT_QOS_MAP rows "
+         "change: one port group at a time, each group is a patch of its own");
+    note(Severity::kNote,
+         "`config qos reload` and `config load_minigraph` render QoS anew and remove these rows; "
+         "the apply script must be run again after them");
+    note(Severity::kNote,
+         "ECT packets are marked and not-ECT packets dropped at one depth: SONiC has one threshold "
+         "pair per colour, and every packet is green");
+    for (const auto& group : plan_.groups)
+      if (group.group.trust == Trust::kRemarked) {
+        note(
+            Severity::kWarning,
+            "ports that are not trusted are classed as DSCP " +
+                std::to_string(group.group.remark_dscp) +
+                " but keep their DSCP on the wire: the next switch sees DLCP's DSCPs again, unless "
+                "an ACL or the host's uplink rewrites them");
+        break;
+      }
+  }
+
+  const SwitchPlan& plan_;
+  const Document* document_ = nullptr;
+  Rendering out_;
+  std::vector<std::string> kept_ranges_;
+};
+
+}  // namespace
+
+Rendering render_switch(const SwitchPlan& plan) {
+  return Renderer(plan).run();
+}
+
+}  // namespace dlcp::fabric::sonic

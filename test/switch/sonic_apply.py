@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs the generated apply.sh and rollback.sh against stand-ins of SONiC's commands.
+
+usage: sonic_apply.py FOLDER CONFIG_DB   (FOLDER: what dlcp-switch rendered; CONFIG_DB: the import)
+
+The stand-ins keep a configuration in a file: sonic-cfggen prints it, `config apply-patch` applies an
+RFC 6902 patch to it or refuses, `config checkpoint` and `config rollback` copy it. Exit: 0 if all
+expectations hold."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STAND_IN = r'''#!/usr/bin/env python3
+import json, os, pathlib, shutil, sys
+state = pathlib.Path(os.environ["STATE"])
+config_file = state / "config_db.json"
+
+def tokens(path):
+    return [t.replace("~1", "/").replace("~0", "~") for t in path.split("/")[1:]]
+
+def apply(config, patch):
+    for op in patch:
+        *parents, last = tokens(op["path"])
+        at = config
+        for token in parents:
+            at = at[token]
+        if op["op"] == "test":
+            if at.get(last) != op["value"]:
+                sys.exit("test failed: " + op["path"])
+        elif op["op"] == "remove":
+            del at[last]
+        else:
+            if op["op"] == "replace" and last not in at:
+                sys.exit("nothing to replace: " + op["path"])
+            at[last] = op["value"]
+    if any(not rows for rows in config.values()):
+        sys.exit("empty table")
+    return config
+
+with open(state / "log", "a") as log:
+    print(pathlib.Path(sys.argv[0]).name, *sys.argv[1:], file=log)
+if sys.argv[0].endswith("sonic-cfggen"):
+    print(config_file.read_text())
+elif sys.argv[1] == "checkpoint":
+    shutil.copy(config_file, state / (sys.argv[2] + ".cp"))
+elif sys.argv[1] == "rollback":
+    shutil.copy(state / (sys.argv[2] + ".cp"), config_file)
+elif sys.argv[1] == "apply-patch":
+    if os.environ.get("REFUSE", "nothing") in sys.argv[-1]:
+        sys.exit("refused")
+    config = apply(json.loads(config_file.read_text()), json.loads(pathlib.Path(sys.argv[-1]).read_text()))
+    if "--dry-run" not in sys.argv:
+        config_file.write_text(json.dumps(config))
+'''
+
+
+class Switch:
+    def __init__(self, folder, imported):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dlcp-sonic-"))
+        self.folder = self.root / "leaf1"
+        shutil.copytree(folder, self.folder)
+        self.put(imported)
+        for tool in ("config", "sonic-cfggen", "sudo"):
+            path = self.root / "bin" / tool
+            path.parent.mkdir(exist_ok=True)
+            path.write_text('#!/bin/sh\nexec "$@"\n' if tool == "sudo" else STAND_IN)
+            path.chmod(0o755)
+
+    def run(self, script, *arguments, **extra):
+        environment = {**os.environ, "STATE": str(self.root), **extra,
+                       "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
+        return subprocess.run(["bash", str(self.folder / script), *arguments], env=environment,
+                              capture_output=True, text=True, timeout=60)
+
+    def config(self):
+        return json.loads((self.root / "config_db.json").read_text())
+
+    def put(self, config):
+        (self.root / "config_db.json").write_text(json.dumps(config))
+
+    def log(self):
+        return (self.root / "log").read_text()
+
+
+def expect(condition, what, result=None):
+    if not condition:
+        print(f"FAILED: {what}")
+        if result is not None:
+            print(f"exit {result.returncode}\n{result.stdout}{result.stderr}")
+        sys.exit(1)
+
+
+def main():
+    folder, imported = pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text())
+    planned = json.loads((folder / "test" / "config_db.after.json").read_text())
+
+    switch = Switch(folder, imported)
+    result = switch.run("apply.sh", "--dry-run")
+    expect(result.returncode == 0 and switch.config() == imported, "a dry run changes nothing", result)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 0 and switch.config() == planned, "apply gives the plan", result)
+    expect("checkpoint dlcp-apply" in switch.log(), "a checkpoint comes first", result)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "twice is a no-op", result)
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 0 and switch.config() == imported, "rollback gives it back", result)
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "rolled back twice", result)
+
+    canary = sorted(p.name for p in folder.glob("20-*.json-patch"))[0]
+    result = switch.run("apply.sh", "10-definitions.json-patch", canary)
+    expect(result.returncode == 0 and imported != switch.config() != planned, "a canary first", result)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 0 and switch.config() == planned, "then the rest", result)
+
+    table, key = "WRED_PROFILE", next(k for k in planned["WRED_PROFILE"] if k.startswith("DLCP-"))
+    drifted = switch.config()
+    drifted[table][key]["green_min_threshold"] = "1"
+    switch.put(drifted)
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 3 and key in result.stderr, "rollback refuses a drifted row", result)
+    expect(switch.config() == drifted, "and changes nothing")
+
+    appeared = json.loads(json.dumps(imported))
+    appeared[table][key] = {"ecn": "ecn_none"}
+    switch.put(appeared)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 3 and key in result.stderr, "apply refuses a row that appeared", result)
+    expect(switch.config() == appeared, "and changes nothing")
+
+    switch.put(imported)
+    result = switch.run("apply.sh", REFUSE=canary)
+    expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
+    shutil.rmtree(switch.root)
+    print("apply.sh and rollback.sh: all expectations hold")
+
+
+if __name__ == "__main__":
+    main()
