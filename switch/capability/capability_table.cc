@@ -18,22 +18,23 @@ struct AsicRow {
   const char* name;
   Family family;
   unsigned cell_bytes;
+  std::uint64_t buffer_bytes;
   std::uint64_t lossy_pool_bytes;  // a third of the chip's buffer where no template is public
 };
 
 constexpr std::uint64_t kMega = 1'000'000;
 constexpr AsicRow kAsics[] = {
-    {"trident3", Family::kBroadcom, 256, 10 * kMega},
-    {"trident4", Family::kBroadcom, 254, 40 * kMega},
-    {"tomahawk2", Family::kBroadcom, 208, 14 * kMega},
-    {"tomahawk3", Family::kBroadcom, 254, 21 * kMega},
-    {"tomahawk4", Family::kBroadcom, 254, 37 * kMega},
-    {"tomahawk5", Family::kBroadcom, 254, 55 * kMega},
-    {"spectrum2", Family::kSpectrum, 144, 14 * kMega},
-    {"spectrum3", Family::kSpectrum, 144, 20'600'000},
-    {"spectrum4", Family::kSpectrum, 192, 103'700'000},
-    {"generic", Family::kGeneric, 256, 0},
-    {"software", Family::kSoftware, 1, 2 * kMega},
+    {"trident3", Family::kBroadcom, 256, 32 * kMega, 10 * kMega},
+    {"trident4", Family::kBroadcom, 254, 132 * kMega, 40 * kMega},
+    {"tomahawk2", Family::kBroadcom, 208, 42 * kMega, 14 * kMega},
+    {"tomahawk3", Family::kBroadcom, 254, 64 * kMega, 21 * kMega},
+    {"tomahawk4", Family::kBroadcom, 254, 113 * kMega, 37 * kMega},
+    {"tomahawk5", Family::kBroadcom, 254, 165 * kMega, 55 * kMega},
+    {"spectrum2", Family::kSpectrum, 144, 42 * kMega, 14 * kMega},
+    {"spectrum3", Family::kSpectrum, 144, 64 * kMega, 20'600'000},
+    {"spectrum4", Family::kSpectrum, 192, 160 * kMega, 103'700'000},
+    {"generic", Family::kGeneric, 256, 0, 0},
+    {"software", Family::kSoftware, 1, 0, 2 * kMega},
 };
 
 struct SystemRow {
@@ -200,6 +201,7 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
     result.value->version = version;
     result.value->asic = asic;
     result.value->cell_bytes = chip->cell_bytes;
+    result.value->buffer_bytes = chip->buffer_bytes;
     result.value->lossy_pool_bytes = chip->lossy_pool_bytes;
     return result;
   }

@@ -20,6 +20,7 @@ std::string to_text(const Problem& problem) {
   } else if (!problem.expected.empty()) {
     text += fmt::format("; expected {}", problem.expected);
   }
+  if (!problem.rule.empty()) text += fmt::format(" [{}]", problem.rule);
   if (!problem.hint.empty()) text += "\n  hint: " + problem.hint;
   return text;
 }

@@ -14,15 +14,16 @@ enum class Severity { kError, kWarning, kNote };
 
 struct Problem {
   Severity severity = Severity::kError;
-  std::string file;      // as the user named it; empty: not from a file
-  int line = 0;          // 1-based; 0: the file as a whole
-  std::string what;      // one clause: "unknown key 'asics' in switch 'leaf1'"
-  std::string seen;      // the value as written; may be empty
-  std::string expected;  // what would have been right; may be empty
-  std::string hint;      // what to do now; may be empty
+  std::string file;       // as the user named it; empty: not from a file
+  int line = 0;           // 1-based; 0: the file as a whole
+  std::string what;       // one clause: "unknown key 'asics' in switch 'leaf1'"
+  std::string seen;       // the value as written; may be empty
+  std::string expected;   // what would have been right; may be empty
+  std::string hint;       // what to do now; may be empty
+  std::string rule = {};  // name of the check that found it (`dlcp-switch check`); may be empty
 };
 
-// "file:line: error: what (seen '...', expected ...)\n  hint: ..." without a line break at the end.
+// "file:line: error: what: 'seen', expected ... [rule]\n  hint: ..."; no line break at the end.
 std::string to_text(const Problem& problem);
 bool has_errors(const std::vector<Problem>& problems);
 

@@ -1,0 +1,229 @@
+#include "switch/check/lint.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "switch/check/finding.h"
+#include "switch/model/intent_keys.h"
+#include "switch/plan/units.h"
+
+namespace dlcp::fabric {
+namespace {
+
+bool has_bit(std::uint64_t bits, unsigned position) {
+  return (bits >> position & 1) != 0;
+}
+
+// No row of DLCP may touch what PFC protects: PFC on a lossy queue stops the fabric under loss, and
+// drops in a lossless queue break RoCE.
+void check_lossless(Findings& findings, const SwitchPlan& plan) {
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    const SiteQueue& row = plan.site->queues[queue.queue];
+    if (has_bit(plan.site->pfc_priorities, queue.queue) ||
+        has_bit(plan.site->pfc_priorities, queue.traffic_class)) {
+      findings.error("pfc-on-dlcp-queue",
+                     fmt::format("PFC is on for queue {} or class {}, which DLCP's '{}' gets",
+                                 queue.queue, queue.traffic_class, queue.name));
+    }
+    if (row.lossless) {
+      findings.error("lossless-dlcp-queue",
+                     fmt::format("queue {} of DLCP's '{}' is lossless", queue.queue, queue.name));
+    }
+  }
+  for (const SiteQueue& row : plan.site->queues) {
+    if (!row.trimming) continue;
+    if (row.lossless || has_bit(plan.site->pfc_priorities, row.queue)) {
+      findings.error("trimming-on-lossless",
+                     fmt::format("queue {} of the site is lossless and trims packets", row.queue),
+                     "", "one or the other: PFC keeps what trimming cuts");
+    }
+  }
+}
+
+// All 64 DSCPs: the site's as they were, DLCP's each once.
+void check_dscps(Findings& findings, const SwitchPlan& plan) {
+  std::string unmapped;
+  for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[dscp];
+    const auto before = plan.site->dscp_to_class[dscp];
+    if (row.owner == Owner::kSite && row.mapped != before.has_value()) {
+      findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
+    }
+    if (row.owner == Owner::kSite && before && row.traffic_class != *before) {
+      findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
+    }
+    if (row.owner == Owner::kSite && !row.mapped) {
+      unmapped += (unmapped.empty() ? "" : ",") + std::to_string(dscp);
+    }
+  }
+  if (!unmapped.empty()) {
+    findings.warning("unmapped-dscps",
+                     fmt::format("DSCPs {} are not in the site's map; what the switch does with "
+                                 "them is its own choice",
+                                 unmapped),
+                     "list all 64 in the site's map");
+  }
+  for (const TrafficClassRow& row : plan.classes) {
+    const char* used = nullptr;
+    if (row.dscp == 3 || row.dscp == 4) used = "the lossless classes of SONiC's default map";
+    if (row.dscp >= 24 && row.dscp <= 31) used = "RoCE or voice signalling (CS3, AF3x)";
+    if (row.dscp == 46) used = "expedited forwarding";
+    if (row.dscp == 48 || row.dscp == 56) used = "routing protocols and congestion notification";
+    if (used == nullptr) continue;
+    findings.warning(
+        "customary-dscp",
+        fmt::format("DSCP {} of class '{}' is by custom for {}", row.dscp, row.name, used),
+        "make sure that nobody in the fabric still uses it so");
+  }
+}
+
+void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device) {
+  const Capabilities& can = plan.capabilities;
+  const std::uint64_t pool =
+      device.lossy_pool_bytes != 0 ? device.lossy_pool_bytes : plan.site->lossy_pool_bytes;
+  const std::uint64_t asked = pool + plan.site->lossless_headroom_bytes;
+  if (can.buffer_bytes != 0 && asked > can.buffer_bytes) {
+    findings.error("beyond-buffer", "the lossy pool and the lossless headroom exceed the chip",
+                   bytes_text(asked),
+                   fmt::format("at most {} on {}", bytes_text(can.buffer_bytes), plan.asic));
+  }
+  for (const PortGroupPlan& group : plan.groups) {
+    for (const QueuePlan& queue : group.queues) {
+      const std::string where = fmt::format("queue {} ({}) at {}", queue.queue, queue.name,
+                                            rate_text(group.group.bits_per_second));
+      std::uint64_t last = 0;
+      for (const Level& level : queue.levels) {
+        if (!level.drop_bytes) continue;
+        if (*level.drop_bytes <= last) {
+          findings.error("level-order", where + ": levels are not dropped in order");
+        }
+        last = *level.drop_bytes;
+      }
+      const std::uint64_t deepest = std::max(last, queue.mark_bytes.value_or(0));
+      if (deepest > queue.limit_bytes) {
+        findings.error("beyond-limit", where + ": a threshold lies beyond the queue's limit",
+                       bytes_text(deepest), "at most " + bytes_text(queue.limit_bytes));
+      }
+      if (deepest + can.cell_bytes > can.threshold_bytes_max) {
+        findings.error("out-of-range", where + ": a threshold is out of the target's range",
+                       std::to_string(deepest), std::to_string(can.threshold_bytes_max));
+      }
+    }
+  }
+}
+
+void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t used) {
+  double total = 0;
+  for (const QueuePlan& queue : plan.groups.front().queues)
+    total += queue.strict ? 0 : queue.weight;
+  for (const SiteQueue& row : plan.site->queues) {
+    if (has_bit(used, row.queue) && !row.strict) total += row.weight.value_or(0);
+  }
+  for (const SiteQueue& row : plan.site->queues) {
+    if (!has_bit(used, row.queue)) continue;
+    if (row.strict && !row.shaped_bits_per_second) {
+      findings.warning("unshaped-strict",
+                       fmt::format("strict queue {} of the site is not shaped: it can starve every "
+                                   "other queue",
+                                   row.queue),
+                       "shape it as DLCP's is");
+    }
+    if (row.strict || !row.weight || total <= 0) continue;
+    const double share = 100.0 * *row.weight / total;
+    if (share >= 2) continue;
+    findings.warning(
+        "starved-class",
+        fmt::format("queue {} of the site gets {:.1f}% of a busy link", row.queue, share),
+        "raise its weight, or lower dlcp.shares");
+  }
+  for (const PortGroupPlan& group : plan.groups) {
+    for (const QueuePlan& queue : group.queues) {
+      if (queue.strict && (queue.shape_bits_per_second == 0 ||
+                           queue.shape_bits_per_second * 5 > group.group.bits_per_second)) {
+        findings.error("unshaped-strict",
+                       fmt::format("strict queue {} is not shaped to 20% or less", queue.queue));
+      }
+      if (!queue.strict && queue.share_percent < 1) {
+        findings.error(
+            "starved-class",
+            fmt::format("queue {} ({}) gets less than 1% of a busy link", queue.queue, queue.name));
+      }
+    }
+  }
+}
+
+void check_ports(Findings& findings, const SwitchPlan& plan) {
+  const std::set<std::string> known(plan.site->ports.begin(), plan.site->ports.end());
+  std::map<std::string, const PortGroup*> lags;
+  for (const PortGroupPlan& each : plan.groups) {
+    const PortGroup& group = each.group;
+    for (const std::string& port : group.ports) {
+      if (known.empty() || known.count(port) != 0) continue;
+      const std::string like =
+          nearest(port, std::vector<std::string_view>(known.begin(), known.end()));
+      findings.error("unknown-port", fmt::format("{} does not have this port", plan.site->source),
+                     port, "", like.empty() ? "" : fmt::format("did you mean '{}'?", like),
+                     group.line);
+      break;
+    }
+    if (group.trust == Trust::kRemarked && plan.capabilities.remarking != Remarking::kRewrite) {
+      findings.warning(
+          "marks-survive",
+          fmt::format("{} cannot rewrite DSCPs here: packets of untrusted ports are served as the "
+                      "site's default class, but keep DLCP's marks",
+                      plan.os),
+          "filter the marks at the hosts, or on the next switch", group.line);
+    }
+    if (group.lag.empty()) continue;
+    const auto [at, fresh] = lags.emplace(group.lag, &group);
+    if (!fresh && (at->second->bits_per_second != group.bits_per_second ||
+                   at->second->trust != group.trust)) {
+      findings.error("uneven-lag", "members of a link aggregate differ in speed or trust",
+                     group.lag, "members alike", "", group.line);
+    }
+  }
+}
+
+void check_senders(Findings& findings, const SwitchPlan& plan) {
+  const bool shed_by_ect =
+      plan.capabilities.mechanism == Mechanism::kEct &&
+      std::any_of(plan.groups.front().queues.begin(), plan.groups.front().queues.end(),
+                  [](const QueuePlan& queue) {
+                    return std::any_of(
+                        queue.levels.begin(), queue.levels.end(),
+                        [](const Level& level) { return level.drop_bytes.has_value(); });
+                  });
+  if (shed_by_ect) {
+    findings.note("ecn-per-packet",
+                  "levels are told apart by the ECN field: every sender must be able to set it "
+                  "per packet",
+                  "`dlcp doctor --peer HOST` shows whether marks survive");
+  }
+  if (!plan.capabilities.hash_settable) {
+    findings.note("hash-fields", "ECMP hash fields are not configured on this target",
+                  "make sure that the UDP source port is among them");
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& device,
+                                 const SwitchPlan& plan) {
+  Findings findings(intent.file, device.line, fmt::format("{}: ", device.name));
+  if (plan.groups.empty()) {
+    findings.error("no-ports", "no ports are listed");
+    return findings.take();
+  }
+  check_lossless(findings, plan);
+  check_dscps(findings, plan);
+  check_depths(findings, plan, device);
+  check_scheduling(findings, plan, queues_in_use(*plan.site, dscps_of(plan.classes)));
+  check_ports(findings, plan);
+  check_senders(findings, plan);
+  return findings.take();
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,84 @@
+// Checks of the switches together: see lint.h.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "switch/check/finding.h"
+#include "switch/check/lint.h"
+
+namespace dlcp::fabric {
+namespace {
+
+// Equal seeds on consecutive tiers make every flow that chose the first of two links below choose
+// the first above, too: half of the paths stay empty.
+void check_hash_seeds(Findings& findings, const std::vector<SwitchPlan>& plans) {
+  std::map<SwitchRole, std::set<unsigned>> seeds;
+  std::set<SwitchRole> silent;
+  for (const SwitchPlan& plan : plans) {
+    if (plan.hash_seed) {
+      seeds[plan.role].insert(*plan.hash_seed);
+    } else {
+      silent.insert(plan.role);
+    }
+  }
+  constexpr std::pair<SwitchRole, SwitchRole> kTiers[] = {
+      {SwitchRole::kLeaf, SwitchRole::kSpine}, {SwitchRole::kSpine, SwitchRole::kSuperSpine}};
+  for (const auto& [below, above] : kTiers) {
+    const auto shared = std::find_if(seeds[below].begin(), seeds[below].end(),
+                                     [&](unsigned seed) { return seeds[above].count(seed) != 0; });
+    if (shared != seeds[below].end()) {
+      findings.warning("polarisation",
+                       fmt::format("{} and {} switches share the hash seed {}: paths polarise",
+                                   name_of(below), name_of(above), *shared),
+                       "a seed for each tier");
+    }
+    if (silent.count(below) != 0 && silent.count(above) != 0) {
+      findings.note("polarisation",
+                    fmt::format("hash seeds of {} and {} switches are not declared", name_of(below),
+                                name_of(above)),
+                    "equal seeds on both tiers would leave paths empty");
+    }
+  }
+}
+
+std::string shedding_of(const SwitchPlan& plan) {
+  std::string text;
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    const auto levels =
+        std::count_if(queue.levels.begin(), queue.levels.end(),
+                      [](const Level& level) { return level.drop_bytes.has_value(); });
+    if (queue.strict || queue.name == "exact") continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", queue.name, levels);
+  }
+  return text;
+}
+
+void check_even_levels(Findings& findings, const std::vector<SwitchPlan>& plans) {
+  std::map<std::string, std::pair<std::string, int>> kinds;
+  for (const SwitchPlan& plan : plans) {
+    if (plan.groups.empty()) continue;
+    auto& kind = kinds[shedding_of(plan)];
+    if (kind.second++ == 0) kind.first = plan.name;
+  }
+  if (kinds.size() < 2) return;
+  std::string text;
+  for (const auto& [levels, kind] : kinds) {
+    text += fmt::format("{}{} switch{} as {} ({})", text.empty() ? "" : "; ", kind.second,
+                        kind.second == 1 ? "" : "es", kind.first, levels);
+  }
+  findings.note("uneven-levels", "early-drop levels per queue differ along paths: " + text,
+                "nothing breaks; the coarsest switch decides what is lost under load");
+}
+
+}  // namespace
+
+std::vector<Problem> lint_fabric(const Intent& intent, const std::vector<SwitchPlan>& plans) {
+  Findings findings(intent.file, 0, "fabric: ");
+  check_hash_seeds(findings, plans);
+  check_even_levels(findings, plans);
+  return findings.take();
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,45 @@
+#include "switch/cli/canary.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+namespace dlcp::fabric::cli {
+
+std::vector<CanaryStep> canary_steps(const std::vector<SwitchPlan>& plans) {
+  std::vector<CanaryStep> steps = {{"canaries at the edge, one leaf of each kind", {}},
+                                   {"canaries in the core, one of each kind", {}},
+                                   {"the other leaves, in batches", {}},
+                                   {"the other core switches, one at a time", {}}};
+  std::set<std::string> kinds;
+  for (const SwitchPlan& plan : plans) {
+    const bool edge = plan.role == SwitchRole::kLeaf || plan.role == SwitchRole::kOther;
+    const std::string kind =
+        fmt::format("{} {} {} {}", name_of(plan.role), plan.os, plan.version, plan.asic);
+    const bool canary = kinds.insert(kind).second;
+    steps[(edge ? 0 : 1) + (canary ? 0 : 2)].switches.push_back(plan.name);
+  }
+  std::erase_if(steps, [](const CanaryStep& step) { return step.switches.empty(); });
+  return steps;
+}
+
+std::string abort_thresholds(const SwitchPlan& plan) {
+  std::string text =
+      "- a drop, or a PFC storm or watchdog event, in a lossless class that had none in the hour "
+      "before;\n"
+      "- drops in a queue of the site above twice its rate in the hour before, for 5 minutes;\n"
+      "- a routing session or link that goes down;\n";
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    if (!queue.strict) continue;
+    text += fmt::format(
+        "- any drop in queue {} (control): it is shaped too low, or a stranger marks "
+        "its DSCP;\n",
+        queue.queue);
+  }
+  text +=
+      "- a training job on hosts behind this switch whose step time grows by more than 5%, while "
+      "its counter packets_retransmitted grows faster than before.\n";
+  return text;
+}
+
+}  // namespace dlcp::fabric::cli

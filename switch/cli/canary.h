@@ -1,0 +1,23 @@
+// In which order switches are changed: one of each kind first, edge before core, then the rest. A
+// switch without DLCP's rows serves DLCP as its default class, so that every step may be stopped
+// at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switch/plan/plan.h"
+
+namespace dlcp::fabric::cli {
+
+struct CanaryStep {
+  std::string title;
+  std::vector<std::string> switches;
+};
+
+std::vector<CanaryStep> canary_steps(const std::vector<SwitchPlan>& plans);
+
+// When to stop and roll back: Markdown list, the same for every switch of a kind.
+std::string abort_thresholds(const SwitchPlan& plan);
+
+}  // namespace dlcp::fabric::cli

@@ -1,0 +1,61 @@
+// `dlcp-switch diff`: the rows that would change against the imported running configuration.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "switch/cli/load.h"
+#include "switch/cli/output.h"
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+void print_change(const Change& change) {
+  if (!change.before.empty()) fmt::print("- {}: {}\n", change.row, change.before);
+  if (!change.after.empty()) {
+    fmt::print("+ {}: {}  ({})\n", change.row, change.after, name_of(change.impact));
+  }
+}
+
+ExitCode run_diff(const IntentOptions& options) {
+  Loaded loaded = load(options);
+  std::vector<Rendered> switches;
+  if (!has_errors(loaded.problems)) {
+    for (const SwitchPlan& plan : loaded.plans) {
+      const Vendor* const vendor = find_vendor(plan.os);
+      if (vendor == nullptr) continue;
+      switches.push_back({plan.name, vendor->render(plan)});
+      auto& problems = switches.back().rendering.problems;
+      std::move(problems.begin(), problems.end(), std::back_inserter(loaded.problems));
+    }
+  }
+  const bool differs = std::any_of(switches.begin(), switches.end(), [](const Rendered& each) {
+    return !each.rendering.changes.empty();
+  });
+  if (options.json) {
+    fmt::print("{}", changes_json(switches, loaded.problems));
+  } else {
+    print_problems(loaded.problems, false);
+    for (const auto& [name, rendering] : switches) {
+      fmt::print("{}: {} rows change\n", name, rendering.changes.size());
+      for (const Change& change : rendering.changes)
+        print_change(change);
+    }
+  }
+  const ExitCode outcome = outcome_of(loaded);
+  return outcome == ExitCode::kOk && differs ? ExitCode::kDiffers : outcome;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* verb = app.add_subcommand(
+      "diff", "Rows that would change against the imported configuration (exit 4 if any)");
+  auto options = std::make_shared<IntentOptions>();
+  add_intent_options(*verb, *options);
+  verb->callback([options, &exit_code] { exit_code = run_diff(*options); });
+}
+
+}  // namespace dlcp::fabric::cli

@@ -1,0 +1,30 @@
+// From an intent file on disk to plans: reads what it names, imports through the vendors, plans
+// every switch, runs the checks. All problems together, none printed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "switch/check/lint.h"
+#include "switch/cli/verbs.h"
+#include "switch/model/intent.h"
+#include "switch/plan/plan.h"
+
+namespace dlcp::fabric::cli {
+
+struct Loaded {
+  std::optional<Intent> intent;
+  std::vector<SwitchPlan> plans;  // of the switches without errors, in the file's order
+  std::vector<Problem> problems;
+  bool unreadable = false;  // the intent file itself could not be read
+};
+
+Loaded load(const IntentOptions& options);
+
+Checked<std::string> read_file(const std::string& path);
+
+// Exit code of problems that end a verb.
+ExitCode outcome_of(const Loaded& loaded);
+
+}  // namespace dlcp::fabric::cli

@@ -1,0 +1,201 @@
+#include "switch/cli/output.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+namespace dlcp::fabric::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* name_of(Severity severity) {
+  constexpr const char* kNames[] = {"error", "warning", "note"};
+  return kNames[static_cast<int>(severity)];
+}
+
+const char* name_of(Verdict verdict) {
+  constexpr const char* kNames[] = {"as planned", "wrong", "not shown"};
+  return kNames[static_cast<int>(verdict)];
+}
+
+Json json_of(const std::vector<Problem>& problems) {
+  Json list = Json::array();
+  for (const Problem& problem : problems) {
+    Json one = {{"severity", name_of(problem.severity)}, {"what", problem.what}};
+    if (!problem.rule.empty()) one["rule"] = problem.rule;
+    if (!problem.file.empty()) one["file"] = problem.file;
+    if (problem.line > 0) one["line"] = problem.line;
+    if (!problem.seen.empty()) one["seen"] = problem.seen;
+    if (!problem.expected.empty()) one["expected"] = problem.expected;
+    if (!problem.hint.empty()) one["hint"] = problem.hint;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json json_of(const QueuePlan& queue) {
+  Json one = {{"queue", queue.queue},
+              {"traffic_class", queue.traffic_class},
+              {"name", queue.name},
+              {"scheduling", queue.strict ? "strict" : "weighted"}};
+  if (queue.strict) {
+    one["shape_bits_per_second"] = queue.shape_bits_per_second;
+  } else {
+    one["weight"] = queue.weight;
+    one["share_percent"] = queue.share_percent;
+  }
+  if (queue.mark_bytes) one["mark_bytes"] = *queue.mark_bytes;
+  one["limit_bytes"] = queue.limit_bytes;
+  one["alpha_exponent"] = queue.alpha_exponent;
+  one["levels"] = Json::array();
+  for (const Level& level : queue.levels) {
+    Json classes = Json::array();
+    for (const TrafficClass member : level.classes)
+      classes.push_back(dlcp::row_of(member).name);
+    Json row = {{"classes", std::move(classes)},
+                {"dscps", level.dscps},
+                {"share", level.share},
+                {"needs_bytes", level.needs_bytes}};
+    if (level.drop_bytes) row["drop_bytes"] = *level.drop_bytes;
+    one["levels"].push_back(std::move(row));
+  }
+  return one;
+}
+
+Json json_of(const SwitchPlan& plan) {
+  Json one = {{"name", plan.name},
+              {"os", plan.os},
+              {"version", plan.version},
+              {"asic", plan.asic},
+              {"role", dlcp::fabric::name_of(plan.role)},
+              {"mechanism", dlcp::fabric::name_of(plan.capabilities.mechanism)}};
+  one["dscps"] = Json::array();
+  for (std::size_t dscp = 0; dscp < plan.dscp.size(); ++dscp) {
+    const DscpRow& row = plan.dscp[dscp];
+    if (!row.mapped) continue;
+    one["dscps"].push_back({{"dscp", dscp},
+                            {"owner", row.owner == Owner::kDlcp ? "dlcp" : "site"},
+                            {"traffic_class", row.traffic_class},
+                            {"queue", row.queue}});
+  }
+  one["port_groups"] = Json::array();
+  for (const PortGroupPlan& group : plan.groups) {
+    Json queues = Json::array();
+    for (const QueuePlan& queue : group.queues)
+      queues.push_back(json_of(queue));
+    one["port_groups"].push_back({{"ports", group.group.ports},
+                                  {"role", dlcp::fabric::name_of(group.group.role)},
+                                  {"bits_per_second", group.group.bits_per_second},
+                                  {"bdp_bytes", group.bdp_bytes},
+                                  {"queues", std::move(queues)}});
+  }
+  one["merges"] = Json::array();
+  for (const Merge& merge : plan.merges) {
+    one["merges"].push_back({{"what", merge.what}, {"reason", merge.reason}});
+  }
+  one["reasoning"] = plan.reasoning;
+  return one;
+}
+
+// The text behind "leaf1: ", by which problems of equal switches are alike.
+std::string without_name(const std::string& what) {
+  const auto colon = what.find(": ");
+  return colon == std::string::npos ? what : what.substr(colon + 2);
+}
+
+std::string text_of(const Json& json) {
+  // Names of files may hold bytes that are no UTF-8; they are replaced, not thrown at.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+std::vector<Problem> collapsed(const std::vector<Problem>& problems) {
+  using Key = std::tuple<Severity, std::string, int, std::string, std::string>;
+  std::map<Key, std::size_t> first;
+  std::vector<Problem> kept;
+  std::vector<int> more;
+  for (const Problem& problem : problems) {
+    const bool of_switch = !problem.rule.empty();
+    const Key key{problem.severity, problem.file, problem.line,
+                  of_switch ? without_name(problem.what) : problem.what, problem.seen};
+    const auto [at, fresh] = first.emplace(key, kept.size());
+    if (fresh) {
+      kept.push_back(problem);
+      more.push_back(0);
+    } else {
+      ++more[at->second];
+    }
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const auto colon = kept[i].what.find(": ");
+    if (more[i] == 0 || kept[i].rule.empty() || colon == std::string::npos) continue;
+    kept[i].what.insert(colon, fmt::format(" (and {} more)", more[i]));
+  }
+  return kept;
+}
+
+void print_problems(const std::vector<Problem>& problems, bool notes) {
+  for (const Problem& problem : collapsed(problems)) {
+    if (problem.severity == Severity::kNote && !notes) continue;
+    fmt::print(stderr, "{}\n", to_text(problem));
+  }
+}
+
+std::string problems_json(const std::vector<Problem>& problems) {
+  return text_of({{"problems", json_of(problems)}});
+}
+
+std::string plans_json(const std::vector<SwitchPlan>& plans, const std::vector<Problem>& problems) {
+  Json list = Json::array();
+  for (const SwitchPlan& plan : plans)
+    list.push_back(json_of(plan));
+  return text_of({{"switches", std::move(list)}, {"problems", json_of(problems)}});
+}
+
+std::string changes_json(const std::vector<Rendered>& switches,
+                         const std::vector<Problem>& problems) {
+  Json list = Json::array();
+  for (const auto& [name, rendering] : switches) {
+    Json changes = Json::array();
+    for (const Change& change : rendering.changes) {
+      changes.push_back({{"row", change.row},
+                         {"before", change.before},
+                         {"after", change.after},
+                         {"impact", dlcp::fabric::name_of(change.impact)}});
+    }
+    Json files = Json::array();
+    for (const OutputFile& file : rendering.files)
+      files.push_back(file.path);
+    list.push_back({{"name", name}, {"changes", std::move(changes)}, {"files", std::move(files)}});
+  }
+  return text_of({{"switches", std::move(list)}, {"problems", json_of(problems)}});
+}
+
+std::string verified_json(const std::vector<Verified>& switches,
+                          const std::vector<Problem>& problems) {
+  Json list = Json::array();
+  for (const Verified& each : switches) {
+    Json commands = Json::array();
+    for (const VerifyCommand& command : each.commands) {
+      commands.push_back({{"command", command.command}, {"shows", command.shows}});
+    }
+    Json findings = Json::array();
+    for (const Finding& finding : each.findings) {
+      Json one = {{"verdict", name_of(finding.verdict)}, {"what", finding.what}};
+      if (!finding.port.empty()) one["port"] = finding.port;
+      if (finding.queue >= 0) one["queue"] = finding.queue;
+      findings.push_back(std::move(one));
+    }
+    list.push_back({{"name", each.name},
+                    {"commands", std::move(commands)},
+                    {"findings", std::move(findings)}});
+  }
+  return text_of({{"switches", std::move(list)}, {"problems", json_of(problems)}});
+}
+
+}  // namespace dlcp::fabric::cli

@@ -1,0 +1,38 @@
+// What verbs print: problems as text on standard error, or everything as one JSON object on
+// standard output. The JSON library stays inside.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switch/model/problem.h"
+#include "switch/plan/plan.h"
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric::cli {
+
+// Equal problems of several switches are one: "leaf1 (and 15 more): ...".
+std::vector<Problem> collapsed(const std::vector<Problem>& problems);
+
+// Text, to standard error; notes only with `notes`.
+void print_problems(const std::vector<Problem>& problems, bool notes);
+
+struct Rendered {
+  std::string name;
+  Rendering rendering;
+};
+
+struct Verified {
+  std::string name;
+  std::vector<VerifyCommand> commands;
+  std::vector<Finding> findings;
+};
+
+std::string problems_json(const std::vector<Problem>& problems);
+std::string plans_json(const std::vector<SwitchPlan>& plans, const std::vector<Problem>& problems);
+std::string changes_json(const std::vector<Rendered>& switches,
+                         const std::vector<Problem>& problems);
+std::string verified_json(const std::vector<Verified>& switches,
+                          const std::vector<Problem>& problems);
+
+}  // namespace dlcp::fabric::cli

@@ -1,0 +1,118 @@
+#include "switch/cli/plan_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "switch/plan/units.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+struct Columns {
+  std::string queue, carries, dscps, scheduler, mark, drops, limit;
+};
+
+Columns columns_of(const QueuePlan& queue) {
+  return {fmt::format("{}", queue.queue),
+          queue.name,
+          dscp_list(queue),
+          scheduler_text(queue),
+          queue.mark_bytes ? bytes_text(*queue.mark_bytes) : "-",
+          drops_text(queue),
+          bytes_text(queue.limit_bytes)};
+}
+
+constexpr const char* kHeads[] = {"queue",    "carries", "DSCPs", "scheduler",
+                                  "ECN from", "drops",   "limit"};
+
+}  // namespace
+
+std::string port_list(const std::vector<std::string>& ports) {
+  if (ports.empty()) return "no ports";
+  if (ports.size() == 1) return ports.front();
+  return fmt::format("{} ... {} ({})", ports.front(), ports.back(), ports.size());
+}
+
+std::string class_names(const Level& level) {
+  std::string text;
+  for (const TrafficClass member : level.classes) {
+    text += (text.empty() ? "" : ", ") + std::string(dlcp::row_of(member).name);
+  }
+  return text;
+}
+
+std::string dscp_list(const QueuePlan& queue) {
+  std::string text;
+  for (const Level& level : queue.levels) {
+    for (const std::uint8_t dscp : level.dscps) {
+      text += (text.empty() ? "" : " ") + std::to_string(dscp);
+    }
+  }
+  return text;
+}
+
+std::string scheduler_text(const QueuePlan& queue) {
+  if (queue.strict) return "strict, at most " + rate_text(queue.shape_bits_per_second);
+  return fmt::format("weight {} ({:.0f}%)", queue.weight, queue.share_percent);
+}
+
+std::string drops_text(const QueuePlan& queue) {
+  std::string text;
+  for (const Level& level : queue.levels) {
+    if (!level.drop_bytes) continue;
+    text += fmt::format("{}{} from {}", text.empty() ? "" : "; ", class_names(level),
+                        bytes_text(*level.drop_bytes));
+  }
+  return text.empty() ? "at the limit" : text;
+}
+
+std::string queue_tables(const SwitchPlan& plan) {
+  std::string text;
+  for (const PortGroupPlan& group : plan.groups) {
+    text += fmt::format(
+        "{} ports at {}: {}{}{}\n\n", name_of(group.group.role),
+        rate_text(group.group.bits_per_second), port_list(group.group.ports),
+        group.group.lag.empty() ? "" : ", members of " + group.group.lag,
+        group.group.trust == Trust::kRemarked
+            ? fmt::format(", not trusted (DLCP's marks become DSCP {})", group.group.remark_dscp)
+            : "");
+    text += '|';
+    for (const char* head : kHeads)
+      text += fmt::format(" {} |", head);
+    text += "\n|---|---|---|---|---|---|---|\n";
+    for (const QueuePlan& queue : group.queues) {
+      const Columns c = columns_of(queue);
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", c.queue, c.carries, c.dscps,
+                          c.scheduler, c.mark, c.drops, c.limit);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string plan_text(const SwitchPlan& plan, bool explain) {
+  std::string text =
+      fmt::format("{}: {} {} on {}, {}; drop levels by {}\n", plan.name, plan.os, plan.version,
+                  plan.asic, name_of(plan.role), name_of(plan.capabilities.mechanism));
+  for (const PortGroupPlan& group : plan.groups) {
+    text += fmt::format("  {} ports at {}: {}\n", name_of(group.group.role),
+                        rate_text(group.group.bits_per_second), port_list(group.group.ports));
+    text += fmt::format("  {:>5}  {:<14} {:<18} {:<26} {:>8}  {:>8}  {}\n", kHeads[0], kHeads[1],
+                        kHeads[2], kHeads[3], kHeads[4], kHeads[6], kHeads[5]);
+    for (const QueuePlan& queue : group.queues) {
+      const Columns c = columns_of(queue);
+      text += fmt::format("  {:>5}  {:<14} {:<18} {:<26} {:>8}  {:>8}  {}\n", c.queue, c.carries,
+                          c.dscps, c.scheduler, c.mark, c.limit, c.drops);
+    }
+  }
+  for (const Merge& merge : plan.merges) {
+    text += fmt::format("  merged: {}\n          because {}\n", merge.what, merge.reason);
+  }
+  if (!explain) return text;
+  for (const std::string& line : plan.reasoning)
+    text += fmt::format("  why: {}\n", line);
+  return text;
+}
+
+}  // namespace dlcp::fabric::cli

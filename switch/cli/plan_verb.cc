@@ -1,0 +1,57 @@
+// `dlcp-switch plan`: the numbers, and with --explain where they come from.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "switch/cli/load.h"
+#include "switch/cli/output.h"
+#include "switch/cli/plan_text.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+struct PlanOptions {
+  IntentOptions intent;
+  bool explain = false;
+};
+
+// Equal switches (a range of the intent) are printed once.
+bool same_but_name(const SwitchPlan& a, const SwitchPlan& b) {
+  return a.site == b.site && a.os == b.os && a.reasoning == b.reasoning && a.role == b.role &&
+         a.asic == b.asic && !a.groups.empty() && !b.groups.empty() &&
+         a.groups.front().group.line == b.groups.front().group.line;
+}
+
+ExitCode print_plans(const PlanOptions& options) {
+  const Loaded loaded = load(options.intent);
+  if (options.intent.json) {
+    fmt::print("{}", plans_json(loaded.plans, loaded.problems));
+    return outcome_of(loaded);
+  }
+  print_problems(loaded.problems, options.explain);
+  for (std::size_t i = 0; i < loaded.plans.size();) {
+    std::size_t next = i + 1;
+    while (next < loaded.plans.size() && same_but_name(loaded.plans[i], loaded.plans[next]))
+      ++next;
+    if (next - i > 1) {
+      fmt::print("{} switches alike, {} to {}:\n", next - i, loaded.plans[i].name,
+                 loaded.plans[next - 1].name);
+    }
+    fmt::print("{}\n", plan_text(loaded.plans[i], options.explain));
+    i = next;
+  }
+  return outcome_of(loaded);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* verb = app.add_subcommand(
+      "plan", "Print queues, shares and depths of every switch, and what had to be merged");
+  auto options = std::make_shared<PlanOptions>();
+  add_intent_options(*verb, options->intent);
+  verb->add_flag("--explain", options->explain, "Also where every number comes from");
+  verb->callback([options, &exit_code] { exit_code = print_plans(*options); });
+}
+
+}  // namespace dlcp::fabric::cli

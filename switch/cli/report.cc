@@ -1,0 +1,146 @@
+#include "switch/cli/report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "switch/cli/plan_text.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+std::string heading(const SwitchPlan& plan) {
+  const Capabilities& can = plan.capabilities;
+  std::string text =
+      fmt::format("# {}: DLCP on {} {}, {}{}, {}\n\n", plan.name, plan.os, plan.version, plan.asic,
+                  plan.sku.empty() ? "" : " " + plan.sku, name_of(plan.role));
+  text += can.seen_working
+              ? "This kind of switch has been configured and measured by this project's tests.\n"
+              : "**Not verified on hardware**: nobody of this project has applied this to such a "
+                "switch.\n";
+  text += fmt::format("The site's part comes from {} ({}); none of its rows is changed.\n\n",
+                      plan.site->source, plan.site->imported ? "imported" : "declared");
+  return text;
+}
+
+std::string expression(const SwitchPlan& plan) {
+  std::string text = "## What is expressed, and how\n\n";
+  switch (plan.capabilities.mechanism) {
+    case Mechanism::kColour:
+      text += "Drop levels share a queue; the drop precedence of the DSCP selects the depth.\n\n";
+      break;
+    case Mechanism::kEct:
+      text +=
+          "Drop levels share a queue; above one depth ECN-capable packets are marked and others "
+          "dropped.\n\n";
+      break;
+    case Mechanism::kQueues:
+      text +=
+          "Each drop level has a queue of its own, because drops and marks are not trusted to "
+          "share one here.\n\n";
+      break;
+  }
+  text += queue_tables(plan);
+  text +=
+      "ECMP and LAG hash: source and destination address, protocol, source and destination port. "
+      "The UDP source port is what spreads DLCP over paths.\n\n";
+  text += "## What is merged\n\n";
+  for (const Merge& merge : plan.merges) {
+    text += fmt::format("- {}, because {}.\n", merge.what, merge.reason);
+  }
+  return text + (plan.merges.empty() ? "Nothing.\n\n" : "\n");
+}
+
+// "WRED_PROFILE|DLCP_1" and its neighbours are one line of the table.
+std::string group_of(const std::string& row) {
+  const auto bar = row.find('|');
+  if (bar != std::string::npos) return row.substr(0, bar);
+  return row.substr(0, row.find_first_of("0123456789[:"));
+}
+
+std::string changes_of(const Rendering& rendering) {
+  struct Group {
+    int added = 0, changed = 0, removed = 0;
+  };
+  std::map<std::pair<std::string, Impact>, Group> groups;
+  for (const Change& change : rendering.changes) {
+    Group& group = groups[{group_of(change.row), change.impact}];
+    if (change.before.empty()) {
+      ++group.added;
+    } else {
+      ++(change.after.empty() ? group.removed : group.changed);
+    }
+  }
+  std::string text = "## What changes\n\n";
+  if (groups.empty()) return text + "Nothing: the configuration is as planned.\n\n";
+  text += "| rows | added | changed | removed | effect on traffic |\n|---|---|---|---|---|\n";
+  for (const auto& [key, group] : groups) {
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", key.first, group.added, group.changed,
+                        group.removed, name_of(key.second));
+  }
+  return text + "\n`dlcp-switch diff` lists every row.\n\n";
+}
+
+std::string uncertainties(const SwitchPlan& plan, const Rendering& rendering,
+                          const std::vector<Problem>& found) {
+  std::string text = "## What to know, and what is not verified\n\n";
+  for (const std::string& sentence : plan.capabilities.unverified)
+    text += "- " + sentence + '\n';
+  for (const ReportNote& note : rendering.notes) {
+    text += fmt::format("- {}{}\n", note.text, note.verified ? " (seen working)" : "");
+  }
+  for (const Problem& problem : found) {
+    text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
+  }
+  text += fmt::format("- Hardware rounds depths; up to {:.0f}% beside the plan is as planned.\n\n",
+                      plan.capabilities.tolerance * 100);
+  return text;
+}
+
+}  // namespace
+
+std::string report_text(const SwitchPlan& plan, const Rendering& rendering,
+                        const std::vector<VerifyCommand>& commands,
+                        const std::vector<Problem>& found, const std::string& step) {
+  std::string text = heading(plan) + expression(plan) + changes_of(rendering) +
+                     uncertainties(plan, rendering, found);
+  text += "## Files\n\n| file | what it is | checked against a grammar |\n|---|---|---|\n";
+  constexpr const char* kKinds[] = {"configuration", "rollback: DLCP's rows alone", "verification",
+                                    "for tests, not for the switch"};
+  for (const OutputFile& file : rendering.files) {
+    text += fmt::format("| {} | {} | {} |\n", file.path, kKinds[static_cast<int>(file.kind)],
+                        file.grammar_checked ? "yes" : "no");
+  }
+  text += fmt::format(
+      "\n## When\n\n{}\n\nWait 30 minutes under load after a canary, 10 after a "
+      "batch. Stop and roll back at:\n\n{}",
+      step, abort_thresholds(plan));
+  text += "\n## Look at it\n\n```\n";
+  for (const auto& [command, shows] : commands)
+    text += fmt::format("{}    # {}\n", command, shows);
+  return text + "```\n";
+}
+
+std::string fabric_text(const Intent& intent, const std::vector<CanaryStep>& steps,
+                        const std::vector<Problem>& found) {
+  std::string text = fmt::format(
+      "# {}: order of change\n\nA switch without DLCP's rows serves DLCP as its default class, so "
+      "that every step may be the last one. REPORT.md of each switch says when to stop.\n\n",
+      intent.fabric.name);
+  int number = 0;
+  for (const CanaryStep& step : steps) {
+    text += fmt::format("{}. {}: ", ++number, step.title);
+    for (std::size_t i = 0; i < step.switches.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + step.switches[i];
+    }
+    text += '\n';
+  }
+  text += "\n## Of the fabric as a whole\n\n";
+  for (const Problem& problem : found) {
+    text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
+  }
+  return text + (found.empty() ? "Nothing to note.\n" : "");
+}
+
+}  // namespace dlcp::fabric::cli

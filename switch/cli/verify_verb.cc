@@ -1,0 +1,93 @@
+// `dlcp-switch verify`: which commands show DLCP at work on a switch; and, given what they printed,
+// whether each queue drops and marks as planned.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "switch/cli/load.h"
+#include "switch/cli/output.h"
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+struct VerifyOptions {
+  IntentOptions intent;
+  std::string captured;
+};
+
+ExitCode print_findings(const std::vector<Finding>& findings) {
+  constexpr const char* kSigns[] = {"ok   ", "WRONG", "?    "};
+  for (const Finding& finding : findings) {
+    fmt::print("{} {}{}{}\n", kSigns[static_cast<int>(finding.verdict)],
+               finding.port.empty() ? "" : finding.port + " ",
+               finding.queue < 0 ? "" : fmt::format("queue {}: ", finding.queue), finding.what);
+  }
+  return ExitCode::kOk;
+}
+
+Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::string& captured,
+                    std::vector<Problem>& problems) {
+  Verified verified{plan.name, vendor.verify_commands(plan), {}};
+  if (captured.empty()) return verified;
+  auto text = read_file(captured);
+  std::move(text.problems.begin(), text.problems.end(), std::back_inserter(problems));
+  if (!text.value) return verified;
+  auto judged = vendor.verify(plan, {captured, *text.value});
+  std::move(judged.problems.begin(), judged.problems.end(), std::back_inserter(problems));
+  if (judged.value) verified.findings = std::move(*judged.value);
+  return verified;
+}
+
+ExitCode run_verify(const VerifyOptions& options) {
+  Loaded loaded = load(options.intent);
+  std::vector<Verified> switches;
+  if (!has_errors(loaded.problems)) {
+    if (!options.captured.empty() && loaded.plans.size() != 1) {
+      fmt::print(stderr, "error: captured output is of one switch: add --switch NAME\n");
+      return ExitCode::kUsage;
+    }
+    for (const SwitchPlan& plan : loaded.plans) {
+      const Vendor* const vendor = find_vendor(plan.os);
+      if (vendor == nullptr) continue;
+      switches.push_back(verify_one(plan, *vendor, options.captured, loaded.problems));
+    }
+  }
+  bool wrong = false;
+  for (const Verified& each : switches) {
+    wrong = wrong || std::any_of(each.findings.begin(), each.findings.end(),
+                                 [](const Finding& f) { return f.verdict == Verdict::kWrong; });
+  }
+  if (options.intent.json) {
+    fmt::print("{}", verified_json(switches, loaded.problems));
+  } else {
+    print_problems(loaded.problems, false);
+    for (const Verified& each : switches) {
+      fmt::print("# {}\n", each.name);
+      if (!options.captured.empty()) {
+        print_findings(each.findings);
+        continue;
+      }
+      for (const auto& [command, shows] : each.commands)
+        fmt::print("{}    # {}\n", command, shows);
+    }
+  }
+  const ExitCode outcome = outcome_of(loaded);
+  return outcome == ExitCode::kOk && wrong ? ExitCode::kDiffers : outcome;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* verb = app.add_subcommand(
+      "verify", "Commands that show DLCP at work; with their output, whether it is as planned");
+  auto options = std::make_shared<VerifyOptions>();
+  add_intent_options(*verb, options->intent);
+  verb->add_option("--captured", options->captured,
+                   "File with what the commands printed on the switch (exit 4 if not as planned)");
+  verb->callback([options, &exit_code] { exit_code = run_verify(*options); });
+}
+
+}  // namespace dlcp::fabric::cli
