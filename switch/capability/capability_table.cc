@@ -109,9 +109,9 @@ Capabilities tc() {
   row.mechanism = Mechanism::kColour;
   row.levels_per_queue = 3;
   row.separate_knee = true;
-  row.threshold_bytes_max = kInt32Max;
+  row.threshold_bytes_max = (std::uint64_t{1} << 30) - 1;  // RED's, in the kernel
   row.pool_per_port = true;
-  row.remarking = Remarking::kClassifyOnly;
+  row.remarking = Remarking::kRewrite;
   row.hash_settable = true;
   row.level_counters = true;
   return row;

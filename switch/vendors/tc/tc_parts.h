@@ -1,0 +1,22 @@
+// The parts of the tc target behind its Vendor (tc.cc), and what an import keeps.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric::tc {
+
+// `tc qdisc show` as it was imported: per port its lines, without "dev PORT".
+struct Import : ImportedDocument {
+  std::map<std::string, std::vector<std::string>> qdiscs;
+};
+
+Checked<SiteConfig> import_qdiscs(const NamedText& running);
+Rendering render_script(const SwitchPlan& plan);
+std::vector<VerifyCommand> commands(const SwitchPlan& plan);
+Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& captured);
+
+}  // namespace dlcp::fabric::tc

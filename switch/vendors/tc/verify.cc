@@ -1,0 +1,226 @@
+// Captured `tc -s -j qdisc show` against the plan: are the queues there with the planned depths,
+// and do drops and marks happen where DLCP causes them and nowhere else. Counters are those since
+// the apply.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "switch/vendors/tc/tc_parts.h"
+#include "switch/vendors/tc/tree.h"
+
+namespace dlcp::fabric::tc {
+namespace {
+
+using Json = nlohmann::json;
+
+std::uint64_t number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const Json& member(const Json& object, const char* key) {
+  static const Json kNone = Json::object();
+  const auto found = object.find(key);
+  return found != object.end() ? *found : kNone;
+}
+
+// Findings of one port.
+class PortJudge {
+ public:
+  PortJudge(const Json& qdiscs, std::string port, std::vector<Finding>& findings)
+      : qdiscs_(qdiscs), port_(std::move(port)), findings_(findings) {}
+
+  void judge(const Tree& tree) {
+    const Json* root = find(fmt::format("{:x}:", kHandle));
+    if (root == nullptr) {
+      note(Verdict::kNotShown, -1, "DLCP's queues are not on this port (or it is not shown)");
+      return;
+    }
+    if (text(*root, "kind") != "ets" ||
+        number(member(*root, "options"), "bands") != tree.bands.size()) {
+      note(Verdict::kWrong, -1, "its queues are others than planned: render and apply again");
+      return;
+    }
+    for (std::size_t i = 0; i < tree.bands.size(); ++i) {
+      const Band& band = tree.bands[i];
+      if (band.kind == BandKind::kSite) continue;
+      const Json* qdisc = find(fmt::format("{:x}:", kHandle + i + 1));
+      if (qdisc == nullptr) {
+        note(Verdict::kWrong, band.queue, band.name + ": its queue is missing");
+      } else {
+        judge(band, *qdisc);
+      }
+    }
+  }
+
+ private:
+  const Json* find(const std::string& handle) const {
+    for (const Json& qdisc : qdiscs_) {
+      if (text(qdisc, "dev") == port_ && text(qdisc, "handle") == handle) return &qdisc;
+    }
+    return nullptr;
+  }
+
+  void note(Verdict verdict, int queue, std::string what) {
+    findings_.push_back({verdict, port_, queue, std::move(what)});
+  }
+
+  void judge(const Band& band, const Json& qdisc) {
+    switch (band.kind) {
+      case BandKind::kSite:
+        break;
+      case BandKind::kShaped:
+        judge_shaped(band, qdisc);
+        break;
+      case BandKind::kTail:
+        judge_kind(band, qdisc, "bfifo", "limit", band.limit_bytes) &&
+            judge_tail(band, number(qdisc, "drops"));
+        break;
+      case BandKind::kMarked:
+        judge_marked(band, qdisc);
+        break;
+      case BandKind::kLevels:
+        if (judge_kind(band, qdisc, "gred", "limit", band.limit_bytes)) judge_levels(band, qdisc);
+        break;
+    }
+  }
+
+  // The qdisc is the planned one, with the planned value of one option.
+  bool judge_kind(const Band& band, const Json& qdisc, const char* kind, const char* option,
+                  std::uint64_t planned) {
+    const std::uint64_t is = number(member(qdisc, "options"), option);
+    if (text(qdisc, "kind") != kind) {
+      note(Verdict::kWrong, band.queue,
+           fmt::format("{}: is {}, planned {}", band.name, text(qdisc, "kind"), kind));
+      return false;
+    }
+    if (is != planned) {
+      note(Verdict::kWrong, band.queue,
+           fmt::format("{}: {} {} is {}, planned {}", band.name, kind, option, is, planned));
+      return false;
+    }
+    return true;
+  }
+
+  void judge_shaped(const Band& band, const Json& qdisc) {
+    if (!judge_kind(band, qdisc, "tbf", "rate", band.bits_per_second / 8)) return;
+    const std::uint64_t drops = number(qdisc, "drops");
+    const std::uint64_t packets = number(qdisc, "packets");
+    if (drops == 0) {
+      note(Verdict::kAsPlanned, band.queue,
+           fmt::format("{}: {} packets, none dropped", band.name, packets));
+    } else {
+      note(Verdict::kWrong, band.queue,
+           fmt::format("{}: {} of {} packets dropped; more than {} bit/s of it: who marks so much?",
+                       band.name, drops, drops + packets, band.bits_per_second));
+    }
+  }
+
+  bool judge_tail(const Band& band, std::uint64_t drops) {
+    note(Verdict::kAsPlanned, band.queue,
+         fmt::format("{}: {} dropped above {} bytes", band.name, drops, band.limit_bytes));
+    return true;
+  }
+
+  void judge_marked(const Band& band, const Json& qdisc) {
+    if (!judge_kind(band, qdisc, "red", "min", band.mark_bytes) ||
+        !judge_kind(band, qdisc, "red", "limit", band.limit_bytes)) {
+      return;
+    }
+    const std::uint64_t drops = number(qdisc, "drops");
+    const std::uint64_t marked = number(qdisc, "marked");
+    if (drops == 0) {
+      note(Verdict::kAsPlanned, band.queue,
+           fmt::format("{}: {} packets, {} marked, none dropped", band.name,
+                       number(qdisc, "packets"), marked));
+    } else {
+      note(Verdict::kWrong, band.queue,
+           fmt::format("{}: {} packets dropped at {} bytes ({} marked): its senders do not slow "
+                       "down when marked",
+                       band.name, drops, band.limit_bytes, marked));
+    }
+  }
+
+  void judge_levels(const Band& band, const Json& qdisc) {
+    const Json& queues = member(member(qdisc, "options"), "vqs");
+    std::uint64_t dropped_before = 0;  // of the level that is dropped before this one
+    std::uint64_t seen_before = 0;
+    for (std::size_t i = 0; i < band.levels.size(); ++i) {
+      const BandLevel& level = band.levels[i];
+      const Json* row = nullptr;
+      for (const Json& one : queues) {
+        if (one.is_object() && number(one, "vq") == i) row = &one;
+      }
+      if (row == nullptr || number(*row, "limit") != level.limit_bytes ||
+          (level.mark_bytes > 0 && number(*row, "min") != level.mark_bytes)) {
+        note(Verdict::kWrong, band.queue,
+             fmt::format("{} {}: its depths are not as planned (marked above {}, dropped above {})",
+                         band.name, level.name, level.mark_bytes, level.limit_bytes));
+        continue;
+      }
+      const std::uint64_t drops =
+          number(*row, "forced_drop") + number(*row, "prob_drop") + number(*row, "pdrop");
+      const std::uint64_t marks = number(*row, "forced_mark") + number(*row, "prob_mark");
+      const std::uint64_t packets = number(*row, "packets");
+      Verdict verdict = Verdict::kAsPlanned;
+      std::string what = fmt::format("{} {}: {} packets, {} marked, {} dropped", band.name,
+                                     level.name, packets, marks, drops);
+      if (level.protect && drops > 0) {
+        verdict = Verdict::kWrong;
+        what += number(*row, "pdrop") == drops
+                    ? "; its senders do not slow down when marked"
+                    : "; some arrive without ECT: their sender or a switch before clears ECN";
+      } else if (i > 0 && drops > 0 && dropped_before == 0 && seen_before > 0) {
+        verdict = Verdict::kWrong;
+        what += "; the level that should go first lost nothing";
+      }
+      note(verdict, band.queue, std::move(what));
+      dropped_before = drops;
+      seen_before = packets;
+    }
+  }
+
+  const Json& qdiscs_;
+  std::string port_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+std::vector<VerifyCommand> commands(const SwitchPlan& plan) {
+  return {
+      {"tc -s -j qdisc show",
+       fmt::format("of every port of {}: drops of the strict queue (none), marks, and drops per "
+                   "level of gred's virtual queues",
+                   plan.name)}};
+}
+
+Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& captured) {
+  const Json qdiscs = Json::parse(captured.text, nullptr, false);
+  if (!qdiscs.is_array()) {
+    return Checked<std::vector<Finding>>::failed(
+        {.severity = Severity::kError,
+         .file = captured.file,
+         .line = 0,
+         .what = "not what `tc -s -j qdisc show` prints",
+         .seen = captured.text.substr(0, 40),
+         .expected = "one JSON array",
+         .hint = "capture all devices with `tc -s -j qdisc show > FILE`"});
+  }
+  std::vector<Finding> findings;
+  for (const PortGroupPlan& group : plan.groups) {
+    const Tree tree = tree_of(plan, group);
+    for (const std::string& port : group.group.ports) {
+      PortJudge(qdiscs, port, findings).judge(tree);
+    }
+  }
+  return {std::move(findings), {}};
+}
+
+}  // namespace dlcp::fabric::tc
