@@ -191,9 +191,9 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
     const unsigned number = version_number(version);
     const bool branch = os == "sonic" && version == "master";
     if (!branch && number < system.version_min) {
-      return Result::failed(refusal(
-          fmt::format("unsupported version of {}", os), version, system.version_text,
-          "quote it as text: version: \"" + std::string(os == "sonic" ? "202311" : "5.14") + "\""));
+      return Result::failed(
+          refusal(fmt::format("unsupported version of {}", os), version, system.version_text,
+                  "upgrade the switch, or leave it out: it then serves DLCP as its default class"));
     }
     Result result;
     result.value = system.what;

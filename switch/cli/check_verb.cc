@@ -39,8 +39,8 @@ ExitCode run_check(const CheckOptions& options) {
     fmt::print("{}", problems_json(loaded.problems));
   } else {
     print_problems(loaded.problems, true);
-    fmt::print("{} switches: {} errors, {} warnings, {} notes\n",
-               loaded.intent ? loaded.intent->switches.size() : 0, count(Severity::kError),
+    if (loaded.intent) fmt::print("{} switches: ", loaded.intent->switches.size());
+    fmt::print("{} errors, {} warnings, {} notes\n", count(Severity::kError),
                count(Severity::kWarning), count(Severity::kNote));
   }
   if (options.strict && count(Severity::kWarning) > 0) return ExitCode::kWrong;

@@ -21,7 +21,9 @@ constexpr std::uintmax_t kFileBytesMax = 64u << 20;
 Problem unreadable(const std::string& path, std::string why) {
   Problem problem;
   problem.file = path;
-  problem.what = "cannot read the file: " + std::move(why);
+  problem.what = "cannot read the file";
+  problem.seen = path;
+  problem.hint = std::move(why);
   return problem;
 }
 

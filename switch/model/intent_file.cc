@@ -37,6 +37,7 @@ auto between(double min, double max) {
 void read_fabric(Reading& reading, const YamlNode& node, FabricIntent& fabric,
                  FabricPresets& presets) {
   Section section(reading, node, "fabric", "fabric");
+  presets.link_speed = 1'000'000'000;  // after an error here, ports shall not complain, too
   if (!section.usable()) return;
   fabric.name = section.text("name").value_or("");
   const auto time = [](std::string_view text) -> std::optional<std::uint64_t> {
@@ -45,7 +46,9 @@ void read_fabric(Reading& reading, const YamlNode& node, FabricIntent& fabric,
   };
   fabric.base_rtt_ns =
       section.value("base_rtt", time, "a time from 500ns to 1s, such as 12us").value_or(0);
-  presets.link_speed = section.value("link_speed", read_rate, "a rate such as 400G");
+  const auto speed = section.value("link_speed", read_rate, "a rate such as 400G");
+  if (speed) presets.link_speed = speed;
+  if (section.find("link_speed") == nullptr) presets.link_speed.reset();
   presets.incast_degree =
       section.value("incast_degree", between(1, 100000), "a number >= 1").value_or(4);
   const auto packet = [](std::string_view text) -> std::optional<std::uint64_t> {

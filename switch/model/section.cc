@@ -33,8 +33,7 @@ void Section::check_keys(std::string_view section) {
     known.push_back(row.key);
     if (!row.required || node_.find(row.key) != nullptr) continue;
     usable_ = false;
-    reading_.fail(node_.line, fmt::format("{} lacks the key '{}'", where_, row.key), "",
-                  std::string(row.type),
+    reading_.fail(node_.line, fmt::format("{} lacks the key '{}'", where_, row.key), "", "",
                   row.meaning.empty() ? "" : fmt::format("{}: {}", row.key, row.meaning));
   }
   for (const YamlEntry& entry : node_.entries) {

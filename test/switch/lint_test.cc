@@ -1,0 +1,166 @@
+// The semantic checks: each rule fires on the plan that breaks it, and only then.
+#include "switch/check/lint.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "catch.h"
+#include "intent_text.h"
+
+using namespace dlcp::fabric;
+using dlcp::test::leaf_intent;
+
+namespace {
+
+struct Scene {
+  Intent intent;
+  SwitchIntent device;
+  SwitchPlan plan;
+  SiteConfig site;  // what the plan's site becomes
+};
+
+Scene scene_of(const std::string& text) {
+  auto intent = dlcp::test::read(text);
+  REQUIRE(intent.value);
+  Scene scene{*intent.value, intent.value->switches.front(), {}, {}};
+  auto plan = plan_switch(scene.intent, scene.device);
+  REQUIRE(plan.value);
+  scene.plan = *plan.value;
+  scene.site = *plan.value->site;
+  return scene;
+}
+
+// How the rule is reported after `change` to an otherwise good plan; empty: not at all.
+std::string severity_after(const std::string& rule, const std::function<void(Scene&)>& change,
+                           const std::string& text = leaf_intent()) {
+  Scene scene = scene_of(text);
+  change(scene);
+  scene.plan.site = std::make_shared<const SiteConfig>(scene.site);
+  for (const Problem& problem : lint_switch(scene.intent, scene.device, scene.plan)) {
+    if (problem.rule != rule) continue;
+    return problem.severity == Severity::kError     ? "error"
+           : problem.severity == Severity::kWarning ? "warning"
+                                                    : "note";
+  }
+  return "";
+}
+
+QueuePlan& bulk_of(Scene& scene) {
+  return scene.plan.groups.front().queues.front();
+}
+
+}  // namespace
+
+TEST_CASE("A good plan has no errors, and says what senders must do") {
+  const Scene scene = scene_of(leaf_intent());
+  const auto found = lint_switch(scene.intent, scene.device, scene.plan);
+  CHECK_FALSE(has_errors(found));
+  CHECK(severity_after("ecn-per-packet", [](Scene&) {}) == "note");
+  CHECK(severity_after(
+            "ecn-per-packet", [](Scene&) {}, leaf_intent("eos", "tomahawk4", "4.30.2F"))
+            .empty());
+}
+
+TEST_CASE("PFC, lossless queues and trimming are kept apart from DLCP") {
+  CHECK(severity_after("pfc-on-dlcp-queue", [](Scene&) {}).empty());
+  CHECK(severity_after("pfc-on-dlcp-queue", [](Scene& scene) {
+          scene.site.pfc_priorities |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);
+        }) == "error");
+  CHECK(severity_after("lossless-dlcp-queue", [](Scene& scene) {
+          scene.site.queues[bulk_of(scene).queue].lossless = true;
+        }) == "error");
+  CHECK(severity_after("trimming-on-lossless",
+                       [](Scene& scene) { scene.site.queues[3].trimming = true; }) == "error");
+  CHECK(severity_after("trimming-on-lossless", [](Scene& scene) {
+          scene.site.queues[5].trimming = true;
+        }).empty());
+}
+
+TEST_CASE("The site's DSCP rows come out as they went in") {
+  CHECK(severity_after("site-row-changed", [](Scene&) {}).empty());
+  CHECK(severity_after("site-row-changed",
+                       [](Scene& scene) { scene.plan.dscp[26].traffic_class = 1; }) == "error");
+  CHECK(severity_after("site-row-changed",
+                       [](Scene& scene) { scene.plan.dscp[26].mapped = false; }) == "error");
+  CHECK(severity_after("unmapped-dscps", [](Scene& scene) {
+          scene.site.dscp_to_class[1].reset();
+          scene.plan.dscp[1].mapped = false;
+        }) == "warning");
+}
+
+TEST_CASE("DSCPs that others use by custom are pointed out") {
+  CHECK(severity_after("customary-dscp", [](Scene&) {}).empty());
+  CHECK(severity_after("customary-dscp", [](Scene& scene) { scene.plan.classes[0].dscp = 46; }) ==
+        "warning");
+}
+
+TEST_CASE("Depths are in order, within the limit, the target's range and the chip") {
+  CHECK(severity_after("level-order", [](Scene& scene) {
+          bulk_of(scene).levels.back().drop_bytes = 1;
+        }) == "error");
+  CHECK(severity_after("beyond-limit", [](Scene& scene) {
+          bulk_of(scene).levels.front().drop_bytes = bulk_of(scene).limit_bytes + 1;
+        }) == "error");
+  CHECK(severity_after("out-of-range", [](Scene& scene) {
+          bulk_of(scene).levels.front().drop_bytes = 2'147'483'647;
+          bulk_of(scene).limit_bytes = 3'000'000'000;
+        }) == "error");
+  CHECK(severity_after("beyond-buffer", [](Scene& scene) {
+          scene.device.lossy_pool_bytes = 60'000'000;
+          scene.site.lossless_headroom_bytes = 60'000'000;
+        }) == "error");
+  CHECK(severity_after("beyond-buffer", [](Scene& scene) {
+          scene.device.lossy_pool_bytes = 60'000'000;
+        }).empty());
+}
+
+TEST_CASE("Nobody starves: strict queues are shaped, every class keeps a share") {
+  CHECK(severity_after("unshaped-strict", [](Scene& scene) {
+          scene.plan.groups.front().queues.back().shape_bits_per_second = 0;
+          scene.site.queues[6].strict = false;
+        }) == "error");
+  CHECK(severity_after("unshaped-strict", [](Scene&) {}) == "warning");  // the site's own queue 6
+  CHECK(severity_after("unshaped-strict", [](Scene& scene) {
+          scene.site.queues[6].shaped_bits_per_second = 1'000'000;
+        }).empty());
+  CHECK(severity_after("starved-class", [](Scene& scene) { scene.site.queues[5].weight = 1; }) ==
+        "warning");
+  CHECK(severity_after("starved-class", [](Scene& scene) { bulk_of(scene).share_percent = 0.5; }) ==
+        "error");
+}
+
+TEST_CASE("Ports are those that the running configuration has") {
+  CHECK(severity_after("unknown-port", [](Scene& scene) {
+          scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"};
+        }).empty());
+  CHECK(severity_after("unknown-port", [](Scene& scene) {
+          scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2"};
+        }) == "error");
+}
+
+TEST_CASE("Untrusted ports whose marks survive are pointed out") {
+  auto text = leaf_intent();
+  text.replace(text.find("trust: dscp"), 11, "trust: remark");
+  CHECK(severity_after(
+            "marks-survive", [](Scene&) {}, text) == "warning");
+  CHECK(severity_after("marks-survive", [](Scene&) {}).empty());
+}
+
+TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels that differ") {
+  const Scene scene = scene_of(leaf_intent());
+  SwitchPlan leaf = scene.plan;
+  SwitchPlan spine = scene.plan;
+  spine.role = SwitchRole::kSpine;
+  leaf.hash_seed = spine.hash_seed = 7;
+  const auto rules = [&scene](const std::vector<SwitchPlan>& plans) {
+    std::string text;
+    for (const Problem& problem : lint_fabric(scene.intent, plans))
+      text += problem.rule + ' ';
+    return text;
+  };
+  CHECK(rules({leaf, spine}) == "polarisation ");
+  spine.hash_seed = 8;
+  CHECK(rules({leaf, spine}).empty());
+  const Scene arista = scene_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK(rules({leaf, arista.plan}) == "uneven-levels ");
+}

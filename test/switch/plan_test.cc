@@ -1,0 +1,227 @@
+// Plans: who gets which queue, what is merged and why, what is refused.
+#include "switch/plan/plan.h"
+
+#include <algorithm>
+#include <bitset>
+#include <set>
+
+#include "catch.h"
+#include "intent_text.h"
+#include "switch/plan/layout.h"
+
+using namespace dlcp::fabric;
+using dlcp::TrafficClass;
+using dlcp::test::leaf_intent;
+using dlcp::test::queue_named;
+
+namespace {
+
+SwitchPlan plan_of(const std::string& text) {
+  auto plan = dlcp::test::plan(text);
+  for (const Problem& problem : plan.problems)
+    UNSCOPED_INFO(to_text(problem));
+  REQUIRE(plan.value.has_value());
+  return *plan.value;
+}
+
+bool says(const std::vector<Merge>& merges, const std::string& what) {
+  return std::any_of(merges.begin(), merges.end(), [&what](const Merge& merge) {
+    return (merge.what + merge.reason).find(what) != std::string::npos;
+  });
+}
+
+// What must hold for every plan, whatever the target.
+void check_invariants(const SwitchPlan& plan) {
+  std::set<int> queues;
+  for (const PortGroupPlan& group : plan.groups) {
+    for (const QueuePlan& queue : group.queues) {
+      INFO(plan.os << ' ' << queue.name);
+      queues.insert(queue.queue);
+      CHECK((plan.site->pfc_priorities >> queue.queue & 1) == 0);
+      CHECK((plan.site->pfc_priorities >> queue.traffic_class & 1) == 0);
+      CHECK(queue.strict == (queue.shape_bits_per_second > 0));
+      CHECK((queue.strict || queue.weight > 0));
+      REQUIRE_FALSE(queue.levels.empty());
+      std::uint64_t deepest = 0;
+      double share = 0;
+      for (const Level& level : queue.levels) {
+        share += level.share;
+        CHECK(level.needs_bytes > deepest);
+        deepest = level.needs_bytes;
+      }
+      CHECK(share == Approx(1.0));
+      if (!queue.strict) CHECK(double(deepest) <= 0.81 * double(queue.limit_bytes));
+      if (queue.mark_bytes) CHECK(*queue.mark_bytes <= queue.limit_bytes);
+    }
+  }
+  CHECK(queues.size() == plan.groups.front().queues.size());
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[dscp];
+    if (row.owner == Owner::kSite) {
+      CHECK(row.traffic_class == plan.site->dscp_to_class[dscp]);
+      CHECK(queues.count(row.queue) == 0);
+    } else {
+      CHECK(queues.count(row.queue) == 1);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Every known target gets a plan in which DLCP and the site are apart") {
+  struct Target {
+    const char *system, *asic, *version;
+  };
+  for (const Target& target :
+       {Target{"sonic", "tomahawk4", "202311"}, Target{"sonic", "spectrum4", "202405"},
+        Target{"cumulus", "spectrum4", "5.14"}, Target{"eos", "trident4", "4.30.2F"},
+        Target{"tc", "software", "6.1"}}) {
+    check_invariants(plan_of(leaf_intent(target.system, target.asic, target.version)));
+  }
+  check_invariants(
+      plan_of(leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n")));
+}
+
+TEST_CASE("Colours keep three levels of bulk, ECT two, and the plan says so") {
+  const auto eos = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK(queue_named(eos, "bulk")->levels.size() == 3);
+  CHECK(queue_named(eos, "urgent")->levels.size() == 2);
+  CHECK_FALSE(says(eos.merges, "drop level"));
+  const auto sonic = plan_of(leaf_intent());
+  CHECK(queue_named(sonic, "bulk")->levels.size() == 2);
+  CHECK(says(sonic.merges, "bulk-droppable and bulk-middle are one drop level"));
+  CHECK(says(sonic.merges, "tells 2 levels apart"));
+}
+
+TEST_CASE("Where marks and drops share a threshold they are planned at one depth") {
+  const auto sonic = plan_of(leaf_intent());
+  const QueuePlan& bulk = *queue_named(sonic, "bulk");
+  CHECK(bulk.levels.front().drop_bytes == bulk.mark_bytes);
+  const auto eos = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK(*queue_named(eos, "bulk")->levels.front().drop_bytes >
+        *queue_named(eos, "bulk")->mark_bytes);
+}
+
+TEST_CASE("Protected classes are never dropped early, and control is not even marked") {
+  const auto plan = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK_FALSE(queue_named(plan, "bulk")->levels.back().drop_bytes);
+  CHECK_FALSE(queue_named(plan, "exact")->levels.back().drop_bytes);
+  CHECK_FALSE(queue_named(plan, "control")->mark_bytes);
+  CHECK(queue_named(plan, "control")->shape_bits_per_second == 40'000'000'000);
+}
+
+TEST_CASE("An ASIC that is not known gets a queue for what is shed") {
+  const auto plan = plan_of(
+      leaf_intent("sonic", "generic", "202311", "    buffer: {lossy_pool: 40MB}\n", "24-31: 3"));
+  const QueuePlan* shed = queue_named(plan, "urgent+bulk-droppable");
+  REQUIRE(shed != nullptr);
+  CHECK(shed->levels.size() == 1);
+  CHECK(shed->levels.front().drop_bytes.has_value());
+  CHECK_FALSE(shed->mark_bytes);
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    if (&queue.name != &shed->name) {
+      CHECK((queue.name == shed->name || !queue.levels.front().drop_bytes));
+    }
+  }
+}
+
+TEST_CASE("Fewer free queues make parts join, down to one") {
+  const char* const used[] = {"24-31: 3, EF: 5, CS6: 6", "24-31: 3, EF: 5, CS6: 6, 1: 1",
+                              "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2",
+                              "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4"};
+  for (std::size_t free = 4; free >= 1; --free) {
+    const auto plan = plan_of(leaf_intent("sonic", "tomahawk4", "202311", "", used[4 - free]));
+    CHECK(plan.groups.front().queues.size() == free);
+    CHECK(says(plan.merges, "share") == (free < 4));
+    check_invariants(plan);
+  }
+}
+
+TEST_CASE("Levels that the buffer cannot hold are merged, lowest first, and reported") {
+  const auto roomy = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK(queue_named(roomy, "bulk")->levels.size() == 3);
+  const auto tight = plan_of(
+      leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 12MB, alpha: 1/4}\n"));
+  CHECK(queue_named(tight, "bulk")->levels.size() == 2);
+  CHECK(says(tight.merges, "the buffer lets a queue grow to 600 kB"));
+  const auto shallow = plan_of(
+      leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 4MB, alpha: 1/4}\n"));
+  CHECK(queue_named(shallow, "bulk")->levels.size() == 1);
+  CHECK_FALSE(queue_named(shallow, "bulk")->levels.front().drop_bytes);
+  CHECK(says(shallow.merges, "nothing is shed early"));
+  check_invariants(tight);
+  check_invariants(shallow);
+}
+
+TEST_CASE("Alpha is no larger than the levels need") {
+  CHECK(plan_of(leaf_intent("sonic", "tomahawk4", "202311", "    buffer: {lossy_pool: 100MB}\n"))
+            .groups.front()
+            .queues.front()
+            .alpha_exponent == -3);
+  CHECK(plan_of(leaf_intent("sonic", "tomahawk4", "202311", "    buffer: {lossy_pool: 17MB}\n"))
+            .groups.front()
+            .queues.front()
+            .alpha_exponent == -1);
+  CHECK(plan_of(leaf_intent("sonic", "tomahawk4", "202311", "    buffer: {alpha: 4}\n"))
+            .groups.front()
+            .queues.front()
+            .alpha_exponent == 2);
+}
+
+TEST_CASE("Weights keep the asked share beside the site's, and percentages stay within 100") {
+  const auto sonic = plan_of(leaf_intent());
+  CHECK(queue_named(sonic, "urgent")->share_percent == Approx(20).margin(1));
+  CHECK(queue_named(sonic, "bulk")->share_percent == Approx(10).margin(1));
+  const auto cumulus = plan_of(leaf_intent("cumulus", "spectrum4", "5.14"));
+  unsigned sum = 20 + 40 + 10;
+  for (const QueuePlan& queue : cumulus.groups.front().queues)
+    sum += queue.weight;
+  CHECK(sum <= 100);
+  CHECK(says(cumulus.merges, "the site's queues hold 70% of 100"));
+}
+
+TEST_CASE("An earlier run's rows are no collision and leave their queues free") {
+  auto intent = dlcp::test::read(leaf_intent());
+  REQUIRE(intent.value);
+  SwitchIntent device = intent.value->switches.front();
+  const auto first = plan_switch(*intent.value, device);
+  REQUIRE(first.value);
+  SiteConfig applied = *device.site;
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = first.value->dscp[dscp];
+    if (row.owner != Owner::kDlcp) continue;
+    applied.dscp_to_class[dscp] = row.traffic_class;
+    applied.dlcp_dscps |= std::uint64_t{1} << dscp;
+    applied.dlcp_queues |= static_cast<std::uint8_t>(1U << row.queue);
+    applied.queues[row.queue].in_use = true;
+  }
+  device.site = std::make_shared<const SiteConfig>(applied);
+  const auto second = plan_switch(*intent.value, device);
+  REQUIRE(second.value);
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    CHECK(second.value->dscp[dscp].queue == first.value->dscp[dscp].queue);
+    CHECK(second.value->dscp[dscp].traffic_class == first.value->dscp[dscp].traffic_class);
+  }
+}
+
+TEST_CASE("A DSCP of a lossless class is refused even where the site gives it up") {
+  auto intent = dlcp::test::read(leaf_intent("sonic", "tomahawk4", "202311", "", "CS5: 3"));
+  REQUIRE(intent.value);
+  SwitchIntent device = intent.value->switches.front();
+  SiteConfig site = *device.site;
+  site.permitted_dscps = ~std::uint64_t{0};
+  device.site = std::make_shared<const SiteConfig>(site);
+  const auto plan = plan_switch(*intent.value, device);
+  CHECK_FALSE(plan.value);
+  REQUIRE(plan.problems.size() == 1);
+  CHECK_THAT(plan.problems[0].what, Contains("DSCP 40"));
+}
+
+TEST_CASE("A fixed queue is used, and the others go around it") {
+  auto text = leaf_intent();
+  text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 7, control: 4}\n");
+  const auto plan = plan_of(text);
+  CHECK(queue_named(plan, "bulk")->queue == 7);
+  CHECK(queue_named(plan, "control")->queue == 4);
+  check_invariants(plan);
+}
