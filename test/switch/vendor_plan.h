@@ -52,6 +52,7 @@ inline fabric::SwitchPlan make_plan(fabric::SiteConfig site, const std::vector<s
     const auto traffic_class = plan.site->dscp_to_class[dscp];
     plan.dscp[dscp].mapped = traffic_class.has_value();
     plan.dscp[dscp].traffic_class = traffic_class.value_or(0);
+    plan.dscp[dscp].queue = plan.site->class_to_queue[traffic_class.value_or(0)].value_or(0);
   }
   for (const auto& row : plan.classes) {
     const auto queue = static_cast<std::uint8_t>(queues[static_cast<int>(row.queue)]);

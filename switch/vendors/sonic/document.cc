@@ -1,7 +1,5 @@
 #include "switch/vendors/sonic/document.h"
 
-#include <charconv>
-
 namespace dlcp::fabric::sonic {
 namespace {
 
@@ -95,15 +93,6 @@ bool is_own(std::string_view name) {
 
 std::string_view site_name(std::string_view name) {
   return is_own(name) ? name.substr(kPrefix.size()) : name;
-}
-
-std::optional<int> number_of(std::string_view text) {
-  int value = 0;
-  if (text.empty() || text.size() > 9) return std::nullopt;
-  for (const char c : text)
-    if (c < '0' || c > '9') return std::nullopt;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 std::optional<Range> range_of(std::string_view text) {

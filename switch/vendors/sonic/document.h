@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "switch/vendors/numbers.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::sonic {
@@ -36,7 +37,6 @@ struct Range {
   bool holds(int index) const { return first <= index && index <= last; }
 };
 std::optional<Range> range_of(std::string_view text);
-std::optional<int> number_of(std::string_view text);  // 0..999999999, digits only
 
 // The row of QUEUE or BUFFER_QUEUE that covers a queue of a port; null key: none does.
 struct Cover {

@@ -1,0 +1,161 @@
+// Reads what `nv config show` prints: which DSCP goes to which switch priority and queue, how
+// queues are scheduled, what PFC protects. What the file leaves unsaid is NVUE's documented
+// default.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "switch/vendors/cumulus/document.h"
+#include "switch/vendors/numbers.h"
+
+namespace dlcp::fabric::cumulus {
+namespace {
+
+class Importer {
+ public:
+  explicit Importer(const NamedText& running) : running_(running) {}
+
+  Checked<SiteConfig> run() {
+    auto leaves = read_leaves(running_);
+    Checked<SiteConfig> result;
+    problems_ = std::move(leaves.problems);
+    if (leaves.value) {
+      document_->leaves = std::move(*leaves.value);
+      read_ports();
+      refuse_roce();
+      read_mapping();
+      read_queues();
+      read_pfc();
+    }
+    result.problems = std::move(problems_);
+    if (!leaves.value || has_errors(result.problems)) return result;
+    site_.source = running_.file;
+    site_.imported = true;
+    site_.document = document_;
+    result.value = std::move(site_);
+    return result;
+  }
+
+ private:
+  void fault(std::string what, std::string seen, std::string expected, std::string hint) {
+    problems_.push_back({Severity::kError, running_.file, 0, std::move(what), std::move(seen),
+                         std::move(expected), std::move(hint)});
+  }
+
+  const Leaves& leaves() const { return document_->leaves; }
+
+  // A number in a leaf; out of range is a problem.
+  int number(const std::string& path, const std::string& text, int max) {
+    const auto value = number_of(text);
+    if (value && *value <= max) return *value;
+    fault(path + " is out of range", text, fmt::format("0..{}", max), "correct it on the switch");
+    return 0;
+  }
+
+  void read_ports() {
+    for (const auto& [path, value] : leaves()) {
+      if (path.compare(0, 13, "interface/swp") != 0) continue;
+      auto name = path.substr(10, path.find('/', 10) - 10);
+      if (site_.ports.empty() || site_.ports.back() != name) site_.ports.push_back(std::move(name));
+    }
+  }
+
+  void refuse_roce() {
+    const auto enabled = value_of(leaves(), "qos/roce/enable");
+    if (enabled != "on" && enabled != "enabled" && enabled != "true") return;
+    fault(
+        "`qos roce` is enabled: it sets maps, buffers and PFC by itself and accepts no profiles "
+        "beside it",
+        "qos roce enable " + enabled, "explicit mapping, pfc and congestion-control profiles",
+        "write the RoCE profile out as explicit QoS settings, then import again");
+  }
+
+  void read_mapping() {
+    std::map<std::string, int> uses;
+    for (const auto& port : site_.ports)
+      ++uses[profile_of(leaves(), port, kMapping)];
+    for (const auto& [name, count] : uses)
+      if (count > uses[document_->mapping]) document_->mapping = name;
+    const Leaves map = profile(leaves(), kMapping, document_->mapping);
+    const auto trust = value_of(map, "trust", "l2");
+    document_->by_dscp = trust == "l3" || trust == "both";
+    document_->by_pcp = trust == "l2" || trust == "both";
+    document_->port_default = number("port-default-sp", value_of(map, "port-default-sp", "0"), 7);
+    std::array<int, 8> uses_of{};
+    for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+      const auto path = fmt::format("dscp/{}/switch-priority", dscp);
+      const auto listed = value_of(map, path);
+      const int usual = dscp / 8;
+      site_.dscp_to_class[dscp] = static_cast<std::uint8_t>(
+          !document_->by_dscp ? document_->port_default
+                              : (listed.empty() ? usual : number(path, listed, 7)));
+      ++uses_of[*site_.dscp_to_class[dscp]];
+    }
+    site_.default_class = static_cast<std::uint8_t>(
+        std::max_element(uses_of.begin(), uses_of.end()) - uses_of.begin());
+    for (int priority = 0; priority < kQueueCount; ++priority) {
+      const auto path = fmt::format(
+          "qos/egress-queue-mapping/default-global/switch-priority/{}/traffic-class", priority);
+      const auto listed = value_of(leaves(), path);
+      site_.class_to_queue[priority] =
+          static_cast<std::uint8_t>(listed.empty() ? priority : number(path, listed, 7));
+    }
+    if (!document_->by_dscp)
+      problems_.push_back(
+          {Severity::kWarning,
+           running_.file,
+           0,
+           fmt::format("ports trust {}, not DSCPs", trust),
+           {},
+           {},
+           "DLCP's ports will trust DSCPs, with all of the site's leading where they lead now; "
+           "VLAN-tagged IP packets are then classed by DSCP too"});
+  }
+
+  void read_queues() {
+    std::map<std::string, int> uses;
+    for (const auto& port : site_.ports)
+      ++uses[profile_of(leaves(), port, kScheduler)];
+    std::string name = kDefaultProfile;
+    for (const auto& [candidate, count] : uses)
+      if (count > uses[name]) name = candidate;
+    const Leaves scheduler = profile(leaves(), kScheduler, name);
+    for (int q = 0; q < kQueueCount; ++q) {
+      auto& queue = site_.queues[q];
+      queue.queue = static_cast<std::uint8_t>(q);
+      queue.name = name;
+      queue.strict = value_of(scheduler, fmt::format("traffic-class/{}/mode", q)) == "strict";
+      const auto path = fmt::format("traffic-class/{}/bw-percent", q);
+      const auto percent = value_of(scheduler, path);
+      if (!percent.empty()) queue.weight = static_cast<unsigned>(number(path, percent, 100));
+    }
+    for (const auto& priority : site_.dscp_to_class)
+      site_.queues[*site_.class_to_queue[*priority]].in_use = true;
+  }
+
+  void read_pfc() {
+    for (const auto& [path, value] : leaves()) {
+      if (path.compare(0, 8, "qos/pfc/") != 0) continue;
+      const auto at = path.find("/switch-priority/");
+      if (at == std::string::npos) continue;
+      const int priority = number(path, path.substr(at + 17), 7);
+      site_.pfc_priorities |= static_cast<std::uint8_t>(1u << priority);
+      auto& queue = site_.queues[*site_.class_to_queue[priority]];
+      queue.lossless = queue.in_use = true;
+    }
+  }
+
+  const NamedText& running_;
+  std::shared_ptr<Document> document_ = std::make_shared<Document>();
+  SiteConfig site_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+Checked<SiteConfig> import_config(const NamedText& running) {
+  return Importer(running).run();
+}
+
+}  // namespace dlcp::fabric::cumulus

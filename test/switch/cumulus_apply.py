@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Runs the generated apply.sh and rollback.sh of a Cumulus switch against a stand-in of `nv`.
+
+usage: cumulus_apply.py FOLDER CONFIG   (FOLDER: what dlcp-switch rendered; CONFIG: the imported YAML)
+
+The stand-in keeps the applied configuration in a file and knows config show, patch, diff, detach,
+apply and unset. Exit: 0 if all expectations hold."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STAND_IN = r'''#!/usr/bin/env python3
+import json, os, pathlib, sys
+state = pathlib.Path(os.environ["STATE"])
+applied, pending = state / "applied.json", state / "pending.json"
+
+def read_yaml(path):
+    """Block maps only, as dlcp-switch writes them."""
+    root, stack = {}, []
+    for line in pathlib.Path(path).read_text().splitlines():
+        line = line.replace("- ", "  ", 1) if line.startswith("- ") else line
+        indent, (key, _, value) = len(line) - len(line.lstrip()), line.strip().partition(":")
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        at = stack[-1][1] if stack else root
+        key, value = key.strip("'"), value.strip()
+        if value and value != "{}":
+            at[key] = value.strip("'")
+        else:
+            at = at.setdefault(key, {})
+            stack.append((indent, at))
+    return root["set"]
+
+def merge(into, other):
+    for key, value in other.items():
+        if isinstance(value, dict):
+            merge(into.setdefault(key, {}), value)
+        else:
+            into[key] = value
+
+def current():
+    return json.loads((pending if pending.exists() else applied).read_text())
+
+verb = sys.argv[1:3]
+with open(state / "log", "a") as log:
+    print(*sys.argv[1:], file=log)
+if verb == ["config", "show"]:
+    print(json.dumps([{"header": {}}, {"set": json.loads(applied.read_text())}]))
+elif verb == ["config", "patch"]:
+    if os.environ.get("REFUSE", "nothing") in sys.argv[3]:
+        sys.exit("refused")
+    config = current()
+    merge(config, read_yaml(sys.argv[3]))
+    pending.write_text(json.dumps(config))
+elif sys.argv[1] == "unset":
+    config = current()
+    parents = [config]
+    for token in sys.argv[2:-1]:
+        parents.append(parents[-1][token])
+    del parents[-1][sys.argv[-1]]
+    for parent, token in zip(reversed(parents[:-1]), reversed(sys.argv[2:-1])):
+        if not parent[token]:
+            del parent[token]
+    pending.write_text(json.dumps(config))
+elif verb == ["config", "detach"]:
+    pending.unlink(missing_ok=True)
+elif verb == ["config", "apply"]:
+    pending.replace(applied)
+'''
+
+
+class Switch:
+    def __init__(self, folder):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dlcp-cumulus-"))
+        self.folder = self.root / "leaf"
+        shutil.copytree(folder, self.folder)
+        nv = self.root / "bin" / "nv"
+        nv.parent.mkdir()
+        nv.write_text(STAND_IN)
+        nv.chmod(0o755)
+
+    def run(self, script, *arguments, **extra):
+        environment = {**os.environ, "STATE": str(self.root), **extra,
+                       "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
+        return subprocess.run(["bash", str(self.folder / script), *arguments], env=environment,
+                              capture_output=True, text=True, timeout=60)
+
+    def config(self):
+        return json.loads((self.root / "applied.json").read_text())
+
+    def put(self, config):
+        (self.root / "applied.json").write_text(json.dumps(config))
+
+
+def expect(condition, what, result=None):
+    if not condition:
+        print(f"FAILED: {what}")
+        if result is not None:
+            print(f"exit {result.returncode}\n{result.stdout}{result.stderr}")
+        sys.exit(1)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    switch = Switch(folder)
+    reader = {"__name__": "reader"}
+    exec(STAND_IN.split("verb =")[0].replace('os.environ["STATE"]', repr("/nowhere")), reader)
+    lines = pathlib.Path(sys.argv[2]).read_text().splitlines()
+    only_set = pathlib.Path(switch.root / "import.yaml")
+    only_set.write_text("\n".join(lines[lines.index("- set:"):]))
+    imported = reader["read_yaml"](only_set)
+    switch.put(imported)
+
+    result = switch.run("apply.sh", "--dry-run")
+    expect(result.returncode == 0 and switch.config() == imported, "a dry run changes nothing", result)
+    result = switch.run("apply.sh")
+    planned = switch.config()
+    expect(result.returncode == 0 and planned != imported, "apply changes it", result)
+    expect(planned["interface"]["swp1"]["qos"]["mapping"]["profile"].startswith("DLCP"), "port profile")
+    result = switch.run("apply.sh")
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "twice is a no-op", result)
+
+    drifted = switch.config()
+    profile = next(name for name in planned["qos"]["congestion-control"] if name.startswith("DLCP"))
+    drifted["qos"]["congestion-control"][profile]["traffic-class"]["1"] = {"ecn": "enable"}
+    switch.put(drifted)
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 3 and profile in result.stderr, "refuses what was added to it", result)
+    expect(switch.config() == drifted, "and changes nothing")
+    switch.put(planned)
+
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 0, "rollback works", result)
+    switch_back = switch.config()
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(folder))
+    from guard import leaves  # "swp1-4" is swp1 to swp4; an empty map is no setting
+    settings = [{k: v for k, v in leaves(c).items() if v != "{}"} for c in (switch_back, imported)]
+    expect(settings[0] == settings[1], "rollback gives it back", result)
+    result = switch.run("rollback.sh")
+    expect(result.returncode == 0 and "nothing to do" in result.stdout, "rolled back twice", result)
+
+    canary = sorted(p.stem for p in folder.glob("20-*.yaml"))[0]
+    result = switch.run("apply.sh", "10-definitions", canary)
+    expect(result.returncode == 0 and imported != switch.config() != planned, "a canary first", result)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 0 and switch.config() == planned, "then the rest", result)
+
+    switch.put(imported)
+    result = switch.run("apply.sh", REFUSE=canary)
+    expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
+    moved = json.loads(json.dumps(imported))
+    moved["interface"]["swp1-4"]["qos"]["congestion-control"]["profile"] = "other"
+    switch.put(moved)
+    result = switch.run("apply.sh")
+    expect(result.returncode == 3 and "swp1" in result.stderr, "apply refuses a moved port", result)
+    shutil.rmtree(switch.root)
+    print("apply.sh and rollback.sh: all expectations hold")
+
+
+if __name__ == "__main__":
+    main()

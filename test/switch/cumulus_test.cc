@@ -1,0 +1,256 @@
+// Cumulus Linux: a change adds profiles of DLCP's own and points ports at them; its rollback gives
+// the imported configuration back. What NVUE would do with the files is played on flat leaves.
+#include <set>
+#include <sstream>
+
+#include "catch.h"
+#include "switch/vendors/cumulus/document.h"
+#include "vendor_plan.h"
+
+using namespace dlcp;
+using namespace dlcp::fabric;
+using namespace dlcp::test;
+using cumulus::Leaves;
+
+namespace {
+
+const Vendor& nvue() {
+  return *find_vendor("cumulus");
+}
+const std::vector<std::string> kHosts = {"swp1", "swp2"};
+const std::vector<std::string> kUplinks = {"swp5", "swp6"};
+
+std::string leaf_text() {
+  return read_text(DLCP_SWITCH_DATA "/cumulus/leaf.yaml");
+}
+Leaves leaves_of(const std::string& yaml) {
+  auto leaves = cumulus::read_leaves({"text", yaml});
+  REQUIRE(leaves.value);
+  return std::move(*leaves.value);
+}
+SwitchPlan plan_of(const Leaves& leaves) {
+  return make_plan(import_text(nvue(), cumulus::yaml_of(leaves)), kHosts, kUplinks);
+}
+Rendering render_ok(const SwitchPlan& plan) {
+  auto rendering = nvue().render(plan);
+  INFO(problems_of(rendering));
+  REQUIRE(rendering.problems.empty());
+  return rendering;
+}
+
+// Plays a folder's files in their order: unsets, then sets.
+Leaves played(Leaves leaves, const Rendering& rendering, FileKind kind) {
+  for (const auto& file : rendering.files) {
+    if (file.kind != kind || file.path.find(".unset") == std::string::npos) continue;
+    std::istringstream lines(file.text);
+    for (std::string line; std::getline(lines, line);) {
+      std::replace(line.begin(), line.end(), ' ', '/');
+      for (auto at = leaves.begin(); at != leaves.end();) {
+        const bool inside = at->first == line || at->first.rfind(line + "/", 0) == 0;
+        at = inside ? leaves.erase(at) : std::next(at);
+      }
+    }
+  }
+  for (const auto& file : rendering.files)
+    if (file.kind == kind && file.path.find(".yaml") != std::string::npos)
+      for (const auto& [path, value] : leaves_of(file.text))
+        leaves[path] = value;
+  return leaves;
+}
+
+}  // namespace
+
+TEST_CASE("an imported NVUE configuration says what the site does, defaults included") {
+  const auto site = import_text(nvue(), leaf_text());
+  CHECK(site.dscp_to_class[26] == 3);
+  CHECK(site.dscp_to_class[40] == 0);
+  CHECK(site.dscp_to_class[48] == 6);
+  CHECK(site.class_to_queue[5] == 5);
+  CHECK(site.pfc_priorities == 1u << 3);
+  CHECK(site.queues[3].lossless);
+  CHECK(site.queues[6].strict);
+  CHECK_FALSE(site.queues[6].weight);
+  CHECK(site.queues[0].weight == 20u);
+  CHECK(site.queues[1].weight == 13u);
+  CHECK_FALSE(site.queues[5].in_use);
+  CHECK(site.ports == std::vector<std::string>{"swp1", "swp2", "swp3", "swp4", "swp5", "swp6"});
+}
+
+TEST_CASE("ports that trust no DSCP keep the site's classes when DLCP's are added") {
+  auto leaves = leaves_of(leaf_text());
+  for (int dscp = 0; dscp < 64; ++dscp)
+    leaves.erase("qos/mapping/default-global/dscp/" + std::to_string(dscp) + "/switch-priority");
+  leaves["qos/mapping/default-global/trust"] = "port";
+  leaves["qos/mapping/default-global/port-default-sp"] = "1";
+  const auto plan = plan_of(leaves);
+  CHECK(plan.site->dscp_to_class[26] == 1);
+  const auto after = played(leaves, render_ok(plan), FileKind::kConfig);
+  CHECK(after.at("qos/mapping/DLCP-default-global/trust") == "l3");
+  CHECK(after.at("qos/mapping/DLCP-default-global/dscp/26/switch-priority") == "1");
+  CHECK(after.at("qos/mapping/DLCP-default-global/dscp/40/switch-priority") == "7");
+}
+
+TEST_CASE("applying adds profiles of DLCP's and leaves every setting of the site as it was") {
+  const auto before = leaves_of(leaf_text());
+  const auto plan = plan_of(before);
+  const auto rendering = render_ok(plan);
+  const auto after = played(before, rendering, FileKind::kConfig);
+  for (int dscp = 0; dscp < 64; ++dscp) {
+    const auto path = "/dscp/" + std::to_string(dscp) + "/switch-priority";
+    const auto site = before.at("qos/mapping/default-global" + path);
+    CHECK(after.at("qos/mapping/default-global" + path) == site);
+    const bool ours = plan.dscp[dscp].owner == Owner::kDlcp;
+    CHECK(after.at("qos/mapping/DLCP-default-global" + path) ==
+          (ours ? std::to_string(plan.dscp[dscp].traffic_class) : site));
+  }
+  // The host ports' marking profile is the copy of another one than the uplinks'.
+  CHECK(after.at("interface/swp1/qos/congestion-control/profile") == "DLCP-storage");
+  CHECK(after.at("interface/swp5/qos/congestion-control/profile") == "DLCP-default-global");
+  CHECK(after.at("interface/swp1/qos/pfc/profile") == "storage");
+  CHECK(after.count("interface/swp3/qos/mapping/profile") == 0);
+  CHECK(after.at("qos/congestion-control/DLCP-storage/traffic-class/3/min-threshold") == "150000");
+  const std::string bulk = "qos/congestion-control/DLCP-storage/traffic-class/2/";
+  CHECK(after.at(bulk + "red") == "enable");
+  CHECK(after.at(bulk + "ecn") == "enable");
+  CHECK(after.at(bulk + "min-threshold") == "150016");
+  CHECK(after.at(bulk + "max-threshold") == "150272");
+  CHECK(after.at("qos/congestion-control/DLCP-storage/traffic-class/5/red") == "disable");
+  CHECK(after.count("qos/congestion-control/DLCP-storage/traffic-class/7/ecn") == 0);
+  const std::string scheduler = "qos/egress-scheduler/DLCP-default-global/traffic-class/";
+  CHECK(after.at(scheduler + "7/mode") == "strict");
+  CHECK(after.at(scheduler + "3/bw-percent") == "20");
+  CHECK(after.at(scheduler + "6/mode") == "strict");
+  CHECK(after.count(scheduler + "1/bw-percent") == 0);  // 20+20+60: nothing is left for idle ones
+  CHECK(after.at("qos/egress-shaper/DLCP-default-global/traffic-class/7/max-rate") == "20000000");
+  CHECK(after.at("system/forwarding/ecmp-hash/source-port") == "on");
+  std::set<std::string> changed;
+  for (const auto& change : rendering.changes)
+    changed.insert(change.row);
+  for (const auto& [path, value] : before)
+    if (changed.count(path) == 0) CHECK(after.at(path) == value);
+}
+
+TEST_CASE("apply and then rollback gives the imported NVUE configuration back") {
+  auto before = leaves_of(leaf_text());
+  SECTION("as it is") {}
+  SECTION("where ports have profiles of their own already") {
+    before["interface/swp1/qos/egress-scheduler/profile"] = "mine";
+    before["qos/egress-scheduler/mine/traffic-class/0/bw-percent"] = "30";
+    before["qos/egress-scheduler/mine/traffic-class/0/mode"] = "dwrr";
+  }
+  SECTION("where a priority of DLCP's leads to another queue") {
+    before["qos/egress-queue-mapping/default-global/switch-priority/5/traffic-class"] = "1";
+  }
+  const auto rendering = render_ok(plan_of(before));
+  const auto after = played(before, rendering, FileKind::kConfig);
+  CHECK(after != before);
+  CHECK(played(after, rendering, FileKind::kRollback) == before);
+}
+
+TEST_CASE("what has been applied to Cumulus renders to no change") {
+  const auto before = leaves_of(leaf_text());
+  const auto plan = plan_of(before);
+  const auto after = played(before, render_ok(plan), FileKind::kConfig);
+  const auto site = import_text(nvue(), cumulus::yaml_of(after));
+  CHECK(site.dscp_to_class == plan.site->dscp_to_class);
+  CHECK_FALSE(site.queues[5].in_use);
+  const auto again = render_ok(make_plan(site, kHosts, kUplinks));
+  CHECK(again.changes.empty());
+  CHECK(again.files.empty());
+}
+
+TEST_CASE("a new threshold on a Cumulus switch changes profiles alone, and can be taken back") {
+  const auto before = leaves_of(leaf_text());
+  const auto first = played(before, render_ok(plan_of(before)), FileKind::kConfig);
+  auto plan = plan_of(first);
+  for (auto& group : plan.groups)
+    group.queues[1].mark_bytes = 120'064;
+  const auto update = render_ok(plan);
+  for (const auto& change : update.changes)
+    CHECK(change.row.find("/traffic-class/5/") != std::string::npos);
+  const auto second = played(first, update, FileKind::kConfig);
+  CHECK(second != first);
+  CHECK(played(second, update, FileKind::kRollback) == first);
+}
+
+TEST_CASE("profiles that no port has any more go") {
+  const auto before = leaves_of(leaf_text());
+  const auto first = played(before, render_ok(plan_of(before)), FileKind::kConfig);
+  auto plan = make_plan(import_text(nvue(), cumulus::yaml_of(first)), {}, kUplinks);
+  plan.groups.erase(plan.groups.begin());
+  const auto rendering = render_ok(plan);
+  CHECK(played(first, rendering, FileKind::kConfig)
+            .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 1);
+  CHECK(std::any_of(rendering.notes.begin(), rendering.notes.end(), [](const auto& note) {
+    return note.text.find("DLCP-storage stays") != std::string::npos;
+  }));
+  auto moved = first;
+  for (const char* port : {"swp1", "swp2"})
+    moved["interface/" + std::string(port) + "/qos/congestion-control/profile"] = "storage";
+  auto again = make_plan(import_text(nvue(), cumulus::yaml_of(moved)), {}, kUplinks);
+  again.groups.erase(again.groups.begin());
+  CHECK(played(moved, render_ok(again), FileKind::kConfig)
+            .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 0);
+}
+
+TEST_CASE("a Cumulus port without DLCP senders classes DLCP's DSCPs as told") {
+  const auto before = leaves_of(leaf_text());
+  auto plan = plan_of(before);
+  plan.groups[0].group.trust = Trust::kRemarked;
+  plan.groups[0].group.remark_dscp = 26;
+  const auto rendering = render_ok(plan);
+  const auto after = played(before, rendering, FileKind::kConfig);
+  const auto name = after.at("interface/swp1/qos/mapping/profile");
+  CHECK(name == "DLCPr26-default-global");
+  CHECK(after.at("qos/mapping/" + name + "/dscp/40/switch-priority") == "3");
+  CHECK(after.at("interface/swp5/qos/mapping/profile") == "DLCP-default-global");
+  CHECK(played(after, rendering, FileKind::kRollback) == before);
+}
+
+TEST_CASE("alpha values, which no grammar has checked, are a file apart that says so") {
+  const auto rendering = render_ok(plan_of(leaves_of(leaf_text())));
+  const auto& file = file_of(rendering, "30-alpha.unverified");
+  CHECK_FALSE(file.grammar_checked);
+  CHECK(file.text.rfind("# UNVERIFIED", 0) == 0);
+  for (const auto& other : rendering.files)
+    if (other.grammar_checked) CHECK(other.text.find("shared-alpha alpha_") == std::string::npos);
+}
+
+TEST_CASE("what Cumulus cannot do or must not do is refused") {
+  auto leaves = leaves_of(leaf_text());
+  const auto refusal = [&] { return problems_of(nvue().render(plan_of(leaves))); };
+  SECTION("a port with another mapping profile") {
+    leaves["interface/swp2/qos/mapping/profile"] = "other";
+    leaves["qos/mapping/other/trust"] = "l3";
+    CHECK_THAT(refusal(), Contains("port swp2 has another mapping profile"));
+  }
+  SECTION("more than 100 percent") {
+    leaves["qos/egress-scheduler/default-global/traffic-class/0/bw-percent"] = "80";
+    CHECK_THAT(refusal(), Contains("exceed 100"));
+  }
+  SECTION("the RoCE macro") {
+    leaves["qos/roce/enable"] = "on";
+    const auto result = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+    REQUIRE_FALSE(result.value);
+    CHECK_THAT(to_text(result.problems.at(0)), Contains("qos roce"));
+  }
+  SECTION("a rate beyond the shaper's range") {
+    auto plan = plan_of(leaves);
+    plan.groups[0].queues[0].shape_bits_per_second = 3'000'000'000'000'000;
+    CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..2147483647"));
+  }
+  SECTION("a percentage of nothing") {
+    auto plan = plan_of(leaves);
+    plan.groups[0].queues[3].weight = 0;
+    CHECK_THAT(problems_of(nvue().render(plan)), Contains("expected 1..100"));
+  }
+  SECTION("a file that is no NVUE configuration") {
+    for (const char* text : {"qos: {}\n", "- header: {}\n", "- unset: {}\n", "- set: [\n", ""})
+      CHECK_FALSE(nvue().import({"x.yaml", text}).value);
+    const auto result = nvue().import({"x.yaml",
+                                       "- set:\n    qos: {mapping: {default-global: "
+                                       "{trust: l3, dscp: {'40': {switch-priority: 8}}}}}"});
+    REQUIRE_FALSE(result.value);
+    CHECK_THAT(to_text(result.problems.at(0)), Contains("dscp/40/switch-priority is out of range"));
+  }
+}
