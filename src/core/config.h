@@ -18,6 +18,8 @@ struct Config {
   std::size_t receive_capacity_bytes = std::size_t{256} << 10;
   // Local entropy values, 1..256.
   std::size_t paths = 16;
+  // What one unit of the datapath carries (a GSO datagram), 0 where it has none.
+  std::size_t unit_bytes = 0;
   // Packets of one path that leave together, 1..64; 0 lets the pace decide.
   std::size_t burst_packets_max = 0;
   // A peer that says nothing for so long, while something is owed by it, is dead.

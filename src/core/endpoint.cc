@@ -182,15 +182,17 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
         [&](const auto& frame) { state.arena.emit(frame, stray.path, stray.to, out[count++]); },
         stray.frame);
   }
-  // Each slot that is ready gets one turn; one that fills what is left goes to the end of the
-  // queue.
-  while (!state.ready.empty() && count < out.size()) {
+  // Each slot that is ready gets one turn; one that fills what is left, or finds it too small, goes
+  // to the end of the queue.
+  bool full = count == out.size();
+  while (!state.ready.empty() && !full) {
     Slot& slot = *state.slots[state.ready.front()];
     state.ready.pop_front();
     slot.in_ready = false;
     if (slot.token == 0) continue;
     count += state.transmit_from(now, slot, out.subspan(count));
-    if (count == out.size()) {
+    full = count == out.size() || state.wants_room(slot);
+    if (full) {
       state.ready.push_back(static_cast<std::uint32_t>(slot.token));
       slot.in_ready = true;
     }

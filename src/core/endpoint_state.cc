@@ -58,6 +58,11 @@ std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire:
   return 0;
 }
 
+bool Endpoint::State::wants_room(Slot& slot) {
+  auto* sending = slot.get<SendPtr>();
+  return sending != nullptr && (*sending)->wants_room();
+}
+
 void Endpoint::State::collect(Time now, Slot& slot) {
   const auto finish = [&](auto& connection, Event::Kind kind) {
     while (const auto done = connection.pop_done()) {

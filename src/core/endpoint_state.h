@@ -72,6 +72,7 @@ class Endpoint::State {
   void rearm(Slot& slot);
   Time next_timeout(const Slot& slot) const;
   std::size_t transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out);
+  static bool wants_room(Slot& slot);
 
   struct Stray {  // a frame that no slot stands behind
     std::variant<wire::Refuse, wire::CloseAck> frame;
@@ -113,8 +114,7 @@ class Endpoint::State {
                  const wire::RxPacket& packet);
   void to_receiver(Time now, Slot& slot, RecvConnection& connection, wire::FrameType type,
                    const wire::RxPacket& packet);
-  void answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to,
-                    wire::PathIndex path);
+  void answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to, wire::PathIndex);
 };
 
 }  // namespace dlcp::core

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/departed.h"
 
@@ -14,6 +15,10 @@ namespace {
 // first.
 constexpr Duration kAckDelay = 50us;
 constexpr Duration kAckDelayShort = 8us;
+// While packets come fast enough that an ACK still tells of many, the middle of a long message
+// makes do with fewer.
+constexpr Duration kAckDelayFast = 150us;
+constexpr std::uint32_t kFastPackets = 12;  // of the last ACK
 constexpr std::uint32_t kLongMessageBytes = 16384;
 constexpr std::uint32_t kAckEveryPackets = 64;
 // A peer silent for this share of the time-out is asked whether it lives.
@@ -178,7 +183,9 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   if (packets_since_ack_ >= every || last) {
     ack_at_ = now;
   } else {
-    acknowledge_by(now + (boundary && !is_long ? kAckDelayShort : kAckDelay));
+    const bool fast = packets_of_last_ack_ >= kFastPackets;
+    const Duration at_boundary = is_long ? kAckDelay : kAckDelayShort;
+    acknowledge_by(now + (boundary ? at_boundary : fast ? kAckDelayFast : kAckDelay));
   }
   if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
 }
@@ -297,7 +304,7 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
   if (ack_at_ <= now && count < out.size()) {
     ack_at_ = build_ack(now) ? kNever : now;
     arena.emit(ack_, reply_path_, sender_, out[count++]);
-    packets_since_ack_ = 0;
+    packets_of_last_ack_ = std::exchange(packets_since_ack_, 0);
   }
   return count;
 }

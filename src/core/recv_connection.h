@@ -93,6 +93,7 @@ class RecvConnection {
   std::optional<std::uint32_t> probe_to_answer_;
   Time ack_at_ = kNever;
   std::uint32_t packets_since_ack_ = 0;
+  std::uint32_t packets_of_last_ack_ = 0;
   std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
   wire::Ack ack_;
   std::vector<PathSeen> paths_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/burst.h"
 #include "core/credit_pool.h"
 #include "core/delay_congestion.h"
 #include "core/departed.h"
@@ -18,12 +19,9 @@ constexpr Duration kProbeCeiling = 200ms;
 constexpr Duration kBlockedProbeCeiling = 1s;
 constexpr unsigned kStalledAfter = 3;    // unanswered probes
 constexpr unsigned kProbesTogether = 4;  // on different paths; each miss doubles up to here
+constexpr std::size_t kSmallMessagePackets = 4;
 constexpr double kPacingGain = 1.5;
 constexpr double kPacingGainSlowStart = 3;
-constexpr Duration kBurstSpan = 100us;  // a burst is at most this much of the pace
-// Large enough that system calls, on both ends, carry several full ones of the datapath's units.
-constexpr std::size_t kBurstPacketsMax = 64;
-constexpr std::size_t kBurstBytesMax = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -270,21 +268,16 @@ bool SendConnection::window_open() const {
   return in_flight_ < std::max(1.0, window());
 }
 
-bool SendConnection::begin_burst(Time now) {
+bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   if (!pacer_.may_send(now)) return false;
   if (in_flight_ == 0 && now - last_sent_ > kWindowLease) credit_ = std::min(credit_, reserve_);
   const double gain = congestion_->in_slow_start() ? kPacingGainSlowStart : kPacingGain;
   const Duration packet_time = Pacer::packet_time(round_trip(), window(), gain);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
-  auto packets = config_.burst_packets_max;
-  if (packets == 0) {
-    const auto by_pace = static_cast<std::size_t>(kBurstSpan / std::max(packet_time, Duration(1)));
-    const auto by_window = static_cast<std::size_t>(window() / 2);
-    const std::size_t by_bytes =
-        kBurstBytesMax / (handshake_.payload_bytes() + wire::kDataOverheadBytes);
-    packets = std::min({by_pace, by_window, by_bytes, kBurstPacketsMax});
-    packets = std::max<std::size_t>(packets, 1);
-  }
+  std::size_t packets = burst_packets(config_, handshake_.payload_bytes(), packet_time, window());
+  // A small message into an idle network goes as one burst: it is not worth two paths.
+  const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
+  if (small && in_flight_ == 0 && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
   counters_.add(Counter::kBurstsSent);
   return true;
@@ -352,7 +345,9 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
                                           std::span<wire::TxPacket> out) {
   if (failed()) return 0;
   std::size_t count = emit_control(now, arena, out);
+  wants_room_ = false;
   if (!open()) return count;
+  const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
   while (count < out.size()) {
     const auto chunk = queue_.next();
     if (!chunk) break;
@@ -360,7 +355,11 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
       limited_ = true;
       break;
     }
-    if (burst_.left == 0 && !begin_burst(now)) break;
+    if (burst_.left == 0 && !begin_burst(now, queue_.view(*chunk).message_bytes)) break;
+    const std::size_t room = out.size() - count;
+    const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
+    wants_room_ = unit_begins && room < std::min(burst_.left, unit);
+    if (wants_room_) break;
     --burst_.left;
     emit_data(now, *chunk, out[count]);
     last_sent_ = now;

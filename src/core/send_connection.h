@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/burst.h"
 #include "core/config.h"
 #include "core/congestion.h"
 #include "core/counters.h"
@@ -54,6 +55,8 @@ class SendConnection {
   Time next_timeout() const;
 
   std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  // The last poll_transmit left packets for a larger `out`.
+  bool wants_room() const { return wants_room_; }
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
 
   // What its end leaves to be told to the peer.
@@ -64,15 +67,9 @@ class SendConnection {
   std::uint64_t acknowledged() const { return queue_.first_message(); }
 
  private:
-  struct Burst {
-    std::uint8_t path = 0;
-    std::size_t left = 0;     // packets that may still follow on the same path
-    Duration packet_time{0};  // that the pace gives each
-  };
-
   std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
-  bool begin_burst(Time now);
+  bool begin_burst(Time now, std::uint32_t message_bytes);
   bool window_open() const;
   double window() const;
   Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
@@ -102,6 +99,7 @@ class SendConnection {
   std::uint32_t duplicates_ = 0;  // the receiver has reported so far
   bool limited_ = false;          // the window stopped us since the last ACK
   Burst burst_;
+  bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
 
   Time last_heard_;

@@ -17,7 +17,8 @@ struct Limits {
       0;                  // largest datagram the interface carries unfragmented (MTU - IP - UDP)
   std::size_t paths = 1;  // local entropy values, 1..256
   std::size_t burst_packets_max =
-      1;  // packets of one class, path and size that one system call carries
+      1;                       // packets of one class, path and size that one system call carries
+  std::size_t unit_bytes = 0;  // that they may have together; 0: each goes for itself
   // What the receive side can hold before it drops, counted in payload bytes (socket buffers in
   // truesize, already halved or worse for the kernel's overhead).
   std::size_t receive_capacity_bytes = 0;

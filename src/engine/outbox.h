@@ -14,7 +14,7 @@ namespace dlcp::engine {
 
 class Outbox {
  public:
-  static constexpr std::size_t kPackets = 64;
+  static constexpr std::size_t kPackets = 135;  // whole units at MTU 1500 (45) and 4200 (15)
 
   bool empty() const { return first_ == end_; }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr int kReceiveBatches = 2;      // of 64 packets, per step: bounds how long a caller is held
 constexpr int kTransmitBatches = 4;     // likewise
 constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
-constexpr Duration kPollingPause = 2ms;  // without a poll for so long, nobody polls
-constexpr Duration kLookUp = 2ms;        // of the helper, while somebody polls
+constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
+constexpr Duration kLookUp = 5ms;        // of the helper, while somebody polls
 
 }  // namespace
 

@@ -40,6 +40,15 @@ UdpSendError kind_of(int error) {
   }
 }
 
+// The kernel copies a run in pieces too short for the processor to read ahead well; a payload that
+// is out of cache then costs half as much again. So ask for it in advance, all lines at once.
+void fetch(std::span<const std::byte> payload) {
+  constexpr std::size_t kLineBytes = 64;
+  for (std::size_t at = 0; at < payload.size(); at += kLineBytes) {
+    __builtin_prefetch(payload.data() + at, 0, 2);
+  }
+}
+
 bool is_would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -167,6 +176,7 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& mes
       *piece++ = {const_cast<std::byte*>(packet.header.data()), packet.header_bytes};
     }
     if (!packet.payload.empty()) {
+      fetch(packet.payload);
       *piece++ = {const_cast<std::byte*>(packet.payload.data()), packet.payload.size()};
     }
   }

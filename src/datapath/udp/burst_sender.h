@@ -41,7 +41,7 @@ class BurstSender {
 
  private:
   static constexpr std::size_t kBatchMessages = 32;
-  static constexpr std::size_t kBatchPackets = 128;
+  static constexpr std::size_t kBatchPackets = 144;
   static constexpr std::size_t kControlBytes =
       CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(std::uint16_t));
 

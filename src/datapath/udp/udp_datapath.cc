@@ -145,6 +145,7 @@ Limits UdpDatapath::limits() const {
   limits.datagram_bytes_max = datagram_bytes_max_;
   limits.paths = sockets_.size();
   limits.burst_packets_max = sender_.gso_on() ? kUdpBurstPacketsMax : 1;
+  limits.unit_bytes = sender_.gso_on() ? kUdpBurstBytesMax : 0;
   limits.receive_capacity_bytes = receive_capacity_bytes_;
   return limits;
 }

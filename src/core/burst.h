@@ -1,0 +1,30 @@
+// How many packets of a connection leave together, on one path. Long bursts are cheap (one system
+// call, one walk through the kernel), short ones keep the queues of the network short: the pace and
+// the window decide, and the datapath's unit rounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/config.h"
+#include "util/time.h"
+
+namespace dlcp::core {
+
+inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of the pace, at most
+
+struct Burst {
+  std::uint8_t path = 0;
+  std::size_t left = 0;     // packets that may still follow on the same path
+  Duration packet_time{0};  // that the pace gives each
+};
+
+// Packets of `payload_bytes` that one unit of the datapath carries, at least 1.
+std::size_t unit_packets(const Config& config, std::size_t payload_bytes);
+
+// Length of the next burst, at least 1: what the user fixed, or else at most kBurstSpan of the pace
+// and half of the window, in whole units where it is longer than one.
+std::size_t burst_packets(const Config& config, std::size_t payload_bytes, Duration packet_time,
+                          double window);
+
+}  // namespace dlcp::core
