@@ -13,12 +13,16 @@ constexpr std::size_t kStraysMax = 64;
 
 }  // namespace
 
-void Endpoint::State::dispatch(Time now, const wire::RxPacket& packet) {
-  const auto head = wire::decode_head(packet.bytes);
+void Endpoint::State::dispatch(Time now, const wire::RxPacket& arrived) {
+  const auto head = wire::decode_head(arrived.bytes);
   if (!head) {
     counters.add(Counter::kDroppedMalformed);
     return;
   }
+  // A control frame is answered on the path its sender chose, wherever it came in: peers may send
+  // all their paths to one port of ours.
+  wire::RxPacket packet = arrived;
+  packet.path = static_cast<wire::PathIndex>(head->flags % config.paths);
   Slot* slot = find(head->destination);
   const bool other_version = head->version != wire::kWireVersion;
   if (other_version && head->type != wire::FrameType::kHello &&

@@ -19,6 +19,7 @@ class FrameArena {
     if (used_ == frames_.size()) frames_.emplace_back();
     wire::Buffer& buffer = frames_[used_++];
     wire::encode(frame, buffer);
+    wire::set_path(buffer, path);
     out.header_bytes = 0;
     out.payload = buffer;
     out.traffic_class = TrafficClass::kControl;

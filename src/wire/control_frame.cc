@@ -74,6 +74,12 @@ bool control_intact(std::span<const std::byte> datagram) {
   return load_le<std::uint32_t>(datagram.data() + covered.size()) == crc32c(covered);
 }
 
+void set_path(Buffer& frame, PathIndex path) {
+  frame[3] = static_cast<std::byte>(path);
+  frame.resize(frame.size() - kTrailerBytes);
+  seal(frame);
+}
+
 std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
   if (datagram.size() < kFrameHeadBytes || datagram[0] != std::byte{kMagic}) return std::nullopt;
   FrameHead head;

@@ -148,6 +148,9 @@ void encode(const Close&, Buffer& out);
 void encode(const CloseAck&, Buffer& out);
 void encode(const Reset&, Buffer& out);
 
+// Writes into an encoded frame which path it is sent on; encode() leaves 0 there.
+void set_path(Buffer& frame, PathIndex path);
+
 // True for an undamaged frame other than data, whatever its type: what a decoder checks first.
 bool control_intact(std::span<const std::byte> datagram);
 

@@ -49,7 +49,7 @@ enum FrameFlag : std::uint8_t {
 struct FrameHead {
   std::uint8_t version = kWireVersion;
   FrameType type = FrameType::kData;
-  std::uint8_t flags = 0;
+  std::uint8_t flags = 0;         // FrameFlag; of a control frame: the path its sender chose
   std::uint64_t destination = 0;  // token of the connection or listener addressed
 };
 

@@ -28,6 +28,13 @@ inline UdpOptions loopback_options(IpFamily family = IpFamily::kV4) {
   return options;
 }
 
+// So small that peers are given every socket to send to.
+inline UdpOptions many_sockets_options(IpFamily family = IpFamily::kV4) {
+  UdpOptions options = loopback_options(family);
+  options.receive_buffer_bytes = 128u << 10;
+  return options;
+}
+
 // Null, with the reason printed, where the host has no such loopback address.
 inline std::unique_ptr<UdpDatapath> open_datapath(const UdpOptions& options) {
   Result<std::unique_ptr<UdpDatapath>> datapath = UdpDatapath::open(options);

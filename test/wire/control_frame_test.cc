@@ -121,6 +121,18 @@ TEST_CASE("a REFUSE is understood from any wire version, with its reason cut to 
   CHECK(back->reason.size() == kReasonBytesMax);
 }
 
+TEST_CASE("a control frame says which path it was sent on, and stays intact") {
+  Buffer bytes;
+  encode(Ping{7, 1234}, bytes);
+  CHECK(decode_head(bytes)->flags == 0);
+  set_path(bytes, 200);
+  CHECK(decode_head(bytes)->flags == 200);
+  REQUIRE(decode_ping(bytes));
+  CHECK(decode_ping(bytes)->echo == 1234);
+  bytes[3] ^= std::byte{1};
+  CHECK(!decode_ping(bytes));
+}
+
 TEST_CASE("every single-bit error in a control frame is noticed") {
   Buffer good;
   encode(Close{77, 5}, good);

@@ -20,7 +20,7 @@ namespace dlcp::datapath {
 
 class BurstReceiver {
  public:
-  // `sockets` are the paths, in order; they stay the caller's and outlive this.
+  // `sockets` are those that peers send to; they stay the caller's and outlive this.
   static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets);
 
   // See Datapath::receive.

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kPathsMax = 256;
 constexpr std::size_t kDatagramBytesMin = 512;
 constexpr std::size_t kUdpHeaderBytes = 8;
+// What the sockets that peers send to should hold together, in the kernel's truesize.
+constexpr std::size_t kReceiveBudgetBytes = 8u << 20;
 
 std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
   std::vector<int> descriptors;
@@ -55,6 +57,15 @@ std::size_t netdev_backlog_packets() {
   std::size_t packets = 0;
   std::ifstream("/proc/sys/net/core/netdev_max_backlog") >> packets;
   return packets > 0 ? packets : 1000;  // the kernel's default
+}
+
+// How many of the sockets peers should send to: as few as hold enough, because one socket keeps
+// packets of all paths in the order in which they came, and several, read in turn, do not. Where
+// rmem_max is small it takes several.
+std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
+  const std::size_t each = std::max<std::size_t>(sockets.front().receive_budget_bytes, 1);
+  const std::size_t wanted = (kReceiveBudgetBytes + each - 1) / each;
+  return std::min({wanted, sockets.size(), UdpAddress::kPortsMax});
 }
 
 Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
@@ -98,7 +109,9 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
     }
     sockets.push_back(std::move(socket).value());
   }
-  Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(descriptors_of(sockets));
+  std::vector<int> receiving = descriptors_of(sockets);
+  receiving.resize(receiving_sockets(sockets));
+  Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(std::move(receiving));
   if (!receiver) {
     return receiver.error();
   }
@@ -118,7 +131,7 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
               descriptors_of(sockets_)),
       receiver_(std::move(receiver)) {
   address_.ip = options.local_ip;
-  address_.port_count = static_cast<std::uint8_t>(std::min(sockets_.size(), UdpAddress::kPortsMax));
+  address_.port_count = static_cast<std::uint8_t>(receiving_sockets(sockets_));
   for (std::size_t i = 0; i < address_.port_count; ++i) {
     address_.ports[i] = sockets_[i].port;
   }
