@@ -31,6 +31,9 @@ datapath::UdpOptions udp_options(const datapath::Interface& interface, const Set
   }
   options.gso = settings.gso;
   options.gro = settings.gro;
+  for (const TrafficClassRow& row : settings.classes) {
+    options.tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
+  }
   return options;
 }
 

@@ -63,6 +63,10 @@ constexpr Knob kKnobs[] = {
     {"DLCP_GRO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
      "receive bursts as one datagram (UDP_GRO) where the kernel can",
      [](Settings& s, const KnobValue& v) { s.gro = v.integer != 0; }},
+    {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
+     "(`exact.dscp = 26`)",
+     [](Settings& s, const KnobValue& v) { s.classes_file = v.text; }},
     {"DLCP_FAULT", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "faults to inject into the network, for tests only",
      [](Settings& s, const KnobValue& v) { s.fault = v.text; }},

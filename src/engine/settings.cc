@@ -13,6 +13,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr const char* kConfigKnob = "DLCP_CONFIG";
+constexpr const char* kClassesKnob = "DLCP_CLASSES";
 constexpr const char* kInterfaceKnob = "DLCP_IFNAME";
 constexpr const char* kNcclInterfaceVariable = "NCCL_SOCKET_IFNAME";
 
@@ -71,6 +72,32 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   return parsed;
 }
 
+// The site's class table, as `settings.classes_file` changes it.
+Status read_classes(Settings& settings, const FileReader& read_file) {
+  const std::string& path = settings.classes_file;
+  if (path.empty()) {
+    return Unit{};
+  }
+  auto text = read_file(path);
+  if (!text) {
+    return text.error();
+  }
+  if (!text.value().has_value()) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}': no such file", kClassesKnob, path),
+                 "create it, or unset the setting"};
+  }
+  const auto errors = apply_class_overrides(*text.value(), settings.classes);
+  if (errors.empty()) {
+    return Unit{};
+  }
+  const ClassOverrideError& first = errors.front();
+  return Error{ErrorCode::kInvalidUsage,
+               fmt::format("{} = '{}', line {}: {}: '{}'", kClassesKnob, path, first.line,
+                           first.what, first.seen.substr(0, 80)),
+               fmt::format("expected {}", first.expected)};
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file) {
@@ -111,6 +138,9 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
       return stored.error();
     }
     settings.effective.push_back({knob.name, std::move(value), std::move(origin)});
+  }
+  if (auto read = read_classes(settings, read_file); !read) {
+    return read.error();
   }
   return settings;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "util/time.h"
 #include "wire/control_frame.h"
@@ -32,6 +33,8 @@ struct Settings {
   std::string fault;       // faults to inject, for tests
   std::string stats_file;  // empty: none
   Duration linger = 200ms;
+  std::string classes_file;  // empty: none
+  TrafficClassTable classes = kTrafficClasses;
 
   // Every knob with the value in force and where it comes from, in the table's order.
   struct Effective {

@@ -116,6 +116,19 @@ TEST_CASE("a missing config file matters only to the one who named it") {
         "DLCP_CONFIG = '/no/such' (environment): no such file; create it, or unset the variable");
 }
 
+TEST_CASE("a site's class table is read from its file, and refused with line and value") {
+  const Variables environment = {{"DLCP_CONFIG", ""}, {"DLCP_CLASSES", "/etc/classes"}};
+  auto settings = load(environment, "exact.dscp = 26\ncontrol.ecn = ect1\n");
+  REQUIRE(settings.ok());
+  CHECK(settings->classes[1].dscp == 26);
+  CHECK(settings->classes[0].ecn == dlcp::Ecn::kEct1);
+  CHECK(settings->classes[2].dscp == dlcp::kTrafficClasses[2].dscp);
+  CHECK_THAT(
+      refusal(environment, "\nexact.dscp = 64"),
+      Contains("DLCP_CLASSES = '/etc/classes', line 2") && Contains("'64'") && Contains("0 to 63"));
+  CHECK_THAT(refusal(environment), Contains("'/etc/classes': no such file"));
+}
+
 TEST_CASE("each knob accepts its own default and its table row is complete") {
   const std::string table = dlcp::engine::knobs_markdown();
   for (const auto& knob : dlcp::engine::knobs()) {

@@ -20,9 +20,8 @@ PREFIX = f"spr{os.getpid() % 10000}x"
 LINK_GBPS = 0.2
 ATTEMPTS = 5
 PAYLOAD_SHARE = 4096 / (4096 + 40 + 8 + 20 + 14)  # the rest: DLCP, UDP, IP, Ethernet headers
-# Of the bisection, in payload. The target is 0.9, which a quiet machine reaches (the log shows what was
-# reached here); a two-core machine that does anything else besides stays below it at times.
-FLOOR = 0.85
+# Of the bisection, in payload: what the fabric must carry on at least one of the attempts.
+FLOOR = 0.9
 BUILD = rig.Build(pathlib.Path("build/release"))
 # Hosts 0 and 2 are on leaf 0, hosts 1 and 3 on leaf 1; bw sends from 0 to 1 and from 2 to 3.
 BENCH = ("bench", "--mode", "bw", "--ranks", "4", "--size", "1M", "--json", "--netns", PREFIX)
