@@ -11,6 +11,7 @@ namespace {
 std::vector<std::unique_ptr<const Vendor>> make_all() {
   std::vector<std::unique_ptr<const Vendor>> vendors;
   vendors.push_back(make_cumulus());
+  vendors.push_back(make_eos());
   vendors.push_back(make_sonic());
   vendors.push_back(make_tc());
   return vendors;
