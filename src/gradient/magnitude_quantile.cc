@@ -1,0 +1,36 @@
+#include "gradient/magnitude_quantile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlcp::gradient {
+namespace {
+
+// One sample moves the logarithm by at most this: a tenfold change of scale is followed within a
+// hundred packets, and the threshold stays within a few percent of a steady quantile.
+constexpr float kStep = 0.05f;
+// Packets of nothing but zeros do not pull the threshold out of the range of normal numbers.
+constexpr float kThresholdMin = 1e-37f;
+constexpr float kThresholdMax = 1e37f;
+
+}  // namespace
+
+MagnitudeQuantile::MagnitudeQuantile(float share) {
+  share = std::clamp(share, 0.0f, 0.95f);
+  // Where `share` of the samples lie below, rises and falls cancel out.
+  rise_ = std::exp(kStep * share);
+  fall_ = share > 0 ? std::exp(kStep * (share - 1)) : 0;
+}
+
+bool MagnitudeQuantile::add(float magnitude) {
+  if (!std::isfinite(magnitude) || fall_ == 0) return false;
+  if (threshold_ == 0) {
+    threshold_ = std::clamp(magnitude, kThresholdMin, kThresholdMax);
+    return false;
+  }
+  const bool below = magnitude < threshold_;
+  threshold_ = std::clamp(threshold_ * (below ? fall_ : rise_), kThresholdMin, kThresholdMax);
+  return below;
+}
+
+}  // namespace dlcp::gradient

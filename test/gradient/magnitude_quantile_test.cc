@@ -1,0 +1,99 @@
+// The running quantile on streams that stay, drift, jump and vanish.
+#include "gradient/magnitude_quantile.h"
+
+#include <cmath>
+#include <vector>
+
+#include "catch.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using gradient::MagnitudeQuantile;
+
+namespace {
+
+// Spread over about two decades, as the packets of different layers are.
+float draw(Rng& rng, double scale) {
+  return static_cast<float>(scale * std::exp(4 * (rng.unit() + rng.unit() + rng.unit() - 1.5)));
+}
+
+double share_below(MagnitudeQuantile& quantile, Rng& rng, double scale, int samples) {
+  int below = 0;
+  for (int i = 0; i < samples; ++i)
+    below += quantile.add(draw(rng, scale)) ? 1 : 0;
+  return static_cast<double>(below) / samples;
+}
+
+}  // namespace
+
+TEST_CASE("the asked share of a steady stream lies below the threshold", "[quantile]") {
+  for (const float share : {0.1f, 0.25f, 0.5f, 0.75f, 0.9f}) {
+    Rng rng(3);
+    MagnitudeQuantile quantile(share);
+    share_below(quantile, rng, 1e-3, 500);
+    INFO("share " << share);
+    CHECK(share_below(quantile, rng, 1e-3, 20'000) == Approx(share).margin(0.02));
+  }
+}
+
+TEST_CASE("a stream whose scale jumps tenfold is followed within a message's packets",
+          "[quantile]") {
+  for (const double factor : {10.0, 0.1}) {
+    Rng rng(5);
+    MagnitudeQuantile quantile(0.5f);
+    share_below(quantile, rng, 1, 1000);
+    share_below(quantile, rng, factor, 250);
+    CHECK(share_below(quantile, rng, factor, 2000) == Approx(0.5).margin(0.06));
+  }
+}
+
+TEST_CASE("a share of nothing protects everything", "[quantile]") {
+  Rng rng(5);
+  MagnitudeQuantile quantile(0);
+  CHECK(share_below(quantile, rng, 1, 1000) == 0);
+}
+
+TEST_CASE("the first packet of a stream is protected, zeros after it are droppable", "[quantile]") {
+  MagnitudeQuantile quantile(0.5f);
+  CHECK_FALSE(quantile.add(2.0f));
+  CHECK(quantile.threshold() == 2.0f);
+  CHECK(quantile.add(0.0f));
+}
+
+TEST_CASE("a stream of zeros leaves a threshold that real gradients raise again", "[quantile]") {
+  MagnitudeQuantile quantile(0.5f);
+  for (int i = 0; i < 100'000; ++i)
+    quantile.add(0);
+  CHECK(quantile.threshold() > 0);
+  Rng rng(5);
+  share_below(quantile, rng, 1e-4, 4000);
+  CHECK(share_below(quantile, rng, 1e-4, 2000) == Approx(0.5).margin(0.06));
+}
+
+TEST_CASE("what has no score is protected and moves nothing", "[quantile]") {
+  MagnitudeQuantile quantile(0.9f);
+  quantile.add(1);
+  for (int i = 0; i < 100; ++i) {
+    CHECK_FALSE(quantile.add(gradient::kPriceless));
+    CHECK_FALSE(quantile.add(std::nanf("")));
+  }
+  CHECK(quantile.threshold() == 1);
+}
+
+TEST_CASE("the judge protects large packets and gives up small ones", "[quantile]") {
+  gradient::WorthJudge judge(0.5f);
+  std::vector<float> packet(352);
+  const auto judged = [&](float magnitude) {
+    std::fill(packet.begin(), packet.end(), -magnitude);
+    return judge.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet)));
+  };
+  for (int i = 0; i < 200; ++i)
+    judged(i % 2 == 0 ? 1.0f : 100.0f);
+  CHECK(judged(1) == gradient::Worth::kDroppable);
+  CHECK(judged(100) == gradient::Worth::kProtected);
+  packet[7] = gradient::kPriceless;
+  CHECK(judge.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet))) ==
+        gradient::Worth::kProtected);
+  CHECK(judge.judge(gradient::ElementType::kOther, std::as_bytes(std::span(packet))) ==
+        gradient::Worth::kProtected);
+}
