@@ -94,7 +94,7 @@ Capabilities eos() {
   row.threshold_bytes_max = kInt32Max;
   row.alpha_exponent_min = row.alpha_exponent_max = -2;  // assumed; set per platform, not by us
   row.weights_are_percent = true;
-  row.remarking = Remarking::kClassifyOnly;
+  row.remarking = Remarking::kRewrite;  // a policy-map on the port
   row.overlay_uniform = true;
   row.level_counters = true;
   row.unverified = {

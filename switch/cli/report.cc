@@ -19,8 +19,9 @@ std::string heading(const SwitchPlan& plan) {
               ? "This kind of switch has been configured and measured by this project's tests.\n"
               : "**Not verified on hardware**: nobody of this project has applied this to such a "
                 "switch.\n";
-  text += fmt::format("The site's part comes from {} ({}); none of its rows is changed.\n\n",
-                      plan.site->source, plan.site->imported ? "imported" : "declared");
+  text += fmt::format(
+      "The site's part comes from {} ({}); what is not listed as changed below stays as it is.\n\n",
+      plan.site->source, plan.site->imported ? "imported" : "declared");
   return text;
 }
 

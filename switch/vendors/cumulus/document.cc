@@ -53,13 +53,15 @@ bool has_ranges(std::string_view parent) {
 class Flattener {
  public:
   void add(const std::string& path, std::string_view parent, const YamlNode& node, int depth) {
-    if (leaves_.size() > kLeavesMax) return;
+    if (overflows()) return;
     if (node.kind == YamlNode::Kind::kMap && !node.entries.empty()) {
       for (const auto& entry : node.entries) {
         const auto keys = has_ranges(parent) ? expand(entry.key) : std::vector{entry.key};
-        for (const auto& key : keys)
+        for (const auto& key : keys) {
+          if (overflows()) return;
           if (is_ours(depth, path, key))
             add(path.empty() ? key : path + "/" + key, entry.key, entry.value, depth + 1);
+        }
       }
       return;
     }

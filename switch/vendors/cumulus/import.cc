@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "switch/vendors/cumulus/document.h"
@@ -71,12 +72,19 @@ class Importer {
         "write the RoCE profile out as explicit QoS settings, then import again");
   }
 
-  void read_mapping() {
+  // The site's profile that most ports have.
+  std::string most_used(const char* feature) const {
     std::map<std::string, int> uses;
     for (const auto& port : site_.ports)
-      ++uses[profile_of(leaves(), port, kMapping)];
-    for (const auto& [name, count] : uses)
-      if (count > uses[document_->mapping]) document_->mapping = name;
+      ++uses[profile_of(leaves(), port, feature)];
+    std::string name = kDefaultProfile;
+    for (const auto& [candidate, count] : uses)
+      if (count > uses[name]) name = candidate;
+    return name;
+  }
+
+  void read_mapping() {
+    document_->mapping = most_used(kMapping);
     const Leaves map = profile(leaves(), kMapping, document_->mapping);
     const auto trust = value_of(map, "trust", "l2");
     document_->by_dscp = trust == "l3" || trust == "both";
@@ -114,13 +122,9 @@ class Importer {
   }
 
   void read_queues() {
-    std::map<std::string, int> uses;
-    for (const auto& port : site_.ports)
-      ++uses[profile_of(leaves(), port, kScheduler)];
-    std::string name = kDefaultProfile;
-    for (const auto& [candidate, count] : uses)
-      if (count > uses[name]) name = candidate;
+    const auto name = most_used(kScheduler);
     const Leaves scheduler = profile(leaves(), kScheduler, name);
+    const Leaves shaper = profile(leaves(), kShaper, most_used(kShaper));
     for (int q = 0; q < kQueueCount; ++q) {
       auto& queue = site_.queues[q];
       queue.queue = static_cast<std::uint8_t>(q);

@@ -222,6 +222,10 @@ class Importer {
       row.name = most->first;
       const auto words = words_of(line);
       if (trimmed(line) == "priority strict") row.strict = true;
+      if (words.size() == 4 && words[0] == "shape")
+        if (const auto rate = number_of(words[2]))  // a percentage: of a port of 100 Gb/s
+          row.shaped_bits_per_second =
+              static_cast<std::uint64_t>(*rate) * (words[3] == "percent" ? 1'000'000'000 : 1'000);
       if (words.size() > 2 && words[0] == "bandwidth" && words[words.size() - 2] == "percent")
         if (const auto percent = number_of(words.back()))
           row.weight = static_cast<unsigned>(std::min(*percent, 100));

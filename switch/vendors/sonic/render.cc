@@ -145,7 +145,7 @@ class Renderer {
                "give DLCP another queue (dlcp.queues in the intent file)");
         return;
       case BufferFate::kRange:
-        kept_ranges_.push_back(cover.key + " (" + text_field(*cover.row, "profile") + ")");
+        keep_range(cover, queue.alpha_exponent);
         return;
       case BufferFate::kOwn:
         break;
@@ -153,6 +153,15 @@ class Renderer {
     if (!profile.empty())
       change.put("BUFFER_QUEUE", fmt::format("{}|{}", port, queue.queue), {{"profile", profile}},
                  Impact::kPortFlap);
+  }
+
+  void keep_range(const Cover& cover, int planned) {
+    const auto name = text_field(*cover.row, "profile");
+    const Json* profile = find_row(document_->config, "BUFFER_PROFILE", name);
+    auto& rows = kept_ranges_[fmt::format(
+        "{} (dynamic_th {}, planned {})", name,
+        profile == nullptr ? "?" : text_field(*profile, "dynamic_th"), planned)];
+    rows.insert(cover.key);
   }
 
   void put_hash(ChangeSet& change) {
@@ -209,10 +218,12 @@ class Renderer {
       note(Severity::kWarning,
            "the site is declared, not imported: apply.sh refuses if PORT_QOS_MAP or QUEUE rows of "
            "these ports exist already; import config_db.json to merge into them");
-    for (const auto& range : kept_ranges_)
-      note(Severity::kWarning, "BUFFER_QUEUE|" + range +
-                                   " covers site queues too and stays: that queue keeps its alpha, "
-                                   "so its depth limit is not the planned one");
+    for (const auto& [profile, rows] : kept_ranges_)
+      note(Severity::kWarning,
+           fmt::format("{} rows of BUFFER_QUEUE, first {}, cover queues of the site too and stay "
+                       "with {}: DLCP's queues there have that limit, not the planned one; state "
+                       "2^dynamic_th as buffer.alpha in the intent to plan with it",
+                       rows.size(), *rows.begin(), profile));
     note(Severity::kNote,
          "apply-patch takes a port administratively down while its QUEUE and PORT_QOS_MAP rows "
          "change: one port group at a time, each group is a patch of its own");
@@ -237,7 +248,7 @@ class Renderer {
   const SwitchPlan& plan_;
   const Document* document_ = nullptr;
   Rendering out_;
-  std::vector<std::string> kept_ranges_;
+  std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile
 };
 
 }  // namespace

@@ -121,8 +121,8 @@ std::vector<VerifyCommand> commands(const SwitchPlan& plan) {
     const auto& port = group.group.ports.front();
     list.push_back({"show queue wredcounters " + port, "early drops and marks, per queue"});
     list.push_back({"show queue counters " + port, "packets and all drops, per queue"});
-    list.push_back({"show priority-group drop counters", "no drops in the site's lossless group"});
   }
+  list.push_back({"show priority-group drop counters", "no drops in the site's lossless group"});
   list.push_back({"show queue watermark unicast", "depths stay below the planned limits"});
   return list;
 }

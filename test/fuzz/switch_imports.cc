@@ -1,0 +1,53 @@
+// An importer of running configurations (DLCP_FUZZ_VENDOR): whatever a file holds, an import ends
+// with a site or with problems that say why not, and a site that comes out can be planned with: its
+// numbers are in range.
+#include "fuzz_input.h"
+#include "switch/vendors/vendor.h"
+
+using namespace dlcp::fabric;
+using dlcp::test::require;
+
+namespace {
+
+void check(const SiteConfig& site) {
+  require(site.imported && site.document != nullptr, "an import keeps its document");
+  for (const auto& traffic_class : site.dscp_to_class)
+    require(!traffic_class || *traffic_class < kTrafficClassesMax, "a class is in range");
+  for (const auto& queue : site.class_to_queue)
+    require(!queue || *queue < kQueueCount, "a queue is in range");
+  require(site.default_class < kTrafficClassesMax, "the default class is in range");
+  for (const auto& queue : site.queues)
+    require(!queue.lossless || queue.in_use, "a lossless queue is in use");
+}
+
+}  // namespace
+
+std::vector<std::string> fuzz_seeds() {
+  const std::string vendor = DLCP_FUZZ_VENDOR;
+  if (vendor == "sonic")
+    return {
+        "{\"PORT\":{\"Ethernet0\":{}},\"DSCP_TO_TC_MAP\":{\"A\":{\"0\":\"1\",\"26\":\"3\"}},"
+        "\"TC_TO_QUEUE_MAP\":{\"A\":{\"1\":\"1\"}},\"SCHEDULER\":{\"s\":{\"type\":\"DWRR\","
+        "\"weight\":\"9\"}},\"QUEUE\":{\"Ethernet0|3-4\":{\"scheduler\":\"s\"}},"
+        "\"PORT_QOS_MAP\":{\"Ethernet0\":{\"dscp_to_tc_map\":\"A\",\"tc_to_queue_map\":\"A\","
+        "\"pfc_enable\":\"3,4\"}},\"BUFFER_POOL\":{\"egress_lossy_pool\":{\"size\":\"1000\"}}}"};
+  if (vendor == "cumulus")
+    return {
+        "- header: {}\n- set:\n    interface:\n      swp1-3:\n        qos:\n          mapping:\n"
+        "            profile: x\n    qos:\n      mapping:\n        x:\n          trust: l3\n"
+        "          dscp:\n            0-7,9:\n              switch-priority: 2\n      pfc:\n"
+        "        p:\n          switch-priority:\n            '3': {}\n"};
+  return {
+      "qos map dscp 0 1 2-5,9 to traffic-class 3 drop-precedence 1\n"
+      "qos map traffic-class 3 to tx-queue 3\nqos profile P\n   uc-tx-queue 3\n"
+      "      bandwidth percent 20\n      shape rate 5 percent\n"
+      "   priority-flow-control priority 3 no-drop\ninterface Ethernet1/1\n   service-profile P\n"};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const NamedText text{"running", std::string(reinterpret_cast<const char*>(data), size)};
+  const auto result = find_vendor(DLCP_FUZZ_VENDOR)->import(text);
+  require(result.value.has_value() != has_errors(result.problems), "a site or errors, never both");
+  if (result.value) check(*result.value);
+  return 0;
+}
