@@ -6,18 +6,18 @@
 
 namespace dlcp::fabric::cli {
 
-std::vector<CanaryStep> canary_steps(const std::vector<SwitchPlan>& plans) {
+std::vector<CanaryStep> canary_steps(const Intent& intent) {
   std::vector<CanaryStep> steps = {{"canaries at the edge, one leaf of each kind", {}},
                                    {"canaries in the core, one of each kind", {}},
                                    {"the other leaves, in batches", {}},
                                    {"the other core switches, one at a time", {}}};
   std::set<std::string> kinds;
-  for (const SwitchPlan& plan : plans) {
-    const bool edge = plan.role == SwitchRole::kLeaf || plan.role == SwitchRole::kOther;
+  for (const SwitchIntent& device : intent.switches) {
+    const bool edge = device.role == SwitchRole::kLeaf || device.role == SwitchRole::kOther;
     const std::string kind =
-        fmt::format("{} {} {} {}", name_of(plan.role), plan.os, plan.version, plan.asic);
+        fmt::format("{} {} {} {}", name_of(device.role), device.os, device.version, device.asic);
     const bool canary = kinds.insert(kind).second;
-    steps[(edge ? 0 : 1) + (canary ? 0 : 2)].switches.push_back(plan.name);
+    steps[(edge ? 0 : 1) + (canary ? 0 : 2)].switches.push_back(device.name);
   }
   std::erase_if(steps, [](const CanaryStep& step) { return step.switches.empty(); });
   return steps;

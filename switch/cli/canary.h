@@ -15,7 +15,7 @@ struct CanaryStep {
   std::vector<std::string> switches;
 };
 
-std::vector<CanaryStep> canary_steps(const std::vector<SwitchPlan>& plans);
+std::vector<CanaryStep> canary_steps(const Intent& intent);
 
 // When to stop and roll back: Markdown list, the same for every switch of a kind.
 std::string abort_thresholds(const SwitchPlan& plan);

@@ -18,19 +18,16 @@ struct CheckOptions {
   bool strict = false;
 };
 
-void render_for_problems(Loaded& loaded) {
-  for (const SwitchPlan& plan : loaded.plans) {
-    const Vendor* const vendor = find_vendor(plan.os);
-    if (vendor == nullptr) continue;
-    auto rendering = vendor->render(plan);
-    std::move(rendering.problems.begin(), rendering.problems.end(),
-              std::back_inserter(loaded.problems));
-  }
+void render_for_problems(std::size_t /*index*/, const SwitchIntent& /*device*/,
+                         const SwitchPlan& plan, std::vector<Problem>& problems) {
+  const Vendor* const vendor = find_vendor(plan.os);
+  if (vendor == nullptr) return;
+  auto rendering = vendor->render(plan);
+  std::move(rendering.problems.begin(), rendering.problems.end(), std::back_inserter(problems));
 }
 
 ExitCode run_check(const CheckOptions& options) {
-  Loaded loaded = load(options.intent);
-  if (!has_errors(loaded.problems)) render_for_problems(loaded);
+  const Loaded loaded = load(options.intent, {}, render_for_problems);
   const auto count = [&loaded](Severity severity) {
     return std::count_if(loaded.problems.begin(), loaded.problems.end(),
                          [severity](const Problem& p) { return p.severity == severity; });

@@ -20,17 +20,20 @@ void print_change(const Change& change) {
 }
 
 ExitCode run_diff(const IntentOptions& options) {
-  Loaded loaded = load(options);
   std::vector<Rendered> switches;
-  if (!has_errors(loaded.problems)) {
-    for (const SwitchPlan& plan : loaded.plans) {
-      const Vendor* const vendor = find_vendor(plan.os);
-      if (vendor == nullptr) continue;
-      switches.push_back({plan.name, vendor->render(plan)});
-      auto& problems = switches.back().rendering.problems;
-      std::move(problems.begin(), problems.end(), std::back_inserter(loaded.problems));
-    }
-  }
+  const Loaded loaded = load(
+      options, [&](const Intent& intent) { switches.resize(intent.switches.size()); },
+      [&](std::size_t index, const SwitchIntent& device, const SwitchPlan& plan,
+          std::vector<Problem>& problems) {
+        const Vendor* const vendor = find_vendor(plan.os);
+        if (vendor == nullptr) return;
+        Rendering rendering = vendor->render(plan);
+        std::move(rendering.problems.begin(), rendering.problems.end(),
+                  std::back_inserter(problems));
+        switches[index].name = device.name;
+        switches[index].rendering.changes = std::move(rendering.changes);
+      });
+  if (has_errors(loaded.problems)) switches.clear();
   const bool differs = std::any_of(switches.begin(), switches.end(), [](const Rendered& each) {
     return !each.rendering.changes.empty();
   });

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "switch/model/problem.h"
 
@@ -17,18 +17,15 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  // `path` is relative, without "..". False: `problem` says why.
-  bool write(const std::string& path, const std::string& text, bool executable);
+  // `path` is relative, without "..". The problem, or nullopt when all is well. Safe to call from
+  // several threads.
+  std::optional<Problem> write(const std::string& path, const std::string& text,
+                               bool executable) const;
   // Replaces the entries of the target that were written, and leaves its other entries alone.
-  bool commit();
-  const Problem& problem() const { return problem_; }
+  std::optional<Problem> commit() const;
 
  private:
-  bool fail(const std::filesystem::path& path, const std::string& why);
-
   std::filesystem::path target_, partial_;
-  std::filesystem::path made_;  // folder that the last file went to
-  Problem problem_;
 };
 
 }  // namespace dlcp::fabric::cli

@@ -3,12 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "switch/model/intent_file.h"
 #include "switch/model/intent_keys.h"
+#include "switch/model/site_import.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
@@ -57,6 +60,63 @@ void keep_only(const std::string& name, Intent& intent, std::vector<Problem>& pr
                 [&name](const SwitchIntent& device) { return device.name != name; });
 }
 
+// One switch, from its running configuration to what the verb does with it.
+struct Outcome {
+  std::optional<SwitchPlan> plan;
+  std::vector<Problem> problems;
+};
+
+Outcome process(const Intent& intent, std::size_t index, SiteImports& imports, const Visit& visit) {
+  Outcome outcome;
+  const auto keep = [&outcome](std::vector<Problem> problems) {
+    std::move(problems.begin(), problems.end(), std::back_inserter(outcome.problems));
+  };
+  SwitchIntent device = intent.switches[index];
+  auto site = imports.site_of(device);
+  keep(std::move(site.problems));
+  if (!site.value) return outcome;
+  device.site = *site.value;
+  auto plan = plan_switch(intent, device);
+  keep(std::move(plan.problems));
+  if (!plan.value) return outcome;
+  keep(lint_switch(intent, device, *plan.value));
+  if (visit && !has_errors(outcome.problems)) visit(index, device, *plan.value, outcome.problems);
+  if (device.site->document != nullptr) {
+    auto light = std::make_shared<SiteConfig>(*device.site);
+    light->document.reset();
+    plan.value->site = std::move(light);
+  }
+  outcome.plan = std::move(plan.value);
+  return outcome;
+}
+
+void plan_all(const Intent& intent, const Sources& sources, const Visit& visit, Loaded& loaded) {
+  constexpr std::size_t kSwitchesPerThread = 8;
+  constexpr std::size_t kThreadsMax = 16;
+  SiteImports imports(intent.file, sources);
+  const std::size_t count = intent.switches.size();
+  std::vector<Outcome> outcomes(count);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      outcomes[i] = process(intent, i, imports, visit);
+    }
+  };
+  std::vector<std::thread> threads;
+  const std::size_t wanted = std::min(
+      {std::size_t{std::thread::hardware_concurrency()}, count / kSwitchesPerThread, kThreadsMax});
+  for (std::size_t i = 1; i < wanted; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads)
+    thread.join();
+  for (Outcome& outcome : outcomes) {
+    std::move(outcome.problems.begin(), outcome.problems.end(),
+              std::back_inserter(loaded.problems));
+    if (outcome.plan) loaded.plans.push_back(std::move(*outcome.plan));
+  }
+}
+
 }  // namespace
 
 void add_intent_options(CLI::App& verb, IntentOptions& options) {
@@ -81,7 +141,8 @@ Checked<std::string> read_file(const std::string& path) {
   return result;
 }
 
-Loaded load(const IntentOptions& options) {
+Loaded load(const IntentOptions& options, const std::function<void(const Intent&)>& begin,
+            const Visit& visit) {
   Loaded loaded;
   auto text = read_file(options.file);
   if (!text.value) {
@@ -92,21 +153,14 @@ Loaded load(const IntentOptions& options) {
   const fs::path folder = fs::path(options.file).parent_path();
   const Sources sources{
       [&folder](const std::string& file) { return read_file((folder / file).string()); },
-      import_site};
+      import_site, true};
   auto intent = read_intent(options.file, *text.value, sources);
   loaded.problems = std::move(intent.problems);
   if (!intent.value) return loaded;
   if (!options.only.empty()) keep_only(options.only, *intent.value, loaded.problems);
   if (has_errors(loaded.problems)) return loaded;
-  loaded.plans.reserve(intent.value->switches.size());
-  for (const SwitchIntent& device : intent.value->switches) {
-    auto plan = plan_switch(*intent.value, device);
-    std::move(plan.problems.begin(), plan.problems.end(), std::back_inserter(loaded.problems));
-    if (!plan.value) continue;
-    auto found = lint_switch(*intent.value, device, *plan.value);
-    std::move(found.begin(), found.end(), std::back_inserter(loaded.problems));
-    loaded.plans.push_back(std::move(*plan.value));
-  }
+  if (begin) begin(*intent.value);
+  plan_all(*intent.value, sources, visit, loaded);
   auto found = lint_fabric(*intent.value, loaded.plans);
   std::move(found.begin(), found.end(), std::back_inserter(loaded.problems));
   loaded.intent = std::move(intent.value);

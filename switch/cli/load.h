@@ -2,6 +2,7 @@
 // every switch, runs the checks. All problems together, none printed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,15 @@ struct Loaded {
   bool unreadable = false;  // the intent file itself could not be read
 };
 
-Loaded load(const IntentOptions& options);
+// What a verb does with each switch while its running configuration is in memory, in several
+// threads at once. `index` is the switch's place in the intent; the problems are that switch's.
+using Visit = std::function<void(std::size_t index, const SwitchIntent& device,
+                                 const SwitchPlan& plan, std::vector<Problem>& problems)>;
+
+// `begin` is called once, with the intent, before any visit. Plans that come back have no
+// documents.
+Loaded load(const IntentOptions& options, const std::function<void(const Intent&)>& begin = {},
+            const Visit& visit = {});
 
 Checked<std::string> read_file(const std::string& path);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -36,125 +37,120 @@ std::map<std::string, std::string> steps_by_switch(const std::vector<CanaryStep>
   return by_switch;
 }
 
+// What the checks found on this switch, for its report; they begin with its name.
+std::vector<Problem> findings_of(const std::string& name, const std::vector<Problem>& problems) {
+  std::vector<Problem> findings;
+  for (const Problem& problem : problems) {
+    if (problem.rule.empty() || !problem.what.starts_with(name + ": ")) continue;
+    findings.push_back(problem);
+    findings.back().what.erase(0, name.size() + 2);
+  }
+  return findings;
+}
+
+// Renders switches as they are planned, in several threads; nothing appears before commit().
 class Renderer {
  public:
-  Renderer(const RenderOptions& options, Loaded& loaded)
-      : options_(options), loaded_(loaded), folder_(options.folder) {}
+  explicit Renderer(const RenderOptions& options) : options_(options), folder_(options.folder) {}
 
-  ExitCode run() {
-    const auto steps = canary_steps(loaded_.plans);
-    const auto step_of = steps_by_switch(steps);
-    index_findings();
-    for (const SwitchPlan& plan : loaded_.plans) {
-      if (!render(plan, step_of.at(plan.name))) return outcome_;
-      progress();
-    }
-    if (has_errors(loaded_.problems)) return ExitCode::kWrong;
-    if (refused_ > 0) return refuse();
-    if (!folder_.write("FABRIC.md", fabric_text(*loaded_.intent, steps, findings_["fabric"]),
-                       false) ||
-        !folder_.commit()) {
-      return fail();
-    }
-    return ExitCode::kOk;
+  void begin(const Intent& intent) {
+    steps_ = canary_steps(intent);
+    step_of_ = steps_by_switch(steps_);
+    switches_.resize(intent.switches.size());
   }
 
-  std::vector<Rendered>& rendered() { return rendered_; }
-
- private:
-  void index_findings() {
-    for (const Problem& problem : loaded_.problems) {
-      const auto colon = problem.what.find(": ");
-      if (problem.rule.empty() || colon == std::string::npos) continue;
-      Problem bare = problem;
-      bare.what.erase(0, colon + 2);
-      findings_[problem.what.substr(0, colon)].push_back(std::move(bare));
-    }
-  }
-
-  bool render(const SwitchPlan& plan, const std::string& step) {
+  void render(std::size_t index, const SwitchPlan& plan, std::vector<Problem>& problems) {
     const Vendor* const vendor = find_vendor(plan.os);
     if (vendor == nullptr) {
       Problem problem;
       problem.file = options_.intent.file;
       problem.what = fmt::format("nothing renders '{}' (switch '{}')", plan.os, plan.name);
-      loaded_.problems.push_back(std::move(problem));
-      return true;
+      problems.push_back(std::move(problem));
+      return;
     }
     Rendering rendering = vendor->render(plan);
-    std::move(rendering.problems.begin(), rendering.problems.end(),
-              std::back_inserter(loaded_.problems));
+    std::move(rendering.problems.begin(), rendering.problems.end(), std::back_inserter(problems));
     const bool checked =
         std::all_of(rendering.files.begin(), rendering.files.end(), [](const OutputFile& file) {
           return file.grammar_checked || file.kind == FileKind::kVerify;
         });
-    if (!checked && !options_.unverified) {
-      if (refused_++ == 0) refused_first_ = fmt::format("{} ({})", plan.name, plan.os);
-      return true;
+    if (!checked && !options_.unverified) ++refused_;
+    if (refused_ > 0 || has_errors(problems)) return;
+    write(plan, *vendor, rendering, problems);
+    if (options_.intent.json) {
+      for (OutputFile& file : rendering.files)
+        file.text.clear();
+      switches_[index] = {plan.name, std::move(rendering)};
     }
-    if (has_errors(loaded_.problems)) return true;
-    if (!write(plan, *vendor, rendering, step)) {
-      outcome_ = fail();
-      return false;
-    }
-    if (options_.intent.json) rendered_.push_back({plan.name, std::move(rendering)});
-    return true;
+    progress();
   }
 
-  bool write(const SwitchPlan& plan, const Vendor& vendor, const Rendering& rendering,
-             const std::string& step) {
-    for (const OutputFile& file : rendering.files) {
-      if (!folder_.write(plan.name + '/' + file.path, file.text, file.executable)) return false;
-    }
+  ExitCode finish(Loaded& loaded) {
+    if (unwritten_) return ExitCode::kFiles;
+    if (outcome_of(loaded) != ExitCode::kOk) return outcome_of(loaded);
+    if (refused_ > 0) return refuse(loaded);
+    auto problem = folder_.write(
+        "FABRIC.md", fabric_text(*loaded.intent, steps_, findings_of("fabric", loaded.problems)),
+        false);
+    if (!problem) problem = folder_.commit();
+    if (problem) loaded.problems.push_back(*problem);
+    return problem ? ExitCode::kFiles : ExitCode::kOk;
+  }
+
+  const std::vector<Rendered>& switches() const { return switches_; }
+
+ private:
+  void write(const SwitchPlan& plan, const Vendor& vendor, const Rendering& rendering,
+             std::vector<Problem>& problems) {
     const std::string report =
-        report_text(plan, rendering, vendor.verify_commands(plan), findings_[plan.name], step);
-    return folder_.write(plan.name + "/REPORT.md", report, false);
+        report_text(plan, rendering, vendor.verify_commands(plan), findings_of(plan.name, problems),
+                    step_of_.at(plan.name));
+    auto problem = folder_.write(plan.name + "/REPORT.md", report, false);
+    for (const OutputFile& file : rendering.files) {
+      if (problem) break;
+      problem = folder_.write(plan.name + '/' + file.path, file.text, file.executable);
+    }
+    if (!problem) return;
+    problems.push_back(*problem);
+    unwritten_ = true;
   }
 
-  ExitCode refuse() {
+  ExitCode refuse(Loaded& loaded) const {
     Problem problem;
     problem.file = options_.intent.file;
-    problem.what = fmt::format("{} switch{} would get text that no grammar has checked, first {}",
-                               refused_, refused_ == 1 ? "" : "es", refused_first_);
+    problem.what = "some switches would get text that no grammar has checked";
     problem.hint = "add --unverified, and try it on a virtual image first: scripts/switch-lab";
-    loaded_.problems.push_back(std::move(problem));
+    loaded.problems.push_back(std::move(problem));
     return ExitCode::kRefused;
   }
 
-  ExitCode fail() {
-    loaded_.problems.push_back(folder_.problem());
-    return ExitCode::kFiles;
-  }
-
   void progress() {
-    ++done_;
-    if (loaded_.plans.size() < kProgressFrom || done_ % 100 != 0 || isatty(STDERR_FILENO) == 0)
-      return;
-    fmt::print(stderr, "\r{} of {} switches", done_, loaded_.plans.size());
-    if (done_ + 100 > loaded_.plans.size()) fmt::print(stderr, "\n");
+    const std::size_t done = ++done_;
+    if (switches_.size() < kProgressFrom || done % 100 != 0 || isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r{} of {} switches{}", done, switches_.size(),
+               done + 100 > switches_.size() ? "\n" : "");
   }
 
   const RenderOptions& options_;
-  Loaded& loaded_;
-  Folder folder_;
-  std::map<std::string, std::vector<Problem>> findings_;
-  std::vector<Rendered> rendered_;  // for --json
-  std::size_t done_ = 0, refused_ = 0;
-  std::string refused_first_;
-  ExitCode outcome_ = ExitCode::kOk;
+  const Folder folder_;
+  std::vector<CanaryStep> steps_;
+  std::map<std::string, std::string> step_of_;
+  std::vector<Rendered> switches_;  // for --json
+  std::atomic<std::size_t> done_ = 0, refused_ = 0;
+  std::atomic<bool> unwritten_ = false;
 };
 
 ExitCode run_render(const RenderOptions& options) {
-  Loaded loaded = load(options.intent);
-  ExitCode outcome = outcome_of(loaded);
-  std::vector<Rendered> rendered;
-  if (outcome == ExitCode::kOk) {
-    Renderer renderer(options, loaded);
-    outcome = renderer.run();
-    rendered = std::move(renderer.rendered());
-  }
+  Renderer renderer(options);
+  Loaded loaded = load(
+      options.intent, [&renderer](const Intent& intent) { renderer.begin(intent); },
+      [&renderer](std::size_t index, const SwitchIntent&, const SwitchPlan& plan,
+                  std::vector<Problem>& problems) { renderer.render(index, plan, problems); });
+  const ExitCode outcome = renderer.finish(loaded);
   if (options.intent.json) {
-    fmt::print("{}", changes_json(rendered, loaded.problems));
+    const bool done = outcome == ExitCode::kOk;
+    fmt::print("{}",
+               changes_json(done ? renderer.switches() : std::vector<Rendered>(), loaded.problems));
     return outcome;
   }
   print_problems(loaded.problems, false);

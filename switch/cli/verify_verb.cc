@@ -42,19 +42,21 @@ Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::str
 }
 
 ExitCode run_verify(const VerifyOptions& options) {
-  Loaded loaded = load(options.intent);
   std::vector<Verified> switches;
-  if (!has_errors(loaded.problems)) {
-    if (!options.captured.empty() && loaded.plans.size() != 1) {
-      fmt::print(stderr, "error: captured output is of one switch: add --switch NAME\n");
-      return ExitCode::kUsage;
-    }
-    for (const SwitchPlan& plan : loaded.plans) {
-      const Vendor* const vendor = find_vendor(plan.os);
-      if (vendor == nullptr) continue;
-      switches.push_back(verify_one(plan, *vendor, options.captured, loaded.problems));
-    }
+  const Loaded loaded = load(
+      options.intent, [&](const Intent& intent) { switches.resize(intent.switches.size()); },
+      [&](std::size_t index, const SwitchIntent& /*device*/, const SwitchPlan& plan,
+          std::vector<Problem>& problems) {
+        const Vendor* const vendor = find_vendor(plan.os);
+        const bool one = switches.size() == 1;
+        if (vendor == nullptr) return;
+        switches[index] = verify_one(plan, *vendor, one ? options.captured : "", problems);
+      });
+  if (!options.captured.empty() && switches.size() > 1) {
+    fmt::print(stderr, "error: captured output is of one switch: add --switch NAME\n");
+    return ExitCode::kUsage;
   }
+  if (has_errors(loaded.problems)) switches.clear();
   bool wrong = false;
   for (const Verified& each : switches) {
     wrong = wrong || std::any_of(each.findings.begin(), each.findings.end(),

@@ -26,6 +26,8 @@ enum class Trust {
 
 enum class Overlay { kNone, kVxlanUniform };  // uniform: outer DSCP and ECN copied, both ways
 
+struct PendingImport;  // switch/model/site_import.h
+
 struct PortGroup {
   int line = 0;
   std::vector<std::string> ports;  // expanded, as the switch names them
@@ -50,7 +52,8 @@ struct SwitchIntent {
   std::optional<int> alpha_exponent;   // dynamic threshold 2^n; nullopt: the plan chooses
   std::optional<unsigned> hash_seed;
   std::vector<PortGroup> port_groups;
-  std::shared_ptr<const SiteConfig> site;  // never null once the file has been read
+  std::shared_ptr<const SiteConfig> site;       // null only while `import` is pending
+  std::shared_ptr<const PendingImport> import;  // null: the site is declared
 };
 
 struct FabricIntent {

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "dlcp/class_overrides.h"
 #include "switch/model/section.h"
+#include "switch/model/site_import.h"
 #include "switch/model/site_reader.h"
 #include "switch/model/switch_reader.h"
 #include "switch/model/values.h"
@@ -179,6 +181,15 @@ void check_names(Reading& reading, const std::vector<SwitchIntent>& switches) {
   }
 }
 
+void import_all(Reading& reading, const Sources& sources, Intent& intent) {
+  SiteImports imports(intent.file, sources);
+  for (SwitchIntent& device : intent.switches) {
+    auto site = imports.site_of(device);
+    std::move(site.problems.begin(), site.problems.end(), std::back_inserter(reading.problems));
+    if (site.value) device.site = *site.value;
+  }
+}
+
 }  // namespace
 
 Checked<Intent> read_intent(const std::string& file, const std::string& text,
@@ -198,12 +209,15 @@ Checked<Intent> read_intent(const std::string& file, const std::string& text,
   if (const YamlNode* node = top.find("fabric"))
     read_fabric(reading, *node, intent.fabric, presets);
   if (const YamlNode* node = top.find("dlcp")) read_dlcp(reading, *node, sources, intent.dlcp);
-  std::optional<DeclaredSite> site;
-  if (const YamlNode* node = top.find("site")) site = read_site(reading, *node, "site");
-  SwitchReader switches(reading, sources, presets, site ? &*site : nullptr);
+  std::shared_ptr<const DeclaredSite> site;
+  if (const YamlNode* node = top.find("site")) {
+    site = std::make_shared<const DeclaredSite>(read_site(reading, *node, "site"));
+  }
+  SwitchReader switches(reading, presets, site);
   for (const YamlNode* node : top.list("switches"))
     switches.read(*node, intent.switches);
   check_names(reading, intent.switches);
+  if (!sources.import_later && !has_errors(reading.problems)) import_all(reading, sources, intent);
   result.problems = std::move(reading.problems);
   if (!has_errors(result.problems)) result.value = std::move(intent);
   return result;

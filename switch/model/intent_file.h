@@ -17,6 +17,7 @@ struct Sources {
   std::function<Checked<SiteConfig>(const std::string& os, const std::string& file,
                                     const std::string& text)>
       import;
+  bool import_later = false;  // the caller imports, switch by switch, through SiteImports
 };
 
 // All problems of the file at once; a value only where there is no error.

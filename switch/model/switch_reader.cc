@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "switch/model/site_import.h"
 #include "switch/model/values.h"
 
 namespace dlcp::fabric {
@@ -123,52 +124,25 @@ void SwitchReader::read_buffer(const YamlNode& node, const std::string& where,
       section.value("alpha", read_power_of_two, "a power of two such as 1/4, 1 or 2");
 }
 
-std::shared_ptr<const SiteConfig> SwitchReader::import(const SwitchIntent& device,
-                                                       const std::string& file, int line,
-                                                       const DeclaredSite* declared) {
-  auto& known = imports_[device.os + '\n' + file + (declared == site_ ? "" : "\n" + device.name)];
-  if (known != nullptr) return known;
-  auto text = sources_.read(file);
-  if (!text.value) {
-    for (Problem& problem : text.problems) {
-      problem.file = reading_.file;
-      problem.line = line;
-      reading_.problems.push_back(std::move(problem));
-    }
-    return nullptr;
-  }
-  auto imported = sources_.import(device.os, file, *text.value);
-  for (Problem& problem : imported.problems)
-    reading_.problems.push_back(std::move(problem));
-  if (!imported.value) return nullptr;
-  imported.value->source = file;
-  imported.value->imported = true;
-  known = std::make_shared<const SiteConfig>(
-      complete_import(reading_, std::move(*imported.value), declared, line));
-  return known;
-}
-
-std::shared_ptr<const SiteConfig> SwitchReader::site_of(Section& section,
-                                                        const SwitchIntent& device,
-                                                        const DeclaredSite* declared) {
+bool SwitchReader::set_site(Section& section, const std::shared_ptr<const DeclaredSite>& declared,
+                            SwitchIntent& device) {
   if (auto file = section.text("running_config")) {
-    const int line = section.find("running_config")->line;
+    PendingImport wanted{*file, section.find("running_config")->line, true, declared};
     if (const auto at = file->find("{name}"); at != std::string::npos) {
-      file->replace(at, 6, device.name);
+      wanted.file.replace(at, 6, device.name);
+      wanted.shared = false;
     }
-    return import(device, *file, line, declared);
+    device.import = std::make_shared<const PendingImport>(std::move(wanted));
+    return true;
   }
   if (declared != nullptr && declared->has_map) {
-    if (declared != site_) return std::make_shared<const SiteConfig>(declared->config);
-    if (shared_site_ == nullptr) {
-      shared_site_ = std::make_shared<const SiteConfig>(declared->config);
-    }
-    return shared_site_;
+    device.site = {declared, &declared->config};
+    return true;
   }
   reading_.fail(section.line(), fmt::format("{} has no DSCP map of the site", section.where()), "",
                 "running_config, or a site section with dscp_map",
                 "DLCP's rows are merged into what is there; without it nothing is rendered");
-  return nullptr;
+  return false;
 }
 
 void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switches) {
@@ -197,15 +171,14 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   if (seed) device.hash_seed = static_cast<unsigned>(*seed);
   device.port_groups = read_ports(section);
   if (const YamlNode* buffer = section.find("buffer")) read_buffer(*buffer, where, device);
-  std::optional<DeclaredSite> own;
+  std::shared_ptr<const DeclaredSite> declared = site_;
   if (const YamlNode* site = section.find("site")) {
-    own = read_site(reading_, *site, "site of " + where);
+    declared = std::make_shared<const DeclaredSite>(read_site(reading_, *site, "site of " + where));
   }
   if (!names) return;
   for (const std::string& each : *names) {
     device.name = each;
-    device.site = site_of(section, device, own ? &*own : site_);
-    if (device.site == nullptr) return;
+    if (!set_site(section, declared, device)) return;
     switches.push_back(device);
   }
 }

@@ -1,0 +1,42 @@
+// Imports of running configurations, one per switch and late: a fabric's documents together are too
+// large to hold. A file that several switches name is imported once and kept.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "switch/model/intent_file.h"
+#include "switch/model/site_reader.h"
+
+namespace dlcp::fabric {
+
+// What `running_config` of a switch asks for.
+struct PendingImport {
+  std::string file;
+  int line = 0;
+  bool shared = false;  // named without {name}: other switches may name it, too
+  std::shared_ptr<const DeclaredSite> declared;  // null: nothing is declared beside it
+};
+
+// Safe to call from several threads at once.
+class SiteImports {
+ public:
+  SiteImports(std::string intent_file, const Sources& sources)
+      : intent_file_(std::move(intent_file)), sources_(sources) {}
+
+  // The site of a switch: declared, or imported now.
+  Checked<std::shared_ptr<const SiteConfig>> site_of(const SwitchIntent& device);
+
+ private:
+  Checked<std::shared_ptr<const SiteConfig>> import(const std::string& os,
+                                                    const PendingImport& wanted) const;
+
+  const std::string intent_file_;
+  const Sources& sources_;
+  std::mutex shared_mutex_;
+  std::map<std::string, Checked<std::shared_ptr<const SiteConfig>>> shared_;
+};
+
+}  // namespace dlcp::fabric
