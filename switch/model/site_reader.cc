@@ -16,6 +16,11 @@ auto up_to(std::uint64_t max) {
   };
 }
 
+std::optional<unsigned> read_weight(std::string_view text) {
+  const auto weight = read_integer(text, 100);
+  return weight && *weight > 0 ? std::optional(static_cast<unsigned>(*weight)) : std::nullopt;
+}
+
 constexpr std::string_view kClassRange = "a traffic class, 0 to 15";
 constexpr std::string_view kQueueRange = "a queue, 0 to 7";
 
@@ -77,7 +82,7 @@ void read_queue(Reading& reading, const YamlNode& node, const std::string& where
   queue.name = section.text("name").value_or("");
   queue.lossless = section.value("lossless", read_yes_no, "yes or no").value_or(false);
   queue.strict = section.value("strict", read_yes_no, "yes or no").value_or(false);
-  const auto weight = section.value("weight", up_to(100), "a weight, 1 to 100");
+  const auto weight = section.value("weight", read_weight, "a weight, 1 to 100");
   if (weight) queue.weight = *weight;
   queue.min_share = section.value("min_share", read_percent, "a percentage such as 30%");
 }
@@ -85,6 +90,24 @@ void read_queue(Reading& reading, const YamlNode& node, const std::string& where
 void number_queues(SiteConfig& site) {
   for (std::size_t i = 0; i < site.queues.size(); ++i) {
     site.queues[i].queue = static_cast<std::uint8_t>(i);
+  }
+}
+
+// Plans index by these; a configuration may hold anything.
+void check_range(Reading& reading, SiteConfig& site, int line) {
+  for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
+    auto& traffic_class = site.dscp_to_class[dscp];
+    if (!traffic_class || *traffic_class < kTrafficClassesMax) continue;
+    reading.fail(line, fmt::format("{} maps DSCP {} to a class out of range", site.source, dscp),
+                 std::to_string(*traffic_class), std::string(kClassRange));
+    traffic_class.reset();
+  }
+  for (unsigned i = 0; i < kTrafficClassesMax; ++i) {
+    auto& queue = site.class_to_queue[i];
+    if (!queue || *queue < kQueueCount) continue;
+    reading.fail(line, fmt::format("{} maps class {} to a queue out of range", site.source, i),
+                 std::to_string(*queue), std::string(kQueueRange));
+    queue.reset();
   }
 }
 
@@ -141,6 +164,7 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
 SiteConfig complete_import(Reading& reading, SiteConfig imported, const DeclaredSite* declared,
                            int line) {
   number_queues(imported);
+  check_range(reading, imported, line);
   imported.default_class = commonest_class(imported);
   if (declared == nullptr) return imported;
   const SiteConfig& said = declared->config;

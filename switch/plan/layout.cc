@@ -176,6 +176,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   std::uint16_t taken = 0;
   for (const Part& part : choose_parts(capabilities, free.size(), device, layout.merges)) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
+    if (plan.levels.empty()) continue;  // overrides have put its classes into other queues
     if (!choose_queue(intent, device, part, free, plan, result.problems)) continue;
     const auto traffic_class =
         choose_class(*device.site, capabilities, dlcp_dscps, plan.queue, taken);

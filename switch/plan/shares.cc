@@ -29,18 +29,23 @@ SiteWeights site_weights(const SiteConfig& site, std::uint8_t used) {
   return result;
 }
 
+// What a queue asks for. Where levels are queues, the droppable half of a class must not starve the
+// protected one: it asks for a third.
 double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
-  double percent = 0;
-  for (const SwitchQueue part : queue.carries) {
-    if (part == SwitchQueue::kExact) percent += dlcp.exact_percent;
-    if (part == SwitchQueue::kUrgent) percent += dlcp.urgent_percent;
-    if (part == SwitchQueue::kBulk) percent += dlcp.bulk_percent;
+  unsigned held = 0;  // bit: a class of this kind is in the queue
+  for (const Level& level : queue.levels) {
+    for (const TrafficClass member : level.classes)
+      held |= 1U << static_cast<unsigned>(member);
   }
-  // Where levels are queues, what a part wants is divided by what it is offered; the droppable half
-  // must not starve the protected one, so it gets a third.
-  if (queue.levels.size() != 1 || queue.levels.front().classes.empty()) return percent;
-  const bool droppable = queue.name.ends_with("-droppable");
-  return droppable ? percent / 3 : percent;
+  const auto part = [held](TrafficClass member, double share) {
+    return (held >> static_cast<unsigned>(member) & 1) != 0 ? share : 0.0;
+  };
+  const double bulk_droppable = std::max(part(TrafficClass::kBulkMiddle, 1.0 / 3),
+                                         part(TrafficClass::kBulkDroppable, 1.0 / 3));
+  return part(TrafficClass::kExact, dlcp.exact_percent) +
+         dlcp.urgent_percent * (part(TrafficClass::kUrgentProtected, 2.0 / 3) +
+                                part(TrafficClass::kUrgentDroppable, 1.0 / 3)) +
+         dlcp.bulk_percent * (part(TrafficClass::kBulkProtected, 2.0 / 3) + bulk_droppable);
 }
 
 Problem problem_of(const Intent& intent, const SwitchIntent& device, std::string what) {

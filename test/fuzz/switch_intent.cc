@@ -14,19 +14,20 @@ namespace {
 constexpr std::size_t kSwitchesMax = 4;  // ranges repeat one entry; a few of them are enough
 
 const Sources& sources() {
-  static const Sources kSources{[](const std::string& file) {
-                                  Checked<std::string> text;
-                                  text.value = file + ".dscp = 1\ncontrol.dscp = 44\n";
-                                  return text;
-                                },
-                                [](const std::string& os, const std::string&, const std::string&) {
-                                  if (os != "sonic") return Checked<SiteConfig>::failed({});
-                                  Checked<SiteConfig> site;
-                                  site.value.emplace();
-                                  site.value->dscp_to_class.fill(std::uint8_t{1});
-                                  site.value->pfc_priorities = 0x18;
-                                  return site;
-                                }};
+  static const Sources kSources{
+      [](const std::string& file) {
+        Checked<std::string> text;
+        text.value = file + "\nurgent-protected.queue = bulk\nurgent-droppable.queue = bulk\n";
+        return text;
+      },
+      [](const std::string& os, const std::string&, const std::string&) {
+        if (os != "sonic") return Checked<SiteConfig>::failed({});
+        Checked<SiteConfig> site;
+        site.value.emplace();
+        site.value->dscp_to_class.fill(std::uint8_t{1});
+        site.value->pfc_priorities = 0x18;
+        return site;
+      }};
   return kSources;
 }
 

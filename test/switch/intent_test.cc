@@ -118,6 +118,26 @@ TEST_CASE("An import brings the map, the declaration its minimum shares and perm
   CHECK((site.pfc_priorities & 1U << 3) != 0);
 }
 
+TEST_CASE("An import that maps out of range is an error, not an index") {
+  const Sources sources{[](const std::string&) {
+                          Checked<std::string> text;
+                          text.value = "";
+                          return text;
+                        },
+                        [](const std::string&, const std::string&, const std::string&) {
+                          Checked<SiteConfig> site;
+                          site.value.emplace();
+                          site.value->dscp_to_class.fill(std::uint8_t{255});
+                          site.value->class_to_queue.fill(std::uint8_t{9});
+                          return site;
+                        }};
+  const auto intent = read_intent(
+      "x.yaml", leaf_intent("sonic", "tomahawk4", "202311", "    running_config: c.json\n", "1: 1"),
+      sources);
+  CHECK_FALSE(intent.value);
+  CHECK_THAT(to_text(intent.problems.front()), Contains("class out of range"));
+}
+
 TEST_CASE("A declaration that the import contradicts is an error") {
   const Sources sources{[](const std::string&) {
                           Checked<std::string> text;

@@ -118,11 +118,12 @@ TEST_CASE("An ASIC that is not known gets a queue for what is shed") {
   CHECK(shed->levels.size() == 1);
   CHECK(shed->levels.front().drop_bytes.has_value());
   CHECK_FALSE(shed->mark_bytes);
+  double asked = 0;
   for (const QueuePlan& queue : plan.groups.front().queues) {
-    if (&queue.name != &shed->name) {
-      CHECK((queue.name == shed->name || !queue.levels.front().drop_bytes));
-    }
+    asked += queue.share_percent;
+    CHECK((queue.name == shed->name || !queue.levels.front().drop_bytes));
   }
+  CHECK(asked == Approx(50).margin(2));
 }
 
 TEST_CASE("Fewer free queues make parts join, down to one") {
@@ -224,4 +225,17 @@ TEST_CASE("A fixed queue is used, and the others go around it") {
   CHECK(queue_named(plan, "bulk")->queue == 7);
   CHECK(queue_named(plan, "control")->queue == 4);
   check_invariants(plan);
+}
+
+TEST_CASE("Classes that overrides move take their queue's place and share along") {
+  auto intent = dlcp::test::read(leaf_intent());
+  REQUIRE(intent.value);
+  for (auto& row : intent.value->dlcp.classes) {
+    if (row.queue == dlcp::SwitchQueue::kUrgent) row.queue = dlcp::SwitchQueue::kBulk;
+  }
+  const auto plan = plan_switch(*intent.value, intent.value->switches.front());
+  REQUIRE(plan.value);
+  CHECK(plan.value->groups.front().queues.size() == 3);
+  CHECK(queue_named(*plan.value, "bulk")->share_percent == Approx(30).margin(1));
+  check_invariants(*plan.value);
 }
