@@ -1,7 +1,7 @@
 # Warnings, sanitizers and the flags that every target shares, on the interface target dlcp_flags.
 add_library(dlcp_flags INTERFACE)
 target_compile_options(dlcp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-  -Wno-sign-conversion -Wnon-virtual-dtor $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
+  -Wno-sign-conversion $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
 target_include_directories(dlcp_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(dlcp_flags INTERFACE DLCP_VERSION="${PROJECT_VERSION}")
