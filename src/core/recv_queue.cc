@@ -73,7 +73,13 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   message.present.set(chunk);
   ++message.received;
   message.highest = std::max(message.highest, chunk);
-  if (!payload.empty()) placements.push_back({base + header.offset, payload});
+  if (!payload.empty()) {
+    // Written field by field: read back in larger pieces than it was written, it would wait for all
+    // stores before it, which are those of the copy to memory that nobody has touched for a while.
+    Placement& placement = placements.emplace_back();
+    placement.destination = base + header.offset;
+    placement.payload = payload;
+  }
   if (message.complete()) settle();
   return posted ? Verdict::kPlaced : Verdict::kKept;
 }
