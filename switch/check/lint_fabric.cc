@@ -23,9 +23,14 @@ void check_hash_seeds(Findings& findings, const std::vector<SwitchPlan>& plans) 
       silent.insert(plan.role);
     }
   }
-  constexpr std::pair<SwitchRole, SwitchRole> kTiers[] = {
-      {SwitchRole::kLeaf, SwitchRole::kSpine}, {SwitchRole::kSpine, SwitchRole::kSuperSpine}};
-  for (const auto& [below, above] : kTiers) {
+  struct Tiers {
+    SwitchRole below, above;
+  };
+  constexpr Tiers kTiers[] = {{SwitchRole::kLeaf, SwitchRole::kSpine},
+                              {SwitchRole::kSpine, SwitchRole::kSuperSpine}};
+  for (const Tiers& tiers : kTiers) {
+    const SwitchRole below = tiers.below;
+    const SwitchRole above = tiers.above;
     const auto shared = std::find_if(seeds[below].begin(), seeds[below].end(),
                                      [&](unsigned seed) { return seeds[above].count(seed) != 0; });
     if (shared != seeds[below].end()) {
