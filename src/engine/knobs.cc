@@ -230,7 +230,7 @@ std::string knobs_markdown() {
     std::string range = knob.type == KnobType::kText ? "" : range_of(knob);
     for (std::size_t bar = range.find('|'); bar != std::string::npos;
          bar = range.find('|', bar + 2)) {
-      range.insert(bar, "\\");
+      range.insert(bar, 1, '\\');
     }
     out += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", knob.name, type_name(knob.type),
                        knob.unit, knob.fallback, range, knob.help);
