@@ -14,7 +14,7 @@ namespace {
 // in the gap before the answer's answer; after a long one it lets the application's own answer go
 // first.
 constexpr Duration kAckDelay = 50us;
-constexpr Duration kAckDelayShort = 8us;
+constexpr Duration kAckDelayShort = 5us;
 // While packets come fast enough that an ACK still tells of many, the middle of a long message
 // makes do with fewer.
 constexpr Duration kAckDelayFast = 150us;
