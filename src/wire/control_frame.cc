@@ -2,45 +2,14 @@
 
 #include <cstring>
 
-#include "util/crc32c.h"
-#include "wire/codec.h"
+#include "wire/control_form.h"
 
 namespace dlcp::wire {
 namespace {
 
-constexpr std::size_t kTrailerBytes = 4;  // CRC-32C
 constexpr std::size_t kVersionTextMax = 32;
 constexpr std::size_t kPathReportBytes = 14;
 constexpr std::size_t kMessageReportBytes = 10;
-
-Writer begin(Buffer& out, FrameType type, std::uint64_t destination) {
-  out.clear();
-  Writer writer(out);
-  writer.put(kMagic);
-  writer.put(kWireVersion);
-  writer.put(static_cast<std::uint8_t>(type));
-  writer.put(std::uint8_t{0});
-  writer.put(destination);
-  return writer;
-}
-
-void seal(Buffer& out) {
-  const std::uint32_t crc = crc32c(out);
-  Writer(out).put(crc);
-}
-
-// The body of an intact frame of `type`, or nullopt.
-std::optional<Reader> open(std::span<const std::byte> datagram, FrameType type,
-                           bool any_version = false) {
-  if (!control_intact(datagram) || datagram[2] != static_cast<std::byte>(type)) return std::nullopt;
-  if (!any_version && datagram[1] != std::byte{kWireVersion}) return std::nullopt;
-  return Reader(
-      datagram.subspan(kFrameHeadBytes, datagram.size() - kFrameHeadBytes - kTrailerBytes));
-}
-
-std::uint64_t destination_of(std::span<const std::byte> datagram) {
-  return load_le<std::uint64_t>(datagram.data() + 4);
-}
 
 std::optional<ChecksumMode> checksum_mode(std::uint8_t value) {
   if (value > static_cast<std::uint8_t>(ChecksumMode::kFull)) return std::nullopt;
@@ -50,10 +19,10 @@ std::optional<ChecksumMode> checksum_mode(std::uint8_t value) {
 // PING and PONG, and the frames that consist of a head alone, differ in nothing but their type.
 template <class Frame>
 std::optional<Frame> decode_echo(std::span<const std::byte> datagram, FrameType type) {
-  auto reader = open(datagram, type);
+  auto reader = open_frame(datagram, type);
   if (!reader) return std::nullopt;
   Frame frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.echo = reader->get<std::uint32_t>();
   if (!reader->ok()) return std::nullopt;
   return frame;
@@ -61,8 +30,8 @@ std::optional<Frame> decode_echo(std::span<const std::byte> datagram, FrameType 
 
 template <class Frame>
 void encode_echo(const Frame& frame, FrameType type, Buffer& out) {
-  begin(out, type, frame.destination).put(frame.echo);
-  seal(out);
+  begin_frame(out, type, frame.destination).put(frame.echo);
+  seal_frame(out);
 }
 
 }  // namespace
@@ -77,7 +46,7 @@ bool control_intact(std::span<const std::byte> datagram) {
 void set_path(Buffer& frame, PathIndex path) {
   frame[3] = static_cast<std::byte>(path);
   frame.resize(frame.size() - kTrailerBytes);
-  seal(frame);
+  seal_frame(frame);
 }
 
 std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
@@ -90,12 +59,12 @@ std::optional<FrameHead> decode_head(std::span<const std::byte> datagram) {
   if (head.version == kWireVersion && !known) return std::nullopt;
   head.type = static_cast<FrameType>(type);
   head.flags = static_cast<std::uint8_t>(datagram[3]);
-  head.destination = destination_of(datagram);
+  head.destination = frame_destination(datagram);
   return head;
 }
 
 void encode(const Hello& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kHello, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kHello, frame.destination);
   out[1] = std::byte{frame.wire_version};
   writer.put(frame.sender_token);
   writer.put(frame.sender_address.size);
@@ -108,15 +77,15 @@ void encode(const Hello& frame, Buffer& out) {
   writer.put(frame.echo);
   writer.put_text(frame.plugin_version, kVersionTextMax);
   if (out.size() + kTrailerBytes < frame.hello_bytes) out.resize(frame.hello_bytes - kTrailerBytes);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Hello> decode_hello(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kHello, true);
+  auto reader = open_frame(datagram, FrameType::kHello, true);
   if (!reader) return std::nullopt;
   Hello frame;
   frame.wire_version = static_cast<std::uint8_t>(datagram[1]);
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.sender_token = reader->get<std::uint64_t>();
   frame.sender_address.size = reader->get<std::uint8_t>();
   if (frame.sender_address.size > EndpointAddress::kMaxBytes) return std::nullopt;
@@ -140,7 +109,7 @@ std::optional<Hello> decode_hello(std::span<const std::byte> datagram) {
 }
 
 void encode(const Welcome& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kWelcome, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kWelcome, frame.destination);
   writer.put(frame.receiver_token);
   writer.put(frame.datagram_bytes_max);
   writer.put(frame.hello_bytes);
@@ -148,14 +117,14 @@ void encode(const Welcome& frame, Buffer& out) {
   writer.put(frame.features);
   writer.put(frame.echo);
   writer.put_text(frame.plugin_version, kVersionTextMax);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Welcome> decode_welcome(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kWelcome);
+  auto reader = open_frame(datagram, FrameType::kWelcome);
   if (!reader) return std::nullopt;
   Welcome frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.receiver_token = reader->get<std::uint64_t>();
   frame.datagram_bytes_max = reader->get<std::uint32_t>();
   frame.hello_bytes = reader->get<std::uint32_t>();
@@ -171,17 +140,17 @@ std::optional<Welcome> decode_welcome(std::span<const std::byte> datagram) {
 }
 
 void encode(const Refuse& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kRefuse, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kRefuse, frame.destination);
   out[1] = std::byte{frame.wire_version};
   writer.put_text(frame.reason, kReasonBytesMax);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Refuse> decode_refuse(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kRefuse, true);
+  auto reader = open_frame(datagram, FrameType::kRefuse, true);
   if (!reader) return std::nullopt;
   Refuse frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.wire_version = static_cast<std::uint8_t>(datagram[1]);
   frame.reason = reader->get_text();
   if (!reader->ok() || frame.reason.size() > kReasonBytesMax) return std::nullopt;
@@ -189,17 +158,17 @@ std::optional<Refuse> decode_refuse(std::span<const std::byte> datagram) {
 }
 
 void encode(const Start& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kStart, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kStart, frame.destination);
   writer.put(frame.payload_bytes);
   writer.put(static_cast<std::uint8_t>(frame.checksum));
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Start> decode_start(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kStart);
+  auto reader = open_frame(datagram, FrameType::kStart);
   if (!reader) return std::nullopt;
   Start frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.payload_bytes = reader->get<std::uint32_t>();
   const auto checksum = checksum_mode(reader->get<std::uint8_t>());
   if (!reader->ok() || !checksum) return std::nullopt;
@@ -208,18 +177,18 @@ std::optional<Start> decode_start(std::span<const std::byte> datagram) {
 }
 
 void encode(const Started& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kStarted, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kStarted, frame.destination);
   writer.put(frame.posted);
   writer.put(frame.window_packets);
   writer.put(frame.window_epoch);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Started> decode_started(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kStarted);
+  auto reader = open_frame(datagram, FrameType::kStarted);
   if (!reader) return std::nullopt;
   Started frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.posted = reader->get<std::uint32_t>();
   frame.window_packets = reader->get<std::uint32_t>();
   frame.window_epoch = reader->get<std::uint8_t>();
@@ -241,7 +210,7 @@ std::size_t encoded_bytes(const Ack& ack) {
 }
 
 void encode(const Ack& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kAck, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kAck, frame.destination);
   writer.put(frame.completed);
   writer.put(frame.posted);
   writer.put(frame.window_packets);
@@ -265,14 +234,14 @@ void encode(const Ack& frame, Buffer& out) {
   }
   for (const std::uint64_t word : frame.bitmap)
     writer.put(word);
-  seal(out);
+  seal_frame(out);
 }
 
 bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
-  auto reader = open(datagram, FrameType::kAck);
+  auto reader = open_frame(datagram, FrameType::kAck);
   if (!reader) return false;
   out.clear();
-  out.destination = destination_of(datagram);
+  out.destination = frame_destination(datagram);
   out.completed = reader->get<std::uint32_t>();
   out.posted = reader->get<std::uint32_t>();
   out.window_packets = reader->get<std::uint32_t>();
@@ -308,18 +277,18 @@ bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
 }
 
 void encode(const Probe& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kProbe, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kProbe, frame.destination);
   writer.put(frame.echo);
   writer.put(frame.path);
   writer.put(frame.backlog);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Probe> decode_probe(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kProbe);
+  auto reader = open_frame(datagram, FrameType::kProbe);
   if (!reader) return std::nullopt;
   Probe frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.echo = reader->get<std::uint32_t>();
   frame.path = reader->get<std::uint8_t>();
   frame.backlog = reader->get<std::uint32_t>();
@@ -341,41 +310,41 @@ std::optional<Pong> decode_pong(std::span<const std::byte> datagram) {
 }
 
 void encode(const Close& frame, Buffer& out) {
-  begin(out, FrameType::kClose, frame.destination).put(frame.completed);
-  seal(out);
+  begin_frame(out, FrameType::kClose, frame.destination).put(frame.completed);
+  seal_frame(out);
 }
 
 std::optional<Close> decode_close(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kClose);
+  auto reader = open_frame(datagram, FrameType::kClose);
   if (!reader) return std::nullopt;
   Close frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.completed = reader->get<std::uint32_t>();
   if (!reader->ok()) return std::nullopt;
   return frame;
 }
 
 void encode(const CloseAck& frame, Buffer& out) {
-  begin(out, FrameType::kCloseAck, frame.destination);
-  seal(out);
+  begin_frame(out, FrameType::kCloseAck, frame.destination);
+  seal_frame(out);
 }
 
 std::optional<CloseAck> decode_close_ack(std::span<const std::byte> datagram) {
-  if (!open(datagram, FrameType::kCloseAck)) return std::nullopt;
-  return CloseAck{destination_of(datagram)};
+  if (!open_frame(datagram, FrameType::kCloseAck)) return std::nullopt;
+  return CloseAck{frame_destination(datagram)};
 }
 
 void encode(const Reset& frame, Buffer& out) {
-  Writer writer = begin(out, FrameType::kReset, frame.destination);
+  Writer writer = begin_frame(out, FrameType::kReset, frame.destination);
   writer.put_text(frame.reason, kReasonBytesMax);
-  seal(out);
+  seal_frame(out);
 }
 
 std::optional<Reset> decode_reset(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kReset);
+  auto reader = open_frame(datagram, FrameType::kReset);
   if (!reader) return std::nullopt;
   Reset frame;
-  frame.destination = destination_of(datagram);
+  frame.destination = frame_destination(datagram);
   frame.reason = reader->get_text();
   if (!reader->ok() || frame.reason.size() > kReasonBytesMax) return std::nullopt;
   return frame;

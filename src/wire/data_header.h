@@ -40,7 +40,7 @@ struct DataHeader {
   TrafficClass traffic_class = TrafficClass::kExact;
   std::uint8_t window_epoch = 0;
   std::uint8_t reply_path = 0;  // the sender's path on which it last heard the receiver
-  bool licensed = false;  // reserved for bounded loss; always false in wire version 1's exact mode
+  bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
   bool retransmission = false;  // for counters only
   bool payload_crc = false;
 };

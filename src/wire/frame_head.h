@@ -30,10 +30,9 @@ enum class FrameType : std::uint8_t {
   kClose = 11,     // either way: no more; carries the number of messages completed
   kCloseAck = 12,  // answers kClose
   kReset = 13,     // either way: the connection failed, and why
-  // Bounded loss (reserved in version 1; a receiver that never licensed anything counts and ignores
-  // them).
+  // Bounded loss (loss_frame.h).
   kSentOnce = 14,  // sender -> receiver: every packet of the message has been sent once
-  kNeed = 15,      // receiver -> sender: these ranges must be sent again
+  kNeed = 15,      // receiver -> sender: what is missing must be sent again
   kStop = 16,      // receiver -> sender: complete within budget, send no more
   // dlcp doctor --peer: no connection involved.
   kEchoRequest = 17,

@@ -7,6 +7,7 @@
 #include "util/crc32c.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
+#include "wire/loss_frame.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;
@@ -51,6 +52,15 @@ auto fields(const CloseAck& f) {
 }
 auto fields(const Reset& f) {
   return std::tie(f.destination, f.reason);
+}
+auto fields(const SentOnce& f) {
+  return std::tie(f.destination, f.message, f.message_bytes, f.echo, f.path, f.marks);
+}
+auto fields(const Need& f) {
+  return std::tie(f.destination, f.message, f.echo, f.path);
+}
+auto fields(const Stop& f) {
+  return std::tie(f.destination, f.message, f.lost_bytes);
 }
 
 bool same(const Ack& a, const Ack& b) {
@@ -140,6 +150,9 @@ void decode_all(Bytes datagram) {
   round_trip(datagram, decode_close);
   round_trip(datagram, decode_close_ack);
   round_trip(datagram, decode_reset);
+  round_trip(datagram, decode_sent_once);
+  round_trip(datagram, decode_need);
+  round_trip(datagram, decode_stop);
 }
 
 void store_crc(std::span<std::byte> at, std::uint32_t crc) {
@@ -225,6 +238,9 @@ std::vector<std::string> fuzz_seeds() {
   add(Close{.destination = 1});
   add(CloseAck{.destination = 1});
   add(Reset{.destination = 1, .reason = "gone"});
+  add(SentOnce{.destination = 1, .message = 3, .message_bytes = 65536, .marks = {{1, 7}, {2, 9}}});
+  add(Need{.destination = 1, .message = 3});
+  add(Stop{.destination = 1, .message = 3, .lost_bytes = 1408});
   return seeds;
 }
 

@@ -1,0 +1,39 @@
+// The licence to lose of one message (bounded loss): what the layers above know of the collective
+// that it belongs to, and what may be lost of that. Both ends make their own; a message without one
+// at either end is exact.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dlcp::core {
+
+inline constexpr std::uint32_t kBudgetScale = 1'000'000;
+// More than this share nobody can want to lose: a licence that says so is none.
+inline constexpr std::uint32_t kBudgetPpmMax = kBudgetScale / 4;
+
+struct Licence {
+  // Names one run of one collective on one channel; grows from one to the next on a connection. 0:
+  // no licence.
+  std::uint64_t collective = 0;
+  std::uint64_t result_bytes = 0;  // that the collective leaves on each rank, of this channel
+  std::uint32_t ranks = 0;         // of the operation's own communicator
+  std::uint32_t hops = 0;          // of the ring that cross the network, per lap
+  std::uint32_t stage = 0;         // 0-based: the message holds the sums of stage + 1 ranks
+  std::uint32_t budget_ppm = 0;    // P, the lost share of the result, end to end, in millionths
+  std::uint8_t element_bytes = 0;
+
+  // What every byte lost of this message takes away: contributions of so many ranks.
+  std::uint64_t cost() const { return std::uint64_t{stage} + 1; }
+
+  // Whether a message of `bytes` may lose anything under this licence. Stages from ranks - 1 on
+  // carry final values: ranks would end up different.
+  bool covers(std::size_t bytes, std::size_t bytes_min) const {
+    return collective != 0 && budget_ppm > 0 && budget_ppm <= kBudgetPpmMax && ranks >= 2 &&
+           stage + 1 < ranks && hops >= 1 && hops <= ranks && result_bytes > 0 &&
+           (element_bytes == 2 || element_bytes == 4) && bytes % element_bytes == 0 &&
+           bytes >= bytes_min && bytes > 0;
+  }
+};
+
+}  // namespace dlcp::core

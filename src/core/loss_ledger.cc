@@ -1,0 +1,53 @@
+#include "core/loss_ledger.h"
+
+#include <utility>
+
+namespace dlcp::core {
+namespace {
+
+// Collectives that receives are posted for at one time, at most one per request.
+constexpr std::size_t kPoolsMax = 128;
+
+}  // namespace
+
+std::uint64_t LossLedger::budget(const Licence& licence) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide contributions = static_cast<Wide>(licence.result_bytes) * licence.ranks;
+  const Wide share = contributions * licence.budget_ppm / kBudgetScale / licence.hops;
+  return static_cast<std::uint64_t>(share);
+}
+
+void LossLedger::open(const Licence& licence) {
+  if (licence.collective <= newest_) return;
+  newest_ = licence.collective;
+  pools_.push_back({licence, budget(licence), 0});
+  if (pools_.size() > kPoolsMax) pools_.pop_front();
+}
+
+const LossLedger::Pool* LossLedger::find(std::uint64_t collective) const {
+  for (std::size_t i = pools_.size(); i > 0; --i) {
+    if (pools_[i - 1].licence.collective == collective) return &pools_[i - 1];
+  }
+  return nullptr;
+}
+
+bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
+                         std::uint64_t message_bytes) {
+  auto* pool = const_cast<Pool*>(std::as_const(*this).find(licence.collective));
+  if (pool == nullptr) return false;
+  const Licence& first = pool->licence;
+  const bool agrees = first.result_bytes == licence.result_bytes && first.ranks == licence.ranks &&
+                      first.hops == licence.hops && first.budget_ppm == licence.budget_ppm;
+  if (!agrees || lost_bytes > message_bytes / kMessageShareMax) return false;
+  const std::uint64_t cost = lost_bytes * licence.cost();
+  if (cost > pool->budget - pool->spent) return false;
+  pool->spent += cost;
+  return true;
+}
+
+std::uint64_t LossLedger::spent(std::uint64_t collective) const {
+  const Pool* pool = find(collective);
+  return pool == nullptr ? 0 : pool->spent;
+}
+
+}  // namespace dlcp::core

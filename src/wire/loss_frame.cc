@@ -1,0 +1,83 @@
+#include "wire/loss_frame.h"
+
+#include "wire/control_form.h"
+
+namespace dlcp::wire {
+namespace {
+
+constexpr std::size_t kMarkBytes = 5;
+
+}  // namespace
+
+void encode(const SentOnce& frame, Buffer& out) {
+  Writer writer = begin_frame(out, FrameType::kSentOnce, frame.destination);
+  writer.put(frame.message);
+  writer.put(frame.message_bytes);
+  writer.put(frame.echo);
+  writer.put(frame.path);
+  writer.put(static_cast<std::uint16_t>(frame.marks.size()));
+  for (const PathMark& mark : frame.marks) {
+    writer.put(mark.path);
+    writer.put(mark.sequence);
+  }
+  seal_frame(out);
+}
+
+std::optional<SentOnce> decode_sent_once(std::span<const std::byte> datagram) {
+  auto reader = open_frame(datagram, FrameType::kSentOnce);
+  if (!reader) return std::nullopt;
+  SentOnce frame;
+  frame.destination = frame_destination(datagram);
+  frame.message = reader->get<std::uint32_t>();
+  frame.message_bytes = reader->get<std::uint32_t>();
+  frame.echo = reader->get<std::uint32_t>();
+  frame.path = reader->get<std::uint8_t>();
+  const std::size_t marks = reader->get<std::uint16_t>();
+  if (!reader->ok() || reader->left() != marks * kMarkBytes) return std::nullopt;
+  frame.marks.resize(marks);
+  for (PathMark& mark : frame.marks) {
+    mark.path = reader->get<std::uint8_t>();
+    mark.sequence = reader->get<std::uint32_t>();
+  }
+  return frame;
+}
+
+void encode(const Need& frame, Buffer& out) {
+  Writer writer = begin_frame(out, FrameType::kNeed, frame.destination);
+  writer.put(frame.message);
+  writer.put(frame.echo);
+  writer.put(frame.path);
+  seal_frame(out);
+}
+
+std::optional<Need> decode_need(std::span<const std::byte> datagram) {
+  auto reader = open_frame(datagram, FrameType::kNeed);
+  if (!reader) return std::nullopt;
+  Need frame;
+  frame.destination = frame_destination(datagram);
+  frame.message = reader->get<std::uint32_t>();
+  frame.echo = reader->get<std::uint32_t>();
+  frame.path = reader->get<std::uint8_t>();
+  if (!reader->ok()) return std::nullopt;
+  return frame;
+}
+
+void encode(const Stop& frame, Buffer& out) {
+  Writer writer = begin_frame(out, FrameType::kStop, frame.destination);
+  writer.put(frame.message);
+  writer.put(frame.lost_bytes);
+  seal_frame(out);
+}
+
+std::optional<Stop> decode_stop(std::span<const std::byte> datagram) {
+  auto reader = open_frame(datagram, FrameType::kStop);
+  if (!reader) return std::nullopt;
+  Stop frame;
+  frame.destination = frame_destination(datagram);
+  frame.message = reader->get<std::uint32_t>();
+  frame.lost_bytes = reader->get<std::uint32_t>();
+  if (!reader->ok()) return std::nullopt;
+  return frame;
+}
+
+}  // namespace dlcp::wire

@@ -1,0 +1,57 @@
+// The three frames of bounded loss: how both ends agree that a licensed message is as complete as
+// it will get. Layout as in control_frame.h: head, fields in the order declared here, CRC-32C.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wire/control_frame.h"
+
+namespace dlcp::wire {
+
+// The last packet that a message sent on a path, retransmissions left out.
+struct PathMark {
+  std::uint8_t path = 0;
+  std::uint32_t sequence = 0;
+  friend bool operator==(const PathMark&, const PathMark&) = default;
+};
+
+// Sender -> receiver: every packet of the message has been sent once. It travels behind the
+// message's last packet on `path`, in the message's class and not in the control class: on that
+// path nothing of the message is on its way any more once this has come.
+struct SentOnce {
+  std::uint64_t destination = 0;
+  std::uint32_t message = 0;
+  std::uint32_t message_bytes = 0;
+  std::uint32_t echo = 0;  // send time; NEED brings it back
+  std::uint8_t path = 0;
+  std::vector<PathMark> marks;  // every path that the message used
+};
+
+// Receiver -> sender: this message must arrive whole; what the ACK beside it does not report is to
+// be sent again.
+struct Need {
+  std::uint64_t destination = 0;
+  std::uint32_t message = 0;
+  std::uint32_t echo = 0;  // of the SENT_ONCE that settled it
+  std::uint8_t path = 0;   // likewise
+};
+
+// Receiver -> sender: complete within budget, send no more of it. The ACKs say so too.
+struct Stop {
+  std::uint64_t destination = 0;
+  std::uint32_t message = 0;
+  std::uint32_t lost_bytes = 0;
+};
+
+void encode(const SentOnce&, Buffer& out);
+void encode(const Need&, Buffer& out);
+void encode(const Stop&, Buffer& out);
+
+std::optional<SentOnce> decode_sent_once(std::span<const std::byte> datagram);
+std::optional<Need> decode_need(std::span<const std::byte> datagram);
+std::optional<Stop> decode_stop(std::span<const std::byte> datagram);
+
+}  // namespace dlcp::wire

@@ -1,0 +1,135 @@
+// The arithmetic of the budget, at its exact boundaries.
+#include "core/loss_ledger.h"
+
+#include "catch.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using core::Licence;
+using core::LossLedger;
+
+namespace {
+
+// P = 1%, a ring of four hosts, a result of 1 MiB on this channel.
+Licence licence(std::uint64_t collective, std::uint32_t stage) {
+  return {collective, std::uint64_t{1} << 20, 4, 4, stage, 10'000, 4};
+}
+
+constexpr std::uint64_t kMessage = std::uint64_t{1} << 20;
+
+}  // namespace
+
+TEST_CASE("a receiving rank may lose P x bytes x ranks / hops contributions", "[ledger]") {
+  CHECK(LossLedger::budget(licence(1, 0)) == 10'485);  // 1% of 1 MiB, as ranks = hops
+  Licence two_hosts = licence(1, 0);
+  two_hosts.ranks = 16;
+  two_hosts.hops = 2;
+  CHECK(LossLedger::budget(two_hosts) == 83'886);
+  Licence huge = licence(1, 0);
+  huge.result_bytes = std::uint64_t{1} << 40;
+  huge.ranks = huge.hops = 4096;
+  CHECK(LossLedger::budget(huge) == (std::uint64_t{1} << 40) / 100);
+}
+
+TEST_CASE("the pool can be spent to the last byte, and not beyond", "[ledger]") {
+  LossLedger ledger;
+  ledger.open(licence(1, 0));
+  CHECK_FALSE(ledger.reserve(licence(1, 0), 10'486, kMessage));
+  CHECK(ledger.spent(1) == 0);
+  CHECK(ledger.reserve(licence(1, 0), 10'000, kMessage));
+  CHECK_FALSE(ledger.reserve(licence(1, 0), 486, kMessage));
+  CHECK(ledger.reserve(licence(1, 0), 485, kMessage));
+  CHECK_FALSE(ledger.reserve(licence(1, 0), 1, kMessage));
+}
+
+TEST_CASE("a byte of a later stage costs as many contributions as it holds", "[ledger]") {
+  LossLedger ledger;
+  ledger.open(licence(1, 2));
+  CHECK_FALSE(ledger.reserve(licence(1, 2), 3496, kMessage));
+  CHECK(ledger.reserve(licence(1, 2), 3495, kMessage));
+  CHECK(ledger.spent(1) == 10'485);
+}
+
+TEST_CASE("no message may lose more than a quarter of itself", "[ledger]") {
+  LossLedger ledger;
+  ledger.open(licence(1, 0));
+  CHECK_FALSE(ledger.reserve(licence(1, 0), 1025, 4096));
+  CHECK(ledger.reserve(licence(1, 0), 1024, 4096));
+}
+
+TEST_CASE("a collective has one pool, opened once, however late its messages are", "[ledger]") {
+  LossLedger ledger;
+  ledger.open(licence(5, 0));
+  CHECK(ledger.reserve(licence(5, 0), 10'485, kMessage));
+  ledger.open(licence(6, 0));
+  ledger.open(licence(5, 1));  // its number again: nothing new to spend
+  CHECK_FALSE(ledger.reserve(licence(5, 0), 1, kMessage));
+  CHECK(ledger.reserve(licence(6, 0), 10'485, kMessage));
+  ledger.open(licence(4, 0));  // one that was left out may not come later
+  CHECK_FALSE(ledger.reserve(licence(4, 0), 1, kMessage));
+}
+
+TEST_CASE("messages that disagree about their collective lose nothing", "[ledger]") {
+  LossLedger ledger;
+  ledger.open(licence(1, 0));
+  for (int field = 0; field < 4; ++field) {
+    Licence other = licence(1, 1);
+    if (field == 0) other.result_bytes *= 2;
+    if (field == 1) other.ranks = 8;
+    if (field == 2) other.hops = 2;
+    if (field == 3) other.budget_ppm = 20'000;
+    CHECK_FALSE(ledger.reserve(other, 1, kMessage));
+  }
+  CHECK(ledger.reserve(licence(1, 1), 1, kMessage));
+}
+
+TEST_CASE("thousands of collectives later nothing old is remembered or granted", "[ledger]") {
+  LossLedger ledger;
+  for (std::uint64_t collective = 1; collective <= 10'000; ++collective)
+    ledger.open(licence(collective, 0));
+  CHECK_FALSE(ledger.reserve(licence(1, 0), 1, kMessage));
+  CHECK(ledger.reserve(licence(10'000, 0), 1, kMessage));
+}
+
+TEST_CASE("all ranks of a ring together never lose more than P of the result", "[ledger]") {
+  Rng rng(11);
+  for (int round = 0; round < 2000; ++round) {
+    const auto ranks = static_cast<std::uint32_t>(2 + rng.below(63));
+    const auto hops = static_cast<std::uint32_t>(1 + rng.below(ranks));
+    const auto ppm = static_cast<std::uint32_t>(1 + rng.below(core::kBudgetPpmMax));
+    const std::uint64_t result = 1 + rng.below(std::uint64_t{1} << 30);
+    std::uint64_t lost = 0;  // contributions
+    for (std::uint32_t hop = 0; hop < hops; ++hop) {
+      LossLedger ledger;
+      for (int i = 0; i < 200; ++i) {
+        const Licence message{
+            1, result, ranks, hops, static_cast<std::uint32_t>(rng.below(ranks - 1)), ppm, 4};
+        ledger.open(message);
+        const std::uint64_t bytes = rng.below(result / 16 + 2);
+        if (ledger.reserve(message, bytes, 4 * bytes)) lost += bytes * (message.stage + 1);
+      }
+    }
+    REQUIRE(static_cast<double>(lost) <=
+            static_cast<double>(ppm) / core::kBudgetScale * static_cast<double>(result) * ranks);
+  }
+}
+
+TEST_CASE("a licence covers partial sums of whole floating-point elements, long enough",
+          "[ledger]") {
+  constexpr std::size_t kMin = 65'536;
+  CHECK(licence(1, 0).covers(kMin, kMin));
+  CHECK_FALSE(licence(1, 0).covers(kMin - 4, kMin));
+  CHECK_FALSE(licence(1, 0).covers(kMin + 2, kMin));
+  CHECK(licence(1, 2).covers(kMin, kMin));
+  CHECK_FALSE(licence(1, 3).covers(kMin, kMin));  // all-gather
+  CHECK_FALSE(licence(0, 0).covers(kMin, kMin));
+  for (int field = 0; field < 5; ++field) {
+    Licence none = licence(1, 0);
+    if (field == 0) none.budget_ppm = 0;
+    if (field == 1) none.budget_ppm = core::kBudgetPpmMax + 1;
+    if (field == 2) none.element_bytes = 8;
+    if (field == 3) none.hops = 0;
+    if (field == 4) none.result_bytes = 0;
+    CHECK_FALSE(none.covers(kMin, kMin));
+  }
+}

@@ -1,0 +1,52 @@
+#include "wire/loss_frame.h"
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::wire;
+
+TEST_CASE("the frames of bounded loss come back as they were sent") {
+  Buffer bytes;
+  encode(SentOnce{42, 7, 1 << 20, 1234, 3, {{3, 100}, {15, 0xffffffff}}}, bytes);
+  const auto sent_once = decode_sent_once(bytes);
+  REQUIRE(sent_once);
+  CHECK(sent_once->destination == 42);
+  CHECK(sent_once->message == 7);
+  CHECK(sent_once->message_bytes == 1 << 20);
+  CHECK(sent_once->echo == 1234);
+  CHECK(sent_once->path == 3);
+  CHECK(sent_once->marks == std::vector<PathMark>{{3, 100}, {15, 0xffffffff}});
+
+  encode(Need{42, 7, 1234, 3}, bytes);
+  const auto need = decode_need(bytes);
+  REQUIRE(need);
+  CHECK(need->message == 7);
+  CHECK(need->echo == 1234);
+  CHECK(need->path == 3);
+  CHECK_FALSE(decode_stop(bytes));
+
+  encode(Stop{42, 7, 2816}, bytes);
+  const auto stop = decode_stop(bytes);
+  REQUIRE(stop);
+  CHECK(stop->message == 7);
+  CHECK(stop->lost_bytes == 2816);
+}
+
+TEST_CASE("SENT_ONCE with a mark for each of 200 paths fits a control frame") {
+  SentOnce frame;
+  for (unsigned path = 0; path < 200; ++path)
+    frame.marks.push_back({static_cast<std::uint8_t>(path), path});
+  Buffer bytes;
+  encode(frame, bytes);
+  CHECK(bytes.size() <= kControlFrameBytesMax);
+  REQUIRE(decode_sent_once(bytes));
+  CHECK(decode_sent_once(bytes)->marks == frame.marks);
+}
+
+TEST_CASE("a SENT_ONCE whose count does not match its length is refused") {
+  Buffer bytes;
+  encode(SentOnce{.marks = {{1, 2}, {3, 4}}}, bytes);
+  bytes[12 + 13] = std::byte{3};  // marks
+  set_path(bytes, 0);             // seals it anew
+  CHECK_FALSE(decode_sent_once(bytes));
+}
