@@ -281,15 +281,6 @@ class Renderer {
         {"guard.py", std::string(embedded::kEosGuard), FileKind::kConfig, true, true});
   }
 
-  bool has_separate_depths() const {
-    for (const auto& group : plan_.groups)
-      for (const auto& queue : group.queues)
-        for (const auto& level : queue.levels)
-          if (queue.mark_bytes && level.drop_bytes && *level.drop_bytes != *queue.mark_bytes)
-            return true;
-    return false;
-  }
-
   void add_notes(bool imported) {
     if (!imported)
       note(Severity::kWarning,
@@ -303,11 +294,12 @@ class Renderer {
            "`qos random-detect ecn allow non-ect` is set: not-ECT packets pass the ECN threshold, "
            "so "
            "only drop-precedence thresholds drop them early");
-    else if (has_separate_depths())
+    else
       note(Severity::kWarning,
            "without `qos random-detect ecn allow non-ect` (one setting for the whole switch, not "
            "changed here) some platforms drop not-ECT packets at the ECN threshold already, before "
-           "their drop-precedence thresholds: everything droppable is then one level");
+           "their drop-precedence thresholds: everything droppable is then one level, and is shed "
+           "there even where this report says that nothing is");
     note(Severity::kNote, "thresholds and queues are written as `" + queue_word_ +
                               "`; platforms differ in that word: compare `show qos profile`");
   }
