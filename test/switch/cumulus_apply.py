@@ -7,12 +7,11 @@ The stand-in keeps the applied configuration in a file and knows config show, pa
 apply and unset. Exit: 0 if all expectations hold."""
 
 import json
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
+
+import stand_in
+from stand_in import expect, expect_nothing_to_do
 
 STAND_IN = r'''#!/usr/bin/env python3
 import json, os, pathlib, sys
@@ -74,35 +73,15 @@ elif verb == ["config", "apply"]:
 '''
 
 
-class Switch:
+class Switch(stand_in.Switch):
     def __init__(self, folder):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dlcp-cumulus-"))
-        self.folder = self.root / "leaf"
-        shutil.copytree(folder, self.folder)
-        nv = self.root / "bin" / "nv"
-        nv.parent.mkdir()
-        nv.write_text(STAND_IN)
-        nv.chmod(0o755)
-
-    def run(self, script, *arguments, **extra):
-        environment = {**os.environ, "STATE": str(self.root), **extra,
-                       "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
-        return subprocess.run(["bash", str(self.folder / script), *arguments], env=environment,
-                              capture_output=True, text=True, timeout=60)
+        super().__init__("cumulus", folder, {"nv": STAND_IN})
 
     def config(self):
         return json.loads((self.root / "applied.json").read_text())
 
     def put(self, config):
         (self.root / "applied.json").write_text(json.dumps(config))
-
-
-def expect(condition, what, result=None):
-    if not condition:
-        print(f"FAILED: {what}")
-        if result is not None:
-            print(f"exit {result.returncode}\n{result.stdout}{result.stderr}")
-        sys.exit(1)
 
 
 def main():
@@ -122,8 +101,7 @@ def main():
     planned = switch.config()
     expect(result.returncode == 0 and planned != imported, "apply changes it", result)
     expect(planned["interface"]["swp1"]["qos"]["mapping"]["profile"].startswith("DLCP"), "port profile")
-    result = switch.run("apply.sh")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "twice is a no-op", result)
+    expect_nothing_to_do(switch, "apply.sh")
 
     drifted = switch.config()
     profile = next(name for name in planned["qos"]["congestion-control"] if name.startswith("DLCP"))
@@ -137,13 +115,11 @@ def main():
     result = switch.run("rollback.sh")
     expect(result.returncode == 0, "rollback works", result)
     switch_back = switch.config()
-    sys.dont_write_bytecode = True
     sys.path.insert(0, str(folder))
     from guard import leaves  # "swp1-4" is swp1 to swp4; an empty map is no setting
     settings = [{k: v for k, v in leaves(c).items() if v != "{}"} for c in (switch_back, imported)]
     expect(settings[0] == settings[1], "rollback gives it back", result)
-    result = switch.run("rollback.sh")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "rolled back twice", result)
+    expect_nothing_to_do(switch, "rollback.sh")
 
     canary = sorted(p.stem for p in folder.glob("20-*.yaml"))[0]
     result = switch.run("apply.sh", "10-definitions", canary)
@@ -159,7 +135,7 @@ def main():
     switch.put(moved)
     result = switch.run("apply.sh")
     expect(result.returncode == 3 and "swp1" in result.stderr, "apply refuses a moved port", result)
-    shutil.rmtree(switch.root)
+    switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 
 

@@ -6,12 +6,12 @@ usage: eos_apply.py FOLDER RUNNING RENDER   (RENDER FOLDER RUNNING renders anew,
 The stand-in knows show running-config and configure sessions with the statements that DLCP writes, and
 prints the DSCP map in groups, as EOS does. Exit: 0 if all expectations hold."""
 
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
+
+import stand_in
+from stand_in import expect, expect_nothing_to_do
 
 STAND_IN = r'''#!/usr/bin/env python3
 import json, os, pathlib, re, sys
@@ -113,38 +113,20 @@ for raw in sys.stdin.read().splitlines():
 '''
 
 
-class Switch:
+class Switch(stand_in.Switch):
     def __init__(self, folder, text):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dlcp-eos-"))
-        self.folder = self.root / "leaf"
-        shutil.copytree(folder, self.folder)
-        self.stand_in = self.root / "stand_in.py"
-        self.stand_in.write_text(STAND_IN)
-        self.environment = {**os.environ, "STATE": str(self.root),
-                            "DLCP_RUN": f"{sys.executable} {self.stand_in}"}
+        super().__init__("eos", folder, {"eos-cli": STAND_IN})
+        self.environment["DLCP_RUN"] = "eos-cli"
         (self.root / "config.json").write_text('{"maps": {}, "blocks": {}, "rest": []}')
         lines = [l for l in text.splitlines() if l.strip() not in ("", "!", "end") and not l.startswith("!")]
         self.cli("configure session load", *lines, "end", "configure session load commit")
 
-    def cli(self, *lines, **extra):
-        return subprocess.run([sys.executable, str(self.stand_in)], input="\n".join(lines) + "\n", text=True,
-                              capture_output=True, timeout=60, check=True,
-                              env={**self.environment, **extra}).stdout
+    def cli(self, *lines):
+        return subprocess.run([str(self.root / "bin" / "eos-cli")], input="\n".join(lines) + "\n", text=True,
+                              capture_output=True, timeout=60, check=True, env=self.environment).stdout
 
     def running(self):
         return self.cli("show running-config")
-
-    def run(self, script, *arguments, **extra):
-        return subprocess.run(["bash", str(self.folder / script), *arguments], capture_output=True, text=True,
-                              timeout=60, env={**self.environment, **extra})
-
-
-def expect(condition, what, result=None):
-    if not condition:
-        print(f"FAILED: {what}")
-        if result is not None:
-            print(f"exit {result.returncode}\n{result.stdout}{result.stderr}")
-        sys.exit(1)
 
 
 def main():
@@ -160,8 +142,7 @@ def main():
     result = switch.run("apply.sh", "leaf")
     planned = switch.running()
     expect(result.returncode == 0 and "service-profile DLCP-1-STORAGE" in planned, "apply works", result)
-    result = switch.run("apply.sh", "leaf")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "twice is a no-op", result)
+    expect_nothing_to_do(switch, "apply.sh", "leaf")
     if len(sys.argv) > 3:
         (switch.root / "again.eos").write_text(planned)
         again = switch.root / "again"
@@ -175,8 +156,7 @@ def main():
                "configure session x commit")
     result = switch.run("rollback.sh", "leaf")
     expect(result.returncode == 0 and switch.running() == imported, "rollback gives it back", result)
-    result = switch.run("rollback.sh", "leaf")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "rolled back twice", result)
+    expect_nothing_to_do(switch, "rollback.sh", "leaf")
 
     result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
     expect(result.returncode == 0 and imported != switch.running() != planned, "a canary first", result)
@@ -188,7 +168,7 @@ def main():
                "configure session x commit")
     result = switch.run("apply.sh", "leaf")
     expect(result.returncode == 3 and "Ethernet1/1" in result.stderr, "apply refuses a moved port", result)
-    shutil.rmtree(switch.root)
+    switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 
 

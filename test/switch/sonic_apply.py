@@ -8,12 +8,11 @@ RFC 6902 patch to it or refuses, `config checkpoint` and `config rollback` copy 
 expectations hold."""
 
 import json
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
+
+import stand_in
+from stand_in import expect, expect_nothing_to_do
 
 STAND_IN = r'''#!/usr/bin/env python3
 import json, os, pathlib, shutil, sys
@@ -59,23 +58,11 @@ elif sys.argv[1] == "apply-patch":
 '''
 
 
-class Switch:
+class Switch(stand_in.Switch):
     def __init__(self, folder, imported):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dlcp-sonic-"))
-        self.folder = self.root / "leaf1"
-        shutil.copytree(folder, self.folder)
+        super().__init__("sonic", folder, {"config": STAND_IN, "sonic-cfggen": STAND_IN,
+                                           "sudo": '#!/bin/sh\nexec "$@"\n'})
         self.put(imported)
-        for tool in ("config", "sonic-cfggen", "sudo"):
-            path = self.root / "bin" / tool
-            path.parent.mkdir(exist_ok=True)
-            path.write_text('#!/bin/sh\nexec "$@"\n' if tool == "sudo" else STAND_IN)
-            path.chmod(0o755)
-
-    def run(self, script, *arguments, **extra):
-        environment = {**os.environ, "STATE": str(self.root), **extra,
-                       "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
-        return subprocess.run(["bash", str(self.folder / script), *arguments], env=environment,
-                              capture_output=True, text=True, timeout=60)
 
     def config(self):
         return json.loads((self.root / "config_db.json").read_text())
@@ -85,14 +72,6 @@ class Switch:
 
     def log(self):
         return (self.root / "log").read_text()
-
-
-def expect(condition, what, result=None):
-    if not condition:
-        print(f"FAILED: {what}")
-        if result is not None:
-            print(f"exit {result.returncode}\n{result.stdout}{result.stderr}")
-        sys.exit(1)
 
 
 def main():
@@ -105,12 +84,10 @@ def main():
     result = switch.run("apply.sh")
     expect(result.returncode == 0 and switch.config() == planned, "apply gives the plan", result)
     expect("checkpoint dlcp-apply" in switch.log(), "a checkpoint comes first", result)
-    result = switch.run("apply.sh")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "twice is a no-op", result)
+    expect_nothing_to_do(switch, "apply.sh")
     result = switch.run("rollback.sh")
     expect(result.returncode == 0 and switch.config() == imported, "rollback gives it back", result)
-    result = switch.run("rollback.sh")
-    expect(result.returncode == 0 and "nothing to do" in result.stdout, "rolled back twice", result)
+    expect_nothing_to_do(switch, "rollback.sh")
 
     canary = sorted(p.name for p in folder.glob("20-*.json-patch"))[0]
     result = switch.run("apply.sh", "10-definitions.json-patch", canary)
@@ -136,7 +113,7 @@ def main():
     switch.put(imported)
     result = switch.run("apply.sh", REFUSE=canary)
     expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
-    shutil.rmtree(switch.root)
+    switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 
 
