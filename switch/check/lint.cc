@@ -179,6 +179,13 @@ void check_ports(Findings& findings, const SwitchPlan& plan) {
     }
     if (group.lag.empty()) continue;
     const auto [at, fresh] = lags.emplace(group.lag, &group);
+    if (fresh) {
+      findings.note("lag-members",
+                    fmt::format("members of {} are configured one by one: a member added later has "
+                                "none of DLCP's rows",
+                                group.lag),
+                    "render again when members change; its hash needs the UDP source port, too");
+    }
     if (!fresh && (at->second->bits_per_second != group.bits_per_second ||
                    at->second->trust != group.trust)) {
       findings.error("uneven-lag", "members of a link aggregate differ in speed or trust",
@@ -201,6 +208,12 @@ void check_senders(Findings& findings, const SwitchPlan& plan) {
                   "levels are told apart by the ECN field: every sender must be able to set it "
                   "per packet",
                   "`dlcp doctor --peer HOST` shows whether marks survive");
+  }
+  if (plan.overlay == Overlay::kVxlanUniform) {
+    findings.warning("overlay-copies-marks",
+                     "DLCP's marks cross the overlay only where tunnels copy DSCP and ECN into the "
+                     "outer header, and ECN marks back out of it; this is not rendered",
+                     "`dlcp doctor --peer HOST` through the overlay shows whether they do");
   }
   if (!plan.capabilities.hash_settable) {
     findings.note("hash-fields", "ECMP hash fields are not configured on this target",

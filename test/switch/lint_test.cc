@@ -146,6 +146,19 @@ TEST_CASE("Untrusted ports whose marks survive are pointed out") {
   CHECK(severity_after("marks-survive", [](Scene&) {}).empty());
 }
 
+TEST_CASE("Link aggregates and overlays come with what their owner has to know") {
+  auto text = leaf_intent("eos", "tomahawk4", "4.30.2F", "    overlay: vxlan-uniform\n");
+  CHECK(severity_after(
+            "lag-members", [](Scene&) {}, text)
+            .empty());
+  CHECK(severity_after(
+            "overlay-copies-marks", [](Scene&) {}, text) == "warning");
+  CHECK(severity_after("overlay-copies-marks", [](Scene&) {}).empty());
+  text.replace(text.find("trust: dscp"), 11, "trust: dscp, lag: Port-Channel1");
+  CHECK(severity_after(
+            "lag-members", [](Scene&) {}, text) == "note");
+}
+
 TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels that differ") {
   const Scene scene = scene_of(leaf_intent());
   SwitchPlan leaf = scene.plan;
