@@ -1,0 +1,331 @@
+#!/bin/bash
+# Queues of switch leaf4 for DLCP, made by dlcp-switch: change the intent file and render again,
+# not this file.
+#
+#   dlcp-qos.sh apply      puts the queues on every port; where they are already, does nothing
+#   dlcp-qos.sh rollback   takes them away and puts back what was there
+#   dlcp-qos.sh show       per port: applied, not applied or changed since, and its counters
+#
+# A port whose queues have changed since they were imported or applied is refused, and nothing is
+# changed then. What was there before is kept in $DLCP_SWITCH_STATE (default /var/lib/dlcp-switch).
+# Exit: 0 done; 1 failed, and what was changed was taken back; 2 usage; 3 refused.
+#
+# ets serves the strict bands in order, then the weighted ones by turns. tbf bounds a strict queue.
+# red and gred mark above min (RED's weight is 1/2, the least tc accepts: the depth of the moment);
+# gred drops each level above the level's own limit, measured on the whole queue.
+
+switch=leaf4
+ports=(eth1 eth2 eth3 eth4)
+forwarding=(net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1)  # multipath routes by the 5-tuple
+
+group_1() { # 100000000000 bit/s; DSCPs are taken as they arrive
+  # band d1c0:1 is queue 7 control, strict, at most 10000000000 bit/s
+  # band d1c0:2 is queue 6 cnp, strict
+  # band d1c0:3 is queue 5 exact, weight 16, marked above 67200 bytes
+  # band d1c0:4 is queue 4 urgent, weight 16; urgent-droppable: dropped above 67200; urgent-protected: marked above 67200, dropped above 500000
+  # band d1c0:5 is queue 3 roce, weight 20
+  # band d1c0:6 is queue 2 bulk, weight 8; bulk-droppable: dropped above 67200; bulk-middle: dropped above 242200; bulk-protected: marked above 67200, dropped above 500000
+  # band d1c0:7 is queue 0 site, weight 20
+  cat <<END
+qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
+qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 500000
+qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn nodrop
+qdisc add dev $1 parent d1c0:4 handle d1c4: gred setup vqs 2 default 1 grio limit 500000
+qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 1 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn
+qdisc add dev $1 parent d1c0:6 handle d1c6: gred setup vqs 3 default 2 grio limit 500000
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 1 prio 1 limit 242200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 2 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn
+qdisc add dev $1 clsact
+filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53508 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53509 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53510 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
+filter add dev $1 egress protocol ipv6 pref 53511 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
+filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+END
+}
+
+group_2() { # 100000000000 bit/s; DSCPs are taken as they arrive
+  # band d1c0:1 is queue 7 control, strict, at most 10000000000 bit/s
+  # band d1c0:2 is queue 6 cnp, strict
+  # band d1c0:3 is queue 5 exact, weight 16, marked above 67200 bytes
+  # band d1c0:4 is queue 4 urgent, weight 16; urgent-droppable: dropped above 67200; urgent-protected: marked above 67200, dropped above 500000
+  # band d1c0:5 is queue 3 roce, weight 20
+  # band d1c0:6 is queue 2 bulk, weight 8; bulk-droppable: dropped above 67200; bulk-middle: dropped above 242200; bulk-protected: marked above 67200, dropped above 500000
+  # band d1c0:7 is queue 0 site, weight 20
+  cat <<END
+qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
+qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 500000
+qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn nodrop
+qdisc add dev $1 parent d1c0:4 handle d1c4: gred setup vqs 2 default 1 grio limit 500000
+qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 1 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn
+qdisc add dev $1 parent d1c0:6 handle d1c6: gred setup vqs 3 default 2 grio limit 500000
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 1 prio 1 limit 242200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 100000000000bit
+qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 2 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn
+qdisc add dev $1 clsact
+filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53508 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53509 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53510 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
+filter add dev $1 egress protocol ipv6 pref 53511 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
+filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+END
+}
+
+rows_of() { # PORT PLACE
+  case $1 in
+    eth1 | eth2) group_1 "$@" ;;
+    eth3 | eth4) group_2 "$@" ;;
+  esac
+}
+
+imported_of() { # PORT
+  case $1 in
+    *) ;;
+  esac
+}
+
+# ---- the same in every script: apply, rollback and show, by the tables above
+state=${DLCP_SWITCH_STATE:-/var/lib/dlcp-switch}/$switch
+PATH=$PATH:/usr/sbin:/sbin
+
+say() { echo "$switch: $*"; }
+complain() { echo "$switch: $*" >&2; }
+
+# What tc shows of PORT, without counters and without numbers that the kernel deals out anew each time.
+snapshot() {
+  {
+    tc qdisc show dev "$1"
+    tc filter show dev "$1"
+    tc filter show dev "$1" ingress
+    tc filter show dev "$1" egress
+  } 2>/dev/null | sed -E -e 's/ refcnt [0-9]+//' -e 's/\b80[0-9a-f]{2}:/auto:/g' \
+    -e '/^[[:space:]]+index [0-9]+ ref/d' -e 's/ index [0-9]+ ref [0-9]+ bind [0-9]+//' -e 's/[[:space:]]+$//'
+}
+
+unchanged() { [ -e "$state/$1.$2" ] && [ "$(snapshot "$1")" = "$(cat "$state/$1.$2")" ]; } # PORT before|after
+
+difference() { # PORT before|after, indented
+  diff "$state/$1.$2" <(snapshot "$1") | sed 's/^/    /' >&2
+}
+
+# Where the queues of PORT go: "root" in place of what the kernel puts there by itself, or below a token
+# bucket of the site's that holds nothing else. Any other tree is the site's own and is not touched.
+attach_point() {
+  local kind handle
+  if tc qdisc show dev "$1" | grep -qE '^qdisc (clsact|ingress) '; then
+    complain "$1 has filters of the site's own (clsact or ingress)"
+    return 1
+  fi
+  read -r kind handle < <(tc qdisc show dev "$1" | awk '/ root / {print $2, $3; exit}')
+  if [ "$handle" = 0: ]; then
+    echo root
+  elif [ "$kind" = tbf ] && [ "$(tc qdisc show dev "$1" | wc -l)" = 1 ]; then
+    echo "parent ${handle}1"
+  else
+    complain "$1 has queues of the site's own ($kind $handle)"
+    return 1
+  fi
+}
+
+# Exit 3 says why; nothing has been touched then.
+may_apply() { # PORT
+  local imported
+  if ! tc qdisc show dev "$1" >/dev/null 2>&1; then
+    complain "$1: no such port"
+    return 3
+  fi
+  if unchanged "$1" after || unchanged "$1" before; then return 0; fi
+  if [ -e "$state/$1.before" ]; then
+    complain "$1 has changed since DLCP's queues were applied:"
+    difference "$1" "$([ -e "$state/$1.after" ] && echo after || echo before)"
+    return 3
+  fi
+  imported=$(imported_of "$1")
+  if [ -n "$imported" ] && [ "$imported" != "$(snapshot "$1" | grep -E '^(qdisc| vq)')" ]; then
+    complain "$1 has changed since its configuration was imported:"
+    diff <(echo "$imported") <(snapshot "$1") | sed 's/^/    /' >&2
+    return 3
+  fi
+  attach_point "$1" >/dev/null || return 3
+}
+
+# A token bucket that has lost its queue passes nothing on: told its own parameters again, it makes itself
+# a new one. What tc shows of a burst may be a byte less than what it was told.
+restore_token_bucket() { # PORT HANDLE
+  local rate burst limit more
+  read -r rate burst limit < <(tc -r qdisc show dev "$1" | awk '$2 == "tbf" && / root / {
+    for (i = 1; i < NF; i++) {
+      if ($i == "rate") rate = $(i + 1)
+      if ($i == "burst") { burst = $(i + 1); sub(/\/.*/, "", burst) }
+      if ($i == "limit") limit = $(i + 1)
+    }
+    print rate, burst, limit }')
+  for more in 0 1; do
+    tc qdisc change dev "$1" root handle "$2" tbf rate "$rate" burst "$((${burst%b} + more))b" limit "$limit" || return 1
+    if unchanged "$1" before; then return 0; fi
+  done
+}
+
+remove() { # PORT: DLCP's rows, whichever of them there are
+  local parent
+  if tc qdisc show dev "$1" | grep -q '^qdisc clsact '; then tc qdisc del dev "$1" clsact || return 1; fi
+  parent=$(tc qdisc show dev "$1" | sed -nE 's/^qdisc ets d1c0: (root|parent ([0-9a-f]+:1)) .*/\1/p')
+  case $parent in
+    root) tc qdisc del dev "$1" root || return 1 ;;
+    parent*)
+      # shellcheck disable=SC2086
+      tc qdisc del dev "$1" $parent || return 1
+      parent=${parent#parent }
+      restore_token_bucket "$1" "${parent%1}" || return 1 ;;
+  esac
+  unchanged "$1" before
+}
+
+apply_port() {
+  local at
+  if unchanged "$1" after; then
+    if [ "$(rows_of "$1" "")" = "$(cat "$state/$1.rows")" ]; then
+      say "$1: nothing to do"
+      return
+    fi
+    changed+=("$1") # an earlier plan's queues make way for this one's
+    remove "$1" || return 1
+  fi
+  at=$(attach_point "$1") || return 1
+  snapshot "$1" >"$state/$1.before"
+  rm -f "$state/$1.after"
+  changed+=("$1")
+  rows_of "$1" "$at" | tc -batch - || return 1
+  rows_of "$1" "" >"$state/$1.rows"
+  snapshot "$1" >"$state/$1.after"
+  say "$1: applied ($at)"
+}
+
+rollback_port() {
+  if [ ! -e "$state/$1.before" ]; then
+    say "$1: nothing to do"
+    return
+  fi
+  if [ -e "$state/$1.after" ] && ! unchanged "$1" after && ! unchanged "$1" before; then
+    complain "$1 has changed since DLCP's queues were applied; nothing was removed:"
+    difference "$1" after
+    return 3
+  fi
+  if ! unchanged "$1" before && ! remove "$1"; then
+    complain "$1 is not as it was before:"
+    difference "$1" before
+    return 1
+  fi
+  rm -f "$state/$1.before" "$state/$1.after" "$state/$1.rows"
+  say "$1: as before"
+}
+
+apply_hash() { # name=value...: forwarding settings, each noted before it is changed
+  local setting name
+  for setting in "${forwarding[@]}"; do
+    name=${setting%=*}
+    [ -e "$state/$name" ] || sysctl -n "$name" >"$state/$name" 2>/dev/null || continue
+    sysctl -qw "$setting" || return 1
+  done
+}
+
+rollback_hash() {
+  local setting name
+  for setting in "${forwarding[@]}"; do
+    name=${setting%=*}
+    [ -e "$state/$name" ] || continue
+    if [ "$(sysctl -n "$name")" != "${setting#*=}" ]; then
+      complain "$name was changed since; left alone"
+    else
+      sysctl -qw "$name=$(cat "$state/$name")" || return 1
+    fi
+    rm -f "$state/$name"
+  done
+}
+
+apply() {
+  local port status=0
+  for port in "${ports[@]}"; do may_apply "$port" || status=3; done
+  if [ $status != 0 ]; then
+    complain "refused; nothing was changed"
+    return 3
+  fi
+  mkdir -p "$state" || return 1
+  changed=()
+  for port in "${ports[@]}"; do apply_port "$port" || { status=1; break; }; done
+  [ $status != 0 ] || apply_hash || status=1
+  if [ $status != 0 ]; then
+    complain "failed; taking back what was changed"
+    for port in "${changed[@]}"; do
+      rm -f "$state/$port.after" # what there is of it is half done, and no drift
+      rollback_port "$port"
+    done
+    rollback_hash
+  fi
+  return $status
+}
+
+rollback() {
+  local port status=0 one
+  for port in "${ports[@]}"; do
+    rollback_port "$port"
+    one=$?
+    [ $one -le $status ] || status=$one
+  done
+  [ $status != 0 ] || rollback_hash || status=1
+  [ $status != 0 ] || rmdir "$state" 2>/dev/null
+  return $status
+}
+
+show() {
+  local port status=0
+  for port in "${ports[@]}"; do
+    if unchanged "$port" after; then
+      say "$port: applied"
+    elif [ ! -e "$state/$port.before" ] || unchanged "$port" before; then
+      say "$port: not applied"
+    else
+      say "$port: changed since DLCP's queues were applied"
+      status=3
+    fi
+    tc -s qdisc show dev "$port"
+  done
+  return $status
+}
+
+case ${1:-} in
+  apply | rollback | show)
+    if [ $# != 1 ]; then complain "one word: apply, rollback or show"; exit 2; fi ;;
+  *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+[ "$(id -u)" = 0 ] || { complain "needs root"; exit 1; }
+"$1"
