@@ -26,6 +26,9 @@ Columns columns_of(const QueuePlan& queue) {
 constexpr const char* kHeads[] = {"queue",    "carries", "DSCPs", "scheduler",
                                   "ECN from", "drops",   "limit"};
 
+// A line of the terminal's table, which fits 80 columns: without the drops, which have their own.
+constexpr const char* kRow = "  {:>5} {:<10} {:<18} {:<23} {:>8} {:>8}\n";
+
 }  // namespace
 
 std::string port_list(const std::vector<std::string>& ports) {
@@ -98,12 +101,13 @@ std::string plan_text(const SwitchPlan& plan, bool explain) {
   for (const PortGroupPlan& group : plan.groups) {
     text += fmt::format("  {} ports at {}: {}\n", name_of(group.group.role),
                         rate_text(group.group.bits_per_second), port_list(group.group.ports));
-    text += fmt::format("  {:>5}  {:<14} {:<18} {:<26} {:>8}  {:>8}  {}\n", kHeads[0], kHeads[1],
-                        kHeads[2], kHeads[3], kHeads[4], kHeads[6], kHeads[5]);
+    text += fmt::format(kRow, kHeads[0], kHeads[1], kHeads[2], kHeads[3], kHeads[4], kHeads[6]);
     for (const QueuePlan& queue : group.queues) {
       const Columns c = columns_of(queue);
-      text += fmt::format("  {:>5}  {:<14} {:<18} {:<26} {:>8}  {:>8}  {}\n", c.queue, c.carries,
-                          c.dscps, c.scheduler, c.mark, c.limit, c.drops);
+      text += fmt::format(kRow, c.queue, c.carries, c.dscps, c.scheduler, c.mark, c.limit);
+      const bool early = std::ranges::any_of(
+          queue.levels, [](const Level& level) { return level.drop_bytes.has_value(); });
+      if (early) text += fmt::format("        drops {}\n", c.drops);
     }
   }
   for (const Merge& merge : plan.merges) {
