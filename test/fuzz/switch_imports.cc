@@ -37,6 +37,13 @@ std::vector<std::string> fuzz_seeds() {
         "            profile: x\n    qos:\n      mapping:\n        x:\n          trust: l3\n"
         "          dscp:\n            0-7,9:\n              switch-priority: 2\n      pfc:\n"
         "        p:\n          switch-priority:\n            '3': {}\n"};
+  if (vendor == "tc")
+    return {
+        "qdisc noqueue 0: dev lo root refcnt 2 \nqdisc mq 0: dev eth0 root \n"
+        "qdisc tbf 8001: dev eth1 root refcnt 3 rate 20Mbit burst 3000b lat 119ms \n"
+        "qdisc ets d1c0: dev eth1 parent 8001:1 bands 5\nqdisc gred d1c3: dev eth1 parent d1c0:3 "
+        "vqs 2\n"
+        " vq 0 prio 1 limit 5b\nqdisc clsact ffff: dev eth1 parent ffff:fff1 \n"};
   return {
       "qos map dscp 0 1 2-5,9 to traffic-class 3 drop-precedence 1\n"
       "qos map traffic-class 3 to tx-queue 3\nqos profile P\n   uc-tx-queue 3\n"

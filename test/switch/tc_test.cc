@@ -133,7 +133,7 @@ TEST_CASE("an exact queue marks at its knee and drops nothing early") {
   CHECK_THAT(
       script_of(plan_of()),
       Contains("parent d1c0:2 handle d1c2: red limit 4000000 min 103680 max 103681 avpkt 3240 "
-               "burst 32 probability 1 bandwidth 400000000000bit ecn nodrop\n"));
+               "burst 32 probability 1 bandwidth 30000000000bit ecn nodrop\n"));
 }
 
 TEST_CASE("each level is dropped above its own depth, and only ECN-capable ones are marked") {
@@ -143,7 +143,7 @@ TEST_CASE("each level is dropped above its own depth, and only ECN-capable ones 
   CHECK_THAT(script, Contains("gred vq 1 prio 1 limit 200000 min 4000000 max 4000001"));
   CHECK_THAT(script,
              Contains("gred vq 2 prio 1 limit 300000 min 150016 max 150017 avpkt 4688 burst 32 "
-                      "probability 1 bandwidth 400000000000bit ecn\n"));
+                      "probability 1 bandwidth 30000000000bit ecn\n"));
   CHECK_THAT(script, Contains("gred vq 2 prio 1 limit 300000 min 200192 max 200193"));  // eth2
 }
 

@@ -18,7 +18,8 @@ constexpr std::uint64_t kBytesPerRound = 300;  // of weight 1, in one round of t
 constexpr std::uint64_t kBurstBytesMin = 20'000;
 constexpr std::uint64_t kBurstsPerSecond = 1000;
 constexpr unsigned kRedBurst = 32;
-constexpr unsigned kFirstPref = 0xd100;  // preference of DLCP's filters
+constexpr std::uint64_t kRedRateMax = 30'000'000'000;  // tc takes 32 bits of bytes per second here
+constexpr unsigned kFirstPref = 0xd100;                // preference of DLCP's filters
 
 template <class... Arguments>
 void add(std::string& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -30,7 +31,7 @@ void add(std::string& text, fmt::format_string<Arguments...> format, Arguments&&
 std::string red_curve(std::uint64_t at_bytes, std::uint64_t bits_per_second) {
   return fmt::format("min {} max {} avpkt {} burst {} probability 1 bandwidth {}bit", at_bytes,
                      at_bytes + 1, (at_bytes + kRedBurst - 1) / kRedBurst, kRedBurst,
-                     bits_per_second);
+                     std::min(bits_per_second, kRedRateMax));
 }
 
 std::string shaper(const Band& band) {
@@ -222,9 +223,9 @@ std::string header_of(const SwitchPlan& plan) {
       "again,\n"
       "# not this file.\n"
       "#\n"
-      "#   {1} apply      puts the queues on every port; where they are already, does nothing\n"
-      "#   {1} rollback   takes them away and puts back what was there\n"
-      "#   {1} show       per port: applied, not applied or changed since, and its counters\n"
+      "#   {1} apply [PORT...]      puts the queues on every port; where they are, does nothing\n"
+      "#   {1} rollback [PORT...]   takes them away and puts back what was there\n"
+      "#   {1} show [PORT...]       applied, not applied or changed since, and the counters\n"
       "#\n"
       "# A port whose queues have changed since they were imported or applied is refused, and "
       "nothing is\n"

@@ -2,9 +2,9 @@
 # Queues of switch leaf4 for DLCP, made by dlcp-switch: change the intent file and render again,
 # not this file.
 #
-#   dlcp-qos.sh apply      puts the queues on every port; where they are already, does nothing
-#   dlcp-qos.sh rollback   takes them away and puts back what was there
-#   dlcp-qos.sh show       per port: applied, not applied or changed since, and its counters
+#   dlcp-qos.sh apply [PORT...]      puts the queues on every port; where they are, does nothing
+#   dlcp-qos.sh rollback [PORT...]   takes them away and puts back what was there
+#   dlcp-qos.sh show [PORT...]       applied, not applied or changed since, and the counters
 #
 # A port whose queues have changed since they were imported or applied is refused, and nothing is
 # changed then. What was there before is kept in $DLCP_SWITCH_STATE (default /var/lib/dlcp-switch).
@@ -29,7 +29,7 @@ group_1() { # 100000000000 bit/s; DSCPs are taken as they arrive
   cat <<END
 qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
 qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 250000
-qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 250000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn nodrop
+qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 250000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn nodrop
 qdisc add dev $1 parent d1c0:4 handle d1c4: bfifo limit 250000
 qdisc add dev $1 parent d1c0:6 handle d1c6: bfifo limit 250000
 qdisc add dev $1 clsact
@@ -65,7 +65,7 @@ group_2() { # 100000000000 bit/s; DSCPs are taken as they arrive
   cat <<END
 qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
 qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 250000
-qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 250000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 100000000000bit ecn nodrop
+qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 250000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn nodrop
 qdisc add dev $1 parent d1c0:4 handle d1c4: bfifo limit 250000
 qdisc add dev $1 parent d1c0:6 handle d1c6: bfifo limit 250000
 qdisc add dev $1 clsact
@@ -112,33 +112,36 @@ complain() { echo "$switch: $*" >&2; }
 
 # What tc shows of PORT, without counters and without numbers that the kernel deals out anew each time.
 snapshot() {
-  {
-    tc qdisc show dev "$1"
-    tc filter show dev "$1"
-    tc filter show dev "$1" ingress
-    tc filter show dev "$1" egress
-  } 2>/dev/null | sed -E -e 's/ refcnt [0-9]+//' -e 's/\b80[0-9a-f]{2}:/auto:/g' \
-    -e '/^[[:space:]]+index [0-9]+ ref/d' -e 's/ index [0-9]+ ref [0-9]+ bind [0-9]+//' -e 's/[[:space:]]+$//'
+  printf '%s\n' "qdisc show dev $1" "filter show dev $1" "filter show dev $1 ingress" "filter show dev $1 egress" |
+    tc -force -batch - 2>/dev/null |
+    sed -E -e 's/ refcnt [0-9]+//' -e 's/\b80[0-9a-f]{2}:/auto:/g' -e '/^[[:space:]]+index [0-9]+ ref/d' \
+      -e 's/ index [0-9]+ ref [0-9]+ bind [0-9]+//' -e 's/[[:space:]]+$//'
 }
 
-unchanged() { [ -e "$state/$1.$2" ] && [ "$(snapshot "$1")" = "$(cat "$state/$1.$2")" ]; } # PORT before|after
+saved() { [ -e "$state/$1.$2" ] && echo "$(<"$state/$1.$2")"; } # PORT before|after|rows
+is() { [ -e "$state/$1.$2" ] && [ "$3" = "$(<"$state/$1.$2")" ]; } # PORT before|after|rows TEXT
 
-difference() { # PORT before|after, indented
-  diff "$state/$1.$2" <(snapshot "$1") | sed 's/^/    /' >&2
+difference() { # PORT EXPECTED NOW, indented
+  diff <(echo "$2") <(echo "$3") | sed 's/^/    /' >&2
 }
 
-# Where the queues of PORT go: "root" in place of what the kernel puts there by itself, or below a token
-# bucket of the site's that holds nothing else. Any other tree is the site's own and is not touched.
-attach_point() {
-  local kind handle
-  if tc qdisc show dev "$1" | grep -qE '^qdisc (clsact|ingress) '; then
-    complain "$1 has filters of the site's own (clsact or ingress)"
-    return 1
-  fi
-  read -r kind handle < <(tc qdisc show dev "$1" | awk '/ root / {print $2, $3; exit}')
+# Where the queues of a port go that looks like this: "root" in place of what the kernel puts there by
+# itself, or below a token bucket of the site's that holds nothing else. Any other tree is not touched.
+attach_point() { # PORT SNAPSHOT
+  local line kind handle trees=0
+  while read -r line; do
+    case $line in
+      "qdisc clsact "* | "qdisc ingress "*)
+        complain "$1 has filters of the site's own (clsact or ingress)"
+        return 1 ;;
+      "qdisc "*" root"*) read -r _ kind handle _ <<<"$line" ;;
+    esac
+    case $line in qdisc*) trees=$((trees + 1)) ;; esac
+  done <<<"$2"
   if [ "$handle" = 0: ]; then
     echo root
-  elif [ "$kind" = tbf ] && [ "$(tc qdisc show dev "$1" | wc -l)" = 1 ]; then
+  elif [ "$kind" = tbf ] && [ $trees = 1 ]; then
+    [ "$handle" != auto: ] || handle=$(tc qdisc show dev "$1" | sed -nE 's/^qdisc tbf ([0-9a-f]+:) root.*/\1/p')
     echo "parent ${handle}1"
   else
     complain "$1 has queues of the site's own ($kind $handle)"
@@ -146,26 +149,33 @@ attach_point() {
   fi
 }
 
-# Exit 3 says why; nothing has been touched then.
-may_apply() { # PORT
+# Status 3 and the reason, where apply would meet what it does not know. Nothing is touched.
+may_apply() { # PORT SNAPSHOT
   local imported
-  if ! tc qdisc show dev "$1" >/dev/null 2>&1; then
-    complain "$1: no such port"
+  if [ -z "$2" ]; then
+    complain "$1: there is no such port, or it is down"
     return 3
   fi
-  if unchanged "$1" after || unchanged "$1" before; then return 0; fi
+  if is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
   if [ -e "$state/$1.before" ]; then
     complain "$1 has changed since DLCP's queues were applied:"
-    difference "$1" "$([ -e "$state/$1.after" ] && echo after || echo before)"
+    difference "$1" "$(saved "$1" after || saved "$1" before)" "$2"
     return 3
   fi
   imported=$(imported_of "$1")
-  if [ -n "$imported" ] && [ "$imported" != "$(snapshot "$1" | grep -E '^(qdisc| vq)')" ]; then
+  if [ -n "$imported" ] && [ "$imported" != "$(grep -E '^(qdisc| vq)' <<<"$2")" ]; then
     complain "$1 has changed since its configuration was imported:"
-    diff <(echo "$imported") <(snapshot "$1") | sed 's/^/    /' >&2
+    difference "$1" "$imported" "$2"
     return 3
   fi
-  attach_point "$1" >/dev/null || return 3
+  attach_point "$1" "$2" >/dev/null || return 3
+}
+
+may_roll_back() { # PORT SNAPSHOT
+  if [ ! -e "$state/$1.after" ] || is "$1" after "$2" || is "$1" before "$2"; then return 0; fi
+  complain "$1 has changed since DLCP's queues were applied:"
+  difference "$1" "$(saved "$1" after)" "$2"
+  return 3
 }
 
 # A token bucket that has lost its queue passes nothing on: told its own parameters again, it makes itself
@@ -181,65 +191,62 @@ restore_token_bucket() { # PORT HANDLE
     print rate, burst, limit }')
   for more in 0 1; do
     tc qdisc change dev "$1" root handle "$2" tbf rate "$rate" burst "$((${burst%b} + more))b" limit "$limit" || return 1
-    if unchanged "$1" before; then return 0; fi
+    if is "$1" before "$(snapshot "$1")"; then return 0; fi
   done
 }
 
 remove() { # PORT: DLCP's rows, whichever of them there are
-  local parent
-  if tc qdisc show dev "$1" | grep -q '^qdisc clsact '; then tc qdisc del dev "$1" clsact || return 1; fi
-  parent=$(tc qdisc show dev "$1" | sed -nE 's/^qdisc ets d1c0: (root|parent ([0-9a-f]+:1)) .*/\1/p')
+  local now parent
+  now=$(tc qdisc show dev "$1")
+  if grep -q '^qdisc clsact ' <<<"$now"; then tc qdisc del dev "$1" clsact || return 1; fi
+  parent=$(sed -nE 's/^qdisc ets d1c0: (root|parent ([0-9a-f]+:1)) .*/\1/p' <<<"$now")
   case $parent in
     root) tc qdisc del dev "$1" root || return 1 ;;
     parent*)
-      # shellcheck disable=SC2086
-      tc qdisc del dev "$1" $parent || return 1
       parent=${parent#parent }
+      tc qdisc del dev "$1" parent "$parent" || return 1
       restore_token_bucket "$1" "${parent%1}" || return 1 ;;
   esac
-  unchanged "$1" before
+  is "$1" before "$(snapshot "$1")"
 }
 
-apply_port() {
-  local at
-  if unchanged "$1" after; then
-    if [ "$(rows_of "$1" "")" = "$(cat "$state/$1.rows")" ]; then
+apply_port() { # PORT SNAPSHOT
+  local now=$2 at rows
+  rows=$(rows_of "$1" "")
+  if is "$1" after "$now"; then
+    if is "$1" rows "$rows"; then
       say "$1: nothing to do"
       return
     fi
     changed+=("$1") # an earlier plan's queues make way for this one's
     remove "$1" || return 1
+    now=$(snapshot "$1")
   fi
-  at=$(attach_point "$1") || return 1
-  snapshot "$1" >"$state/$1.before"
+  at=$(attach_point "$1" "$now") || return 1
+  echo "$now" >"$state/$1.before"
   rm -f "$state/$1.after"
   changed+=("$1")
   rows_of "$1" "$at" | tc -batch - || return 1
-  rows_of "$1" "" >"$state/$1.rows"
+  echo "$rows" >"$state/$1.rows"
   snapshot "$1" >"$state/$1.after"
   say "$1: applied ($at)"
 }
 
-rollback_port() {
+rollback_port() { # PORT SNAPSHOT
   if [ ! -e "$state/$1.before" ]; then
     say "$1: nothing to do"
     return
   fi
-  if [ -e "$state/$1.after" ] && ! unchanged "$1" after && ! unchanged "$1" before; then
-    complain "$1 has changed since DLCP's queues were applied; nothing was removed:"
-    difference "$1" after
-    return 3
-  fi
-  if ! unchanged "$1" before && ! remove "$1"; then
+  if ! is "$1" before "$2" && ! remove "$1"; then
     complain "$1 is not as it was before:"
-    difference "$1" before
+    difference "$1" "$(saved "$1" before)" "$(snapshot "$1")"
     return 1
   fi
   rm -f "$state/$1.before" "$state/$1.after" "$state/$1.rows"
   say "$1: as before"
 }
 
-apply_hash() { # name=value...: forwarding settings, each noted before it is changed
+apply_forwarding() { # each setting is noted before it is changed
   local setting name
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
@@ -248,15 +255,15 @@ apply_hash() { # name=value...: forwarding settings, each noted before it is cha
   done
 }
 
-rollback_hash() {
+rollback_forwarding() {
   local setting name
   for setting in "${forwarding[@]}"; do
     name=${setting%=*}
     [ -e "$state/$name" ] || continue
-    if [ "$(sysctl -n "$name")" != "${setting#*=}" ]; then
-      complain "$name was changed since; left alone"
+    if [ "$(sysctl -n "$name")" = "${setting#*=}" ]; then
+      sysctl -qw "$name=$(<"$state/$name")" || return 1
     else
-      sysctl -qw "$name=$(cat "$state/$name")" || return 1
+      complain "$name was changed since; left alone"
     fi
     rm -f "$state/$name"
   done
@@ -264,44 +271,36 @@ rollback_hash() {
 
 apply() {
   local port status=0
-  for port in "${ports[@]}"; do may_apply "$port" || status=3; done
-  if [ $status != 0 ]; then
-    complain "refused; nothing was changed"
-    return 3
-  fi
   mkdir -p "$state" || return 1
   changed=()
-  for port in "${ports[@]}"; do apply_port "$port" || { status=1; break; }; done
-  [ $status != 0 ] || apply_hash || status=1
+  for port in "${chosen[@]}"; do apply_port "$port" "${now[$port]}" || { status=1; break; }; done
+  [ $status != 0 ] || apply_forwarding || status=1
   if [ $status != 0 ]; then
     complain "failed; taking back what was changed"
     for port in "${changed[@]}"; do
       rm -f "$state/$port.after" # what there is of it is half done, and no drift
-      rollback_port "$port"
+      rollback_port "$port" "$(snapshot "$port")"
     done
-    rollback_hash
   fi
   return $status
 }
 
 rollback() {
-  local port status=0 one
-  for port in "${ports[@]}"; do
-    rollback_port "$port"
-    one=$?
-    [ $one -le $status ] || status=$one
-  done
-  [ $status != 0 ] || rollback_hash || status=1
-  [ $status != 0 ] || rmdir "$state" 2>/dev/null
+  local port status=0
+  for port in "${chosen[@]}"; do rollback_port "$port" "${now[$port]}" || status=1; done
+  if ! compgen -G "$state/*.before" >/dev/null; then
+    rollback_forwarding || status=1
+    rmdir "$state" 2>/dev/null
+  fi
   return $status
 }
 
 show() {
   local port status=0
-  for port in "${ports[@]}"; do
-    if unchanged "$port" after; then
+  for port in "${chosen[@]}"; do
+    if is "$port" after "${now[$port]}"; then
       say "$port: applied"
-    elif [ ! -e "$state/$port.before" ] || unchanged "$port" before; then
+    elif [ ! -e "$state/$port.before" ] || is "$port" before "${now[$port]}"; then
       say "$port: not applied"
     else
       say "$port: changed since DLCP's queues were applied"
@@ -312,10 +311,29 @@ show() {
   return $status
 }
 
-case ${1:-} in
-  apply | rollback | show)
-    if [ $# != 1 ]; then complain "one word: apply, rollback or show"; exit 2; fi ;;
+verb=${1:-}
+case $verb in
+  apply | rollback | show) shift ;;
   *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || { complain "needs root"; exit 1; }
-"$1"
+chosen=("$@")
+[ $# != 0 ] || chosen=("${ports[@]}")
+declare -A now
+refused=0
+for port in "${chosen[@]}"; do
+  if [[ " ${ports[*]} " != *" $port "* ]]; then
+    complain "$port is not a port of this script"
+    exit 2
+  fi
+  now[$port]=$(snapshot "$port")
+  case $verb in
+    apply) may_apply "$port" "${now[$port]}" || refused=3 ;;
+    rollback) may_roll_back "$port" "${now[$port]}" || refused=3 ;;
+  esac
+done
+if [ $refused != 0 ]; then
+  complain "refused; nothing was changed"
+  exit $refused
+fi
+"$verb"

@@ -1,0 +1,45 @@
+// Captured counters of a Linux switch: whatever a file holds, judging it ends with findings or with
+// a problem, and no finding speaks of a port that the plan does not have.
+#include <algorithm>
+
+#include "fuzz_input.h"
+#include "vendor_plan.h"
+
+using namespace dlcp;
+using namespace dlcp::fabric;
+using dlcp::test::require;
+
+namespace {
+
+const SwitchPlan& plan() {
+  static const SwitchPlan kPlan = test::make_plan(SiteConfig{}, {"eth0"}, {"eth1"});
+  return kPlan;
+}
+
+}  // namespace
+
+std::vector<std::string> fuzz_seeds() {
+  return {
+      "[{\"kind\":\"ets\",\"handle\":\"d1c0:\",\"dev\":\"eth0\",\"options\":{\"bands\":5}},"
+      "{\"kind\":\"tbf\",\"handle\":\"d1c1:\",\"dev\":\"eth0\",\"options\":{\"rate\":2500000000},"
+      "\"packets\":7,\"drops\":1},{\"kind\":\"red\",\"handle\":\"d1c2:\",\"dev\":\"eth0\","
+      "\"options\":"
+      "{\"min\":103680,\"limit\":4000000},\"drops\":2},{\"kind\":\"gred\",\"handle\":\"d1c3:\","
+      "\"dev\":"
+      "\"eth0\",\"options\":{\"limit\":4000000,\"vqs\":[{\"vq\":0,\"limit\":150016,\"pdrop\":5},{"
+      "\"vq\":1,"
+      "\"limit\":4000000,\"min\":150016,\"forced_mark\":1}]}}]"};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const NamedText text{"captured", std::string(reinterpret_cast<const char*>(data), size)};
+  const auto judged = find_vendor("tc")->verify(plan(), text);
+  require(judged.value.has_value() != has_errors(judged.problems), "findings or errors");
+  if (!judged.value) return 0;
+  require(std::all_of(judged.value->begin(), judged.value->end(),
+                      [](const Finding& finding) {
+                        return finding.port == "eth0" || finding.port == "eth1";
+                      }),
+          "findings are of the plan's ports");
+  return 0;
+}
