@@ -114,6 +114,8 @@ Capabilities tc() {
   row.remarking = Remarking::kRewrite;
   row.hash_settable = true;
   row.level_counters = true;
+  row.tolerance = 0;
+  row.seen_working = true;  // test/switch/test_tc_guest.py
   return row;
 }
 
@@ -123,7 +125,7 @@ const std::vector<SystemRow>& systems() {
       {"sonic", 202012, ">= 202012", {Family::kGeneric, Family::kGeneric}, sonic_generic()},
       {"cumulus", 500, ">= 5.0", {Family::kSpectrum, Family::kSpectrum}, cumulus()},
       {"eos", 425, ">= 4.25", {Family::kBroadcom, Family::kBroadcom}, eos()},
-      {"tc", 504, "Linux >= 5.4", {Family::kSoftware, Family::kSoftware}, tc()},
+      {"tc", 506, "Linux >= 5.6", {Family::kSoftware, Family::kSoftware}, tc()},
   };
   return kSystems;
 }

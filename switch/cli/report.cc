@@ -94,8 +94,11 @@ std::string uncertainties(const SwitchPlan& plan, const Rendering& rendering,
   for (const Problem& problem : found) {
     text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
   }
-  text += fmt::format("- Hardware rounds depths; up to {:.0f}% beside the plan is as planned.\n\n",
-                      plan.capabilities.tolerance * 100);
+  if (plan.capabilities.tolerance > 0) {
+    text += fmt::format("- Hardware rounds depths; up to {:.0f}% beside the plan is as planned.\n",
+                        plan.capabilities.tolerance * 100);
+  }
+  text += '\n';
   return text;
 }
 

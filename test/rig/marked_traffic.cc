@@ -28,7 +28,7 @@
 
 namespace {
 
-constexpr int kNameBytes = 16;
+constexpr int kNameBytes = 32;
 constexpr int kSocketBuffer = 32 << 20;
 constexpr int kCatchUpMax = 8;
 
@@ -65,6 +65,12 @@ struct Arrivals {
   long ce = 0;
   std::map<int, long> tos;
   std::vector<std::int64_t> delay_ns;
+  std::vector<std::int64_t> arrived_ns;
+};
+
+struct Span {
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
 };
 
 int udp_socket(int family) {
@@ -185,7 +191,7 @@ int send_all(int count, char** arguments) {
   return 0;
 }
 
-void note(std::map<std::string, Arrivals>& arrivals, const char* data, long bytes,
+void note(std::map<std::string, Arrivals>& arrivals, Span& sent, const char* data, long bytes,
           msghdr& message) {
   Head head{};
   if (bytes < static_cast<long>(sizeof head)) {
@@ -196,7 +202,10 @@ void note(std::map<std::string, Arrivals>& arrivals, const char* data, long byte
   Arrivals& flow = arrivals[head.name.data()];
   ++flow.packets;
   flow.bytes += bytes;
-  flow.delay_ns.push_back(now_ns() - head.sent_ns);
+  flow.arrived_ns.push_back(now_ns());
+  flow.delay_ns.push_back(flow.arrived_ns.back() - head.sent_ns);
+  sent.first_ns = sent.first_ns == 0 ? head.sent_ns : std::min(sent.first_ns, head.sent_ns);
+  sent.last_ns = std::max(sent.last_ns, head.sent_ns);
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     const bool v4 = c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS;
     const bool v6 = c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS;
@@ -209,8 +218,9 @@ void note(std::map<std::string, Arrivals>& arrivals, const char* data, long byte
   }
 }
 
-void print(std::map<std::string, Arrivals>& arrivals) {
+void print(std::map<std::string, Arrivals>& arrivals, const Span& sent) {
   const char* separator = "";
+  const std::int64_t from_ns = sent.first_ns + (sent.last_ns - sent.first_ns) / 5;
   std::fputs("{", stdout);
   for (auto& [name, flow] : arrivals) {
     std::sort(flow.delay_ns.begin(), flow.delay_ns.end());
@@ -219,10 +229,13 @@ void print(std::map<std::string, Arrivals>& arrivals) {
                  share * static_cast<double>(flow.delay_ns.size() - 1))] /
              1000;
     };
+    const auto busy = std::count_if(
+        flow.arrived_ns.begin(), flow.arrived_ns.end(),
+        [&](std::int64_t at_ns) { return at_ns >= from_ns && at_ns <= sent.last_ns; });
     std::printf(
-        "%s\"%s\": {\"packets\": %ld, \"bytes\": %ld, \"ce\": %ld, \"p50_us\": %ld, "
+        "%s\"%s\": {\"packets\": %ld, \"busy\": %ld, \"bytes\": %ld, \"ce\": %ld, \"p50_us\": %ld, "
         "\"p99_us\": %ld, \"tos\": {",
-        separator, name.c_str(), flow.packets, flow.bytes, flow.ce,
+        separator, name.c_str(), flow.packets, static_cast<long>(busy), flow.bytes, flow.ce,
         static_cast<long>(delay_us(0.5)), static_cast<long>(delay_us(0.99)));
     const char* comma = "";
     for (const auto& [tos, count] : flow.tos) {
@@ -250,6 +263,7 @@ int receive(int port) {
   }
   std::signal(SIGTERM, [](int) { stopped = 1; });
   std::map<std::string, Arrivals> arrivals;
+  Span sent;
   std::vector<char> packet(65536);
   while (stopped == 0) {
     std::array<char, 256> control{};
@@ -261,12 +275,12 @@ int receive(int port) {
     message.msg_controllen = control.size();
     const long bytes = recvmsg(fd, &message, 0);
     if (bytes >= 0) {
-      note(arrivals, packet.data(), bytes, message);
+      note(arrivals, sent, packet.data(), bytes, message);
     } else if (errno != EAGAIN && errno != EINTR) {
       fail("recvmsg");
     }
   }
-  print(arrivals);
+  print(arrivals, sent);
   close(fd);
   return 0;
 }
