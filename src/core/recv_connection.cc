@@ -277,7 +277,8 @@ bool RecvConnection::build_ack(Time now) {
     path.changed = false;
     path.ce_marks = 0;
   }
-  queue_.report(ack_, wire::kControlFrameBytesMax - wire::encoded_bytes(ack_));
+  const std::size_t room = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+  queue_.report(ack_, room - wire::encoded_bytes(ack_));
   counters_.add(Counter::kAcksSent);
   return complete;
 }

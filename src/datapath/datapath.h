@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,10 +34,13 @@ class Datapath {
   // For messages: the address as people write it; empty if this datapath has no such form.
   virtual std::string describe(const wire::EndpointAddress&) const { return {}; }
 
+  // Whether packets can go between here and the peer at all.
+  virtual Status check_reachable(const wire::EndpointAddress&) const { return Unit{}; }
+
   // Hands packets to the network, in order, and returns how many it took; the caller offers the
-  // rest again later. Payload memory is not touched after return unless the datapath says
-  // otherwise. A packet that the kernel refuses for itself (unreachable, no buffer) counts as
-  // taken, and as lost.
+  // rest again later. Payload memory is not touched after return, except registered memory as long
+  // as reads() says so. A packet that the kernel refuses for itself (unreachable, no buffer) counts
+  // as taken, and as lost.
   virtual std::size_t send(std::span<const wire::TxPacket> packets) = 0;
 
   // Fills `out` with what has arrived and returns how many. The bytes stay valid until the next
@@ -49,6 +53,25 @@ class Datapath {
 
   // A descriptor that polls readable (EPOLLIN) while packets wait; -1 where there is none (sim).
   virtual int wait_descriptor() const = 0;
+  // Call before waiting on it. True: look once more with receive(), as what came before the call
+  // may not be reported.
+  virtual bool arm() { return false; }
+
+  // Once it has a value the datapath is dead, for good.
+  virtual std::optional<Error> failure() const { return std::nullopt; }
+
+  // --- zero copy: what a datapath offers whose hardware fetches payloads by itself, later than
+  // send() returns. The others copy, and have nothing to say here.
+
+  // Payloads within `memory` may be fetched from where they lie; it stays mapped until it is
+  // released, once for each time it was registered and when reads() has said no. If it fails,
+  // payloads are copied.
+  virtual Status register_memory(std::span<std::byte>) { return Unit{}; }
+  virtual void release_memory(std::span<std::byte>) {}
+  // Whether packets taken earlier still need `memory`. It is given back in the background.
+  virtual bool reads(std::span<const std::byte>) { return false; }
+  // Afterwards reads(memory) is false, at the cost of packets, of any memory, that had not left.
+  virtual void abandon(std::span<const std::byte>) {}
 };
 
 }  // namespace dlcp::datapath

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "core/endpoint.h"
@@ -15,6 +16,13 @@ namespace dlcp::engine {
 
 class Engine;
 struct Connection;
+
+// Memory of one message, and the caller's name for the registration it belongs to.
+struct Memory {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  const void* registration = nullptr;
+};
 
 // One isend or irecv. `state` alone passes between the thread that completes a request and the one
 // that tests it; `bytes` is written before it and read after it.
@@ -27,6 +35,21 @@ struct Request {
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's name for the registered memory; may be null
   Connection* connection = nullptr;
+};
+
+// What the engine keeps besides: a listener, a send that the peer has but whose memory the datapath
+// still reads, and a failure that other engines are to hear of.
+struct Listening {
+  core::ContextId context = 0;
+  std::optional<Error> failure;
+};
+struct Settling {
+  core::Event event;
+  Time since;
+};
+struct Failure {
+  core::ContextId context = 0;
+  Error error;
 };
 
 struct Connection {

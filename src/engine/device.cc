@@ -7,9 +7,18 @@
 
 #include "datapath/faulty/faulty_datapath.h"
 #include "datapath/udp/udp_datapath.h"
+#include "datapath/verbs/verbs_options.h"
 
 namespace dlcp::engine {
 namespace {
+
+datapath::ClassMarks marks_of(const Settings& settings) {
+  datapath::ClassMarks tos{};
+  for (const TrafficClassRow& row : settings.classes) {
+    tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
+  }
+  return tos;
+}
 
 datapath::UdpOptions udp_options(const datapath::Interface& interface, const Settings& settings) {
   constexpr std::size_t kV4Headers = 20 + 8;
@@ -31,10 +40,15 @@ datapath::UdpOptions udp_options(const datapath::Interface& interface, const Set
   }
   options.gso = settings.gso;
   options.gro = settings.gro;
-  for (const TrafficClassRow& row : settings.classes) {
-    options.tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
-  }
+  options.tos = marks_of(settings);
   return options;
+}
+
+// What is left of an IP packet of `mtu` bytes; 0: no limit.
+std::size_t roce_datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
+  constexpr std::size_t kAboveIp = 8 + 12 + 8 + 4;  // UDP, BTH, DETH, ICRC
+  const std::size_t headers = (family == datapath::IpFamily::kV4 ? 20 : 40) + kAboveIp;
+  return mtu == 0 ? 0 : mtu - headers;
 }
 
 core::Config core_config(const datapath::Limits& limits, const Settings& settings) {
@@ -52,9 +66,93 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   return config;
 }
 
+Device device_of(datapath::RocePort port) {
+  Device device;
+  device.name = port.device;
+  device.ip = port.gid.ip;
+  device.properties = datapath::read_properties(port.gid.netdev);
+  device.properties.pci_path = port.pci_path;
+  device.properties.guid = port.node_guid;
+  device.properties.port = port.port;
+  device.properties.speed_mbps = port.speed_mbps;
+  device.roce = std::move(port);
+  return device;
+}
+
+Result<OpenedDevice> open_udp(const Device& from, const Settings& settings) {
+  auto opened = datapath::UdpDatapath::open(udp_options(from, settings));
+  if (!opened) {
+    return opened.error();
+  }
+  const datapath::UdpDatapath& udp = *opened.value();
+  const datapath::Limits limits = udp.limits();
+  OpenedDevice device;
+  device.udp = &udp.counters();
+  device.description = fmt::format(
+      "{} at {}: datagrams of {} bytes, {} paths, bursts of {}, {} KiB receive capacity, GSO {}, "
+      "GRO {}",
+      from.name, to_string(udp.address()), limits.datagram_bytes_max, limits.paths,
+      limits.burst_packets_max, limits.receive_capacity_bytes >> 10,
+      udp.counters().gso_on ? "on" : "off", udp.counters().gro_on ? "on" : "off");
+  device.datapath = std::move(opened).value();
+  return device;
+}
+
+Result<OpenedDevice> open_roce(const Device& from, const Settings& settings) {
+  const datapath::RocePort& port = *from.roce;
+  datapath::VerbsOptions options;
+  options.port = port;
+  options.paths = settings.paths;
+  options.tos = marks_of(settings);
+  options.datagram_bytes_max = roce_datagram_bytes(from.ip.family, settings.mtu);
+  auto opened = datapath::open_verbs(options);
+  if (!opened) {
+    return opened.error();
+  }
+  const datapath::Limits limits = opened->datapath->limits();
+  OpenedDevice device;
+  device.verbs = opened->counters;
+  device.description = fmt::format(
+      "{} over RoCEv2 at {} (GID {}): datagrams of {} bytes, {} paths by {}, {} UDP source ports "
+      "per peer, {} KiB receive capacity",
+      to_string(port), opened->datapath->describe(opened->datapath->local_address()),
+      port.gid.index, limits.datagram_bytes_max, limits.paths,
+      port.entropy == datapath::Entropy::kFlowLabel ? "flow label" : "queue pair",
+      opened->source_ports, limits.receive_capacity_bytes >> 10);
+  device.datapath = std::move(opened->datapath);
+  return device;
+}
+
 }  // namespace
 
-Result<OpenedDevice> open_device(const datapath::Interface& interface, const Settings& settings) {
+Result<std::vector<Device>> choose_devices(const Settings& settings) {
+  std::vector<Device> devices;
+  if (settings.datapath == DatapathChoice::kVerbs) {
+    auto ports =
+        datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
+    if (!ports) {
+      return ports.error();
+    }
+    for (datapath::RocePort& port : ports.value()) {
+      devices.push_back(device_of(std::move(port)));
+    }
+    return devices;
+  }
+  auto existing = datapath::list_interfaces();
+  if (!existing) {
+    return existing.error();
+  }
+  auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
+  if (!interfaces) {
+    return interfaces.error();
+  }
+  for (datapath::Interface& interface : interfaces.value()) {
+    devices.push_back({std::move(interface), std::nullopt});
+  }
+  return devices;
+}
+
+Result<OpenedDevice> open_device(const Device& from, const Settings& settings) {
   auto faults = datapath::parse_fault_spec(settings.fault);
   if (!faults) {
     return faults.error();
@@ -66,48 +164,17 @@ Result<OpenedDevice> open_device(const datapath::Interface& interface, const Set
                              settings.fault),
                  "set DLCP_CHECKSUM=full"};
   }
-  auto opened = datapath::UdpDatapath::open(udp_options(interface, settings));
+  auto opened = from.roce ? open_roce(from, settings) : open_udp(from, settings);
   if (!opened) {
     return opened.error();
   }
-  OpenedDevice device;
-  const datapath::UdpDatapath& udp = *opened.value();
-  const datapath::Limits limits = udp.limits();
-  device.udp = &udp.counters();
-  device.config = core_config(limits, settings);
-  device.description = fmt::format(
-      "{} at {}: datagrams of {} bytes, {} paths, bursts of {}, {} KiB receive capacity, GSO {}, "
-      "GRO {}",
-      interface.name, to_string(udp.address()), limits.datagram_bytes_max, limits.paths,
-      limits.burst_packets_max, limits.receive_capacity_bytes >> 10,
-      udp.counters().gso_on ? "on" : "off", udp.counters().gro_on ? "on" : "off");
-  device.datapath = std::move(opened).value();
+  OpenedDevice& device = opened.value();
+  device.config = core_config(device.datapath->limits(), settings);
   if (!faults->is_nothing()) {
     device.datapath =
         std::make_unique<datapath::FaultyDatapath>(std::move(device.datapath), faults.value());
   }
-  return device;
-}
-
-Status check_reachable(const wire::EndpointAddress& local, const wire::EndpointAddress& peer) {
-  const auto ours = datapath::decode_udp_address(local);
-  const auto theirs = datapath::decode_udp_address(peer);
-  if (!ours || !theirs) {
-    return Error{ErrorCode::kInvalidUsage,
-                 "the address in the peer's handle is not one of the UDP datapath",
-                 "run the same plugin version on all ranks"};
-  }
-  if (ours->ip.family != theirs->ip.family) {
-    const auto name = [](const datapath::UdpAddress& address) {
-      return address.ip.family == datapath::IpFamily::kV4 ? "IPv4" : "IPv6";
-    };
-    return Error{
-        ErrorCode::kInvalidUsage,
-        fmt::format("this rank is at {} ({}), the peer's rank at {} ({})", to_string(ours->ip),
-                    name(*ours), to_string(theirs->ip), name(*theirs)),
-        "choose interfaces of one address family on all ranks (DLCP_IFNAME)"};
-  }
-  return Unit{};
+  return opened;
 }
 
 }  // namespace dlcp::engine

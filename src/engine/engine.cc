@@ -13,6 +13,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::size_t kBatchPackets = 64;
+constexpr Duration kReclaimPatience = 10ms;
 
 }  // namespace
 
@@ -150,7 +151,21 @@ Request::State Engine::test(Request& request, std::size_t& bytes) {
   return state;
 }
 
-void Engine::fence(Connection& connection, const Memory& registered) {
+void Engine::register_memory(const Connection& connection, const Memory& registered) {
+  if (!connection.sends) {
+    return;  // what arrives is copied there
+  }
+  Turn turn(*this);
+  const auto done = datapath_->register_memory({registered.data, registered.bytes});
+  if (!done && !said_copies_) {
+    said_copies_ = true;
+    Error error = done.error();
+    error.what += "; what is sent from it will be copied, which takes more of the processor";
+    to_log_.push_back({LogLevel::kWarn, error.message()});
+  }
+}
+
+void Engine::release_memory(Connection& connection, const Memory& registered) {
   Turn turn(*this);
   const std::byte* begin = registered.data;
   const std::byte* end = begin + registered.bytes;
@@ -171,6 +186,24 @@ void Engine::fence(Connection& connection, const Memory& registered) {
           "the connection is aborted; expected only while a communicator aborts"});
     take_events(turn.now());
     transmit(turn.now());
+  }
+  if (connection.sends) {
+    reclaim({registered.data, registered.bytes});
+    datapath_->release_memory({registered.data, registered.bytes});
+  }
+}
+
+// Waits for the datapath to let go of the memory, and makes it if that takes long: hardware may be
+// held up by a port that is down, and the packets were for a connection that has what it needs.
+void Engine::reclaim(std::span<const std::byte> memory) {
+  const Time end = steady_now() + kReclaimPatience;
+  constexpr timespec kPause{0, 20'000};
+  while (datapath_->reads(memory)) {
+    if (steady_now() >= end) {
+      datapath_->abandon(memory);
+      return;
+    }
+    nanosleep(&kPause, nullptr);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,13 +24,6 @@
 
 namespace dlcp::engine {
 
-// Memory of one message, and the caller's name for the registration it belongs to.
-struct Memory {
-  std::byte* data = nullptr;
-  std::size_t bytes = 0;
-  const void* registration = nullptr;
-};
-
 class Engine {
  public:
   // Called, without a lock, when a connection of the context has failed for a reason of its own.
@@ -45,6 +39,9 @@ class Engine {
   bool start_helper();
   void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
+  Status check_reachable(const wire::EndpointAddress& peer) const {
+    return datapath_->check_reachable(peer);
+  }
 
   core::Endpoint::Listening listen(core::ContextId context);
   void close_listener(core::ListenerId listener);
@@ -62,8 +59,11 @@ class Engine {
   // Drives a step if the request is still pending. kDone frees the request: its last use.
   Request::State test(Request& request, std::size_t& bytes);
 
+  // Memory that messages of the connection will come from, or go to: between the two, a datapath
+  // that can lets its hardware fetch it.
+  void register_memory(const Connection& connection, const Memory& registered);
   // After it returns nobody touches the registered memory; a connection that still used it is dead.
-  void fence(Connection& connection, const Memory& registered);
+  void release_memory(Connection& connection, const Memory& registered);
   // Frees the connection and its requests. Returns at once: true if it had failed or had requests
   // outstanding.
   bool close(Connection* connection);
@@ -84,6 +84,9 @@ class Engine {
   bool transmit(Time now);
   void take_events(Time now);
   void on_event(Time now, const core::Event& event);
+  void settle(Time now);
+  void reclaim(std::span<const std::byte> memory);
+  void fail_device(Time now, const Error& error);
   void fail(Connection& connection, const Error& error);
   void fail_connections(core::ContextId context, const Error& error);
   Connection* keep(core::ConnectionId id, core::ContextId context, bool sends);
@@ -97,16 +100,11 @@ class Engine {
   bool more_work_ = false;  // the last step stopped at its bound, not for want of work
   std::vector<wire::RxPacket> arrived_;
   std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> connections_;
-  struct Listening {
-    core::ContextId context = 0;
-    std::optional<Error> failure;
-  };
   std::unordered_map<core::ListenerId, Listening> listeners_;
+  std::deque<Settling> settling_;
+  bool device_failed_ = false;
+  bool said_copies_ = false;
   std::vector<LogLine> to_log_;
-  struct Failure {
-    core::ContextId context = 0;
-    Error error;
-  };
   std::vector<Failure> failures_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
   bool helper_runs_ = false;

@@ -21,8 +21,10 @@ Variables process_environment() {
       variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
   }
-  if (const char* interfaces = std::getenv("NCCL_SOCKET_IFNAME"); interfaces != nullptr) {
-    variables.emplace_back("NCCL_SOCKET_IFNAME", interfaces);
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"}) {
+    if (const char* value = std::getenv(name); value != nullptr) {
+      variables.emplace_back(name, value);
+    }
   }
   return variables;
 }

@@ -8,7 +8,7 @@
 
 namespace dlcp::engine {
 
-// DLCP_* and NCCL_SOCKET_IFNAME, as they are now.
+// DLCP_*, NCCL_SOCKET_IFNAME and NCCL_IB_HCA, as they are now.
 Variables process_environment();
 
 // A FileReader for load_settings; refuses files beyond 1 MiB.

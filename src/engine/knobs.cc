@@ -20,6 +20,19 @@ constexpr Knob kKnobs[] = {
      "network interfaces: a list of prefixes, `^` excludes, `=` matches exactly; loopback only if "
      "named; unset: NCCL_SOCKET_IFNAME, else all real ones",
      [](Settings& s, const KnobValue& v) { s.interfaces = v.text; }},
+    {"DLCP_DATAPATH", KnobType::kChoice, "", "udp", kNone, kNone, nullptr, "udp|verbs",
+     "how packets travel: `udp` over the kernel's UDP, `verbs` over RDMA cards (RoCEv2)",
+     [](Settings& s, const KnobValue& v) { s.datapath = static_cast<DatapathChoice>(v.integer); }},
+    {"DLCP_HCA", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "RDMA devices: a list of prefixes, each with `:PORT` if need be, `^` excludes, `=` matches "
+     "exactly; unset: NCCL_IB_HCA, else all with a RoCEv2 address",
+     [](Settings& s, const KnobValue& v) { s.hcas = v.text; }},
+    {"DLCP_GID_INDEX", KnobType::kInteger, "", "-1", -1, 65535, nullptr, nullptr,
+     "entry of an RDMA port's GID table to use; -1: the RoCEv2 entry of its IPv4 address, else of "
+     "an IPv6 address",
+     [](Settings& s, const KnobValue& v) {
+       s.gid_index = static_cast<int>(static_cast<std::int64_t>(v.integer));
+     }},
     {"DLCP_CONFIG", KnobType::kText, "", kDefaultConfigFile, kNone, kNone, nullptr, nullptr,
      "file with `NAME = value` lines, `#` begins a comment; the environment wins over it; empty: "
      "none",
@@ -99,6 +112,13 @@ bool parse_integer(std::string_view text, bool with_suffix, std::uint64_t& out) 
   return true;
 }
 
+bool parse_signed(std::string_view text, std::uint64_t& out) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  out = static_cast<std::uint64_t>(value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
 bool parse_number(std::string_view text, double& out) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
   return code == std::errc() && end == text.data() + text.size() && std::isfinite(out);
@@ -123,6 +143,10 @@ bool in_range(const Knob& knob, double value) {
 
 bool parse_value(const Knob& knob, std::string_view text, KnobValue& out) {
   out.text = text;
+  if (knob.min < 0) {
+    return parse_signed(text, out.integer) &&
+           in_range(knob, static_cast<double>(static_cast<std::int64_t>(out.integer)));
+  }
   switch (knob.type) {
     case KnobType::kText:
       return text.find('\0') == std::string_view::npos;

@@ -23,8 +23,9 @@ enum class KnobType : std::uint8_t {
 
 struct KnobValue {
   std::string_view text;
-  std::uint64_t integer = 0;  // kInteger, kBytes, kFlag, and the index of a kChoice
-  double number = 0;          // kNumber
+  // kInteger (two's complement if it may be negative), kBytes, kFlag, and the index of a kChoice.
+  std::uint64_t integer = 0;
+  double number = 0;  // kNumber
 };
 
 struct Knob {

@@ -8,7 +8,6 @@
 
 #include "datapath/faulty/fault_spec.h"
 #include "engine/clock.h"
-#include "engine/device.h"
 #include "engine/environment.h"
 
 namespace dlcp::engine {
@@ -32,11 +31,7 @@ Result<Setup> read_setup() {
     error.what = "DLCP_FAULT: " + error.what;
     return error;
   }
-  auto existing = datapath::list_interfaces();
-  if (!existing) {
-    return existing.error();
-  }
-  auto devices = datapath::choose_interfaces(settings->interfaces, existing.value());
+  auto devices = choose_devices(settings.value());
   if (!devices) {
     return devices.error();
   }
@@ -141,6 +136,7 @@ Result<std::shared_ptr<Engine>> Registry::engine(int device) {
     }
     auto opened = std::make_shared<Opened>();
     opened->udp = opened_device->udp;
+    opened->verbs = opened_device->verbs;
     opened->stats_file = chosen.settings.stats_file;
     Opened* const raw = opened.get();
     opened->engine = std::make_unique<Engine>(
@@ -181,7 +177,7 @@ void Registry::retire(std::shared_ptr<Opened> opened) {
   }
   opened->engine->stop();  // not under the lock: its thread may be spreading a failure
   const std::lock_guard lock(mutex_);
-  statistics_.add(opened->engine->counters(), opened->udp);
+  statistics_.add(opened->engine->counters(), opened->udp, opened->verbs);
   const std::string stats_file = opened->stats_file;
   opened.reset();
   --retiring_;

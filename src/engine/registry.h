@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "datapath/udp/interfaces.h"
+#include "engine/device.h"
 #include "engine/engine.h"
 #include "engine/settings.h"
 #include "engine/statistics.h"
@@ -20,7 +20,7 @@ namespace dlcp::engine {
 
 struct Setup {
   Settings settings;
-  std::vector<datapath::Interface> devices;
+  std::vector<Device> devices;
 };
 
 class Registry {
@@ -46,6 +46,7 @@ class Registry {
   struct Opened {
     std::unique_ptr<Engine> engine;
     const datapath::UdpCounters* udp = nullptr;
+    const datapath::VerbsCounters* verbs = nullptr;
     std::string stats_file;
   };
 

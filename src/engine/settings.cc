@@ -14,8 +14,14 @@ namespace {
 
 constexpr const char* kConfigKnob = "DLCP_CONFIG";
 constexpr const char* kClassesKnob = "DLCP_CLASSES";
-constexpr const char* kInterfaceKnob = "DLCP_IFNAME";
-constexpr const char* kNcclInterfaceVariable = "NCCL_SOCKET_IFNAME";
+
+// NCCL's own variable, where it says the same for its own networks, and ours is not set.
+struct StandIn {
+  std::string_view knob;
+  const char* variable;
+};
+constexpr StandIn kStandIns[] = {{"DLCP_IFNAME", "NCCL_SOCKET_IFNAME"},
+                                 {"DLCP_HCA", "NCCL_IB_HCA"}};
 
 const std::string* value_of(const Variables& environment, std::string_view name) {
   const auto found = std::ranges::find(environment, name, [](const auto& v) { return v.first; });
@@ -109,7 +115,8 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   }
   std::vector<Assignment>& assignments = in_force.value();
   for (const auto& [name, value] : environment) {
-    if (name == kConfigKnob || name == kNcclInterfaceVariable) {
+    if (name == kConfigKnob ||
+        std::ranges::find(kStandIns, name, &StandIn::variable) != std::end(kStandIns)) {
       continue;
     }
     std::erase_if(assignments, [&wanted = name](const Assignment& a) { return a.name == wanted; });
@@ -121,7 +128,6 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
       return unknown_name(assignment.name, assignment.origin);
     }
   }
-  const std::string* nccl_interfaces = value_of(environment, kNcclInterfaceVariable);
   for (const Knob& knob : knobs()) {
     const std::string_view name = knob.name;
     std::string value = name == kConfigKnob ? path : knob.fallback;
@@ -130,9 +136,10 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
     if (set != assignments.end()) {
       value = set->value;
       origin = set->origin;
-    } else if (name == kInterfaceKnob && nccl_interfaces != nullptr) {
-      value = *nccl_interfaces;
-      origin = kNcclInterfaceVariable;
+    } else if (const auto* other = std::ranges::find(kStandIns, name, &StandIn::knob);
+               other != std::end(kStandIns) && value_of(environment, other->variable) != nullptr) {
+      value = *value_of(environment, other->variable);
+      origin = other->variable;
     }
     if (auto stored = set_knob(settings, knob, value, origin); !stored) {
       return stored.error();

@@ -17,7 +17,12 @@
 
 namespace dlcp::engine {
 
+enum class DatapathChoice : std::uint8_t { kUdp, kVerbs };
+
 struct Settings {
+  DatapathChoice datapath = DatapathChoice::kUdp;
+  std::string hcas;        // NCCL_IB_HCA's grammar; empty: every usable RDMA port
+  int gid_index = -1;      // -1: the best
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
   std::size_t paths = 16;
   std::size_t burst_packets_max = 0;  // 0: the pace decides
@@ -45,8 +50,8 @@ struct Settings {
   std::vector<Effective> effective;
 };
 
-// The variables of an environment that matter here: all that begin with DLCP_, and
-// NCCL_SOCKET_IFNAME.
+// The variables of an environment that matter here: all that begin with DLCP_, and NCCL's that say
+// the same for its own networks (NCCL_SOCKET_IFNAME, NCCL_IB_HCA).
 using Variables = std::vector<std::pair<std::string, std::string>>;
 // A file's text; nullopt if there is no such file.
 using FileReader = std::function<Result<std::optional<std::string>>(const std::string& path)>;

@@ -6,9 +6,13 @@
 
 namespace dlcp::engine {
 
-void Statistics::add(const core::Counters& counters, const datapath::UdpCounters* udp) {
+void Statistics::add(const core::Counters& counters, const datapath::UdpCounters* udp,
+                     const datapath::VerbsCounters* verbs) {
   for (const auto& row : core::kCounterRows) {
     core_[static_cast<std::size_t>(row.counter)] += counters[row.counter];
+  }
+  for (const auto& row : datapath::kVerbsCounterRows) {
+    verbs_.*row.counter += verbs != nullptr ? verbs->*row.counter : 0;
   }
   if (udp == nullptr) {
     return;
@@ -50,10 +54,15 @@ std::string Statistics::json() const {
   }
   out += fmt::format(
       "\"rx_packets\": {}, \"rx_bytes\": {}, \"rx_buffers\": {}, \"rx_syscalls\": {}, "
-      "\"rx_truncated\": {}, \"rx_queue_drops\": {}, \"gso_on\": {}, \"gro_on\": {}}}}}\n",
+      "\"rx_truncated\": {}, \"rx_queue_drops\": {}, \"gso_on\": {}, \"gro_on\": {}}}, \"verbs\": "
+      "{{",
       udp_.rx_packets, udp_.rx_bytes, udp_.rx_buffers, udp_.rx_syscalls, udp_.rx_truncated,
       udp_.rx_queue_drops, udp_.gso_on, udp_.gro_on);
-  return out;
+  for (const auto& row : datapath::kVerbsCounterRows) {
+    out += fmt::format("{}\"{}\": {}", &row == datapath::kVerbsCounterRows ? "" : ", ", row.name,
+                       verbs_.*row.counter);
+  }
+  return out + "}}\n";
 }
 
 void Statistics::write(const std::string& path) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -17,7 +18,8 @@ constexpr int kReceiveBatches = 2;      // of 64 packets, per step: bounds how l
 constexpr int kTransmitBatches = 4;     // likewise
 constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
 constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
-constexpr Duration kLookUp = 5ms;        // of the helper, while somebody polls
+constexpr Duration kSettlePatience = 50ms;  // of a send that waits for hardware
+constexpr Duration kLookUp = 5ms;           // of the helper, while somebody polls
 
 }  // namespace
 
@@ -30,11 +32,15 @@ void Engine::poll() {
 
 bool Engine::step(Time now) {
   const bool received = receive_packets(now);
+  if (const auto failure = datapath_->failure(); failure && !device_failed_) {
+    fail_device(now, *failure);
+  }
   if (endpoint_.next_timeout() <= now) {
     endpoint_.on_timeout(now);
   }
   const bool sent_to_bound = transmit(now);
   take_events(now);
+  settle(now);
   more_work_ = received || sent_to_bound;
   return more_work_;
 }
@@ -115,11 +121,57 @@ void Engine::on_event(Time now, const core::Event& event) {
       request->state.load(std::memory_order_relaxed) != Request::State::kPending) {
     return;
   }
-  request->bytes = event.bytes;
-  if (event.kind == core::Event::Kind::kSendDone && !outbox_.empty()) {
-    outbox_.drop_within(request->memory);
+  if (event.kind == core::Event::Kind::kSendDone) {
+    if (!outbox_.empty()) {
+      outbox_.drop_within(request->memory);
+    }
+    if (datapath_->reads(request->memory)) {  // a copy that was sent again and has not left yet
+      settling_.push_back({event, now});
+      return;
+    }
   }
+  request->bytes = event.bytes;
   request->state.store(Request::State::kDone, std::memory_order_release);
+}
+
+// Sends whose memory the datapath has let go of by now are done; after a while it is made to.
+void Engine::settle(Time now) {
+  for (auto at = settling_.begin(); at != settling_.end();) {
+    const auto found = connections_.find(at->event.connection);
+    Request* request =
+        found == connections_.end() ? nullptr : found->second->find(at->event.request);
+    const bool pending = request != nullptr &&
+                         request->state.load(std::memory_order_relaxed) == Request::State::kPending;
+    if (pending && datapath_->reads(request->memory)) {
+      if (now - at->since < kSettlePatience) {
+        ++at;
+        continue;
+      }
+      datapath_->abandon(request->memory);
+    }
+    if (pending) {
+      request->bytes = at->event.bytes;
+      request->state.store(Request::State::kDone, std::memory_order_release);
+    }
+    at = settling_.erase(at);
+  }
+}
+
+void Engine::fail_device(Time now, const Error& error) {
+  device_failed_ = true;
+  to_log_.push_back({LogLevel::kWarn, error.message()});
+  std::set<core::ContextId> contexts;
+  for (const auto& [id, listening] : listeners_) {
+    contexts.insert(listening.context);
+  }
+  for (const auto& [id, connection] : connections_) {
+    contexts.insert(connection->context);
+  }
+  for (const core::ContextId context : contexts) {
+    endpoint_.fail_context(now, context, error);
+    fail_connections(context, error);
+    failures_.push_back({context, error});
+  }
 }
 
 void Engine::fail(Connection& connection, const Error& error) {
@@ -169,6 +221,9 @@ HelperThread::Sleep Engine::helper_turn() {
     return {false, helper_wakes_};
   }
   step(now);
+  if (datapath_->arm()) {
+    step(now);
+  }
   helper_wakes_ = deadline(now);
   const HelperThread::Sleep sleep{true, helper_wakes_};
   std::vector<LogLine> lines = std::exchange(to_log_, {});

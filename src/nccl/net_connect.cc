@@ -2,7 +2,6 @@
 // and leaves a ticket in the handle, later ones ask how far it is.
 #include <memory>
 
-#include "engine/device.h"
 #include "nccl/comm.h"
 #include "nccl/handle.h"
 #include "nccl/net.h"
@@ -47,8 +46,7 @@ ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
     context.object_closed(false);
     return refuse(engine.error());
   }
-  if (auto reachable = engine::check_reachable(engine.value()->address(), peer->address);
-      !reachable) {
+  if (auto reachable = engine.value()->check_reachable(peer->address); !reachable) {
     context.object_closed(true);
     return refuse(reachable.error());
   }

@@ -42,7 +42,10 @@ ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                                  type, kPtrHost),
                      "GPU memory is reached through NCCL's host buffers"});
     }
-    *registration = new Registration{static_cast<std::byte*>(data), bytes};
+    const Comm& owner = *static_cast<Comm*>(comm);
+    auto made = std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
+    owner.engine->register_memory(*owner.connection, {made->data, made->bytes, made.get()});
+    *registration = made.release();
     return ResultCode::kSuccess;
   });
 }
@@ -53,8 +56,8 @@ ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
         static_cast<Registration*>(opaque_registration));
     if (registration != nullptr && opaque != nullptr) {
       const Comm& comm = *static_cast<Comm*>(opaque);
-      comm.engine->fence(*comm.connection,
-                         {registration->data, registration->bytes, registration.get()});
+      comm.engine->release_memory(*comm.connection,
+                                  {registration->data, registration->bytes, registration.get()});
     }
     return ResultCode::kSuccess;
   });

@@ -72,6 +72,23 @@ TEST_CASE("a blob that names no host, a well-known port or another layout is ref
   CHECK_FALSE(decode_udp_address(blob));
 }
 
+TEST_CASE("an address of UDP and RoCE says both; one of RoCE alone has no ports") {
+  UdpAddress both = address_of("fd00::1", UdpAddress::kPortsMax);
+  both.queue_pair = 0xabcdef;
+  CHECK(encode(both).size == wire::EndpointAddress::kMaxBytes);
+  CHECK(decode_udp_address(encode(both)) == both);
+  UdpAddress roce = address_of("10.0.0.1", 0);
+  roce.queue_pair = 17;
+  CHECK(decode_udp_address(encode(roce)) == roce);
+  CHECK(to_string(roce) == "10.0.0.1 queue pair 17");
+  wire::EndpointAddress blob = encode(roce);
+  blob.bytes[12] = std::byte{1};  // beyond 24 bits
+  CHECK_FALSE(decode_udp_address(blob));
+  blob = encode(roce);
+  blob.bytes[2] = std::byte{2};
+  CHECK_FALSE(decode_udp_address(blob));
+}
+
 TEST_CASE("whatever random blob decodes, encodes to the same again") {
   Rng rng(17);
   int decoded_count = 0;

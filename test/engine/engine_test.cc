@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "catch.h"
@@ -110,7 +111,7 @@ TEST_CASE("memory that is deregistered while its packets wait is not read again"
   auto out = std::make_unique<std::vector<std::byte>>(random_bytes(500'000));
   Request* sending = pair.post(*pair.a, *pair.sends, *out);
   CHECK(pair.wire->refused > 0);
-  pair.a->fence(*pair.sends, {out->data(), out->size(), out.get()});
+  pair.a->release_memory(*pair.sends, {out->data(), out->size(), out.get()});
   out.reset();  // the address sanitizer sees any later read
   pair.wire->take_at_once = 64;
   std::size_t bytes = 0;
@@ -132,7 +133,7 @@ TEST_CASE("deregistering memory that no request uses disturbs nobody") {
   std::vector<std::byte> in(out.size());
   Request* receiving = pair.post(*pair.b, *pair.receives, in);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
-  pair.a->fence(*pair.sends, {other.data(), other.size(), &other});
+  pair.a->release_memory(*pair.sends, {other.data(), other.size(), &other});
   std::size_t bytes = 0;
   CHECK(finish(pair, sending, bytes) == Request::State::kDone);
   CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
@@ -196,4 +197,53 @@ TEST_CASE("a request slot is named anew at each use and a stale name finds nothi
   CHECK(again == first);
   CHECK(again->name != old_name);
   CHECK(connection.find(old_name) == nullptr);
+}
+
+TEST_CASE("a send is done when the datapath has let go of its memory, not when the peer has it") {
+  Pair pair;
+  pair.join();
+  auto out = random_bytes(10'000);
+  std::vector<std::byte> in(out.size());
+  pair.wire->reads_on = true;
+  Request* receiving = pair.post(*pair.b, *pair.receives, in);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);
+  std::size_t bytes = 0;
+  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
+  for (int i = 0; i < 100; ++i) {
+    pair.a->poll_state(*pair.sends);
+  }
+  const bool let_go = GENERATE(true, false);  // else it is made to after 50 ms
+  if (let_go) {
+    CHECK(pair.a->test(*sending, bytes) == Request::State::kPending);
+    pair.wire->reads_on = false;
+  }
+  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
+  CHECK(pair.wire->abandoned == (let_go ? 0u : 1u));
+}
+
+TEST_CASE("deregistering does not return while the datapath reads the memory") {
+  Pair pair;
+  pair.join();
+  auto out = random_bytes(10'000);
+  pair.wire->reads_on = true;
+  pair.a->release_memory(*pair.sends, {out.data(), out.size(), &out});
+  CHECK_FALSE(pair.wire->reads_on);
+  CHECK(pair.wire->abandoned == 1);
+}
+
+TEST_CASE("a device that is gone fails its connections and listeners, once") {
+  Pair pair;
+  pair.join();
+  const auto listening = pair.a->listen(1);
+  auto out = random_bytes(10'000);
+  Request* sending = pair.post(*pair.a, *pair.sends, out);
+  pair.wire->gone = true;
+  std::size_t bytes = 0;
+  for (int i = 0; i < 10; ++i) {
+    pair.a->poll_state(*pair.sends);
+  }
+  CHECK(pair.a->test(*sending, bytes) == Request::State::kFailed);
+  CHECK(pair.sends->error.what == "the card is gone");
+  CHECK_FALSE(pair.a->accept(listening.id, 1).ok());
+  CHECK(std::ranges::count(pair.log, std::string("the card is gone")) == 1);
 }

@@ -22,6 +22,9 @@ struct Wire {
                      eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE)};
   std::size_t take_at_once = 64;  // packets per send(); 0: the card is stuck
   std::size_t refused = 0;        // calls that left packets behind
+  bool reads_on = false;          // the card is slow to let go of memory ...
+  std::size_t abandoned = 0;      // ... until it is made to
+  bool gone = false;              // the card has been pulled out
 
   ~Wire() {
     close(readable[0]);
@@ -71,6 +74,16 @@ class MemoryDatapath final : public datapath::Datapath {
     return received_.size();
   }
 
+  bool reads(std::span<const std::byte>) override { return wire_->reads_on; }
+  void abandon(std::span<const std::byte>) override {
+    wire_->reads_on = false;
+    ++wire_->abandoned;
+  }
+  std::optional<Error> failure() const override {
+    return wire_->gone && side_ == 0
+               ? std::optional<Error>(Error{ErrorCode::kSystem, "the card is gone", ""})
+               : std::nullopt;
+  }
   int wait_descriptor() const override { return wire_->readable[side_]; }
 
  private:

@@ -52,6 +52,19 @@ TEST_CASE("the environment wins over the file and the file over the default") {
   CHECK_THAT(lines[1], Contains("DLCP_CHECKSUM=header"));
 }
 
+TEST_CASE("RDMA devices fall back to NCCL_IB_HCA, and a GID index may be -1 or a number") {
+  CHECK(load({{"NCCL_IB_HCA", "=mlx5_0:1"}}).value().hcas == "=mlx5_0:1");
+  CHECK(load({{"NCCL_IB_HCA", "a"}, {"DLCP_HCA", "b"}}).value().hcas == "b");
+  CHECK(load({}).value().gid_index == -1);
+  CHECK(load({{"DLCP_GID_INDEX", "3"}}).value().gid_index == 3);
+  for (const char* bad : {"-2", "65536", "", "3x"}) {
+    CHECK_FALSE(load({{"DLCP_GID_INDEX", bad}}).ok());
+  }
+  CHECK(load({}).value().datapath == dlcp::engine::DatapathChoice::kUdp);
+  CHECK(load({{"DLCP_DATAPATH", "verbs"}}).value().datapath ==
+        dlcp::engine::DatapathChoice::kVerbs);
+}
+
 TEST_CASE("interfaces fall back to NCCL_SOCKET_IFNAME, which never overrides DLCP_IFNAME") {
   CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}}).value().interfaces == "=lo");
   CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}, {"DLCP_IFNAME", "eth"}}).value().interfaces == "eth");

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "cli/doctor/net_abi.h"
+#include "datapath/verbs/roce_ports.h"
+#include "datapath/verbs/verbs_options.h"
 
 namespace dlcp::cli {
 namespace {
@@ -162,19 +164,23 @@ Finding check_plugin() {
 }
 
 Finding check_rdma() {
-  const Library library("libibverbs.so.1");
-  const auto devices = files_like("/sys/class/infiniband/*");
-  std::string names;
-  for (const std::string& device : devices) {
-    names += (names.empty() ? "" : " ") + std::filesystem::path(device).filename().string();
+  const auto ports = datapath::list_roce_ports();
+  std::string list;
+  bool usable = false;
+  for (const datapath::RocePort& port : ports) {
+    std::string state = datapath::why_unusable(port, -1);
+    if (state.empty()) {
+      usable = true;
+      state = port.entropy == datapath::Entropy::kFlowLabel ? "paths by flow label"
+                                                            : "paths by queue pair";
+    }
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", to_string(port), state);
   }
-  const std::string value = fmt::format("rdma-core {}; devices: {}",
-                                        library.handle != nullptr ? "present" : "not installed",
-                                        names.empty() ? "none" : names);
-  if (library.handle == nullptr && !devices.empty()) {
-    return {"rdma", Level::kWarn, value, "apt-get install libibverbs1 ibverbs-providers"};
+  const std::string value = fmt::format("RDMA ports: {}", list.empty() ? "none" : list);
+  if (const auto library = datapath::check_verbs(); usable && !library) {
+    return {"rdma", Level::kWarn, value + "; " + library.error().what, library.error().hint};
   }
-  return {"rdma", Level::kOk, value + " (not used yet: this version sends over UDP)", ""};
+  return {"rdma", Level::kOk, value + (usable ? "; DLCP_DATAPATH=verbs uses them" : ""), ""};
 }
 
 }  // namespace dlcp::cli

@@ -8,6 +8,6 @@ namespace dlcp::cli {
 
 Finding check_nccl();
 Finding check_plugin();
-Finding check_rdma();  // rdma-core and devices, for the RoCE datapath to come
+Finding check_rdma();  // RDMA ports and rdma-core, for the RoCE datapath
 
 }  // namespace dlcp::cli

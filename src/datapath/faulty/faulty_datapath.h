@@ -35,11 +35,23 @@ class FaultyDatapath final : public Datapath {
   std::string describe(const wire::EndpointAddress& address) const override {
     return inner_->describe(address);
   }
+  Status check_reachable(const wire::EndpointAddress& peer) const override {
+    return inner_->check_reachable(peer);
+  }
   // Time stands still between calls of receive(): delays count from the last `now` seen there.
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Also sends what is due by `now`.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   int wait_descriptor() const override { return inner_->wait_descriptor(); }
+  bool arm() override { return inner_->arm(); }
+  std::optional<Error> failure() const override { return inner_->failure(); }
+  // What is held back here is a copy.
+  Status register_memory(std::span<std::byte> memory) override {
+    return inner_->register_memory(memory);
+  }
+  void release_memory(std::span<std::byte> memory) override { inner_->release_memory(memory); }
+  bool reads(std::span<const std::byte> memory) override { return inner_->reads(memory); }
+  void abandon(std::span<const std::byte> memory) override { inner_->abandon(memory); }
 
   // When the next packet held back is due: call receive() then. kNever when none is held.
   Time next_release() const override;

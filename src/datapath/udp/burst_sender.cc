@@ -133,7 +133,8 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
 
 bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
   const std::optional<UdpAddress> address = decode_udp_address(*packet.destination);
-  if (!address || address->ip.family != options_.family || packet.path >= sockets_.size()) {
+  if (!address || address->port_count == 0 || address->ip.family != options_.family ||
+      packet.path >= sockets_.size()) {
     return false;
   }
   to = socket_address(address->ip, address->ports[packet.path % address->port_count]);

@@ -10,7 +10,9 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kFixedBytes = 8;
-static_assert(kFixedBytes + 16 + 2 * UdpAddress::kPortsMax <= wire::EndpointAddress::kMaxBytes);
+constexpr std::size_t kQueuePairBytes = 4;
+static_assert(kFixedBytes + 16 + 2 * UdpAddress::kPortsMax + kQueuePairBytes <=
+              wire::EndpointAddress::kMaxBytes);
 
 constexpr std::size_t ip_bytes_of(IpFamily family) {
   return family == IpFamily::kV4 ? 4 : 16;
@@ -24,7 +26,7 @@ wire::EndpointAddress encode(const UdpAddress& address) {
   const auto put = [&to](unsigned value) { *to++ = static_cast<std::byte>(value & 0xff); };
   put(static_cast<unsigned>(address.ip.family));
   put(address.port_count);
-  put(0);
+  put(address.queue_pair != 0 ? 1 : 0);
   put(0);
   for (int shift = 24; shift >= 0; shift -= 8) {
     put(address.ip.scope >> shift);
@@ -36,6 +38,11 @@ wire::EndpointAddress encode(const UdpAddress& address) {
        ++i) {
     put(address.ports[i] >> 8);
     put(address.ports[i]);
+  }
+  if (address.queue_pair != 0) {
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      put(address.queue_pair >> shift);
+    }
   }
   blob.size = static_cast<std::uint8_t>(to - blob.bytes.data());
   return blob;
@@ -53,8 +60,10 @@ std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) 
   address.ip.family = static_cast<IpFamily>(at(0));
   const std::size_t ip_bytes = ip_bytes_of(address.ip.family);
   const std::size_t ports = at(1);
-  if (ports < 1 || ports > UdpAddress::kPortsMax || at(2) != 0 || at(3) != 0 ||
-      blob.size != kFixedBytes + ip_bytes + 2 * ports) {
+  const std::size_t queue_pairs = at(2);
+  const std::size_t queue_pair_at = kFixedBytes + ip_bytes + 2 * ports;
+  if (ports > UdpAddress::kPortsMax || queue_pairs > 1 || ports + queue_pairs < 1 || at(3) != 0 ||
+      blob.size != queue_pair_at + queue_pairs * kQueuePairBytes) {
     return std::nullopt;
   }
   address.ip.scope = at(4) << 24 | at(5) << 16 | at(6) << 8 | at(7);
@@ -72,11 +81,21 @@ std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) 
       return std::nullopt;
     }
   }
+  if (queue_pairs == 1) {
+    const std::size_t i = queue_pair_at;
+    address.queue_pair = at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3);
+    if (at(i) != 0 || address.queue_pair == 0) {
+      return std::nullopt;
+    }
+  }
   return address;
 }
 
 std::string to_string(const UdpAddress& address) {
   const std::string host = to_string(address.ip);
+  if (address.port_count == 0) {
+    return fmt::format("{} queue pair {}", host, address.queue_pair);
+  }
   std::string text = address.ip.family == IpFamily::kV4
                          ? fmt::format("{}:{}", host, address.ports[0])
                          : fmt::format("[{}]:{}", host, address.ports[0]);

@@ -1,9 +1,11 @@
-// Where a UDP datapath can be reached: one IP address and up to 16 ports, and how that is laid out
-// in the opaque wire::EndpointAddress that travels in handles and HELLO frames. The blob comes from
-// the network: decoding believes nothing.
+// Where a device can be reached: one IP address, up to 16 UDP ports, a RoCE queue pair, or both;
+// and how that is laid out in the opaque wire::EndpointAddress that travels in handles and HELLO
+// frames. The blob comes from the network: decoding believes nothing. Both datapaths of a device
+// are known by one IP address, as a RoCEv2 GID is one; whoever reads the blob uses the part he can.
 //
-// Layout: family (4 or 6), number of ports n, two zero bytes, scope (32 bits), address (4 or 16
-// bytes), n ports; all big-endian, nothing after the last port.
+// Layout: family (4 or 6), number of ports n, number of queue pairs q (0 or 1), a zero byte, scope
+// (32 bits), address (4 or 16 bytes), n ports, q queue pairs (32 bits, the upper 8 zero); all
+// big-endian, nothing after them, and n + q is at least 1.
 #pragma once
 
 #include <array>
@@ -27,7 +29,8 @@ struct UdpAddress {
 
   IpAddress ip;
   std::array<std::uint16_t, kPortsMax> ports{};  // the first port_count are used
-  std::uint8_t port_count = 0;                   // 1..kPortsMax
+  std::uint8_t port_count = 0;                   // 0..kPortsMax
+  std::uint32_t queue_pair = 0;  // number of the one that receives, 24 bits; 0: no RoCE
 
   friend bool operator==(const UdpAddress&, const UdpAddress&) = default;
 };
@@ -35,6 +38,7 @@ struct UdpAddress {
 wire::EndpointAddress encode(const UdpAddress& address);
 // nullopt unless the blob is exactly what encode() gives for a unicast address.
 std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob);
-std::string to_string(const UdpAddress& address);  // "10.0.0.1:49152(+15)", "[fe80::1%3]:50000"
+// "10.0.0.1:49152(+15)", "[fe80::1%3]:50000"; without UDP "10.0.0.1 queue pair 17"
+std::string to_string(const UdpAddress& address);
 
 }  // namespace dlcp::datapath

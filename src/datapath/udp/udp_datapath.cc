@@ -153,6 +153,31 @@ std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
   return decoded ? to_string(*decoded) : std::string();
 }
 
+Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
+  const auto theirs = decode_udp_address(peer);
+  if (!theirs) {
+    return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
+                 "run the same plugin version on all ranks"};
+  }
+  if (theirs->port_count == 0) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("this rank sends over UDP ({}), the peer's rank at {} over RoCE alone",
+                             to_string(address_.ip), to_string(*theirs)),
+                 "set DLCP_DATAPATH to the same on all ranks, or leave it at auto"};
+  }
+  if (address_.ip.family != theirs->ip.family) {
+    const auto name = [](const UdpAddress& address) {
+      return address.ip.family == IpFamily::kV4 ? "IPv4" : "IPv6";
+    };
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("this rank is at {} ({}), the peer's rank at {} ({})", to_string(address_.ip),
+                    name(address_), to_string(theirs->ip), name(*theirs)),
+        "choose interfaces of one address family on all ranks (DLCP_IFNAME)"};
+  }
+  return Unit{};
+}
+
 Limits UdpDatapath::limits() const {
   Limits limits;
   limits.datagram_bytes_max = datagram_bytes_max_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datapath/datapath.h"
+#include "datapath/marks.h"
 #include "datapath/udp/burst_receiver.h"
 #include "datapath/udp/burst_sender.h"
 #include "datapath/udp/udp_address.h"
@@ -19,15 +20,6 @@
 #include "util/result.h"
 
 namespace dlcp::datapath {
-
-// The byte that each class is marked with, from the table of traffic classes.
-constexpr std::array<std::uint8_t, kTrafficClassCount> default_tos() {
-  std::array<std::uint8_t, kTrafficClassCount> tos{};
-  for (const TrafficClassRow& row : kTrafficClasses) {
-    tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
-  }
-  return tos;
-}
 
 struct UdpOptions {
   IpAddress local_ip;          // with its scope if link-local
@@ -40,7 +32,7 @@ struct UdpOptions {
   std::size_t send_buffer_bytes = 4u << 20;
   bool gso = true;  // false: never use it; true: where it works
   bool gro = true;
-  std::array<std::uint8_t, kTrafficClassCount> tos = default_tos();
+  ClassMarks tos = default_tos();
   std::uint64_t seed = 0;  // of the choice of ports; 0: the system's random source
 };
 
@@ -51,6 +43,7 @@ class UdpDatapath final : public Datapath {
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
+  Status check_reachable(const wire::EndpointAddress& peer) const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;

@@ -1,0 +1,60 @@
+#include "datapath/verbs/memory_regions.h"
+
+#include <algorithm>
+
+namespace dlcp::datapath {
+
+MemoryRegions::Range MemoryRegions::range_of(std::span<const std::byte> memory) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  return {begin, begin + memory.size()};
+}
+
+Status MemoryRegions::add(std::span<std::byte> memory) {
+  if (memory.empty()) {
+    return Unit{};
+  }
+  Region& region = regions_[range_of(memory)];
+  if (region.users == 0) {
+    // The card only reads it; what is received is copied there.
+    region.mr = {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), 0),
+                 {card_.verbs.get()}};
+    if (region.mr == nullptr) {
+      regions_.erase(range_of(memory));
+      return verbs_error("register memory", card_.port, 0);
+    }
+    longest_ = std::max<std::uintptr_t>(longest_, memory.size());
+  }
+  ++region.users;
+  return Unit{};
+}
+
+void MemoryRegions::release(std::span<std::byte> memory) {
+  const auto found = regions_.find(range_of(memory));
+  if (found != regions_.end() && --found->second.users == 0) {
+    regions_.erase(found);
+    last_ = {};
+  }
+}
+
+std::optional<std::uint32_t> MemoryRegions::key_of(std::span<const std::byte> piece) {
+  const auto [begin, end] = range_of(piece);
+  if (begin >= last_.first && end <= last_.second) {
+    return last_key_;
+  }
+  // Backwards from the last that begins at or before the piece; overlaps are few.
+  auto at = regions_.upper_bound({begin, UINTPTR_MAX});
+  while (at != regions_.begin()) {
+    --at;
+    if (begin - at->first.first > longest_) {
+      break;
+    }
+    if (end <= at->first.second) {
+      last_ = at->first;
+      last_key_ = at->second.mr->lkey;
+      return last_key_;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,44 @@
+// User memory that the card may read, and the key to each piece: what regMr of the connections
+// above has announced. Pieces that several connections share are registered once, and unregistered
+// with the last of them: nothing lingers, so that memory which is freed and mapped anew can never
+// be sent under an old registration.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "datapath/verbs/verbs_card.h"
+
+namespace dlcp::datapath {
+
+class MemoryRegions {
+ public:
+  explicit MemoryRegions(VerbsCard& card) : card_(card) {}
+
+  // The caller keeps the memory mapped until the matching release().
+  Status add(std::span<std::byte> memory);
+  void release(std::span<std::byte> memory);
+
+  // The key of a registration that covers `piece`; nullopt if none does.
+  std::optional<std::uint32_t> key_of(std::span<const std::byte> piece);
+
+ private:
+  struct Region {
+    MrPtr mr;
+    std::size_t users = 0;
+  };
+  using Range = std::pair<std::uintptr_t, std::uintptr_t>;  // begin, end
+  static Range range_of(std::span<const std::byte> memory);
+
+  VerbsCard& card_;
+  std::map<Range, Region> regions_;
+  std::uintptr_t longest_ = 0;  // of all that were ever there: bounds the search
+  Range last_{};                // where the last search ended, for the next packet
+  std::uint32_t last_key_ = 0;
+};
+
+}  // namespace dlcp::datapath

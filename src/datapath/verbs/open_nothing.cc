@@ -1,0 +1,22 @@
+// Opening, where the build had no rdma-core's headers: never, and the error says why.
+#include "datapath/verbs/verbs_options.h"
+
+namespace dlcp::datapath {
+namespace {
+
+Error not_built() {
+  return {ErrorCode::kInvalidUsage, "this build has no RoCE datapath: rdma-core was not found",
+          "install libibverbs-dev and build again, or set DLCP_DATAPATH=udp"};
+}
+
+}  // namespace
+
+Result<OpenedVerbs> open_verbs(const VerbsOptions&) {
+  return not_built();
+}
+
+Status check_verbs() {
+  return not_built();
+}
+
+}  // namespace dlcp::datapath

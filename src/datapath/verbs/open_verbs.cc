@@ -1,0 +1,31 @@
+// Opening, where the build has rdma-core's headers.
+#include "datapath/verbs/verbs_datapath.h"
+#include "datapath/verbs/verbs_options.h"
+
+namespace dlcp::datapath {
+
+Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
+  auto library = verbs_library();
+  if (!library) {
+    return library.error();
+  }
+  auto opened = VerbsDatapath::open(std::move(library).value(), options);
+  if (!opened) {
+    return opened.error();
+  }
+  OpenedVerbs out;
+  out.counters = &opened.value()->counters();
+  out.source_ports = opened.value()->source_ports();
+  out.datapath = std::move(opened).value();
+  return out;
+}
+
+Status check_verbs() {
+  const auto library = verbs_library();
+  if (!library) {
+    return library.error();
+  }
+  return Unit{};
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,59 @@
+// The receiving half: one UD queue pair, whose number is this device's address, and a ring of
+// registered buffers. Each datagram comes with 40 bytes in front, in which the card leaves the IP
+// header: that is where DSCP and ECN are read. Buffers that were handed out go back at the next
+// receive(), many with one post.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/verbs_counters.h"
+#include "wire/packet.h"
+
+namespace dlcp::datapath {
+
+// The TOS or traffic-class byte from the 40 bytes before a datagram: an IPv6 header, or 20 bytes of
+// anything and an IPv4 header. nullopt if it is neither.
+std::optional<std::uint8_t> tos_in(std::span<const std::byte, 40> routing_header);
+
+class ReceiveRing {
+ public:
+  static Result<std::unique_ptr<ReceiveRing>> open(VerbsCard& card, std::uint32_t buffers,
+                                                   VerbsCounters& counters);
+
+  std::size_t receive(Time now, std::span<wire::RxPacket> out);
+
+  std::uint32_t queue_pair_number() const { return qp_->qp_num; }
+  std::size_t buffers() const { return requests_.size(); }
+  // The card has closed the queue pair; it is this device's address, so that is the end.
+  bool is_broken() const { return broken_; }
+
+ private:
+  static constexpr std::size_t kBatch = 64;
+
+  ReceiveRing(VerbsCard& card, std::uint32_t buffers, VerbsCounters& counters);
+  void give(std::size_t buffer);
+  bool refill();
+  bool accept(const ibv_wc& completion, Time now, wire::RxPacket& out);
+
+  VerbsCard& card_;
+  VerbsCounters& counters_;
+  std::size_t stride_ = 0;
+  std::vector<std::byte> memory_;
+  MrPtr mr_;
+  QpPtr qp_;
+  std::vector<ibv_recv_wr> requests_;  // one per buffer, ready to be posted again
+  std::vector<ibv_sge> pieces_;
+  ibv_recv_wr* first_free_ = nullptr;  // buffers to post, as the chain that the post takes
+  ibv_recv_wr* last_free_ = nullptr;
+  std::vector<std::size_t> handed_out_;
+  std::array<ibv_wc, kBatch> completions_{};
+  bool broken_ = false;
+};
+
+}  // namespace dlcp::datapath

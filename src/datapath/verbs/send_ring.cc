@@ -1,0 +1,207 @@
+#include "datapath/verbs/send_ring.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::uint32_t kInlineBytes = 256;  // asked for: acknowledgements then need no memory
+constexpr unsigned kGenerationBits = 24;
+constexpr std::size_t kLineBytes = 64;
+
+}  // namespace
+
+SendRing::SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests,
+                   VerbsCounters& counters)
+    : card_(card),
+      name_(name),
+      counters_(counters),
+      slots_(requests),
+      stride_((card.mtu + wire::TxPacket::kMaxHeaderBytes + kLineBytes - 1) / kLineBytes *
+              kLineBytes),
+      memory_(stride_ * requests) {
+  chain_.reserve(requests);
+  pieces_.reserve(2 * std::size_t{requests});
+}
+
+SendRing::~SendRing() {
+  discard();
+}
+
+Result<std::unique_ptr<SendRing>> SendRing::open(VerbsCard& card, std::uint8_t name,
+                                                 std::uint32_t requests, VerbsCounters& counters) {
+  std::unique_ptr<SendRing> ring(new SendRing(card, name, requests, counters));
+  ring->mr_ = {card.verbs->reg_mr(card.pd.get(), ring->memory_.data(), ring->memory_.size(), 0),
+               {card.verbs.get()}};
+  if (ring->mr_ == nullptr) {
+    return verbs_error("register memory for sending", card.port, 0);
+  }
+  if (auto opened = ring->reopen(); !opened) {
+    return opened.error();
+  }
+  return ring;
+}
+
+std::byte* SendRing::memory_of(std::uint64_t request) const {
+  return const_cast<std::byte*>(memory_.data()) + request % slots_.size() * stride_;
+}
+
+std::uint64_t SendRing::id_of(std::uint64_t request) const {
+  return std::uint64_t{name_} << 56 | std::uint64_t{generation_} << 32 |
+         static_cast<std::uint32_t>(request);
+}
+
+std::uint8_t SendRing::ring_of(const ibv_wc& completion) {
+  return static_cast<std::uint8_t>(completion.wr_id >> 56);
+}
+
+void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
+                   std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key) {
+  Slot& slot = slots_[added_ % slots_.size()];
+  std::byte* const own = memory_of(added_);
+  const std::size_t bytes = packet.header_bytes + packet.payload.size();
+  const bool fits_inline = bytes <= inline_bytes_;
+  const bool gathers = payload_key.has_value() && !fits_inline;
+  std::memcpy(own, packet.header.data(), packet.header_bytes);
+  pieces_.resize(pieces_.size() + 2);  // within what is reserved, so that none of them moves
+  ibv_sge* const piece = &pieces_[2 * chain_.size()];
+  piece[0] = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes), mr_->lkey};
+  int pieces = 1;
+  if (gathers) {
+    piece[0].length = packet.header_bytes;
+    piece[1] = {reinterpret_cast<std::uintptr_t>(packet.payload.data()),
+                static_cast<std::uint32_t>(packet.payload.size()), *payload_key};
+    pieces = packet.header_bytes > 0 ? 2 : 1;
+    if (packet.header_bytes == 0) {
+      piece[0] = piece[1];
+    }
+    slot.user = packet.payload;
+    last_of_user_ = chain_.size();
+    ++counters_.tx_zero_copy;
+  } else {
+    if (!packet.payload.empty()) {
+      std::memcpy(own + packet.header_bytes, packet.payload.data(), packet.payload.size());
+    }
+    slot.user = {};
+    ++counters_.tx_copied;
+  }
+  slot.handle = &handle;
+  ++handle.requests;
+  counters_.tx_bytes += bytes;
+
+  ibv_send_wr request{};
+  request.wr_id = id_of(added_);
+  request.sg_list = piece;
+  request.num_sge = pieces;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = fits_inline ? IBV_SEND_INLINE : 0;
+  if (++since_signalled_ >= std::max<std::size_t>(slots_.size() / 4, 1)) {
+    request.send_flags |= IBV_SEND_SIGNALED;
+    since_signalled_ = 0;
+  }
+  request.wr.ud.ah = handle.ah.get();
+  request.wr.ud.remote_qpn = to_queue_pair;
+  request.wr.ud.remote_qkey = kQueueKey;
+  chain_.push_back(request);
+  ++added_;
+}
+
+void SendRing::signal_last() {
+  chain_.back().send_flags |= IBV_SEND_SIGNALED;
+  since_signalled_ = 0;
+}
+
+void SendRing::flush() {
+  if (chain_.empty()) {
+    return;
+  }
+  for (std::size_t i = 0; i + 1 < chain_.size(); ++i) {
+    chain_[i].next = &chain_[i + 1];
+  }
+  // Memory of the user's is never left to a completion that may not come.
+  if (last_of_user_ != SIZE_MAX) {
+    chain_[last_of_user_].send_flags |= IBV_SEND_SIGNALED;
+    since_signalled_ = std::min<std::uint64_t>(since_signalled_, chain_.size() - 1 - last_of_user_);
+  }
+  ibv_send_wr* refused = nullptr;
+  ++counters_.tx_doorbells;
+  if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0) {
+    broken_ = true;  // the ring had room: whatever this is, a new queue pair will not have it
+  }
+  counters_.tx_packets += chain_.size();
+  posted_ = added_;
+  chain_.clear();
+  pieces_.clear();
+  last_of_user_ = SIZE_MAX;
+}
+
+void SendRing::on_completion(const ibv_wc& completion) {
+  const auto generation =
+      static_cast<std::uint32_t>(completion.wr_id >> 32) & ((1u << kGenerationBits) - 1);
+  if (generation != generation_ || qp_ == nullptr) {
+    return;
+  }
+  ++counters_.tx_completions;
+  if (completion.status != IBV_WC_SUCCESS) {
+    counters_.tx_errors += completion.status == IBV_WC_WR_FLUSH_ERR ? 0 : 1;
+    broken_ = true;
+    return;  // discard() gives everything back at once
+  }
+  const auto steps = static_cast<std::uint32_t>(completion.wr_id) -
+                     static_cast<std::uint32_t>(reclaimed_);  // modulo 2^32
+  if (steps < posted_ - reclaimed_) {
+    reclaim(reclaimed_ + steps + 1);
+  }
+}
+
+void SendRing::reclaim(std::uint64_t end) {
+  for (; reclaimed_ < end; ++reclaimed_) {
+    Slot& slot = slots_[reclaimed_ % slots_.size()];
+    slot.user = {};
+    --slot.handle->requests;
+    slot.handle = nullptr;
+  }
+}
+
+bool SendRing::reads(std::span<const std::byte> memory) const {
+  const std::byte* const begin = memory.data();
+  const std::byte* const end = begin + memory.size();
+  for (std::uint64_t request = reclaimed_; request < added_; ++request) {
+    const auto user = slots_[request % slots_.size()].user;
+    if (!user.empty() && user.data() < end && begin < user.data() + user.size()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void SendRing::discard() {
+  qp_.reset();  // the card has let go of all memory when this returns
+  counters_.tx_lost += added_ - reclaimed_;
+  reclaim(added_);
+  posted_ = added_;
+  since_signalled_ = 0;
+  chain_.clear();
+  pieces_.clear();
+  last_of_user_ = SIZE_MAX;
+  broken_ = true;
+}
+
+Status SendRing::reopen() {
+  if (qp_ != nullptr) {
+    discard();
+  }
+  std::uint32_t inline_bytes = kInlineBytes;
+  auto made = card_.make_queue_pair(static_cast<std::uint32_t>(slots_.size()), 0, inline_bytes);
+  if (!made) {
+    return made.error();
+  }
+  qp_ = std::move(made).value();
+  inline_bytes_ = inline_bytes;
+  generation_ = (generation_ + 1) & ((1u << kGenerationBits) - 1);
+  broken_ = false;
+  return Unit{};
+}
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,71 @@
+// The calls of libibverbs that the datapath uses, as one interface: the library behind it is found
+// when the program runs (verbs_library.cc), and tests put a small network card of their own there.
+// Semantics, arguments and results are those of the ibv_ functions of the same names; what returns
+// a pointer returns nullptr, what returns int a negative number or an errno, on failure.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+#include <string>
+
+#include "util/result.h"
+
+namespace dlcp::datapath {
+
+class Verbs {
+ public:
+  virtual ~Verbs() = default;
+
+  virtual ibv_context* open_device(const std::string& name) = 0;
+  virtual int close_device(ibv_context* context) = 0;
+  virtual int query_device(ibv_context* context, ibv_device_attr* attributes) = 0;
+  virtual int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) = 0;
+  virtual int get_async_event(ibv_context* context, ibv_async_event* event) = 0;
+  virtual void ack_async_event(ibv_async_event* event) = 0;
+
+  virtual ibv_pd* alloc_pd(ibv_context* context) = 0;
+  virtual int dealloc_pd(ibv_pd* pd) = 0;
+  virtual ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) = 0;
+  virtual int dereg_mr(ibv_mr* mr) = 0;
+  virtual ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) = 0;
+  virtual int destroy_ah(ibv_ah* ah) = 0;
+
+  virtual ibv_comp_channel* create_comp_channel(ibv_context* context) = 0;
+  virtual int destroy_comp_channel(ibv_comp_channel* channel) = 0;
+  virtual ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) = 0;
+  virtual int destroy_cq(ibv_cq* cq) = 0;
+  virtual int req_notify_cq(ibv_cq* cq) = 0;
+  virtual int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq) = 0;
+  virtual void ack_cq_events(ibv_cq* cq, unsigned count) = 0;
+  virtual int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) = 0;
+
+  virtual ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) = 0;
+  virtual int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) = 0;
+  virtual int destroy_qp(ibv_qp* qp) = 0;
+  virtual int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** refused) = 0;
+  virtual int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** refused) = 0;
+};
+
+// The installed libibverbs, loaded once and kept until the process ends. An error if it is missing,
+// too old or not permitted to work.
+Result<std::shared_ptr<Verbs>> verbs_library();
+
+// What Verbs has made is unmade by the same Verbs.
+template <class Object, int (Verbs::*unmake)(Object*)>
+struct VerbsDeleter {
+  Verbs* verbs = nullptr;
+  void operator()(Object* object) const { (verbs->*unmake)(object); }
+};
+template <class Object, int (Verbs::*unmake)(Object*)>
+using VerbsPtr = std::unique_ptr<Object, VerbsDeleter<Object, unmake>>;
+
+using ContextPtr = VerbsPtr<ibv_context, &Verbs::close_device>;
+using PdPtr = VerbsPtr<ibv_pd, &Verbs::dealloc_pd>;
+using MrPtr = VerbsPtr<ibv_mr, &Verbs::dereg_mr>;
+using AhPtr = VerbsPtr<ibv_ah, &Verbs::destroy_ah>;
+using ChannelPtr = VerbsPtr<ibv_comp_channel, &Verbs::destroy_comp_channel>;
+using CqPtr = VerbsPtr<ibv_cq, &Verbs::destroy_cq>;
+using QpPtr = VerbsPtr<ibv_qp, &Verbs::destroy_qp>;
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,312 @@
+// Packets to rings and back; see the header. A packet whose ring is broken counts as taken and
+// lost, as one that the network drops: the core sends it again on another path.
+#include "datapath/verbs/verbs_datapath.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+namespace dlcp::datapath {
+namespace {
+
+constexpr std::size_t kQueuePairsMax = 64;
+constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
+constexpr unsigned kDistinctTries = 8;
+constexpr Duration kLookEvery = 10ms;  // at the device's events, while somebody polls
+constexpr Duration kMendPauseMin = 1ms;
+constexpr Duration kMendPauseMax = 100ms;
+
+std::size_t queue_pairs_for(const VerbsOptions& options) {
+  return options.port.entropy == Entropy::kFlowLabel
+             ? 1
+             : std::clamp<std::size_t>(options.paths, 1, kQueuePairsMax);
+}
+
+AddressHandles::Options handle_options(const VerbsCard& card, const VerbsOptions& options) {
+  AddressHandles::Options handles;
+  handles.tos = options.tos;
+  handles.capacity = std::min<std::size_t>(options.handles_max, card.handles_max);
+  handles.flow_labels =
+      flow_labels(card.port.entropy == Entropy::kFlowLabel ? options.paths : 1, options.seed);
+  return handles;
+}
+
+bool watch(int poll, int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  return ::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+}  // namespace
+
+VerbsDatapath::VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions& options)
+    : card_(std::move(card)),
+      regions_(*card_),
+      handles_(*card_, handle_options(*card_, options)),
+      wait_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (options.datagram_bytes_max != 0) {
+    card_->mtu = std::min(card_->mtu, options.datagram_bytes_max);
+  }
+}
+
+Result<std::unique_ptr<VerbsDatapath>> VerbsDatapath::open(std::shared_ptr<Verbs> verbs,
+                                                           const VerbsOptions& options) {
+  auto card = VerbsCard::open(std::move(verbs), options.port, 2 * options.send_requests,
+                              options.receive_buffers + 1);
+  if (!card) {
+    return card.error();
+  }
+  std::unique_ptr<VerbsDatapath> datapath(new VerbsDatapath(std::move(card).value(), options));
+  if (auto opened = datapath->open_rings(options); !opened) {
+    return opened.error();
+  }
+  return datapath;
+}
+
+Status VerbsDatapath::open_rings(const VerbsOptions& options) {
+  const std::size_t queue_pairs = queue_pairs_for(options);
+  const auto share = options.send_requests / static_cast<std::uint32_t>(queue_pairs);
+  const std::uint32_t requests = std::min(std::max(share, kRequestsMin), card_->requests_max);
+  for (std::size_t i = 0; i < queue_pairs; ++i) {
+    auto ring = SendRing::open(*card_, static_cast<std::uint8_t>(i), requests, counters_);
+    if (!ring) {
+      return ring.error();
+    }
+    rings_.push_back(std::move(ring).value());
+    // The driver picks the number, and the number the port: ask again where two are alike.
+    for (unsigned tries = 0; tries < kDistinctTries && source_ports() < rings_.size(); ++tries) {
+      if (auto again = rings_.back()->reopen(); !again) {
+        return again.error();
+      }
+    }
+  }
+  auto receive =
+      ReceiveRing::open(*card_, std::min(options.receive_buffers, card_->requests_max), counters_);
+  if (!receive) {
+    return receive.error();
+  }
+  receive_ = std::move(receive).value();
+  counters_ = {};  // of what follows
+  if (!wait_.valid() || !watch(wait_.get(), card_->channel->fd) ||
+      !watch(wait_.get(), card_->context->async_fd)) {
+    return verbs_error("wait for completions", card_->port, 0);
+  }
+  paths_ = card_->port.entropy == Entropy::kFlowLabel ? options.paths : rings_.size();
+  address_.ip = card_->port.gid.ip;
+  address_.queue_pair = receive_->queue_pair_number();
+  address_blob_ = encode(address_);
+  return Unit{};
+}
+
+std::size_t VerbsDatapath::source_ports() const {
+  if (card_->port.entropy == Entropy::kFlowLabel) {
+    return paths_;
+  }
+  std::set<std::uint32_t> ports;
+  for (const auto& ring : rings_) {
+    const std::uint32_t number = ring->queue_pair_number();
+    ports.insert(source_port_of_queue_pair(card_->port.driver, number).value_or(number));
+  }
+  return ports.size();
+}
+
+Limits VerbsDatapath::limits() const {
+  Limits limits;
+  limits.datagram_bytes_max = card_->mtu;
+  limits.paths = paths_;
+  limits.burst_packets_max = 64;
+  // A quarter of the buffers is for control frames, and for packets that are smaller than most.
+  limits.receive_capacity_bytes = receive_->buffers() / 4 * 3 * card_->mtu;
+  return limits;
+}
+
+std::string VerbsDatapath::describe(const wire::EndpointAddress& address) const {
+  const auto decoded = decode_udp_address(address);
+  return decoded ? to_string(*decoded) : std::string();
+}
+
+Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
+  const auto decoded = decode_udp_address(peer);
+  if (!decoded || decoded->queue_pair == 0) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("this rank sends over RoCE ({}), the peer's rank{} does not",
+                    to_string(card_->port), decoded ? " at " + to_string(*decoded) : std::string()),
+        "see `dlcp doctor` there, or set DLCP_DATAPATH=udp on all ranks"};
+  }
+  if (decoded->ip.family != address_.ip.family) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("this rank's RoCE address is {}, the peer's {}: not of one family",
+                             to_string(address_.ip), to_string(decoded->ip)),
+                 "choose GIDs of one family on all ranks (DLCP_GID_INDEX)"};
+  }
+  return Unit{};
+}
+
+bool VerbsDatapath::resolve(const wire::EndpointAddress& destination) {
+  if (destination == resolved_) {
+    return peer_.queue_pair != 0;
+  }
+  const auto decoded = decode_udp_address(destination);
+  resolved_ = destination;
+  peer_ = decoded.value_or(UdpAddress{});
+  if (peer_.ip.family != address_.ip.family) {
+    peer_.queue_pair = 0;
+  }
+  return peer_.queue_pair != 0;
+}
+
+// False when its ring is full: then nothing has happened.
+bool VerbsDatapath::add(const wire::TxPacket& packet) {
+  SendRing& ring = *rings_[packet.path % rings_.size()];
+  if (!ring.is_broken() && !ring.has_room()) {
+    ring.flush();
+    collect_completions();
+    if (!ring.is_broken() && !ring.has_room()) {
+      return false;
+    }
+  }
+  if (ring.is_broken() || packet.header_bytes + packet.payload.size() > card_->mtu) {
+    ++counters_.tx_lost;
+    return true;
+  }
+  AddressHandles::Handle* handle = nullptr;
+  if (resolve(*packet.destination)) {
+    handle = handles_.find(now_, peer_.ip, packet.path, packet.traffic_class);
+  }
+  if (handle == nullptr) {
+    ++counters_.tx_unreachable;
+    return true;
+  }
+  ring.add(packet, *handle, peer_.queue_pair, regions_.key_of(packet.payload));
+  if (handles_.is_full()) {
+    ring.signal_last();
+  }
+  return true;
+}
+
+std::size_t VerbsDatapath::send(std::span<const wire::TxPacket> packets) {
+  std::size_t taken = 0;
+  while (taken < packets.size() && (gone_ || add(packets[taken]))) {
+    ++taken;
+  }
+  for (const auto& ring : rings_) {
+    ring->flush();
+  }
+  counters_.tx_queue_full += taken < packets.size() ? 1 : 0;
+  counters_.handles_made = handles_.made();
+  return taken;
+}
+
+void VerbsDatapath::collect_completions() {
+  int got = 0;
+  do {
+    got = card_->verbs->poll_cq(card_->send_cq.get(), static_cast<int>(completions_.size()),
+                                completions_.data());
+    for (int i = 0; i < got; ++i) {
+      const ibv_wc& completion = completions_[static_cast<std::size_t>(i)];
+      if (const std::size_t ring = SendRing::ring_of(completion); ring < rings_.size()) {
+        rings_[ring]->on_completion(completion);
+      }
+    }
+  } while (got == static_cast<int>(completions_.size()));
+}
+
+std::size_t VerbsDatapath::receive(Time now, std::span<wire::RxPacket> out) {
+  now_ = now;
+  if (!gone_ && now >= next_look_) {
+    next_look_ = now + kLookEvery;
+    collect_events();
+  }
+  if (gone_) {
+    return 0;
+  }
+  if (std::ranges::any_of(rings_, [](const auto& ring) { return ring->has_outstanding(); })) {
+    collect_completions();
+  }
+  mend(now);
+  return receive_->receive(now, out);
+}
+
+// Broken queue pairs are replaced, with a growing pause while that does not last: the port may be
+// down, and then every packet breaks one.
+void VerbsDatapath::mend(Time now) {
+  if (now < mend_at_ ||
+      std::ranges::none_of(rings_, [](const auto& ring) { return ring->is_broken(); })) {
+    return;
+  }
+  const bool calm = now - mend_at_ > 10 * kMendPauseMax;
+  mend_pause_ = calm ? kMendPauseMin : std::clamp(2 * mend_pause_, kMendPauseMin, kMendPauseMax);
+  mend_at_ = now + mend_pause_;
+  for (const auto& ring : rings_) {
+    if (ring->is_broken() && ring->reopen()) {
+      ++counters_.queue_pairs_rebuilt;
+    }
+  }
+}
+
+void VerbsDatapath::collect_events() {
+  ibv_async_event event{};
+  while (card_->verbs->get_async_event(card_->context.get(), &event) == 0) {
+    gone_ = gone_ || event.event_type == IBV_EVENT_DEVICE_FATAL;
+    card_->verbs->ack_async_event(&event);
+  }
+  gone_ = gone_ || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  if (gone_) {  // its descriptors would report that for ever
+    ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->channel->fd, nullptr);
+    ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->context->async_fd, nullptr);
+  }
+}
+
+bool VerbsDatapath::arm() {
+  if (gone_) {
+    return false;
+  }
+  collect_events();
+  if (armed_) {
+    ibv_cq* cq = nullptr;
+    if (card_->verbs->get_cq_event(card_->channel.get(), &cq) != 0) {
+      return false;  // nothing has come since, and it will be told
+    }
+    card_->verbs->ack_cq_events(cq, 1);
+  }
+  armed_ = card_->verbs->req_notify_cq(card_->receive_cq.get()) == 0;
+  return true;
+}
+
+std::optional<Error> VerbsDatapath::failure() const {
+  if (!gone_ && !receive_->is_broken()) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::kSystem,
+               fmt::format("the RDMA device {} {}", to_string(card_->port),
+                           gone_ ? "is gone" : "has closed its receive queue"),
+               "see the kernel's log; the job must be started anew"};
+}
+
+bool VerbsDatapath::reads(std::span<const std::byte> memory) {
+  const auto read_by = [&](const auto& ring) { return ring->reads(memory); };
+  if (std::ranges::none_of(rings_, read_by)) {
+    return false;
+  }
+  collect_completions();
+  return std::ranges::any_of(rings_, read_by);
+}
+
+void VerbsDatapath::abandon(std::span<const std::byte> memory) {
+  for (const auto& ring : rings_) {
+    if (ring->reads(memory)) {
+      ring->discard();
+    }
+  }
+}
+
+void VerbsDatapath::release_memory(std::span<std::byte> memory) {
+  regions_.release(memory);
+}
+
+}  // namespace dlcp::datapath

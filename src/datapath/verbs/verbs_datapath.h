@@ -1,0 +1,80 @@
+// The datapath over RoCEv2: UD queue pairs of one RDMA port. It owns the card and its rings, finds
+// for each packet the ring, the address handle and the memory key, rebuilds a sending queue pair
+// that has failed, and knows when the device is gone. What the bytes mean is core's business.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datapath/datapath.h"
+#include "datapath/udp/udp_address.h"
+#include "datapath/verbs/address_handles.h"
+#include "datapath/verbs/memory_regions.h"
+#include "datapath/verbs/receive_ring.h"
+#include "datapath/verbs/send_ring.h"
+#include "datapath/verbs/verbs_card.h"
+#include "datapath/verbs/verbs_options.h"
+#include "util/fd.h"
+
+namespace dlcp::datapath {
+
+class VerbsDatapath final : public Datapath {
+ public:
+  static Result<std::unique_ptr<VerbsDatapath>> open(std::shared_ptr<Verbs> verbs,
+                                                     const VerbsOptions& options);
+
+  const wire::EndpointAddress& local_address() const override { return address_blob_; }
+  Limits limits() const override;
+  std::string describe(const wire::EndpointAddress& address) const override;
+  Status check_reachable(const wire::EndpointAddress& peer) const override;
+  std::size_t send(std::span<const wire::TxPacket> packets) override;
+  std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  int wait_descriptor() const override { return wait_.get(); }
+  bool arm() override;
+  Status register_memory(std::span<std::byte> memory) override { return regions_.add(memory); }
+  void release_memory(std::span<std::byte> memory) override;
+  bool reads(std::span<const std::byte> memory) override;
+  void abandon(std::span<const std::byte> memory) override;
+  std::optional<Error> failure() const override;
+
+  const VerbsCounters& counters() const { return counters_; }
+  // UDP source ports that packets to one peer leave from, as far as the driver is known.
+  std::size_t source_ports() const;
+
+ private:
+  VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions& options);
+
+  Status open_rings(const VerbsOptions& options);
+  bool resolve(const wire::EndpointAddress& destination);
+  bool add(const wire::TxPacket& packet);
+  void collect_completions();
+  void collect_events();
+  void mend(Time now);
+
+  std::unique_ptr<VerbsCard> card_;
+  VerbsCounters counters_;
+  MemoryRegions regions_;
+  AddressHandles handles_;
+  std::vector<std::unique_ptr<SendRing>> rings_;  // one for all paths, or one for each
+  std::unique_ptr<ReceiveRing> receive_;
+  Fd wait_;  // epoll over the channel of completions and the device's events
+  std::size_t paths_ = 1;
+  UdpAddress address_;
+  wire::EndpointAddress address_blob_;
+  std::array<ibv_wc, 64> completions_{};
+
+  wire::EndpointAddress resolved_;  // the last destination, and what it says
+  UdpAddress peer_;
+  Time now_;
+  Time next_look_;  // at the device's events
+  Time mend_at_;
+  Duration mend_pause_{};
+  bool armed_ = false;
+  bool gone_ = false;  // the device
+};
+
+}  // namespace dlcp::datapath

@@ -1,0 +1,367 @@
+// The verbs datapath over a fake card: what is sent where from which memory, and what becomes of it
+// when the card is full, fails, or goes away.
+#include "datapath/verbs/verbs_datapath.h"
+
+#include <poll.h>
+
+#include "catch.h"
+#include "fake_verbs.h"
+
+namespace dlcp::datapath::test {
+namespace {
+
+constexpr std::size_t kPayload = 900;
+
+VerbsOptions options_with(std::size_t paths, Entropy entropy) {
+  VerbsOptions options;
+  options.port.device = "fake";
+  options.port.entropy = entropy;
+  options.port.gid.ip = parse_ip_address("10.0.0.1").value();
+  options.paths = paths;
+  options.receive_buffers = 256;
+  options.send_requests = 256;
+  return options;
+}
+
+struct Card {
+  explicit Card(std::size_t paths = 4, Entropy entropy = Entropy::kQueuePairs)
+      : Card(options_with(paths, entropy)) {}
+  explicit Card(const VerbsOptions& options)
+      : datapath(VerbsDatapath::open(verbs, options).value()), memory(64 * kPayload) {
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      memory[i] = static_cast<std::byte>(i * 7 + i / kPayload);
+    }
+  }
+  ~Card() {
+    datapath.reset();
+    CHECK(verbs->regions.empty());
+    CHECK(verbs->others.empty());
+    CHECK(verbs->queue_pairs() == 0);
+  }
+
+  // The card talks to itself.
+  wire::TxPacket packet(std::size_t number, wire::PathIndex path = 0,
+                        TrafficClass traffic_class = TrafficClass::kExact) {
+    wire::TxPacket packet;
+    packet.header_bytes = 40;
+    packet.header.fill(static_cast<std::byte>(number));
+    packet.payload = std::span(memory).subspan(number * kPayload, kPayload);
+    packet.path = path;
+    packet.traffic_class = traffic_class;
+    packet.destination = &datapath->local_address();
+    return packet;
+  }
+  std::size_t send(std::size_t count, std::size_t paths = 1) {
+    std::vector<wire::TxPacket> packets;
+    for (std::size_t i = 0; i < count; ++i) {
+      packets.push_back(packet(i, static_cast<wire::PathIndex>(i % paths)));
+    }
+    return datapath->send(packets);
+  }
+  std::size_t receive(Duration later = 1ms) {
+    now += later;
+    const std::size_t count = datapath->receive(now, arrived);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto number = std::to_integer<std::size_t>(arrived[i].bytes[0]);
+      REQUIRE(arrived[i].bytes.size() == 40 + kPayload);
+      CHECK(std::equal(arrived[i].bytes.begin() + 40, arrived[i].bytes.end(),
+                       memory.begin() + static_cast<std::ptrdiff_t>(number * kPayload)));
+    }
+    return count;
+  }
+
+  std::shared_ptr<FakeVerbs> verbs = std::make_shared<FakeVerbs>();
+  std::unique_ptr<VerbsDatapath> datapath;
+  std::vector<std::byte> memory;
+  std::vector<wire::RxPacket> arrived = std::vector<wire::RxPacket>(64);
+  Time now{};
+};
+
+TEST_CASE("packets arrive with their bytes and marks, from registered memory without a copy") {
+  const bool registered = GENERATE(false, true);
+  Card card;
+  if (registered) {
+    REQUIRE(card.datapath->register_memory(card.memory).ok());
+  }
+  const std::vector packets = {card.packet(3, 0, TrafficClass::kControl),
+                               card.packet(9, 1, TrafficClass::kExact)};
+  REQUIRE(card.datapath->send(packets) == 2);
+  REQUIRE(card.receive() == 2);
+  CHECK(card.arrived[0].dscp == 40);
+  CHECK(card.arrived[0].ecn == Ecn::kEct0);
+  CHECK(card.arrived[1].dscp == 18);
+  CHECK(card.datapath->counters().tx_zero_copy == (registered ? 2u : 0u));
+  CHECK(card.datapath->counters().tx_copied == (registered ? 0u : 2u));
+  if (registered) {
+    card.datapath->release_memory(card.memory);
+  }
+}
+
+TEST_CASE("every buffer comes back: a hundred times the ring's size is received") {
+  Card card;
+  std::size_t received = 0;
+  for (int i = 0; i < 400; ++i) {
+    REQUIRE(card.send(64, 4) == 64);
+    received += card.receive();
+  }
+  CHECK(received == 400u * 64);
+  CHECK(card.verbs->lost == 0);
+}
+
+TEST_CASE("a chain of packets takes one doorbell, and few completions") {
+  Card card(16, Entropy::kFlowLabel);
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(card.send(64, 16) == 64);
+    card.receive();
+  }
+  const VerbsCounters& counters = card.datapath->counters();
+  CHECK(counters.tx_doorbells == 100);
+  CHECK(counters.tx_completions <= 200);
+  CHECK(counters.handles_made == 16);
+  card.datapath->release_memory(card.memory);
+}
+
+TEST_CASE("flow labels are never zero and their source ports differ") {
+  const auto labels = flow_labels(256, 7);
+  std::set<std::uint16_t> ports;
+  for (const std::uint32_t label : labels) {
+    CHECK(label != 0);
+    CHECK(label <= 0xfffff);
+    ports.insert(source_port_of_label(label));
+  }
+  CHECK(ports.size() == 256);
+  CHECK(*ports.begin() >= 0xc000);
+}
+
+TEST_CASE("memory is read until the completion of its packets, and of no others") {
+  Card card;
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  const auto first = std::span<const std::byte>(card.memory).first(kPayload);
+  const auto last = std::span<const std::byte>(card.memory).last(kPayload);
+  card.verbs->holds = true;
+  REQUIRE(card.send(1) == 1);
+  CHECK(card.datapath->reads(first));
+  CHECK_FALSE(card.datapath->reads(last));
+  card.verbs->release();
+  CHECK_FALSE(card.datapath->reads(first));
+  card.datapath->release_memory(card.memory);
+}
+
+TEST_CASE("what is copied leaves the caller's memory at once") {
+  Card card;
+  card.verbs->holds = true;
+  REQUIRE(card.send(8) == 8);
+  CHECK_FALSE(card.datapath->reads(card.memory));
+}
+
+TEST_CASE("a full queue takes no more, says how many it took, and takes the rest later") {
+  Card card(4);  // 64 requests each
+  card.verbs->holds = true;
+  REQUIRE(card.send(60) == 60);
+  CHECK(card.send(10) == 4);
+  CHECK(card.send(10) == 0);
+  CHECK(card.datapath->counters().tx_queue_full == 2);
+  card.verbs->release();
+  CHECK(card.send(10) == 10);
+}
+
+TEST_CASE("a failed completion costs what is outstanding on its queue pair, which is replaced") {
+  Card card;
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  card.verbs->holds = true;
+  REQUIRE(card.send(10, 2) == 10);
+  card.verbs->fail_held(IBV_WC_RETRY_EXC_ERR);
+  card.verbs->holds = false;
+  const std::size_t queue_pairs = card.verbs->queue_pairs();
+  CHECK(card.receive(1s) == 0);
+  CHECK_FALSE(card.datapath->reads(card.memory));
+  CHECK(card.datapath->counters().queue_pairs_rebuilt == 2);
+  CHECK(card.datapath->counters().tx_lost == 10);
+  CHECK(card.verbs->queue_pairs() == queue_pairs);
+  REQUIRE(card.send(10, 2) == 10);
+  CHECK(card.receive() == 10);
+  CHECK_FALSE(card.datapath->failure());
+  card.datapath->release_memory(card.memory);
+}
+
+TEST_CASE("while no queue pair can be made, packets are lost and it is tried again") {
+  Card card(1);
+  card.verbs->refuses_posts = true;
+  CHECK(card.send(3) == 3);
+  card.verbs->refuses_posts = false;
+  card.verbs->refuses_queue_pairs = true;
+  CHECK(card.receive(1s) == 0);
+  CHECK(card.send(3) == 3);
+  CHECK(card.receive() == 0);
+  card.verbs->refuses_queue_pairs = false;
+  CHECK(card.receive(1s) == 0);
+  CHECK(card.send(3) == 3);
+  CHECK(card.receive() == 3);
+  CHECK(card.datapath->counters().tx_lost == 6);
+}
+
+TEST_CASE("a queue pair that fails again and again is replaced ever more seldom") {
+  Card card(1);
+  card.verbs->refuses_posts = true;
+  for (int i = 0; i < 1000; ++i) {
+    card.send(1);
+    card.receive(1ms);
+  }
+  CHECK(card.datapath->counters().queue_pairs_rebuilt <= 20);
+  CHECK(card.datapath->counters().queue_pairs_rebuilt >= 10);
+}
+
+TEST_CASE("abandoned memory is not read any more, and the rest goes on") {
+  Card card;
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  card.verbs->holds = true;
+  REQUIRE(card.send(4, 2) == 4);
+  card.datapath->abandon(std::span<const std::byte>(card.memory).first(1));  // path 0
+  CHECK_FALSE(card.datapath->reads(std::span<const std::byte>(card.memory).first(kPayload)));
+  CHECK(card.datapath->reads(std::span<const std::byte>(card.memory).subspan(kPayload, kPayload)));
+  card.verbs->holds = false;
+  card.verbs->release();
+  CHECK(card.receive(1s) == 2);
+  REQUIRE(card.send(4, 2) == 4);
+  CHECK(card.receive() == 4);
+  card.datapath->release_memory(card.memory);
+}
+
+TEST_CASE("a device that is removed is a failure, after which nothing is sent or received") {
+  Card card;
+  card.send(5);
+  card.verbs->remove_device();
+  CHECK_FALSE(card.datapath->failure());
+  CHECK(card.receive(1s) == 0);
+  REQUIRE(card.datapath->failure());
+  CHECK(card.datapath->failure()->what == "the RDMA device fake:1 is gone");
+  CHECK(card.send(5) == 5);  // lost
+  CHECK_FALSE(card.datapath->arm());
+  pollfd descriptor{card.datapath->wait_descriptor(), POLLIN, 0};
+  CHECK(poll(&descriptor, 1, 0) == 0);
+}
+
+TEST_CASE("whoever waits is woken once for what comes after arming, and asked to look before") {
+  Card card;
+  pollfd descriptor{card.datapath->wait_descriptor(), POLLIN, 0};
+  CHECK(card.datapath->arm());        // newly: look once more
+  CHECK_FALSE(card.datapath->arm());  // still
+  CHECK(poll(&descriptor, 1, 0) == 0);
+  card.send(2);
+  CHECK(poll(&descriptor, 1, 0) == 1);
+  CHECK(card.datapath->arm());
+  CHECK(poll(&descriptor, 1, 0) == 0);
+  CHECK(card.receive() == 2);
+}
+
+TEST_CASE("there are no more address handles than permitted, and none is dropped while in use") {
+  VerbsOptions options = options_with(8, Entropy::kFlowLabel);
+  options.handles_max = 4;
+  Card card(options);
+  for (wire::PathIndex path = 0; path < 8; ++path) {
+    const wire::TxPacket packet = card.packet(path, path);
+    REQUIRE(card.datapath->send({&packet, 1}) == 1);
+    CHECK(card.receive() == 1);
+  }
+  CHECK(card.verbs->handles_made.size() == 8);
+  card.verbs->holds = true;
+  REQUIRE(card.send(8, 8) == 8);  // for a request whose handle is gone the fake reports an error
+  CHECK(card.datapath->counters().tx_unreachable == 4);
+  card.verbs->holds = false;
+  card.verbs->release();
+  CHECK(card.receive() == 4);
+  CHECK(card.datapath->counters().tx_errors == 0);
+}
+
+TEST_CASE("a peer that cannot be reached costs one attempt a second") {
+  Card card;
+  card.verbs->refuses_handles = true;
+  card.receive();
+  CHECK(card.send(5) == 5);
+  CHECK(card.datapath->counters().tx_unreachable == 5);
+  card.verbs->refuses_handles = false;
+  card.receive(900ms);
+  CHECK(card.send(5) == 5);
+  CHECK(card.datapath->counters().tx_unreachable == 10);
+  card.receive(200ms);
+  CHECK(card.send(5) == 5);
+  CHECK(card.receive() == 5);
+}
+
+TEST_CASE("address handles carry hop limit, marks, GID and a label") {
+  Card card(2, Entropy::kFlowLabel);
+  card.send(1);
+  REQUIRE(card.verbs->handles_made.size() == 1);
+  const ibv_ah_attr& made = card.verbs->handles_made.front();
+  CHECK(made.is_global == 1);
+  CHECK(made.grh.traffic_class == (18 << 2 | 2));
+  CHECK(made.grh.flow_label != 0);
+  CHECK(made.grh.hop_limit > 1);
+  const std::uint8_t gid[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
+  CHECK(std::equal(gid, gid + 16, made.grh.dgid.raw));
+}
+
+TEST_CASE("memory that several users registered stays so until the last of them releases it") {
+  Card card;
+  const std::size_t own = card.verbs->regions.size();
+  const auto part = std::span(card.memory).subspan(kPayload, 3 * kPayload);
+  REQUIRE(card.datapath->register_memory(part).ok());
+  REQUIRE(card.datapath->register_memory(part).ok());
+  REQUIRE(card.datapath->register_memory(card.memory).ok());
+  CHECK(card.verbs->regions.size() == own + 2);
+  card.datapath->release_memory(part);
+  CHECK(card.verbs->regions.size() == own + 2);
+  card.datapath->release_memory(part);
+  CHECK(card.verbs->regions.size() == own + 1);
+  REQUIRE(card.send(8) == 8);
+  CHECK(card.datapath->counters().tx_zero_copy == 8);
+  card.datapath->release_memory(card.memory);
+  REQUIRE(card.send(8) == 8);
+  CHECK(card.datapath->counters().tx_zero_copy == 8);
+  CHECK(card.receive() == 16);
+}
+
+TEST_CASE("a piece that reaches beyond registered memory is copied") {
+  Card card;
+  const auto part = std::span(card.memory).first(kPayload + 1);
+  REQUIRE(card.datapath->register_memory(part).ok());
+  REQUIRE(card.send(2) == 2);
+  CHECK(card.datapath->counters().tx_zero_copy == 1);
+  CHECK(card.datapath->counters().tx_copied == 1);
+  CHECK(card.receive() == 2);
+  card.datapath->release_memory(part);
+}
+
+TEST_CASE("peers without RoCE, or of another family, are refused with a reason") {
+  Card card;
+  UdpAddress peer;
+  peer.ip = parse_ip_address("10.0.0.2").value();
+  peer.ports[0] = 50000;
+  peer.port_count = 1;
+  CHECK_FALSE(card.datapath->check_reachable(encode(peer)).ok());
+  peer.queue_pair = 5;
+  CHECK(card.datapath->check_reachable(encode(peer)).ok());
+  peer.ip = parse_ip_address("fd00::1").value();
+  CHECK_FALSE(card.datapath->check_reachable(encode(peer)).ok());
+  const wire::EndpointAddress foreign = encode(peer);
+  wire::TxPacket packet = card.packet(0);
+  packet.destination = &foreign;
+  CHECK(card.datapath->send({&packet, 1}) == 1);
+  CHECK(card.datapath->counters().tx_unreachable == 1);
+}
+
+TEST_CASE("the TOS byte is found in either IP header, and in nothing else") {
+  std::array<std::byte, 40> header{};
+  CHECK_FALSE(tos_in(header));
+  header[20] = std::byte{0x45};
+  header[21] = std::byte{0xa3};
+  CHECK(tos_in(header) == 0xa3);
+  header = {};
+  header[0] = std::byte{0x6a};
+  header[1] = std::byte{0x3f};
+  CHECK(tos_in(header) == 0xa3);
+}
+
+}  // namespace
+}  // namespace dlcp::datapath::test
