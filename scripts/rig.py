@@ -54,6 +54,16 @@ def permitted():
     return done.stderr.strip().splitlines()[-1].removeprefix("netns: ").split(". Run:")[0]
 
 
+def build_for_test():
+    """The build that a test's first argument names; ends the test, as skipped, where no network can be built."""
+    build = Build(pathlib.Path(sys.argv.pop(1)).resolve())
+    reason = permitted()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    return build
+
+
 class Network:
     """One network of namespaces, built on entry and removed on exit, whatever happens between."""
 

@@ -1,4 +1,5 @@
-// How every control frame begins and ends: shared by the files that encode and decode them.
+// How every frame but a data packet begins and ends: shared by the files that encode and decode
+// them.
 #pragma once
 
 #include <optional>

@@ -2,46 +2,28 @@
 
 #include <algorithm>
 
-#include "util/crc32c.h"
-#include "wire/codec.h"
-#include "wire/frame_head.h"
+#include "wire/control_form.h"
 
 namespace dlcp::wire {
 namespace {
 
-constexpr std::size_t kTrailerBytes = 4;  // CRC-32C
 constexpr std::uint16_t kPathMax = 255;
-
-Writer begin(Buffer& out, FrameType type, std::uint64_t session) {
-  out.clear();
-  Writer writer(out);
-  writer.put(kMagic);
-  writer.put(kWireVersion);
-  writer.put(static_cast<std::uint8_t>(type));
-  writer.put(std::uint8_t{0});
-  writer.put(session);
-  return writer;
-}
 
 void pad_and_seal(Buffer& out, std::size_t frame_bytes) {
   out.resize(std::max(frame_bytes, kEchoFrameBytesMin) - kTrailerBytes);
-  const std::uint32_t crc = crc32c(out);
-  Writer(out).put(crc);
+  seal_frame(out);
 }
 
 // The fields of an intact frame of `type`, or nullopt.
 std::optional<Reader> open(std::span<const std::byte> datagram, FrameType type) {
-  const auto head = decode_head(datagram);
-  if (!head || head->version != kWireVersion || head->type != type) return std::nullopt;
-  if (datagram.size() < kEchoFrameBytesMin || !control_intact(datagram)) return std::nullopt;
-  return Reader(
-      datagram.subspan(kFrameHeadBytes, datagram.size() - kFrameHeadBytes - kTrailerBytes));
+  if (datagram.size() < kEchoFrameBytesMin) return std::nullopt;
+  return open_frame(datagram, type);
 }
 
 }  // namespace
 
 void encode(const EchoRequest& request, Buffer& out) {
-  Writer writer = begin(out, FrameType::kEchoRequest, request.session);
+  Writer writer = begin_frame(out, FrameType::kEchoRequest, request.session);
   writer.put(request.sequence);
   writer.put(request.frame_bytes);
   writer.put(request.reply_bytes);
@@ -52,7 +34,7 @@ void encode(const EchoRequest& request, Buffer& out) {
 }
 
 void encode(const EchoReply& reply, Buffer& out) {
-  Writer writer = begin(out, FrameType::kEchoReply, reply.session);
+  Writer writer = begin_frame(out, FrameType::kEchoReply, reply.session);
   writer.put(reply.sequence);
   writer.put(reply.frame_bytes);
   writer.put(reply.requests_seen);
@@ -67,7 +49,7 @@ std::optional<EchoRequest> decode_echo_request(std::span<const std::byte> datagr
   auto reader = open(datagram, FrameType::kEchoRequest);
   if (!reader) return std::nullopt;
   EchoRequest request;
-  request.session = decode_head(datagram)->destination;
+  request.session = frame_destination(datagram);
   request.sequence = reader->get<std::uint32_t>();
   request.frame_bytes = reader->get<std::uint32_t>();
   request.reply_bytes = reader->get<std::uint32_t>();
@@ -84,7 +66,7 @@ std::optional<EchoReply> decode_echo_reply(std::span<const std::byte> datagram) 
   auto reader = open(datagram, FrameType::kEchoReply);
   if (!reader) return std::nullopt;
   EchoReply reply;
-  reply.session = decode_head(datagram)->destination;
+  reply.session = frame_destination(datagram);
   reply.sequence = reader->get<std::uint32_t>();
   reply.frame_bytes = reader->get<std::uint32_t>();
   reply.requests_seen = reader->get<std::uint32_t>();

@@ -1,5 +1,7 @@
-// Names of the intent's enumerations, as files and reports spell them.
+// Names of the intent's enumerations and switches, as files, reports and errors spell them.
 #include "switch/model/intent.h"
+
+#include <fmt/core.h>
 
 namespace dlcp::fabric {
 
@@ -33,6 +35,14 @@ const char* name_of(SwitchQueue queue) {
       break;
   }
   return "bulk";
+}
+
+Problem problem_at(const Intent& intent, const SwitchIntent& device, std::string what) {
+  Problem problem;
+  problem.file = intent.file;
+  problem.line = device.line;
+  problem.what = fmt::format("{} on switch '{}'", what, device.name);
+  return problem;
 }
 
 }  // namespace dlcp::fabric

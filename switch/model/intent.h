@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dlcp/traffic_class.h"
+#include "switch/model/problem.h"
 #include "switch/model/site.h"
 
 namespace dlcp::fabric {
@@ -83,6 +84,9 @@ struct Intent {
   DlcpIntent dlcp;
   std::vector<SwitchIntent> switches;
 };
+
+// "`what` on switch 'leaf1'", at the switch's line of the intent file.
+Problem problem_at(const Intent& intent, const SwitchIntent& device, std::string what);
 
 const char* name_of(SwitchRole role);
 const char* name_of(PortRole role);

@@ -14,14 +14,6 @@ constexpr std::uint64_t bit(unsigned position) {
   return std::uint64_t{1} << position;
 }
 
-Problem at_switch(const Intent& intent, const SwitchIntent& device, std::string what) {
-  Problem problem;
-  problem.file = intent.file;
-  problem.line = device.line;
-  problem.what = fmt::format("{} on switch '{}'", what, device.name);
-  return problem;
-}
-
 bool is_lossless_class(const SiteConfig& site, std::uint8_t traffic_class) {
   if (traffic_class < 8 && (site.pfc_priorities & bit(traffic_class)) != 0) return true;
   const auto queue = site.class_to_queue[traffic_class];
@@ -40,9 +32,9 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
     const bool permitted = (site.permitted_dscps & bit(row.dscp)) != 0;
     if (!lossless && (permitted || *traffic_class == site.default_class)) continue;
     Problem problem =
-        at_switch(intent, device,
-                  fmt::format("DSCP {} of DLCP's class '{}' collides with the site's map", row.dscp,
-                              row.name));
+        problem_at(intent, device,
+                   fmt::format("DSCP {} of DLCP's class '{}' collides with the site's map",
+                               row.dscp, row.name));
     problem.seen = fmt::format("traffic class {}{}", *traffic_class, lossless ? ", lossless" : "");
     problem.expected = fmt::format("the site's default class {}, or unmapped", site.default_class);
     problem.hint =
@@ -84,7 +76,7 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, const Part& 
   }
   const auto found = std::find(free.begin(), free.end(), *wanted);
   if (found == free.end()) {
-    Problem problem = at_switch(
+    Problem problem = problem_at(
         intent, device, fmt::format("dlcp.queues.{} is not free", name_of(part.carries.front())));
     problem.seen = fmt::format("queue {}", *wanted);
     problem.expected = "a queue that no DSCP of the site leads to and PFC does not protect";
@@ -164,7 +156,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   const std::uint64_t dlcp_dscps = dscps_of(intent.dlcp.classes);
   auto free = free_queues(device, capabilities, dlcp_dscps);
   if (free.empty()) {
-    Problem problem = at_switch(intent, device, "no queue is free");
+    Problem problem = problem_at(intent, device, "no queue is free");
     problem.expected = "at least one that no DSCP of the site leads to and PFC does not protect";
     problem.hint = "join two of the site's classes, or leave this switch out";
     result.problems.push_back(std::move(problem));
@@ -181,7 +173,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
     const auto traffic_class =
         choose_class(*device.site, capabilities, dlcp_dscps, plan.queue, taken);
     if (!traffic_class) {
-      Problem problem = at_switch(intent, device, "no traffic class is free");
+      Problem problem = problem_at(intent, device, "no traffic class is free");
       problem.hint = "the site's DSCP map uses all of them";
       result.problems.push_back(std::move(problem));
       break;

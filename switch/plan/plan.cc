@@ -14,9 +14,10 @@ namespace {
 void locate(const Intent& intent, const SwitchIntent& device, std::vector<Problem>& problems) {
   for (Problem& problem : problems) {
     if (!problem.file.empty()) continue;
-    problem.file = intent.file;
-    problem.line = device.line;
-    problem.what += fmt::format(" on switch '{}'", device.name);
+    const Problem located = problem_at(intent, device, std::move(problem.what));
+    problem.file = located.file;
+    problem.line = located.line;
+    problem.what = located.what;
   }
 }
 

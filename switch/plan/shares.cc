@@ -48,14 +48,6 @@ double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
          dlcp.bulk_percent * (part(TrafficClass::kBulkProtected, 2.0 / 3) + bulk_droppable);
 }
 
-Problem problem_of(const Intent& intent, const SwitchIntent& device, std::string what) {
-  Problem problem;
-  problem.file = intent.file;
-  problem.line = device.line;
-  problem.what = fmt::format("{} on switch '{}'", what, device.name);
-  return problem;
-}
-
 // What is left of 100 percent, or the site's total stretched by what DLCP asks for.
 double weight_to_give(const Capabilities& capabilities, const SiteWeights& site, double wanted) {
   if (capabilities.weights_are_percent) return std::min(wanted, 100 - site.total);
@@ -69,7 +61,7 @@ void check_minimum_shares(const Intent& intent, const SwitchIntent& device, std:
     if ((used >> row.queue & 1) == 0 || !row.min_share || !row.weight || row.strict) continue;
     const double share = 100.0 * *row.weight / total;
     if (share + 0.5 >= *row.min_share) continue;
-    Problem problem = problem_of(
+    Problem problem = problem_at(
         intent, device, fmt::format("queue {} of the site would get too little", row.queue));
     problem.seen = fmt::format("{:.1f}% of the link beside DLCP", share);
     problem.expected = fmt::format("at least {:g}% (site.queues min_share)", *row.min_share);
@@ -102,7 +94,7 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
   }
   const double give = weight_to_give(capabilities, site, wanted);
   if (give < static_cast<double>(weighted.size())) {
-    Problem problem = problem_of(intent, device, "the site's queues leave no bandwidth percentage");
+    Problem problem = problem_at(intent, device, "the site's queues leave no bandwidth percentage");
     problem.seen = fmt::format("{:.0f}% in its queues that are in use", site.total);
     problem.expected = fmt::format("at most {}% for DLCP's {} weighted queues to get 1% each",
                                    100 - weighted.size(), weighted.size());

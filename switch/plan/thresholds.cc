@@ -81,14 +81,6 @@ Worst worst_of(const Intent& intent, const SwitchIntent& device, const Capabilit
   return worst;
 }
 
-Problem problem_of(const Intent& intent, const SwitchIntent& device, int line, std::string what) {
-  Problem problem;
-  problem.file = intent.file;
-  problem.line = line;
-  problem.what = fmt::format("{} on switch '{}'", what, device.name);
-  return problem;
-}
-
 std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device,
                                 const Capabilities& capabilities, const Layout& layout,
                                 std::vector<std::string>& reasoning,
@@ -104,7 +96,7 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
     source = "default of the ASIC's row, a guess on the safe side";
   }
   if (pool == 0) {
-    Problem problem = problem_of(intent, device, device.line, "no buffer size is known");
+    Problem problem = problem_at(intent, device, "no buffer size is known");
     problem.expected = "buffer.lossy_pool, the bytes that lossy queues share";
     problem.hint = "on SONiC: the size of egress_lossy_pool in `show mmu`";
     problems.push_back(std::move(problem));
@@ -152,8 +144,9 @@ bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabili
     QueuePlan& queue = layout.queues[worst.queue];
     const auto before = queue.levels;
     if (!join_lowest_levels(layout.queues, worst.queue)) {
-      Problem problem = problem_of(intent, device, worst.group->line,
-                                   fmt::format("queue {} does not fit the buffer", queue.name));
+      Problem problem =
+          problem_at(intent, device, fmt::format("queue {} does not fit the buffer", queue.name));
+      problem.line = worst.group->line;
       problem.seen = fmt::format("{} needed", bytes_text(worst.needs));
       problem.expected = fmt::format("at most {} (80% of the queue's limit {})",
                                      bytes_text(kUsableLimit * limit), bytes_text(limit));

@@ -1,4 +1,5 @@
-// The targets that are built in. A new vendor adds its factory to the list.
+// The targets that are built in, and what they all say alike. A new vendor adds its factory to the
+// list.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -40,6 +41,28 @@ const char* name_of(Impact impact) {
       break;
   }
   return "unknown";
+}
+
+Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
+                std::string hint) {
+  return {Severity::kError,
+          plan.site->source,
+          0,
+          plan.name + ": " + std::move(what),
+          std::move(seen),
+          std::move(expected),
+          std::move(hint)};
+}
+
+Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured) {
+  return Checked<std::vector<Finding>>::failed(
+      {Severity::kError,
+       captured.file,
+       0,
+       "captured counters of " + std::string(target) + " are not judged",
+       {},
+       "a capture of SONiC or tc",
+       "compare by eye with what `dlcp-switch verify` says to look for"});
 }
 
 }  // namespace dlcp::fabric

@@ -89,6 +89,12 @@ class Vendor {
 const Vendor* find_vendor(std::string_view os);
 const char* name_of(Impact impact);  // "hitless", "drops traffic", "port flap", "reload", "unknown"
 
+// Why nothing of the switch is rendered.
+Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
+                std::string hint);
+// verify() of a target whose counters nobody has been able to check `verify` against.
+Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured);
+
 // One per file under switch/vendors/; registry.cc lists them.
 std::unique_ptr<const Vendor> make_sonic();
 std::unique_ptr<const Vendor> make_cumulus();

@@ -53,8 +53,5 @@ class Ipv6(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD = rig.Build(pathlib.Path(sys.argv.pop(1)).resolve())
-    if rig.permitted():
-        print(f"skipped: {rig.permitted()}")
-        sys.exit(77)
+    BUILD = rig.build_for_test()
     unittest.main()

@@ -45,9 +45,8 @@ class Renderer {
 
  private:
   void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    out_.problems.push_back({Severity::kError, plan_.site->source, 0,
-                             plan_.name + ": " + std::move(what), std::move(seen),
-                             std::move(expected), std::move(hint)});
+    out_.problems.push_back(
+        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
   }
   void note(Severity severity, std::string text) {
     out_.notes.push_back({severity, std::move(text), false});

@@ -7,21 +7,10 @@
 
 #include "switch/vendors/eos/document.h"
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::eos {
 namespace {
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;)
-    words.push_back(word);
-  return words;
-}
-
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 
 // DSCPs of a line without a mapping: EOS user manual, default DSCP to traffic class map.
 int usual_class(int dscp) {
@@ -42,8 +31,8 @@ class Importer {
       const auto begin = line.find_first_not_of(' ');
       if (begin == std::string::npos) continue;
       const std::string text = line.substr(begin);
-      if (text[0] == '!' && !starts_with(text, kOwnComment)) continue;  // separators, comments
-      if (starts_with(text, "%") || starts_with(text, "> "))
+      if (text[0] == '!' && !text.starts_with(kOwnComment)) continue;  // separators, comments
+      if (text.starts_with("%") || text.starts_with("> "))
         fault("this is an error message of the switch", text, "output of `show running-config`");
       any |= begin == 0 ? read_statement(text) : read_inside(text, begin > kNested.size());
     }
@@ -89,18 +78,18 @@ class Importer {
   bool read_statement(const std::string& text) {
     block_ = nullptr;
     interface_ = nullptr;
-    if (starts_with(text, "qos map ")) return read_map(words_of(text));
-    if (starts_with(text, "qos random-detect ecn allow non-ect")) {
+    if (text.starts_with("qos map ")) return read_map(words_of(text));
+    if (text.starts_with("qos random-detect ecn allow non-ect")) {
       document_->allows_non_ect = true;
       return true;
     }
     for (const char* kind :
          {"qos profile ", "policy-map type quality-of-service ", "class-map type qos match-any "})
-      if (starts_with(text, kind)) {
+      if (text.starts_with(kind)) {
         block_ = &document_->blocks[text];
         return true;
       }
-    if (!starts_with(text, "interface ")) return false;
+    if (!text.starts_with("interface ")) return false;
     auto name = text.substr(10);
     if (name.empty() || name.find(' ') != std::string::npos) return false;
     interface_ = &document_->interfaces[name];
@@ -142,13 +131,13 @@ class Importer {
       return true;
     }
     if (interface_ == nullptr) return false;
-    if (starts_with(text, "service-profile ")) {
+    if (text.starts_with("service-profile ")) {
       interface_->profile = text.substr(16);
       return true;
     }
     for (const char* kind : {"qos ", "tx-queue ", "uc-tx-queue ", "priority-flow-control",
                              "service-policy type qos", "random-detect"})
-      if (starts_with(text, kind)) interface_->lines.push_back(text);
+      if (text.starts_with(kind)) interface_->lines.push_back(text);
     return true;
   }
 
@@ -174,7 +163,7 @@ class Importer {
       if (!document_->queue[c]) site.queues[c].in_use = true;
     read_queues(site);
     for (const auto& [name, interface] : document_->interfaces)
-      if (starts_with(name, "Ethernet")) site.ports.push_back(name);
+      if (name.starts_with("Ethernet")) site.ports.push_back(name);
     site.source = running_.file;
     site.imported = true;
     site.document = document_;
@@ -185,11 +174,11 @@ class Importer {
   // queues.
   void read_owned(SiteConfig& site) {
     for (const auto& [head, lines] : document_->blocks) {
-      if (!starts_with(head, "qos profile ") || !is_own(head.substr(12))) continue;
+      if (!head.starts_with("qos profile ") || !is_own(head.substr(12))) continue;
       std::optional<int> queue;
       for (const auto& line : lines) {
         if (const auto begins = queue_of(line)) queue = begins;
-        if (queue && starts_with(trimmed(line), kOwnComment))
+        if (queue && trimmed(line).starts_with(kOwnComment))
           site.dlcp_queues |= static_cast<std::uint8_t>(1u << *queue);
       }
     }
@@ -217,7 +206,7 @@ class Importer {
     int queue = -1;
     for (const auto& line : profile->second) {
       if (opens_sub_block(line)) queue = queue_of(line).value_or(-1);
-      if (queue < 0 || !starts_with(line, kNested)) continue;
+      if (queue < 0 || !line.starts_with(kNested)) continue;
       auto& row = site.queues[queue];
       row.name = most->first;
       const auto words = words_of(line);
@@ -255,7 +244,7 @@ class Importer {
 }  // namespace
 
 bool is_own(std::string_view name) {
-  return starts_with(name, kPrefix);
+  return name.starts_with(kPrefix);
 }
 
 std::string_view site_name(std::string_view name) {
@@ -286,14 +275,14 @@ std::string_view trimmed(std::string_view line) {
 }
 
 bool opens_sub_block(std::string_view line) {
-  return queue_of(line) || starts_with(line, "mc-tx-queue ") || starts_with(line, "class ");
+  return queue_of(line) || line.starts_with("mc-tx-queue ") || line.starts_with("class ");
 }
 
 std::string canonical(const Lines& lines) {
   std::string sub;
   std::vector<std::string> entries;
   for (const auto& line : lines) {
-    if (!starts_with(line, kNested)) sub = opens_sub_block(line) ? line : "";
+    if (!line.starts_with(kNested)) sub = opens_sub_block(line) ? line : "";
     entries.push_back(sub + "|" + (line == sub ? "" : std::string(trimmed(line))));
   }
   std::sort(entries.begin(), entries.end());

@@ -59,7 +59,4 @@ struct Definitions {
 Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
                             Rendering& out);
 
-Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
-                std::string hint);
-
 }  // namespace dlcp::fabric::sonic

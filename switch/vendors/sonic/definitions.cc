@@ -205,17 +205,6 @@ class Definer {
 
 }  // namespace
 
-Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
-                std::string hint) {
-  return {Severity::kError,
-          plan.site->source,
-          0,
-          plan.name + ": " + std::move(what),
-          std::move(seen),
-          std::move(expected),
-          std::move(hint)};
-}
-
 Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
                             Rendering& out) {
   return Definer(plan, document, change, out).run();

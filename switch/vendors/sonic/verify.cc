@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
@@ -22,14 +23,6 @@ std::optional<std::uint64_t> count_of(std::string text) {
   if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;  // "N/A": this platform does not count it
   return std::stoull(text);
-}
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;)
-    words.push_back(word);
-  return words;
 }
 
 Table read_tables(const std::string& text) {
