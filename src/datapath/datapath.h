@@ -23,6 +23,9 @@ struct Limits {
   // What the receive side can hold before it drops, counted in payload bytes (socket buffers in
   // truesize, already halved or worse for the kernel's overhead).
   std::size_t receive_capacity_bytes = 0;
+  // By how much round trips vary for reasons of the hosts, arrival times as they are reported: no
+  // congestion is to be read into so little.
+  Duration host_delay{0};
 };
 
 class Datapath {

@@ -60,7 +60,9 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.burst_packets_max = settings.burst_packets_max;
   config.peer_timeout = settings.peer_timeout;
   config.checksum = settings.checksum;
-  config.target_delay = settings.target_delay;
+  config.target_delay = settings.target_delay != Duration::zero()
+                            ? settings.target_delay
+                            : std::max(config.target_delay, limits.host_delay);
   config.eager_bytes = settings.eager_bytes;
   config.plugin_version = DLCP_VERSION;
   return config;

@@ -62,8 +62,8 @@ constexpr Knob kKnobs[] = {
     {"DLCP_SNDBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
      "send buffer of each socket; the kernel caps it at net.core.wmem_max",
      [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
-    {"DLCP_TARGET_DELAY", KnobType::kInteger, "us", "200", 1, 1000000, nullptr, nullptr,
-     "queueing delay that congestion control aims at",
+    {"DLCP_TARGET_DELAY", KnobType::kInteger, "us", "0", 1, 1000000, "auto", nullptr,
+     "queueing delay that congestion control aims at; auto: 200, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) {
        s.target_delay = std::chrono::microseconds(static_cast<std::int64_t>(v.integer));
      }},

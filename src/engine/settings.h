@@ -31,7 +31,7 @@ struct Settings {
   wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
   std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
   std::size_t send_buffer_bytes = 0;
-  Duration target_delay = 200us;
+  Duration target_delay{0};  // 0: what suits the datapath
   std::size_t eager_bytes = std::size_t{64} << 10;
   bool gso = true;
   bool gro = true;

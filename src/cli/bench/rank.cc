@@ -115,6 +115,11 @@ std::map<std::string, std::int64_t> read_counters(const std::string& path) {
   for (const auto& [name, value] : json.items()) {
     if (value.is_number_integer()) counters[name] = value.get<std::int64_t>();
   }
+  const auto verbs = json.find("verbs");
+  if (verbs != json.end() && verbs->value("tx_packets", 0) > 0) {
+    for (const auto& [name, value] : verbs->items())
+      counters["verbs_" + name] = value;
+  }
   return counters;
 }
 

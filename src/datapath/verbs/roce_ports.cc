@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSoftRoce = "rdma_rxe";
+
 std::string read_line(const fs::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -83,7 +85,7 @@ std::string driver_of(const fs::path& device) {
     return link.filename().string();
   }
   // Software devices have no hardware below them; Soft-RoCE names the interface it sits on.
-  return fs::exists(device / "parent", error) ? "rdma_rxe" : "";
+  return fs::exists(device / "parent", error) ? kSoftRoce : "";
 }
 
 RocePort read_port(const fs::path& device, const fs::path& directory) {
@@ -129,11 +131,15 @@ Entropy entropy_of(std::string_view driver) {
 
 std::optional<std::uint16_t> source_port_of_queue_pair(std::string_view driver,
                                                        std::uint32_t number) {
-  if (driver != "rdma_rxe") {
+  if (driver != kSoftRoce) {
     return std::nullopt;
   }
   constexpr std::uint32_t kGoldenRatio = 0x61c88647;  // the kernel's hash_32, to 14 bits
   return static_cast<std::uint16_t>(0xc000 + (number * kGoldenRatio >> (32 - 14)));
+}
+
+bool is_software(const RocePort& port) {
+  return port.driver == kSoftRoce;
 }
 
 std::string to_string(const RocePort& port) {

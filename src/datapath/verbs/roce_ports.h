@@ -63,6 +63,9 @@ Entropy entropy_of(std::string_view driver);
 std::optional<std::uint16_t> source_port_of_queue_pair(std::string_view driver,
                                                        std::uint32_t number);
 
+// Whether the kernel plays the card (Soft-RoCE).
+bool is_software(const RocePort& port);
+
 std::string to_string(const RocePort& port);  // "mlx5_0:1"
 
 }  // namespace dlcp::datapath

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kQueuePairsMax = 64;
 constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
 constexpr unsigned kDistinctTries = 8;
-constexpr Duration kLookEvery = 10ms;  // at the device's events, while somebody polls
+constexpr Duration kLookEvery = 10ms;      // at the device's events, while somebody polls
+constexpr Duration kSoftwareDelay = 10ms;  // README: its packets wait for a turn of a processor
 constexpr Duration kMendPauseMin = 1ms;
 constexpr Duration kMendPauseMax = 100ms;
 
@@ -121,6 +122,7 @@ Limits VerbsDatapath::limits() const {
   limits.burst_packets_max = 64;
   // A quarter of the buffers is for control frames, and for packets that are smaller than most.
   limits.receive_capacity_bytes = receive_->buffers() / 4 * 3 * card_->mtu;
+  limits.host_delay = is_software(card_->port) ? kSoftwareDelay : Duration::zero();
   return limits;
 }
 

@@ -77,6 +77,13 @@ struct Card {
   Time now{};
 };
 
+TEST_CASE("only a device that the kernel plays is said to delay its packets") {
+  auto options = options_with(4, Entropy::kQueuePairs);
+  CHECK(Card(options).datapath->limits().host_delay == Duration::zero());
+  options.port.driver = "rdma_rxe";
+  CHECK(Card(options).datapath->limits().host_delay > 1ms);
+}
+
 TEST_CASE("packets arrive with their bytes and marks, from registered memory without a copy") {
   const bool registered = GENERATE(false, true);
   Card card;
