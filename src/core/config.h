@@ -33,6 +33,8 @@ struct Config {
   std::size_t unposted_pool_bytes = std::size_t{8} << 20;
   // Sends or receives outstanding on one connection; NCCL asks for 32 (NCCL_NET_MAX_REQUESTS).
   std::size_t requests_max = 64;
+  // Shorter messages are exact, whatever their licence.
+  std::size_t licence_bytes_min = std::size_t{64} << 10;
   std::string plugin_version = "0.0.0";  // for messages only
 };
 

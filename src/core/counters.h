@@ -19,6 +19,10 @@ namespace dlcp::core {
   X(kBytesRetransmitted, "bytes_retransmitted", "as packets_retransmitted")                       \
   X(kSpuriousRetransmissions, "spurious_retransmissions",                                         \
     "the fabric reorders within one path, or hosts are starved of CPU")                           \
+  X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")   \
+  X(kMessagesShort, "messages_short", "licensed messages that were completed with bytes_lost")    \
+  X(kNeedsSent, "needs_sent", "licensed messages over budget, repaired as exact ones are")        \
+  X(kLatePackets, "late_packets", "licensed packets that came after their message was complete")  \
   X(kProbesSent, "probes_sent", "tails are lost or peers answer late")                            \
   X(kPathsAvoided, "paths_avoided", "a link or switch drops most of what one path carries")       \
   X(kPacketsReceived, "packets_received", "data packets accepted")                                \

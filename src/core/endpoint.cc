@@ -72,23 +72,23 @@ ConnectionState Endpoint::state(ConnectionId connection) const {
 }
 
 bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
-                         std::span<const std::byte> message) {
+                         std::span<const std::byte> message, const Licence& licence) {
   Slot* slot = state_->find(connection);
   auto* sending = slot == nullptr ? nullptr : slot->get<SendPtr>();
   if (sending == nullptr || !(*sending)->can_post()) return false;
-  (*sending)->post(now, request, message);
+  (*sending)->post(now, request, message, licence);
   state_->settle(now, *slot);
   return true;
 }
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
-                            std::span<std::byte> buffer) {
+                            std::span<std::byte> buffer, const Licence& licence) {
   state_->clear_placements();
   Slot* slot = state_->find(connection);
   auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
   if (receiving == nullptr || !(*receiving)->can_post()) return false;
   (*receiving)->release_copied();
-  (*receiving)->post(now, request, buffer, state_->placements);
+  (*receiving)->post(now, request, buffer, licence, state_->placements);
   state_->settle(now, *slot);
   return true;
 }

@@ -21,6 +21,7 @@
 
 #include "core/config.h"
 #include "core/counters.h"
+#include "core/licence.h"
 #include "util/result.h"
 #include "util/time.h"
 #include "wire/packet.h"
@@ -38,13 +39,14 @@ using ContextId = std::uint64_t;
 struct Event {
   enum class Kind : std::uint8_t {
     kSendDone,     // every byte is acknowledged; the memory is the caller's again
-    kReceiveDone,  // every byte is placed
+    kReceiveDone,  // every byte is placed, or zero where it was lost within the licence
     kClosed,       // the connection is dead; its requests get no further events
   };
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;
   RequestId request = 0;
   std::size_t bytes = 0;       // of the message
+  std::size_t lost = 0;        // of them, zeros in the place of what was lost; kReceiveDone only
   Error error;                 // kClosed only
   wire::EndpointAddress peer;  // kClosed only
 };
@@ -54,6 +56,7 @@ struct Event {
 struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
+  std::size_t zeros = 0;  // instead of a payload: so many zero bytes
 };
 
 enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };
@@ -85,11 +88,12 @@ class Endpoint {
 
   // Messages match in order: the k-th send with the peer's k-th receive. False when the connection
   // cannot take it now (too many outstanding, or not open yet): try again later. Memory must stay
-  // valid until the event, or until close().
+  // valid until the event, or until close(). A message may lose only what a licence at both ends
+  // allows.
   bool post_send(Time now, ConnectionId connection, RequestId request,
-                 std::span<const std::byte> message);
+                 std::span<const std::byte> message, const Licence& licence = {});
   bool post_receive(Time now, ConnectionId connection, RequestId request,
-                    std::span<std::byte> buffer);
+                    std::span<std::byte> buffer, const Licence& licence = {});
 
   // Returns at once. The memory of unfinished requests is never touched again; if there were any,
   // the peer is told that the connection was aborted. A receiving side leaves a tombstone that

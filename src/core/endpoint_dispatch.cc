@@ -4,6 +4,7 @@
 
 #include "core/endpoint_state.h"
 #include "wire/data_header.h"
+#include "wire/loss_frame.h"
 
 namespace dlcp::core {
 namespace {
@@ -138,6 +139,16 @@ void Endpoint::State::to_sender(Time now, SendConnection& connection, wire::Fram
         connection.on_ping(now, *frame);
       }
       break;
+    case wire::FrameType::kNeed:
+      if (const auto frame = wire::decode_need(packet.bytes); (intact = frame.has_value())) {
+        connection.on_need(now, *frame);
+      }
+      break;
+    case wire::FrameType::kStop:
+      if (const auto frame = wire::decode_stop(packet.bytes); (intact = frame.has_value())) {
+        connection.on_stop(now, *frame);
+      }
+      break;
     case wire::FrameType::kClose:
       if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {
         answer_close(connection.peer_token(), connection.peer_address(), packet.path);
@@ -186,6 +197,12 @@ void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connecti
         connection.on_probe(now, *frame, packet.path);
       }
       break;
+    case wire::FrameType::kSentOnce:
+      if (const auto frame = wire::decode_sent_once(packet.bytes); (intact = frame.has_value())) {
+        connection.release_copied();
+        connection.on_sent_once(now, *frame, packet.path, placements);
+      }
+      break;
     case wire::FrameType::kPong:
       if ((intact = wire::decode_pong(packet.bytes).has_value()))
         connection.on_pong(now, packet.path);
@@ -203,7 +220,7 @@ void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connecti
       }
       break;
     default:
-      // HELLO goes to the listener; the frames of bounded loss have no meaning without a licence.
+      // HELLO goes to the listener.
       counters.add(Counter::kDroppedUnexpected);
       return;
   }

@@ -66,7 +66,7 @@ bool Endpoint::State::wants_room(Slot& slot) {
 void Endpoint::State::collect(Time now, Slot& slot) {
   const auto finish = [&](auto& connection, Event::Kind kind) {
     while (const auto done = connection.pop_done()) {
-      events.push_back({kind, slot.token, done->request, done->bytes, {}, {}});
+      events.push_back({kind, slot.token, done->request, done->bytes, done->lost, {}, {}});
     }
     if (!connection.failed()) return;
     const Error error = *connection.error();
@@ -118,7 +118,7 @@ void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farew
 // Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
 void Endpoint::State::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason) {
   std::optional<Departed> farewell;
-  Event event{Event::Kind::kClosed, slot.token, 0, 0, told, {}};
+  Event event{Event::Kind::kClosed, slot.token, 0, 0, 0, told, {}};
   const auto part = [&](const auto& connection) {
     event.peer = connection.peer_address();
     const Departed::Peer peer{connection.peer_token(), event.peer};

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "wire/control_frame.h"
+#include "wire/loss_frame.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {

@@ -60,9 +60,27 @@ void RecvConnection::check_overflow() {
        "post receives at least as large as the peer's sends");
 }
 
+// What is quiet and has holes is decided now, in this very call: nothing may change in between.
+void RecvConnection::settle_losses(std::vector<Placement>& placements) {
+  if (!queue_.awaits_losses()) return;
+  const std::size_t before = decisions_.size();
+  queue_.settle_losses(paths_, ledger_, config_.licence_bytes_min, placements, decisions_);
+  for (std::size_t i = before; i < decisions_.size(); ++i) {
+    if (decisions_[i].stop) {
+      counters_.add(Counter::kMessagesShort);
+      counters_.add(Counter::kBytesLost, decisions_[i].lost_bytes);
+    } else {
+      counters_.add(Counter::kNeedsSent);
+    }
+  }
+  if (decisions_.size() > before && !queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
+}
+
 void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
-                          std::vector<Placement>& placements) {
-  queue_.post(request, buffer, placements);
+                          const Licence& licence, std::vector<Placement>& placements) {
+  ledger_.open(licence);
+  queue_.post(request, buffer, licence, placements);
+  settle_losses(placements);
   check_overflow();
   if (!queue_.has_posted()) return;
   if (peer_closed_) {
@@ -168,6 +186,9 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
       counters_.add(Counter::kDuplicates);
       ++duplicates_;
       break;
+    case RecvQueue::Verdict::kLate:
+      counters_.add(Counter::kLatePackets);
+      break;
     case RecvQueue::Verdict::kNoRoom:
       counters_.add(Counter::kDroppedUnposted);
       break;
@@ -187,7 +208,21 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
     const Duration at_boundary = is_long ? kAckDelay : kAckDelayShort;
     acknowledge_by(now + (boundary ? at_boundary : fast ? kAckDelayFast : kAckDelay));
   }
+  settle_losses(placements);
   if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
+}
+
+void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
+                                  std::vector<Placement>& placements) {
+  heard(now);
+  reply_path_ = path;
+  if (!started_ || !queue_.on_sent_once(frame)) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  check_overflow();
+  settle_losses(placements);
+  ack_at_ = now;
 }
 
 void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
@@ -301,6 +336,16 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
     arena.emit(wire::Ping{sender_token_, wire::wire_time(now)}, reply_path_, sender_, out[count++]);
     reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
     ping_due_ = false;
+  }
+  for (; !decisions_.empty() && count < out.size(); decisions_.pop_back()) {
+    const LossDecision& decided = decisions_.back();
+    if (decided.stop) {
+      arena.emit(wire::Stop{sender_token_, decided.message, decided.lost_bytes}, reply_path_,
+                 sender_, out[count++]);
+    } else {
+      arena.emit(wire::Need{sender_token_, decided.message, decided.echo, decided.path},
+                 reply_path_, sender_, out[count++]);
+    }
   }
   if (ack_at_ <= now && count < out.size()) {
     ack_at_ = build_ack(now) ? kNever : now;

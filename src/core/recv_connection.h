@@ -30,7 +30,7 @@ class RecvConnection {
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return !failed() && queue_.can_post(); }
-  void post(Time now, RequestId request, std::span<std::byte> buffer,
+  void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
   void on_hello(const wire::Hello& hello, wire::PathIndex path);  // the first, and every repetition
@@ -38,6 +38,8 @@ class RecvConnection {
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
                std::vector<Placement>& placements);
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
+  void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
+                    std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path) {
     heard(now);
     reply_path_ = path;
@@ -59,19 +61,11 @@ class RecvConnection {
   std::uint64_t completed() const { return queue_.completed(); }
 
  private:
-  struct PathSeen {
-    bool any = false;
-    bool changed = false;  // since the last ACK
-    std::uint8_t ce_marks = 0;
-    std::uint32_t highest_sequence = 0;
-    std::uint32_t echo = 0;
-    Time arrived_at{};
-  };
-
   void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
   void acknowledge_by(Time when) { ack_at_ = std::min(ack_at_, when); }
   bool build_ack(Time now);  // false when not all of it fitted into one frame
   void check_overflow();
+  void settle_losses(std::vector<Placement>& placements);
   void heard(Time now);
   void fail(ErrorCode code, std::string what, std::string hint);
 
@@ -85,6 +79,8 @@ class RecvConnection {
   bool started_ = false;
   std::uint32_t payload_bytes_ = 0;
   RecvQueue queue_;
+  LossLedger ledger_;
+  std::vector<LossDecision> decisions_;  // to be told
   Grant grant_;
 
   std::optional<wire::Welcome> welcome_due_;

@@ -10,6 +10,11 @@ namespace {
 // Bytes of frame that one message's report takes besides its bitmap (wire/control_frame).
 constexpr std::size_t kReportBytes = 10;
 
+// A licensed packet that was sent once and is too late is no sign of haste in the sender.
+bool may_be_given_up(const wire::DataHeader& header) {
+  return header.licensed && !header.retransmission;
+}
+
 }  // namespace
 
 RecvQueue::~RecvQueue() {
@@ -17,7 +22,7 @@ RecvQueue::~RecvQueue() {
     pool_.bytes_used -= messages_[i].early.size();
 }
 
-bool RecvQueue::start(Message& message, std::uint32_t bytes) {
+bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
   if (message.started) return message.bytes == bytes;
   message.started = true;
   message.bytes = bytes;
@@ -26,7 +31,7 @@ bool RecvQueue::start(Message& message, std::uint32_t bytes) {
   return true;
 }
 
-bool RecvQueue::make_room(Message& message) {
+bool RecvQueue::make_room(RecvMessage& message) {
   const std::size_t size =
       std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, payload_bytes_));
   if (message.early.size() == size) return true;
@@ -40,7 +45,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
                                       std::span<const std::byte> payload,
                                       std::vector<Placement>& placements) {
   const std::uint64_t number = wire::expand_serial(header.message, first_);
-  if (number - first_ >= std::uint64_t{1} << 63) return Verdict::kDuplicate;  // below first_
+  if (number - first_ >= std::uint64_t{1} << 63) {  // below first_
+    return may_be_given_up(header) ? Verdict::kLate : Verdict::kDuplicate;
+  }
   // A sender has at most as many messages open as we accept receives.
   if (number - first_ >= 2 * requests_max_) return Verdict::kOutOfWindow;
   const std::uint32_t chunk = header.offset / payload_bytes_;
@@ -54,9 +61,11 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
 
   while (messages_.size() <= number - first_)
     messages_.push_back({});
-  Message& message = at(number);
+  RecvMessage& message = at(number);
   if (!start(message, header.message_bytes)) return Verdict::kOutOfWindow;
-  if (message.present.test(chunk)) return Verdict::kDuplicate;
+  if (message.present.test(chunk)) {
+    return may_be_given_up(header) ? Verdict::kLate : Verdict::kDuplicate;
+  }
   const bool posted = message.posted;
   std::byte* base = message.buffer.data();
   if (posted) {
@@ -66,6 +75,7 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
     }
   } else {
     if (!make_room(message) || header.offset + payload.size() > message.early.size()) {
+      message.dropped_here = true;
       return Verdict::kNoRoom;
     }
     base = message.early.data();
@@ -84,15 +94,19 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   return posted ? Verdict::kPlaced : Verdict::kKept;
 }
 
-void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
+void RecvQueue::post(RequestId request, std::span<std::byte> buffer, const Licence& licence,
                      std::vector<Placement>& placements) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
     messages_.push_back({});
-  Message& message = at(number);
+  RecvMessage& message = at(number);
   message.posted = true;
   message.request = request;
   message.buffer = buffer;
+  if (licence.collective != 0) {
+    if (!message.lossy) message.lossy = std::make_unique<LossyReceive>();
+    message.lossy->licence = licence;
+  }
   if (!message.started) return;
   if (message.bytes > buffer.size()) {
     overflow_ = Overflow{message.bytes, buffer.size()};
@@ -105,7 +119,7 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
       const std::size_t from = begin * payload_bytes_;
       const std::size_t to = std::min<std::size_t>(end * payload_bytes_, message.bytes);
       placements.push_back(
-          {buffer.data() + from, std::span(message.early).subspan(from, to - from)});
+          {buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
       begin = message.present.next_set(end);
     }
     pool_.bytes_used -= message.early.size();
@@ -118,10 +132,11 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
 // Reports what is complete, in whatever order, and lets go of the front.
 void RecvQueue::settle() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
-    Message& message = messages_[i];
+    RecvMessage& message = messages_[i];
     if (!message.complete() || !message.posted || message.reported) continue;
     message.reported = true;
-    done_.push_back({message.request, message.bytes});
+    if (message.announced) --announced_;
+    done_.push_back({message.request, message.bytes, message.lost_bytes});
   }
   complete_below_ = std::max(complete_below_, first_);
   while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete()) {
@@ -142,7 +157,7 @@ std::optional<RecvQueue::Done> RecvQueue::pop_done() {
 
 void RecvQueue::report(wire::Ack& ack, std::size_t bytes) {
   for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number) {
-    Message& message = at(number);
+    RecvMessage& message = at(number);
     if (!message.started || message.received == 0) continue;
     if (bytes < kReportBytes) return;
     bytes -= kReportBytes;

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "core/endpoint.h"
-#include "util/bitmap.h"
+#include "core/loss_ledger.h"
+#include "core/recv_message.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
@@ -37,12 +38,14 @@ class RecvQueue {
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
   // Appends the copies that an early message needs to `placements`.
-  void post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
+  void post(RequestId request, std::span<std::byte> buffer, const Licence& licence,
+            std::vector<Placement>& placements);
 
   enum class Verdict : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)
     kKept,         // the same, into memory of ours: its receive is not posted yet
     kDuplicate,    // held already, or its message is complete
+    kLate,         // the same, of a licensed message: it may have been given up
     kNoRoom,       // not posted and no room to keep it; the sender will send it again
     kOutOfWindow,  // a message number or offset that cannot be
     kTooLong,      // the message exceeds the posted buffer: the connection cannot go on
@@ -60,9 +63,19 @@ class RecvQueue {
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
+  // False when the frame cannot be right.
+  bool on_sent_once(const wire::SentOnce& frame);
+  bool awaits_losses() const { return announced_ > 0; }
+  // Decides about every message that has holes and expects no more packets: within its licence the
+  // holes become placements of zeros and the message is done, else they are needed.
+  void settle_losses(std::span<const PathSeen> paths, LossLedger& ledger,
+                     std::size_t licence_bytes_min, std::vector<Placement>& placements,
+                     std::vector<LossDecision>& out);
+
   struct Done {
     RequestId request = 0;
     std::size_t bytes = 0;
+    std::size_t lost = 0;
   };
   std::optional<Done> pop_done();
 
@@ -72,27 +85,12 @@ class RecvQueue {
   void report(wire::Ack& ack, std::size_t bytes);
 
  private:
-  struct Message {
-    bool posted = false;
-    bool started = false;  // a packet has come: bytes and chunks are known
-    bool reported = false;
-    RequestId request = 0;
-    std::span<std::byte> buffer;
-    std::uint32_t bytes = 0;
-    std::uint32_t chunks = 0;
-    std::uint32_t received = 0;
-    std::uint32_t highest = 0;        // chunk
-    std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
-    Bitmap present;
-    std::vector<std::byte> early;
-
-    bool complete() const { return started && received == chunks; }
-  };
-
-  Message& at(std::uint64_t number) { return messages_[number - first_]; }
-  bool start(Message& message, std::uint32_t bytes);
-  bool make_room(Message& message);
+  RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
+  bool start(RecvMessage& message, std::uint32_t bytes);
+  bool make_room(RecvMessage& message);
   void settle();
+  // Bytes that are missing; with `placements` they are filled.
+  std::size_t fill_holes(RecvMessage& message, std::vector<Placement>* placements);
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;
@@ -101,7 +99,8 @@ class RecvQueue {
   std::uint64_t first_ = 0;           // number of messages_.front(); below: complete and reported
   std::uint64_t complete_below_ = 0;  // >= first_
   std::uint64_t posted_ = 0;
-  RingQueue<Message> messages_;
+  RingQueue<RecvMessage> messages_;
+  std::size_t announced_ = 0;  // messages that SENT_ONCE has come for and that are not done
   RingQueue<Done> done_;
   std::vector<std::vector<std::byte>> copied_;  // early memory that placements still point into
   std::optional<Overflow> overflow_;

@@ -43,13 +43,16 @@ void SendConnection::fail(ErrorCode code, std::string what, std::string hint) {
   if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
 }
 
-void SendConnection::post(Time now, RequestId request, std::span<const std::byte> message) {
+void SendConnection::post(Time now, RequestId request, std::span<const std::byte> message,
+                          const Licence& licence) {
   if (peer_closed_) {
     fail(ErrorCode::kRemote, "the peer has closed the connection, and a send was posted",
          "see the peer's log");
     return;
   }
-  queue_.push(request, message);
+  const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
+                        config_.paths <= LossySends::kPathsMax;
+  queue_.push(request, message, licensed);
   refresh_probe_timer(now);
 }
 
@@ -134,12 +137,13 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     counters_.add(Counter::kSpuriousRetransmissions, needless);
     flight_.on_spurious(now, round_trip());
   }
-  sample.acked_packets = acked.in_flight + acked.spurious;
+  sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
   sample.lost_packets = collect_losses(now);
   sample.round_trip = round_trip();
   sample.window_limited = limited_;
   limited_ = false;
   congestion_->on_ack(sample);
+  lossy_.refresh(now, round_trip(), queue_);
   if (acked.in_flight > 0) probes_blocked_ = 0;
   if (acked.in_flight > 0 || in_flight_ == 0) probe_at_ = kNever;
   refresh_probe_timer(now);
@@ -252,6 +256,7 @@ void SendConnection::on_timeout(Time now) {
     probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
     ++probes_unanswered_;
     if (in_flight_ == 0) ++probes_blocked_;
+    lossy_.on_silence();
     if (probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
     probe_at_ = now + probe_timeout();
   }
@@ -293,7 +298,8 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   header.path = burst_.path;
   header.path_sequence = flight_.on_sent(now, burst_.path, chunk);
   header.sent_at = wire::wire_time(now);
-  header.traffic_class = TrafficClass::kExact;
+  header.licensed = queue_.forgoes(chunk.message);
+  header.traffic_class = header.licensed ? kLicensedClass : TrafficClass::kExact;
   header.window_epoch = credit_epoch_;
   header.reply_path = heard_path_;
   header.retransmission = queue_.was_sent(chunk);
@@ -305,6 +311,10 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   out.destination = &to_;
 
   queue_.mark_sent(chunk);
+  if (header.licensed) {
+    lossy_.on_sent(now, chunk.message, {burst_.path, header.path_sequence},
+                   queue_.all_sent(chunk.message));
+  }
   paths_.on_sent(burst_.path);
   ++in_flight_;
   counters_.add(Counter::kPacketsSent);
@@ -368,6 +378,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;
     ++count;
   }
+  if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
   if (count > 0) refresh_probe_timer(now);
   return count;
 }

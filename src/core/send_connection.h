@@ -1,7 +1,6 @@
 // The sending side of one connection: opens it, sends messages over all paths, reads
-// acknowledgements. It ties the parts together and holds no rule of its own but when to probe and
-// when to give up: send_queue knows what is owed, flight what is lost, path_set where to send,
-// congestion how much.
+// acknowledgements. Its own rules are when to probe and when to give up: send_queue knows what is
+// owed, flight what is lost, path_set where to send, congestion how much.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,10 @@
 #include "core/flight.h"
 #include "core/frame_arena.h"
 #include "core/handshake.h"
+#include "core/lossy_sends.h"
 #include "core/pacer.h"
 #include "core/path_set.h"
 #include "core/rtt.h"
-#include "core/send_queue.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
@@ -41,13 +40,16 @@ class SendConnection {
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return open() && !failed() && !queue_.full(); }
-  void post(Time now, RequestId request, std::span<const std::byte> message);
+  void post(Time now, RequestId request, std::span<const std::byte> message,
+            const Licence& licence);
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_refuse(const wire::Refuse& refuse);
   void on_started(Time now, const wire::Started& started);
   void heard_on(wire::PathIndex path) { heard_path_ = path; }  // the way back works there
   void on_ack(Time now, const wire::Ack& ack, Time arrived_at);
+  void on_need(Time now, const wire::Need& need);
+  void on_stop(Time now, const wire::Stop& stop);
   void on_ping(Time now, const wire::Ping& ping);
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
   void on_reset(const wire::Reset& reset);
@@ -58,8 +60,6 @@ class SendConnection {
   // The last poll_transmit left packets for a larger `out`.
   bool wants_room() const { return wants_room_; }
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
-
-  // What its end leaves to be told to the peer.
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
@@ -68,6 +68,7 @@ class SendConnection {
 
  private:
   std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::size_t emit_sent_once(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
   bool window_open() const;
@@ -86,6 +87,7 @@ class SendConnection {
   const wire::EndpointAddress local_;
   Handshake handshake_;
   SendQueue queue_;
+  LossySends lossy_;
   Flight flight_;
   PathSet paths_;
   std::unique_ptr<CongestionControl> congestion_;

@@ -7,32 +7,46 @@
 
 namespace dlcp::core {
 
-void SendQueue::push(RequestId request, std::span<const std::byte> message) {
-  Message& added = messages_.push_back({});
+void SendQueue::push(RequestId request, std::span<const std::byte> message, bool licensed) {
+  SendMessage& added = messages_.push_back({});
   added.request = request;
   added.bytes = message;
   const std::size_t chunks = (message.size() + payload_bytes_ - 1) / payload_bytes_;
   added.chunks = static_cast<std::uint32_t>(std::max<std::size_t>(chunks, 1));
   added.acked.reset(added.chunks);
   added.lost.reset(added.chunks);
+  added.forgoes = licensed;
 }
 
-std::size_t SendQueue::chunk_bytes(const Message& message, std::uint32_t chunk) const {
+std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
   const std::size_t offset = std::size_t{chunk} * payload_bytes_;
   return std::min<std::size_t>(payload_bytes_, message.bytes.size() - offset);
+}
+
+// Where a licensed message begins: scattered over the message from one to the next.
+std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
+  return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
 }
 
 std::optional<ChunkRef> SendQueue::next() const {
   if (lost_total_ > 0) {
     for (std::uint64_t number = first_; number < end_message(); ++number) {
-      const Message& message = at(number);
-      if (message.lost_count == 0) continue;
+      const SendMessage& message = at(number);
+      if (message.lost_count == 0 || message.forgoes) continue;
       return ChunkRef{number, static_cast<std::uint32_t>(message.lost.next_set(0))};
     }
   }
   if (!contains(next_new_message_)) return std::nullopt;
-  const Message& message = at(next_new_message_);
-  const ChunkRef chunk{next_new_message_, message.next_new};
+  const SendMessage& message = at(next_new_message_);
+  ChunkRef chunk{next_new_message_, message.next_new};
+  if (message.forgoes) {
+    // What is kept of a message without a receive is its beginning: that is then sent first.
+    const bool begins = message.next_new == 0;
+    const bool rotates = begins && next_new_message_ < posted_;
+    const std::uint32_t start =
+        rotates ? start_of(next_new_message_, message.chunks) : message.start;
+    chunk.chunk = begins ? start : (start + message.next_new) % message.chunks;
+  }
   if (next_new_message_ >= posted_ && eager_sent_bytes_ > 0 &&
       eager_sent_bytes_ + chunk_bytes(message, chunk.chunk) > eager_bytes_) {
     return std::nullopt;
@@ -41,13 +55,14 @@ std::optional<ChunkRef> SendQueue::next() const {
 }
 
 void SendQueue::mark_sent(ChunkRef chunk) {
-  Message& message = at(chunk.message);
-  if (chunk.chunk < message.next_new) {
+  SendMessage& message = at(chunk.message);
+  if (message.was_sent(chunk.chunk)) {
     message.lost.clear(chunk.chunk);
     --message.lost_count;
     --lost_total_;
     return;
   }
+  if (message.next_new == 0) message.start = chunk.chunk;
   ++message.next_new;
   if (chunk.message >= posted_) {
     // An empty message counts too, so that a stream of them is bounded like any other.
@@ -58,14 +73,28 @@ void SendQueue::mark_sent(ChunkRef chunk) {
 
 void SendQueue::mark_lost(ChunkRef chunk) {
   if (is_acked(chunk)) return;
-  Message& message = at(chunk.message);
+  SendMessage& message = at(chunk.message);
   if (!message.lost.set(chunk.chunk)) return;
   ++message.lost_count;
-  ++lost_total_;
+  if (!message.forgoes) ++lost_total_;
+}
+
+void SendQueue::need(std::uint64_t number) {
+  if (!forgoes(number)) return;
+  SendMessage& message = at(number);
+  message.forgoes = false;
+  lost_total_ += message.lost_count;
+}
+
+void SendQueue::stop(std::uint64_t number, Acked& result) {
+  if (!forgoes(number) || !all_sent(number)) return;
+  acknowledge_prefix(at(number), at(number).chunks, result);
+  settle(at(number));
+  pop_settled();
 }
 
 ChunkView SendQueue::view(ChunkRef chunk) const {
-  const Message& message = at(chunk.message);
+  const SendMessage& message = at(chunk.message);
   const std::size_t offset = std::size_t{chunk.chunk} * payload_bytes_;
   return {message.bytes.subspan(offset, chunk_bytes(message, chunk.chunk)),
           static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(message.bytes.size())};
@@ -81,19 +110,36 @@ void SendQueue::set_posted(std::uint64_t posted) {
   posted_ = posted;
   eager_sent_bytes_ = 0;
   for (std::uint64_t number = std::max(posted_, first_); number < end_message(); ++number) {
-    const Message& message = at(number);
+    const SendMessage& message = at(number);
     if (message.next_new == 0) break;
     const std::size_t sent = std::size_t{message.next_new} * payload_bytes_;
     eager_sent_bytes_ += std::max<std::size_t>(std::min(sent, message.bytes.size()), 1);
   }
 }
 
-void SendQueue::merge(Message& message, std::size_t word, std::uint64_t mask, Acked& result) {
+// Of the chunks that a bitmap's word stands for, those that were sent.
+std::uint64_t SendQueue::sent_mask(const SendMessage& message, std::size_t word) {
+  if (message.next_new == message.chunks) return ~std::uint64_t{0};
+  std::uint64_t mask = 0;
+  for (std::size_t bit = 0; bit < Bitmap::kWordBits; ++bit) {
+    const std::size_t chunk = word * Bitmap::kWordBits + bit;
+    if (chunk < message.chunks && message.was_sent(static_cast<std::uint32_t>(chunk))) {
+      mask |= std::uint64_t{1} << bit;
+    }
+  }
+  return mask;
+}
+
+void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result) {
   // Chunks that were never sent cannot have arrived.
-  const std::size_t base = word * Bitmap::kWordBits;
-  if (base >= message.next_new) return;
-  if (message.next_new - base < Bitmap::kWordBits) {
-    mask &= (std::uint64_t{1} << (message.next_new - base)) - 1;
+  if (message.start != 0) {
+    mask &= sent_mask(message, word);
+  } else {
+    const std::size_t base = word * Bitmap::kWordBits;
+    if (base >= message.next_new) return;
+    if (message.next_new - base < Bitmap::kWordBits) {
+      mask &= (std::uint64_t{1} << (message.next_new - base)) - 1;
+    }
   }
   const std::uint64_t fresh = message.acked.merge(word, mask);
   if (fresh == 0) return;
@@ -102,13 +148,17 @@ void SendQueue::merge(Message& message, std::size_t word, std::uint64_t mask, Ac
   const auto spurious_count = static_cast<std::uint32_t>(std::popcount(spurious));
   const auto fresh_count = static_cast<std::uint32_t>(std::popcount(fresh));
   message.lost_count -= spurious_count;
-  lost_total_ -= spurious_count;
   message.acked_count += fresh_count;
-  result.spurious += spurious_count;
+  if (message.forgoes) {
+    result.forgone += spurious_count;
+  } else {
+    lost_total_ -= spurious_count;
+    result.spurious += spurious_count;
+  }
   result.in_flight += fresh_count - spurious_count;
 }
 
-void SendQueue::acknowledge_prefix(Message& message, std::uint32_t chunks, Acked& result) {
+void SendQueue::acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result) {
   chunks = std::min(chunks, message.chunks);
   for (std::size_t bit = message.acked.next_clear(0); bit < chunks;) {
     const std::size_t word = bit / Bitmap::kWordBits;
@@ -120,16 +170,17 @@ void SendQueue::acknowledge_prefix(Message& message, std::uint32_t chunks, Acked
   }
 }
 
-void SendQueue::settle(Message& message) {
+void SendQueue::settle(SendMessage& message) {
   if (message.reported || message.acked_count < message.chunks) return;
   message.reported = true;
-  done_.push_back({message.request, message.bytes.size()});
+  message.forgoes = false;
+  done_.push_back({message.request, message.bytes.size(), 0});
 }
 
 bool SendQueue::acknowledge_below(std::uint64_t completed, Acked& result) {
   if (completed > next_new_message_) return false;
   while (first_ < completed) {
-    Message& message = messages_.front();
+    SendMessage& message = messages_.front();
     acknowledge_prefix(message, message.chunks, result);
     settle(message);
     messages_.pop_front();
@@ -149,7 +200,7 @@ bool SendQueue::acknowledge(const wire::Ack& ack, Acked& result) {
     words_at += report.bitmap_words;
     const std::uint64_t number = wire::expand_serial(report.message, first_);
     if (!contains(number)) continue;  // an old ACK: that message is done
-    Message& message = at(number);
+    SendMessage& message = at(number);
     acknowledge_prefix(message, report.first_missing, result);
     const std::size_t first_word = report.first_missing / Bitmap::kWordBits;
     for (std::size_t i = 0; i < report.bitmap_words; ++i) {
@@ -158,11 +209,15 @@ bool SendQueue::acknowledge(const wire::Ack& ack, Acked& result) {
     }
     settle(message);
   }
+  pop_settled();
+  return true;
+}
+
+void SendQueue::pop_settled() {
   while (!messages_.empty() && messages_.front().reported) {
     messages_.pop_front();
     ++first_;
   }
-  return true;
 }
 
 std::optional<SendQueue::Done> SendQueue::pop_done() {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/endpoint.h"
-#include "util/bitmap.h"
+#include "core/send_message.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 
@@ -35,7 +35,7 @@ class SendQueue {
 
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
-  void push(RequestId request, std::span<const std::byte> message);
+  void push(RequestId request, std::span<const std::byte> message, bool licensed = false);
 
   // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
   // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
@@ -44,7 +44,15 @@ class SendQueue {
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
   bool is_acked(ChunkRef chunk) const;
-  bool was_sent(ChunkRef chunk) const { return chunk.chunk < at(chunk.message).next_new; }
+  bool was_sent(ChunkRef chunk) const { return at(chunk.message).was_sent(chunk.chunk); }
+  bool all_sent(std::uint64_t message) const {
+    return contains(message) && at(message).next_new == at(message).chunks;
+  }
+  // True while what is lost of the message is not sent again: until it is done or need()ed.
+  bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
+  std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
+  // The receiver wants all of it: from now on it is sent like any exact message.
+  void need(std::uint64_t message);
 
   // Receives posted so far, as the peer last said; never goes back.
   void set_posted(std::uint64_t posted);
@@ -52,15 +60,19 @@ class SendQueue {
   struct Acked {
     std::uint32_t in_flight = 0;  // chunks newly acknowledged that were in flight
     std::uint32_t spurious = 0;   // chunks that had been declared lost, and were not
+    std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
   };
   // False when the report names messages that were never sent: the frame is a stranger's.
   bool acknowledge(const wire::Ack& ack, Acked& result);
   // All messages below `completed` are delivered.
   bool acknowledge_below(std::uint64_t completed, Acked& result);
+  // This licensed message is as complete at the receiver as it will be.
+  void stop(std::uint64_t message, Acked& result);
 
   struct Done {
     RequestId request = 0;
     std::size_t bytes = 0;
+    std::size_t lost = 0;  // always 0; the receiver counts
   };
   std::optional<Done> pop_done();
 
@@ -68,25 +80,16 @@ class SendQueue {
   std::uint64_t end_message() const { return first_ + messages_.size(); }
 
  private:
-  struct Message {
-    RequestId request = 0;
-    std::span<const std::byte> bytes;
-    std::uint32_t chunks = 0;
-    std::uint32_t next_new = 0;  // chunks below were sent at least once
-    std::uint32_t acked_count = 0;
-    std::uint32_t lost_count = 0;
-    bool reported = false;
-    Bitmap acked;
-    Bitmap lost;
-  };
-
-  Message& at(std::uint64_t number) { return messages_[number - first_]; }
-  const Message& at(std::uint64_t number) const { return messages_[number - first_]; }
+  SendMessage& at(std::uint64_t number) { return messages_[number - first_]; }
+  const SendMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
   bool contains(std::uint64_t number) const { return number - first_ < messages_.size(); }
-  std::size_t chunk_bytes(const Message& message, std::uint32_t chunk) const;
-  void merge(Message& message, std::size_t word, std::uint64_t mask, Acked& result);
-  void acknowledge_prefix(Message& message, std::uint32_t chunks, Acked& result);
-  void settle(Message& message);
+  std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk) const;
+  void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
+  void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
+  static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);
+  static std::uint64_t sent_mask(const SendMessage& message, std::size_t word);
+  void settle(SendMessage& message);
+  void pop_settled();
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;
@@ -96,7 +99,7 @@ class SendQueue {
   std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
   std::size_t eager_sent_bytes_ = 0;    // sent of messages that are not known to be posted
   std::uint32_t lost_total_ = 0;
-  RingQueue<Message> messages_;
+  RingQueue<SendMessage> messages_;
   RingQueue<Done> done_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -65,6 +66,10 @@ bool Engine::receive_packets(Time now) {
 
 void Engine::place() {
   for (const core::Placement& placement : endpoint_.placements()) {
+    if (placement.zeros > 0) {
+      std::memset(placement.destination, 0, placement.zeros);
+      continue;
+    }
     ordered_copy(placement.destination, placement.payload.data(), placement.payload.size());
   }
 }

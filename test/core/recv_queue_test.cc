@@ -28,7 +28,7 @@ struct Queue {
     return copy(queue.on_data(header, payload, placements));
   }
   void post(RequestId request, std::span<std::byte> buffer) {
-    queue.post(request, buffer, placements);
+    queue.post(request, buffer, {}, placements);
     copy(0);
   }
   template <class T>

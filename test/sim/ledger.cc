@@ -110,7 +110,7 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
   Message& message = flows_[place.flow].messages[place.message];
   const std::byte* begin = found->first + kGuardBytes;
   const auto offset = static_cast<std::size_t>(placement.destination - begin);
-  const std::size_t size = placement.payload.size();
+  const std::size_t size = placement.payload.size() + placement.zeros;
   if (placement.destination < begin || offset + size > message.capacity) {
     fail(now, place,
          fmt::format("a write of {} bytes at {} leaves the buffer", size,
@@ -123,7 +123,8 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
                        message.bytes));
     }
     const auto expected = message.expected.subspan(offset, size);
-    if (!std::equal(expected.begin(), expected.end(), placement.payload.begin())) {
+    if (placement.zeros == 0 &&
+        !std::equal(expected.begin(), expected.end(), placement.payload.begin())) {
       fail(now, place, fmt::format("wrong bytes at offset {}, {} of them", offset, size));
     }
     if (!std::equal(expected.begin(), expected.end(), placement.destination,
@@ -131,9 +132,32 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
       fail(now, place, fmt::format("bytes at offset {}, {} of them, written twice", offset, size));
     }
   }
+  if (placement.zeros > 0) return place_zeros(now, place, offset, size);
   std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
   message.placed += size;
   placed_bytes_[host] += size;
+}
+
+// Loss is for messages that both ends have licensed, and takes whole elements.
+void Ledger::place_zeros(Time now, const Place& place, std::size_t offset, std::size_t size) {
+  Message& message = flows_[place.flow].messages[place.message];
+  if (!message.send_licence.covers(message.bytes, 1) ||
+      !message.receive_licence.covers(message.bytes, 1)) {
+    fail(now, place, fmt::format("{} bytes lost of an exact message", size));
+  }
+  const std::size_t element = message.receive_licence.element_bytes;
+  if (offset % element != 0 || size % element != 0) fail(now, place, "a part of an element lost");
+  std::fill_n(message.buffer.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset), size,
+              std::byte{0});
+  message.holes.emplace_back(offset, size);
+  message.lost += size;
+}
+
+bool Ledger::body_is_right(const Message& message) const {
+  std::vector<std::byte> body(message.expected.begin(), message.expected.end());
+  for (const auto& [offset, size] : message.holes)
+    std::fill_n(body.begin() + static_cast<std::ptrdiff_t>(offset), size, std::byte{0});
+  return std::equal(body.begin(), body.end(), message.buffer.begin() + kGuardBytes);
 }
 
 std::uint64_t Ledger::placed_bytes(HostIndex host) const {
@@ -184,7 +208,8 @@ void Ledger::send_done(Time now, Place place, const core::Event& event) {
   if (place.message >= flow.sends_posted) fail(now, place, "a send done that was not posted");
   if (message.send_done) fail(now, place, "a send done twice");
   if (event.bytes != message.bytes) fail(now, place, fmt::format("{} bytes sent", event.bytes));
-  if (message.receive_posted && content_expected_ && message.placed != message.bytes) {
+  if (message.receive_posted && content_expected_ &&
+      message.placed + message.lost != message.bytes) {
     fail(now, place,
          fmt::format("a send done with {} of {} bytes at the receiver", message.placed,
                      message.bytes));
@@ -202,14 +227,14 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
   if (!message.receive_posted) fail(now, place, "a receive done that was not posted");
   if (message.receive_done) fail(now, place, "a receive done twice");
   if (content_expected_) {
-    if (event.bytes != message.bytes || message.placed != message.bytes) {
+    if (event.bytes != message.bytes || event.lost != message.lost ||
+        message.placed + message.lost != message.bytes) {
       fail(now, place,
-           fmt::format("a receive done with {} bytes of {}, {} of them placed", event.bytes,
-                       message.bytes, message.placed));
+           fmt::format("a receive done with {} bytes of {}, {} of them placed, {} zeros of {}",
+                       event.bytes, message.bytes, message.placed, message.lost, event.lost));
     }
     const std::span<const std::byte> all = message.buffer;
-    const auto body = all.subspan(kGuardBytes, message.bytes);
-    if (!std::equal(body.begin(), body.end(), message.expected.begin())) {
+    if (!body_is_right(message)) {
       fail(now, place, "a receive done with wrong bytes");
     }
     if (!all_equal(all.first(kGuardBytes), kGuard) ||

@@ -37,6 +37,10 @@ struct Message {
   std::vector<std::byte> source;  // given back (freed) when the send is done
   std::vector<std::byte> buffer;  // guards around `capacity` bytes
   std::size_t placed = 0;
+  core::Licence send_licence;
+  core::Licence receive_licence;
+  std::vector<std::pair<std::size_t, std::size_t>> holes;  // offset, bytes: zeros, in any order
+  std::size_t lost = 0;                                    // their sum
   bool receive_posted = false;
   bool send_done = false;
   bool receive_done = false;
@@ -101,8 +105,10 @@ class Ledger {
     std::size_t flow;
     std::size_t message;
   };
+  bool body_is_right(const Message& message) const;
   [[noreturn]] void fail(Time now, const Place& place, const std::string& what) const;
   void retire(HostIndex host, Message& message);
+  void place_zeros(Time now, const Place& place, std::size_t offset, std::size_t size);
   void close_buffers(std::size_t flow);
   void check_not_retired(Time now, HostIndex host, const core::Placement& placement) const;
   void send_done(Time now, Place place, const core::Event& event);

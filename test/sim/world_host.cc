@@ -160,7 +160,8 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
     if (message.send_at > now) break;
     const auto request = Ledger::request_id(index, flow.sends_posted);
     const auto source = world_.ledger_.open_source(message);
-    if (!endpoint_.post_send(now, flow.send_connection, request, source)) break;
+    if (!endpoint_.post_send(now, flow.send_connection, request, source, message.send_licence))
+      break;
     message.send_posted_at = now;
     ++flow.sends_posted;
   }
@@ -184,7 +185,9 @@ void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
     if (message.receive_at > now) break;
     const auto buffer = world_.ledger_.open_buffer(index_, index, number);
     const auto request = Ledger::request_id(index, number);
-    if (!endpoint_.post_receive(now, *flow.receive_connection, request, buffer)) break;
+    if (!endpoint_.post_receive(now, *flow.receive_connection, request, buffer,
+                                message.receive_licence))
+      break;
     message.receive_posted = true;
     ++flow.receives_posted;
     copy_placements(now);

@@ -1,0 +1,68 @@
+#include "core/lossy_sends.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dlcp::core {
+
+void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, bool last) {
+  if (messages_.empty() || messages_.back().number != number) {
+    messages_.push_back({});
+    messages_.back().number = number;
+  }
+  Message& message = messages_.back();
+  // The newest path is the last of the list: bursts stay on one path, and SENT_ONCE goes there
+  // first.
+  if (message.marks.empty() || message.marks.back().path != mark.path) {
+    std::erase_if(message.marks, [&](const auto& other) { return other.path == mark.path; });
+    message.marks.push_back(mark);
+  }
+  message.marks.back().sequence = mark.sequence;
+  if (!last) return;
+  message.all_sent = true;
+  message.to_say = 1;
+  message.said_at = now;
+  ++due_;
+}
+
+void LossySends::say_on_all(Message& message) {
+  due_ += message.marks.size() - message.to_say;
+  message.to_say = message.marks.size();
+}
+
+void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (!queue.forgoes(message.number)) {
+      due_ -= message.to_say;
+      message.to_say = 0;
+      message.all_sent = false;
+      continue;
+    }
+    const bool waited = now - message.said_at >= round_trip * 3 / 4;
+    if (message.all_sent && message.to_say == 0 && waited) say_on_all(message);
+  }
+  while (!messages_.empty() && !queue.forgoes(messages_.front().number))
+    messages_.pop_front();
+}
+
+void LossySends::on_silence() {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    if (messages_[i].all_sent) say_on_all(messages_[i]);
+  }
+}
+
+std::optional<LossySends::Due> LossySends::pop_due(Time now) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (message.to_say == 0) continue;
+    const std::size_t at = message.marks.size() - message.to_say;
+    --message.to_say;
+    --due_;
+    message.said_at = now;
+    return Due{message.number, message.marks[at].path, &message.marks};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,58 @@
+// The licensed messages of a sender that may still be settled with holes: on which paths each was
+// sent, and when to say SENT_ONCE. First behind the message's last packet; if the receiver's answer
+// still leaves something open, behind its last packets on all its paths, and so again at every
+// probe time, until STOP, NEED or the acknowledgement of everything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/send_queue.h"
+#include "dlcp/traffic_class.h"
+#include "util/ring_queue.h"
+#include "util/time.h"
+#include "wire/loss_frame.h"
+
+namespace dlcp::core {
+
+// Licensed packets and what must not overtake them: one queue in every switch.
+inline constexpr TrafficClass kLicensedClass = TrafficClass::kBulkProtected;
+
+class LossySends {
+ public:
+  // More paths than one frame can name: messages are then sent as exact ones.
+  static constexpr std::size_t kPathsMax = 200;
+
+  // A packet of a licensed message left for the first time; `last`: it was the message's last one.
+  void on_sent(Time now, std::uint64_t message, wire::PathMark mark, bool last);
+  // After the queue has learned something: forgets what is settled, and plans to say it again where
+  // most of a round trip has passed since.
+  void refresh(Time now, Duration round_trip, const SendQueue& queue);
+  // Nothing is heard: say it again for every message.
+  void on_silence();
+
+  // The next SENT_ONCE to be sent, with destination, message_bytes and echo still to be filled in.
+  struct Due {
+    std::uint64_t message = 0;
+    std::uint8_t path = 0;
+    const std::vector<wire::PathMark>* marks = nullptr;
+  };
+  bool due() const { return due_ > 0; }
+  std::optional<Due> pop_due(Time now);
+
+ private:
+  struct Message {
+    std::uint64_t number = 0;
+    bool all_sent = false;
+    std::vector<wire::PathMark> marks;
+    std::size_t to_say = 0;  // on the last so many of the marks' paths
+    Time said_at{};
+  };
+  void say_on_all(Message& message);
+
+  RingQueue<Message> messages_;  // ascending
+  std::size_t due_ = 0;          // sum of to_say
+};
+
+}  // namespace dlcp::core

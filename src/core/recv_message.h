@@ -1,0 +1,38 @@
+// One message at its receiver: whose it is, what of it is there, and where it goes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "core/lossy_receive.h"
+#include "util/bitmap.h"
+
+namespace dlcp::core {
+
+struct RecvMessage {
+  bool posted = false;
+  bool started = false;  // a packet has come: bytes and chunks are known
+  bool reported = false;
+  bool announced = false;     // SENT_ONCE has come
+  bool was_needed = false;    // holes were over budget: exact from then on
+  bool dropped_here = false;  // a packet came and there was no room for it
+  RequestId request = 0;
+  std::span<std::byte> buffer;
+  std::uint32_t bytes = 0;
+  std::uint32_t chunks = 0;
+  std::uint32_t received = 0;
+  std::uint32_t highest = 0;        // chunk
+  std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
+  Bitmap present;
+  std::uint32_t lost_bytes = 0;
+  std::vector<std::byte> early;
+  std::unique_ptr<LossyReceive> lossy;  // of messages that may lose something
+
+  bool complete() const { return started && received == chunks; }
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,57 @@
+// The sending side of bounded loss: what licensed messages say and hear besides acknowledgements.
+#include <algorithm>
+
+#include "core/send_connection.h"
+#include "wire/data_header.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+
+std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
+                                           std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  while (count < out.size()) {
+    const auto due = lossy_.pop_due(now);
+    if (!due) break;
+    if (!queue_.forgoes(due->message)) continue;  // settled meanwhile
+    wire::SentOnce frame;
+    frame.destination = handshake_.receiver_token();
+    frame.message = static_cast<std::uint32_t>(due->message);
+    frame.message_bytes = static_cast<std::uint32_t>(queue_.message_bytes(due->message));
+    frame.echo = wire::wire_time(now);
+    frame.path = due->path;
+    frame.marks = *due->marks;
+    arena.emit(frame, due->path, to_, out[count]);
+    out[count++].traffic_class = kLicensedClass;  // behind the data, never past it
+  }
+  return count;
+}
+
+void SendConnection::on_need(Time now, const wire::Need& need) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(need.message, queue_.first_message());
+  if (!queue_.forgoes(number)) return;
+  queue_.need(number);
+  // The SENT_ONCE that it answers was a probe of its path as well.
+  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now));
+  collect_losses(now);
+  lossy_.refresh(now, round_trip(), queue_);
+  probes_blocked_ = 0;
+  probe_at_ = kNever;
+  refresh_probe_timer(now);
+}
+
+void SendConnection::on_stop(Time now, const wire::Stop& stop) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
+  SendQueue::Acked acked;
+  queue_.stop(number, acked);
+  in_flight_ -= std::min(in_flight_, acked.in_flight);
+  lossy_.refresh(now, round_trip(), queue_);
+  probe_at_ = kNever;
+  refresh_probe_timer(now);
+}
+
+}  // namespace dlcp::core

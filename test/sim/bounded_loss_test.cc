@@ -1,0 +1,297 @@
+// Bounded loss on the simulated network. The world checks that nothing is lost of a message that
+// not both ends have licensed, that holes are whole elements, and that nothing is written late;
+// here it is that no collective loses more than P, that a network which loses nothing costs
+// nothing, and that the tail is not waited for.
+#include <fmt/format.h>
+
+#include "core/loss_ledger.h"
+#include "datapath/sim/network.h"
+#include "random_world.h"
+#include "seeds.h"
+#include "wire/data_header.h"
+#include "world.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using core::Counter;
+using core::Licence;
+
+namespace {
+
+// Parts of a ring all-reduce, as far as licences see them: `ranks` hosts, each sending to the next
+// one message per stage, the first ranks - 1 of them partial sums.
+struct Ring {
+  std::uint32_t ranks = 4;
+  std::size_t message_bytes = 128 << 10;
+  std::uint32_t budget_ppm = 20'000;
+  std::uint32_t collectives = 2;
+  std::uint32_t stage_step = 1;  // for large rings: only every so many stages are sent
+
+  std::uint64_t result_bytes() const { return message_bytes * ranks; }
+  std::vector<std::uint32_t> stages() const {
+    std::vector<std::uint32_t> stages;
+    for (std::uint32_t stage = 0; stage < 2 * (ranks - 1); stage += stage_step)
+      stages.push_back(stage);
+    return stages;
+  }
+  Licence licence(std::uint64_t collective, std::uint32_t stage) const {
+    return {collective, result_bytes(), ranks, ranks, stage, budget_ppm, 4};
+  }
+};
+
+datapath::sim::HostConfig host_of(datapath::sim::BitsPerSecond rate) {
+  datapath::sim::HostConfig host;
+  host.link.rate = rate;
+  host.link.delay = 5us;
+  host.mtu = 1500;
+  host.paths = 8;
+  host.receive_queue_bytes = 1 << 20;
+  host.nic_queue_bytes = 128 << 10;
+  return host;
+}
+
+WorldConfig ring_world(const Ring& ring, std::uint64_t seed) {
+  WorldConfig config;
+  config.network = datapath::sim::single_switch(ring.ranks, host_of(10'000'000'000));
+  config.network.port.queue_bytes = 512 << 10;
+  config.network.port.early_bytes = 128 << 10;
+  config.network.seed = config.seed = seed;
+  return config;
+}
+
+void run_ring(World& world, const Ring& ring) {
+  for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
+    const std::size_t flow = world.open_flow(rank, (rank + 1) % ring.ranks);
+    for (std::uint64_t collective = 1; collective <= ring.collectives; ++collective) {
+      for (const std::uint32_t stage : ring.stages()) {
+        Message& message = world.transfer(flow, ring.message_bytes);
+        message.send_licence = message.receive_licence = ring.licence(collective, stage);
+      }
+    }
+  }
+}
+
+// Contributions lost of each collective over all ranks: what every rank's result lacks.
+void check_budget(World& world, const Ring& ring) {
+  const auto stages = ring.stages();
+  std::vector<double> lost(ring.collectives);
+  for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
+    const Flow& flow = world.flow(rank);
+    for (std::size_t i = 0; i < flow.messages.size(); ++i) {
+      const std::uint32_t stage = stages[i % stages.size()];
+      const std::size_t bytes = flow.messages[i].lost;
+      if (bytes > 0 && stage + 1 >= ring.ranks) {
+        throw Violation(fmt::format("{} bytes lost of a final value, stage {}", bytes, stage));
+      }
+      lost[i / stages.size()] += static_cast<double>(bytes) * (stage + 1);
+    }
+  }
+  for (const double contributions : lost) {
+    const double share = contributions / (static_cast<double>(ring.result_bytes()) * ring.ranks);
+    if (share * core::kBudgetScale > ring.budget_ppm) {
+      throw Violation(
+          fmt::format("a share of {} lost, allowed are {} ppm", share, ring.budget_ppm));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a licensed ring never loses more than its budget, and final values nothing") {
+  std::uint64_t lost = 0;
+  for_each_seed(150, [&](std::uint64_t seed) {
+    Rng rng(seed);
+    Ring ring;
+    ring.ranks = 2 + static_cast<std::uint32_t>(rng.below(5));
+    ring.message_bytes = (64 + 16 * rng.below(8)) << 10;
+    ring.budget_ppm = 1000 * static_cast<std::uint32_t>(1 + rng.below(100));
+    World world(ring_world(ring, seed));
+    // A little loss all the time, and now and then half of everything.
+    datapath::sim::LinkFaults few, half;
+    few.drop = 0.01 * rng.unit();
+    half.drop = 0.5;
+    const Duration burst = 20us + Duration(static_cast<std::int64_t>(rng.below(200'000)));
+    world.network().set_edge_faults(few);
+    run_ring(world, ring);
+    for (int i = 0; i < 8 && !world.finished(); ++i) {
+      world.run_for(Duration(static_cast<std::int64_t>(rng.below(400'000))));
+      world.network().set_edge_faults(half);
+      world.run_for(burst);
+      world.network().set_edge_faults(few);
+    }
+    world.finish(20s);
+    check_budget(world, ring);
+    lost += world.sum(Counter::kBytesLost);
+  });
+  CHECK(lost > 0);
+}
+
+TEST_CASE("in a ring of 64 the bound holds as well") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    Ring ring;
+    ring.ranks = 64;
+    ring.message_bytes = 64 << 10;
+    ring.budget_ppm = 100'000;
+    ring.collectives = 1;
+    ring.stage_step = 31;
+    World world(ring_world(ring, seed));
+    datapath::sim::LinkFaults faults;
+    faults.drop = 0.02;
+    world.network().set_edge_faults(faults);
+    run_ring(world, ring);
+    world.finish(20s);
+    check_budget(world, ring);
+    CHECK(world.sum(Counter::kBytesLost) > 0);
+  });
+}
+
+TEST_CASE("on a clean network nothing licensed is lost, however short of processor the hosts are") {
+  for_each_seed(40, [](std::uint64_t seed) {
+    Rng rng(seed);
+    Ring ring;
+    ring.ranks = 2 * (1 + static_cast<std::uint32_t>(rng.below(2)));
+    ring.budget_ppm = 100'000;
+    WorldConfig config = ring_world(ring, seed);
+    // Half of the worlds have paths of very different length: what is said on a short one overtakes
+    // what was sent on a long one.
+    const bool spread = seed % 2 == 0;
+    if (spread) {
+      const auto host = host_of(10'000'000'000);
+      config.network = datapath::sim::leaf_spine(2, 4, ring.ranks / 2, host, host.link);
+      config.network.port.queue_bytes = 4 << 20;
+      config.network.port.early_bytes = 4 << 20;
+      config.network.seed = seed;
+    }
+    config.host.packet_cost = Duration(static_cast<std::int64_t>(rng.below(3000)));
+    config.host.pause_every = 500us;
+    config.host.pause_length = Duration(static_cast<std::int64_t>(rng.below(1'000'000)));
+    config.host.freeze_every = 300us;
+    config.host.freeze_length = Duration(static_cast<std::int64_t>(rng.below(3'000'000)));
+    if (rng.chance(0.5)) config.core.unposted_pool_bytes = 16384;
+    World world(config);
+    for (std::size_t spine = 0; spread && spine < 4; ++spine) {
+      for (std::size_t leaf = 0; leaf < 2; ++leaf) {
+        auto link = host_of(10'000'000'000).link;
+        link.delay = Duration(static_cast<std::int64_t>(1000 + rng.below(300'000)));
+        world.network().leaf_to_spine(leaf, spine).link().set_config(link);
+      }
+    }
+    run_ring(world, ring);
+    world.finish(20s);
+    CHECK(world.sum(Counter::kBytesLost) == 0);
+  });
+}
+
+TEST_CASE("messages licensed at one end only are exact, and arrive") {
+  for_each_seed(40, [](std::uint64_t seed) {
+    Rng rng(seed);
+    Ring ring;
+    ring.ranks = 2;
+    ring.budget_ppm = 200'000;
+    World world(ring_world(ring, seed));
+    datapath::sim::LinkFaults faults;
+    faults.drop = 0.05;
+    world.network().set_edge_faults(faults);
+    run_ring(world, ring);
+    for (std::size_t flow = 0; flow < 2; ++flow) {
+      for (Message& message : world.flow(flow).messages) {
+        (rng.chance(0.5) ? message.send_licence : message.receive_licence) = {};
+      }
+    }
+    world.finish(20s);
+    CHECK(world.sum(Counter::kBytesLost) == 0);
+  });
+}
+
+TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break nothing") {
+  std::uint64_t lost = 0;
+  for_each_seed(200, [&](std::uint64_t seed) {
+    Rng rng(seed);
+    const auto draw = [&] {
+      WorldConfig config = random_world(rng, seed);
+      config.core.licence_bytes_min = 1 + rng.below(4096);
+      World world(config);
+      world.network().set_edge_faults(random_faults(rng, 0.1, world.endpoint(0).config().checksum));
+      add_random_traffic(world, rng);
+      for (Flow& flow : world.ledger().flows()) {
+        std::uint64_t collective = 0;
+        for (Message& message : flow.messages) {
+          if (rng.chance(0.3)) continue;
+          const Licence licence{
+              ++collective, 4 << 20, 4, 4, static_cast<std::uint32_t>(rng.below(4)), 50'000, 4};
+          if (rng.chance(0.9)) message.send_licence = licence;
+          if (rng.chance(0.9)) message.receive_licence = licence;
+        }
+      }
+      world.finish(60s);
+      lost += world.sum(Counter::kBytesLost);
+      return world.event_hash();
+    };
+    const Rng before = rng;
+    const auto hash = draw();
+    if (seed % 20 != 0) return;
+    rng = before;
+    if (draw() != hash) throw Violation("the same seed tells another story");
+  });
+  CHECK(lost > 0);
+}
+
+TEST_CASE("a lost packet within budget is not waited for") {
+  Ring ring;
+  ring.ranks = 2;
+  ring.collectives = 1;
+  ring.budget_ppm = 100'000;
+  const auto done_after = [&](bool licensed) {
+    World world(ring_world(ring, 1));
+    const std::size_t flow = world.open_flow(0, 1);
+    // The 40th and 80th data packet never arrive, nor do their repetitions.
+    int packets = 0;
+    std::vector<std::uint32_t> victims;
+    world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+      const auto data = wire::decode_data(datagram);
+      if (to != 1 || !data) return true;
+      if (!data->header.retransmission && (++packets == 40 || packets == 80)) return false;
+      return true;
+    });
+    Message& message = world.transfer(flow, ring.message_bytes);
+    if (licensed) message.send_licence = message.receive_licence = ring.licence(1, 0);
+    world.finish(1s);
+    CHECK(world.sum(Counter::kMessagesShort) == (licensed ? 1 : 0));
+    CHECK(world.sum(Counter::kPacketsRetransmitted) == (licensed ? 0 : 2));
+    return message.done_at - message.send_posted_at;
+  };
+  const Duration exact = done_after(false);
+  const Duration licensed = done_after(true);
+  INFO("exact " << exact.count() << " ns, licensed " << licensed.count() << " ns");
+  CHECK(licensed < exact);
+}
+
+TEST_CASE("what comes late of a message that was completed is never written") {
+  Ring ring;
+  ring.ranks = 2;
+  ring.collectives = 1;
+  ring.budget_ppm = 100'000;
+  World world(ring_world(ring, 1));
+  const std::size_t flow = world.open_flow(0, 1);
+  std::vector<std::vector<std::byte>> kept;
+  int packets = 0;
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    if (to != 1 || !wire::decode_data(datagram)) return true;
+    if (++packets % 40 != 0) return true;
+    kept.push_back(datagram);
+    return false;
+  });
+  for (int i = 0; i < 3; ++i) {
+    Message& message = world.transfer(flow, ring.message_bytes);
+    message.send_licence = message.receive_licence = ring.licence(1, 0);
+  }
+  REQUIRE(world.run_until(world.now() + 1s, [&] {
+    return world.flow(flow).receives_done > 0 && world.sum(Counter::kMessagesShort) > 0;
+  }));
+  for (const auto& datagram : kept)
+    world.deliver(1, datagram);  // the ledger knows every byte that was given back
+  world.finish(1s);
+  for (const auto& datagram : kept)
+    world.deliver(1, datagram);
+  CHECK(world.sum(Counter::kLatePackets) >= kept.size());
+}
