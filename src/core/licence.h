@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gradient/magnitude.h"
+
 namespace dlcp::core {
 
 inline constexpr std::uint32_t kBudgetScale = 1'000'000;
@@ -21,7 +23,8 @@ struct Licence {
   std::uint32_t hops = 0;          // of the ring that cross the network, per lap
   std::uint32_t stage = 0;         // 0-based: the message holds the sums of stage + 1 ranks
   std::uint32_t budget_ppm = 0;    // P, the lost share of the result, end to end, in millionths
-  std::uint8_t element_bytes = 0;
+  gradient::ElementType element = gradient::ElementType::kOther;  // the types that can be scored
+  bool urgent = false;  // of a layer that the next forward pass needs first
 
   // What every byte lost of this message takes away: contributions of so many ranks.
   std::uint64_t cost() const { return std::uint64_t{stage} + 1; }
@@ -31,7 +34,7 @@ struct Licence {
   bool covers(std::size_t bytes, std::size_t bytes_min) const {
     return collective != 0 && budget_ppm > 0 && budget_ppm <= kBudgetPpmMax && ranks >= 2 &&
            stage + 1 < ranks && hops >= 1 && hops <= ranks && result_bytes > 0 &&
-           (element_bytes == 2 || element_bytes == 4) && bytes % element_bytes == 0 &&
+           gradient::element_bytes(element) > 0 && bytes % gradient::element_bytes(element) == 0 &&
            bytes >= bytes_min && bytes > 0;
   }
 };

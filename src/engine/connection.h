@@ -25,13 +25,17 @@ struct Memory {
 };
 
 // One isend or irecv. `state` alone passes between the thread that completes a request and the one
-// that tests it; `bytes` is written before it and read after it.
+// that tests it; `outcome` is written before it and read after it.
 struct Request {
   enum class State : std::uint8_t { kFree, kPending, kDone, kFailed };
+  struct Outcome {
+    std::size_t bytes = 0;  // of the message
+    std::size_t lost = 0;   // of them, zeros in the place of what was lost; receives only
+  };
 
   std::atomic<State> state{State::kFree};
   core::RequestId name = 0;  // of this use of the slot
-  std::size_t bytes = 0;     // of the message, once done
+  Outcome outcome;           // once done
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's name for the registered memory; may be null
   Connection* connection = nullptr;

@@ -95,7 +95,8 @@ core::ConnectionState Engine::poll_state(Connection& connection) {
   return connection.failed.load() ? core::ConnectionState::kClosed : endpoint_.state(connection.id);
 }
 
-Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends) {
+Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends,
+                              const core::Licence& licence) {
   Turn turn(*this);
   if (connection.failed.load(std::memory_order_relaxed)) {
     return connection.error;
@@ -107,14 +108,14 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   }
   request->memory = {memory.data, memory.bytes};
   request->registration = memory.registration;
-  request->bytes = 0;
+  request->outcome = {};
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (sends) {
-    taken = endpoint_.post_send(turn.now(), connection.id, request->name, request->memory);
+    taken = endpoint_.post_send(turn.now(), connection.id, request->name, request->memory, licence);
   } else {
     taken = endpoint_.post_receive(turn.now(), connection.id, request->name,
-                                   {memory.data, memory.bytes});
+                                   {memory.data, memory.bytes}, licence);
     place();
   }
   if (!taken) {
@@ -130,22 +131,24 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   return request;
 }
 
-Result<Request*> Engine::send(Connection& connection, const Memory& message) {
-  return post(connection, message, true);
+Result<Request*> Engine::send(Connection& connection, const Memory& message,
+                              const core::Licence& licence) {
+  return post(connection, message, true, licence);
 }
 
-Result<Request*> Engine::receive(Connection& connection, const Memory& buffer) {
-  return post(connection, buffer, false);
+Result<Request*> Engine::receive(Connection& connection, const Memory& buffer,
+                                 const core::Licence& licence) {
+  return post(connection, buffer, false, licence);
 }
 
-Request::State Engine::test(Request& request, std::size_t& bytes) {
+Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
   if (state == Request::State::kPending) {
     poll();
     state = request.state.load(std::memory_order_acquire);
   }
   if (state == Request::State::kDone) {
-    bytes = request.bytes;
+    outcome = request.outcome;
     request.state.store(Request::State::kFree, std::memory_order_release);
   }
   return state;

@@ -53,19 +53,20 @@ class Engine {
   // Drives a step; kClosed once the connection has failed.
   core::ConnectionState poll_state(Connection& connection);
 
-  // nullptr: not now, try again. Fails once the connection has.
-  Result<Request*> send(Connection& connection, const Memory& message);
-  Result<Request*> receive(Connection& connection, const Memory& buffer);
+  // nullptr: not now, try again. Fails once the connection has. Licences at both ends allow loss.
+  Result<Request*> send(Connection& connection, const Memory& message,
+                        const core::Licence& licence = {});
+  Result<Request*> receive(Connection& connection, const Memory& buffer,
+                           const core::Licence& licence = {});
   // Drives a step if the request is still pending. kDone frees the request: its last use.
-  Request::State test(Request& request, std::size_t& bytes);
+  Request::State test(Request& request, Request::Outcome& outcome);
 
   // Memory that messages of the connection will come from, or go to: between the two, a datapath
   // that can lets its hardware fetch it.
   void register_memory(const Connection& connection, const Memory& registered);
   // After it returns nobody touches the registered memory; a connection that still used it is dead.
   void release_memory(Connection& connection, const Memory& registered);
-  // Frees the connection and its requests. Returns at once: true if it had failed or had requests
-  // outstanding.
+  // Frees the connection and its requests, at once. True if it had failed or had some outstanding.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error);
   // Waits, at most so long, until no peer owes the confirmation of a close.
@@ -76,7 +77,8 @@ class Engine {
  private:
   class Turn;  // the lock, held; its end re-arms the helper and speaks what was to be said
 
-  Result<Request*> post(Connection& connection, const Memory& memory, bool sends);
+  Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
+                        const core::Licence& licence);
   void poll();
   bool step(Time now);
   bool receive_packets(Time now);

@@ -135,7 +135,7 @@ void Engine::on_event(Time now, const core::Event& event) {
       return;
     }
   }
-  request->bytes = event.bytes;
+  request->outcome = {event.bytes, event.lost};
   request->state.store(Request::State::kDone, std::memory_order_release);
 }
 
@@ -155,7 +155,7 @@ void Engine::settle(Time now) {
       datapath_->abandon(request->memory);
     }
     if (pending) {
-      request->bytes = at->event.bytes;
+      request->outcome = {at->event.bytes, at->event.lost};
       request->state.store(Request::State::kDone, std::memory_order_release);
     }
     at = settling_.erase(at);

@@ -109,12 +109,12 @@ ResultCode test(void* opaque, int* done, int* sizes) noexcept {
     }
     auto& request = *static_cast<engine::Request*>(opaque);
     const engine::Connection& connection = *request.connection;
-    std::size_t bytes = 0;
-    switch (connection.engine->test(request, bytes)) {
+    engine::Request::Outcome outcome;
+    switch (connection.engine->test(request, outcome)) {
       case engine::Request::State::kDone:
         *done = 1;
         if (sizes != nullptr) {
-          sizes[0] = static_cast<int>(bytes);  // NCCL only asks whether it is 0
+          sizes[0] = static_cast<int>(outcome.bytes);  // NCCL only asks whether it is 0
         }
         return ResultCode::kSuccess;
       case engine::Request::State::kFailed:

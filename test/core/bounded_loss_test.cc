@@ -41,7 +41,9 @@ struct Sender {
 // A receiver of one message, 100 packets long, that may lose a quarter of itself.
 struct Receiver {
   Receiver() { queue.set_payload_bytes(kPayload); }
-  static Licence licence() { return {1, 100 * kPayload, 2, 1, 0, kBudgetPpmMax, 4}; }
+  static Licence licence() {
+    return {1, 100 * kPayload, 2, 1, 0, kBudgetPpmMax, gradient::ElementType::kFloat32};
+  }
   void post(const Licence& granted) {
     ledger.open(granted);
     queue.post(7, buffer, granted, placements);

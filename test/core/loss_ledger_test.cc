@@ -7,12 +7,13 @@
 using namespace dlcp;
 using core::Licence;
 using core::LossLedger;
+using gradient::ElementType;
 
 namespace {
 
 // P = 1%, a ring of four hosts, a result of 1 MiB on this channel.
 Licence licence(std::uint64_t collective, std::uint32_t stage) {
-  return {collective, std::uint64_t{1} << 20, 4, 4, stage, 10'000, 4};
+  return {collective, std::uint64_t{1} << 20, 4, 4, stage, 10'000, ElementType::kFloat32};
 }
 
 constexpr std::uint64_t kMessage = std::uint64_t{1} << 20;
@@ -102,8 +103,13 @@ TEST_CASE("all ranks of a ring together never lose more than P of the result", "
     for (std::uint32_t hop = 0; hop < hops; ++hop) {
       LossLedger ledger;
       for (int i = 0; i < 200; ++i) {
-        const Licence message{
-            1, result, ranks, hops, static_cast<std::uint32_t>(rng.below(ranks - 1)), ppm, 4};
+        const Licence message{1,
+                              result,
+                              ranks,
+                              hops,
+                              static_cast<std::uint32_t>(rng.below(ranks - 1)),
+                              ppm,
+                              ElementType::kFloat32};
         ledger.open(message);
         const std::uint64_t bytes = rng.below(result / 16 + 2);
         if (ledger.reserve(message, bytes, 4 * bytes)) lost += bytes * (message.stage + 1);
@@ -127,7 +133,7 @@ TEST_CASE("a licence covers partial sums of whole floating-point elements, long 
     Licence none = licence(1, 0);
     if (field == 0) none.budget_ppm = 0;
     if (field == 1) none.budget_ppm = core::kBudgetPpmMax + 1;
-    if (field == 2) none.element_bytes = 8;
+    if (field == 2) none.element = ElementType::kOther;
     if (field == 3) none.hops = 0;
     if (field == 4) none.result_bytes = 0;
     CHECK_FALSE(none.covers(kMin, kMin));

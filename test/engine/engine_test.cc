@@ -11,6 +11,7 @@
 #include "engine/clock.h"
 #include "memory_datapath.h"
 #include "util/rng.h"
+#include "wire/data_header.h"
 
 namespace {
 
@@ -55,10 +56,11 @@ struct Pair {
     REQUIRE(state == core::ConnectionState::kOpen);
   }
 
-  Request* post(Engine& engine, Connection& connection, std::vector<std::byte>& memory) {
-    auto posted = connection.sends
-                      ? engine.send(connection, {memory.data(), memory.size(), &memory})
-                      : engine.receive(connection, {memory.data(), memory.size(), &memory});
+  Request* post(Engine& engine, Connection& connection, std::vector<std::byte>& memory,
+                const core::Licence& licence = {}) {
+    const engine::Memory at{memory.data(), memory.size(), &memory};
+    auto posted = connection.sends ? engine.send(connection, at, licence)
+                                   : engine.receive(connection, at, licence);
     REQUIRE(posted.ok());
     REQUIRE(posted.value() != nullptr);
     return posted.value();
@@ -75,13 +77,13 @@ std::vector<std::byte> random_bytes(std::size_t count) {
 }
 
 // Polls both until `request` is no longer pending.
-Request::State finish(Pair& pair, Request* request, std::size_t& bytes) {
+Request::State finish(Pair& pair, Request* request, Request::Outcome& outcome) {
   Request::State state = Request::State::kPending;
   for (const Time end = engine::steady_now() + 10s;
        state == Request::State::kPending && engine::steady_now() < end;) {
     pair.a->poll_state(*pair.sends);
     pair.b->poll_state(*pair.receives);
-    state = request->connection->engine->test(*request, bytes);
+    state = request->connection->engine->test(*request, outcome);
   }
   return state;
 }
@@ -96,12 +98,46 @@ TEST_CASE("a datapath that takes three packets at a time still gets every byte a
   std::vector<std::byte> in(out.size());
   Request* receiving = pair.post(*pair.b, *pair.receives, in);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
-  std::size_t bytes = 0;
-  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
-  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
-  CHECK(bytes == out.size());
+  Request::Outcome outcome;
+  CHECK(finish(pair, sending, outcome) == Request::State::kDone);
+  CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
+  CHECK(outcome.bytes == out.size());
   CHECK(in == out);
   CHECK(pair.wire->refused > 0);
+}
+
+TEST_CASE("packets lost within a licence become zeros, and the request tells how many bytes") {
+  Pair pair;
+  pair.join();
+  const core::Licence licence{1, 200'000, 2, 2, 0, 100'000, gradient::ElementType::kFloat32};
+  for (const bool licensed : {true, false}) {
+    int packets = 0;
+    std::vector<wire::DataHeader> lost;
+    pair.wire->keep = [&](std::span<const std::byte> datagram) {
+      const auto data = wire::decode_data(datagram);
+      if (!data || data->header.retransmission || ++packets % 50 != 0) return true;
+      lost.push_back(data->header);
+      return false;
+    };
+    auto out = random_bytes(200'000);
+    std::vector<std::byte> in = out;
+    for (std::byte& byte : in)
+      byte = ~byte;
+    Request* receiving =
+        pair.post(*pair.b, *pair.receives, in, licensed ? licence : core::Licence{});
+    Request* sending = pair.post(*pair.a, *pair.sends, out, licence);
+    Request::Outcome outcome;
+    CHECK(finish(pair, sending, outcome) == Request::State::kDone);
+    CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
+    CHECK(outcome.bytes == out.size());
+    REQUIRE(lost.size() == 2);
+    CHECK(outcome.lost == (licensed ? 2 * 1408u : 0));
+    for (const auto& header : lost) {
+      if (licensed) std::memset(out.data() + header.offset, 0, 1408);
+    }
+    CHECK(in == out);
+  }
+  pair.wire->keep = nullptr;
 }
 
 TEST_CASE("memory that is deregistered while its packets wait is not read again") {
@@ -114,8 +150,8 @@ TEST_CASE("memory that is deregistered while its packets wait is not read again"
   pair.a->release_memory(*pair.sends, {out->data(), out->size(), out.get()});
   out.reset();  // the address sanitizer sees any later read
   pair.wire->take_at_once = 64;
-  std::size_t bytes = 0;
-  CHECK(pair.a->test(*sending, bytes) == Request::State::kFailed);
+  Request::Outcome outcome;
+  CHECK(pair.a->test(*sending, outcome) == Request::State::kFailed);
   for (int i = 0; i < 100; ++i) {
     pair.a->poll_state(*pair.sends);
     pair.b->poll_state(*pair.receives);
@@ -134,9 +170,9 @@ TEST_CASE("deregistering memory that no request uses disturbs nobody") {
   Request* receiving = pair.post(*pair.b, *pair.receives, in);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   pair.a->release_memory(*pair.sends, {other.data(), other.size(), &other});
-  std::size_t bytes = 0;
-  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
-  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
+  Request::Outcome outcome;
+  CHECK(finish(pair, sending, outcome) == Request::State::kDone);
+  CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
   CHECK(in == out);
   CHECK_FALSE(pair.a->close(pair.sends));
   CHECK_FALSE(pair.b->close(pair.receives));
@@ -207,17 +243,17 @@ TEST_CASE("a send is done when the datapath has let go of its memory, not when t
   pair.wire->reads_on = true;
   Request* receiving = pair.post(*pair.b, *pair.receives, in);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
-  std::size_t bytes = 0;
-  CHECK(finish(pair, receiving, bytes) == Request::State::kDone);
+  Request::Outcome outcome;
+  CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
   for (int i = 0; i < 100; ++i) {
     pair.a->poll_state(*pair.sends);
   }
   const bool let_go = GENERATE(true, false);  // else it is made to after 50 ms
   if (let_go) {
-    CHECK(pair.a->test(*sending, bytes) == Request::State::kPending);
+    CHECK(pair.a->test(*sending, outcome) == Request::State::kPending);
     pair.wire->reads_on = false;
   }
-  CHECK(finish(pair, sending, bytes) == Request::State::kDone);
+  CHECK(finish(pair, sending, outcome) == Request::State::kDone);
   CHECK(pair.wire->abandoned == (let_go ? 0u : 1u));
 }
 
@@ -238,11 +274,11 @@ TEST_CASE("a device that is gone fails its connections and listeners, once") {
   auto out = random_bytes(10'000);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   pair.wire->gone = true;
-  std::size_t bytes = 0;
+  Request::Outcome outcome;
   for (int i = 0; i < 10; ++i) {
     pair.a->poll_state(*pair.sends);
   }
-  CHECK(pair.a->test(*sending, bytes) == Request::State::kFailed);
+  CHECK(pair.a->test(*sending, outcome) == Request::State::kFailed);
   CHECK(pair.sends->error.what == "the card is gone");
   CHECK_FALSE(pair.a->accept(listening.id, 1).ok());
   CHECK(std::ranges::count(pair.log, std::string("the card is gone")) == 1);

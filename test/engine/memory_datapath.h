@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "datapath/datapath.h"
@@ -25,6 +27,7 @@ struct Wire {
   bool reads_on = false;          // the card is slow to let go of memory ...
   std::size_t abandoned = 0;      // ... until it is made to
   bool gone = false;              // the card has been pulled out
+  std::function<bool(std::span<const std::byte> datagram)> keep;  // false: the packet is lost
 
   ~Wire() {
     close(readable[0]);
@@ -51,6 +54,7 @@ class MemoryDatapath final : public datapath::Datapath {
       std::vector<std::byte> bytes(packet.header.begin(),
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
+      if (wire_->keep && !wire_->keep(bytes)) continue;
       wire_->packets[to].push_back(std::move(bytes));
       const std::uint64_t one = 1;
       [[maybe_unused]] const auto put = write(wire_->readable[to], &one, sizeof one);

@@ -15,6 +15,7 @@ using namespace dlcp;
 using namespace dlcp::test;
 using core::Counter;
 using core::Licence;
+using gradient::ElementType;
 
 namespace {
 
@@ -35,7 +36,7 @@ struct Ring {
     return stages;
   }
   Licence licence(std::uint64_t collective, std::uint32_t stage) const {
-    return {collective, result_bytes(), ranks, ranks, stage, budget_ppm, 4};
+    return {collective, result_bytes(), ranks, ranks, stage, budget_ppm, ElementType::kFloat32};
   }
 };
 
@@ -218,7 +219,8 @@ TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break n
         for (Message& message : flow.messages) {
           if (rng.chance(0.3)) continue;
           const Licence licence{
-              ++collective, 4 << 20, 4, 4, static_cast<std::uint32_t>(rng.below(4)), 50'000, 4};
+              ++collective,         4 << 20, 4, 4, static_cast<std::uint32_t>(rng.below(4)), 50'000,
+              ElementType::kFloat32};
           if (rng.chance(0.9)) message.send_licence = licence;
           if (rng.chance(0.9)) message.receive_licence = licence;
         }

@@ -145,7 +145,7 @@ void Ledger::place_zeros(Time now, const Place& place, std::size_t offset, std::
       !message.receive_licence.covers(message.bytes, 1)) {
     fail(now, place, fmt::format("{} bytes lost of an exact message", size));
   }
-  const std::size_t element = message.receive_licence.element_bytes;
+  const std::size_t element = gradient::element_bytes(message.receive_licence.element);
   if (offset % element != 0 || size % element != 0) fail(now, place, "a part of an element lost");
   std::fill_n(message.buffer.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset), size,
               std::byte{0});
