@@ -35,6 +35,8 @@ struct Config {
   std::size_t requests_max = 64;
   // Shorter messages are exact, whatever their licence.
   std::size_t licence_bytes_min = std::size_t{64} << 10;
+  // Share of a stream's licensed packets, those of smallest magnitude, that are marked droppable.
+  float droppable_share = 0.25f;
   std::string plugin_version = "0.0.0";  // for messages only
 };
 

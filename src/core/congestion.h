@@ -13,7 +13,9 @@ struct AckSample {
   Duration round_trip{0};        // smoothed, host delays included: the length of a round
   Duration fabric_delay_min{0};  // smallest sample in this ACK, host delays excluded; 0: none
   std::uint32_t acked_packets = 0;
-  std::uint32_t lost_packets = 0;
+  std::uint32_t lost_packets = 0;     // to be sent again
+  std::uint32_t forgone_packets = 0;  // lost of licensed messages: not sent again so far
+  double loss_budget = 0;             // the share of packets that licences allow to lose
   std::uint32_t ce_marks = 0;
   bool window_limited = false;  // the sender used all the window it had
 };

@@ -14,6 +14,10 @@ constexpr double kLossTolerance = 0.03;
 constexpr double kProbingGrowth =
     0.125;  // per acknowledged packet, while the queue is well below target
 constexpr Duration kBaseEpoch = 10s;
+// While licensed packets are lost, no more may be in flight than this times what has arrived per
+// round trip; a few are always allowed.
+constexpr double kDeliveredGain = 1.25;
+constexpr double kDeliveredLeast = 8;
 
 }  // namespace
 
@@ -34,19 +38,26 @@ void DelayCongestion::on_ack(const AckSample& sample) {
   }
   round_acked_ += sample.acked_packets;
   round_lost_ += sample.lost_packets;
+  round_forgone_ += sample.forgone_packets;
+  loss_budget_ = sample.loss_budget;
   round_marked_ += sample.ce_marks;
   round_limited_ |= sample.window_limited;
-  if (sample.now < round_ends_ || round_acked_ + round_lost_ == 0) return;
+  if (sample.now < round_ends_ || round_acked_ + round_lost_ + round_forgone_ == 0) return;
   finish_round();
   round_ends_ = sample.now + sample.round_trip;
   round_delay_ = Duration::zero();
-  round_acked_ = round_lost_ = round_marked_ = 0;
+  round_acked_ = round_lost_ = round_forgone_ = round_marked_ = 0;
   round_limited_ = false;
 }
 
 void DelayCongestion::finish_round() {
   const auto acked = static_cast<double>(round_acked_);
-  const double loss = static_cast<double>(round_lost_) / (acked + static_cast<double>(round_lost_));
+  const auto lost = static_cast<double>(round_lost_ + round_forgone_);
+  const double loss = lost / (acked + lost);
+  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  const double half_budget = round_forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
+  const double tolerance = std::max(half_budget, kLossTolerance);
+  delivered_[rounds_++ % delivered_.size()] = round_acked_;
   const double marks =
       round_acked_ == 0 ? 0 : std::min(1.0, static_cast<double>(round_marked_) / acked);
   loss_rate_ += (loss - loss_rate_) / 8;
@@ -60,15 +71,20 @@ void DelayCongestion::finish_round() {
                      kDecreaseGain * excess / static_cast<double>(round_delay_.count())));
   } else if (round_marked_ > 0) {
     cut(1 - mark_share_ / 2);
-  } else if (loss_rate_ > kLossTolerance && loss > 0) {
+  } else if (loss_rate_ > tolerance && loss > 0) {
     cut(1 - std::min(kDecreaseMost, loss_rate_));
   } else if (round_limited_) {
-    if (queueing > target_ / 2) {
+    if (queueing > target_ / 2 || (round_forgone_ > 0 && loss_rate_ > half_budget)) {
       slow_start_ = false;
       window_ += 1;
     } else {
       window_ += slow_start_ ? acked : std::max(1.0, acked * kProbingGrowth);
     }
+  }
+  if (round_forgone_ > 0 && round_limited_) {
+    const auto delivered =
+        static_cast<double>(*std::max_element(delivered_.begin(), delivered_.end()));
+    window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered));
   }
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }

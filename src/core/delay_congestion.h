@@ -5,8 +5,13 @@
 //    standing queue on all of them is congestion;
 //  - random loss does not slow the sender, only a loss rate above kLossTolerance does: on a lossy
 //    network the delay stays small, on a congested one it grows first;
+//  - what licensed traffic loses counts as loss, with a tolerance of half its budget where that is
+//    more, and caps the window by what arrived (src/ARCHITECTURE.md, Bounded loss);
 //  - ECN marks, where switches set them, cut by DCTCP's rule.
 #pragma once
+
+#include <array>
+#include <cstddef>
 
 #include "core/congestion.h"
 
@@ -28,13 +33,17 @@ class DelayCongestion final : public CongestionControl {
   Duration target_;
   double window_;
   bool slow_start_ = true;
-  double loss_rate_ = 0;   // smoothed over rounds
-  double mark_share_ = 0;  // smoothed over rounds
+  double loss_rate_ = 0;                      // smoothed over rounds
+  double mark_share_ = 0;                     // smoothed over rounds
+  std::array<std::uint64_t, 4> delivered_{};  // packets, in the last rounds
+  std::size_t rounds_ = 0;
 
   Time round_ends_{};
   Duration round_delay_{0};  // smallest in this round; 0: no sample
   std::uint64_t round_acked_ = 0;
   std::uint64_t round_lost_ = 0;
+  std::uint64_t round_forgone_ = 0;
+  double loss_budget_ = 0;
   std::uint64_t round_marked_ = 0;
   bool round_limited_ = false;
 

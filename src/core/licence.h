@@ -29,6 +29,14 @@ struct Licence {
   // What every byte lost of this message takes away: contributions of so many ranks.
   std::uint64_t cost() const { return std::uint64_t{stage} + 1; }
 
+  // The share of its packets that a connection may lose over a ring all-reduce: with losses alike
+  // in all ranks - 1 stages, what a hop may take away (loss_ledger.h) is then spent.
+  double hop_share() const {
+    const double share = static_cast<double>(budget_ppm) / kBudgetScale;
+    const double full = 2 * share * ranks / (static_cast<double>(hops) * (ranks - 1));
+    return full < 0.25 ? full : 0.25;
+  }
+
   // Whether a message of `bytes` may lose anything under this licence. Stages from ranks - 1 on
   // carry final values: ranks would end up different.
   bool covers(std::size_t bytes, std::size_t bytes_min) const {

@@ -5,7 +5,7 @@
 
 namespace dlcp::core {
 
-void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, bool last) {
+void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, LicensedEnd ends) {
   if (messages_.empty() || messages_.back().number != number) {
     messages_.push_back({});
     messages_.back().number = number;
@@ -18,11 +18,11 @@ void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, bo
     message.marks.push_back(mark);
   }
   message.marks.back().sequence = mark.sequence;
-  if (!last) return;
+  if (ends == LicensedEnd::kNothing) return;
   message.all_sent = true;
-  message.to_say = 1;
+  message.to_say = ends == LicensedEnd::kEverything ? message.marks.size() : 1;
   message.said_at = now;
-  ++due_;
+  due_ += message.to_say;
 }
 
 void LossySends::say_on_all(Message& message) {

@@ -1,7 +1,7 @@
 // The licensed messages of a sender that may still be settled with holes: on which paths each was
-// sent, and when to say SENT_ONCE. First behind the message's last packet; if the receiver's answer
-// still leaves something open, behind its last packets on all its paths, and so again at every
-// probe time, until STOP, NEED or the acknowledgement of everything.
+// sent, and when to say SENT_ONCE. First behind the message's last packet; if nothing licensed
+// follows, or the receiver's answer still leaves something open, behind its last packets on all its
+// paths, and so again at every probe time, until STOP, NEED or the acknowledgement of everything.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,19 @@
 #include <vector>
 
 #include "core/send_queue.h"
-#include "dlcp/traffic_class.h"
 #include "util/ring_queue.h"
 #include "util/time.h"
 #include "wire/loss_frame.h"
 
 namespace dlcp::core {
 
-// Licensed packets and what must not overtake them: one queue in every switch.
-inline constexpr TrafficClass kLicensedClass = TrafficClass::kBulkProtected;
-
 class LossySends {
  public:
   // More paths than one frame can name: messages are then sent as exact ones.
   static constexpr std::size_t kPathsMax = 200;
 
-  // A packet of a licensed message left for the first time; `last`: it was the message's last one.
-  void on_sent(Time now, std::uint64_t message, wire::PathMark mark, bool last);
+  // A packet of a licensed message left for the first time.
+  void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends);
   // After the queue has learned something: forgets what is settled, and plans to say it again where
   // most of a round trip has passed since.
   void refresh(Time now, Duration round_trip, const SendQueue& queue);

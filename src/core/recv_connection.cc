@@ -139,11 +139,8 @@ void RecvConnection::note_path(const wire::RxPacket& packet, const wire::DataHea
     counters_.add(Counter::kCeMarksReceived);
     if (path.ce_marks < 255) ++path.ce_marks;
   }
-  const auto ahead = static_cast<std::int32_t>(header.path_sequence - path.highest_sequence);
-  if (path.any && ahead <= 0) return;
-  path.any = true;
+  if (!path.on_packet(header)) return;
   path.changed = true;
-  path.highest_sequence = header.path_sequence;
   path.echo = header.sent_at;
   path.arrived_at = packet.arrived_at;
 }
@@ -307,8 +304,9 @@ bool RecvConnection::build_ack(Time now) {
       break;
     }
     const auto held = std::max(now - path.arrived_at, Duration::zero()).count() >> 7;
-    ack_.paths.push_back({static_cast<std::uint8_t>(i), path.ce_marks, path.highest_sequence,
-                          path.echo, static_cast<std::uint32_t>(held)});
+    ack_.paths.push_back({static_cast<std::uint8_t>(i), path.ce_marks,
+                          static_cast<std::uint32_t>(path.highest_sequence), path.echo,
+                          static_cast<std::uint32_t>(held)});
     path.changed = false;
     path.ce_marks = 0;
   }

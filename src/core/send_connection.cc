@@ -32,7 +32,7 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
       to_(open.to),
       local_(local),
       handshake_(now, config, open.token, open.listener_token, local_, to_),
-      queue_(config.requests_max, config.eager_bytes),
+      queue_(config.requests_max, config.eager_bytes, config.droppable_share),
       flight_(config.paths),
       paths_(config.paths, open.seed),
       congestion_(std::make_unique<DelayCongestion>(config.target_delay)),
@@ -52,7 +52,8 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
   }
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         config_.paths <= LossySends::kPathsMax;
-  queue_.push(request, message, licensed);
+  queue_.push(request, message, licensed ? &licence : nullptr);
+  if (licensed) loss_budget_ = licence.hop_share();
   refresh_probe_timer(now);
 }
 
@@ -138,7 +139,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     flight_.on_spurious(now, round_trip());
   }
   sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
-  sample.lost_packets = collect_losses(now);
+  collect_losses(now, sample);
   sample.round_trip = round_trip();
   sample.window_limited = limited_;
   limited_ = false;
@@ -149,19 +150,19 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   refresh_probe_timer(now);
 }
 
-std::uint32_t SendConnection::collect_losses(Time now) {
+void SendConnection::collect_losses(Time now, AckSample& sample) {
   losses_.clear();
   flight_.find_losses(now, rtt_, queue_, losses_);
   for (const Flight::Loss& loss : losses_) {
+    ++(queue_.forgoes(loss.chunk.message) ? sample.forgone_packets : sample.lost_packets);
     queue_.mark_lost(loss.chunk);
     if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
     if (paths_.on_lost(now, loss.path, loss.sent_at, round_trip())) {
       counters_.add(Counter::kPathsAvoided);
     }
   }
-  const auto lost = static_cast<std::uint32_t>(losses_.size());
-  in_flight_ -= std::min(in_flight_, lost);
-  return lost;
+  in_flight_ -= std::min(in_flight_, static_cast<std::uint32_t>(losses_.size()));
+  sample.loss_budget = loss_budget_;
 }
 
 void SendConnection::on_ping(Time now, const wire::Ping& ping) {
@@ -227,7 +228,7 @@ Time SendConnection::next_timeout() const {
   if (failed()) return kNever;
   Time next = std::min(probe_at_, flight_.deadline());
   if (!open()) next = std::min(next, handshake_.next_timeout());
-  if (open() && window_open() && queue_.next()) next = std::min(next, pacer_.next());
+  if (open() && window_open() && queue_.has_next()) next = std::min(next, pacer_.next());
   if (owed_since_ != kNever) {
     next = std::min(next, std::max(last_heard_, owed_since_) + config_.peer_timeout);
   }
@@ -249,8 +250,8 @@ void SendConnection::on_timeout(Time now) {
   }
   if (flight_.deadline() <= now) {
     AckSample sample{.now = now, .round_trip = round_trip()};
-    sample.lost_packets = collect_losses(now);
-    if (sample.lost_packets > 0) congestion_->on_ack(sample);
+    collect_losses(now, sample);
+    if (!losses_.empty()) congestion_->on_ack(sample);
   }
   if (probe_at_ <= now) {
     probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
@@ -299,7 +300,7 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   header.path_sequence = flight_.on_sent(now, burst_.path, chunk);
   header.sent_at = wire::wire_time(now);
   header.licensed = queue_.forgoes(chunk.message);
-  header.traffic_class = header.licensed ? kLicensedClass : TrafficClass::kExact;
+  header.traffic_class = queue_.class_of(chunk);
   header.window_epoch = credit_epoch_;
   header.reply_path = heard_path_;
   header.retransmission = queue_.was_sent(chunk);
@@ -313,7 +314,7 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   queue_.mark_sent(chunk);
   if (header.licensed) {
     lossy_.on_sent(now, chunk.message, {burst_.path, header.path_sequence},
-                   queue_.all_sent(chunk.message));
+                   queue_.ended_by(chunk.message));
   }
   paths_.on_sent(burst_.path);
   ++in_flight_;

@@ -57,8 +57,7 @@ class SendConnection {
   Time next_timeout() const;
 
   std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
-  // The last poll_transmit left packets for a larger `out`.
-  bool wants_room() const { return wants_room_; }
+  bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
@@ -76,7 +75,7 @@ class SendConnection {
   Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
   Duration probe_timeout() const;
   void read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
-  std::uint32_t collect_losses(Time now);
+  void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
   void refresh_probe_timer(Time now);
   void fail(ErrorCode code, std::string what, std::string hint);
@@ -99,6 +98,7 @@ class SendConnection {
   std::uint32_t reserve_ = 1;    // what remains of it after a pause (see credit_pool.h)
   std::uint8_t credit_epoch_ = 0;
   std::uint32_t duplicates_ = 0;  // the receiver has reported so far
+  double loss_budget_ = 0;        // share of packets; of the newest licence
   bool limited_ = false;          // the window stopped us since the last ACK
   Burst burst_;
   bool wants_room_ = false;

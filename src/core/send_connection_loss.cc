@@ -20,9 +20,11 @@ std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
     frame.message_bytes = static_cast<std::uint32_t>(queue_.message_bytes(due->message));
     frame.echo = wire::wire_time(now);
     frame.path = due->path;
+    frame.urgent = queue_.urgent(due->message);
     frame.marks = *due->marks;
     arena.emit(frame, due->path, to_, out[count]);
-    out[count++].traffic_class = kLicensedClass;  // behind the data, never past it
+    out[count++].traffic_class =  // behind the data, never past it
+        frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
   }
   return count;
 }
@@ -35,7 +37,9 @@ void SendConnection::on_need(Time now, const wire::Need& need) {
   queue_.need(number);
   // The SENT_ONCE that it answers was a probe of its path as well.
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now));
-  collect_losses(now);
+  AckSample sample{.now = now, .round_trip = round_trip()};
+  collect_losses(now, sample);
+  congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
   probes_blocked_ = 0;
   probe_at_ = kNever;
@@ -49,6 +53,16 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   SendQueue::Acked acked;
   queue_.stop(number, acked);
   in_flight_ -= std::min(in_flight_, acked.in_flight);
+  // Most of what was given up had not been declared lost yet: this is where it shows.
+  const std::uint32_t given_up = stop.lost_bytes / handshake_.payload_bytes();
+  AckSample sample{.now = now, .round_trip = round_trip(), .loss_budget = loss_budget_};
+  if (given_up > acked.forgone && acked.in_flight > 0) {
+    sample.forgone_packets = std::min(given_up - acked.forgone, acked.in_flight);
+    sample.acked_packets = acked.in_flight - sample.forgone_packets;
+  } else {
+    sample.acked_packets = acked.in_flight;
+  }
+  congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
   probe_at_ = kNever;
   refresh_probe_timer(now);

@@ -1,4 +1,5 @@
-// One message at its sender: which chunks were sent, are lost, or are acknowledged.
+// One message at its sender: which chunks were sent, are lost, or are acknowledged; and the terms
+// in which the sender speaks of them.
 #pragma once
 
 #include <cstddef>
@@ -6,28 +7,67 @@
 #include <span>
 
 #include "core/endpoint.h"
+#include "gradient/magnitude.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
+
+// Chunk c of a message is its bytes [c * payload_bytes, ...); an empty message has one empty chunk.
+struct ChunkRef {
+  std::uint64_t message = 0;
+  std::uint32_t chunk = 0;
+};
+
+struct ChunkView {
+  std::span<const std::byte> payload;
+  std::uint32_t offset = 0;
+  std::uint32_t message_bytes = 0;
+};
+
+// What a packet of a licensed message that has left for the first time ends.
+enum class LicensedEnd : std::uint8_t {
+  kNothing,
+  kMessage,     // more licensed packets follow in its queue, behind which a lost tail will show
+  kEverything,  // nothing follows that could show it
+};
 
 struct SendMessage {
   RequestId request = 0;
   std::span<const std::byte> bytes;
   std::uint32_t chunks = 0;
-  std::uint32_t next_new = 0;  // chunks that were sent at least once, in order from `start`
-  std::uint32_t start = 0;     // so that no element is always at the end; 0 if not licensed
+  std::uint32_t next_new = 0;  // how many chunks were sent at least once
   std::uint32_t acked_count = 0;
   std::uint32_t lost_count = 0;
   bool reported = false;
-  bool forgoes = false;
+  bool licensed = false;
+  bool forgoes = false;  // licensed, and not needed whole so far
   Bitmap acked;
   Bitmap lost;
 
-  // How many chunks are sent before this one.
+  // A licensed message is sent from `start` on, so that no element is always at the end, and in
+  // groups of at most 64 chunks: within one, first those that are protected, then the droppable.
+  gradient::ElementType element = gradient::ElementType::kOther;
+  bool urgent = false;
+  std::uint32_t start = 0;
+  std::uint32_t group = 0;        // the group's chunks have turns [group, group_end)
+  std::uint32_t group_end = 0;    // 0: no group has been made yet
+  std::uint64_t group_first = 0;  // not sent yet: bit i is the chunk of turn group + i
+  std::uint64_t group_then = 0;   // the same; sent when group_first is empty
+  std::uint64_t group_droppable = 0;
+
+  // The chunk's place in the message as seen from `start`.
   std::uint32_t turn(std::uint32_t chunk) const {
     return chunk >= start ? chunk - start : chunk + chunks - start;
   }
-  bool was_sent(std::uint32_t chunk) const { return turn(chunk) < next_new; }
+  std::uint32_t chunk_at(std::uint32_t turn) const {
+    return turn < chunks - start ? turn + start : turn - (chunks - start);
+  }
+  bool was_sent(std::uint32_t chunk) const {
+    if (!licensed) return chunk < next_new;
+    const std::uint32_t at = turn(chunk);
+    if (at < group || at >= group_end) return at < group;
+    return ((group_first | group_then) >> (at - group) & 1) == 0;
+  }
 };
 
 }  // namespace dlcp::core

@@ -7,7 +7,18 @@
 
 namespace dlcp::core {
 
-void SendQueue::push(RequestId request, std::span<const std::byte> message, bool licensed) {
+namespace {
+
+// Longer groups make longer bursts of one class; shorter ones stay in the processor's cache
+// between being judged and being sent.
+constexpr std::uint32_t kGroupBytes = 256 << 10;
+constexpr std::uint32_t kGroupChunksMin = 8;
+constexpr std::uint32_t kGroupChunksMax = 64;
+
+}  // namespace
+
+void SendQueue::push(RequestId request, std::span<const std::byte> message,
+                     const Licence* licence) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
   added.bytes = message;
@@ -15,7 +26,10 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message, bool
   added.chunks = static_cast<std::uint32_t>(std::max<std::size_t>(chunks, 1));
   added.acked.reset(added.chunks);
   added.lost.reset(added.chunks);
-  added.forgoes = licensed;
+  if (licence == nullptr) return;
+  added.licensed = added.forgoes = true;
+  added.element = licence->element;
+  added.urgent = licence->urgent;
 }
 
 std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
@@ -28,30 +42,67 @@ std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
   return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
 }
 
-std::optional<ChunkRef> SendQueue::next() const {
-  if (lost_total_ > 0) {
+bool SendQueue::new_allowed() const {
+  if (!contains(next_new_message_)) return false;
+  if (next_new_message_ < posted_ || eager_sent_bytes_ == 0) return true;
+  const SendMessage& message = at(next_new_message_);
+  return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
+}
+
+// Judges the next chunks of a licensed message. What is kept of a message without a receive is its
+// beginning: that is then sent first, and in order.
+void SendQueue::make_group(SendMessage& message, bool posted) {
+  if (message.next_new == 0) {
+    message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
+  }
+  const std::uint32_t most =
+      std::clamp(kGroupBytes / payload_bytes_, kGroupChunksMin, kGroupChunksMax);
+  message.group = message.group_end;
+  message.group_end = std::min(message.group + most, message.chunks);
+  message.group_first = message.group_then = message.group_droppable = 0;
+  for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
+    const ChunkView chunk = view({next_new_message_, message.chunk_at(turn)});
+    const bool droppable =
+        judge_.judge(message.element, chunk.payload) == gradient::Worth::kDroppable;
+    const std::uint64_t bit = std::uint64_t{1} << (turn - message.group);
+    if (droppable) message.group_droppable |= bit;
+    (droppable && posted ? message.group_then : message.group_first) |= bit;
+  }
+}
+
+std::optional<ChunkRef> SendQueue::next() {
+  if (has_lost()) {
     for (std::uint64_t number = first_; number < end_message(); ++number) {
       const SendMessage& message = at(number);
       if (message.lost_count == 0 || message.forgoes) continue;
       return ChunkRef{number, static_cast<std::uint32_t>(message.lost.next_set(0))};
     }
   }
-  if (!contains(next_new_message_)) return std::nullopt;
-  const SendMessage& message = at(next_new_message_);
-  ChunkRef chunk{next_new_message_, message.next_new};
-  if (message.forgoes) {
-    // What is kept of a message without a receive is its beginning: that is then sent first.
-    const bool begins = message.next_new == 0;
-    const bool rotates = begins && next_new_message_ < posted_;
-    const std::uint32_t start =
-        rotates ? start_of(next_new_message_, message.chunks) : message.start;
-    chunk.chunk = begins ? start : (start + message.next_new) % message.chunks;
+  if (!new_allowed()) return std::nullopt;
+  SendMessage& message = at(next_new_message_);
+  if (!message.licensed) return ChunkRef{next_new_message_, message.next_new};
+  if (message.next_new == message.group_end) make_group(message, next_new_message_ < posted_);
+  const std::uint64_t left = message.group_first != 0 ? message.group_first : message.group_then;
+  const auto turn = message.group + static_cast<std::uint32_t>(std::countr_zero(left));
+  return ChunkRef{next_new_message_, message.chunk_at(turn)};
+}
+
+TrafficClass SendQueue::class_of(ChunkRef chunk) const {
+  const SendMessage& message = at(chunk.message);
+  if (!message.forgoes) return TrafficClass::kExact;
+  const bool droppable = message.group_droppable >> (message.turn(chunk.chunk) - message.group) & 1;
+  if (message.urgent) {
+    return droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
   }
-  if (next_new_message_ >= posted_ && eager_sent_bytes_ > 0 &&
-      eager_sent_bytes_ + chunk_bytes(message, chunk.chunk) > eager_bytes_) {
-    return std::nullopt;
-  }
-  return chunk;
+  return droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
+}
+
+LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
+  if (!all_sent(number)) return LicensedEnd::kNothing;
+  if (!new_allowed()) return LicensedEnd::kEverything;
+  const SendMessage& next = at(next_new_message_);
+  const bool follows = next.licensed && next.urgent == at(number).urgent;
+  return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
 void SendQueue::mark_sent(ChunkRef chunk) {
@@ -62,7 +113,11 @@ void SendQueue::mark_sent(ChunkRef chunk) {
     --lost_total_;
     return;
   }
-  if (message.next_new == 0) message.start = chunk.chunk;
+  if (message.licensed) {
+    const std::uint64_t bit = std::uint64_t{1} << (message.turn(chunk.chunk) - message.group);
+    message.group_first &= ~bit;
+    message.group_then &= ~bit;
+  }
   ++message.next_new;
   if (chunk.message >= posted_) {
     // An empty message counts too, so that a stream of them is bounded like any other.
@@ -132,7 +187,7 @@ std::uint64_t SendQueue::sent_mask(const SendMessage& message, std::size_t word)
 
 void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result) {
   // Chunks that were never sent cannot have arrived.
-  if (message.start != 0) {
+  if (message.licensed) {
     mask &= sent_mask(message, word);
   } else {
     const std::size_t base = word * Bitmap::kWordBits;

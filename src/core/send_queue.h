@@ -9,37 +9,32 @@
 
 #include "core/endpoint.h"
 #include "core/send_message.h"
+#include "dlcp/traffic_class.h"
+#include "gradient/magnitude_quantile.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
 
-// Chunk c of a message is its bytes [c * payload_bytes, ...); an empty message has one empty chunk.
-struct ChunkRef {
-  std::uint64_t message = 0;
-  std::uint32_t chunk = 0;
-};
-
-struct ChunkView {
-  std::span<const std::byte> payload;
-  std::uint32_t offset = 0;
-  std::uint32_t message_bytes = 0;
-};
-
 class SendQueue {
  public:
-  SendQueue(std::size_t requests_max, std::size_t eager_bytes)
-      : requests_max_(requests_max), eager_bytes_(eager_bytes) {}
+  SendQueue(std::size_t requests_max, std::size_t eager_bytes, float droppable_share = 0)
+      : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(droppable_share) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
 
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
-  void push(RequestId request, std::span<const std::byte> message, bool licensed = false);
+  // A message that is covered by `licence`, or an exact one.
+  void push(RequestId request, std::span<const std::byte> message,
+            const Licence* licence = nullptr);
 
   // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
   // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
-  std::optional<ChunkRef> next() const;
+  std::optional<ChunkRef> next();
+  bool has_next() const { return has_lost() || new_allowed(); }
+  // Of a chunk that next() named: the class that its payload and its layer give it.
+  TrafficClass class_of(ChunkRef chunk) const;
   void mark_sent(ChunkRef chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
@@ -48,9 +43,12 @@ class SendQueue {
   bool all_sent(std::uint64_t message) const {
     return contains(message) && at(message).next_new == at(message).chunks;
   }
+  // What the message's packet that was sent just now ends.
+  LicensedEnd ended_by(std::uint64_t message) const;
   // True while what is lost of the message is not sent again: until it is done or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
+  bool urgent(std::uint64_t message) const { return at(message).urgent; }
   // The receiver wants all of it: from now on it is sent like any exact message.
   void need(std::uint64_t message);
 
@@ -86,6 +84,9 @@ class SendQueue {
   std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk) const;
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
+  bool has_lost() const { return lost_total_ > 0; }
+  bool new_allowed() const;
+  void make_group(SendMessage& message, bool posted);
   static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);
   static std::uint64_t sent_mask(const SendMessage& message, std::size_t word);
   void settle(SendMessage& message);
@@ -99,6 +100,7 @@ class SendQueue {
   std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
   std::size_t eager_sent_bytes_ = 0;    // sent of messages that are not known to be posted
   std::uint32_t lost_total_ = 0;
+  gradient::WorthJudge judge_;  // of all licensed messages: one stream
   RingQueue<SendMessage> messages_;
   RingQueue<Done> done_;
 };

@@ -15,6 +15,7 @@ void encode(const SentOnce& frame, Buffer& out) {
   writer.put(frame.message_bytes);
   writer.put(frame.echo);
   writer.put(frame.path);
+  writer.put(std::uint8_t{frame.urgent});
   writer.put(static_cast<std::uint16_t>(frame.marks.size()));
   for (const PathMark& mark : frame.marks) {
     writer.put(mark.path);
@@ -32,8 +33,10 @@ std::optional<SentOnce> decode_sent_once(std::span<const std::byte> datagram) {
   frame.message_bytes = reader->get<std::uint32_t>();
   frame.echo = reader->get<std::uint32_t>();
   frame.path = reader->get<std::uint8_t>();
+  const auto urgent = reader->get<std::uint8_t>();
+  frame.urgent = urgent != 0;
   const std::size_t marks = reader->get<std::uint16_t>();
-  if (!reader->ok() || reader->left() != marks * kMarkBytes) return std::nullopt;
+  if (!reader->ok() || urgent > 1 || reader->left() != marks * kMarkBytes) return std::nullopt;
   frame.marks.resize(marks);
   for (PathMark& mark : frame.marks) {
     mark.path = reader->get<std::uint8_t>();

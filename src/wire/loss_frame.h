@@ -19,14 +19,15 @@ struct PathMark {
 };
 
 // Sender -> receiver: every packet of the message has been sent once. It travels behind the
-// message's last packet on `path`, in the message's class and not in the control class: on that
-// path nothing of the message is on its way any more once this has come.
+// message's last packet on `path`, in the message's switch queue and not with the control frames:
+// on that path nothing of the message is on its way any more once this has come.
 struct SentOnce {
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t message_bytes = 0;
   std::uint32_t echo = 0;  // send time; NEED brings it back
   std::uint8_t path = 0;
+  bool urgent = false;          // the message's classes are those of the urgent queue, not the bulk
   std::vector<PathMark> marks;  // every path that the message used
 };
 

@@ -22,6 +22,18 @@ struct Rounds {
       control.on_ack(sample);
     }
   }
+  // The same with licensed packets, of which `loss` are not sent again.
+  void play_licensed(int rounds, double loss, double budget) {
+    for (int i = 0; i < rounds; ++i) {
+      now += 1ms;
+      AckSample sample{.now = now, .round_trip = 1ms, .fabric_delay_min = 50us};
+      sample.forgone_packets = static_cast<std::uint32_t>(control.window() * loss);
+      sample.acked_packets = static_cast<std::uint32_t>(control.window()) - sample.forgone_packets;
+      sample.loss_budget = budget;
+      sample.window_limited = limited;
+      control.on_ack(sample);
+    }
+  }
   DelayCongestion control;
   Time now = time_from_ns(0);
   bool limited = true;
@@ -100,4 +112,42 @@ TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack o
   CHECK(pacer.may_send(t0 + 10us));
   pacer.on_sent(t0 + 1s, 10us, 100us);
   CHECK(pacer.next() == t0 + 1s - 90us);
+}
+
+TEST_CASE("losses within half of the budget do not slow a licensed sender, more of them do") {
+  Rounds r;
+  r.play(3, 50us);
+  const double before = r.control.window();
+  r.play_licensed(50, 0.08, 0.2);
+  CHECK(r.control.window() > before);
+  const double tolerated = r.control.window();
+  r.play_licensed(20, 0.15, 0.2);
+  CHECK(r.control.window() < tolerated / 2);
+}
+
+TEST_CASE("a small budget makes nobody slower than an exact sender, but careful") {
+  Rounds r;
+  r.play(4, 50us);
+  const double before = r.control.window();
+  r.play_licensed(20, 0.02, 0.01);
+  CHECK(r.control.window() >= before);
+  CHECK(r.control.window() <= 2 * before + 20);  // it takes a few rounds to see the rate
+  r.play_licensed(20, 0.05, 0.01);
+  CHECK(r.control.window() < before);
+}
+
+TEST_CASE("while licensed packets are lost no more is in flight than arrives, and a quarter") {
+  Rounds r;
+  r.play(4, 50us);
+  for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent
+    r.now += 1ms;
+    AckSample sample{.now = r.now, .round_trip = 1ms, .fabric_delay_min = 50us};
+    sample.acked_packets = 40;
+    sample.forgone_packets = static_cast<std::uint32_t>(r.control.window()) - 40;
+    sample.loss_budget = 0.5;
+    sample.window_limited = true;
+    r.control.on_ack(sample);
+  }
+  CHECK(r.control.window() <= 50);
+  CHECK(r.control.window() >= 8);
 }

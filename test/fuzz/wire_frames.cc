@@ -54,7 +54,7 @@ auto fields(const Reset& f) {
   return std::tie(f.destination, f.reason);
 }
 auto fields(const SentOnce& f) {
-  return std::tie(f.destination, f.message, f.message_bytes, f.echo, f.path, f.marks);
+  return std::tie(f.destination, f.message, f.message_bytes, f.echo, f.path, f.urgent, f.marks);
 }
 auto fields(const Need& f) {
   return std::tie(f.destination, f.message, f.echo, f.path);

@@ -7,7 +7,7 @@ using namespace dlcp::wire;
 
 TEST_CASE("the frames of bounded loss come back as they were sent") {
   Buffer bytes;
-  encode(SentOnce{42, 7, 1 << 20, 1234, 3, {{3, 100}, {15, 0xffffffff}}}, bytes);
+  encode(SentOnce{42, 7, 1 << 20, 1234, 3, true, {{3, 100}, {15, 0xffffffff}}}, bytes);
   const auto sent_once = decode_sent_once(bytes);
   REQUIRE(sent_once);
   CHECK(sent_once->destination == 42);
@@ -15,6 +15,7 @@ TEST_CASE("the frames of bounded loss come back as they were sent") {
   CHECK(sent_once->message_bytes == 1 << 20);
   CHECK(sent_once->echo == 1234);
   CHECK(sent_once->path == 3);
+  CHECK(sent_once->urgent);
   CHECK(sent_once->marks == std::vector<PathMark>{{3, 100}, {15, 0xffffffff}});
 
   encode(Need{42, 7, 1234, 3}, bytes);
@@ -46,7 +47,13 @@ TEST_CASE("SENT_ONCE with a mark for each of 200 paths fits a control frame") {
 TEST_CASE("a SENT_ONCE whose count does not match its length is refused") {
   Buffer bytes;
   encode(SentOnce{.marks = {{1, 2}, {3, 4}}}, bytes);
-  bytes[12 + 13] = std::byte{3};  // marks
+  bytes[12 + 14] = std::byte{3};  // marks
   set_path(bytes, 0);             // seals it anew
+  CHECK_FALSE(decode_sent_once(bytes));
+  bytes[12 + 14] = std::byte{2};
+  set_path(bytes, 0);
+  CHECK(decode_sent_once(bytes));
+  bytes[12 + 13] = std::byte{2};  // neither urgent nor not
+  set_path(bytes, 0);
   CHECK_FALSE(decode_sent_once(bytes));
 }

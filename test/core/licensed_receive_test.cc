@@ -1,14 +1,9 @@
-// The parts of bounded loss, one by one: what the sender keeps back, when it says SENT_ONCE, and
-// what the receiver makes of it.
-#include <algorithm>
-#include <set>
+// What a receiver makes of a licensed message with holes: when it decides, and what.
 #include <vector>
 
 #include "catch.h"
 #include "core/loss_ledger.h"
-#include "core/lossy_sends.h"
 #include "core/recv_queue.h"
-#include "core/send_queue.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -16,27 +11,6 @@ using namespace dlcp::core;
 namespace {
 
 constexpr std::uint32_t kPayload = 128;
-
-struct Sender {
-  explicit Sender(std::uint64_t posted = 100) {
-    queue.set_payload_bytes(kPayload);
-    queue.set_posted(posted);
-  }
-  void push(std::size_t chunks, bool licensed) {
-    memory.emplace_back(chunks * kPayload);
-    queue.push(0, memory.back(), licensed);
-  }
-  std::vector<std::uint32_t> send_all() {
-    std::vector<std::uint32_t> order;
-    while (const auto chunk = queue.next()) {
-      order.push_back(chunk->chunk);
-      queue.mark_sent(*chunk);
-    }
-    return order;
-  }
-  SendQueue queue{64, 512};
-  std::vector<std::vector<std::byte>> memory;
-};
 
 // A receiver of one message, 100 packets long, that may lose a quarter of itself.
 struct Receiver {
@@ -59,7 +33,7 @@ struct Receiver {
     return queue.on_data(header, payload, placements);
   }
   bool sent_once(std::vector<wire::PathMark> marks, std::uint8_t path) {
-    return queue.on_sent_once({0, 0, 100 * kPayload, 5, path, std::move(marks)});
+    return queue.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
   }
   std::vector<LossDecision> decide() {
     placements.clear();
@@ -69,10 +43,13 @@ struct Receiver {
       zeros += placement.zeros;
     return decisions;
   }
-  void see(std::uint8_t path, std::uint32_t sequence) {
+  void see(std::uint8_t path, std::uint32_t sequence, bool licensed = true, bool urgent = false) {
     if (path >= paths.size()) paths.resize(path + 1u);
-    paths[path].any = true;
-    paths[path].highest_sequence = sequence;
+    wire::DataHeader header;
+    header.path_sequence = sequence;
+    header.licensed = licensed;
+    header.traffic_class = urgent ? TrafficClass::kUrgentDroppable : TrafficClass::kBulkProtected;
+    paths[path].on_packet(header);
   }
 
   UnpostedPool pool{1024, 0};
@@ -86,118 +63,6 @@ struct Receiver {
 };
 
 }  // namespace
-
-TEST_CASE("licensed messages begin somewhere else each time, exact ones at the beginning") {
-  Sender sender;
-  std::set<std::uint32_t> first, last;
-  for (int i = 0; i < 32; ++i) {
-    sender.push(50, i % 2 == 0);
-    auto order = sender.send_all();
-    REQUIRE(order.size() == 50);
-    if (i % 2 == 0) {
-      first.insert(order.front());
-      last.insert(order.back());
-    } else {
-      CHECK(std::is_sorted(order.begin(), order.end()));
-    }
-    std::sort(order.begin(), order.end());
-    for (std::uint32_t chunk = 0; chunk < 50; ++chunk)
-      REQUIRE(order[chunk] == chunk);
-  }
-  CHECK(first.size() > 8);
-  CHECK(last.size() > 8);
-}
-
-TEST_CASE("a licensed message whose receive is not posted begins with what is kept of it") {
-  for (const std::uint64_t posted : {1, 2}) {
-    Sender sender(posted);
-    sender.push(1, true);
-    sender.push(50, true);
-    sender.queue.mark_sent(*sender.queue.next());
-    CHECK((sender.queue.next()->chunk == 0) == (posted == 1));
-  }
-}
-
-TEST_CASE("what is lost of a licensed message is sent again only when it is needed") {
-  Sender sender;
-  sender.push(50, true);
-  sender.send_all();
-  sender.queue.mark_lost({0, 3});
-  sender.queue.mark_lost({0, 30});
-  CHECK(sender.queue.forgoes(0));
-  CHECK_FALSE(sender.queue.next());
-  sender.queue.need(0);
-  CHECK_FALSE(sender.queue.forgoes(0));
-  CHECK(sender.send_all() == std::vector<std::uint32_t>{3, 30});
-  sender.queue.mark_lost({0, 4});
-  CHECK(sender.send_all() == std::vector<std::uint32_t>{4});
-}
-
-TEST_CASE("STOP ends a licensed message, and only one that was sent to the end") {
-  Sender sender;
-  sender.push(50, true);
-  SendQueue::Acked acked;
-  sender.queue.stop(0, acked);
-  CHECK_FALSE(sender.queue.pop_done());
-  sender.send_all();
-  sender.queue.mark_lost({0, 3});
-  sender.queue.stop(0, acked);
-  CHECK(acked.in_flight == 49);
-  CHECK(acked.forgone == 1);
-  CHECK(acked.spurious == 0);
-  CHECK(sender.queue.pop_done());
-  CHECK(sender.queue.empty());
-}
-
-TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
-  Sender sender;
-  sender.push(1, true);
-  sender.push(200, true);
-  sender.queue.mark_sent(*sender.queue.next());
-  const std::uint32_t start = sender.queue.next()->chunk;
-  REQUIRE(start > 0);
-  for (int i = 0; i < 3; ++i)
-    sender.queue.mark_sent(*sender.queue.next());
-  wire::Ack ack;
-  ack.completed = 0;
-  ack.messages = {{1, 200, 0}};  // all of it, says a liar
-  SendQueue::Acked acked;
-  CHECK(sender.queue.acknowledge(ack, acked));
-  CHECK(acked.in_flight == 3);
-}
-
-TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that settles nothing") {
-  Sender sender;
-  sender.push(4, true);
-  LossySends lossy;
-  const Time start = time_from_ns(1'000'000);
-  const std::uint8_t paths[] = {5, 6, 5, 7};
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    const auto chunk = sender.queue.next();
-    sender.queue.mark_sent(*chunk);
-    CHECK_FALSE(lossy.due());
-    lossy.on_sent(start, 0, {paths[i], 100 + i}, sender.queue.all_sent(0));
-  }
-  const auto first = lossy.pop_due(start);
-  REQUIRE(first);
-  CHECK(first->path == 7);
-  CHECK(*first->marks == std::vector<wire::PathMark>{{6, 101}, {5, 102}, {7, 103}});
-  CHECK_FALSE(lossy.due());
-
-  lossy.refresh(start + 74us, 100us, sender.queue);
-  CHECK_FALSE(lossy.due());
-  lossy.refresh(start + 75us, 100us, sender.queue);
-  std::vector<int> said;
-  while (const auto due = lossy.pop_due(start + 75us))
-    said.push_back(due->path);
-  CHECK(said == std::vector<int>{6, 5, 7});
-
-  lossy.on_silence();
-  CHECK(lossy.due());
-  sender.queue.need(0);
-  lossy.refresh(start + 80us, 100us, sender.queue);
-  CHECK_FALSE(lossy.due());
-}
 
 TEST_CASE("a receiver completes with holes once nothing is expected on any path, not before") {
   Receiver receiver;
@@ -227,6 +92,39 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   CHECK(receiver.data(10) == RecvQueue::Verdict::kLate);
   CHECK(receiver.data(10, true) == RecvQueue::Verdict::kDuplicate);
   CHECK(receiver.placements.empty());
+}
+
+TEST_CASE("only licensed packets of the same queue show that a path has nothing more to bring") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  for (std::uint32_t chunk = 0; chunk < 99; ++chunk)
+    receiver.data(chunk);
+  receiver.sent_once({{1, 50}, {2, 60}}, 2);
+  receiver.see(1, 51, false);       // an exact packet overtakes
+  receiver.see(1, 52, true, true);  // so does an urgent one
+  CHECK(receiver.decide().empty());
+  receiver.see(1, 50);
+  CHECK(receiver.decide().size() == 1);
+}
+
+TEST_CASE("a path's sequence numbers may wrap while one of its queues is silent") {
+  PathSeen path;
+  wire::DataHeader header;
+  header.licensed = true;
+  header.traffic_class = TrafficClass::kBulkProtected;
+  path.on_packet(header);
+  header.licensed = false;
+  for (const std::uint32_t sequence : {0x7000'0000u, 0xe000'0000u, 0x5000'0000u, 0xc000'0000u}) {
+    header.path_sequence = sequence;
+    CHECK(path.on_packet(header));
+    CHECK_FALSE(path.passed({0, sequence - 5}, false));
+  }
+  header.path_sequence -= 4;
+  header.licensed = true;
+  CHECK_FALSE(path.on_packet(header));
+  CHECK(path.passed({0, header.path_sequence}, false));
+  CHECK_FALSE(path.passed({0, header.path_sequence + 1}, false));
+  CHECK_FALSE(path.passed({0, header.path_sequence}, true));
 }
 
 TEST_CASE("a SENT_ONCE on a path stands for all that came before it there") {
@@ -283,8 +181,9 @@ TEST_CASE("a SENT_ONCE that contradicts the message, or comes from far away, is 
   Receiver receiver;
   receiver.post(Receiver::licence());
   receiver.data(0);
-  CHECK_FALSE(receiver.queue.on_sent_once({0, 0, 99 * kPayload, 5, 0, {}}));
-  CHECK_FALSE(receiver.queue.on_sent_once({0, 16, 100 * kPayload, 5, 0, {}}));
-  CHECK(receiver.queue.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, {}}));  // long done
+  CHECK_FALSE(receiver.queue.on_sent_once({0, 0, 99 * kPayload, 5, 0, false, {}}));
+  CHECK_FALSE(receiver.queue.on_sent_once({0, 16, 100 * kPayload, 5, 0, false, {}}));
+  CHECK(
+      receiver.queue.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // long done
   CHECK_FALSE(receiver.queue.awaits_losses());
 }
