@@ -23,6 +23,9 @@ class Verbs {
   virtual int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) = 0;
   virtual int get_async_event(ibv_context* context, ibv_async_event* event) = 0;
   virtual void ack_async_event(ibv_async_event* event) = 0;
+  // Whether the kernel has taken the device away. Not every driver sends an event then: Soft-RoCE
+  // works on, and whoever removes it waits until the last context is closed.
+  virtual bool is_removed(ibv_context* context) = 0;
 
   virtual ibv_pd* alloc_pd(ibv_context* context) = 0;
   virtual int dealloc_pd(ibv_pd* pd) = 0;

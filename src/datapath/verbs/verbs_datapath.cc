@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t kQueuePairsMax = 64;
 constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
 constexpr unsigned kDistinctTries = 8;
-constexpr Duration kLookEvery = 10ms;      // at the device's events, while somebody polls
-constexpr Duration kSoftwareDelay = 10ms;  // README: its packets wait for a turn of a processor
+constexpr Duration kLookEvery = 10ms;       // at the device's events, while somebody polls
+constexpr Duration kSoftwareDelay = 10ms;   // README: its packets wait for a turn of a processor
+constexpr Duration kPresenceEvery = 200ms;  // that the device is still there
 constexpr Duration kMendPauseMin = 1ms;
 constexpr Duration kMendPauseMax = 100ms;
 
@@ -258,6 +259,10 @@ void VerbsDatapath::collect_events() {
     card_->verbs->ack_async_event(&event);
   }
   gone_ = gone_ || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  if (now_ >= next_presence_) {
+    next_presence_ = now_ + kPresenceEvery;
+    gone_ = gone_ || card_->verbs->is_removed(card_->context.get());
+  }
   if (gone_) {  // its descriptors would report that for ever
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->channel->fd, nullptr);
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->context->async_fd, nullptr);

@@ -70,7 +70,8 @@ class VerbsDatapath final : public Datapath {
   wire::EndpointAddress resolved_;  // the last destination, and what it says
   UdpAddress peer_;
   Time now_;
-  Time next_look_;  // at the device's events
+  Time next_look_;      // at the device's events
+  Time next_presence_;  // at whether it is there at all
   Time mend_at_;
   Duration mend_pause_{};
   bool armed_ = false;

@@ -2,6 +2,7 @@
 // path go through the driver's own table, as rdma-core's inline functions do.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -117,6 +118,10 @@ class LibraryVerbs final : public Verbs {
     return f_.get_async_event(context, event);
   }
   void ack_async_event(ibv_async_event* event) override { f_.ack_async_event(event); }
+
+  bool is_removed(ibv_context* context) override {
+    return ::access(context->device->dev_path, F_OK) != 0 && errno == ENOENT;
+  }
 
   ibv_pd* alloc_pd(ibv_context* context) override { return f_.alloc_pd(context); }
   int dealloc_pd(ibv_pd* pd) override { return f_.dealloc_pd(pd); }

@@ -49,6 +49,7 @@ class FakeVerbs final : public Verbs {
   bool refuses_posts = false;  // post_send fails
   bool refuses_handles = false;
   bool refuses_queue_pairs = false;
+  bool removed = false;  // from the system, with no event
   std::size_t posts = 0;
   std::size_t lost = 0;  // no such queue pair, or it had no buffer
   std::vector<ibv_ah_attr> handles_made;
@@ -114,6 +115,7 @@ class FakeVerbs final : public Verbs {
     return 0;
   }
   void ack_async_event(ibv_async_event*) override {}
+  bool is_removed(ibv_context*) override { return removed; }
   ibv_pd* alloc_pd(ibv_context* context) override {
     auto* pd = made(new ibv_pd{});
     pd->context = context;

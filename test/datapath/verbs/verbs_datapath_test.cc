@@ -249,6 +249,15 @@ TEST_CASE("a device that is removed is a failure, after which nothing is sent or
   CHECK(poll(&descriptor, 1, 0) == 0);
 }
 
+TEST_CASE("a device that is removed without a word is a failure too") {
+  Card card;
+  card.verbs->removed = true;
+  REQUIRE(card.send(5) == 5);
+  CHECK(card.receive(1s) == 0);
+  REQUIRE(card.datapath->failure());
+  CHECK(card.datapath->failure()->what == "the RDMA device fake:1 is gone");
+}
+
 TEST_CASE("whoever waits is woken once for what comes after arming, and asked to look before") {
   Card card;
   pollfd descriptor{card.datapath->wait_descriptor(), POLLIN, 0};
