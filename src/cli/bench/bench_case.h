@@ -37,12 +37,14 @@ struct BenchCase {
   std::uint64_t seed = 1;
   Idle idle = Idle::kAuto;
   bool pin = false;
-  std::string netns;  // prefix: rank i runs inside namespace <netns><i>
+  std::string netns;            // prefix: rank i runs inside namespace <netns><i>
+  bool device_by_rank = false;  // rank i's first connection uses the plugin's device i
   double loss = 0;
   double timeout = 60;
   int kill_rank = -1;
   int kill_after_ms = 500;
-  bool one_host = true;  // all ranks share this machine: one clock, shared memory
+  bool each_finds_out = false;  // ranks are not ended because another has failed
+  bool one_host = true;         // all ranks share this machine: one clock, shared memory
 
   bool spins() const;  // what `idle` comes to on this machine
 };

@@ -181,6 +181,10 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
       .add_option("--kill-after-ms", c.kill_after_ms,
                   "... this long after the connections stand (default 500)")
       ->group(how);
+  bench
+      .add_flag("--each-finds-out", c.each_finds_out,
+                "Do not end the other ranks when one fails: each must notice by itself")
+      ->group(how);
   bench.add_flag("--json", o.json, "One JSON object, or an array for several sizes")->group(how);
 }
 
@@ -188,6 +192,11 @@ void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
   const std::string where = "Where it runs";
   BenchCase& c = o.common;
   bench.add_option("--netns", c.netns, "Rank i runs inside network namespace PREFIXi")
+      ->group(where);
+  bench
+      .add_flag("--device-by-rank", c.device_by_rank,
+                "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
+                "with the first")
       ->group(where);
   bench.add_option("--rank", o.world.rank, "This process's rank, when others start the rest")
       ->group(where);

@@ -111,16 +111,16 @@ void Coordinator::watch(std::int64_t now) {
   if (activity != activity_) active_at_ = now;
   activity_ = activity;
   const auto timeout = static_cast<std::int64_t>(case_.timeout * 1e9);
-  const bool killing = case_.kill_rank >= 0;
+  const bool on_purpose = case_.kill_rank >= 0 || case_.each_finds_out;
   if (now - active_at_ > timeout && (stopping_at_ == 0 || now - stopping_at_ > kGrace)) {
     fail_missing(ExitCode::kTimeout,
-                 failed_at_ != 0 && !killing
+                 failed_at_ != 0 && !on_purpose
                      ? "stuck after " + first_failure_
                      : fmt::format("no progress for {} s (--timeout)", case_.timeout));
     return;
   }
-  // Where a rank is killed on purpose, the others must find out by themselves.
-  if (failed_at_ == 0 || killing) return;
+  // Where a failure is on purpose, the others must find out by themselves.
+  if (failed_at_ == 0 || on_purpose) return;
   if (stopping_at_ == 0 && now - failed_at_ > kGrace) stop_all("stopped: " + first_failure_);
   if (stopping_at_ != 0 && now - stopping_at_ > kGrace)
     fail_missing(ExitCode::kTransport, "stuck after " + first_failure_);

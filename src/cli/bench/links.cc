@@ -45,6 +45,10 @@ std::vector<Wire> wires_of(Mode mode, int ranks, int channels) {
   return wires;
 }
 
+int Links::device_of(const Wire& wire) const {
+  return (first_device_ + wire.channel) % devices_;
+}
+
 std::string Links::listen(const std::vector<Wire>& wires) {
   std::string handles;
   std::vector<std::size_t> ordinals(static_cast<std::size_t>(control_.ranks()));
@@ -56,7 +60,7 @@ std::string Links::listen(const std::vector<Wire>& wires) {
     listens_.push_back(nullptr);
     if (wire.destination != control_.rank()) continue;
     std::array<char, nccl::kHandleBytes> handle{};
-    require(net_.listen(wire.channel % devices_, handle.data(), &listens_.back()), "listen");
+    require(net_.listen(device_of(wire), handle.data(), &listens_.back()), "listen");
     handles.append(handle.data(), handle.size());
   }
   return handles;
@@ -79,7 +83,7 @@ void Links::connect(const std::vector<std::string>& handles) {
       Link& link = links_[i];
       if (link.comm != nullptr) continue;
       if (link.sends(control_.rank()))
-        require(net_.connect(link.wire.channel % devices_, mine[i].data(), &link.comm), "connect");
+        require(net_.connect(device_of(link.wire), mine[i].data(), &link.comm), "connect");
       else
         require(net_.accept(listens_[i], &link.comm), "accept");
       if (link.comm == nullptr) continue;
@@ -96,6 +100,7 @@ void Links::open(const BenchCase& bench_case) {
   if (devices_ < 1)
     throw BenchError(ExitCode::kTransport,
                      "the plugin finds no device; see NCCL_SOCKET_IFNAME or the plugin's own log");
+  first_device_ = bench_case.device_by_rank ? control_.rank() : 0;
   const auto wires = wires_of(bench_case.mode, bench_case.ranks, bench_case.channels);
   connect(control_.exchange(listen(wires)));
   for (void*& listen : listens_) {

@@ -39,12 +39,14 @@ class Links {
   Link* find(int source, int destination, int channel);
 
  private:
+  int device_of(const Wire& wire) const;
   std::string listen(const std::vector<Wire>& wires);
   void connect(const std::vector<std::string>& handles);
 
   NetPlugin& net_;
   Control& control_;
   int devices_ = 0;
+  int first_device_ = 0;
   std::vector<Link> links_;
   std::vector<void*> listens_;  // by link; null where we send
 };
