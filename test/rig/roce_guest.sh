@@ -1,0 +1,174 @@
+#!/bin/bash
+# Runs in the guest of test/rig/guest for test_roce_guest.py: hosts with a Soft-RoCE device each (guest_roce.sh)
+# run `dlcp bench` through the plugin over verbs, while their switch loses, reorders, marks, schedules, and while
+# links, processes and devices go away. It judges nothing: what every step did is left as files in OUT, by the
+# step's name.
+#
+#   roce_guest.sh BUILD OUT [STEP...]
+set -u
+build=$1 out=$2
+shift 2
+steps=${*:-clean lossy marked weighted overload speed flap killed down removed}
+step_start=$(cut -d' ' -f1 /proc/uptime)
+export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
+mkdir /tmp/out
+cd /tmp/out || exit 1 # in memory; files go to OUT at the end of each step
+
+asked() { [[ " $steps " == *" $1 "* ]]; }
+step() { # NAME: says how long it took
+  local now
+  now=$(cut -d' ' -f1 /proc/uptime)
+  echo "$(awk "BEGIN {print $now - $step_start}") s; $1"
+  cp -r . "$out/"
+  step_start=$now
+}
+at_switch() { ip netns exec sw "$@"; }
+counters() { at_switch tc -s -j qdisc show dev p2 >"$1.tc"; }
+# Rank i is host i+1 with device rxe(i+1).
+begin() { # NAME BENCH-ARGUMENT...
+  "$build/bin/dlcp" bench --plugin "$build/lib/libnccl-net-dlcp.so" --device-by-rank --idle yield --json "${@:2}" \
+    >"$1.json" 2>"$1.log" &
+  bench=$!
+}
+await() { # NAME: its status, and how long it took since `since`
+  wait "$bench"
+  echo $? >"$1.status"
+  awk "{print \$1 - ${since:-0}}" /proc/uptime >"$1.took"
+}
+bench() {
+  begin "$@"
+  await "$1"
+}
+under_way() { # until the ranks send: by what the switch has passed on
+  local before try
+  before=$(at_switch cat /sys/class/net/p1/statistics/tx_packets)
+  for try in $(seq 300); do
+    (($(at_switch cat /sys/class/net/p1/statistics/tx_packets) < before + 300)) || break
+    sleep 0.1
+  done
+  ((try < 300)) || echo "nothing moves"
+  since=$(cut -d' ' -f1 /proc/uptime)
+}
+# Host 2's port is slower than what host 1 can send.
+slow_red() {
+  at_switch tc qdisc add dev p2 root handle 1: tbf rate "$1" burst 40000 limit 4000000
+  at_switch tc qdisc add dev p2 parent 1:1 handle 2: red limit 1000000 min 30000 max 90000 avpkt 4200 burst 10 \
+    bandwidth "$1" probability 0.1 ecn
+}
+
+modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower
+export DLCP_PEER_TIMEOUT=10
+
+if asked clean; then
+  at_switch tcpdump -i p1 -w clean.pcap -s 200 -c 30000 -U --immediate-mode 2>/dev/null &
+  capture=$!
+  sleep 1
+  bench clean_bw --mode bw --size 64K --seconds 2
+  bench clean_lat --mode lat --size 64,4K --iterations 100
+  bench clean_ring --mode ring --ranks 4 --size 256K --iterations 6
+  kill "$capture"
+  wait "$capture"
+  at_switch tcpdump -i p1 -w whole.pcap -c 200 -U --immediate-mode udp 2>/dev/null &
+  capture=$!
+  sleep 1
+  bench whole_lat --mode lat --size 4K --iterations 60
+  kill "$capture" 2>/dev/null
+  wait "$capture"
+  step clean
+fi
+
+if asked lossy; then
+  for port in 1 2 3 4; do
+    at_switch tc qdisc add dev p$port root netem loss 1% delay 1ms reorder 10%
+  done
+  bench lossy_bw --mode bw --size 64K --seconds 2
+  counters lossy
+  bench lossy_lat --mode lat --size 64,4K --iterations 50
+  bench lossy_ring --mode ring --ranks 4 --size 256K --iterations 4
+  for port in 1 2 3 4; do at_switch tc qdisc del dev p$port root; done
+  step lossy
+fi
+
+if asked marked; then
+  slow_red 60mbit
+  bench marked_bw --mode bw --size 64K --seconds 3
+  bench marked_lat --mode lat --size 64,4K --iterations 50
+  bench marked_ring --mode ring --ranks 4 --size 256K --iterations 3
+  counters marked
+  at_switch tc qdisc del dev p2 root
+  step marked
+fi
+
+if asked weighted; then
+  at_switch tc qdisc add dev p2 root handle 1: tbf rate 60mbit burst 40000 limit 4000000
+  at_switch tc qdisc add dev p2 parent 1:1 handle 2: ets bands 4 strict 1 quanta 8400 8400 4200 priomap 3 3 3 3 3 3 3 3
+  for match in 40:1 18:2 20:3 22:3; do # DSCP:band
+    at_switch tc filter add dev p2 parent 2: protocol ip flower ip_tos $((${match%:*} << 2))/0xfc classid "2:${match#*:}"
+  done
+  bench weighted_bw --mode bw --size 64K --seconds 2
+  bench weighted_lat --mode lat --size 64,4K --iterations 50
+  bench weighted_ring --mode ring --ranks 4 --size 256K --iterations 3
+  at_switch tc -s class show dev p2 >weighted.classes
+  at_switch tc qdisc del dev p2 root
+  step weighted
+fi
+
+if asked overload; then
+  slow_red 60mbit
+  # Twice what the port carries, a quarter of it protected.
+  "$build/bin/roce_traffic" rxe1 rxe2 3600 5 4096 exact:1 bulk-droppable:3 >overload.json 2>overload.log
+  counters overload
+  at_switch tc qdisc del dev p2 root
+  step overload
+fi
+
+if asked speed; then
+  for attempt in 1 2; do
+    "$build/bin/roce_traffic" rxe1 rxe2 0 2 4096 exact:1 >speed$attempt.json 2>speed$attempt.log
+    if type -P ib_send_bw >/dev/null; then
+      ib_send_bw -d rxe2 -x 1 -c UD -s 4096 -D 2 -p 4901 --report_gbits >perftest_server.log 2>&1 &
+      server=$!
+      sleep 1
+      ib_send_bw -d rxe1 -x 1 -c UD -s 4096 -D 2 -p 4901 --report_gbits 127.0.0.1 >perftest$attempt.txt 2>&1
+      kill $server 2>/dev/null
+      wait $server
+    fi
+    bench speed_bw$attempt --mode bw --size 1M --seconds 2
+  done
+  step speed
+fi
+
+if asked flap; then
+  begin flap_bw --mode bw --size 64K --seconds 5
+  under_way
+  at_switch ip link set p2 down
+  sleep 1.5
+  at_switch ip link set p2 up
+  await flap_bw
+  step flap
+fi
+
+export DLCP_PEER_TIMEOUT=4
+if asked killed; then
+  bench killed_ring --mode ring --ranks 4 --size 256K --seconds 20 --kill-rank 2 --kill-after-ms 1500
+  step killed
+fi
+
+if asked down; then
+  begin down_ring --each-finds-out --mode ring --ranks 4 --size 256K --seconds 20
+  under_way
+  ip link set r4 down
+  await down_ring
+  step down
+fi
+
+if asked removed; then
+  begin removed_bw --each-finds-out --mode bw --size 64K --seconds 20
+  under_way
+  rdma link delete rxe2
+  echo $? >removed.status
+  await removed_bw
+  step removed
+fi
+dmesg >kernel.txt
+step end

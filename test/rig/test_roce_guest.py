@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""The verbs datapath over Soft-RoCE, under a stock kernel (test/rig/guest): exactness on clean, lossy, marking and
+scheduling switches, what is on the wire, and links, processes and devices that go away. roce_guest.sh does the
+steps; this judges.
+
+test_roce_guest.py BUILD [OUT]      BUILD: folder with bin/dlcp, bin/roce_traffic and the plugin. OUT: keep files there.
+Exits with 77 where no guest can run."""
+
+import collections
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import roce_capture
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+GUEST = HERE / "guest"
+PEER_TIMEOUT = 4  # seconds, in the steps in which something goes for good
+PORTS = 16        # UDP source ports that a connection must have at least
+BUILD = OUT = None
+
+
+def read(name):
+    return (OUT / name).read_text()
+
+
+def results(name):
+    """Of one `dlcp bench`: a list, one for each size."""
+    found = json.loads(read(f"{name}.json"))
+    return found if isinstance(found, list) else [found]
+
+
+def traffic_classes():
+    """{number: (name, DSCP, ECN)} from the one table."""
+    text = (ROOT / "include" / "dlcp" / "traffic_class.h").read_text()
+    ecn = {"kNotEct": 0, "kEct1": 1, "kEct0": 2}
+    rows = re.findall(r'\{TrafficClass::\w+, "([\w-]+)", SwitchQueue::\w+, (\d+), \d, Ecn::(\w+),', text)
+    return {i: (name, int(dscp), ecn[mark]) for i, (name, dscp, mark) in enumerate(rows)}
+
+
+def qdisc(step, kind):
+    return next(q for q in json.loads(read(f"{step}.tc")) if q["kind"] == kind)
+
+
+def say(text):
+    print(f"    {text}", flush=True)
+
+
+class Right(unittest.TestCase):
+    """Every byte, whatever the switch does."""
+
+    def right(self, name):
+        self.assertEqual(read(f"{name}.status").strip(), "0", read(f"{name}.log") + read(f"{name}.json"))
+        for result in results(name):
+            self.assertEqual(result["bytes_wrong"], 0)
+            self.assertGreater(result["messages"], 0)
+            counters = result["counters"]
+            self.assertGreaterEqual(counters["verbs_rx_packets"], counters["packets_received"])
+            self.assertGreater(counters["verbs_tx_packets"], 0)  # that it was not UDP
+            say(f"{name}, {result['size']} bytes: {result['messages']} messages, {counters['packets_sent']} packets, "
+                f"{counters['packets_retransmitted']} sent again, {counters['ce_marks_received']} marked")
+        return results(name)[-1]
+
+    def all_modes(self, step):
+        for mode in ("bw", "lat", "ring"):
+            self.right(f"{step}_{mode}")
+
+    def test_on_a_clean_switch(self):
+        self.all_modes("clean")
+
+    def test_with_loss_and_reordering(self):
+        self.all_modes("lossy")
+        self.assertGreater(qdisc("lossy", "netem")["drops"], 0)
+        self.assertGreater(results("lossy_bw")[0]["counters"]["packets_retransmitted"], 0)
+
+    def test_behind_red_that_marks(self):
+        self.all_modes("marked")
+        marked = qdisc("marked", "red")["marked"]
+        heard = results("marked_bw")[0]["counters"]["ce_marks_received"]
+        say(f"the switch marked {marked} packets; congestion control heard of {heard} in the stream")
+        self.assertGreater(heard, 0)
+        self.assertLessEqual(heard, marked)
+
+    def test_behind_strict_and_weighted_queues(self):
+        self.all_modes("weighted")
+        packets = dict(re.findall(r"class ets 2:(\d) root.*\n Sent \d+ bytes (\d+) pkt", read("weighted.classes")))
+        say(f"packets by band: {packets}")
+        self.assertGreater(int(packets["1"]), 0)  # control
+        self.assertGreater(int(packets["2"]), int(packets["1"]))  # exact
+        self.assertEqual(packets["3"], "0")  # no gradient was licensed
+
+    def test_over_a_link_that_flaps(self):
+        result = self.right("flap_bw")
+        self.assertGreater(result["counters"]["packets_retransmitted"], 0)
+
+
+class Wire(unittest.TestCase):
+    """What was captured on the switch's port to host 1."""
+
+    def test_everything_is_ud_send_only_of_valid_structure(self):
+        for file in ("clean.pcap", "whole.pcap"):
+            found = [p for p in roce_capture.packets(OUT / file)
+                     if p.destination.startswith("10.77.0.")]
+            self.assertGreater(len(found), 100)
+            self.assertEqual({p.destination_port for p in found}, {roce_capture.ROCE_PORT})
+            self.assertEqual({p.opcode for p in found}, {roce_capture.UD_SEND_ONLY})
+            self.assertEqual(collections.Counter(why for p in found for why in p.problems), {})
+            say(f"{file}: {len(found)} packets")
+
+    def test_marks_are_those_of_the_class(self):
+        table = traffic_classes()
+        self.assertEqual(table[0][0], "control")
+        seen = collections.Counter()
+        for p in roce_capture.packets(OUT / "clean.pcap"):
+            name, dscp, ecn = table[p.traffic_class]
+            self.assertEqual((p.dscp, p.ecn), (dscp, ecn), name)
+            seen[name] += 1
+        say(f"{dict(seen)}")
+        self.assertGreater(min(seen["control"], seen["exact"]), 100)
+
+    def test_a_connection_uses_many_source_ports(self):
+        """By token, which names the connection: those with enough packets to tell."""
+        ports, count = collections.defaultdict(set), collections.Counter()
+        for p in roce_capture.packets(OUT / "clean.pcap"):
+            if p.frame_type == roce_capture.DATA:
+                self.assertGreaterEqual(p.source_port, 0xc000)
+                ports[p.token].add(p.source_port)
+                count[p.token] += 1
+        busy = [token for token in count if count[token] >= 300]
+        self.assertGreater(len(busy), 1)
+        say(f"UDP source ports of connections with 300 packets or more: {[len(ports[token]) for token in busy]}")
+        for token in busy:
+            self.assertGreaterEqual(len(ports[token]), PORTS)
+
+
+class Overload(unittest.TestCase):
+    def test_protected_packets_pass_and_droppable_ones_take_the_drops(self):
+        sent = json.loads(read("overload.json"))
+        red = qdisc("overload", "red")
+        self.assertEqual(sent["wrong_marks"], 0)
+        lost = {name: row["sent"] - row["received"] for name, row in sent["classes"].items()}
+        for name, row in sent["classes"].items():
+            say(f"{name}: {row['sent']} sent, {lost[name]} lost ({lost[name] / row['sent']:.2%}), {row['ce']} marked")
+        protected, droppable = sent["classes"]["exact"], sent["classes"]["bulk-droppable"]
+        self.assertLess(lost["exact"], 0.001 * protected["sent"])
+        self.assertGreater(lost["bulk-droppable"], 0.05 * droppable["sent"])
+        self.assertLessEqual(lost["bulk-droppable"], red["drops"])  # nobody else dropped any
+        self.assertGreater(protected["ce"], 0)
+        self.assertEqual(droppable["ce"], 0)
+
+
+class Ends(unittest.TestCase):
+    """Something goes for good: an error on every rank, soon, and nothing worse."""
+
+    def ended(self, name, ranks, codes):
+        took = float(read(f"{name}.took"))
+        result = results(name)[0]
+        say(f"{name}: {', '.join(result['result_codes'])}; {result['error']}")
+        self.assertEqual(result["bytes_wrong"], 0)
+        self.assertEqual(len(result["result_codes"]), ranks)
+        for code in result["result_codes"]:
+            self.assertIn(code, codes)
+        return took
+
+    def test_a_killed_peer(self):
+        result = results("killed_ring")[0]
+        codes = result["result_codes"]
+        say(f"{codes}, {result['time_to_error_ms']} ms after the kill")
+        self.assertEqual([code for i, code in enumerate(codes) if i != 2], ["ncclRemoteError"] * 3)
+        self.assertLess(max(ms for ms in result["time_to_error_ms"] if ms), 1000 * (PEER_TIMEOUT + 2))
+
+    def test_a_link_that_is_down_for_good(self):
+        took = self.ended("down_ring", 4, ("ncclRemoteError",))
+        self.assertLess(took, PEER_TIMEOUT + 6)
+
+    def test_a_device_that_is_removed(self):
+        took = self.ended("removed_bw", 2, ("ncclRemoteError", "ncclSystemError"))
+        self.assertEqual(read("removed.status").strip(), "0")
+        self.assertLess(took, PEER_TIMEOUT + 6)
+
+    def test_the_kernel_has_nothing_to_complain_of(self):
+        self.assertNotRegex(read("kernel.txt"), r"Oops|BUG:|WARNING:|leaked|Call Trace")
+
+
+class Speed(unittest.TestCase):
+    """Ratios within one guest: it is emulated, so that absolute numbers mean nothing."""
+
+    def test_packets_per_second_against_perftest(self):
+        ratios = []
+        for attempt in (1, 2):
+            ours = results(f"speed_bw{attempt}")[0]
+            alone = json.loads(read(f"speed{attempt}.json"))
+            # Data packets and acknowledgements: both are sent and received.
+            seconds = ours["bytes"] / (ours["aggregate_gbps"] * 1e9 / 8)
+            share = ours["bytes"] / ours["counters"]["bytes_received"]
+            rate = share * ours["counters"]["packets_sent"] / seconds
+            everything = share * ours["counters"]["verbs_tx_packets"] / seconds
+            text = f"plugin {rate:.0f} data packets/s ({everything:.0f} with control), datapath alone " \
+                   f"{alone['packets'] / alone['seconds']:.0f}/s"
+            file = OUT / f"perftest{attempt}.txt"
+            found = re.findall(r"^ *4096 +\d+ +\S+ +\S+\s+(\S+)", file.read_text(), re.M) if file.exists() else []
+            if found:
+                perftest = 1e6 * float(found[-1])
+                ratios.append(rate / perftest)
+                text += f", ib_send_bw {perftest:.0f}/s: {ratios[-1]:.2f}"
+            say(text)
+        if not ratios:
+            self.skipTest("ib_send_bw is not installed (package perftest)")
+        self.assertGreaterEqual(max(ratios), 0.7)
+
+    def test_few_completions_and_doorbells(self):
+        sent = json.loads(read("speed1.json"))
+        counters = results("speed_bw1")[0]["counters"]
+        completions = counters["verbs_tx_completions"] / counters["verbs_tx_packets"]
+        say(f"plugin: {completions:.3f} completions, {counters['verbs_tx_doorbells'] / counters['verbs_tx_packets']:.3f} "
+            f"doorbells per packet over {PORTS} queue pairs; datapath alone: "
+            f"{sent['completions'] / sent['packets']:.3f}, {sent['doorbells'] / sent['packets']:.3f}")
+        self.assertLess(completions, 0.2)
+
+
+def run_guest():
+    command = [GUEST, "--timeout", "560", "--roce", "4", "--share", OUT, "--log", OUT / "guest.log", "--",
+               "bash", HERE / "roce_guest.sh", BUILD, OUT]
+    return subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv[1]).resolve()
+    cannot = subprocess.run([GUEST, "--check"], capture_output=True, text=True, check=False)
+    missing = [tool for tool in ("rdma", "tcpdump") if not shutil.which(tool, path="/usr/sbin:/sbin:/usr/bin:/bin")]
+    if not (BUILD / "bin" / "roce_traffic").exists():
+        missing.append("rdma-core's headers when this was built")
+    if cannot.returncode or missing:
+        print(f"skipped: {cannot.stderr.strip() or 'missing: ' + ', '.join(missing) + ' (scripts/setup guest)'}")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as made:
+        OUT = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else made).resolve()
+        OUT.mkdir(exist_ok=True)
+        if run_guest():
+            sys.exit("the guest failed")
+        unittest.main(argv=sys.argv[:1], verbosity=2)
