@@ -13,5 +13,6 @@ void add_bench(CLI::App& app, ExitCode& exit_code);
 void add_doctor(CLI::App& app, ExitCode& exit_code);
 void add_knobs(CLI::App& app, ExitCode& exit_code);
 void add_counters(CLI::App& app, ExitCode& exit_code);
+void add_traffic_class(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace dlcp::cli

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   dlcp::cli::add_bench(app, exit_code);
   dlcp::cli::add_knobs(app, exit_code);
   dlcp::cli::add_counters(app, exit_code);
+  dlcp::cli::add_traffic_class(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

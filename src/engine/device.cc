@@ -64,6 +64,7 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
                             ? settings.target_delay
                             : std::max(config.target_delay, limits.host_delay);
   config.eager_bytes = settings.eager_bytes;
+  config.licence_bytes_min = settings.loss_bytes_min;
   config.plugin_version = DLCP_VERSION;
   return config;
 }

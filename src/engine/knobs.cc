@@ -76,6 +76,18 @@ constexpr Knob kKnobs[] = {
     {"DLCP_GRO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
      "receive bursts as one datagram (UDP_GRO) where the kernel can",
      [](Settings& s, const KnobValue& v) { s.gro = v.integer != 0; }},
+    {"DLCP_LOSS_BUDGET", KnobType::kNumber, "share", "0", 1e-6, 0.25, "exact", nullptr,
+     "share of each gradient sum that may be lost, end to end; needs DLCP_LOSS_SCOPE",
+     [](Settings& s, const KnobValue& v) {
+       s.loss_budget_ppm = static_cast<std::uint32_t>(std::llround(v.number * 1e6));
+     }},
+    {"DLCP_LOSS_SCOPE", KnobType::kChoice, "", "none", kNone, kNone, nullptr, "none|data-parallel",
+     "`data-parallel` states that every AllReduce and ReduceScatter of the job sums or averages "
+     "gradients; DLCP_LOSS_BUDGET is refused without it",
+     [](Settings& s, const KnobValue& v) { s.loss_data_parallel = v.integer == 1; }},
+    {"DLCP_LOSS_MIN_BYTES", KnobType::kBytes, "bytes", "64K", 1, 1 << 30, nullptr, nullptr,
+     "shorter messages are exact, whatever the budget",
+     [](Settings& s, const KnobValue& v) { s.loss_bytes_min = v.integer; }},
     {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",

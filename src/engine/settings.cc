@@ -146,6 +146,13 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
     }
     settings.effective.push_back({knob.name, std::move(value), std::move(origin)});
   }
+  if (settings.loss_budget_ppm > 0 && !settings.loss_data_parallel) {
+    return Error{ErrorCode::kInvalidUsage,
+                 "DLCP_LOSS_BUDGET would license every AllReduce and ReduceScatter of the job, "
+                 "activations of tensor parallelism among them",
+                 "if all of them sum or average gradients, say so: DLCP_LOSS_SCOPE=data-parallel; "
+                 "else unset it and give single communicators a budget (`dlcp traffic-class`)"};
+  }
   if (auto read = read_classes(settings, read_file); !read) {
     return read.error();
   }

@@ -38,6 +38,9 @@ struct Settings {
   std::string fault;       // faults to inject, for tests
   std::string stats_file;  // empty: none
   Duration linger = 200ms;
+  std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact
+  bool loss_data_parallel = false;    // the user vouches for every reduction of the job
+  std::size_t loss_bytes_min = std::size_t{64} << 10;
   std::string classes_file;  // empty: none
   TrafficClassTable classes = kTrafficClasses;
 

@@ -7,6 +7,7 @@
 #include "core/endpoint.h"
 #include "engine/engine.h"
 #include "nccl/context.h"
+#include "nccl/licensing.h"
 
 namespace dlcp::nccl {
 
@@ -21,6 +22,7 @@ struct Comm {
   Context* context = nullptr;
   std::shared_ptr<engine::Engine> engine;
   engine::Connection* connection = nullptr;
+  Licensing licensing;
 };
 
 // Registering host memory is book-keeping: what deregMr has to fence.

@@ -25,7 +25,15 @@ class Context {
 
   core::ContextId id() const { return id_; }
   std::uint64_t comm_id() const { return comm_id_; }
+  // kUndefined where each connection has its own, or the user set none.
   int traffic_class() const { return traffic_class_; }
+  // Whether NCCL calls setNetAttr.
+  bool tells_attributes() const { return until_finalize_; }
+  // Whether it keeps the profiler active.
+  bool may_lose() const { return may_lose_.load(); }
+  void set_may_lose() { may_lose_.store(true); }
+  // True the first time that it is asked this.
+  bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
   // The engine of a device; the context too holds on to it until nothing is open any more.
   Result<std::shared_ptr<engine::Engine>> engine(int device);
@@ -58,6 +66,8 @@ class Context {
   std::uint64_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;
+  std::atomic<std::uint32_t> said_{0};
+  std::atomic<bool> may_lose_{false};
 };
 
 }  // namespace dlcp::nccl

@@ -14,15 +14,19 @@
 namespace dlcp::nccl {
 
 class Context;
+struct NetAttrV11;
 
 namespace net {
 
 // --- the process and its devices (net_process.cc)
 // ---------------------------------------------------
-ResultCode init_process(DebugLogger logger) noexcept;
+// `callback` null: the interface has none, so nobody can say what a transfer belongs to.
+ResultCode init_process(DebugLogger logger, ProfilerCallback callback = nullptr) noexcept;
 // One communicator; *context goes to listen, connect and finalize.
 ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_class,
-                             DebugLogger logger) noexcept;
+                             DebugLogger logger, ProfilerCallback callback) noexcept;
+// What this thread's next transfers belong to.
+ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept;
 ResultCode finalize_communicator(void* context) noexcept;
 ResultCode devices(int* count) noexcept;
 Result<DeviceProperties> properties(int device);
@@ -43,8 +47,10 @@ ResultCode get_properties(int device, Properties* out) noexcept {
 // ------------------------------------------------------------------- `context` null: the one of
 // the process.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
-// Success with *comm null: not yet, call again with the same handle memory.
-ResultCode connect(void* context, int device, void* handle, void** send_comm) noexcept;
+// Success with *comm null: not yet, call again with the same handle memory. `traffic_class`: where
+// each connection has its own; else the context's counts.
+ResultCode connect(void* context, int device, void* handle, void** send_comm,
+                   int traffic_class = kUndefined) noexcept;
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
 // Return at once, except that the last close of a process without contexts waits DLCP_LINGER at
 // most.
@@ -56,11 +62,11 @@ ResultCode close_listen(void* listen_comm) noexcept;
 ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                            void** registration) noexcept;
 ResultCode deregister_memory(void* comm, void* registration) noexcept;
-// Success with *request null: not now, call again.
-ResultCode send(void* send_comm, void* data, std::size_t bytes, void* registration,
+// Success with *request null: not now, call again. `phandle` null: NCCL did not give one.
+ResultCode send(void* send_comm, void* data, std::size_t bytes, void* registration, void* phandle,
                 void** request) noexcept;
 ResultCode receive(void* recv_comm, int count, void** data, const std::size_t* bytes,
-                   void** registrations, void** request) noexcept;
+                   void** registrations, void** phandles, void** request) noexcept;
 ResultCode flush(void** request) noexcept;
 ResultCode test(void* request, int* done, int* sizes) noexcept;
 

@@ -68,7 +68,8 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
   });
 }
 
-ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_comm) noexcept {
+ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_comm,
+                   int traffic_class) noexcept {
   return guarded("connect", [&] {
     *send_comm = nullptr;
     if (const ResultCode code = refuse_unusable_setup(); code != ResultCode::kSuccess) {
@@ -101,7 +102,12 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       context.object_closed(true);
       return code_of(code);  // the engine has logged why
     }
-    *send_comm = new Comm{&context, std::move(engine).value(), connection};
+    if (traffic_class == kUndefined) {
+      traffic_class = context.traffic_class();
+    }
+    announce_terms(context, traffic_class, true);
+    *send_comm = new Comm{&context, std::move(engine).value(), connection,
+                          Licensing(context, traffic_class)};
     return ResultCode::kSuccess;
   });
 }
@@ -116,7 +122,8 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
     }
     if (engine::Connection* connection = accepted.value(); connection != nullptr) {
       listening.context->object_opened();
-      *recv_comm = new Comm{listening.context, listening.engine, connection};
+      *recv_comm = new Comm{listening.context, listening.engine, connection,
+                            Licensing(*listening.context, listening.context->traffic_class())};
     }
     return ResultCode::kSuccess;
   });

@@ -3,8 +3,11 @@
 // alone.
 #include <fmt/format.h>
 
-#include "nccl/context.h"
+#include "nccl/abi/net_v11.h"
+#include "nccl/licensing.h"
 #include "nccl/net.h"
+#include "nccl/net_attributes.h"
+#include "nccl/profiler.h"
 
 namespace dlcp::nccl::net {
 namespace {
@@ -19,19 +22,34 @@ void prepare(DebugLogger logger) {
 
 }  // namespace
 
-ResultCode init_process(DebugLogger logger) noexcept {
+ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept {
   return guarded("init", [&] {
     prepare(logger);
+    profiler::set_callback(callback);
+    announce_terms(Context::of_process(), kUndefined, callback != nullptr);
     return ResultCode::kSuccess;
   });
 }
 
 ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_class,
-                             DebugLogger logger) noexcept {
+                             DebugLogger logger, ProfilerCallback callback) noexcept {
   return guarded("init", [&] {
     *context = nullptr;
     prepare(logger);
-    *context = new Context(comm_id, traffic_class, true);
+    profiler::set_callback(callback);
+    auto* const opened = new Context(comm_id, traffic_class, true);
+    *context = opened;
+    announce_terms(*opened, traffic_class, true);
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept {
+  return guarded("setNetAttr", [&] {
+    if (context != nullptr && attributes != nullptr) {
+      remember_attributes(static_cast<Context*>(context)->id(),
+                          {attributes->op, attributes->algo, attributes->proto});
+    }
     return ResultCode::kSuccess;
   });
 }
@@ -39,6 +57,9 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_
 ResultCode finalize_communicator(void* context) noexcept {
   return guarded("finalize", [&] {
     auto* owned = static_cast<Context*>(context);
+    if (owned != nullptr && owned->may_lose()) {
+      profiler::deactivate();
+    }
     if (owned != nullptr && owned->finish()) {
       delete owned;  // else it is left to the objects that NCCL has not closed
     }

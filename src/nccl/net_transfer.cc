@@ -63,22 +63,23 @@ ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
   });
 }
 
-ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
+ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration, void* phandle,
                 void** request) noexcept {
   return guarded("isend", [&] {
     *request = nullptr;
     if (bytes > kMessageBytesMax) {
       return refuse(too_large(bytes));
     }
-    const Comm& comm = *static_cast<Comm*>(opaque);
+    Comm& comm = *static_cast<Comm*>(opaque);
     return store(
-        comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration}),
+        comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration},
+                          comm.licensing.next(phandle, bytes)),
         request);
   });
 }
 
 ResultCode receive(void* opaque, int count, void** data, const std::size_t* bytes,
-                   void** registrations, void** request) noexcept {
+                   void** registrations, void** phandles, void** request) noexcept {
   return guarded("irecv", [&] {
     *request = nullptr;  // NCCL may come with 1 in it (kOptionalRecvCompletion)
     if (count != 1) {
@@ -86,10 +87,12 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
           {ErrorCode::kInvalidUsage,
            fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count), ""});
     }
-    const Comm& comm = *static_cast<Comm*>(opaque);
+    Comm& comm = *static_cast<Comm*>(opaque);
     const void* registration = registrations != nullptr ? registrations[0] : nullptr;
+    void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
     return store(comm.engine->receive(*comm.connection,
-                                      {static_cast<std::byte*>(data[0]), bytes[0], registration}),
+                                      {static_cast<std::byte*>(data[0]), bytes[0], registration},
+                                      comm.licensing.next(phandle, bytes[0])),
                  request);
   });
 }

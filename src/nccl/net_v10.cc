@@ -1,5 +1,5 @@
-// NCCL's net interface, version 10 (NCCL 2.26, 2.27): a traffic class at each connect, profiler
-// handles that may be null; neither is used yet.
+// NCCL's net interface, version 10 (NCCL 2.26, 2.27): a traffic class at each connect, handles
+// by which the profiler says what an operation belongs to; setNetAttr comes later.
 #include "nccl/abi/net_v10.h"
 
 #include "nccl/net.h"
@@ -7,31 +7,32 @@
 namespace dlcp::nccl {
 namespace {
 
-ResultCode init(DebugLogger logger, ProfilerCallback) noexcept {
-  return net::init_process(logger);
+ResultCode init(DebugLogger logger, ProfilerCallback callback) noexcept {
+  return net::init_process(logger, callback);
 }
 
 ResultCode listen(int device, void* handle, void** listen_comm) noexcept {
   return net::listen(nullptr, device, handle, listen_comm);
 }
 
-ResultCode connect(int device, NetCommConfigV10*, void* handle, void** send_comm,
+ResultCode connect(int device, NetCommConfigV10* config, void* handle, void** send_comm,
                    NetDeviceHandle**) noexcept {
-  return net::connect(nullptr, device, handle, send_comm);
+  return net::connect(nullptr, device, handle, send_comm,
+                      config != nullptr ? config->trafficClass : kUndefined);
 }
 
 ResultCode accept(void* listen_comm, void** recv_comm, NetDeviceHandle**) noexcept {
   return net::accept(listen_comm, recv_comm);
 }
 
-ResultCode send(void* comm, void* data, std::size_t bytes, int, void* registration, void*,
+ResultCode send(void* comm, void* data, std::size_t bytes, int, void* registration, void* phandle,
                 void** request) noexcept {
-  return net::send(comm, data, bytes, registration, request);
+  return net::send(comm, data, bytes, registration, phandle, request);
 }
 
 ResultCode receive(void* comm, int count, void** data, std::size_t* bytes, int*,
-                   void** registrations, void**, void** request) noexcept {
-  return net::receive(comm, count, data, bytes, registrations, request);
+                   void** registrations, void** phandles, void** request) noexcept {
+  return net::receive(comm, count, data, bytes, registrations, phandles, request);
 }
 
 ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {

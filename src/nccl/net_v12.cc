@@ -7,9 +7,9 @@ namespace dlcp::nccl {
 namespace {
 
 ResultCode init(void** context, std::uint64_t comm_id, NetCommConfigV12* config, DebugLogger logger,
-                ProfilerCallback) noexcept {
+                ProfilerCallback callback) noexcept {
   const int traffic_class = config != nullptr ? config->trafficClass : kUndefined;
-  return net::init_communicator(context, comm_id, traffic_class, logger);
+  return net::init_communicator(context, comm_id, traffic_class, logger, callback);
 }
 
 ResultCode connect(void* context, int device, void* handle, void** send_comm,
@@ -21,23 +21,18 @@ ResultCode accept(void* listen_comm, void** recv_comm, NetDeviceHandle**) noexce
   return net::accept(listen_comm, recv_comm);
 }
 
-ResultCode send(void* comm, void* data, std::size_t bytes, int, void* registration, void*,
+ResultCode send(void* comm, void* data, std::size_t bytes, int, void* registration, void* phandle,
                 void** request) noexcept {
-  return net::send(comm, data, bytes, registration, request);
+  return net::send(comm, data, bytes, registration, phandle, request);
 }
 
 ResultCode receive(void* comm, int count, void** data, std::size_t* bytes, int*,
-                   void** registrations, void**, void** request) noexcept {
-  return net::receive(comm, count, data, bytes, registrations, request);
+                   void** registrations, void** phandles, void** request) noexcept {
+  return net::receive(comm, count, data, bytes, registrations, phandles, request);
 }
 
 ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
   return net::flush(request);
-}
-
-// What the next operations belong to; nothing is made of it as long as every transfer is exact.
-ResultCode set_attributes(void*, NetAttrV12*) noexcept {
-  return ResultCode::kSuccess;
 }
 
 }  // namespace
@@ -66,5 +61,5 @@ extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV12 ncclN
     .irecvConsumed = nullptr,
     .makeVDevice = nullptr,
     .finalize = dlcp::nccl::net::finalize_communicator,
-    .setNetAttr = dlcp::nccl::set_attributes,
+    .setNetAttr = dlcp::nccl::net::set_attributes,
 };

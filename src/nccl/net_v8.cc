@@ -25,13 +25,13 @@ ResultCode accept(void* listen_comm, void** recv_comm, NetDeviceHandle**) noexce
 
 ResultCode send(void* comm, void* data, int bytes, int, void* registration,
                 void** request) noexcept {
-  return net::send(comm, data, static_cast<std::size_t>(bytes), registration, request);
+  return net::send(comm, data, static_cast<std::size_t>(bytes), registration, nullptr, request);
 }
 
 ResultCode receive(void* comm, int count, void** data, int* bytes, int*, void** registrations,
                    void** request) noexcept {
   const auto first = static_cast<std::size_t>(count > 0 ? bytes[0] : 0);
-  return net::receive(comm, count, data, &first, registrations, request);
+  return net::receive(comm, count, data, &first, registrations, nullptr, request);
 }
 
 ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {

@@ -25,12 +25,12 @@ ResultCode accept(void* listen_comm, void** recv_comm, NetDeviceHandle**) noexce
 
 ResultCode send(void* comm, void* data, std::size_t bytes, int, void* registration,
                 void** request) noexcept {
-  return net::send(comm, data, bytes, registration, request);
+  return net::send(comm, data, bytes, registration, nullptr, request);
 }
 
 ResultCode receive(void* comm, int count, void** data, std::size_t* bytes, int*,
                    void** registrations, void** request) noexcept {
-  return net::receive(comm, count, data, bytes, registrations, request);
+  return net::receive(comm, count, data, bytes, registrations, nullptr, request);
 }
 
 ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {

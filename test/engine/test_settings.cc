@@ -52,6 +52,19 @@ TEST_CASE("the environment wins over the file and the file over the default") {
   CHECK_THAT(lines[1], Contains("DLCP_CHECKSUM=header"));
 }
 
+TEST_CASE(
+    "a budget for the whole process needs the user's word that all reductions are gradients") {
+  CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", "0.01"}}),
+             Contains("DLCP_LOSS_BUDGET would license") &&
+                 Contains("DLCP_LOSS_SCOPE=data-parallel") && Contains("dlcp traffic-class"));
+  CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", "0.3"}, {"DLCP_LOSS_SCOPE", "data-parallel"}}),
+             Contains("DLCP_LOSS_BUDGET = '0.3'") && Contains("0.25"));
+  auto settings = load({{"DLCP_LOSS_BUDGET", "0.0125"}, {"DLCP_LOSS_SCOPE", "data-parallel"}});
+  REQUIRE(settings.ok());
+  CHECK(settings->loss_budget_ppm == 12500);
+  CHECK(load({{"DLCP_LOSS_BUDGET", "0"}})->loss_budget_ppm == 0);
+}
+
 TEST_CASE("RDMA devices fall back to NCCL_IB_HCA, and a GID index may be -1 or a number") {
   CHECK(load({{"NCCL_IB_HCA", "=mlx5_0:1"}}).value().hcas == "=mlx5_0:1");
   CHECK(load({{"NCCL_IB_HCA", "a"}, {"DLCP_HCA", "b"}}).value().hcas == "b");

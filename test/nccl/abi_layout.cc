@@ -8,6 +8,9 @@
 #include "nccl/abi/net_v7.h"
 #include "nccl/abi/net_v8.h"
 #include "nccl/abi/net_v9.h"
+#include "nccl/abi/profiler_v4.h"
+#include "nccl/abi/profiler_v5.h"
+#include "nccl/abi/profiler_v6.h"
 
 #define AT(type, field, offset) static_assert(offsetof(dlcp::nccl::type, field) == (offset))
 #define SIZE(type, bytes) static_assert(sizeof(dlcp::nccl::type) == (bytes))
@@ -304,6 +307,44 @@ SLOT(NetV12, irecvConsumed, 18);
 SLOT(NetV12, makeVDevice, 19);
 SLOT(NetV12, finalize, 20);
 SLOT(NetV12, setNetAttr, 21);
+
+#define PROFILER_EVENT(type, bytes) \
+  SIZE(type, bytes);                \
+  AT(type, parentObj, 8);           \
+  AT(type, rank, 16);               \
+  AT(type, coll.seqNumber, 24);     \
+  AT(type, coll.func, 32);          \
+  AT(type, coll.count, 56);         \
+  AT(type, coll.datatype, 72);      \
+  AT(type, coll.nChannels, 80);     \
+  AT(type, coll.nWarps, 81);        \
+  AT(type, coll.algo, 88);          \
+  AT(type, coll.proto, 96);         \
+  AT(type, proxyOp.pid, 24);        \
+  AT(type, proxyOp.channelId, 28);  \
+  AT(type, proxyOp.peer, 32);       \
+  AT(type, proxyOp.nSteps, 36);     \
+  AT(type, proxyOp.chunkSize, 40);  \
+  AT(type, proxyOp.isSend, 44);     \
+  AT(type, proxyStep.step, 24);     \
+  AT(type, netPlugin.id, 24);       \
+  AT(type, netPlugin.data, 32)
+PROFILER_EVENT(ProfilerEventV4, 104);
+PROFILER_EVENT(ProfilerEventV5, 112);
+AT(ProfilerEventV5, coll.parentGroup, 104);
+PROFILER_EVENT(ProfilerEventV6, 112);
+AT(ProfilerEventV6, ceColl.stream, 104);
+#define PROFILER(type)             \
+  SIZE(type, 6 * sizeof(void*));   \
+  SLOT(type, name, 0);             \
+  SLOT(type, init, 1);             \
+  SLOT(type, startEvent, 2);       \
+  SLOT(type, stopEvent, 3);        \
+  SLOT(type, recordEventState, 4); \
+  SLOT(type, finalize, 5)
+PROFILER(ProfilerV4);
+PROFILER(ProfilerV5);
+PROFILER(ProfilerV6);
 
 TEST_CASE("result codes and log bits are NCCL's numbers") {
   using dlcp::nccl::ResultCode;

@@ -9,11 +9,6 @@
 
 namespace dlcp::cli {
 
-inline ResultCode ignore_profiler_event(void** event, int, void*, std::int64_t, void*) {
-  if (event != nullptr) *event = nullptr;
-  return ResultCode::kSuccess;
-}
-
 template <int kVersion, class Table, class Properties>
 class NetAdapter final : public NetPlugin {
  public:
@@ -22,11 +17,12 @@ class NetAdapter final : public NetPlugin {
   int abi() const override { return kVersion; }
   const char* name() const override { return t_.name; }
 
+  void set_traffic_class(int traffic_class) override { config_.trafficClass = traffic_class; }
   ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) override {
     if constexpr (kVersion >= 11)
-      return t_.init(&ctx_, comm_id, &config_, logger, ignore_profiler_event);
+      return t_.init(&ctx_, comm_id, &config_, logger, NcclPart::callback);
     else if constexpr (kVersion == 10)
-      return t_.init(logger, ignore_profiler_event);
+      return t_.init(logger, NcclPart::callback);
     else
       return t_.init(logger);
   }
@@ -71,23 +67,24 @@ class NetAdapter final : public NetPlugin {
     }
   }
   ResultCode dereg_mr(void* comm, void* mhandle) override { return t_.deregMr(comm, mhandle); }
-  ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle,
-                   void** request) override {
+  ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle, void** request,
+                   void* phandle) override {
     if constexpr (kVersion >= 10)
-      return t_.isend(comm, data, size, tag, mhandle, &phandle_, request);
+      return t_.isend(comm, data, size, tag, mhandle, phandle != nullptr ? phandle : &no_step_,
+                      request);
     else if constexpr (kVersion == 9)
       return t_.isend(comm, data, size, tag, mhandle, request);
     else
       return t_.isend(comm, data, static_cast<int>(size), tag, mhandle, request);
   }
   ResultCode irecv(void* comm, void* data, std::size_t size, int tag, void* mhandle, bool optional,
-                   void** request) override {
+                   void** request, void* phandle) override {
     *request = nullptr;
     if constexpr (kVersion >= 9) {
       if (optional) *request = reinterpret_cast<void*>(nccl::kOptionalRecvCompletion);
     }
     if constexpr (kVersion >= 10) {
-      void* phandle = &phandle_;
+      if (phandle == nullptr) phandle = &no_step_;
       return t_.irecv(comm, 1, &data, &size, &tag, &mhandle, &phandle, request);
     } else if constexpr (kVersion == 9) {
       return t_.irecv(comm, 1, &data, &size, &tag, &mhandle, request);
@@ -122,7 +119,7 @@ class NetAdapter final : public NetPlugin {
   const Table& t_;
   void* ctx_ = nullptr;
   nccl::NetCommConfigV11 config_{nccl::kUndefined};
-  int phandle_ = 0;  // something to point at: NCCL's own handle is never null in a collective
+  ProxyOperation::StepHandle no_step_;  // NCCL's handle is never null in a collective
 };
 
 }  // namespace dlcp::cli

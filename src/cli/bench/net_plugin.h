@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/bench/nccl_part.h"
 #include "nccl/abi/types.h"
 #include "util/result.h"
 
@@ -28,6 +29,8 @@ class NetPlugin {
   virtual int abi() const = 0;
   virtual const char* name() const = 0;
 
+  // The communicator's, before init; -1: none.
+  virtual void set_traffic_class(int traffic_class) = 0;
   virtual ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) = 0;
   virtual ResultCode devices(int& count) = 0;
   virtual ResultCode properties(int dev, DeviceProperties& out) = 0;
@@ -36,18 +39,18 @@ class NetPlugin {
   virtual ResultCode accept(void* listen_comm, void** recv_comm) = 0;
   virtual ResultCode reg_mr(void* comm, void* data, std::size_t size, void** mhandle) = 0;
   virtual ResultCode dereg_mr(void* comm, void* mhandle) = 0;
+  // `phandle`: a ProxyOperation's, null for messages of no collective.
   virtual ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle,
-                           void** request) = 0;
+                           void** request, void* phandle = nullptr) = 0;
   // `optional`: as NCCL does for LL and LL128, tell the plugin that completion need not be
   // reported.
   virtual ResultCode irecv(void* comm, void* data, std::size_t size, int tag, void* mhandle,
-                           bool optional, void** request) = 0;
+                           bool optional, void** request, void* phandle = nullptr) = 0;
   virtual ResultCode test(void* request, int& done, int& size) = 0;
   virtual ResultCode close_send(void* comm) = 0;
   virtual ResultCode close_recv(void* comm) = 0;
   virtual ResultCode close_listen(void* comm) = 0;
-  // Versions before 11 have no finalize and versions before 11 no attributes: success, nothing
-  // done.
+  // Versions before 11 have neither: success, nothing done.
   virtual ResultCode finalize() = 0;
   virtual ResultCode set_attributes(std::uint32_t op, std::uint32_t algo, std::uint32_t proto) = 0;
 };
@@ -63,6 +66,8 @@ class LoadedPlugin {
   ~LoadedPlugin();
 
   NetPlugin& net() { return *net_; }
+  // Its profiler's part of NCCL, at that version or the highest (0); null if it has none.
+  std::unique_ptr<NcclPart> nccl_part(int version = 0) { return NcclPart::open(library_, version); }
   const std::string& path() const { return path_; }
 
  private:

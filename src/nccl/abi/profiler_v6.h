@@ -1,0 +1,68 @@
+// NCCL's profiler interface, version 6 (NCCL 2.29): version 5 plus events of copy engines.
+#pragma once
+
+#include "nccl/abi/profiler_v5.h"
+
+namespace dlcp::nccl {
+
+struct ProfiledCopyEngineColl {
+  std::uint64_t seqNumber;
+  const char* func;
+  const void* sendBuff;
+  void* recvBuff;
+  std::size_t count;
+  int root;
+  const char* datatype;
+  const char* syncStrategy;
+  bool intraBatchSync;
+  std::uint32_t batchSize;
+  std::uint32_t numBatches;
+  std::uint32_t ceSeqNum;
+  void* stream;
+};
+
+struct ProfiledCopyEngineSync {
+  bool isComplete;
+  int nRanks;
+};
+
+struct ProfiledCopyEngineBatch {
+  int numOps;
+  std::size_t totalBytes;
+  bool useIntraSync;
+};
+
+struct ProfilerEventV6 {
+  std::uint64_t type;
+  void* parentObj;  // the parent event's handle, as startEvent made it
+  int rank;
+  union {
+    ProfiledGroupApi groupApi;
+    ProfiledCollApi collApi;
+    ProfiledP2pApi p2pApi;
+    ProfiledKernelLaunch kernelLaunch;
+    ProfiledCollV5 coll;
+    ProfiledP2pV5 p2p;
+    ProfiledProxyOp proxyOp;
+    ProfiledProxyStep proxyStep;
+    ProfiledKernelChannel kernelCh;
+    ProfiledNetPlugin netPlugin;
+    ProfiledCopyEngineColl ceColl;
+    ProfiledCopyEngineSync ceCollSync;
+    ProfiledCopyEngineBatch ceCollBatch;
+  };
+};
+
+struct ProfilerV6 {
+  const char* name;
+  ResultCode (*init)(void** context, std::uint64_t commId, int* eActivationMask,
+                     const char* commName, int nNodes, int nranks, int rank, DebugLogger logger);
+  ResultCode (*startEvent)(void* context, void** eHandle, ProfilerEventV6* eDescr);
+  ResultCode (*stopEvent)(void* eHandle);
+  ResultCode (*recordEventState)(void* eHandle, int eState, void* eStateArgs);
+  ResultCode (*finalize)(void* context);
+};
+
+inline constexpr const char* kProfilerSymbolV6 = "ncclProfiler_v6";
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,101 @@
+#include "nccl/event_table.h"
+
+#include <atomic>
+
+namespace dlcp::nccl {
+namespace {
+
+// Enough for a step of a large model that the application has enqueued ahead on 32 channels.
+constexpr std::size_t kCollectivesMax = 2048;
+constexpr std::size_t kOperationsMax = 16384;
+
+// A handle: kind (2 bits), step (24), number (38). Each table counts from a place of its own.
+enum class Kind : std::uint64_t { kCollective = 1, kOperation = 2, kStep = 3 };
+constexpr unsigned kNumberBits = 38;
+constexpr unsigned kStepBits = 24;
+constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
+constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
+
+constexpr unsigned kTableBits = 28;  // 268 million numbers before it meets the next table's
+constinit std::atomic<std::uint64_t> next_table{0};
+
+std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
+  return static_cast<std::uint64_t>(kind) << (kNumberBits + kStepBits) | step << kNumberBits |
+         number;
+}
+
+Kind kind_of(std::uint64_t handle) {
+  return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
+}
+
+// nullptr unless the slot still holds that very event.
+template <class Slots>
+auto* slot_of(Slots& slots, std::uint64_t handle) {
+  const std::uint64_t number = handle & kNumberMask;
+  auto* slot = slots.empty() ? nullptr : &slots[number % slots.size()];
+  return slot != nullptr && slot->number == number ? slot : nullptr;
+}
+
+}  // namespace
+
+EventTable::EventTable(std::uint32_t ranks)
+    : ranks_(ranks),
+      collectives_started_(next_table.fetch_add(1) << kTableBits),
+      operations_started_(collectives_started_) {}
+
+EventTable::EventHandle EventTable::start_collective(Time now, const Collective& collective) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t number = ++collectives_started_ & kNumberMask;
+  if (collectives_.empty()) {
+    collectives_.resize(kCollectivesMax);
+    operations_.resize(kOperationsMax);
+  }
+  const bool urgent = order_.started(now, collective);
+  collectives_[number % kCollectivesMax] = {number, collective, urgent};
+  return handle(Kind::kCollective, number);
+}
+
+EventTable::EventHandle EventTable::start_operation(EventHandle collective, std::uint32_t steps,
+                                                    bool sends) {
+  if (kind_of(collective) != Kind::kCollective) {
+    return 0;
+  }
+  const std::lock_guard lock(mutex_);
+  const StartedCollective* of = slot_of(collectives_, collective);
+  if (of == nullptr) {
+    return 0;
+  }
+  const std::uint64_t number = ++operations_started_ & kNumberMask;
+  operations_[number % kOperationsMax] = {number, *of, steps, sends};
+  return handle(Kind::kOperation, number);
+}
+
+EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
+  if (kind_of(operation) != Kind::kOperation || step > kStepMask) {
+    return 0;
+  }
+  return handle(Kind::kStep, operation & kNumberMask, step);
+}
+
+std::optional<OpContext> EventTable::find(EventHandle step) {
+  if (kind_of(step) != Kind::kStep) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(mutex_);
+  const Operation* found = slot_of(operations_, step);
+  if (found == nullptr) {
+    return std::nullopt;
+  }
+  OpContext context;
+  context.operation = found->number;
+  context.collective = found->of.collective;
+  context.ranks = ranks_;
+  context.steps = found->steps;
+  context.step = static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
+  context.sends = found->sends;
+  context.urgent = found->of.urgent;
+  context.traffic_class = traffic_class_.load();
+  return context;
+}
+
+}  // namespace dlcp::nccl

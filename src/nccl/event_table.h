@@ -1,0 +1,70 @@
+// What NCCL's profiler events of one communicator have said: collectives, and their operations on
+// the channels. Handles are numbers that are never used twice, so one that is too old, or another
+// communicator's, finds nothing; steps need no memory, they are in the handle.
+//
+// Two rings: when more is outstanding than they hold, the oldest is forgotten, and its messages are
+// exact. NCCL starts collectives on the application's threads, the rest on its progress threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "nccl/abi/types.h"
+#include "nccl/collective.h"
+#include "nccl/layer_order.h"
+#include "util/time.h"
+
+namespace dlcp::nccl {
+
+// What one isend or irecv belongs to.
+struct OpContext {
+  std::uint64_t operation = 0;  // one collective on one channel, in one direction; never reused
+  Collective collective;
+  std::uint32_t ranks = 0;  // of the communicator
+  std::uint32_t steps = 0;  // messages of the operation
+  std::uint32_t step = 0;   // this one, 0-based
+  bool sends = false;
+  bool urgent = false;             // the next forward pass needs the result first
+  int traffic_class = kUndefined;  // of the communicator, where a connection has told it
+};
+
+class EventTable {
+ public:
+  using EventHandle = std::uint64_t;  // 0: none
+
+  explicit EventTable(std::uint32_t ranks);
+
+  EventHandle start_collective(Time now, const Collective& collective);
+  EventHandle start_operation(EventHandle collective, std::uint32_t steps, bool sends);
+  static EventHandle step_of(EventHandle operation, std::uint32_t step);
+  std::optional<OpContext> find(EventHandle step);
+
+  void set_traffic_class(int traffic_class) { traffic_class_.store(traffic_class); }
+
+ private:
+  struct StartedCollective {
+    std::uint64_t number = 0;
+    Collective collective;
+    bool urgent = false;
+  };
+  struct Operation {
+    std::uint64_t number = 0;
+    StartedCollective of;
+    std::uint32_t steps = 0;
+    bool sends = false;
+  };
+
+  const std::uint32_t ranks_;
+  std::mutex mutex_;
+  std::uint64_t collectives_started_;  // their newest number
+  std::uint64_t operations_started_;
+  std::vector<StartedCollective> collectives_;
+  std::vector<Operation> operations_;
+  LayerOrder order_;
+  std::atomic<int> traffic_class_{kUndefined};
+};
+
+}  // namespace dlcp::nccl

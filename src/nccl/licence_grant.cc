@@ -1,0 +1,127 @@
+#include "nccl/licence_grant.h"
+
+namespace dlcp::nccl {
+namespace {
+
+// A ring cuts each chunk into two messages (chunkSteps / sliceSteps of NCCL's Simple protocol).
+constexpr std::uint32_t kMessagesPerChunk = 2;
+
+// The 0-based stage of a ring operation that the context's message belongs to: in its first
+// ranks - 1 stages a loop carries partial sums. Nothing if the operation is not made of such loops.
+std::optional<std::uint32_t> stage_of(const OpContext& context) {
+  const std::uint32_t half = context.ranks - 1;
+  const std::uint32_t stages =
+      context.collective.function == Function::kAllReduce ? 2 * half : half;
+  const std::uint32_t per_loop = stages * kMessagesPerChunk;
+  if (context.steps % per_loop != 0 || context.step >= context.steps) {
+    return std::nullopt;
+  }
+  return context.step % per_loop / kMessagesPerChunk;
+}
+
+bool agree(const TransferAttributes& attributes, const Collective& collective) {
+  return only(attributes.function, collective.function) &&
+         only(attributes.algorithm, collective.algorithm) &&
+         only(attributes.protocol, collective.protocol);
+}
+
+Exact examine(const Collective& collective) {
+  if (collective.function != Function::kAllReduce &&
+      collective.function != Function::kReduceScatter) {
+    return Exact::kFunction;
+  }
+  if (collective.algorithm != Algorithm::kRing) {
+    return Exact::kAlgorithm;
+  }
+  if (collective.protocol != Protocol::kSimple) {
+    return Exact::kProtocol;
+  }
+  return collective.type != gradient::ElementType::kOther ? Exact::kNot : Exact::kType;
+}
+
+}  // namespace
+
+const char* words_for(Exact why) {
+  switch (why) {
+    case Exact::kNot:
+      return "licensed to lose";
+    case Exact::kNoBudget:
+      return "no budget";
+    case Exact::kFunction:
+      return "neither AllReduce nor ReduceScatter";
+    case Exact::kFinalValues:
+      return "final values";
+    case Exact::kOutsideNccl:
+      return "not of a collective";
+    case Exact::kNoProfiler:
+      return "NCCL does not say what its transfers are: DLCP's profiler is not loaded (NCCL 2.27: "
+             "set "
+             "NCCL_PROFILER_PLUGIN to this plugin's file; a profiler of your own takes its place)";
+    case Exact::kUnknown:
+      return "NCCL's profiler does not know the transfer";
+    case Exact::kContradiction:
+      return "setNetAttr and NCCL's profiler contradict each other";
+    case Exact::kAlgorithm:
+      return "the algorithm is not Ring";
+    case Exact::kProtocol:
+      return "the protocol is not Simple";
+    case Exact::kType:
+      return "the data type is not fp32, fp16 or bf16";
+    case Exact::kSteps:
+      return "the operation is not made of ring steps as known from NCCL 2.27 to 2.30";
+  }
+  return "";
+}
+
+Exact ruled_out(const TransferAttributes& attributes) {
+  if (!only(attributes.function, Function::kAllReduce) &&
+      !only(attributes.function, Function::kReduceScatter)) {
+    return Exact::kFunction;
+  }
+  if (!only(attributes.algorithm, Algorithm::kRing)) {
+    return Exact::kAlgorithm;
+  }
+  return only(attributes.protocol, Protocol::kSimple) ? Exact::kNot : Exact::kProtocol;
+}
+
+Verdict judge(const LossTerms& terms, const OpContext& context,
+              const std::optional<TransferAttributes>& attributes) {
+  const Collective& collective = context.collective;
+  if (!terms.any()) {
+    return {Exact::kNoBudget, {}};
+  }
+  if (attributes && !agree(*attributes, collective)) {
+    return {Exact::kContradiction, {}};
+  }
+  if (const Exact why = examine(collective); why != Exact::kNot) {
+    return {why, {}};
+  }
+  if (terms.stated_type != gradient::ElementType::kOther && terms.stated_type != collective.type) {
+    return {Exact::kType, {}};
+  }
+  if (context.ranks < 2 || collective.channels == 0) {
+    return {Exact::kSteps, {}};
+  }
+  const auto stage = stage_of(context);
+  if (!stage) {
+    return {Exact::kSteps, {}};
+  }
+  if (*stage + 1 >= context.ranks) {
+    return {Exact::kFinalValues, {}};
+  }
+  Verdict verdict{Exact::kNot, {}};
+  core::Licence& licence = verdict.licence;
+  licence.result_bytes =
+      collective.count * gradient::element_bytes(collective.type) / collective.channels;
+  licence.ranks = context.ranks;
+  licence.hops = context.ranks;  // no rank knows how many of the others' hops cross the network
+  licence.stage = *stage;
+  licence.budget_ppm = terms.budget_ppm;
+  licence.element = collective.type;
+  using Priority = CommunicatorClass::Priority;
+  licence.urgent = terms.priority == Priority::kUrgent ||
+                   (terms.priority == Priority::kLearned && context.urgent);
+  return verdict;
+}
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,49 @@
+// Decides for each isend and irecv whether it may lose. Everything must hold, else it is exact: a
+// budget; an operation that NCCL itself names; ReduceScatter, or the reduce-scatter half of a ring
+// AllReduce; protocol Simple; a floating-point type. Both ends decide alone, from what their own
+// NCCL says; a message is licensed only if both did.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/licence.h"
+#include "nccl/event_table.h"
+#include "nccl/loss_terms.h"
+#include "nccl/net_attributes.h"
+
+namespace dlcp::nccl {
+
+// Why a message is exact. The first ones are no news: most traffic is so by its nature.
+enum class Exact : std::uint8_t {
+  kNot,          // it is licensed
+  kNoBudget,     // nobody asked
+  kFunction,     // not a reduction to partial sums
+  kFinalValues,  // the all-gather half
+  kOutsideNccl,  // no phandle: NCCL's bootstrap
+  // From here on the user may want to know.
+  kNoProfiler,     // NCCL has not taken our profiler plugin, so nobody says what a transfer is
+  kUnknown,        // it has, but does not know this one
+  kContradiction,  // setNetAttr and the profiler disagree
+  kAlgorithm,
+  kProtocol,
+  kType,
+  kSteps,  // the number of messages is not a ring's as we know it
+};
+constexpr bool worth_saying(Exact why) {
+  return why >= Exact::kNoProfiler;
+}
+const char* words_for(Exact why);
+
+struct Verdict {
+  Exact exact = Exact::kNoBudget;
+  core::Licence licence;  // all but `collective`
+};
+
+// `attributes`: what setNetAttr says, where the interface has it.
+Verdict judge(const LossTerms& terms, const OpContext& context,
+              const std::optional<TransferAttributes>& attributes);
+// What the attributes alone rule out, before anybody is asked; kNot: nothing.
+Exact ruled_out(const TransferAttributes& attributes);
+
+}  // namespace dlcp::nccl

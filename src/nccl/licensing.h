@@ -1,0 +1,42 @@
+// What one connection may lose: asks NCCL what each isend or irecv belongs to, and makes its
+// licence. Costs one comparison per message where nobody has a budget. Used by one thread at a
+// time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/licence.h"
+#include "nccl/context.h"
+#include "nccl/licence_grant.h"
+#include "nccl/loss_terms.h"
+
+namespace dlcp::nccl {
+
+class Licensing {
+ public:
+  // `traffic_class` of the connection's communicator; kUndefined if it has none, or NCCL did not
+  // say.
+  Licensing(Context& context, int traffic_class);
+
+  // For the message that isend or irecv is about to post, of `bytes` at most. No licence: exact.
+  core::Licence next(void* phandle, std::size_t bytes);
+
+ private:
+  Verdict decide(void* phandle);
+  void explain(Exact why);
+
+  Context* context_;
+  std::uint32_t process_budget_ppm_ = 0;
+  std::size_t bytes_min_ = 0;
+  int traffic_class_;
+  LossTerms terms_;
+  std::uint64_t operation_ = 0;    // of the last message
+  std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers come again
+};
+
+// A communicator (or, before NCCL 2.28, the process) begins: says in the log what it may lose.
+// `can_tell`: whether this version of the interface carries what a licence needs.
+void announce_terms(Context& context, int traffic_class, bool can_tell);
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,82 @@
+// Our side of NCCL's profiler interface. Not to profile: it is how NCCL tells what a transfer
+// belongs to. The net plugin asks through the callback that NCCL gave it, with the operation's
+// `phandle`; NCCL then starts a network event with us, on the same thread, under the event of the
+// step.
+//
+// NCCL's activation mask is one number of the process. It stays 0, and NCCL calls none of this,
+// while nobody has a budget.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "nccl/abi/profiler.h"
+#include "nccl/event_table.h"
+#include "nccl/guard.h"
+
+namespace dlcp::nccl::profiler {
+
+// --- for the net plugin ---
+void set_callback(ProfilerCallback callback);  // may be null
+// A communicator may lose something: events, as long as there is one.
+void activate();
+void deactivate();
+// True once NCCL has taken us as its profiler, for at least one communicator.
+bool in_use();
+// Nothing if NCCL does not say. `phandle` as given to isend or irecv; may be null. `traffic_class`
+// is what the connection knows of the communicator, if anything: it is remembered for those that
+// were not told (interface v10 tells one side only).
+std::optional<OpContext> ask(void* phandle, int traffic_class);
+bool activated();
+
+// --- for the tables of each version ---
+ResultCode init(void** context, int* mask, int ranks, DebugLogger logger) noexcept;
+ResultCode finalize(void* context) noexcept;
+
+// Handles as NCCL carries them for us: numbers, never pointers.
+void* start_collective(void* context, const Collective& collective) noexcept;
+void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept;
+void* start_step(void* operation, int step) noexcept;
+void answer(void* context, void* step, const ProfiledNetPlugin& question) noexcept;
+
+template <class Coll>
+Collective collective_of(const Coll& from) {
+  return {function_named(from.func),
+          algorithm_named(from.algo),
+          protocol_named(from.proto),
+          type_named(from.datatype),
+          from.count,
+          from.nChannels};
+}
+
+template <class Event>
+ResultCode start_event(void* context, void** handle, Event* event) noexcept {
+  *handle = nullptr;
+  switch (event->type) {
+    case kProfileColl:
+      *handle = start_collective(context, collective_of(event->coll));
+      break;
+    case kProfileProxyOp:
+      *handle = start_operation(context, event->parentObj, event->proxyOp);
+      break;
+    case kProfileProxyStep:
+      *handle = start_step(event->parentObj, event->proxyStep.step);
+      break;
+    case kProfileNetPlugin:
+      answer(context, event->parentObj, event->netPlugin);
+      break;
+    default:
+      break;
+  }
+  return ResultCode::kSuccess;
+}
+
+inline ResultCode stop_event(void*) noexcept {
+  return ResultCode::kSuccess;  // what is started forgets itself
+}
+inline ResultCode record_event_state(void*, int, void*) noexcept {
+  return ResultCode::kSuccess;
+}
+
+}  // namespace dlcp::nccl::profiler

@@ -1,0 +1,26 @@
+// NCCL's profiler interface, version 4 (NCCL 2.27).
+#include "nccl/abi/profiler_v4.h"
+
+#include "nccl/profiler.h"
+#include "nccl/properties.h"
+
+namespace dlcp::nccl {
+namespace {
+
+ResultCode init(void** context, int* mask, const char*, std::uint64_t, int, int ranks, int,
+                DebugLogger logger) noexcept {
+  return profiler::init(context, mask, ranks, logger);
+}
+
+}  // namespace
+}  // namespace dlcp::nccl
+
+// Without braces after extern "C": inside them a const table has internal linkage.
+extern "C" __attribute__((visibility("default"))) const dlcp::nccl::ProfilerV4 ncclProfiler_v4 = {
+    .name = dlcp::nccl::kPluginName,
+    .init = dlcp::nccl::init,
+    .startEvent = dlcp::nccl::profiler::start_event<dlcp::nccl::ProfilerEventV4>,
+    .stopEvent = dlcp::nccl::profiler::stop_event,
+    .recordEventState = dlcp::nccl::profiler::record_event_state,
+    .finalize = dlcp::nccl::profiler::finalize,
+};

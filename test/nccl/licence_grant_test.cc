@@ -1,0 +1,99 @@
+// The verdict for one message, at its exact boundaries. That nothing else loses is licence_test's.
+#include "nccl/licence_grant.h"
+
+#include "catch.h"
+#include "nccl/collective.h"
+
+namespace {
+
+using namespace dlcp;
+using namespace dlcp::nccl;
+
+OpContext all_reduce_step(std::uint32_t ranks, std::uint32_t step) {
+  OpContext context;
+  context.operation = 1;
+  context.collective = {Function::kAllReduce,
+                        Algorithm::kRing,
+                        Protocol::kSimple,
+                        gradient::ElementType::kBfloat16,
+                        1 << 20,
+                        4};
+  context.ranks = ranks;
+  context.steps = 3 * 2 * (ranks - 1) * 2;
+  context.step = step;
+  return context;
+}
+
+constexpr LossTerms kTerms{.budget_ppm = 10'000};
+constexpr TransferAttributes kRing{1u << 4, 1u << 1, 1u << 2};
+
+}  // namespace
+
+TEST_CASE("a ring's stage follows from the step: two messages a chunk, partial sums first") {
+  for (const std::uint32_t ranks : {2u, 3u, 4u, 64u}) {
+    const std::uint32_t per_loop = 4 * (ranks - 1);
+    for (std::uint32_t step = 0; step < 3 * per_loop; ++step) {
+      const std::uint32_t stage = step % per_loop / 2;
+      const Verdict verdict = judge(kTerms, all_reduce_step(ranks, step), kRing);
+      REQUIRE((verdict.exact == Exact::kNot) == (stage < ranks - 1));
+      REQUIRE((verdict.exact == Exact::kFinalValues) == (stage >= ranks - 1));
+      if (verdict.exact == Exact::kNot) {
+        REQUIRE(verdict.licence.stage == stage);
+      }
+    }
+    CHECK(judge(kTerms, all_reduce_step(ranks, 3 * per_loop), kRing).exact == Exact::kSteps);
+  }
+}
+
+TEST_CASE("a licence carries the channel's share of the result and the user's terms") {
+  OpContext context = all_reduce_step(4, 2);
+  core::Licence licence = judge(kTerms, context, kRing).licence;
+  CHECK(licence.result_bytes == (2 << 20) / 4);
+  CHECK(licence.ranks == 4);
+  CHECK(licence.hops == 4);
+  CHECK(licence.stage == 1);
+  CHECK(licence.budget_ppm == 10'000);
+  CHECK(licence.element == gradient::ElementType::kBfloat16);
+  CHECK_FALSE(licence.urgent);
+  context.urgent = true;
+  CHECK(judge(kTerms, context, kRing).licence.urgent);
+  LossTerms bulk = kTerms;
+  bulk.priority = CommunicatorClass::Priority::kBulk;
+  CHECK_FALSE(judge(bulk, context, kRing).licence.urgent);
+  LossTerms urgent = kTerms;
+  urgent.priority = CommunicatorClass::Priority::kUrgent;
+  CHECK(judge(urgent, all_reduce_step(4, 2), kRing).licence.urgent);
+}
+
+TEST_CASE("an interface without setNetAttr is judged by the profiler alone") {
+  CHECK(judge(kTerms, all_reduce_step(4, 0), std::nullopt).exact == Exact::kNot);
+  CHECK(judge(kTerms, all_reduce_step(4, 0), TransferAttributes{}).exact == Exact::kContradiction);
+}
+
+TEST_CASE("degenerate communicators are exact") {
+  OpContext context = all_reduce_step(2, 0);
+  context.ranks = 1;
+  CHECK(judge(kTerms, context, kRing).exact == Exact::kSteps);
+  context = all_reduce_step(2, 0);
+  context.collective.channels = 0;
+  CHECK(judge(kTerms, context, kRing).exact == Exact::kSteps);
+  CHECK(judge(LossTerms{}, all_reduce_step(2, 0), kRing).exact == Exact::kNoBudget);
+}
+
+TEST_CASE("every reason has words") {
+  for (unsigned why = 0; why <= static_cast<unsigned>(Exact::kSteps); ++why) {
+    CHECK(std::string(words_for(static_cast<Exact>(why))) != "");
+  }
+}
+
+TEST_CASE("words that NCCL does not use, and none, name nothing") {
+  CHECK(function_named(nullptr) == Function::kOther);
+  CHECK(function_named("allreduce") == Function::kOther);
+  CHECK(algorithm_named(nullptr) == Algorithm::kOther);
+  CHECK(protocol_named("SIMPLE128") == Protocol::kOther);
+  CHECK(type_named(nullptr) == gradient::ElementType::kOther);
+  CHECK(type_named("ncclFloat64") == gradient::ElementType::kOther);
+  CHECK_FALSE(only(~0u, Function::kAllReduce));
+  CHECK_FALSE(only(0, Function::kBroadcast));
+  CHECK_FALSE(only(1u << 31, Function::kOther));
+}

@@ -1,0 +1,238 @@
+// Which messages may lose, seen from outside: packets are dropped, and what has arrived is compared
+// with what was sent. Everything but the partial sums of a licensed ring must be exact.
+#include <algorithm>
+#include <cstdint>
+
+#include "catch.h"
+#include "dlcp/communicator_class.h"
+#include "plugin.h"
+#include "ring_hop.h"
+
+namespace {
+
+using namespace dlcp::test;
+using dlcp::cli::AttributeBits;
+using dlcp::cli::CollectiveCall;
+
+constexpr std::size_t kBytes = 256 << 10;
+constexpr int kStepsPerLoop = 2 * 3 * 2;  // all-reduce of 4 ranks, two messages per chunk
+
+const Settings kLossy = {{"DLCP_LOSS_BUDGET", "0.2"},
+                         {"DLCP_LOSS_SCOPE", "data-parallel"},
+                         {"DLCP_MTU", "1500"},
+                         {"DLCP_FAULT", "drop=0.03"}};
+
+Settings lossy_without_budget() {
+  return {kLossy.begin() + 2, kLossy.end()};
+}
+
+// A ring all-reduce of four ranks whose messages are full: loops x 4 chunks of two messages.
+HopRun all_reduce(int loops = 2) {
+  HopRun run;
+  run.bytes = kBytes;
+  run.steps = loops * kStepsPerLoop;
+  run.call.count = static_cast<std::size_t>(loops) * 4 * 2 * kBytes / sizeof(float);
+  return run;
+}
+
+HopRun reduce_scatter() {
+  HopRun run;
+  run.call.function = "ReduceScatter";
+  run.bytes = kBytes;
+  run.steps = 2 * 3 * 2;
+  run.call.count = 2 * 2 * kBytes / sizeof(float);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a licensed all-reduce loses partial sums, and never final values") {
+  set_environment(kLossy);
+  RingHop hop({});
+  const auto lost = hop.run(all_reduce(4));
+  std::size_t partial = 0;
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    const std::size_t stage = i % kStepsPerLoop / 2;
+    INFO("message " << i << ", stage " << stage);
+    CHECK(lost[i] % sizeof(float) == 0);
+    if (stage < 3) {
+      partial += lost[i];
+    } else {
+      CHECK(lost[i] == 0);
+    }
+  }
+  CHECK(partial > 0);
+}
+
+TEST_CASE("every stage of a licensed reduce-scatter may lose") {
+  set_environment(kLossy);
+  RingHop hop({});
+  const auto lost = hop.run(reduce_scatter());
+  CHECK(total({lost.begin(), lost.begin() + 2}) > 0);
+  CHECK(total({lost.begin() + 2, lost.begin() + 4}) > 0);
+}
+
+TEST_CASE("each data type of gradients may lose") {
+  set_environment(kLossy);
+  RingHop hop({});
+  for (const char* type : {"ncclFloat32", "ncclFloat16", "ncclBfloat16"}) {
+    INFO(type);
+    HopRun run = all_reduce();
+    run.call.datatype = type;
+    CHECK(total(hop.run(run)) > 0);
+  }
+}
+
+TEST_CASE("what is no partial sum of floating-point numbers in a Simple ring is exact") {
+  set_environment(kLossy);
+  RingHop hop({});
+  const auto exact = [&](const char* what, auto change) {
+    INFO(what);
+    HopRun run = all_reduce();
+    change(run);
+    CHECK(total(hop.run(run)) == 0);
+  };
+  exact("LL", [](HopRun& r) { r.call.protocol = "LL"; });
+  exact("LL128", [](HopRun& r) { r.call.protocol = "LL128"; });
+  exact("tree", [](HopRun& r) { r.call.algorithm = "TREE"; });
+  exact("PAT", [](HopRun& r) { r.call.algorithm = "PAT"; });
+  exact("int32", [](HopRun& r) { r.call.datatype = "ncclInt32"; });
+  exact("int64", [](HopRun& r) { r.call.datatype = "ncclInt64"; });
+  exact("fp64", [](HopRun& r) { r.call.datatype = "ncclFloat64"; });
+  exact("fp8", [](HopRun& r) { r.call.datatype = "ncclFloat8e4m3"; });
+  exact("all-gather", [](HopRun& r) { r.call.function = "AllGather"; });
+  exact("broadcast", [](HopRun& r) { r.call.function = "Broadcast"; });
+  exact("reduce", [](HopRun& r) { r.call.function = "Reduce"; });
+  exact("send and receive", [](HopRun& r) { r.call.function = "SendRecv"; });
+  exact("short messages", [](HopRun& r) { r.bytes = (64 << 10) - 128; });
+  exact("a length that no ring has", [](HopRun& r) { r.steps = kStepsPerLoop + 4; });
+  CHECK(total(hop.run(all_reduce())) > 0);  // between them, the same connection loses
+}
+
+TEST_CASE("what NCCL does not say, or says twice differently, is exact") {
+  set_environment(kLossy);
+  RingHop hop({});
+  HopRun run = all_reduce();
+  SECTION("no setNetAttr") {
+    run.tells_attributes = false;
+  }
+  SECTION("setNetAttr names another protocol") {
+    run.call.protocol = "LL";
+    run.attributes = bits_of(CollectiveCall{});
+  }
+  SECTION("setNetAttr names several algorithms") {
+    run.attributes = AttributeBits{1u << 4, 3, 1u << 2};
+  }
+  SECTION("another process's proxy does the work") {
+    run.proxy_of_other_process = true;
+  }
+  SECTION("the profiler has forgotten the collective") {
+    run.collective[0] = run.collective[1] =
+        reinterpret_cast<void*>(std::uintptr_t{0x4000000000000777});
+  }
+  CHECK(total(hop.run(run)) == 0);
+}
+
+TEST_CASE("without our profiler everything is exact, and the log says why once") {
+  set_environment(kLossy);
+  take_log();
+  RingHop hop({.profiler_version = 0});
+  CHECK(total(hop.run(all_reduce())) == 0);
+  CHECK(total(hop.run(all_reduce())) == 0);
+  const auto log = take_log();
+  CHECK(std::ranges::count_if(log, [](const std::string& line) {
+          return line.find("profiler is not loaded") != std::string::npos;
+        }) == 2);  // two contexts
+}
+
+TEST_CASE("nobody's budget: no events, no losses") {
+  set_environment(lossy_without_budget());
+  RingHop hop({});
+  CHECK_FALSE(hop.events_wanted());
+  CHECK(total(hop.run(all_reduce())) == 0);
+}
+
+TEST_CASE("a traffic class licenses one communicator, and its own number wins") {
+  const int lossy = dlcp::encode({.budget_ppm = 200'000});
+  const int exact = dlcp::encode({});
+  SECTION("without a budget of the process") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.traffic_class = lossy});
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("exact in spite of the process's budget") {
+    set_environment(kLossy);
+    RingHop hop({.traffic_class = exact});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+  SECTION("only at the sender") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.traffic_class = lossy, .receiver_traffic_class = exact});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+  SECTION("only at the receiver") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.traffic_class = exact, .receiver_traffic_class = lossy});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+  SECTION("that states another data type") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.traffic_class = dlcp::encode(
+                     {.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kBfloat16})});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+}
+
+TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
+  set_environment(kLossy);
+  SECTION("NCCL 2.28") {
+    RingHop hop({.net_version = 11, .profiler_version = 5});
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("NCCL 2.27") {
+    RingHop hop({.net_version = 10, .profiler_version = 4});
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("NCCL 2.25 cannot tell, and says so") {
+    take_log();
+    RingHop hop({.net_version = 9, .profiler_version = 0});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+}
+
+TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
+  set_environment({{"DLCP_LOSS_BUDGET", "0.004"},
+                   {"DLCP_LOSS_SCOPE", "data-parallel"},
+                   {"DLCP_MTU", "1500"},
+                   {"DLCP_FAULT", "drop=0.03"}});
+  RingHop hop({});
+  HopRun run = all_reduce();
+  hop.capture(run);
+  const std::size_t result_bytes = run.call.count * sizeof(float);
+  std::size_t spent_in_all = 0;
+  for (int replay = 0; replay < 5; ++replay) {
+    const auto lost = hop.run(run);
+    std::size_t spent = 0;
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
+    }
+    CHECK(spent <= result_bytes * 4 / 1000);  // P x R x N / H
+    spent_in_all += spent;
+  }
+  CHECK(spent_in_all > result_bytes * 4 / 1000);
+}
+
+TEST_CASE("a third of all packets lost: no more than the budget is missing") {
+  set_environment({{"DLCP_LOSS_BUDGET", "0.01"},
+                   {"DLCP_LOSS_SCOPE", "data-parallel"},
+                   {"DLCP_MTU", "1500"},
+                   {"DLCP_FAULT", "drop=0.3"}});
+  RingHop hop({});
+  const HopRun run = all_reduce();
+  const auto lost = hop.run(run);
+  std::size_t spent = 0;
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
+  }
+  CHECK(spent <= run.call.count * sizeof(float) / 100);
+}
