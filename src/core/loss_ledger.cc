@@ -20,6 +20,7 @@ std::uint64_t LossLedger::budget(const Licence& licence) {
 void LossLedger::open(const Licence& licence) {
   if (licence.collective <= newest_) return;
   newest_ = licence.collective;
+  hop_share_ = licence.hop_share();
   pools_.push_back({licence, budget(licence), 0});
   if (pools_.size() > kPoolsMax) pools_.pop_front();
 }
@@ -48,6 +49,11 @@ bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
 std::uint64_t LossLedger::spent(std::uint64_t collective) const {
   const Pool* pool = find(collective);
   return pool == nullptr ? 0 : pool->spent;
+}
+
+std::uint64_t LossLedger::left(std::uint64_t collective) const {
+  const Pool* pool = find(collective);
+  return pool == nullptr ? 0 : pool->budget - pool->spent;
 }
 
 }  // namespace dlcp::core

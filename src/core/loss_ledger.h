@@ -1,10 +1,13 @@
-// Holds the losses of one receiving connection to the user's budget P, end to end and per rank.
+// Holds the losses of one connection to the user's budget P, end to end and per rank.
 //
 // A result of R bytes is the sum of N ranks' contributions: R x N in all. A byte lost in stage s
 // (0-based) of a ring takes s + 1 of them. Each of the H ranks of the ring that receive over the
 // network may take away P x R x N / H per collective and channel, so all together at most P of
 // every rank's result, wherever the losses fall. The pool is common to the collective's messages; a
 // message may empty it, but may not lose more than kMessageShareMax of itself.
+//
+// The receiver's ledger decides. The sender keeps another by what STOP tells, so that it can repair
+// at once what the receiver will not go without.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +31,11 @@ class LossLedger {
   // True when the message may go without `lost_bytes` of its `message_bytes`: they are then spent.
   bool reserve(const Licence& licence, std::uint64_t lost_bytes, std::uint64_t message_bytes);
 
-  std::uint64_t spent(std::uint64_t collective) const;  // contributions; 0 for a forgotten one
+  // Contributions, of a collective; 0 of a forgotten one.
+  std::uint64_t spent(std::uint64_t collective) const;
+  std::uint64_t left(std::uint64_t collective) const;
+  // Of the newest collective; 0 before there is one.
+  double hop_share() const { return hop_share_; }
 
  private:
   struct Pool {
@@ -39,6 +46,7 @@ class LossLedger {
   const Pool* find(std::uint64_t collective) const;
 
   std::uint64_t newest_ = 0;
+  double hop_share_ = 0;
   RingQueue<Pool> pools_;  // ascending
 };
 

@@ -27,6 +27,9 @@ class LossySends {
   void refresh(Time now, Duration round_trip, const SendQueue& queue);
   // Nothing is heard: say it again for every message.
   void on_silence();
+  // What was said a round trip ago, or twice as long as the last time, is said again.
+  void on_timeout(Time now, Duration round_trip);
+  Time next_timeout(Duration round_trip) const;
 
   // The next SENT_ONCE to be sent, with destination, message_bytes and echo still to be filled in.
   struct Due {
@@ -44,6 +47,8 @@ class LossySends {
     std::vector<wire::PathMark> marks;
     std::size_t to_say = 0;  // on the last so many of the marks' paths
     Time said_at{};
+    unsigned repeats = 0;  // because time had passed
+    Time again_at(Duration round_trip) const;
   };
   void say_on_all(Message& message);
 

@@ -53,7 +53,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         config_.paths <= LossySends::kPathsMax;
   queue_.push(request, message, licensed ? &licence : nullptr);
-  if (licensed) loss_budget_ = licence.hop_share();
+  if (licensed) ledger_.open(licence);
   refresh_probe_timer(now);
 }
 
@@ -162,7 +162,8 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
     }
   }
   in_flight_ -= std::min(in_flight_, static_cast<std::uint32_t>(losses_.size()));
-  sample.loss_budget = loss_budget_;
+  sample.loss_budget = ledger_.hop_share();
+  if (sample.forgone_packets > 0) queue_.need_beyond(ledger_);
 }
 
 void SendConnection::on_ping(Time now, const wire::Ping& ping) {
@@ -226,7 +227,7 @@ void SendConnection::refresh_probe_timer(Time now) {
 
 Time SendConnection::next_timeout() const {
   if (failed()) return kNever;
-  Time next = std::min(probe_at_, flight_.deadline());
+  Time next = std::min({probe_at_, flight_.deadline(), lossy_.next_timeout(round_trip())});
   if (!open()) next = std::min(next, handshake_.next_timeout());
   if (open() && window_open() && queue_.has_next()) next = std::min(next, pacer_.next());
   if (owed_since_ != kNever) {
@@ -253,6 +254,7 @@ void SendConnection::on_timeout(Time now) {
     collect_losses(now, sample);
     if (!losses_.empty()) congestion_->on_ack(sample);
   }
+  lossy_.on_timeout(now, round_trip());
   if (probe_at_ <= now) {
     probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
     ++probes_unanswered_;
@@ -359,7 +361,10 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
   wants_room_ = false;
   if (!open()) return count;
   const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
-  while (count < out.size()) {
+  for (;;) {
+    // Right behind the message that it ends, before the next one.
+    if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
+    if (count == out.size()) break;
     const auto chunk = queue_.next();
     if (!chunk) break;
     if (!window_open()) {
@@ -379,7 +384,6 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;
     ++count;
   }
-  if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
   if (count > 0) refresh_probe_timer(now);
   return count;
 }

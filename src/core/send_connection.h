@@ -87,18 +87,18 @@ class SendConnection {
   Handshake handshake_;
   SendQueue queue_;
   LossySends lossy_;
+  LossLedger ledger_;
   Flight flight_;
   PathSet paths_;
   std::unique_ptr<CongestionControl> congestion_;
   Pacer pacer_;
   RttEstimator rtt_;
 
-  std::uint32_t in_flight_ = 0;  // packets sent, neither acknowledged nor declared lost
+  std::uint32_t in_flight_ = 0;  // packets neither acknowledged nor declared lost
   std::uint32_t credit_ = 1;     // window the receiver granted, in packets
   std::uint32_t reserve_ = 1;    // what remains of it after a pause (see credit_pool.h)
   std::uint8_t credit_epoch_ = 0;
   std::uint32_t duplicates_ = 0;  // the receiver has reported so far
-  double loss_budget_ = 0;        // share of packets; of the newest licence
   bool limited_ = false;          // the window stopped us since the last ACK
   Burst burst_;
   bool wants_room_ = false;

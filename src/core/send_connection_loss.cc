@@ -20,7 +20,7 @@ std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
     frame.message_bytes = static_cast<std::uint32_t>(queue_.message_bytes(due->message));
     frame.echo = wire::wire_time(now);
     frame.path = due->path;
-    frame.urgent = queue_.urgent(due->message);
+    frame.urgent = queue_.licence(due->message).urgent;
     frame.marks = *due->marks;
     arena.emit(frame, due->path, to_, out[count]);
     out[count++].traffic_class =  // behind the data, never past it
@@ -50,12 +50,15 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   if (!open()) return;
   heard(now);
   const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
+  if (queue_.forgoes(number)) {
+    ledger_.reserve(queue_.licence(number), stop.lost_bytes, queue_.message_bytes(number));
+  }
   SendQueue::Acked acked;
   queue_.stop(number, acked);
   in_flight_ -= std::min(in_flight_, acked.in_flight);
   // Most of what was given up had not been declared lost yet: this is where it shows.
   const std::uint32_t given_up = stop.lost_bytes / handshake_.payload_bytes();
-  AckSample sample{.now = now, .round_trip = round_trip(), .loss_budget = loss_budget_};
+  AckSample sample{.now = now, .round_trip = round_trip(), .loss_budget = ledger_.hop_share()};
   if (given_up > acked.forgone && acked.in_flight > 0) {
     sample.forgone_packets = std::min(given_up - acked.forgone, acked.in_flight);
     sample.acked_packets = acked.in_flight - sample.forgone_packets;

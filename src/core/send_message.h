@@ -7,7 +7,6 @@
 #include <span>
 
 #include "core/endpoint.h"
-#include "gradient/magnitude.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
@@ -46,8 +45,7 @@ struct SendMessage {
 
   // A licensed message is sent from `start` on, so that no element is always at the end, and in
   // groups of at most 64 chunks: within one, first those that are protected, then the droppable.
-  gradient::ElementType element = gradient::ElementType::kOther;
-  bool urgent = false;
+  Licence licence;
   std::uint32_t start = 0;
   std::uint32_t group = 0;        // the group's chunks have turns [group, group_end)
   std::uint32_t group_end = 0;    // 0: no group has been made yet

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "wire/serial.h"
 
@@ -28,8 +29,7 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message,
   added.lost.reset(added.chunks);
   if (licence == nullptr) return;
   added.licensed = added.forgoes = true;
-  added.element = licence->element;
-  added.urgent = licence->urgent;
+  added.licence = *licence;
 }
 
 std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
@@ -63,7 +63,7 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
   for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
     const ChunkView chunk = view({next_new_message_, message.chunk_at(turn)});
     const bool droppable =
-        judge_.judge(message.element, chunk.payload) == gradient::Worth::kDroppable;
+        judge_.judge(message.licence.element, chunk.payload) == gradient::Worth::kDroppable;
     const std::uint64_t bit = std::uint64_t{1} << (turn - message.group);
     if (droppable) message.group_droppable |= bit;
     (droppable && posted ? message.group_then : message.group_first) |= bit;
@@ -91,7 +91,7 @@ TrafficClass SendQueue::class_of(ChunkRef chunk) const {
   const SendMessage& message = at(chunk.message);
   if (!message.forgoes) return TrafficClass::kExact;
   const bool droppable = message.group_droppable >> (message.turn(chunk.chunk) - message.group) & 1;
-  if (message.urgent) {
+  if (message.licence.urgent) {
     return droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
   }
   return droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
@@ -101,7 +101,7 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
   if (!all_sent(number)) return LicensedEnd::kNothing;
   if (!new_allowed()) return LicensedEnd::kEverything;
   const SendMessage& next = at(next_new_message_);
-  const bool follows = next.licensed && next.urgent == at(number).urgent;
+  const bool follows = next.licensed && next.licence.urgent == at(number).licence.urgent;
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
@@ -139,6 +139,25 @@ void SendQueue::need(std::uint64_t number) {
   SendMessage& message = at(number);
   message.forgoes = false;
   lost_total_ += message.lost_count;
+}
+
+// The oldest messages have the first claim.
+void SendQueue::need_beyond(const LossLedger& spent) {
+  std::uint64_t collective = 0;
+  std::uint64_t claimed = 0;  // contributions, of this collective
+  for (std::uint64_t number = first_; number < end_message(); ++number) {
+    SendMessage& message = at(number);
+    if (!message.forgoes || message.lost_count == 0) continue;
+    if (std::exchange(collective, message.licence.collective) != message.licence.collective)
+      claimed = 0;
+    const std::uint64_t lost = std::uint64_t{message.lost_count} * payload_bytes_;
+    claimed += lost * message.licence.cost();
+    if (lost <= message.bytes.size() / LossLedger::kMessageShareMax &&
+        claimed <= spent.left(collective))
+      continue;
+    claimed -= lost * message.licence.cost();
+    need(number);
+  }
 }
 
 void SendQueue::stop(std::uint64_t number, Acked& result) {

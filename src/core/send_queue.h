@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/endpoint.h"
+#include "core/loss_ledger.h"
 #include "core/send_message.h"
 #include "dlcp/traffic_class.h"
 #include "gradient/magnitude_quantile.h"
@@ -48,9 +49,11 @@ class SendQueue {
   // True while what is lost of the message is not sent again: until it is done or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
-  bool urgent(std::uint64_t message) const { return at(message).urgent; }
+  const Licence& licence(std::uint64_t message) const { return at(message).licence; }
   // The receiver wants all of it: from now on it is sent like any exact message.
   void need(std::uint64_t message);
+  // The same for messages that have lost more than what the ledger has left for them.
+  void need_beyond(const LossLedger& spent);
 
   // Receives posted so far, as the peer last said; never goes back.
   void set_posted(std::uint64_t posted);

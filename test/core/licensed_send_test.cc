@@ -218,9 +218,48 @@ TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that se
     said.push_back(due->path);
   CHECK(said == std::vector<int>{6, 5, 7});
 
+  CHECK(lossy.next_timeout(100us) == start + 175us);
+  lossy.on_timeout(start + 174us, 100us);
+  CHECK_FALSE(lossy.due());
+  lossy.on_timeout(start + 175us, 100us);
+  CHECK(lossy.due());
+  CHECK(lossy.next_timeout(100us) == kNever);
+  while (lossy.pop_due(start + 175us)) {
+  }
+  CHECK(lossy.next_timeout(100us) == start + 375us);  // twice as long
+
   lossy.on_silence();
   CHECK(lossy.due());
   sender.queue.need(0);
   lossy.refresh(start + 80us, 100us, sender.queue);
   CHECK_FALSE(lossy.due());
+}
+
+TEST_CASE("what the ledger has no room for is repaired before the receiver has to ask") {
+  // Four messages of one collective, whose pool is worth 40 chunks of stage 0.
+  Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
+  Sender sender;
+  LossLedger ledger;
+  ledger.open(licence);
+  REQUIRE(ledger.left(1) == 40 * kPayload);
+  for (int message = 0; message < 4; ++message)
+    sender.push_floats(std::vector<float>(100 * kPayload / 4, 1.0f), licence);
+  sender.send_all();
+  const auto lose = [&](std::uint64_t message, std::uint32_t chunks) {
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk)
+      sender.queue.mark_lost({message, chunk});
+    sender.queue.need_beyond(ledger);
+  };
+  lose(0, 25);  // no more of one message
+  lose(1, 15);
+  CHECK(sender.queue.forgoes(0));
+  CHECK(sender.queue.forgoes(1));
+  CHECK_FALSE(sender.queue.next());
+  lose(2, 1);
+  CHECK_FALSE(sender.queue.forgoes(2));
+  CHECK(sender.queue.next()->message == 2);
+  lose(0, 26);
+  CHECK_FALSE(sender.queue.forgoes(0));
+  lose(3, 1);  // room again
+  CHECK(sender.queue.forgoes(3));
 }
