@@ -29,6 +29,14 @@ struct Wire {
   bool gone = false;              // the card has been pulled out
   std::function<bool(std::span<const std::byte> datagram)> keep;  // false: the packet is lost
 
+  // As if the datagram had come in at that side.
+  void put(std::size_t side, std::vector<std::byte> datagram) {
+    const std::lock_guard lock(mutex);
+    packets[side].push_back(std::move(datagram));
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto told = write(readable[side], &one, sizeof one);
+  }
+
   ~Wire() {
     close(readable[0]);
     close(readable[1]);

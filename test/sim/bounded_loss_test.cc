@@ -183,6 +183,41 @@ TEST_CASE("on a clean network nothing licensed is lost, however short of process
   });
 }
 
+TEST_CASE("traffic that waits in other queues, and overtakes, makes nobody lose anything") {
+  for_each_seed(20, [](std::uint64_t seed) {
+    Rng rng(seed);
+    Ring ring;
+    ring.budget_ppm = 250'000;
+    ring.collectives = 6;
+    WorldConfig config = ring_world(ring, seed);
+    const auto host = host_of(10'000'000'000);
+    config.network = datapath::sim::leaf_spine(2, 4, 2, host, host.link);
+    config.network.port.queue_bytes = config.network.port.early_bytes = 16 << 20;
+    config.network.seed = seed;
+    World world(config);
+    for (std::size_t spine = 0; spine < 4; ++spine) {
+      auto link = host.link;
+      link.rate = 500'000'000 + rng.below(3'000'000'000);
+      for (std::size_t leaf = 0; leaf < 2; ++leaf)
+        world.network().leaf_to_spine(leaf, spine).link().set_config(link);
+    }
+    run_ring(world, ring);
+    for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
+      for (Message& message : world.flow(rank).messages) {
+        message.send_licence.urgent = rng.chance(0.5);  // the receiver need not know
+        if (rng.chance(0.2)) message.send_licence = {};
+      }
+    }
+    for (HostIndex from = 0; from < 4; ++from) {
+      const std::size_t beside = world.open_flow(from, (from + 2) % 4);
+      for (int i = 0; i < 20; ++i)
+        world.transfer(beside, ring.message_bytes);
+    }
+    world.finish(20s);
+    CHECK(world.sum(Counter::kBytesLost) == 0);
+  });
+}
+
 TEST_CASE("messages licensed at one end only are exact, and arrive") {
   for_each_seed(40, [](std::uint64_t seed) {
     Rng rng(seed);

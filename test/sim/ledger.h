@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -34,8 +35,10 @@ struct Message {
   Time send_at;              // not posted before
   Time receive_at;
   std::span<const std::byte> expected;
-  std::vector<std::byte> source;  // given back (freed) when the send is done
-  std::vector<std::byte> buffer;  // guards around `capacity` bytes
+  bool known_late = false;         // expected is known only when it is sent
+  std::vector<std::byte> content;  // then this, from when it is
+  std::vector<std::byte> source;   // given back (freed) when the send is done
+  std::vector<std::byte> buffer;   // guards around `capacity` bytes
   std::size_t placed = 0;
   core::Licence send_licence;
   core::Licence receive_licence;
@@ -77,6 +80,12 @@ class Ledger {
 
   std::deque<Flow>& flows() { return flows_; }
   Message& plan(std::size_t flow, std::size_t bytes, std::size_t capacity);
+  // The content of a message that was planned with known_late; it may now be sent.
+  void provide(Time now, Message& message, std::span<const std::byte> content);
+  // Sees each message as it was received, before its memory is given back.
+  using ReceiveHook =
+      std::function<void(std::size_t flow, std::size_t message, std::span<const std::byte> body)>;
+  void set_receive_hook(ReceiveHook hook) { receive_hook_ = std::move(hook); }
   static core::RequestId request_id(std::size_t flow, std::size_t message) {
     return static_cast<core::RequestId>(flow) << 32 | message;
   }
@@ -115,6 +124,7 @@ class Ledger {
   void receive_done(Time now, Place place, const core::Event& event);
   void closed(Time now, HostIndex host, const core::Event& event);
 
+  ReceiveHook receive_hook_;
   std::uint64_t next_shift_;
   std::deque<Flow> flows_;
   using Buffers = std::map<const std::byte*, Place>;

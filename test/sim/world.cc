@@ -58,6 +58,17 @@ Message& World::transfer(std::size_t index, std::size_t bytes, Time send_at, Tim
   return message;
 }
 
+Message& World::transfer_later(std::size_t index, std::size_t bytes) {
+  Message& message = transfer(index, bytes, kNever);
+  message.known_late = true;
+  return message;
+}
+
+void World::provide(std::size_t index, std::size_t number, std::span<const std::byte> content) {
+  ledger_.provide(now(), flow(index).messages[number], content);
+  hosts_[flow(index).from]->kick();
+}
+
 void World::close_sender(std::size_t index) {
   if (flow(index).send_closed) return;
   ledger_.on_close(index, true);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,9 @@ class World {
   // times given. The receive's buffer is larger than the message by `spare`.
   Message& transfer(std::size_t flow, std::size_t bytes, Time send_at = {}, Time receive_at = {},
                     std::size_t spare = 0);
+  // One more whose content is provided later; it is sent then. The receive is posted at once.
+  Message& transfer_later(std::size_t flow, std::size_t bytes);
+  void provide(std::size_t flow, std::size_t message, std::span<const std::byte> content);
   void close_sender(std::size_t flow);
   void close_receiver(std::size_t flow);
 
