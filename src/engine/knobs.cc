@@ -88,6 +88,10 @@ constexpr Knob kKnobs[] = {
     {"DLCP_LOSS_MIN_BYTES", KnobType::kBytes, "bytes", "64K", 1, 1 << 30, nullptr, nullptr,
      "shorter messages are exact, whatever the budget",
      [](Settings& s, const KnobValue& v) { s.loss_bytes_min = v.integer; }},
+    {"DLCP_TUNER_MARGIN", KnobType::kNumber, "share", "0.1", 0, 1, nullptr, nullptr,
+     "reductions that may lose are steered to Ring and Simple where NCCL expects that to take at "
+     "most so much longer than its best choice",
+     [](Settings& s, const KnobValue& v) { s.tuner_margin = v.number; }},
     {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",

@@ -41,6 +41,7 @@ struct Settings {
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact
   bool loss_data_parallel = false;    // the user vouches for every reduction of the job
   std::size_t loss_bytes_min = std::size_t{64} << 10;
+  double tuner_margin = 0.1;
   std::string classes_file;  // empty: none
   TrafficClassTable classes = kTrafficClasses;
 

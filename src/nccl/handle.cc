@@ -12,13 +12,14 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
-constexpr std::uint8_t kHandleVersion = 1;
+constexpr std::uint8_t kHandleVersion = 2;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
 constexpr std::size_t kPluginVersionBytes = 16;
 constexpr std::size_t kTokenAt = 28;
 constexpr std::size_t kAddressAt = 36;
-constexpr std::size_t kChecksumAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
+constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
+constexpr std::size_t kChecksumAt = kTermsAt + 12;
 constexpr std::size_t kTicketAt = kHandleBytes - 8;
 static_assert(kChecksumAt + 4 <= kTicketAt);
 
@@ -74,6 +75,9 @@ void encode_handle(const Handle& handle, HandleBytes out) {
               std::min(handle.plugin_version.size(), kPluginVersionBytes - 1));
   put(out, kTokenAt, handle.listener_token);
   std::ranges::copy(handle.address.bytes, out.begin() + kAddressAt);
+  put(out, kTermsAt, handle.terms.budget_ppm);
+  put(out, kTermsAt + 4, handle.terms.bytes_min);
+  put(out, kTermsAt + 8, handle.terms.margin_ppm);
   put(out, kChecksumAt, crc32c(out.first(kChecksumAt)));
 }
 
@@ -105,7 +109,24 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   handle.listener_token = get<std::uint64_t>(bytes, kTokenAt);
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
+  handle.terms = {get<std::uint32_t>(bytes, kTermsAt), get<std::uint32_t>(bytes, kTermsAt + 4),
+                  get<std::uint32_t>(bytes, kTermsAt + 8)};
   return handle;
+}
+
+Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
+  if (ours == theirs) {
+    return Unit{};
+  }
+  const auto words = [](const AgreedTerms& terms) {
+    return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",
+                       terms.budget_ppm / 1e4, terms.bytes_min, terms.margin_ppm / 1e6);
+  };
+  return Error{
+      ErrorCode::kInvalidUsage,
+      fmt::format("the peer's rank {}, this one {}", words(theirs), words(ours)),
+      "set DLCP_LOSS_BUDGET, DLCP_LOSS_MIN_BYTES, DLCP_TUNER_MARGIN and the communicator's "
+      "trafficClass alike on all ranks"};
 }
 
 std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {

@@ -4,8 +4,8 @@
 // memory.
 //
 // Layout, little-endian: magic (8), handle version, wire version, address size, zero, plugin
-// version (16, zero-padded), listener token (8), address (60), CRC-32C of all before (4), zeros,
-// ticket (8).
+// version (16, zero-padded), listener token (8), address (60), loss terms (12), CRC-32C of all
+// before (4), zeros, ticket (8).
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,21 @@
 
 namespace dlcp::nccl {
 
+// What ranks must have set alike. The tuner steers by it, and ranks that take different algorithms
+// for one collective hang.
+struct AgreedTerms {
+  std::uint32_t budget_ppm = 0;
+  std::uint32_t bytes_min = 0;
+  std::uint32_t margin_ppm = 0;
+
+  friend bool operator==(const AgreedTerms&, const AgreedTerms&) = default;
+};
+
 struct Handle {
   std::uint64_t listener_token = 0;
   wire::EndpointAddress address;
   std::string plugin_version;  // for messages; cut to 15 characters
+  AgreedTerms terms;
 };
 
 using HandleBytes = std::span<std::byte, kHandleBytes>;
@@ -30,6 +41,9 @@ using HandleBytes = std::span<std::byte, kHandleBytes>;
 void encode_handle(const Handle& handle, HandleBytes out);
 // kInvalidUsage, naming both sides, for whatever encode_handle of this version has not made.
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
+
+// Refuses ranks that would not decide alike, naming both sides.
+Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs);
 
 // 0 until the connecting side has put something there.
 std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+#include <mutex>
+
 #include "engine/registry.h"
 #include "nccl/log.h"
 #include "nccl/profiler.h"
@@ -11,6 +15,41 @@ namespace {
 
 // What a context says once, beside the reasons of Exact.
 constexpr unsigned kContract = 31;
+
+// The budgets of the open contexts, for the tuner, which knows a communicator by its id only.
+class Budgets {
+ public:
+  void set(const Context& context, std::uint32_t budget_ppm) {
+    const std::lock_guard lock(mutex_);
+    of_context_[context.id()] = {context.comm_id(), budget_ppm};
+  }
+  void forget(const Context& context) {
+    const std::lock_guard lock(mutex_);
+    of_context_.erase(context.id());
+  }
+  std::optional<std::uint32_t> find(std::uint64_t comm_id) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [context, entry] : of_context_) {
+      if (entry.comm_id == comm_id) {  // several ranks of one process: all alike
+        return entry.budget_ppm;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t comm_id = 0;
+    std::uint32_t budget_ppm = 0;
+  };
+  std::mutex mutex_;
+  std::map<core::ContextId, Entry> of_context_;
+};
+
+Budgets& budgets() {
+  static Budgets* const all = new Budgets;  // never destroyed: NCCL's threads may outlive exit
+  return *all;
+}
 
 std::string name_of(const Context& context) {
   return context.comm_id() == 0 ? "this process's communicators"
@@ -89,6 +128,9 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
     return;  // listen will say it
   }
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, traffic_class);
+  if (context.comm_id() != 0) {
+    budgets().set(context, terms.budget_ppm);
+  }
   if (!terms.any() || !context.first_to_say(kContract)) {
     return;
   }
@@ -101,6 +143,35 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
   profiler::activate();
   context.set_may_lose();
   say({engine::LogLevel::kInfo, fmt::format("{} {}", name_of(context), contract(terms))});
+}
+
+void forget_terms(Context& context) {
+  if (context.may_lose()) {
+    profiler::deactivate();
+  }
+  budgets().forget(context);
+}
+
+AgreedTerms agreed_terms(const Context& context) {
+  const auto setup = engine::Registry::of_process().setup();
+  if (!setup->ok()) {
+    return {};
+  }
+  const engine::Settings& settings = setup->value().settings;
+  const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.traffic_class());
+  if (!terms.any()) {
+    return {};
+  }
+  return {terms.budget_ppm, static_cast<std::uint32_t>(settings.loss_bytes_min),
+          static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6))};
+}
+
+std::uint32_t budget_of(std::uint64_t comm_id) {
+  if (const auto own = budgets().find(comm_id)) {
+    return *own;
+  }
+  const auto setup = engine::Registry::of_process().setup();
+  return setup->ok() ? setup->value().settings.loss_budget_ppm : 0;
 }
 
 }  // namespace dlcp::nccl

@@ -8,6 +8,7 @@
 
 #include "core/licence.h"
 #include "nccl/context.h"
+#include "nccl/handle.h"
 #include "nccl/licence_grant.h"
 #include "nccl/loss_terms.h"
 
@@ -38,5 +39,12 @@ class Licensing {
 // A communicator (or, before NCCL 2.28, the process) begins: says in the log what it may lose.
 // `can_tell`: whether this version of the interface carries what a licence needs.
 void announce_terms(Context& context, int traffic_class, bool can_tell);
+// A communicator ends.
+void forget_terms(Context& context);
+
+// What ranks of this context must have set alike.
+AgreedTerms agreed_terms(const Context& context);
+// Of the communicator with that id, if its context is open; else, and for 0, the process's.
+std::uint32_t budget_of(std::uint64_t comm_id);
 
 }  // namespace dlcp::nccl

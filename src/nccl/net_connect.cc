@@ -30,7 +30,8 @@ ResultCode start_listening(Context& context, int device, HandleBytes handle, voi
   comm->engine = std::move(engine).value();
   const auto listening = comm->engine->listen(context.id());
   comm->listener = listening.id;
-  encode_handle({listening.token, comm->engine->address(), DLCP_VERSION}, handle);
+  encode_handle({listening.token, comm->engine->address(), DLCP_VERSION, agreed_terms(context)},
+                handle);
   *listen_comm = comm.release();
   return ResultCode::kSuccess;
 }
@@ -49,6 +50,10 @@ ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
   if (auto reachable = engine.value()->check_reachable(peer->address); !reachable) {
     context.object_closed(true);
     return refuse(reachable.error());
+  }
+  if (auto alike = check_terms(agreed_terms(context), peer->terms); !alike) {
+    context.object_closed(true);
+    return refuse(alike.error());
   }
   set_ticket(handle, context.keep_pending(engine.value()->connect(
                          context.id(), peer->listener_token, peer->address)));

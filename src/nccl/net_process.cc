@@ -57,8 +57,8 @@ ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept {
 ResultCode finalize_communicator(void* context) noexcept {
   return guarded("finalize", [&] {
     auto* owned = static_cast<Context*>(context);
-    if (owned != nullptr && owned->may_lose()) {
-      profiler::deactivate();
+    if (owned != nullptr) {
+      forget_terms(*owned);
     }
     if (owned != nullptr && owned->finish()) {
       delete owned;  // else it is left to the objects that NCCL has not closed

@@ -11,6 +11,7 @@
 #include "nccl/abi/profiler_v4.h"
 #include "nccl/abi/profiler_v5.h"
 #include "nccl/abi/profiler_v6.h"
+#include "nccl/abi/tuner.h"
 
 #define AT(type, field, offset) static_assert(offsetof(dlcp::nccl::type, field) == (offset))
 #define SIZE(type, bytes) static_assert(sizeof(dlcp::nccl::type) == (bytes))
@@ -342,6 +343,17 @@ AT(ProfilerEventV6, ceColl.stream, 104);
   SLOT(type, stopEvent, 3);        \
   SLOT(type, recordEventState, 4); \
   SLOT(type, finalize, 5)
+#define TUNER(type, slots, last)       \
+  SIZE(type, (slots) * sizeof(void*)); \
+  SLOT(type, name, 0);                 \
+  SLOT(type, init, 1);                 \
+  SLOT(type, getCollInfo, 2);          \
+  SLOT(type, last, 3)
+TUNER(TunerV3, 4, destroy);
+TUNER(TunerV4, 4, destroy);
+TUNER(TunerV5, 4, finalize);
+TUNER(TunerV6, 5, finalize);
+SLOT(TunerV6, getChunkSize, 4);
 PROFILER(ProfilerV4);
 PROFILER(ProfilerV5);
 PROFILER(ProfilerV6);

@@ -35,11 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(bytes.data(), data, std::min(size, bytes.size()));
   decode(bytes);
   std::memcpy(bytes.data(), "DLCPnet", 8);
-  bytes[8] = std::byte{1};
+  bytes[8] = std::byte{2};
   bytes[9] = std::byte{wire::kWireVersion};
-  const std::uint32_t crc = crc32c(std::span(bytes).first(96));
+  const std::uint32_t crc = crc32c(std::span(bytes).first(108));
   for (std::size_t i = 0; i < 4; ++i) {
-    bytes[96 + i] = static_cast<std::byte>(crc >> (8 * i));
+    bytes[108 + i] = static_cast<std::byte>(crc >> (8 * i));
   }
   decode(bytes);
   return 0;

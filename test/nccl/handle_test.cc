@@ -18,7 +18,7 @@ nccl::Handle example() {
   address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
   address.ports[0] = 50000;
   address.port_count = 1;
-  return {0x1122334455667788u, dlcp::datapath::encode(address), "1.2.3"};
+  return {0x1122334455667788u, dlcp::datapath::encode(address), "1.2.3", {10'000, 65'536, 100'000}};
 }
 
 std::string refusal(const Handle& bytes) {
@@ -39,6 +39,7 @@ TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
   CHECK(decoded->listener_token == example().listener_token);
   CHECK(decoded->address == example().address);
   CHECK(decoded->plugin_version == "1.2.3");
+  CHECK(decoded->terms == example().terms);
 }
 
 TEST_CASE("foreign handles are refused in words that name both sides") {
@@ -53,6 +54,18 @@ TEST_CASE("foreign handles are refused in words that name both sides") {
   nccl::encode_handle(example(), bytes);
   bytes[40] ^= std::byte{1};
   CHECK_THAT(refusal(bytes), Contains("damaged"));
+}
+
+TEST_CASE("ranks that would choose different algorithms are refused, naming both sides") {
+  const auto terms = example().terms;
+  CHECK(nccl::check_terms(terms, terms).ok());
+  const auto refused = nccl::check_terms({}, terms);
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().message(), Contains("the peer's rank may lose 1%") &&
+                                            Contains("this one may lose 0%") &&
+                                            Contains("DLCP_LOSS_BUDGET"));
+  CHECK_FALSE(nccl::check_terms({terms.budget_ppm, 1, terms.margin_ppm}, terms).ok());
+  CHECK_FALSE(nccl::check_terms({terms.budget_ppm, terms.bytes_min, 0}, terms).ok());
 }
 
 TEST_CASE("no single damaged byte before the ticket is accepted") {

@@ -1,0 +1,74 @@
+// What the tuner does to NCCL's cost table, at its boundaries.
+#include "nccl/tuner.h"
+
+#include <array>
+#include <vector>
+
+#include "catch.h"
+
+namespace {
+
+using namespace dlcp::nccl;
+using tuner::steer;
+using tuner::Steering;
+
+constexpr Steering kSteering{.ranks = 4, .bytes_min = 64 << 10, .margin = 0.1};
+constexpr std::size_t kProtocols = 3;
+constexpr std::size_t kRingSimple = 1 * kProtocols + 2;
+constexpr std::size_t kEnough = std::size_t{4 * 2 * 2} * (64 << 10);
+
+// Tree LL, LL128, Simple; Ring LL, LL128, Simple; five more algorithms that are not allowed.
+std::vector<float> costs(float ring_simple, float best) {
+  std::vector<float> table(7 * kProtocols, kNotAllowed);
+  table[0] = best * 3;
+  table[1] = best;
+  table[3] = best * 2;
+  table[kRingSimple] = ring_simple;
+  return table;
+}
+
+bool steered(const Steering& steering, Function function, std::size_t bytes,
+             std::vector<float> table) {
+  const std::vector<float> before = table;
+  const bool did = steer(steering, function, bytes, table, kProtocols);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    REQUIRE(table[i] == (did && i == kRingSimple ? 0.0F : before[i]));
+  }
+  return did;
+}
+
+}  // namespace
+
+TEST_CASE("Ring and Simple wins where it costs at most the margin more than the best") {
+  CHECK(steered(kSteering, Function::kAllReduce, kEnough, costs(100, 100)));
+  CHECK(steered(kSteering, Function::kReduceScatter, kEnough, costs(109.9F, 100)));
+  CHECK_FALSE(steered(kSteering, Function::kAllReduce, kEnough, costs(110.1F, 100)));
+  CHECK(steered(kSteering, Function::kAllReduce, kEnough, costs(50, 100)));
+}
+
+TEST_CASE("what NCCL does not allow stays so") {
+  CHECK_FALSE(steered(kSteering, Function::kAllReduce, kEnough, costs(kNotAllowed, 100)));
+}
+
+TEST_CASE("other functions and messages too short for a licence are left to NCCL") {
+  CHECK_FALSE(steered(kSteering, Function::kAllGather, kEnough, costs(100, 100)));
+  CHECK_FALSE(steered(kSteering, Function::kBroadcast, kEnough, costs(100, 100)));
+  CHECK_FALSE(steered(kSteering, Function::kOther, kEnough, costs(100, 100)));
+  CHECK_FALSE(steered(kSteering, Function::kAllReduce, kEnough - 16, costs(100, 100)));
+  Steering one = kSteering;
+  one.ranks = 1;
+  CHECK_FALSE(steered(one, Function::kAllReduce, kEnough, costs(100, 100)));
+}
+
+TEST_CASE("tables smaller than expected are left alone") {
+  std::vector<float> table(4, 100);
+  CHECK_FALSE(steer(kSteering, Function::kAllReduce, kEnough, table, 2));
+  CHECK_FALSE(steer(kSteering, Function::kAllReduce, kEnough, table, 3));
+  CHECK_FALSE(steer(kSteering, Function::kAllReduce, kEnough, {}, 3));
+  CHECK(table == std::vector<float>(4, 100));
+}
+
+TEST_CASE("a message is at most 1 MiB") {
+  CHECK(tuner::ring_message_bytes(std::size_t{1} << 40, 4) == 1 << 20);
+  CHECK(tuner::ring_message_bytes(16 << 20, 8) == 512 << 10);
+}
