@@ -1,11 +1,13 @@
 #include "engine/device.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "datapath/faulty/faulty_datapath.h"
+#include "datapath/name_selection.h"
 #include "datapath/udp/udp_datapath.h"
 #include "datapath/verbs/verbs_options.h"
 
@@ -82,7 +84,12 @@ Device device_of(datapath::RocePort port) {
   return device;
 }
 
-Result<OpenedDevice> open_udp(const Device& from, const Settings& settings) {
+Result<OpenedDevice> open_udp(const Device& chosen, const Settings& settings) {
+  datapath::Interface from = chosen;
+  if (chosen.roce) {
+    from.name = chosen.roce->gid.netdev;
+    from.ip.scope = from.ip.is_link_local() ? ::if_nametoindex(from.name.c_str()) : 0;
+  }
   auto opened = datapath::UdpDatapath::open(udp_options(from, settings));
   if (!opened) {
     return opened.error();
@@ -128,18 +135,56 @@ Result<OpenedDevice> open_roce(const Device& from, const Settings& settings) {
 
 }  // namespace
 
-Result<std::vector<Device>> choose_devices(const Settings& settings) {
+namespace {
+
+// What the user asked for by this name, not NCCL's stand-in for it: that is about NCCL's sockets.
+bool is_asked_for(const Settings& settings, std::string_view knob) {
+  const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
+  return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
+         !set->origin.starts_with("NCCL_");
+}
+
+Result<std::vector<Device>> roce_devices(const Settings& settings) {
+  auto ports =
+      datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
+  if (!ports) {
+    return ports.error();
+  }
   std::vector<Device> devices;
+  for (datapath::RocePort& port : ports.value()) {
+    devices.push_back(device_of(std::move(port)));
+    devices.back().udp = settings.datapath == DatapathChoice::kAuto;
+  }
+  return devices;
+}
+
+// Those that RoCE can be used on without being asked for; none is no error.
+std::vector<Device> roce_devices_if_any(const Settings& settings) {
+  auto found = roce_devices(settings);
+  if (!found || !datapath::check_verbs()) {  // the library is loaded only if there is a use for it
+    return {};
+  }
+  std::vector<Device> devices = std::move(found).value();
+  if (is_asked_for(settings, "DLCP_IFNAME")) {
+    const datapath::NameSelection wanted(settings.interfaces);
+    std::erase_if(devices,
+                  [&](const Device& device) { return !wanted.selects(device.roce->gid.netdev); });
+  }
+  return devices;
+}
+
+}  // namespace
+
+Result<std::vector<Device>> choose_devices(const Settings& settings) {
   if (settings.datapath == DatapathChoice::kVerbs) {
-    auto ports =
-        datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
-    if (!ports) {
-      return ports.error();
+    return roce_devices(settings);
+  }
+  std::vector<Device> devices;
+  if (settings.datapath == DatapathChoice::kAuto) {
+    devices = roce_devices_if_any(settings);
+    if (!devices.empty()) {
+      return devices;
     }
-    for (datapath::RocePort& port : ports.value()) {
-      devices.push_back(device_of(std::move(port)));
-    }
-    return devices;
   }
   auto existing = datapath::list_interfaces();
   if (!existing) {
@@ -155,7 +200,7 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
   return devices;
 }
 
-Result<OpenedDevice> open_device(const Device& from, const Settings& settings) {
+Result<OpenedDevice> open_device(const Device& from, Carrier over, const Settings& settings) {
   auto faults = datapath::parse_fault_spec(settings.fault);
   if (!faults) {
     return faults.error();
@@ -167,7 +212,7 @@ Result<OpenedDevice> open_device(const Device& from, const Settings& settings) {
                              settings.fault),
                  "set DLCP_CHECKSUM=full"};
   }
-  auto opened = from.roce ? open_roce(from, settings) : open_udp(from, settings);
+  auto opened = over == Carrier::kRoce ? open_roce(from, settings) : open_udp(from, settings);
   if (!opened) {
     return opened.error();
   }

@@ -21,7 +21,10 @@ namespace dlcp::engine {
 // What NCCL is offered: an interface, or an RDMA port under its own name.
 struct Device : datapath::Interface {
   std::optional<datapath::RocePort> roce;
+  bool udp = true;  // over the interface, for peers that have no RoCE
 };
+
+enum class Carrier : std::uint8_t { kRoce, kUdp };
 
 Result<std::vector<Device>> choose_devices(const Settings& settings);
 
@@ -33,6 +36,7 @@ struct OpenedDevice {
   std::string description;  // for the log
 };
 
-Result<OpenedDevice> open_device(const Device& device, const Settings& settings);
+// `over`: one of those that the device has.
+Result<OpenedDevice> open_device(const Device& device, Carrier over, const Settings& settings);
 
 }  // namespace dlcp::engine

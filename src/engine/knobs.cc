@@ -20,8 +20,9 @@ constexpr Knob kKnobs[] = {
      "network interfaces: a list of prefixes, `^` excludes, `=` matches exactly; loopback only if "
      "named; unset: NCCL_SOCKET_IFNAME, else all real ones",
      [](Settings& s, const KnobValue& v) { s.interfaces = v.text; }},
-    {"DLCP_DATAPATH", KnobType::kChoice, "", "udp", kNone, kNone, nullptr, "udp|verbs",
-     "how packets travel: `udp` over the kernel's UDP, `verbs` over RDMA cards (RoCEv2)",
+    {"DLCP_DATAPATH", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|verbs|udp",
+     "how packets travel: `udp` over the kernel's UDP, `verbs` over RDMA cards (RoCEv2); `auto`: "
+     "verbs between two hosts that both have a usable RoCEv2 port, else UDP",
      [](Settings& s, const KnobValue& v) { s.datapath = static_cast<DatapathChoice>(v.integer); }},
     {"DLCP_HCA", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "RDMA devices: a list of prefixes, each with `:PORT` if need be, `^` excludes, `=` matches "

@@ -112,9 +112,9 @@ std::shared_ptr<const Result<Setup>> Registry::setup() {
   return setup_;
 }
 
-Result<std::shared_ptr<Engine>> Registry::engine(int device) {
-  std::string description;
-  std::shared_ptr<Engine> shared;
+Result<Engines> Registry::engines(int device) {
+  std::vector<LogLine> lines;
+  Engines engines;
   {
     const std::lock_guard lock(mutex_);
     const auto setup = this->setup();
@@ -126,38 +126,79 @@ Result<std::shared_ptr<Engine>> Registry::engine(int device) {
       return Error{ErrorCode::kInvalidArgument,
                    fmt::format("device {} of {}", device, by_device_.size()), ""};
     }
-    if (auto running = by_device_[index].lock()) {
-      return running;
+    const Device& from = setup->value().devices[index];
+    Running& running = by_device_[index];
+    engines = {running.roce.lock(), running.udp.lock()};
+    std::string said;
+    if (from.roce && engines.roce == nullptr && !running.roce_failed) {
+      auto opened = open(from, Carrier::kRoce, said);
+      if (!opened && !from.udp) {
+        return opened.error();
+      }
+      if (opened) {
+        running.roce = engines.roce = std::move(opened).value();
+        lines.push_back({LogLevel::kInfo, std::move(said)});
+      } else {
+        running.roce_failed = true;
+        lines.push_back({LogLevel::kWarn, fmt::format("{} is used over UDP: {}", from.name,
+                                                      opened.error().message())});
+      }
     }
-    const Setup& chosen = setup->value();
-    auto opened_device = open_device(chosen.devices[index], chosen.settings);
-    if (!opened_device) {
-      return opened_device.error();
+    if (from.udp && engines.udp == nullptr) {
+      auto opened = open(from, Carrier::kUdp, said);
+      if (!opened) {
+        return opened.error();
+      }
+      running.udp = engines.udp = std::move(opened).value();
+      lines.push_back({LogLevel::kInfo, std::move(said)});
     }
-    auto opened = std::make_shared<Opened>();
-    opened->udp = opened_device->udp;
-    opened->verbs = opened_device->verbs;
-    opened->stats_file = chosen.settings.stats_file;
-    Opened* const raw = opened.get();
-    opened->engine = std::make_unique<Engine>(
-        std::move(opened_device->datapath), opened_device->config, unpredictable(),
-        [this](const LogLine& line) { say(line.level, line.text); },
-        [this, raw](core::ContextId context, const Error& error) {
-          spread_failure(raw->engine.get(), context, error);
-        });
-    if (!opened->engine->start_helper()) {
-      return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
-                   "check the limits on threads and open files (ulimit -u, -n)"};
-    }
-    open_.push_back(raw);
-    Engine* const engine = raw->engine.get();
-    shared = std::shared_ptr<Engine>(
-        engine, [this, opened = std::move(opened)](Engine*) mutable { retire(std::move(opened)); });
-    by_device_[index] = shared;
-    description = std::move(opened_device->description);
   }
-  say(LogLevel::kInfo, std::move(description));
-  return shared;
+  for (LogLine& line : lines) {
+    say(line.level, std::move(line.text));
+  }
+  return engines;
+}
+
+Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier over,
+                                               std::string& said) {
+  const Settings& settings = setup_->value().settings;
+  auto opened_device = open_device(device, over, settings);
+  if (!opened_device) {
+    return opened_device.error();
+  }
+  auto opened = std::make_shared<Opened>();
+  opened->udp = opened_device->udp;
+  opened->verbs = opened_device->verbs;
+  opened->stats_file = settings.stats_file;
+  Opened* const raw = opened.get();
+  opened->engine = std::make_unique<Engine>(
+      std::move(opened_device->datapath), opened_device->config, unpredictable(),
+      [this](const LogLine& line) { say(line.level, line.text); },
+      [this, raw](core::ContextId context, const Error& error) {
+        spread_failure(raw->engine.get(), context, error);
+      });
+  if (!opened->engine->start_helper()) {
+    return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
+                 "check the limits on threads and open files (ulimit -u, -n)"};
+  }
+  open_.push_back(raw);
+  said = std::move(opened_device->description);
+  Engine* const engine = raw->engine.get();
+  return std::shared_ptr<Engine>(
+      engine, [this, opened = std::move(opened)](Engine*) mutable { retire(std::move(opened)); });
+}
+
+void Registry::say_fallback(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (said_fallback_) {
+      return;
+    }
+    said_fallback_ = true;
+  }
+  say(LogLevel::kWarn, fmt::format("over UDP instead of RoCE: {} (said once; see `dlcp doctor` on "
+                                   "both)",
+                                   why));
 }
 
 void Registry::spread_failure(const Engine* origin, core::ContextId context, const Error& error) {

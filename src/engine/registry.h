@@ -1,7 +1,7 @@
 // What this process has: its settings, its devices, and the engines that are open on them. One
-// engine per device, shared by all communicators; it lives as long as anybody holds it. The
-// process's registry is never destroyed: NCCL's threads may still be inside while exit runs
-// destructors.
+// engine per device and way to carry packets, shared by all communicators; it lives as long as
+// anybody holds it. The process's registry is never destroyed: NCCL's threads may still be inside
+// while exit runs destructors.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 
 #include "engine/device.h"
 #include "engine/engine.h"
+#include "engine/route.h"
 #include "engine/settings.h"
 #include "engine/statistics.h"
 #include "util/result.h"
@@ -34,9 +35,11 @@ class Registry {
   // The outcome of the last refresh(); stays valid while it is held.
   std::shared_ptr<const Result<Setup>> setup();
 
-  // The engine of a device, opened if need be. Letting go of the last one joins its thread and
-  // closes its sockets; after the last of all, statistics are written.
-  Result<std::shared_ptr<Engine>> engine(int device);
+  // The engines of a device, opened if need be. Letting go of the last user of one joins its thread
+  // and closes its sockets; after the last of all, statistics are written.
+  Result<Engines> engines(int device);
+  // Says in the log, once, that connections which might go over RoCE go over UDP.
+  void say_fallback(const std::string& why);
 
   core::ContextId new_context() { return next_context_.fetch_add(1); }
   // Where log lines go; set before the first use of anything else.
@@ -50,6 +53,13 @@ class Registry {
     std::string stats_file;
   };
 
+  struct Running {
+    std::weak_ptr<Engine> roce;
+    std::weak_ptr<Engine> udp;
+    bool roce_failed = false;  // to open: then it is not tried again
+  };
+
+  Result<std::shared_ptr<Engine>> open(const Device& device, Carrier over, std::string& said);
   void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
   void say(LogLevel level, std::string text);
@@ -59,7 +69,8 @@ class Registry {
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
   std::string said_;  // of setup_, in the log
-  std::vector<std::weak_ptr<Engine>> by_device_;
+  std::vector<Running> by_device_;
+  bool said_fallback_ = false;
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;
   Statistics statistics_;

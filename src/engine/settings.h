@@ -17,10 +17,10 @@
 
 namespace dlcp::engine {
 
-enum class DatapathChoice : std::uint8_t { kUdp, kVerbs };
+enum class DatapathChoice : std::uint8_t { kAuto, kVerbs, kUdp };
 
 struct Settings {
-  DatapathChoice datapath = DatapathChoice::kUdp;
+  DatapathChoice datapath = DatapathChoice::kAuto;
   std::string hcas;        // NCCL_IB_HCA's grammar; empty: every usable RDMA port
   int gid_index = -1;      // -1: the best
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface

@@ -13,8 +13,9 @@ namespace dlcp::nccl {
 
 struct ListenComm {
   Context* context = nullptr;
-  std::shared_ptr<engine::Engine> engine;
-  core::ListenerId listener = 0;
+  engine::Engines engines;  // it listens on both, where there are both
+  core::ListenerId roce_listener = 0;
+  core::ListenerId udp_listener = 0;
 };
 
 // A sendComm or a recvComm.

@@ -16,18 +16,17 @@ Context& Context::of_process() {
   return *context;
 }
 
-Result<std::shared_ptr<engine::Engine>> Context::engine(int device) {
+Result<engine::Engines> Context::engines(int device) {
   const std::lock_guard lock(mutex_);
-  auto& held = engines_[device];
-  if (held == nullptr) {
-    auto opened = engine::Registry::of_process().engine(device);
+  auto held = engines_.find(device);
+  if (held == engines_.end()) {
+    auto opened = engine::Registry::of_process().engines(device);
     if (!opened) {
-      engines_.erase(device);
       return opened.error();
     }
-    held = std::move(opened).value();
+    held = engines_.emplace(device, std::move(opened).value()).first;
   }
-  return held;
+  return held->second;
 }
 
 void Context::object_opened() {
@@ -79,7 +78,7 @@ bool Context::finish() {
 }
 
 void Context::release_engines() {
-  std::map<int, std::shared_ptr<engine::Engine>> engines;
+  std::map<int, engine::Engines> engines;
   bool wait = false;
   {
     const std::lock_guard lock(mutex_);
@@ -91,8 +90,12 @@ void Context::release_engines() {
   }
   const auto setup = engine::Registry::of_process().setup();
   if (wait && setup->ok()) {
-    for (const auto& [device, engine] : engines) {
-      engine->linger(setup->value().settings.linger);
+    for (const auto& [device, of_device] : engines) {
+      for (const auto& engine : {of_device.roce, of_device.udp}) {
+        if (engine != nullptr) {
+          engine->linger(setup->value().settings.linger);
+        }
+      }
     }
   }
 }

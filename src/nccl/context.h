@@ -35,8 +35,8 @@ class Context {
   // True the first time that it is asked this.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
-  // The engine of a device; the context too holds on to it until nothing is open any more.
-  Result<std::shared_ptr<engine::Engine>> engine(int device);
+  // The engines of a device; the context too holds on to them until nothing is open any more.
+  Result<engine::Engines> engines(int device);
 
   // Something was opened that uses an engine (listener, connection) ...
   void object_opened();
@@ -61,7 +61,7 @@ class Context {
   const int traffic_class_;
   const bool until_finalize_;
   std::mutex mutex_;
-  std::map<int, std::shared_ptr<engine::Engine>> engines_;
+  std::map<int, engine::Engines> engines_;
   std::map<std::uint64_t, engine::Connection*> pending_;
   std::uint64_t next_ticket_;
   int open_objects_ = 0;

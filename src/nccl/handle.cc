@@ -12,12 +12,13 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
-constexpr std::uint8_t kHandleVersion = 2;
+constexpr std::uint8_t kHandleVersion = 3;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
 constexpr std::size_t kPluginVersionBytes = 16;
 constexpr std::size_t kTokenAt = 28;
-constexpr std::size_t kAddressAt = 36;
+constexpr std::size_t kRoceTokenAt = 36;
+constexpr std::size_t kAddressAt = 44;
 constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
 constexpr std::size_t kChecksumAt = kTermsAt + 12;
 constexpr std::size_t kTicketAt = kHandleBytes - 8;
@@ -74,6 +75,7 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes - 1));
   put(out, kTokenAt, handle.listener_token);
+  put(out, kRoceTokenAt, handle.roce_listener_token);
   std::ranges::copy(handle.address.bytes, out.begin() + kAddressAt);
   put(out, kTermsAt, handle.terms.budget_ppm);
   put(out, kTermsAt + 4, handle.terms.bytes_min);
@@ -107,6 +109,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
         "NCCL's bootstrap network has changed it on the way"};
   }
   handle.listener_token = get<std::uint64_t>(bytes, kTokenAt);
+  handle.roce_listener_token = get<std::uint64_t>(bytes, kRoceTokenAt);
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
   handle.terms = {get<std::uint32_t>(bytes, kTermsAt), get<std::uint32_t>(bytes, kTermsAt + 4),

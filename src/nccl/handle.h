@@ -4,8 +4,8 @@
 // memory.
 //
 // Layout, little-endian: magic (8), handle version, wire version, address size, zero, plugin
-// version (16, zero-padded), listener token (8), address (60), loss terms (12), CRC-32C of all
-// before (4), zeros, ticket (8).
+// version (16, zero-padded), listener tokens for UDP and for RoCE (8 each), address (60), loss
+// terms (12), CRC-32C of all before (4), ticket (8).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ struct AgreedTerms {
 };
 
 struct Handle {
-  std::uint64_t listener_token = 0;
+  std::uint64_t listener_token = 0;       // of who listens on the address's UDP ports
+  std::uint64_t roce_listener_token = 0;  // on its queue pair
   wire::EndpointAddress address;
   std::string plugin_version;  // for messages; cut to 15 characters
   AgreedTerms terms;

@@ -18,20 +18,28 @@ ResultCode refuse_unusable_setup() {
   return setup->ok() ? ResultCode::kSuccess : refuse_on_stderr(setup->error());
 }
 
-ResultCode start_listening(Context& context, int device, HandleBytes handle, void** listen_comm) {
-  context.object_opened();  // first, so that a close elsewhere does not take the engine away
-  auto engine = context.engine(device);
-  if (!engine) {
+ResultCode start_listening(Context& context, int device, HandleBytes bytes, void** listen_comm) {
+  context.object_opened();  // first, so that a close elsewhere does not take the engines away
+  auto engines = context.engines(device);
+  if (!engines) {
     context.object_closed(false);
-    return refuse(engine.error());
+    return refuse(engines.error());
   }
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
-  comm->engine = std::move(engine).value();
-  const auto listening = comm->engine->listen(context.id());
-  comm->listener = listening.id;
-  encode_handle({listening.token, comm->engine->address(), DLCP_VERSION, agreed_terms(context)},
-                handle);
+  comm->engines = std::move(engines).value();
+  Handle handle{0, 0, comm->engines.address(), DLCP_VERSION, agreed_terms(context)};
+  if (const auto& roce = comm->engines.roce; roce != nullptr) {
+    const auto listening = roce->listen(context.id());
+    comm->roce_listener = listening.id;
+    handle.roce_listener_token = listening.token;
+  }
+  if (const auto& udp = comm->engines.udp; udp != nullptr) {
+    const auto listening = udp->listen(context.id());
+    comm->udp_listener = listening.id;
+    handle.listener_token = listening.token;
+  }
+  encode_handle(handle, bytes);
   *listen_comm = comm.release();
   return ResultCode::kSuccess;
 }
@@ -42,22 +50,42 @@ ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
     return refuse(peer.error());
   }
   context.object_opened();
-  auto engine = context.engine(device);
-  if (!engine) {
+  auto engines = context.engines(device);
+  if (!engines) {
     context.object_closed(false);
-    return refuse(engine.error());
+    return refuse(engines.error());
   }
-  if (auto reachable = engine.value()->check_reachable(peer->address); !reachable) {
+  auto route = engine::choose_route(engines.value(), peer->address);
+  if (!route) {
     context.object_closed(true);
-    return refuse(reachable.error());
+    return refuse(route.error());
   }
   if (auto alike = check_terms(agreed_terms(context), peer->terms); !alike) {
     context.object_closed(true);
     return refuse(alike.error());
   }
-  set_ticket(handle, context.keep_pending(engine.value()->connect(
-                         context.id(), peer->listener_token, peer->address)));
+  if (!route->why_not_roce.empty()) {
+    engine::Registry::of_process().say_fallback(route->why_not_roce);
+  }
+  const std::uint64_t token =
+      route->over == engine::Carrier::kRoce ? peer->roce_listener_token : peer->listener_token;
+  set_ticket(handle, context.keep_pending(
+                         engines->over(route->over)->connect(context.id(), token, route->to)));
   return ResultCode::kSuccess;
+}
+
+Result<engine::Connection*> accept_over(const ListenComm& listening, engine::Carrier carrier) {
+  const auto& engine = listening.engines.over(carrier);
+  if (engine == nullptr) {
+    return static_cast<engine::Connection*>(nullptr);
+  }
+  const bool over_roce = carrier == engine::Carrier::kRoce;
+  auto accepted = engine->accept(over_roce ? listening.roce_listener : listening.udp_listener,
+                                 listening.context->id());
+  if (accepted && accepted.value() != nullptr && !over_roce && listening.engines.roce != nullptr) {
+    engine::Registry::of_process().say_fallback("a peer has connected so that does not use RoCE");
+  }
+  return accepted;
 }
 
 }  // namespace
@@ -90,9 +118,9 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       }
       connection = context.find_pending(ticket_of(handle));
     }
-    auto engine = context.engine(device);
-    if (!engine) {
-      return refuse(engine.error());
+    auto engines = context.engines(device);
+    if (!engines) {
+      return refuse(engines.error());
     }
     const auto state = connection->engine->poll_state(*connection);
     if (state == core::ConnectionState::kConnecting) {
@@ -111,7 +139,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       traffic_class = context.traffic_class();
     }
     announce_terms(context, traffic_class, true);
-    *send_comm = new Comm{&context, std::move(engine).value(), connection,
+    *send_comm = new Comm{&context, engines->holder_of(connection->engine), connection,
                           Licensing(context, traffic_class)};
     return ResultCode::kSuccess;
   });
@@ -121,14 +149,17 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
   return guarded("accept", [&] {
     *recv_comm = nullptr;
     auto& listening = *static_cast<ListenComm*>(listen_comm);
-    const auto accepted = listening.engine->accept(listening.listener, listening.context->id());
-    if (!accepted) {
-      return code_of(accepted.error().code);  // the engine has logged why
-    }
-    if (engine::Connection* connection = accepted.value(); connection != nullptr) {
-      listening.context->object_opened();
-      *recv_comm = new Comm{listening.context, listening.engine, connection,
-                            Licensing(*listening.context, listening.context->traffic_class())};
+    for (const auto carrier : {engine::Carrier::kRoce, engine::Carrier::kUdp}) {
+      const auto accepted = accept_over(listening, carrier);
+      if (!accepted) {
+        return code_of(accepted.error().code);  // the engine has logged why
+      }
+      if (engine::Connection* connection = accepted.value(); connection != nullptr) {
+        listening.context->object_opened();
+        *recv_comm = new Comm{listening.context, listening.engines.over(carrier), connection,
+                              Licensing(*listening.context, listening.context->traffic_class())};
+        break;
+      }
     }
     return ResultCode::kSuccess;
   });
@@ -149,7 +180,12 @@ ResultCode close_listen(void* opaque) noexcept {
   return guarded("closeListen", [&] {
     const std::unique_ptr<ListenComm> comm(static_cast<ListenComm*>(opaque));
     if (comm != nullptr) {
-      comm->engine->close_listener(comm->listener);
+      if (comm->engines.roce != nullptr) {
+        comm->engines.roce->close_listener(comm->roce_listener);
+      }
+      if (comm->engines.udp != nullptr) {
+        comm->engines.udp->close_listener(comm->udp_listener);
+      }
       comm->context->object_closed(false);
     }
     return ResultCode::kSuccess;

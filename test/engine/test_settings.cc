@@ -73,7 +73,7 @@ TEST_CASE("RDMA devices fall back to NCCL_IB_HCA, and a GID index may be -1 or a
   for (const char* bad : {"-2", "65536", "", "3x"}) {
     CHECK_FALSE(load({{"DLCP_GID_INDEX", bad}}).ok());
   }
-  CHECK(load({}).value().datapath == dlcp::engine::DatapathChoice::kUdp);
+  CHECK(load({}).value().datapath == dlcp::engine::DatapathChoice::kAuto);
   CHECK(load({{"DLCP_DATAPATH", "verbs"}}).value().datapath ==
         dlcp::engine::DatapathChoice::kVerbs);
 }

@@ -18,7 +18,11 @@ nccl::Handle example() {
   address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
   address.ports[0] = 50000;
   address.port_count = 1;
-  return {0x1122334455667788u, dlcp::datapath::encode(address), "1.2.3", {10'000, 65'536, 100'000}};
+  return {0x1122334455667788u,
+          0x99aabbccddeeff01u,
+          dlcp::datapath::encode(address),
+          "1.2.3",
+          {10'000, 65'536, 100'000}};
 }
 
 std::string refusal(const Handle& bytes) {
@@ -37,6 +41,7 @@ TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
   auto decoded = nccl::decode_handle(bytes);
   REQUIRE(decoded.ok());
   CHECK(decoded->listener_token == example().listener_token);
+  CHECK(decoded->roce_listener_token == example().roce_listener_token);
   CHECK(decoded->address == example().address);
   CHECK(decoded->plugin_version == "1.2.3");
   CHECK(decoded->terms == example().terms);
@@ -72,7 +77,7 @@ TEST_CASE("no single damaged byte before the ticket is accepted") {
   Handle intact;
   nccl::encode_handle(example(), intact);
   dlcp::Rng rng(4);
-  for (std::size_t i = 0; i < 100; ++i) {
+  for (std::size_t i = 0; i < 120; ++i) {
     Handle bytes = intact;
     bytes[i] ^= static_cast<std::byte>(1 + rng.below(255));
     CHECK(refusal(bytes) != "accepted");

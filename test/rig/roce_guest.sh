@@ -8,7 +8,7 @@
 set -u
 build=$1 out=$2
 shift 2
-steps=${*:-clean lossy marked weighted overload speed flap killed down removed}
+steps=${*:-chosen clean lossy marked weighted overload speed flap killed down removed}
 step_start=$(cut -d' ' -f1 /proc/uptime)
 export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
 mkdir /tmp/out
@@ -58,6 +58,35 @@ slow_red() {
 
 modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower
 export DLCP_PEER_TIMEOUT=10
+
+# Ranks of their own settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
+pair() {
+  local rank pids=()
+  for rank in 0 1; do
+    # shellcheck disable=SC2086  # several settings
+    env $([[ $rank = 0 ]] && echo "$2" || echo "$3") "$build/bin/dlcp" bench --plugin "$build/lib/libnccl-net-dlcp.so" \
+      --rank $rank --world 2 --rendezvous 127.0.0.1:4900 --idle yield --json "${@:4}" >"$1.$rank.json" 2>"$1.$rank.log" &
+    pids+=($!)
+  done
+  wait "${pids[0]}"
+  echo $? >"$1.status"
+  wait "${pids[1]}"
+  mv "$1.0.json" "$1.json"
+  cat "$1.0.log" "$1.1.log" >"$1.log"
+}
+
+if asked chosen; then
+  few=(--mode bw --size 64K --iterations 50)
+  (
+    unset DLCP_DATAPATH
+    "$build/bin/dlcp" doctor >doctor.txt 2>&1
+    pair chosen_auto "DLCP_HCA==rxe1" "DLCP_HCA==rxe2" "${few[@]}"
+    pair chosen_mixed "DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
+    pair chosen_mixed_back "DLCP_DATAPATH=udp DLCP_IFNAME==r1" "DLCP_HCA==rxe2" "${few[@]}"
+    pair chosen_strict "DLCP_DATAPATH=verbs DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
+  )
+  step chosen
+fi
 
 if asked clean; then
   at_switch tcpdump -i p1 -w clean.pcap -s 200 -c 30000 -U --immediate-mode 2>/dev/null &

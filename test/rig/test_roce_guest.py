@@ -100,6 +100,35 @@ class Right(unittest.TestCase):
         self.assertGreater(result["counters"]["packets_retransmitted"], 0)
 
 
+class Chosen(unittest.TestCase):
+    """DLCP_DATAPATH is not set."""
+
+    def came_over_udp(self, name):
+        self.assertEqual(read(f"{name}.status").strip(), "0", read(f"{name}.log"))
+        result = results(name)[0]
+        self.assertEqual(result["bytes_wrong"], 0)
+        self.assertGreater(result["messages"], 0)
+        return "verbs_tx_packets" not in result["counters"]
+
+    def test_two_ranks_with_roce_use_it(self):
+        self.assertFalse(self.came_over_udp("chosen_auto"))
+        log = read("chosen_auto.log")
+        self.assertEqual(log.count("16 paths by queue pair, 16 UDP source ports per peer"), 2, log)
+        self.assertNotIn("over UDP instead", log)
+
+    def test_one_rank_without_it_makes_both_use_udp_and_one_line_says_so(self):
+        for name in ("chosen_mixed", "chosen_mixed_back"):
+            self.assertTrue(self.came_over_udp(name))
+            self.assertEqual(read(f"{name}.log").count("over UDP instead of RoCE"), 2 if name.endswith("back") else 1)
+
+    def test_a_rank_that_may_not_use_udp_refuses(self):
+        self.assertEqual(read("chosen_strict.status").strip(), "3")
+        self.assertIn("is set to do without UDP", read("chosen_strict.log"))
+
+    def test_doctor_says_what_gives_the_paths(self):
+        self.assertRegex(read("doctor.txt"), r"rxe1:1 \(paths by queue pair, 16 UDP source ports\)")
+
+
 class Wire(unittest.TestCase):
     """What was captured on the switch's port to host 1."""
 

@@ -14,6 +14,8 @@
 #include "cli/doctor/net_abi.h"
 #include "datapath/verbs/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
+#include "engine/environment.h"
+#include "engine/settings.h"
 
 namespace dlcp::cli {
 namespace {
@@ -164,6 +166,9 @@ Finding check_plugin() {
 }
 
 Finding check_rdma() {
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  const std::size_t paths = (settings ? settings.value() : engine::Settings()).paths;
   const auto ports = datapath::list_roce_ports();
   std::string list;
   bool usable = false;
@@ -171,8 +176,10 @@ Finding check_rdma() {
     std::string state = datapath::why_unusable(port, -1);
     if (state.empty()) {
       usable = true;
-      state = port.entropy == datapath::Entropy::kFlowLabel ? "paths by flow label"
-                                                            : "paths by queue pair";
+      const bool by_label = port.entropy == datapath::Entropy::kFlowLabel;
+      state =
+          fmt::format("paths by {}, {} UDP source ports", by_label ? "flow label" : "queue pair",
+                      by_label ? paths : std::min(paths, datapath::kQueuePairsMax));
     }
     list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", to_string(port), state);
   }
@@ -180,7 +187,7 @@ Finding check_rdma() {
   if (const auto library = datapath::check_verbs(); usable && !library) {
     return {"rdma", Level::kWarn, value + "; " + library.error().what, library.error().hint};
   }
-  return {"rdma", Level::kOk, value + (usable ? "; DLCP_DATAPATH=verbs uses them" : ""), ""};
+  return {"rdma", Level::kOk, value + (usable ? "; used with peers that have one too" : ""), ""};
 }
 
 }  // namespace dlcp::cli

@@ -3,6 +3,7 @@
 // rdma-core, opens nothing; listing and choosing are apart, so that tests need no hardware.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +25,10 @@ struct RoceGid {
 // How packets of one destination come to have different UDP source ports, which switches hash.
 enum class Entropy : std::uint8_t {
   kFlowLabel,   // the driver makes the port from an address handle's flow label
-  kQueuePairs,  // the port is the queue pair's: there must be several of them
+  kQueuePairs,  // the port is the queue pair's: there must be several, at most kQueuePairsMax
 };
+
+inline constexpr std::size_t kQueuePairsMax = 64;
 
 struct RocePort {
   std::string device;  // "mlx5_0"

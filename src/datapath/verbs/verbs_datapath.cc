@@ -13,7 +13,6 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kQueuePairsMax = 64;
 constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
 constexpr unsigned kDistinctTries = 8;
 constexpr Duration kLookEvery = 10ms;       // at the device's events, while somebody polls
