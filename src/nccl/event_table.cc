@@ -14,6 +14,7 @@ enum class Kind : std::uint64_t { kCollective = 1, kOperation = 2, kStep = 3 };
 constexpr unsigned kNumberBits = 38;
 constexpr unsigned kStepBits = 24;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
+constexpr std::uint64_t kPointToPoint = 0;  // a number that no table gives
 constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
 
 constexpr unsigned kTableBits = 28;  // 268 million numbers before it meets the next table's
@@ -43,6 +44,10 @@ EventTable::EventTable(std::uint32_t ranks)
       collectives_started_(next_table.fetch_add(1) << kTableBits),
       operations_started_(collectives_started_) {}
 
+EventTable::EventHandle EventTable::point_to_point() {
+  return handle(Kind::kCollective, kPointToPoint);
+}
+
 EventTable::EventHandle EventTable::start_collective(Time now, const Collective& collective) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = ++collectives_started_ & kNumberMask;
@@ -59,6 +64,9 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective, std:
                                                     bool sends) {
   if (kind_of(collective) != Kind::kCollective) {
     return 0;
+  }
+  if (collective == point_to_point()) {
+    return handle(Kind::kOperation, kPointToPoint);
   }
   const std::lock_guard lock(mutex_);
   const StartedCollective* of = slot_of(collectives_, collective);
@@ -80,6 +88,9 @@ EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t
 std::optional<OpContext> EventTable::find(EventHandle step) {
   if (kind_of(step) != Kind::kStep) {
     return std::nullopt;
+  }
+  if ((step & kNumberMask) == kPointToPoint) {
+    return OpContext{};
   }
   const std::lock_guard lock(mutex_);
   const Operation* found = slot_of(operations_, step);

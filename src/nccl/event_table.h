@@ -21,7 +21,8 @@ namespace dlcp::nccl {
 
 // What one isend or irecv belongs to.
 struct OpContext {
-  std::uint64_t operation = 0;  // one collective on one channel, in one direction; never reused
+  // One collective on one channel, in one direction; never reused. 0: of a send and receive.
+  std::uint64_t operation = 0;
   Collective collective;
   std::uint32_t ranks = 0;  // of the communicator
   std::uint32_t steps = 0;  // messages of the operation
@@ -37,6 +38,8 @@ class EventTable {
 
   explicit EventTable(std::uint32_t ranks);
 
+  // Of a send and receive, which needs no memory either.
+  static EventHandle point_to_point();
   EventHandle start_collective(Time now, const Collective& collective);
   EventHandle start_operation(EventHandle collective, std::uint32_t steps, bool sends);
   static EventHandle step_of(EventHandle operation, std::uint32_t step);

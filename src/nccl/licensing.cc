@@ -15,6 +15,7 @@ namespace {
 
 // What a context says once, beside the reasons of Exact.
 constexpr unsigned kContract = 31;
+constexpr unsigned kTooOld = 30;
 
 // The budgets of the open contexts, for the tuner, which knows a communicator by its id only.
 class Budgets {
@@ -93,7 +94,7 @@ Verdict Licensing::decide(void* phandle) {
   if (!context) {
     return {Exact::kUnknown, {}};
   }
-  if (context->operation != operation_) {
+  if (context->operation != 0 && context->operation != operation_) {
     operation_ = context->operation;
     ++collectives_;
   }
@@ -131,7 +132,7 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
   if (context.comm_id() != 0) {
     budgets().set(context, terms.budget_ppm);
   }
-  if (!terms.any() || !context.first_to_say(kContract)) {
+  if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) {
     return;
   }
   if (!can_tell) {
@@ -142,7 +143,12 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
   }
   profiler::activate();
   context.set_may_lose();
-  say({engine::LogLevel::kInfo, fmt::format("{} {}", name_of(context), contract(terms))});
+  const bool one_of_many = context.comm_id() == 0 && terms.from_traffic_class;
+  say({engine::LogLevel::kInfo,
+       fmt::format("{} {}",
+                   one_of_many ? fmt::format("communicators of trafficClass {}", traffic_class)
+                               : name_of(context),
+                   contract(terms))});
 }
 
 void forget_terms(Context& context) {

@@ -135,6 +135,10 @@ void* start_collective(void* context, const Collective& collective) noexcept {
   return handle;
 }
 
+void* start_point_to_point() noexcept {
+  return as_pointer(EventTable::point_to_point());
+}
+
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept {
   void* handle = nullptr;
   guarded("profiler event", [&] {

@@ -36,6 +36,7 @@ ResultCode finalize(void* context) noexcept;
 
 // Handles as NCCL carries them for us: numbers, never pointers.
 void* start_collective(void* context, const Collective& collective) noexcept;
+void* start_point_to_point() noexcept;
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept;
 void* start_step(void* operation, int step) noexcept;
 void answer(void* context, void* step, const ProfiledNetPlugin& question) noexcept;
@@ -56,6 +57,9 @@ ResultCode start_event(void* context, void** handle, Event* event) noexcept {
   switch (event->type) {
     case kProfileColl:
       *handle = start_collective(context, collective_of(event->coll));
+      break;
+    case kProfileP2p:
+      *handle = start_point_to_point();
       break;
     case kProfileProxyOp:
       *handle = start_operation(context, event->parentObj, event->proxyOp);

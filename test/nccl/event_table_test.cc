@@ -49,6 +49,15 @@ TEST_CASE("one collective started twice is two operations") {
   CHECK(a->operation != b->operation);
 }
 
+TEST_CASE("sends and receives are known as such, and belong to no collective") {
+  EventTable table(2);
+  const auto operation = table.start_operation(EventTable::point_to_point(), 3, true);
+  const auto found = table.find(EventTable::step_of(operation, 2));
+  REQUIRE(found.has_value());
+  CHECK(found->operation == 0);
+  CHECK(found->collective.function == Function::kOther);
+}
+
 TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothing") {
   EventTable table(2);
   EventTable other(2);

@@ -1,0 +1,93 @@
+// Profiler events in any order, with any handles, and communicators' numbers: whatever NCCL, or
+// another process's proxy, says, nothing but a partial sum of a licensed ring gets a licence.
+#include "dlcp/communicator_class.h"
+#include "fuzz_input.h"
+#include "nccl/event_table.h"
+#include "nccl/licence_grant.h"
+
+using namespace dlcp;
+using namespace dlcp::nccl;
+using dlcp::test::FuzzInput;
+using dlcp::test::require;
+
+namespace {
+
+LossTerms any_terms(FuzzInput& input) {
+  const int number = input.take<int>();
+  if (const auto read = decode_communicator_class(number)) {
+    require(encode(*read) == number, "a number that is read is written again");
+    require(read->budget_ppm <= CommunicatorClass::kBudgetPpmMax, "no more than the most");
+  }
+  return loss_terms(input.take<std::uint32_t>() % (core::kBudgetPpmMax + 1), number);
+}
+
+Collective any_collective(FuzzInput& input) {
+  Collective out;
+  out.function = static_cast<Function>(input.take<std::uint8_t>() % 6);
+  out.algorithm = static_cast<Algorithm>(input.take<std::uint8_t>() % 3);
+  out.protocol = static_cast<Protocol>(input.take<std::uint8_t>() % 4);
+  out.type = static_cast<gradient::ElementType>(input.take<std::uint8_t>() % 4);
+  out.count = input.take<std::uint64_t>();
+  out.channels = input.take<std::uint8_t>();
+  return out;
+}
+
+void check(const LossTerms& terms, const OpContext& context,
+           const std::optional<TransferAttributes>& attributes) {
+  const Verdict verdict = judge(terms, context, attributes);
+  if (verdict.exact != Exact::kNot) {
+    return;
+  }
+  const Collective& of = context.collective;
+  require(terms.any(), "somebody asked");
+  require(of.function == Function::kAllReduce || of.function == Function::kReduceScatter,
+          "a reduction to partial sums");
+  require(of.algorithm == Algorithm::kRing && of.protocol == Protocol::kSimple, "a Simple ring");
+  require(gradient::element_bytes(of.type) > 0, "a floating-point type");
+  require(verdict.licence.stage + 1 < context.ranks, "a partial sum");
+  require(verdict.licence.hops >= context.ranks, "as many hops as there may be");
+  require(verdict.licence.budget_ppm == terms.budget_ppm, "the user's budget");
+  require(of.channels > 0 &&
+              verdict.licence.result_bytes <= of.count * gradient::element_bytes(of.type),
+          "a channel's share of the result");
+  require(!attributes || ruled_out(*attributes) == Exact::kNot, "setNetAttr agrees");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzInput input(data, size);
+  const LossTerms terms = any_terms(input);
+  EventTable table(input.take<std::uint8_t>());
+  EventTable::EventHandle known[4] = {};
+  while (!input.empty()) {
+    const auto place = input.take<std::uint8_t>() % 4;
+    const auto handle = input.take<bool>() ? known[place] : input.take<EventTable::EventHandle>();
+    switch (input.take<std::uint8_t>() % 4) {
+      case 0:
+        known[place] = table.start_collective(time_from_ns(input.take<std::uint32_t>()),
+                                              any_collective(input));
+        require(known[place] != 0, "a collective has a handle");
+        break;
+      case 1:
+        known[place] =
+            table.start_operation(handle, input.take<std::uint16_t>(), input.take<bool>());
+        break;
+      case 2:
+        known[place] = EventTable::step_of(handle, input.take<std::uint32_t>());
+        break;
+      default: {
+        std::optional<TransferAttributes> attributes;
+        if (input.take<bool>()) {
+          attributes = {input.take<std::uint32_t>(), input.take<std::uint32_t>(),
+                        input.take<std::uint32_t>()};
+        }
+        if (const auto context = table.find(handle)) {
+          check(terms, *context, attributes);
+        }
+        break;
+      }
+    }
+  }
+  return 0;
+}
