@@ -39,8 +39,9 @@ auto* slot_of(Slots& slots, std::uint64_t handle) {
 
 }  // namespace
 
-EventTable::EventTable(std::uint32_t ranks)
-    : ranks_(ranks),
+EventTable::EventTable(std::uint64_t comm_id, std::uint32_t ranks)
+    : comm_id_(comm_id),
+      ranks_(ranks),
       collectives_started_(next_table.fetch_add(1) << kTableBits),
       operations_started_(collectives_started_) {}
 
@@ -100,6 +101,7 @@ std::optional<OpContext> EventTable::find(EventHandle step) {
   OpContext context;
   context.operation = found->number;
   context.collective = found->of.collective;
+  context.comm_id = comm_id_;
   context.ranks = ranks_;
   context.steps = found->steps;
   context.step = static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);

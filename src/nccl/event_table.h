@@ -24,9 +24,10 @@ struct OpContext {
   // One collective on one channel, in one direction; never reused. 0: of a send and receive.
   std::uint64_t operation = 0;
   Collective collective;
-  std::uint32_t ranks = 0;  // of the communicator
-  std::uint32_t steps = 0;  // messages of the operation
-  std::uint32_t step = 0;   // this one, 0-based
+  std::uint64_t comm_id = 0;  // NCCL's name of the communicator
+  std::uint32_t ranks = 0;    // in it
+  std::uint32_t steps = 0;    // messages of the operation
+  std::uint32_t step = 0;     // this one, 0-based
   bool sends = false;
   bool urgent = false;             // the next forward pass needs the result first
   int traffic_class = kUndefined;  // of the communicator, where a connection has told it
@@ -36,7 +37,7 @@ class EventTable {
  public:
   using EventHandle = std::uint64_t;  // 0: none
 
-  explicit EventTable(std::uint32_t ranks);
+  EventTable(std::uint64_t comm_id, std::uint32_t ranks);
 
   // Of a send and receive, which needs no memory either.
   static EventHandle point_to_point();
@@ -60,6 +61,7 @@ class EventTable {
     bool sends = false;
   };
 
+  const std::uint64_t comm_id_;
   const std::uint32_t ranks_;
   std::mutex mutex_;
   std::uint64_t collectives_started_;  // their newest number

@@ -59,6 +59,8 @@ const char* words_for(Exact why) {
              "NCCL_PROFILER_PLUGIN to this plugin's file; a profiler of your own takes its place)";
     case Exact::kUnknown:
       return "NCCL's profiler does not know the transfer";
+    case Exact::kSplit:
+      return "the communicator was split from it: its trafficClass speaks for itself alone";
     case Exact::kContradiction:
       return "setNetAttr and NCCL's profiler contradict each other";
     case Exact::kAlgorithm:

@@ -24,6 +24,7 @@ enum class Exact : std::uint8_t {
   // From here on the user may want to know.
   kNoProfiler,     // NCCL has not taken our profiler plugin, so nobody says what a transfer is
   kUnknown,        // it has, but does not know this one
+  kSplit,          // of a communicator that only shares a licensed one's connections
   kContradiction,  // setNetAttr and the profiler disagree
   kAlgorithm,
   kProtocol,

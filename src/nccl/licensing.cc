@@ -102,6 +102,11 @@ Verdict Licensing::decide(void* phandle) {
     traffic_class_ = context->traffic_class;
     terms_ = loss_terms(process_budget_ppm_, traffic_class_);
   }
+  // With splitShare a child comes over its parent's connections.
+  const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
+  if (split && context->operation != 0 && terms_.from_traffic_class) {
+    return {Exact::kSplit, {}};
+  }
   return judge(terms_, *context, attributes);
 }
 

@@ -88,7 +88,8 @@ std::optional<OpContext> ask(void* phandle, int traffic_class) {
   return question.answer;
 }
 
-ResultCode init(void** context, int* mask, int ranks, DebugLogger logger) noexcept {
+ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks,
+                DebugLogger logger) noexcept {
   *context = nullptr;
   return guarded("profiler init", [&] {
     set_logger(logger);
@@ -97,7 +98,7 @@ ResultCode init(void** context, int* mask, int ranks, DebugLogger logger) noexce
     set_mask();
     for (std::size_t i = 0; i < tables.size() && ranks > 0; ++i) {
       if (tables[i].load(std::memory_order_relaxed) == nullptr) {
-        tables[i].store(new EventTable(static_cast<std::uint32_t>(ranks)),
+        tables[i].store(new EventTable(comm_id, static_cast<std::uint32_t>(ranks)),
                         std::memory_order_release);
         *context = as_pointer(i + 1);
         ++in_use_by;

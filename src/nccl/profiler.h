@@ -31,7 +31,8 @@ std::optional<OpContext> ask(void* phandle, int traffic_class);
 bool activated();
 
 // --- for the tables of each version ---
-ResultCode init(void** context, int* mask, int ranks, DebugLogger logger) noexcept;
+ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks,
+                DebugLogger logger) noexcept;
 ResultCode finalize(void* context) noexcept;
 
 // Handles as NCCL carries them for us: numbers, never pointers.

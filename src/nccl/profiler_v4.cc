@@ -7,9 +7,9 @@
 namespace dlcp::nccl {
 namespace {
 
-ResultCode init(void** context, int* mask, const char*, std::uint64_t, int, int ranks, int,
+ResultCode init(void** context, int* mask, const char*, std::uint64_t comm_id, int, int ranks, int,
                 DebugLogger logger) noexcept {
-  return profiler::init(context, mask, ranks, logger);
+  return profiler::init(context, mask, comm_id, ranks, logger);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Collective all_reduce(std::uint64_t count) {
 }  // namespace
 
 TEST_CASE("a step leads to its operation and its collective") {
-  EventTable table(8);
+  EventTable table(77, 8);
   const auto first = table.start_collective(kNow, all_reduce(100));
   const auto second = table.start_collective(kNow, all_reduce(200));
   const auto operation = table.start_operation(second, 56, true);
@@ -31,6 +31,7 @@ TEST_CASE("a step leads to its operation and its collective") {
   const auto found = table.find(EventTable::step_of(operation, 55));
   REQUIRE(found.has_value());
   CHECK(found->collective.count == 200);
+  CHECK(found->comm_id == 77);
   CHECK(found->ranks == 8);
   CHECK(found->steps == 56);
   CHECK(found->step == 55);
@@ -41,7 +42,7 @@ TEST_CASE("a step leads to its operation and its collective") {
 }
 
 TEST_CASE("one collective started twice is two operations") {
-  EventTable table(2);
+  EventTable table(77, 2);
   const auto captured = table.start_collective(kNow, all_reduce(1));
   const auto a = table.find(EventTable::step_of(table.start_operation(captured, 4, true), 0));
   const auto b = table.find(EventTable::step_of(table.start_operation(captured, 4, true), 0));
@@ -50,7 +51,7 @@ TEST_CASE("one collective started twice is two operations") {
 }
 
 TEST_CASE("sends and receives are known as such, and belong to no collective") {
-  EventTable table(2);
+  EventTable table(77, 2);
   const auto operation = table.start_operation(EventTable::point_to_point(), 3, true);
   const auto found = table.find(EventTable::step_of(operation, 2));
   REQUIRE(found.has_value());
@@ -59,8 +60,8 @@ TEST_CASE("sends and receives are known as such, and belong to no collective") {
 }
 
 TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothing") {
-  EventTable table(2);
-  EventTable other(2);
+  EventTable table(77, 2);
+  EventTable other(77, 2);
   const auto collective = table.start_collective(kNow, all_reduce(1));
   const auto operation = table.start_operation(collective, 4, true);
   other.start_operation(other.start_collective(kNow, all_reduce(2)), 4, true);
@@ -78,7 +79,7 @@ TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothi
 }
 
 TEST_CASE("the oldest is forgotten, never mistaken for the newest") {
-  EventTable table(2);
+  EventTable table(77, 2);
   const auto old = table.start_collective(kNow, all_reduce(1));
   const auto old_operation = table.start_operation(old, 4, true);
   std::set<EventTable::EventHandle> handles;

@@ -58,7 +58,7 @@ void check(const LossTerms& terms, const OpContext& context,
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzInput input(data, size);
   const LossTerms terms = any_terms(input);
-  EventTable table(input.take<std::uint8_t>());
+  EventTable table(1, input.take<std::uint8_t>());
   EventTable::EventHandle known[4] = {};
   while (!input.empty()) {
     const auto place = input.take<std::uint8_t>() % 4;

@@ -167,6 +167,16 @@ TEST_CASE("a traffic class licenses one communicator, and its own number wins") 
     RingHop hop({.traffic_class = exact});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
+  SECTION("and says nothing about a child that shares its connections") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.profiled_comm_id = 78, .traffic_class = lossy});
+    CHECK(total(hop.run(all_reduce())) == 0);
+  }
+  SECTION("while the process's budget is for all") {
+    set_environment(kLossy);
+    RingHop hop({.profiled_comm_id = 78});
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
   SECTION("that only the sender finds a licence in") {
     set_environment(lossy_without_budget());
     RingHop hop({.traffic_class = lossy, .receiver_traffic_class = other_type});
@@ -192,6 +202,15 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
   }
   SECTION("NCCL 2.27") {
     RingHop hop({.net_version = 10, .profiler_version = 4});
+    CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("NCCL 2.27 tells a traffic class to those that connect, not to those that accept") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.net_version = 10,
+                 .profiler_version = 4,
+                 .traffic_class = dlcp::encode({.budget_ppm = 200'000})});
+    CHECK(total(hop.run(all_reduce())) == 0);
+    hop.run_back(all_reduce());  // now the receiver's rank has sent in this communicator
     CHECK(total(hop.run(all_reduce())) > 0);
   }
   SECTION("NCCL 2.25 cannot tell, and says so") {

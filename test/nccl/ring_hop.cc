@@ -35,10 +35,12 @@ RingHop::RingHop(const HopOptions& options) {
     if (options.profiler_version != 0) {
       one.part = one.plugin.nccl_part(options.profiler_version);
       REQUIRE(one.part != nullptr);
-      REQUIRE(one.part->init(77, options.ranks, side, logger) == nccl::ResultCode::kSuccess);
+      REQUIRE(one.part->init(options.profiled_comm_id, options.ranks, side, logger) ==
+              nccl::ResultCode::kSuccess);
     }
   }
-  connect();
+  connect(*sides_[0], *sides_[1], &sides_[0]->comm, &sides_[1]->comm, &listeners_[0]);
+  connect(*sides_[1], *sides_[0], &sides_[1]->back, &sides_[0]->back, &listeners_[1]);
 }
 
 RingHop::~RingHop() {
@@ -47,8 +49,10 @@ RingHop::~RingHop() {
       side->net().dereg_mr(side->comm, side->registration);
     }
     side->net().close_send(side->comm);
+    side->net().close_recv(side->back);
   }
-  sides_[1]->net().close_listen(listener_);
+  sides_[1]->net().close_listen(listeners_[0]);
+  sides_[0]->net().close_listen(listeners_[1]);
   for (const auto& side : sides_) {
     if (side->part != nullptr) {
       side->part->finalize();
@@ -57,18 +61,45 @@ RingHop::~RingHop() {
   }
 }
 
-void RingHop::connect() {
+void RingHop::connect(Side& from, Side& to, void** send, void** recv, void** listener) {
   Handle handle;
-  REQUIRE(sides_[1]->net().listen(0, handle.data(), &listener_) == nccl::ResultCode::kSuccess);
+  REQUIRE(to.net().listen(0, handle.data(), listener) == nccl::ResultCode::kSuccess);
   REQUIRE(within(std::chrono::seconds(20), [&] {
-    if (sides_[0]->comm == nullptr) {
-      REQUIRE(sides_[0]->net().connect(0, handle.data(), &sides_[0]->comm) ==
-              nccl::ResultCode::kSuccess);
+    if (*send == nullptr) {
+      REQUIRE(from.net().connect(0, handle.data(), send) == nccl::ResultCode::kSuccess);
     }
-    if (sides_[1]->comm == nullptr) {
-      REQUIRE(sides_[1]->net().accept(listener_, &sides_[1]->comm) == nccl::ResultCode::kSuccess);
+    if (*recv == nullptr) {
+      REQUIRE(to.net().accept(*listener, recv) == nccl::ResultCode::kSuccess);
     }
-    return sides_[0]->comm != nullptr && sides_[1]->comm != nullptr;
+    return *send != nullptr && *recv != nullptr;
+  }));
+}
+
+void RingHop::run_back(const HopRun& run) {
+  Side& from = *sides_[1];
+  Side& to = *sides_[0];
+  tell(from, run);
+  std::vector<std::byte> data(run.bytes);
+  std::vector<std::byte> into(run.bytes);
+  const auto operation = start(1, run);
+  void* send = nullptr;
+  void* receive = nullptr;
+  int sent = 0;
+  int received = 0;
+  REQUIRE(within(std::chrono::seconds(20), [&] {
+    int size = 0;
+    if (receive == nullptr) {
+      to.net().irecv(to.back, into.data(), into.size(), 0, nullptr, false, &receive);
+    } else if (received == 0) {
+      to.net().test(receive, received, size);
+    }
+    if (send == nullptr) {
+      from.net().isend(from.back, data.data(), data.size(), 0, nullptr, &send,
+                       operation->phandle(0));
+    } else if (sent == 0) {
+      from.net().test(send, sent, size);
+    }
+    return sent != 0 && received != 0;
   }));
 }
 

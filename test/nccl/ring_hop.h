@@ -16,8 +16,9 @@ namespace dlcp::test {
 
 struct HopOptions {
   int net_version = 12;
-  int profiler_version = 6;  // 0: NCCL has not taken our profiler
-  int ranks = 4;             // of the communicator
+  int profiler_version = 6;             // 0: NCCL has not taken our profiler
+  int ranks = 4;                        // of the communicator
+  std::uint64_t profiled_comm_id = 77;  // 77 is the network's; another one: a child of a split
   int traffic_class = -1;
   std::optional<int> receiver_traffic_class = std::nullopt;  // if not the same
 };
@@ -43,6 +44,8 @@ class RingHop {
   // Runs an operation: bytes lost of each of its messages. Anything else that is wrong fails the
   // test.
   std::vector<std::size_t> run(const HopRun& run);
+  // A message of the operation from the second rank to the first, as in a ring of two.
+  void run_back(const HopRun& run);
   // The collective's event at both ends, for HopRun::collective.
   void capture(HopRun& run);
   bool events_wanted() const;
@@ -54,16 +57,17 @@ class RingHop {
     cli::LoadedPlugin plugin;
     std::unique_ptr<cli::NcclPart> part;
     void* comm = nullptr;
+    void* back = nullptr;  // the other way
     std::vector<std::byte> memory;
     void* registration = nullptr;
   };
-  void connect();
+  void connect(Side& from, Side& to, void** send, void** recv, void** listener);
   void tell(Side& side, const HopRun& run);
   std::unique_ptr<cli::ProxyOperation> start(int side, const HopRun& run);
   void move(const HopRun& run, cli::ProxyOperation* from, cli::ProxyOperation* to);
 
   std::vector<std::unique_ptr<Side>> sides_;  // sender, receiver
-  void* listener_ = nullptr;
+  void* listeners_[2] = {nullptr, nullptr};
   std::uint64_t seed_ = 1;
 };
 
