@@ -20,6 +20,11 @@ namespace dlcp::core {
   X(kSpuriousRetransmissions, "spurious_retransmissions",                                         \
     "the fabric reorders within one path, or hosts are starved of CPU")                           \
   X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")   \
+  X(kLostUrgentProtected, "bytes_lost_urgent_protected",                                          \
+    "of bytes_lost, counted by the sender: large magnitudes; the network drops without looking")  \
+  X(kLostUrgentDroppable, "bytes_lost_urgent_droppable", "the same: small magnitudes")            \
+  X(kLostBulkProtected, "bytes_lost_bulk_protected", "as bytes_lost_urgent_protected")            \
+  X(kLostBulkDroppable, "bytes_lost_bulk_droppable", "as bytes_lost_urgent_droppable")            \
   X(kMessagesShort, "messages_short", "licensed messages that were completed with bytes_lost")    \
   X(kNeedsSent, "needs_sent", "licensed messages over budget, repaired as exact ones are")        \
   X(kLatePackets, "late_packets", "licensed packets that came after their message was complete")  \

@@ -53,6 +53,7 @@ struct LossDecision {
   std::uint32_t lost_bytes = 0;
   std::uint32_t echo = 0;
   std::uint8_t path = 0;
+  std::vector<wire::Hole> holes;
 };
 
 class LossyReceive {

@@ -17,8 +17,11 @@ namespace dlcp::core {
 
 class LossySends {
  public:
-  // More paths than one frame can name: messages are then sent as exact ones.
-  static constexpr std::size_t kPathsMax = 200;
+  // Whether one frame can name so many paths; else messages are sent as exact ones. A frame without
+  // marks is smaller than what a data packet has besides its payload.
+  static bool can_name(std::size_t paths, std::size_t payload_bytes) {
+    return paths <= 200 && paths * 5 <= payload_bytes;
+  }
 
   // A packet of a licensed message left for the first time.
   void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends);

@@ -336,10 +336,13 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
     ping_due_ = false;
   }
   for (; !decisions_.empty() && count < out.size(); decisions_.pop_back()) {
-    const LossDecision& decided = decisions_.back();
+    LossDecision& decided = decisions_.back();
     if (decided.stop) {
-      arena.emit(wire::Stop{sender_token_, decided.message, decided.lost_bytes}, reply_path_,
-                 sender_, out[count++]);
+      const std::size_t room = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+      if (decided.holes.size() > wire::holes_max(room)) decided.holes.resize(wire::holes_max(room));
+      arena.emit(
+          wire::Stop{sender_token_, decided.message, decided.lost_bytes, std::move(decided.holes)},
+          reply_path_, sender_, out[count++]);
     } else {
       arena.emit(wire::Need{sender_token_, decided.message, decided.echo, decided.path},
                  reply_path_, sender_, out[count++]);

@@ -89,8 +89,9 @@ class RecvQueue {
   bool start(RecvMessage& message, std::uint32_t bytes);
   bool make_room(RecvMessage& message);
   void settle();
-  // Bytes that are missing; with `placements` they are filled.
-  std::size_t fill_holes(RecvMessage& message, std::vector<Placement>* placements);
+  // Bytes that are missing; with `placements` they are filled, and `holes` names them.
+  std::size_t fill_holes(RecvMessage& message, std::vector<Placement>* placements,
+                         std::vector<wire::Hole>* holes);
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;

@@ -28,7 +28,8 @@ bool RecvQueue::on_sent_once(const wire::SentOnce& frame) {
   return true;
 }
 
-std::size_t RecvQueue::fill_holes(RecvMessage& message, std::vector<Placement>* placements) {
+std::size_t RecvQueue::fill_holes(RecvMessage& message, std::vector<Placement>* placements,
+                                  std::vector<wire::Hole>* holes) {
   std::size_t bytes = 0;
   for (std::size_t begin = message.present.next_clear(0); begin < message.chunks;) {
     const std::size_t end = message.present.next_set(begin);
@@ -39,6 +40,8 @@ std::size_t RecvQueue::fill_holes(RecvMessage& message, std::vector<Placement>* 
       Placement& placement = placements->emplace_back();
       placement.destination = message.buffer.data() + from;
       placement.zeros = to - from;
+      holes->push_back(
+          {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
       for (std::size_t chunk = begin; chunk < end; ++chunk)
         message.present.set(chunk);  // what comes late finds its place taken
     }
@@ -60,7 +63,7 @@ void RecvQueue::settle_losses(std::span<const PathSeen> paths, LossLedger& ledge
     decision.message = static_cast<std::uint32_t>(first_ + i);
     decision.echo = lossy.echo();
     decision.path = lossy.path();
-    const std::size_t missing = fill_holes(message, nullptr);
+    const std::size_t missing = fill_holes(message, nullptr, nullptr);
     // What we dropped ourselves for want of room the network has not lost.
     decision.stop = !message.was_needed && !message.dropped_here &&
                     lossy.licence.covers(message.bytes, licence_bytes_min) &&
@@ -71,7 +74,8 @@ void RecvQueue::settle_losses(std::span<const PathSeen> paths, LossLedger& ledge
       continue;
     }
     decision.lost_packets = message.chunks - message.received;
-    decision.lost_bytes = static_cast<std::uint32_t>(fill_holes(message, &placements));
+    decision.lost_bytes =
+        static_cast<std::uint32_t>(fill_holes(message, &placements, &decision.holes));
     message.lost_bytes = decision.lost_bytes;
     message.received = message.chunks;
     stopped = true;

@@ -51,7 +51,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
     return;
   }
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
-                        config_.paths <= LossySends::kPathsMax;
+                        LossySends::can_name(config_.paths, handshake_.payload_bytes());
   queue_.push(request, message, licensed ? &licence : nullptr);
   if (licensed) ledger_.open(licence);
   refresh_probe_timer(now);

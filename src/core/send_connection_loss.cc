@@ -6,6 +6,29 @@
 #include "wire/serial.h"
 
 namespace dlcp::core {
+namespace {
+
+// What no hole tells of counts as protected.
+void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
+                Counters& counters) {
+  std::uint64_t droppable = 0;
+  for (const wire::Hole& hole : stop.holes) {
+    for (std::uint32_t i = 0; i < hole.count && queue.has_chunk({number, hole.first + i}); ++i) {
+      const ChunkRef chunk{number, hole.first + i};
+      const TrafficClass sent_as = queue.class_of(chunk);
+      if (sent_as == TrafficClass::kUrgentDroppable || sent_as == TrafficClass::kBulkDroppable) {
+        droppable += queue.view(chunk).payload.size();
+      }
+    }
+  }
+  droppable = std::min<std::uint64_t>(droppable, stop.lost_bytes);
+  const bool urgent = queue.licence(number).urgent;
+  counters.add(urgent ? Counter::kLostUrgentDroppable : Counter::kLostBulkDroppable, droppable);
+  counters.add(urgent ? Counter::kLostUrgentProtected : Counter::kLostBulkProtected,
+               stop.lost_bytes - droppable);
+}
+
+}  // namespace
 
 std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
                                            std::span<wire::TxPacket> out) {
@@ -52,6 +75,7 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
   if (queue_.forgoes(number)) {
     ledger_.reserve(queue_.licence(number), stop.lost_bytes, queue_.message_bytes(number));
+    count_lost(queue_, number, stop, counters_);
   }
   SendQueue::Acked acked;
   queue_.stop(number, acked);

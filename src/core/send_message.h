@@ -51,7 +51,7 @@ struct SendMessage {
   std::uint32_t group_end = 0;    // 0: no group has been made yet
   std::uint64_t group_first = 0;  // not sent yet: bit i is the chunk of turn group + i
   std::uint64_t group_then = 0;   // the same; sent when group_first is empty
-  std::uint64_t group_droppable = 0;
+  Bitmap droppable;               // of the chunks in groups so far
 
   // The chunk's place in the message as seen from `start`.
   std::uint32_t turn(std::uint32_t chunk) const {

@@ -30,6 +30,7 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message,
   if (licence == nullptr) return;
   added.licensed = added.forgoes = true;
   added.licence = *licence;
+  added.droppable.reset(added.chunks);
 }
 
 std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
@@ -59,13 +60,14 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
       std::clamp(kGroupBytes / payload_bytes_, kGroupChunksMin, kGroupChunksMax);
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
-  message.group_first = message.group_then = message.group_droppable = 0;
+  message.group_first = message.group_then = 0;
   for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
-    const ChunkView chunk = view({next_new_message_, message.chunk_at(turn)});
+    const std::uint32_t chunk = message.chunk_at(turn);
     const bool droppable =
-        judge_.judge(message.licence.element, chunk.payload) == gradient::Worth::kDroppable;
+        judge_.judge(message.licence.element, view({next_new_message_, chunk}).payload) ==
+        gradient::Worth::kDroppable;
     const std::uint64_t bit = std::uint64_t{1} << (turn - message.group);
-    if (droppable) message.group_droppable |= bit;
+    if (droppable) message.droppable.set(chunk);
     (droppable && posted ? message.group_then : message.group_first) |= bit;
   }
 }
@@ -90,7 +92,7 @@ std::optional<ChunkRef> SendQueue::next() {
 TrafficClass SendQueue::class_of(ChunkRef chunk) const {
   const SendMessage& message = at(chunk.message);
   if (!message.forgoes) return TrafficClass::kExact;
-  const bool droppable = message.group_droppable >> (message.turn(chunk.chunk) - message.group) & 1;
+  const bool droppable = message.droppable.test(chunk.chunk);
   if (message.licence.urgent) {
     return droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
   }

@@ -40,6 +40,9 @@ class SendQueue {
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
   bool is_acked(ChunkRef chunk) const;
+  bool has_chunk(ChunkRef chunk) const {
+    return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
+  }
   bool was_sent(ChunkRef chunk) const { return at(chunk.message).was_sent(chunk.chunk); }
   bool all_sent(std::uint64_t message) const {
     return contains(message) && at(message).next_new == at(message).chunks;

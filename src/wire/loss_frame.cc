@@ -6,6 +6,8 @@ namespace dlcp::wire {
 namespace {
 
 constexpr std::size_t kMarkBytes = 5;
+constexpr std::size_t kHoleBytes = 8;
+constexpr std::size_t kStopBytes = kFrameHeadBytes + 4 + 4 + 2 + kTrailerBytes;
 
 }  // namespace
 
@@ -69,6 +71,11 @@ void encode(const Stop& frame, Buffer& out) {
   Writer writer = begin_frame(out, FrameType::kStop, frame.destination);
   writer.put(frame.message);
   writer.put(frame.lost_bytes);
+  writer.put(static_cast<std::uint16_t>(frame.holes.size()));
+  for (const Hole& hole : frame.holes) {
+    writer.put(hole.first);
+    writer.put(hole.count);
+  }
   seal_frame(out);
 }
 
@@ -79,8 +86,18 @@ std::optional<Stop> decode_stop(std::span<const std::byte> datagram) {
   frame.destination = frame_destination(datagram);
   frame.message = reader->get<std::uint32_t>();
   frame.lost_bytes = reader->get<std::uint32_t>();
-  if (!reader->ok()) return std::nullopt;
+  const std::size_t holes = reader->get<std::uint16_t>();
+  if (!reader->ok() || reader->left() != holes * kHoleBytes) return std::nullopt;
+  frame.holes.resize(holes);
+  for (Hole& hole : frame.holes) {
+    hole.first = reader->get<std::uint32_t>();
+    hole.count = reader->get<std::uint32_t>();
+  }
   return frame;
+}
+
+std::size_t holes_max(std::size_t bytes) {
+  return bytes < kStopBytes ? 0 : (bytes - kStopBytes) / kHoleBytes;
 }
 
 }  // namespace dlcp::wire

@@ -40,12 +40,23 @@ struct Need {
   std::uint8_t path = 0;   // likewise
 };
 
+// Packets of a message that never came, one after the other.
+struct Hole {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend bool operator==(const Hole&, const Hole&) = default;
+};
+
 // Receiver -> sender: complete within budget, send no more of it. The ACKs say so too.
 struct Stop {
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t lost_bytes = 0;
+  std::vector<Hole> holes;  // as many as fit: the sender knows what they were worth
 };
+
+// Holes that a STOP of at most `bytes` can name.
+std::size_t holes_max(std::size_t bytes);
 
 void encode(const SentOnce&, Buffer& out);
 void encode(const Need&, Buffer& out);

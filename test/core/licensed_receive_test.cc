@@ -81,6 +81,7 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   CHECK(decisions[0].stop);
   CHECK(decisions[0].lost_packets == 3);
   CHECK(decisions[0].lost_bytes == 3 * kPayload);
+  CHECK(decisions[0].holes == std::vector<wire::Hole>{{10, 2}, {99, 1}});
   CHECK(receiver.zeros == 3 * kPayload);
   const auto done = receiver.queue.pop_done();
   REQUIRE(done);

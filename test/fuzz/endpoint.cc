@@ -44,6 +44,7 @@ WorldConfig config_of(FuzzInput& input) {
   config.core.eager_bytes = input.below(3) * 3000;
   config.core.unposted_pool_bytes = 20'000;
   config.core.peer_timeout = 200ms;
+  config.core.licence_bytes_min = 1;
   if (input.take<bool>()) config.core.checksum = wire::ChecksumMode::kFull;
   return config;
 }
@@ -62,7 +63,14 @@ class Attack {
       world_.flow(flow).close_when_done = input_.take<bool>();
       for (int k = 0; k < 4; ++k) {
         const auto late = time_from_ns(input_.take<std::uint8_t>() * 10'000);
-        world_.transfer(flow, input_.below(9000), {}, late, input_.below(2000));
+        const bool licensed = input_.take<bool>();
+        const std::size_t bytes = licensed ? 4 * input_.below(3000) : input_.below(9000);
+        Message& message = world_.transfer(flow, bytes, {}, late, input_.below(2000));
+        if (!licensed) continue;
+        core::Licence licence{1, 100'000, 2, 2, 0, 0, gradient::ElementType::kFloat32};
+        licence.collective += static_cast<std::uint64_t>(k / 2);
+        licence.budget_ppm = core::kBudgetPpmMax;
+        message.send_licence = message.receive_licence = licence;
       }
     }
   }

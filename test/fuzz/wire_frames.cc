@@ -60,7 +60,7 @@ auto fields(const Need& f) {
   return std::tie(f.destination, f.message, f.echo, f.path);
 }
 auto fields(const Stop& f) {
-  return std::tie(f.destination, f.message, f.lost_bytes);
+  return std::tie(f.destination, f.message, f.lost_bytes, f.holes);
 }
 
 bool same(const Ack& a, const Ack& b) {
@@ -240,7 +240,7 @@ std::vector<std::string> fuzz_seeds() {
   add(Reset{.destination = 1, .reason = "gone"});
   add(SentOnce{.destination = 1, .message = 3, .message_bytes = 65536, .marks = {{1, 7}, {2, 9}}});
   add(Need{.destination = 1, .message = 3});
-  add(Stop{.destination = 1, .message = 3, .lost_bytes = 1408});
+  add(Stop{.destination = 1, .message = 3, .lost_bytes = 1408, .holes = {{4, 1}}});
   return seeds;
 }
 

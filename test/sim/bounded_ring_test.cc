@@ -160,6 +160,13 @@ TEST_CASE("switches that drop early drop what is small: the sum suffers less tha
       energy += exact * exact;
     }
     lost += ring.lost_share(0) / kSeeds;
+    const auto small =
+        world.sum(Counter::kLostBulkDroppable) + world.sum(Counter::kLostUrgentDroppable);
+    const auto large =
+        world.sum(Counter::kLostBulkProtected) + world.sum(Counter::kLostUrgentProtected);
+    CHECK(small + large <= world.sum(Counter::kBytesLost));  // a STOP may be lost
+    CHECK(small + large > world.sum(Counter::kBytesLost) * 8 / 10);
+    CHECK(small > 4 * large);
   }
   // Losses that do not look at magnitudes cost as much of the sum's energy as of its parts.
   fmt::print("early drop: a share of {:.4f} lost, relative MSE {:.2e}\n", lost, squares / energy);

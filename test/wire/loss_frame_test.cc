@@ -26,11 +26,19 @@ TEST_CASE("the frames of bounded loss come back as they were sent") {
   CHECK(need->path == 3);
   CHECK_FALSE(decode_stop(bytes));
 
-  encode(Stop{42, 7, 2816}, bytes);
+  encode(Stop{42, 7, 2816, {{3, 1}, {0xffffffff, 9}}}, bytes);
   const auto stop = decode_stop(bytes);
   REQUIRE(stop);
   CHECK(stop->message == 7);
   CHECK(stop->lost_bytes == 2816);
+  CHECK(stop->holes == std::vector<Hole>{{3, 1}, {0xffffffff, 9}});
+
+  Stop largest;
+  largest.holes.resize(holes_max(500));
+  encode(largest, bytes);
+  CHECK(bytes.size() <= 500);
+  CHECK(bytes.size() > 492);
+  CHECK(holes_max(10) == 0);
 }
 
 TEST_CASE("SENT_ONCE with a mark for each of 200 paths fits a control frame") {
