@@ -38,6 +38,13 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(std::span<const std
     state = _mm_crc32_u64(state, word);
   }
   auto tail = static_cast<std::uint32_t>(state);
+  if (left >= 4) {
+    std::uint32_t word;
+    std::memcpy(&word, at, 4);
+    tail = _mm_crc32_u32(tail, word);
+    at += 4;
+    left -= 4;
+  }
   for (; left > 0; ++at, --left)
     tail = _mm_crc32_u8(tail, static_cast<std::uint8_t>(*at));
   return ~tail;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,10 @@ namespace dlcp::wire {
 
 template <std::unsigned_integral T>
 inline void store_le(std::byte* at, T value) {
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(at, &value, sizeof value);  // compilers do not see through the loop
+    return;
+  }
   for (std::size_t i = 0; i < sizeof(T); ++i)
     at[i] = static_cast<std::byte>(value >> (8 * i));
 }
@@ -22,6 +27,10 @@ inline void store_le(std::byte* at, T value) {
 template <std::unsigned_integral T>
 inline T load_le(const std::byte* at) {
   T value = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
   for (std::size_t i = 0; i < sizeof(T); ++i) {
     value = static_cast<T>(value | static_cast<T>(static_cast<T>(at[i]) << (8 * i)));
   }

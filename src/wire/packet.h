@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "dlcp/traffic_class.h"
@@ -19,7 +20,10 @@ struct EndpointAddress {
   std::array<std::byte, kMaxBytes> bytes{};
   std::uint8_t size = 0;  // bytes in use, 0..kMaxBytes
 
-  friend bool operator==(const EndpointAddress&, const EndpointAddress&) = default;
+  // By memcmp: std::array compares std::byte one by one, for every packet.
+  friend bool operator==(const EndpointAddress& a, const EndpointAddress& b) {
+    return a.size == b.size && std::memcmp(a.bytes.data(), b.bytes.data(), kMaxBytes) == 0;
+  }
 };
 
 // A local entropy value: on UDP the index of the source-port socket, on RoCE of the flow label or

@@ -44,6 +44,23 @@ AddressHandles::Handle* AddressHandles::find(Time now, const IpAddress& to, wire
   key.gid = gid_of(to);
   key.label = static_cast<std::uint16_t>(path % options_.flow_labels.size());
   key.traffic_class = static_cast<std::uint16_t>(traffic_class);
+  Handle*& slot =
+      recent_[(std::size_t{key.label} * kTrafficClassCount + key.traffic_class) % recent_.size()];
+  if (slot == nullptr || slot->key != key) {
+    slot = look_up(key);
+  }
+  if (slot == nullptr) {
+    return nullptr;
+  }
+  Handle& handle = *slot;
+  handle.recent = true;
+  if (handle.ah == nullptr && now >= handle.retry_at) {
+    make(now, handle);
+  }
+  return handle.ah != nullptr ? &handle : nullptr;
+}
+
+AddressHandles::Handle* AddressHandles::look_up(const Key& key) {
   auto found = by_key_.find(key);
   if (found == by_key_.end()) {
     if (!make_room()) {
@@ -53,12 +70,7 @@ AddressHandles::Handle* AddressHandles::find(Time now, const IpAddress& to, wire
     handles_.front().key = key;
     found = by_key_.emplace(key, handles_.begin()).first;
   }
-  Handle& handle = *found->second;
-  handle.recent = true;
-  if (handle.ah == nullptr && now >= handle.retry_at) {
-    make(now, handle);
-  }
-  return handle.ah != nullptr ? &handle : nullptr;
+  return &*found->second;
 }
 
 // The hand of the clock goes round at most twice: once to take away the second chances.
@@ -71,6 +83,7 @@ bool AddressHandles::make_room() {
       hand_ = handles_.begin();
     }
     if (hand_->requests == 0 && !std::exchange(hand_->recent, false)) {
+      std::ranges::replace(recent_, &*hand_, static_cast<Handle*>(nullptr));
       by_key_.erase(hand_->key);
       hand_ = handles_.erase(hand_);
       return true;

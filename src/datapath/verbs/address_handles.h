@@ -55,6 +55,7 @@ class AddressHandles {
     std::size_t operator()(const Key& key) const;
   };
 
+  Handle* look_up(const Key& key);  // made if need be, still without `ah`; nullptr: no room
   bool make_room();
   void make(Time now, Handle& handle);
 
@@ -63,6 +64,7 @@ class AddressHandles {
   std::list<Handle> handles_;
   std::list<Handle>::iterator hand_;  // of the clock
   std::unordered_map<Key, std::list<Handle>::iterator, KeyHash> by_key_;
+  std::array<Handle*, 512> recent_{};  // by path and class: most often the one that is looked for
   std::uint64_t made_ = 0;
 };
 

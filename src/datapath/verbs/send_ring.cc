@@ -20,10 +20,10 @@ SendRing::SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests,
       slots_(requests),
       stride_((card.mtu + wire::TxPacket::kMaxHeaderBytes + kLineBytes - 1) / kLineBytes *
               kLineBytes),
-      memory_(stride_ * requests) {
-  chain_.reserve(requests);
-  pieces_.reserve(2 * std::size_t{requests});
-}
+      memory_(stride_ * requests),
+      signal_every_(std::max<std::size_t>(requests / 4, 1)),
+      chain_(requests),
+      pieces_(2 * std::size_t{requests}) {}
 
 SendRing::~SendRing() {
   discard();
@@ -64,8 +64,7 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   const bool fits_inline = bytes <= inline_bytes_;
   const bool gathers = payload_key.has_value() && !fits_inline;
   std::memcpy(own, packet.header.data(), packet.header_bytes);
-  pieces_.resize(pieces_.size() + 2);  // within what is reserved, so that none of them moves
-  ibv_sge* const piece = &pieces_[2 * chain_.size()];
+  ibv_sge* const piece = &pieces_[2 * chained_];
   piece[0] = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes), mr_->lkey};
   int pieces = 1;
   if (gathers) {
@@ -77,7 +76,7 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
       piece[0] = piece[1];
     }
     slot.user = packet.payload;
-    last_of_user_ = chain_.size();
+    last_of_user_ = chained_;
     ++counters_.tx_zero_copy;
   } else {
     if (!packet.payload.empty()) {
@@ -90,49 +89,49 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   ++handle.requests;
   counters_.tx_bytes += bytes;
 
-  ibv_send_wr request{};
+  ibv_send_wr& request = chain_[chained_];
+  if (chained_ > 0) {
+    chain_[chained_ - 1].next = &request;
+  }
+  request.next = nullptr;
   request.wr_id = id_of(added_);
   request.sg_list = piece;
   request.num_sge = pieces;
   request.opcode = IBV_WR_SEND;
   request.send_flags = fits_inline ? IBV_SEND_INLINE : 0;
-  if (++since_signalled_ >= std::max<std::size_t>(slots_.size() / 4, 1)) {
+  if (++since_signalled_ >= signal_every_) {
     request.send_flags |= IBV_SEND_SIGNALED;
     since_signalled_ = 0;
   }
   request.wr.ud.ah = handle.ah.get();
   request.wr.ud.remote_qpn = to_queue_pair;
   request.wr.ud.remote_qkey = kQueueKey;
-  chain_.push_back(request);
+  ++chained_;
   ++added_;
 }
 
 void SendRing::signal_last() {
-  chain_.back().send_flags |= IBV_SEND_SIGNALED;
+  chain_[chained_ - 1].send_flags |= IBV_SEND_SIGNALED;
   since_signalled_ = 0;
 }
 
 void SendRing::flush() {
-  if (chain_.empty()) {
+  if (chained_ == 0) {
     return;
-  }
-  for (std::size_t i = 0; i + 1 < chain_.size(); ++i) {
-    chain_[i].next = &chain_[i + 1];
   }
   // Memory of the user's is never left to a completion that may not come.
   if (last_of_user_ != SIZE_MAX) {
     chain_[last_of_user_].send_flags |= IBV_SEND_SIGNALED;
-    since_signalled_ = std::min<std::uint64_t>(since_signalled_, chain_.size() - 1 - last_of_user_);
+    since_signalled_ = std::min<std::uint64_t>(since_signalled_, chained_ - 1 - last_of_user_);
   }
   ibv_send_wr* refused = nullptr;
   ++counters_.tx_doorbells;
   if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0) {
     broken_ = true;  // the ring had room: whatever this is, a new queue pair will not have it
   }
-  counters_.tx_packets += chain_.size();
+  counters_.tx_packets += chained_;
   posted_ = added_;
-  chain_.clear();
-  pieces_.clear();
+  chained_ = 0;
   last_of_user_ = SIZE_MAX;
 }
 
@@ -182,8 +181,7 @@ void SendRing::discard() {
   reclaim(added_);
   posted_ = added_;
   since_signalled_ = 0;
-  chain_.clear();
-  pieces_.clear();
+  chained_ = 0;
   last_of_user_ = SIZE_MAX;
   broken_ = true;
 }

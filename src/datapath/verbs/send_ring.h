@@ -68,6 +68,7 @@ class SendRing {
   std::vector<Slot> slots_;
   std::size_t stride_ = 0;
   std::vector<std::byte> memory_;
+  const std::size_t signal_every_;  // requests, if nothing else asks for a completion
   MrPtr mr_;
   QpPtr qp_;
   std::uint32_t inline_bytes_ = 0;
@@ -79,8 +80,9 @@ class SendRing {
   std::uint64_t posted_ = 0;
   std::uint64_t reclaimed_ = 0;
   std::uint64_t since_signalled_ = 0;
-  std::vector<ibv_send_wr> chain_;       // requests posted_ .. added_
-  std::vector<ibv_sge> pieces_;          // two for each of the chain
+  std::vector<ibv_send_wr> chain_;  // requests posted_ .. added_, and room for a full ring
+  std::vector<ibv_sge> pieces_;     // two for each of the chain
+  std::size_t chained_ = 0;
   std::size_t last_of_user_ = SIZE_MAX;  // in the chain: the last whose payload is the user's
 };
 

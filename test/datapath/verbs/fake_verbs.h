@@ -43,7 +43,7 @@ struct FakeQp : ibv_qp {
   std::deque<ibv_sge> buffers;
 };
 
-class FakeVerbs final : public Verbs {
+class FakeVerbs : public Verbs {
  public:
   bool holds = false;          // requests do not leave until release()
   bool refuses_posts = false;  // post_send fails

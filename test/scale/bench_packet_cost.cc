@@ -1,0 +1,295 @@
+// What a data packet costs in instructions: two endpoints of the core over two verbs datapaths on a
+// card in memory that does next to nothing, in simulated time, a stream of messages from one to the
+// other. It prints what the datapath counts per packet; instructions are counted from outside, by
+// running it under callgrind (scale/packet_cost); times are of this machine. The two turns are
+// functions of their own so that either side can be counted alone.
+//
+//   bench_packet_cost [--messages 64] [--entropy label|queue-pairs]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "datapath/verbs/fake_verbs.h"
+#include "datapath/verbs/verbs_datapath.h"
+#include "util/ordered_copy.h"
+
+namespace {
+
+using namespace dlcp;
+
+constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
+constexpr std::size_t kOutstanding = 8;
+constexpr std::size_t kPackets = 64;  // at once, as the engine takes them
+constexpr Duration kStep = 5us;
+constexpr std::size_t kWirePackets = 16;  // in a step: some 100 Gb/s
+
+// The fake's packet path without its checks and its allocations.
+class QuickVerbs final : public datapath::test::FakeVerbs {
+ public:
+  int query_port(ibv_context*, std::uint8_t, ibv_port_attr* attributes) override {
+    *attributes = {};
+    attributes->active_mtu = IBV_MTU_4096;
+    return 0;
+  }
+  ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) override {
+    ibv_qp* qp = FakeVerbs::create_qp(pd, attributes);
+    attributes->cap.max_inline_data = 256;
+    queues_[qp->qp_num % kNumbers] = {qp, std::vector<ibv_recv_wr>(4096)};
+    return qp;
+  }
+  int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) override {
+    auto& ring = completions_[cq];
+    int count = 0;
+    for (; count < entries && ring.begin != ring.end; ++count) {
+      completions[count] = ring.slots[ring.begin++ % ring.slots.size()];
+    }
+    return count;
+  }
+  int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr**) override {
+    Queue& queue = queues_[qp->qp_num % kNumbers];
+    for (; request != nullptr; request = request->next) {
+      queue.buffers[queue.posted++ % queue.buffers.size()] = *request;
+    }
+    return 0;
+  }
+  int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) override {
+    for (; request != nullptr; request = request->next) {
+      Sent& sent = sent_[added_++ % sent_.size()];
+      sent = {qp, *request, {}};
+      std::copy_n(request->sg_list, request->num_sge, sent.pieces.begin());
+    }
+    return 0;
+  }
+
+  // The wire carries up to so many packets on.
+  void advance(std::size_t packets) {
+    for (; packets > 0 && gone_ != added_; --packets) {
+      const Sent& sent = sent_[gone_++ % sent_.size()];
+      deliver(sent);
+      if ((sent.request.send_flags & IBV_SEND_SIGNALED) != 0) {
+        ibv_wc done{};
+        done.wr_id = sent.request.wr_id;
+        complete(sent.qp->send_cq, done);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNumbers = 256;
+  struct Queue {
+    ibv_qp* qp = nullptr;
+    std::vector<ibv_recv_wr> buffers;
+    std::size_t posted = 0, used = 0;
+  };
+  struct Sent {
+    ibv_qp* qp = nullptr;
+    ibv_send_wr request{};
+    std::array<ibv_sge, 2> pieces{};
+  };
+  struct Ring {
+    std::vector<ibv_wc> slots = std::vector<ibv_wc>(8192);
+    std::size_t begin = 0, end = 0;
+  };
+
+  void complete(ibv_cq* cq, const ibv_wc& completion) {
+    Ring& ring = completions_[cq];
+    ring.slots[ring.end++ % ring.slots.size()] = completion;
+  }
+  void deliver(const Sent& sent) {
+    const ibv_send_wr& request = sent.request;
+    Queue& queue = queues_[request.wr.ud.remote_qpn % kNumbers];
+    if (queue.used == queue.posted) {
+      ++lost;
+      return;
+    }
+    const ibv_recv_wr& buffer = queue.buffers[queue.used++ % queue.buffers.size()];
+    auto* memory = reinterpret_cast<std::byte*>(buffer.sg_list->addr);
+    memory[20] = std::byte{0x45};
+    memory[21] = std::byte{0x4a};
+    std::size_t bytes = 40;
+    for (int i = 0; i < request.num_sge; ++i) {
+      std::memcpy(memory + bytes,
+                  reinterpret_cast<const void*>(sent.pieces[static_cast<std::size_t>(i)].addr),
+                  sent.pieces[static_cast<std::size_t>(i)].length);
+      bytes += sent.pieces[static_cast<std::size_t>(i)].length;
+    }
+    ibv_wc done{};
+    done.wr_id = buffer.wr_id;
+    done.wc_flags = IBV_WC_GRH;
+    done.byte_len = static_cast<std::uint32_t>(bytes);
+    complete(queue.qp->recv_cq, done);
+  }
+
+  std::array<Queue, kNumbers> queues_;
+  std::vector<Sent> sent_ = std::vector<Sent>(1 << 14);
+  std::size_t added_ = 0, gone_ = 0;
+  std::map<ibv_cq*, Ring> completions_;
+};
+
+[[noreturn]] void fail(const char* what) {
+  fmt::print(stderr, "bench_packet_cost: {}\n", what);
+  std::exit(1);
+}
+
+struct Host {
+  Host(const std::shared_ptr<QuickVerbs>& verbs, const char* ip, datapath::Entropy entropy,
+       std::uint64_t seed) {
+    datapath::VerbsOptions options;
+    options.port.device = "fake";
+    options.port.entropy = entropy;
+    options.port.gid.ip = datapath::parse_ip_address(ip).value();
+    datapath = datapath::VerbsDatapath::open(verbs, options).value();
+    core::Config config;
+    config.datagram_bytes_max = datapath->limits().datagram_bytes_max;
+    config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
+    config.paths = datapath->limits().paths;
+    endpoint = std::make_unique<core::Endpoint>(config, datapath->local_address(), seed);
+    memory.resize(kOutstanding * kMessageBytes);
+    if (!datapath->register_memory(memory)) {
+      fail("no memory registered");
+    }
+  }
+
+  std::span<std::byte> message(std::uint64_t number) {
+    return std::span(memory).subspan(number % kOutstanding * kMessageBytes, kMessageBytes);
+  }
+
+  // What an engine's step does.
+  inline __attribute__((always_inline)) void turn(Time now) {
+    std::size_t count = 0;
+    while ((count = datapath->receive(now, arrived)) > 0) {
+      for (std::size_t i = 0; i < count; ++i) {
+        endpoint->on_packet(now, arrived[i]);
+        for (const core::Placement& placement : endpoint->placements()) {
+          ordered_copy(placement.destination, placement.payload.data(), placement.payload.size());
+        }
+      }
+    }
+    if (endpoint->next_timeout() <= now) {
+      endpoint->on_timeout(now);
+    }
+    do {
+      if (first == end) {
+        first = 0;
+        end = endpoint->poll_transmit(now, out);
+      }
+      first += datapath->send(std::span(out).subspan(first, end - first));
+    } while (first == end && end > 0);
+  }
+
+  std::unique_ptr<datapath::VerbsDatapath> datapath;
+  std::unique_ptr<core::Endpoint> endpoint;
+  std::vector<std::byte> memory;
+  std::vector<wire::RxPacket> arrived = std::vector<wire::RxPacket>(kPackets);
+  std::vector<wire::TxPacket> out = std::vector<wire::TxPacket>(kPackets);
+  std::size_t first = 0, end = 0;  // of `out`, not yet taken
+};
+
+__attribute__((noinline)) void sender_turn(Host& host, Time now) {
+  asm volatile("# sender");  // so that the two are not made one function
+  host.turn(now);
+}
+__attribute__((noinline)) void receiver_turn(Host& host, Time now) {
+  asm volatile("# receiver");
+  host.turn(now);
+}
+
+struct Stream {
+  Stream(const std::shared_ptr<QuickVerbs>& card, datapath::Entropy entropy)
+      : verbs(card), a(card, "10.0.0.1", entropy, 1), b(card, "10.0.0.2", entropy, 2) {
+    const auto listening = b.endpoint->listen(1);
+    sends = a.endpoint->connect(now, 1, listening.token, b.datapath->local_address());
+    for (int i = 0; i < 1000 && receives == 0; ++i) {
+      turn();
+      receives = b.endpoint->accept(listening.id).value_or(0);
+    }
+    if (receives == 0) {
+      fail("no connection");
+    }
+  }
+
+  void turn() {
+    now += kStep;
+    const auto begin = std::chrono::steady_clock::now();
+    sender_turn(a, now);
+    const auto sent = std::chrono::steady_clock::now();
+    verbs->advance(kWirePackets);
+    const auto arrived = std::chrono::steady_clock::now();
+    receiver_turn(b, now);
+    sending += sent - begin;
+    receiving += std::chrono::steady_clock::now() - arrived;
+  }
+
+  void run(std::uint64_t messages) {
+    std::uint64_t sent = 0, received = 0, done = 0;
+    while (done < messages) {
+      while (received < std::min(messages, done + kOutstanding) &&
+             b.endpoint->post_receive(now, receives, received, b.message(received))) {
+        ++received;
+      }
+      while (sent < std::min(messages, done + kOutstanding) &&
+             a.endpoint->post_send(now, sends, sent, a.message(sent))) {
+        ++sent;
+      }
+      turn();
+      while (const auto event = a.endpoint->poll_event()) {
+        done += event->kind == core::Event::Kind::kSendDone ? 1 : 0;
+      }
+      while (b.endpoint->poll_event()) {
+      }
+    }
+  }
+
+  Time now = time_from_ns(1'000'000'000);
+  std::shared_ptr<QuickVerbs> verbs;
+  Host a, b;
+  core::ConnectionId sends = 0, receives = 0;
+  std::chrono::steady_clock::duration sending{0}, receiving{0};  // real time
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint64_t messages = 64;
+  auto entropy = datapath::Entropy::kFlowLabel;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string option = argv[i];
+    if (option == "--messages") {
+      messages = std::strtoull(argv[i + 1], nullptr, 10);
+    } else if (option == "--entropy" && std::string(argv[i + 1]) == "queue-pairs") {
+      entropy = datapath::Entropy::kQueuePairs;
+    } else if (option != "--entropy") {
+      fail("[--messages N] [--entropy label|queue-pairs]");
+    }
+  }
+  const auto ns = [](auto time) { return std::chrono::duration<double, std::nano>(time).count(); };
+  const auto verbs = std::make_shared<QuickVerbs>();
+  Stream stream(verbs, entropy);
+  stream.run(messages);
+  const auto& tx = stream.a.datapath->counters();
+  const auto& back = stream.b.datapath->counters();
+  const auto data = static_cast<double>(stream.a.endpoint->counters()[core::Counter::kPacketsSent]);
+  fmt::print(
+      "{{\"data_packets\": {:.0f}, \"control_packets\": {}, \"sent_again\": {}, "
+      "\"completions_per_packet\": {:.4f}, \"doorbells_per_packet\": {:.4f}, "
+      "\"acks_per_packet\": {:.4f}, \"refills_per_packet\": {:.4f}, "
+      "\"sender_ns_per_packet\": {:.0f}, \"receiver_ns_per_packet\": {:.0f}, "
+      "\"receiver_gbps\": {:.1f}}}\n",
+      data, tx.tx_packets - static_cast<std::uint64_t>(data) + back.tx_packets,
+      stream.a.endpoint->counters()[core::Counter::kPacketsRetransmitted],
+      static_cast<double>(tx.tx_completions) / static_cast<double>(tx.tx_packets),
+      static_cast<double>(tx.tx_doorbells) / static_cast<double>(tx.tx_packets),
+      static_cast<double>(back.tx_packets) / data, static_cast<double>(back.rx_refills) / data,
+      ns(stream.sending) / data, ns(stream.receiving) / data,
+      static_cast<double>(messages * kMessageBytes * 8) / ns(stream.receiving));
+}
