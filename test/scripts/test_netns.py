@@ -5,6 +5,7 @@ Exits with 77 (skipped) where namespaces are not permitted."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -26,7 +27,11 @@ if mode == "hear":
     except TimeoutError: print(n)
 else:
     socks = [socket.socket(family, socket.SOCK_DGRAM) for _ in range(64)]
-    for s in socks: s.connect((host, 9999))
+    for s in socks:
+        s.connect((host, 9999))
+        tos = int(sys.argv[3]) << 2
+        s.setsockopt(*((socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tos) if ":" in host
+                       else (socket.IPPROTO_IP, socket.IP_TOS, tos)))
     for i in range(2000):
         socks[i % 64].send(b"x" * 1000)
         if i % 5 == 0: time.sleep(0.0005)
@@ -41,11 +46,11 @@ def inside(host, *command):
     return ["ip", "netns", "exec", f"{PREFIX}{host}", *command]
 
 
-def arrived(to, address):
-    """How many of 2000 datagrams from host 0 reach `address` on host `to`."""
+def arrived(to, address, dscp=0):
+    """How many of 2000 datagrams of that code point from host 0 reach `address` on host `to`."""
     hear = subprocess.Popen(inside(to, sys.executable, "-c", TALK, "hear", address), stdout=subprocess.PIPE, text=True)
     hear.stdout.readline()
-    subprocess.run(inside(0, sys.executable, "-c", TALK, "talk", address), check=True)
+    subprocess.run(inside(0, sys.executable, "-c", TALK, "talk", address, str(dscp)), check=True)
     return int(hear.communicate(timeout=30)[0])
 
 
@@ -65,6 +70,14 @@ class Netns(unittest.TestCase):
         self.assertRegex(netns("stats", PREFIX), r"(seen,dropped \[\d{4},\d{3}\]|nft \d+ dropped)")
         netns("set", PREFIX, "loss=0")
         self.assertEqual(arrived(1, "10.77.0.2"), 2000)
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_code_points_may_have_a_loss_of_their_own(self):
+        self.up("2", "offload=seggro", "loss=1", "dscploss=10:0,14:300000", "only=p1")
+        for address in ("10.77.0.2", "fd77::2"):
+            self.assertGreaterEqual(arrived(1, address, dscp=10), 1999)
+            self.assertGreaterEqual(arrived(1, address, dscp=12), 1990)
+            self.assertTrue(1297 <= arrived(1, address, dscp=14) <= 1503)  # 1400, and 5 sigma is 103
 
     def test_loss_on_one_port_leaves_the_other_alone(self):
         self.up("2", "loss=1000000", "only=p0")
@@ -92,7 +105,8 @@ class Netns(unittest.TestCase):
         self.assertFalse(re.search(PREFIX, left))
 
     def test_wrong_words_are_usage_errors_and_leave_nothing(self):
-        for arguments in ((), ("up", PREFIX), ("fly", PREFIX), ("up", PREFIX, "2", "topo=ring"), ("set", PREFIX, "x=1")):
+        for arguments in ((), ("up", PREFIX), ("fly", PREFIX), ("up", PREFIX, "2", "topo=ring"), ("set", PREFIX, "x=1"),
+                          ("set", PREFIX, "loss=1", "dscploss=10"), ("set", PREFIX, "dscploss=10:1")):
             done = subprocess.run([NETNS, *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, arguments)
         netns("down", PREFIX)
