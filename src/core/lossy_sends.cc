@@ -44,7 +44,7 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
       message.all_sent = false;
       continue;
     }
-    const bool waited = now - message.said_at >= round_trip * 3 / 4;
+    const bool waited = now - message.said_at >= round_trip * 3 / 2;
     if (message.all_sent && message.to_say == 0 && waited) say_on_all(message);
   }
   while (!messages_.empty() && !queue.forgoes(messages_.front().number))
@@ -59,7 +59,7 @@ void LossySends::on_silence() {
 
 Time LossySends::Message::again_at(Duration round_trip) const {
   if (!all_sent || to_say > 0) return kNever;
-  return said_at + round_trip * (1 << std::min(repeats, kDoublingsMax));
+  return said_at + round_trip * (2 << std::min(repeats, kDoublingsMax));
 }
 
 void LossySends::on_timeout(Time now, Duration round_trip) {

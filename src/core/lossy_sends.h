@@ -26,11 +26,11 @@ class LossySends {
   // A packet of a licensed message left for the first time.
   void on_sent(Time now, std::uint64_t message, wire::PathMark mark, LicensedEnd ends);
   // After the queue has learned something: forgets what is settled, and plans to say it again where
-  // most of a round trip has passed since.
+  // more than a round trip has passed since: an answer should have come.
   void refresh(Time now, Duration round_trip, const SendQueue& queue);
   // Nothing is heard: say it again for every message.
   void on_silence();
-  // What was said a round trip ago, or twice as long as the last time, is said again.
+  // What was said two round trips ago, or twice as long as the last time, is said again.
   void on_timeout(Time now, Duration round_trip);
   Time next_timeout(Duration round_trip) const;
 

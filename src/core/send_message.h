@@ -44,14 +44,14 @@ struct SendMessage {
   Bitmap lost;
 
   // A licensed message is sent from `start` on, so that no element is always at the end, and in
-  // groups of at most 64 chunks: within one, first those that are protected, then the droppable.
+  // groups: within one, first the chunks that are protected, then the droppable.
   Licence licence;
   std::uint32_t start = 0;
-  std::uint32_t group = 0;        // the group's chunks have turns [group, group_end)
-  std::uint32_t group_end = 0;    // 0: no group has been made yet
-  std::uint64_t group_first = 0;  // not sent yet: bit i is the chunk of turn group + i
-  std::uint64_t group_then = 0;   // the same; sent when group_first is empty
-  Bitmap droppable;               // of the chunks in groups so far
+  std::uint32_t group = 0;      // the group's chunks have turns [group, group_end)
+  std::uint32_t group_end = 0;  // 0: no group has been made yet
+  Bitmap first;                 // by turn: in the group, and not sent yet
+  Bitmap then;                  // the same; sent when nothing is left in `first`
+  Bitmap droppable;             // of the chunks in groups so far
 
   // The chunk's place in the message as seen from `start`.
   std::uint32_t turn(std::uint32_t chunk) const {
@@ -64,7 +64,7 @@ struct SendMessage {
     if (!licensed) return chunk < next_new;
     const std::uint32_t at = turn(chunk);
     if (at < group || at >= group_end) return at < group;
-    return ((group_first | group_then) >> (at - group) & 1) == 0;
+    return !first.test(at) && !then.test(at);
   }
 };
 

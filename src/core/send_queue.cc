@@ -12,9 +12,8 @@ namespace {
 
 // Longer groups make longer bursts of one class; shorter ones stay in the processor's cache
 // between being judged and being sent.
-constexpr std::uint32_t kGroupBytes = 256 << 10;
+constexpr std::uint32_t kGroupBytes = 512 << 10;
 constexpr std::uint32_t kGroupChunksMin = 8;
-constexpr std::uint32_t kGroupChunksMax = 64;
 
 }  // namespace
 
@@ -31,6 +30,8 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message,
   added.licensed = added.forgoes = true;
   added.licence = *licence;
   added.droppable.reset(added.chunks);
+  added.first.reset(added.chunks);
+  added.then.reset(added.chunks);
 }
 
 std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
@@ -56,19 +57,16 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
   if (message.next_new == 0) {
     message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
   }
-  const std::uint32_t most =
-      std::clamp(kGroupBytes / payload_bytes_, kGroupChunksMin, kGroupChunksMax);
+  const std::uint32_t most = std::max(kGroupBytes / payload_bytes_, kGroupChunksMin);
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
-  message.group_first = message.group_then = 0;
   for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
     const std::uint32_t chunk = message.chunk_at(turn);
     const bool droppable =
         judge_.judge(message.licence.element, view({next_new_message_, chunk}).payload) ==
         gradient::Worth::kDroppable;
-    const std::uint64_t bit = std::uint64_t{1} << (turn - message.group);
     if (droppable) message.droppable.set(chunk);
-    (droppable && posted ? message.group_then : message.group_first) |= bit;
+    (droppable && posted ? message.then : message.first).set(turn);
   }
 }
 
@@ -84,9 +82,9 @@ std::optional<ChunkRef> SendQueue::next() {
   SendMessage& message = at(next_new_message_);
   if (!message.licensed) return ChunkRef{next_new_message_, message.next_new};
   if (message.next_new == message.group_end) make_group(message, next_new_message_ < posted_);
-  const std::uint64_t left = message.group_first != 0 ? message.group_first : message.group_then;
-  const auto turn = message.group + static_cast<std::uint32_t>(std::countr_zero(left));
-  return ChunkRef{next_new_message_, message.chunk_at(turn)};
+  std::size_t turn = message.first.next_set(message.group);
+  if (turn == message.chunks) turn = message.then.next_set(message.group);
+  return ChunkRef{next_new_message_, message.chunk_at(static_cast<std::uint32_t>(turn))};
 }
 
 TrafficClass SendQueue::class_of(ChunkRef chunk) const {
@@ -116,9 +114,8 @@ void SendQueue::mark_sent(ChunkRef chunk) {
     return;
   }
   if (message.licensed) {
-    const std::uint64_t bit = std::uint64_t{1} << (message.turn(chunk.chunk) - message.group);
-    message.group_first &= ~bit;
-    message.group_then &= ~bit;
+    message.first.clear(message.turn(chunk.chunk));
+    message.then.clear(message.turn(chunk.chunk));
   }
   ++message.next_new;
   if (chunk.message >= posted_) {
