@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   dlcp::cli::add_doctor(app, exit_code);
   dlcp::cli::add_abi(app, exit_code);
   dlcp::cli::add_bench(app, exit_code);
+  dlcp::cli::add_stats(app, exit_code);
+  dlcp::cli::add_exact(app, exit_code);
   dlcp::cli::add_knobs(app, exit_code);
   dlcp::cli::add_counters(app, exit_code);
   dlcp::cli::add_traffic_class(app, exit_code);

@@ -75,6 +75,10 @@ class Counters {
   void add(Counter counter, std::uint64_t by = 1) {
     values_[static_cast<std::size_t>(counter)] += by;
   }
+  void add(const Counters& other) {
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      values_[i] += other.values_[i];
+  }
   std::uint64_t operator[](Counter counter) const {
     return values_[static_cast<std::size_t>(counter)];
   }

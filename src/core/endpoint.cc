@@ -42,7 +42,7 @@ ConnectionId Endpoint::connect(Time now, ContextId context, std::uint64_t listen
   Slot& slot = state_->add(context);
   slot.held_by_user = true;
   slot.what = std::make_unique<SendConnection>(
-      now, state_->config, state_->counters, state_->local,
+      now, state_->config, state_->counters_of[context], state_->local,
       SendConnection::Open{slot.token, listener_token, to, state_->rng.next()});
   state_->settle(now, slot);
   return slot.token;
@@ -212,9 +212,38 @@ std::optional<Event> Endpoint::poll_event() {
   return event;
 }
 
-const Counters& Endpoint::counters() const {
-  return state_->counters;
+Counters Endpoint::counters() const {
+  Counters sum = state_->counters;
+  for (const auto& [context, counters] : state_->counters_of)
+    sum.add(counters);
+  return sum;
 }
+
+Counters Endpoint::counters(ContextId context) const {
+  const auto found = state_->counters_of.find(context);
+  return found == state_->counters_of.end() ? Counters{} : found->second;
+}
+
+std::vector<PathState> Endpoint::path_states() const {
+  std::vector<PathState> states;
+  for (const auto& slot : state_->slots) {
+    const auto* sending = slot->get<SendPtr>();
+    if (sending == nullptr) continue;
+    for (std::size_t path = 0; path < (*sending)->paths().size(); ++path) {
+      PathState& state =
+          states.emplace_back((*sending)->paths().state(static_cast<wire::PathIndex>(path)));
+      state.connection = slot->token;
+      state.context = slot->context;
+      state.peer = (*sending)->peer_address();
+    }
+  }
+  return states;
+}
+
+void Endpoint::forbid_loss() {
+  state_->config.licence_bytes_min = std::numeric_limits<std::size_t>::max();
+}
+
 const Config& Endpoint::config() const {
   return state_->config;
 }

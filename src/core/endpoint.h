@@ -12,54 +12,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/licence.h"
-#include "util/result.h"
+#include "core/endpoint_types.h"
+#include "core/path_state.h"
 #include "util/time.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {
-
-// Index into the endpoint's table, with a generation: a stale one finds nothing.
-using ConnectionId = std::uint64_t;
-using ListenerId = std::uint64_t;
-// The caller's name for one isend or irecv; comes back in the completion event.
-using RequestId = std::uint64_t;
-// Connections of one context (NCCL >= 2.28: one communicator) fail together.
-using ContextId = std::uint64_t;
-
-struct Event {
-  enum class Kind : std::uint8_t {
-    kSendDone,     // every byte is acknowledged; the memory is the caller's again
-    kReceiveDone,  // every byte is placed, or zero where it was lost within the licence
-    kClosed,       // the connection is dead; its requests get no further events
-  };
-  Kind kind = Kind::kClosed;
-  ConnectionId connection = 0;
-  RequestId request = 0;
-  std::size_t bytes = 0;       // of the message
-  std::size_t lost = 0;        // of them, zeros in the place of what was lost; kReceiveDone only
-  Error error;                 // kClosed only
-  wire::EndpointAddress peer;  // kClosed only
-};
-
-// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
-// line).
-struct Placement {
-  std::byte* destination = nullptr;
-  std::span<const std::byte> payload;
-  std::size_t zeros = 0;  // instead of a payload: so many zero bytes
-};
-
-enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };
 
 class Endpoint {
  public:
@@ -70,7 +35,6 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- from above
-  // ---------------------------------------------------------------------------------
   struct Listening {
     ListenerId id = 0;
     std::uint64_t token = 0;  // goes into the handle, with local_address
@@ -101,11 +65,12 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // As close(), but every connection of the context fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
+  // From here on every message is exact, whatever its licence; for good.
+  void forbid_loss();
   // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
   bool has_unconfirmed_closes() const;
 
   // --- from and to the network
-  // ----------------------------------------------------------------------
   void on_packet(Time now, const wire::RxPacket& packet);
   void on_timeout(Time now);
   Time next_timeout() const;  // kNever when nothing is waited for
@@ -117,7 +82,9 @@ class Endpoint {
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 
-  const Counters& counters() const;
+  Counters counters() const;  // of all contexts
+  Counters counters(ContextId context) const;
+  std::vector<PathState> path_states() const;  // of all sending connections
   const Config& config() const;
 
  private:

@@ -85,8 +85,8 @@ void Endpoint::State::on_hello(Time now, Slot& listener, const wire::RxPacket& p
     const std::uint64_t listener_token = listener.token;
     slot = &add(context);
     slot->listener = listener_token;
-    slot->what = std::make_unique<RecvConnection>(now, config, counters, credits, unposted,
-                                                  slot->token, *hello);
+    slot->what = std::make_unique<RecvConnection>(now, config, counters_of[context], credits,
+                                                  unposted, slot->token, *hello);
     by_sender_token[hello->sender_token] = slot->token;
   }
   if (auto* receiving = slot->get<RecvPtr>()) (*receiving)->on_hello(*hello, packet.path);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <queue>
 #include <string>
@@ -13,35 +14,13 @@
 #include <vector>
 
 #include "core/credit_pool.h"
-#include "core/departed.h"
 #include "core/endpoint.h"
 #include "core/frame_arena.h"
-#include "core/recv_connection.h"
-#include "core/send_connection.h"
+#include "core/slot.h"
 #include "util/ring_queue.h"
 #include "util/rng.h"
 
 namespace dlcp::core {
-
-struct Listener {
-  RingQueue<std::uint64_t> acceptable;  // tokens of connections that have started
-};
-using SendPtr = std::unique_ptr<SendConnection>;
-using RecvPtr = std::unique_ptr<RecvConnection>;
-struct Slot {
-  std::uint64_t token = 0;  // 0: free. Low 32 bits: index of the slot; the rest: random
-  ContextId context = 0;
-  std::variant<std::monostate, Listener, SendPtr, RecvPtr, Departed> what;
-  std::uint64_t listener = 0;  // token of the listener a receiving connection came through
-  bool held_by_user = false;   // the caller above knows this connection and has not closed it
-  bool in_ready = false;
-  Time armed_at = kNever;  // earliest entry of this slot among the timers
-
-  template <class T>
-  T* get() {
-    return std::get_if<T>(&what);
-  }
-};
 
 class Endpoint::State {
  public:
@@ -85,10 +64,11 @@ class Endpoint::State {
     friend bool operator>(const Timer& a, const Timer& b) { return a.at > b.at; }
   };
 
-  const Config config;
+  Config config;
   const wire::EndpointAddress local;
   Rng rng;
-  Counters counters;
+  Counters counters;  // of what belongs to no connection
+  std::map<ContextId, Counters> counters_of;
   CreditPool credits;
   UnpostedPool unposted;
   std::vector<std::unique_ptr<Slot>> slots;

@@ -116,4 +116,15 @@ bool PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round
   return true;
 }
 
+PathState PathSet::state(wire::PathIndex index) const {
+  const Path& path = paths_[index];
+  PathState state;
+  state.path = index;
+  state.sent = path.sent;
+  state.loss = path.loss;
+  state.delay = path.delay;
+  state.avoided = path.avoided;
+  return state;
+}
+
 }  // namespace dlcp::core

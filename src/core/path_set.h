@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/path_state.h"
 #include "util/rng.h"
 #include "util/time.h"
 
@@ -39,6 +40,8 @@ class PathSet {
   bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);
 
   std::size_t size() const { return paths_.size(); }
+  // Of one path; whose it is the caller knows.
+  PathState state(wire::PathIndex path) const;
   std::size_t avoided() const { return avoided_; }
 
  private:

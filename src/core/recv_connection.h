@@ -12,7 +12,7 @@
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/credit_pool.h"
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "core/frame_arena.h"
 #include "core/recv_queue.h"
 #include "wire/control_frame.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "core/lossy_receive.h"
 #include "util/bitmap.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "core/loss_ledger.h"
 #include "core/recv_message.h"
 #include "util/ring_queue.h"

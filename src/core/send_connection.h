@@ -13,7 +13,7 @@
 #include "core/config.h"
 #include "core/congestion.h"
 #include "core/counters.h"
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "core/flight.h"
 #include "core/frame_arena.h"
 #include "core/handshake.h"
@@ -40,8 +40,7 @@ class SendConnection {
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
   bool can_post() const { return open() && !failed() && !queue_.full(); }
-  void post(Time now, RequestId request, std::span<const std::byte> message,
-            const Licence& licence);
+  void post(Time now, RequestId, std::span<const std::byte> message, const Licence&);
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_refuse(const wire::Refuse& refuse);
@@ -64,6 +63,7 @@ class SendConnection {
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
   const wire::EndpointAddress& peer_address() const { return to_; }
   std::uint64_t acknowledged() const { return queue_.first_message(); }
+  const PathSet& paths() const { return paths_; }
 
  private:
   std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);

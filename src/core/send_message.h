@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "core/endpoint.h"
+#include "core/endpoint_types.h"
 #include "core/loss_ledger.h"
 #include "core/send_message.h"
 #include "dlcp/traffic_class.h"

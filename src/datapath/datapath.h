@@ -37,6 +37,12 @@ class Datapath {
   // For messages: the address as people write it; empty if this datapath has no such form.
   virtual std::string describe(const wire::EndpointAddress&) const { return {}; }
 
+  // Likewise how packets to the peer on one path look to the network: "10.0.0.1:49152
+  // > 10.0.0.2:49160".
+  virtual std::string describe_path(const wire::EndpointAddress& peer, wire::PathIndex) const {
+    return describe(peer);
+  }
+
   // Whether packets can go between here and the peer at all.
   virtual Status check_reachable(const wire::EndpointAddress&) const { return Unit{}; }
 

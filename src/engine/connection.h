@@ -36,6 +36,8 @@ struct Request {
   std::atomic<State> state{State::kFree};
   core::RequestId name = 0;  // of this use of the slot
   Outcome outcome;           // once done
+  Time posted_at{};
+  core::Licence licence;
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's name for the registered memory; may be null
   Connection* connection = nullptr;

@@ -18,9 +18,11 @@ constexpr Duration kReclaimPatience = 10ms;
 }  // namespace
 
 Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-               std::uint64_t seed, LogSink log, FailureSink on_failure)
+               std::uint64_t seed, LogSink log, FailureSink on_failure,
+               std::unique_ptr<Monitor> monitor)
     : datapath_(std::move(datapath)),
       endpoint_(config, datapath_->local_address(), seed),
+      monitor_(std::move(monitor)),
       arrived_(kBatchPackets),
       log_(std::move(log)),
       on_failure_(std::move(on_failure)) {}
@@ -35,6 +37,10 @@ bool Engine::start_helper() {
     helper_runs_ = true;
   }
   return helper_.start(datapath_->wait_descriptor(), [this] { return helper_turn(); });
+}
+
+Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
+  return datapath_->check_reachable(peer);
 }
 
 core::Endpoint::Listening Engine::listen(core::ContextId context) {
@@ -109,6 +115,8 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   request->memory = {memory.data, memory.bytes};
   request->registration = memory.registration;
   request->outcome = {};
+  request->posted_at = turn.now();
+  request->licence = licence;
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (sends) {
@@ -245,6 +253,16 @@ void Engine::linger(Duration at_most) {
     }
     nanosleep(&kPause, nullptr);
   }
+}
+
+void Engine::describe(core::ContextId context, const ContextDescription& description) {
+  const std::lock_guard lock(mutex_);
+  monitor_->describe(context, description);
+}
+
+ContextSummary Engine::summary(core::ContextId context) {
+  const std::lock_guard lock(mutex_);
+  return monitor_->summary(context, endpoint_);
 }
 
 core::Counters Engine::counters() {

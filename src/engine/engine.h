@@ -9,8 +9,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -19,8 +17,8 @@
 #include "engine/connection.h"
 #include "engine/helper_thread.h"
 #include "engine/log.h"
+#include "engine/monitor.h"
 #include "engine/outbox.h"
-#include "util/result.h"
 
 namespace dlcp::engine {
 
@@ -30,18 +28,15 @@ class Engine {
   using FailureSink = std::function<void(core::ContextId context, const Error& error)>;
 
   Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-         std::uint64_t seed, LogSink log, FailureSink on_failure);
+         std::uint64_t seed, LogSink log, FailureSink on_failure,
+         std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>());
   ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
 
   // Starts the helper thread; until then only callers drive. False if the system refuses.
   bool start_helper();
   void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
-  Status check_reachable(const wire::EndpointAddress& peer) const {
-    return datapath_->check_reachable(peer);
-  }
+  Status check_reachable(const wire::EndpointAddress& peer) const;
 
   core::Endpoint::Listening listen(core::ContextId context);
   void close_listener(core::ListenerId listener);
@@ -72,6 +67,8 @@ class Engine {
   // Waits, at most so long, until no peer owes the confirmation of a close.
   void linger(Duration at_most);
 
+  void describe(core::ContextId context, const ContextDescription& description);  // for monitors
+  ContextSummary summary(core::ContextId context);
   core::Counters counters();
 
  private:
@@ -86,7 +83,9 @@ class Engine {
   bool transmit(Time now);
   void take_events(Time now);
   void on_event(Time now, const core::Event& event);
+  void finish(Time now, Request& request, const core::Event& event);
   void settle(Time now);
+  void report(Time now);
   void reclaim(std::span<const std::byte> memory);
   void fail_device(Time now, const Error& error);
   void fail(Connection& connection, const Error& error);
@@ -98,6 +97,7 @@ class Engine {
   std::mutex mutex_;
   std::unique_ptr<datapath::Datapath> datapath_;
   core::Endpoint endpoint_;
+  const std::unique_ptr<Monitor> monitor_;
   Outbox outbox_;
   bool more_work_ = false;  // the last step stopped at its bound, not for want of work
   std::vector<wire::RxPacket> arrived_;

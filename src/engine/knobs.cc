@@ -100,6 +100,9 @@ constexpr Knob kKnobs[] = {
     {"DLCP_FAULT", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "faults to inject into the network, for tests only",
      [](Settings& s, const KnobValue& v) { s.fault = v.text; }},
+    {"DLCP_LIVE_STATS", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
+     "show counters to `dlcp stats` while the job runs",
+     [](Settings& s, const KnobValue& v) { s.live_stats = v.integer != 0; }},
     {"DLCP_STATS_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file for the counters as one JSON object, written when the last communicator ends; `%p` "
      "becomes the process id",

@@ -176,7 +176,9 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier ove
       [this](const LogLine& line) { say(line.level, line.text); },
       [this, raw](core::ContextId context, const Error& error) {
         spread_failure(raw->engine.get(), context, error);
-      });
+      },
+      std::make_unique<Monitor>(live_rows(settings), device.name,
+                                over == Carrier::kRoce ? "verbs" : "udp"));
   if (!opened->engine->start_helper()) {
     return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
                  "check the limits on threads and open files (ulimit -u, -n)"};
@@ -199,6 +201,18 @@ void Registry::say_fallback(const std::string& why) {
   say(LogLevel::kWarn, fmt::format("over UDP instead of RoCE: {} (said once; see `dlcp doctor` on "
                                    "both)",
                                    why));
+}
+
+// Null where the user or the system will not have it: only `dlcp stats` misses it.
+std::shared_ptr<LiveRows> Registry::live_rows(const Settings& settings) {
+  auto rows = live_rows_.lock();
+  if (rows == nullptr && settings.live_stats) {
+    if (auto file = LiveFile::create(DLCP_VERSION)) {
+      rows = std::make_shared<LiveRows>(std::move(file).value());
+      live_rows_ = rows;
+    }
+  }
+  return rows;
 }
 
 void Registry::spread_failure(const Engine* origin, core::ContextId context, const Error& error) {

@@ -63,6 +63,7 @@ class Registry {
   void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
   void say(LogLevel level, std::string text);
+  std::shared_ptr<LiveRows> live_rows(const Settings& settings);
 
   // Recursive: failing a context on one device may uncover failures of another context there.
   std::recursive_mutex mutex_;
@@ -73,6 +74,7 @@ class Registry {
   bool said_fallback_ = false;
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;
+  std::weak_ptr<LiveRows> live_rows_;
   Statistics statistics_;
   std::atomic<core::ContextId> next_context_{1};
 };

@@ -26,6 +26,12 @@ struct Engines {
   const std::shared_ptr<Engine>& over(Carrier carrier) const {
     return carrier == Carrier::kRoce ? roce : udp;
   }
+  template <class Function>
+  void each(const Function& function) const {
+    for (Engine* engine : {roce.get(), udp.get()}) {
+      if (engine != nullptr) function(*engine);
+    }
+  }
 };
 
 struct Route {

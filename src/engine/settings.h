@@ -37,6 +37,7 @@ struct Settings {
   bool gro = true;
   std::string fault;       // faults to inject, for tests
   std::string stats_file;  // empty: none
+  bool live_stats = true;
   Duration linger = 200ms;
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact
   bool loss_data_parallel = false;    // the user vouches for every reduction of the job

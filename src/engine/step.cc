@@ -42,6 +42,7 @@ bool Engine::step(Time now) {
   const bool sent_to_bound = transmit(now);
   take_events(now);
   settle(now);
+  report(now);
   more_work_ = received || sent_to_bound;
   return more_work_;
 }
@@ -135,8 +136,15 @@ void Engine::on_event(Time now, const core::Event& event) {
       return;
     }
   }
-  request->outcome = {event.bytes, event.lost};
-  request->state.store(Request::State::kDone, std::memory_order_release);
+  finish(now, *request, event);
+}
+
+void Engine::finish(Time now, Request& request, const core::Event& event) {
+  const Connection& connection = *request.connection;
+  monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
+                       event.lost, request.licence});
+  request.outcome = {event.bytes, event.lost};
+  request.state.store(Request::State::kDone, std::memory_order_release);
 }
 
 // Sends whose memory the datapath has let go of by now are done; after a while it is made to.
@@ -155,10 +163,20 @@ void Engine::settle(Time now) {
       datapath_->abandon(request->memory);
     }
     if (pending) {
-      request->outcome = {at->event.bytes, at->event.lost};
-      request->state.store(Request::State::kDone, std::memory_order_release);
+      finish(now, *request, at->event);
     }
     at = settling_.erase(at);
+  }
+}
+
+// To those who look from outside, who may also ask us to be exact.
+void Engine::report(Time now) {
+  if (monitor_->asked_for_exact()) {
+    endpoint_.forbid_loss();
+    to_log_.push_back({LogLevel::kWarn, "`dlcp exact` was run: nothing is lost from now on"});
+  }
+  if (monitor_->due() <= now) {
+    monitor_->show(now, endpoint_, *datapath_);
   }
 }
 
@@ -205,7 +223,7 @@ void Engine::fail_connections(core::ContextId context, const Error& error) {
 
 // When a step is due though no packet arrives.
 Time Engine::deadline(Time now) const {
-  Time next = std::min(endpoint_.next_timeout(), datapath_->next_release());
+  Time next = std::min({endpoint_.next_timeout(), datapath_->next_release(), monitor_->due()});
   if (more_work_) {
     next = now;
   } else if (!outbox_.empty()) {

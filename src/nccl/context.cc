@@ -1,6 +1,10 @@
 #include "nccl/context.h"
 
+#include <string>
 #include <utility>
+
+#include "nccl/log.h"
+#include "nccl/summary.h"
 
 namespace dlcp::nccl {
 
@@ -9,7 +13,10 @@ Context::Context(std::uint64_t comm_id, int traffic_class, bool until_finalize)
       comm_id_(comm_id),
       traffic_class_(traffic_class),
       until_finalize_(until_finalize),
-      next_ticket_((id_ << 32) + 1) {}
+      next_ticket_((id_ << 32) + 1) {
+  description_.communicator = comm_id;
+  description_.exact_because = "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)";
+}
 
 Context& Context::of_process() {
   static Context* const context = new Context(0, kUndefined, false);
@@ -25,8 +32,18 @@ Result<engine::Engines> Context::engines(int device) {
       return opened.error();
     }
     held = engines_.emplace(device, std::move(opened).value()).first;
+    held->second.each([&](engine::Engine& engine) { engine.describe(id_, description_); });
   }
   return held->second;
+}
+
+void Context::describe(std::uint32_t budget_ppm, const std::string& exact_because) {
+  const std::lock_guard lock(mutex_);
+  description_.budget_ppm = budget_ppm;
+  description_.exact_because = exact_because;
+  for (const auto& [device, of_device] : engines_) {
+    of_device.each([&](engine::Engine& engine) { engine.describe(id_, description_); });
+  }
 }
 
 void Context::object_opened() {
@@ -88,14 +105,18 @@ void Context::release_engines() {
     engines.swap(engines_);
     wait = !std::exchange(aborted_, false);
   }
+  engine::ContextSummary summary;
+  for (const auto& [device, of_device] : engines) {
+    of_device.each([&](engine::Engine& engine) { summary.merge(engine.summary(id_)); });
+  }
+  if (std::string line = summary_line(comm_id_, summary); !line.empty()) {
+    say({engine::LogLevel::kInfo, std::move(line)});
+  }
   const auto setup = engine::Registry::of_process().setup();
   if (wait && setup->ok()) {
     for (const auto& [device, of_device] : engines) {
-      for (const auto& engine : {of_device.roce, of_device.udp}) {
-        if (engine != nullptr) {
-          engine->linger(setup->value().settings.linger);
-        }
-      }
+      of_device.each(
+          [&](engine::Engine& engine) { engine.linger(setup->value().settings.linger); });
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "engine/registry.h"
 #include "nccl/abi/types.h"
@@ -32,6 +33,8 @@ class Context {
   // Whether it keeps the profiler active.
   bool may_lose() const { return may_lose_.load(); }
   void set_may_lose() { may_lose_.store(true); }
+  // For those who look from outside: what it may lose, and why it does not.
+  void describe(std::uint32_t budget_ppm, const std::string& exact_because);
   // True the first time that it is asked this.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
@@ -62,6 +65,7 @@ class Context {
   const bool until_finalize_;
   std::mutex mutex_;
   std::map<int, engine::Engines> engines_;
+  engine::ContextDescription description_;
   std::map<std::uint64_t, engine::Connection*> pending_;
   std::uint64_t next_ticket_;
   int open_objects_ = 0;

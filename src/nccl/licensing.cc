@@ -73,6 +73,7 @@ void Licensing::explain(Exact why) {
   if (worth_saying(why) && context_->first_to_say(static_cast<unsigned>(why))) {
     say({engine::LogLevel::kInfo, fmt::format("{}: exact, in spite of its budget, where {}",
                                               name_of(*context_), words_for(why))});
+    context_->describe(terms_.budget_ppm, fmt::format("where {}", words_for(why)));
   }
 }
 
@@ -144,10 +145,12 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
     say({engine::LogLevel::kInfo,
          "exact, in spite of DLCP_LOSS_BUDGET: this NCCL does not say what a transfer belongs to; "
          "2.28 or later does"});
+    context.describe(terms.budget_ppm, "this NCCL does not say what a transfer belongs to");
     return;
   }
   profiler::activate();
   context.set_may_lose();
+  context.describe(terms.budget_ppm, {});
   const bool one_of_many = context.comm_id() == 0 && terms.from_traffic_class;
   say({engine::LogLevel::kInfo,
        fmt::format("{} {}",

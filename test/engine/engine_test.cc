@@ -25,6 +25,8 @@ using engine::Request;
 struct Pair {
   std::shared_ptr<Wire> wire = std::make_shared<Wire>();
   std::vector<std::string> log;
+  std::shared_ptr<engine::LiveRows> rows =
+      std::make_shared<engine::LiveRows>(engine::LiveFile::create("test").value());
   std::unique_ptr<Engine> a = open(0);
   std::unique_ptr<Engine> b = open(1);
   Connection* sends = nullptr;
@@ -37,7 +39,8 @@ struct Pair {
     return std::make_unique<Engine>(
         std::make_unique<MemoryDatapath>(wire, side), config, static_cast<std::uint64_t>(side + 1),
         [this](const engine::LogLine& line) { log.push_back(line.text); },
-        [](core::ContextId, const Error&) {});
+        [](core::ContextId, const Error&) {},
+        std::make_unique<engine::Monitor>(rows, side == 0 ? "a" : "b", "memory"));
   }
 
   void join() {
@@ -139,6 +142,43 @@ TEST_CASE("packets lost within a licence become zeros, and the request tells how
     CHECK(in == out);
   }
   pair.wire->keep = nullptr;
+  const auto summary = pair.b->summary(1);
+  CHECK(summary.licensed_bytes == 200'000);
+  CHECK(summary.lost_bytes == 2 * 1408u);
+  // Stage 0 of two ranks with P = 10%: 20,000 contributions may go.
+  CHECK(summary.budget_used_ppm == 2 * 1408u * 1'000'000 / 20'000);
+  CHECK(summary.receives.count() == 2);
+  CHECK(pair.a->summary(1).sends.count() == 2);
+  CHECK(pair.a->summary(2).counters[core::Counter::kBytesSent] == 0);
+}
+
+TEST_CASE("who asks from outside makes licensed transfers exact at once") {
+  Pair pair;
+  pair.join();
+  const core::Licence licence{1, 200'000, 2, 2, 0, 100'000, gradient::ElementType::kFloat32};
+  int packets = 0;
+  int lost = 0;
+  pair.wire->keep = [&](std::span<const std::byte> datagram) {
+    const auto data = wire::decode_data(datagram);
+    if (!data || data->header.retransmission || ++packets % 50 != 0) return true;
+    ++lost;
+    return false;
+  };
+  auto out = random_bytes(200'000);
+  std::vector<std::byte> in(out.size());
+  Request* receiving = pair.post(*pair.b, *pair.receives, in, licence);
+  pair.rows->page().exact = 1;  // with the receive already posted
+  Request* sending = pair.post(*pair.a, *pair.sends, out, licence);
+  Request::Outcome outcome;
+  CHECK(finish(pair, sending, outcome) == Request::State::kDone);
+  CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
+  pair.wire->keep = nullptr;
+  CHECK(lost > 0);
+  CHECK(outcome.lost == 0);
+  CHECK(in == out);
+  CHECK(std::count_if(pair.log.begin(), pair.log.end(), [](const std::string& line) {
+          return line.find("dlcp exact") != std::string::npos;
+        }) == 2);
 }
 
 TEST_CASE("what comes late of a short message touches its memory neither poisoned nor reused") {

@@ -35,6 +35,10 @@ class FaultyDatapath final : public Datapath {
   std::string describe(const wire::EndpointAddress& address) const override {
     return inner_->describe(address);
   }
+  std::string describe_path(const wire::EndpointAddress& peer,
+                            wire::PathIndex path) const override {
+    return inner_->describe_path(peer, path);
+  }
   Status check_reachable(const wire::EndpointAddress& peer) const override {
     return inner_->check_reachable(peer);
   }

@@ -153,6 +153,16 @@ std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
   return decoded ? to_string(*decoded) : std::string();
 }
 
+std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
+                                       wire::PathIndex path) const {
+  const auto theirs = decode_udp_address(peer);
+  if (!theirs || theirs->port_count == 0) {
+    return {};
+  }
+  return fmt::format("{}:{} > {}:{}", to_string(address_.ip), sockets_[path % sockets_.size()].port,
+                     to_string(theirs->ip), theirs->ports[path % theirs->port_count]);
+}
+
 Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
   const auto theirs = decode_udp_address(peer);
   if (!theirs) {

@@ -43,6 +43,7 @@ class UdpDatapath final : public Datapath {
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
+  std::string describe_path(const wire::EndpointAddress& peer, wire::PathIndex path) const override;
   Status check_reachable(const wire::EndpointAddress& peer) const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.

@@ -1,0 +1,69 @@
+#include "cli/stats/snapshot.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace dlcp::cli {
+namespace {
+
+// What another process wrote goes to a terminal.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return out;
+}
+
+template <class Text>
+void clean(Text& text) {
+  text = printable(text.view());
+}
+
+}  // namespace
+
+ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
+  ProcessSnapshot process;
+  process.pid = pid;
+  process.command = printable(page.command.view());
+  process.started_at = page.started_at;
+  process.made_exact = page.exact.load() != 0;
+  for (const auto& slot : page.devices) {
+    auto row = slot.read().value_or(engine::LiveDevice{});
+    clean(row.name);
+    clean(row.address);
+    clean(row.datapath);
+    process.devices.push_back(row);
+  }
+  for (const auto& slot : page.communicators) {
+    if (auto row = slot.read()) {
+      clean(row->exact_because);
+      process.communicators.push_back(*row);
+    }
+  }
+  std::sort(process.communicators.begin(), process.communicators.end(),
+            [](const auto& a, const auto& b) {
+              return std::tie(a.context, a.device) < std::tie(b.context, b.device);
+            });
+  for (const auto& slot : page.paths) {
+    if (auto row = slot.read()) {
+      clean(row->tuple);
+      process.paths.push_back(*row);
+    }
+  }
+  std::sort(process.paths.begin(), process.paths.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.device, a.connection, a.path) < std::tie(b.device, b.connection, b.path);
+  });
+  return process;
+}
+
+std::string ProcessSnapshot::device_name(std::uint32_t device) const {
+  const bool known = device < devices.size() && !devices[device].name.view().empty();
+  return known ? std::string(devices[device].name.view()) : "?";
+}
+
+std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
+                       core::Counter counter) {
+  return counters[static_cast<std::size_t>(counter)];
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,39 @@
+// What a live page says, copied out of it and checked: a page is memory that another process
+// writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/live_file.h"
+
+namespace dlcp::cli {
+
+struct ProcessSnapshot {
+  int pid = 0;
+  std::string command;
+  std::int64_t started_at = 0;  // seconds since 1970
+  bool made_exact = false;      // by `dlcp exact`
+
+  // Indexed as in the page; devices without a name are unused rows.
+  std::vector<engine::LiveDevice> devices;
+  std::vector<engine::LiveCommunicator> communicators;
+  std::vector<engine::LivePath> paths;  // by connection and path
+
+  // Name of the device of a row; "?" when it is gone meanwhile.
+  std::string device_name(std::uint32_t device) const;
+};
+
+ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page);
+
+std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
+                       core::Counter counter);
+
+// Tables of at most 80 columns.
+std::string to_table(const std::vector<ProcessSnapshot>& processes);
+std::string to_path_table(const std::vector<ProcessSnapshot>& processes);
+std::string to_json(const std::vector<ProcessSnapshot>& processes);
+// Prometheus' text exposition format 0.0.4.
+std::string to_prometheus(const std::vector<ProcessSnapshot>& processes);
+
+}  // namespace dlcp::cli

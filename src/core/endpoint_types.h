@@ -1,0 +1,48 @@
+// What callers of an Endpoint name and are told: connections, requests, licences, events.
+// events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/licence.h"
+#include "util/result.h"
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+// Index into the endpoint's table, with a generation: a stale one finds nothing.
+using ConnectionId = std::uint64_t;
+using ListenerId = std::uint64_t;
+// The caller's name for one isend or irecv; comes back in the completion event.
+using RequestId = std::uint64_t;
+// Connections of one context (NCCL >= 2.28: one communicator) fail together.
+using ContextId = std::uint64_t;
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    kSendDone,     // every byte is acknowledged; the memory is the caller's again
+    kReceiveDone,  // every byte is placed, or zero where it was lost within the licence
+    kClosed,       // the connection is dead; its requests get no further events
+  };
+  Kind kind = Kind::kClosed;
+  ConnectionId connection = 0;
+  RequestId request = 0;
+  std::size_t bytes = 0;       // of the message
+  std::size_t lost = 0;        // of them, zeros in the place of what was lost; kReceiveDone only
+  Error error;                 // kClosed only
+  wire::EndpointAddress peer;  // kClosed only
+};
+
+// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
+// line).
+struct Placement {
+  std::byte* destination = nullptr;
+  std::span<const std::byte> payload;
+  std::size_t zeros = 0;  // instead of a payload: so many zero bytes
+};
+
+enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };
+
+}  // namespace dlcp::core

@@ -1,0 +1,170 @@
+#include "engine/live_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace dlcp::engine {
+namespace {
+
+constexpr const char* kName = "dlcp-live";
+constexpr std::string_view kLink = "/memfd:dlcp-live";  // " (deleted)" follows
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+Error failed(const std::string& what, std::string hint) {
+  return {ErrorCode::kSystem, fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint)};
+}
+
+LivePage* map_page(int file) {
+  void* const mapped = mmap(nullptr, sizeof(LivePage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return mapped == MAP_FAILED ? nullptr : static_cast<LivePage*>(mapped);
+}
+
+std::string own_command() {
+  const Fd file(open("/proc/self/comm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 64> text{};
+  const ssize_t got = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
+  return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got - 1, 0)));
+}
+
+// Process id of the page's owner, who holds its lock; 0: it has died, or we are it.
+int owner_of(const std::string& path) {
+  const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock = whole_file();
+  if (!file.valid() || fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+    return 0;
+  }
+  return lock.l_pid;
+}
+
+void each_entry(const std::string& folder, const std::function<void(const char*)>& take) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(opendir(folder.c_str()), closedir);
+  while (const dirent* entry = open_folder == nullptr ? nullptr : readdir(open_folder.get())) {
+    take(entry->d_name);
+  }
+}
+
+bool is_live_page(const std::string& path) {
+  std::array<char, 64> target{};
+  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length > 0 &&
+         std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with(kLink);
+}
+
+}  // namespace
+
+Result<LiveFile> LiveFile::create(const std::string& version) {
+  const char* const hint = "dlcp stats will not see this process";
+  Fd file(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid()) {
+    return failed("cannot create a page for dlcp stats", hint);
+  }
+  struct flock lock = whole_file();
+  LivePage* page = nullptr;
+  // Sealed: a page that somebody shortens would kill us at the next write.
+  if (ftruncate(file.get(), sizeof(LivePage)) == 0 &&
+      fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0 &&
+      fcntl(file.get(), F_SETLK, &lock) == 0) {
+    page = map_page(file.get());
+  }
+  if (page == nullptr) {
+    return failed("cannot set up a page for dlcp stats", hint);
+  }
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  page->version = version;
+  page->command = own_command();
+  page->started_at = now.tv_sec;
+  page->page_bytes = sizeof(LivePage);
+  std::atomic_ref(page->magic).store(LivePage::kMagic, std::memory_order_release);
+  return LiveFile(std::move(file), page);
+}
+
+LiveFile::LiveFile(LiveFile&& other) noexcept
+    : file_(std::move(other.file_)), page_(std::exchange(other.page_, nullptr)) {}
+
+LiveFile::~LiveFile() {
+  if (page_ != nullptr) {
+    munmap(page_, sizeof(LivePage));
+  }
+}
+
+LiveView::LiveView(LiveView&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
+
+LiveView::~LiveView() {
+  if (page_ != nullptr) {
+    munmap(page_, sizeof(LivePage));
+  }
+}
+
+std::vector<LivePlace> find_live_pages(const std::string& proc) {
+  std::vector<LivePlace> places;
+  each_entry(proc, [&](const char* process) {
+    int pid = 0;
+    const auto [end, error] = std::from_chars(process, process + std::strlen(process), pid);
+    if (error != std::errc() || *end != '\0') {
+      return;
+    }
+    const std::string folder = fmt::format("{}/{}/fd", proc, process);
+    each_entry(folder, [&](const char* descriptor) {
+      std::string path = folder + "/" + descriptor;
+      if (is_live_page(path) && owner_of(path) == pid) {
+        places.push_back({pid, std::move(path)});
+      }
+    });
+  });
+  std::sort(places.begin(), places.end(),
+            [](const LivePlace& a, const LivePlace& b) { return a.pid < b.pid; });
+  return places;
+}
+
+Result<LiveView> open_live_page(const std::string& path, const std::string& version) {
+  const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat status {};
+  if (!file.valid() || fstat(file.get(), &status) != 0) {
+    return failed("cannot open " + path, "run as the user of the job, or as root");
+  }
+  if (static_cast<std::size_t>(status.st_size) < sizeof(LivePage)) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("{} has {} bytes, expected {}", path, status.st_size, sizeof(LivePage)),
+        "the process runs another version of the plugin: use the dlcp that came with it"};
+  }
+  LivePage* const page = map_page(file.get());
+  if (page == nullptr) {
+    return failed("cannot map " + path, "");
+  }
+  LiveView view(page);
+  if (std::atomic_ref(page->magic).load(std::memory_order_acquire) != LivePage::kMagic) {
+    return Error{ErrorCode::kInvalidUsage, path + " is no live page of DLCP", ""};
+  }
+  if (page->page_bytes != sizeof(LivePage) || page->version.view() != version) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("{} is of DLCP {}, this tool is {}", path, page->version.view(), version),
+        "use the dlcp that came with its plugin"};
+  }
+  return view;
+}
+
+}  // namespace dlcp::engine

@@ -1,0 +1,63 @@
+// Where live pages lie: in memory of the process itself (memfd), which others of the same user, and
+// root, find among its open files in /proc, from outside a container too. Nothing is left behind
+// when the process dies. It holds a lock on it (fcntl), by which a reader tells it from its forked
+// children.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/live_page.h"
+#include "util/fd.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+// The page of this process; gone when this ends.
+class LiveFile {
+ public:
+  // Fails where the system refuses; whoever calls goes on without.
+  static Result<LiveFile> create(const std::string& version);
+  LiveFile(LiveFile&& other) noexcept;
+  LiveFile& operator=(LiveFile&&) = delete;
+  ~LiveFile();
+
+  LivePage& page() { return *page_; }
+  int descriptor() const { return file_.get(); }
+
+ private:
+  LiveFile(Fd file, LivePage* page) : file_(std::move(file)), page_(page) {}
+
+  Fd file_;
+  LivePage* page_ = nullptr;
+};
+
+// The page of another process.
+class LiveView {
+ public:
+  LiveView(LiveView&& other) noexcept;
+  LiveView& operator=(LiveView&&) = delete;
+  ~LiveView();
+
+  const LivePage& page() const { return *page_; }
+  void ask_for_paths() { page_->paths_wanted.fetch_add(1); }
+  void make_exact() { page_->exact.store(1); }
+
+ private:
+  friend Result<LiveView> open_live_page(const std::string&, const std::string&);
+  explicit LiveView(LivePage* page) : page_(page) {}
+
+  LivePage* page_ = nullptr;
+};
+
+struct LivePlace {
+  int pid = 0;       // as seen from here
+  std::string path;  // to open_live_page
+};
+
+// Pages of living processes that we may look into, by process id. `proc`: where procfs is.
+std::vector<LivePlace> find_live_pages(const std::string& proc = "/proc");
+// Refuses a file that is no live page, or one of another version.
+Result<LiveView> open_live_page(const std::string& path, const std::string& version);
+
+}  // namespace dlcp::engine

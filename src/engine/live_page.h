@@ -1,0 +1,76 @@
+// What a process shows of itself while it runs, in a page of shared memory that `dlcp stats` reads:
+// one row per device, per communicator on a device, and per path. Rows are rewritten in place a few
+// times a second (live_slot.h). The only things that travel the other way are two requests of the
+// reader.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/counters.h"
+#include "engine/live_slot.h"
+#include "util/duration_histogram.h"
+
+namespace dlcp::engine {
+
+struct LiveDevice {
+  LiveText<32> name;                                          // "eth0"
+  LiveText<64> address;                                       // "10.0.0.1"
+  LiveText<32> datapath;                                      // "udp"
+  std::array<std::uint64_t, core::kCounterCount> counters{};  // order: core::kCounterRows
+};
+
+// A communicator on one device.
+struct LiveCommunicator {
+  std::uint64_t context = 0;       // unique in the process
+  std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL does not tell (before 2.28)
+  std::uint32_t device = 0;        // index of its row
+  std::int32_t rank = -1;          // -1: not known
+  std::uint32_t ranks = 0;         // 0: not known
+  std::uint32_t budget_ppm = 0;    // of loss; 0: exact
+  LiveText<128> exact_because;     // of the last transfer that could have been licensed and was not
+  std::array<std::uint64_t, core::kCounterCount> counters{};
+  std::uint64_t licensed_bytes = 0;   // received under a licence
+  std::uint64_t lost_bytes = 0;       // of them
+  std::uint64_t budget_used_ppm = 0;  // largest part of a collective's budget that was spent
+  DurationHistogram sends;            // from isend until all is acknowledged
+  DurationHistogram receives;         // from irecv until all is placed
+};
+
+// One path of a sending connection. Written when a reader asks.
+struct LivePath {
+  std::uint64_t connection = 0;
+  std::uint64_t context = 0;
+  std::uint32_t device = 0;
+  std::uint16_t path = 0;
+  std::uint16_t avoided = 0;   // 1: it swallowed what it was given
+  LiveText<96> tuple;          // "10.0.0.1:49152 > 10.0.0.2:49160"
+  std::uint64_t sent = 0;      // packets
+  std::uint64_t lost_ppm = 0;  // smoothed
+  std::uint64_t delay_ns = 0;  // one way and back, smoothed; 0: not known
+};
+
+struct LivePage {
+  static constexpr std::uint64_t kMagic = 0x31766c70636c64;  // "dlcplv1"
+  static constexpr std::size_t kDevicesMax = 16;
+  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; later ones are not shown
+  static constexpr std::size_t kPathsMax = 2048;        // per process; later ones are not shown
+
+  std::uint64_t magic = 0;
+  std::uint64_t page_bytes = 0;  // with `version`, what a reader has to agree with
+  LiveText<32> version;
+  LiveText<64> command;
+  std::int64_t started_at = 0;  // seconds since 1970
+
+  // From the reader.
+  std::atomic<std::uint32_t> exact;         // not 0: lose nothing from now on
+  std::atomic<std::uint32_t> paths_wanted;  // goes up by one for each time that paths are wanted
+
+  std::array<LiveSlot<LiveDevice>, kDevicesMax> devices;
+  std::array<LiveSlot<LiveCommunicator>, kCommunicatorsMax> communicators;
+  std::array<LiveSlot<LivePath>, kPathsMax> paths;
+};
+
+}  // namespace dlcp::engine

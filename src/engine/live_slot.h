@@ -1,0 +1,75 @@
+// One row in shared memory with one writer and any number of readers of other processes: a sequence
+// lock (Lameter 2005), in words that are atomic one by one. A reader that meets a half-written row
+// reads again; the writer never waits.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace dlcp::engine {
+
+// Text of at most N - 1 bytes, cut if need be.
+template <std::size_t N>
+struct LiveText {
+  std::array<char, N> bytes{};
+
+  void operator=(std::string_view text) {
+    bytes.fill('\0');
+    std::copy_n(text.data(), std::min(text.size(), N - 1), bytes.data());
+  }
+  std::string_view view() const { return {bytes.data(), strnlen(bytes.data(), N - 1)}; }
+};
+
+template <class Row>
+class LiveSlot {
+ public:
+  static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) % 8 == 0);
+
+  // One writer at a time.
+  void write(const Row& row) {
+    const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    sequence_.store(before | 1, std::memory_order_relaxed);
+    const auto* from = reinterpret_cast<const std::byte*>(&row);
+    for (std::size_t i = 0; i < kWords; ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + 8 * i, 8);
+      words_[i].store(word, std::memory_order_release);
+    }
+    sequence_.store((before | 1) + 1, std::memory_order_release);
+  }
+  void clear() { sequence_.store(0, std::memory_order_release); }
+
+  // nullopt: nothing is here, or the writer would not let us (it died while writing).
+  std::optional<Row> read() const {
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      const std::uint64_t before = sequence_.load(std::memory_order_acquire);
+      if (before == 0) {
+        return std::nullopt;
+      }
+      Row row;
+      auto* to = reinterpret_cast<std::byte*>(&row);
+      for (std::size_t i = 0; i < kWords; ++i) {
+        const std::uint64_t word = words_[i].load(std::memory_order_acquire);
+        std::memcpy(to + 8 * i, &word, 8);
+      }
+      if (before % 2 == 0 && sequence_.load(std::memory_order_relaxed) == before) {
+        return row;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kWords = sizeof(Row) / 8;
+  std::atomic<std::uint64_t> sequence_;  // 0: empty; odd: being written
+  std::array<std::atomic<std::uint64_t>, kWords> words_;
+};
+
+}  // namespace dlcp::engine

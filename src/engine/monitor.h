@@ -1,0 +1,100 @@
+// What one engine can tell of itself while it runs, per communicator: how long messages take, what
+// they lose, and the core's counters. Shown in the process's live page a few times a second, and
+// asked for when a communicator ends. Used under the engine's lock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/endpoint.h"
+#include "datapath/datapath.h"
+#include "engine/live_rows.h"
+#include "util/duration_histogram.h"
+#include "util/time.h"
+
+namespace dlcp::engine {
+
+// What the layer above knows of a communicator.
+struct ContextDescription {
+  std::uint64_t communicator = 0;  // NCCL's hash; 0: unknown
+  std::int32_t rank = -1;          // -1: unknown
+  std::uint32_t ranks = 0;         // 0: unknown
+  std::uint32_t budget_ppm = 0;    // 0: exact
+  std::string exact_because;
+};
+
+// One request that is over.
+struct Completion {
+  core::ContextId context = 0;
+  bool sends = false;
+  Duration took{0};
+  std::size_t bytes = 0;
+  std::size_t lost = 0;
+  core::Licence licence;  // as posted; none: exact
+};
+
+// What a communicator did on one device.
+struct ContextSummary {
+  core::Counters counters;
+  DurationHistogram sends, receives;
+  std::uint64_t licensed_bytes = 0;   // received under a licence
+  std::uint64_t lost_bytes = 0;       // of them
+  std::uint64_t budget_used_ppm = 0;  // largest part of a collective's budget that was spent
+
+  void merge(const ContextSummary& other);
+};
+
+class Monitor {
+ public:
+  // `rows` may be null: then nothing is shown.
+  explicit Monitor(std::shared_ptr<LiveRows> rows = {}, std::string device = {},
+                   std::string datapath = {});
+  ~Monitor();
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  void describe(core::ContextId context, const ContextDescription& description);
+  void completed(const Completion& completion);
+  ContextSummary summary(core::ContextId context, const core::Endpoint& endpoint) const;
+
+  // True once, when a reader wants this process exact.
+  bool asked_for_exact() {
+    const bool asks = !exact_ && rows_ && rows_->page().exact.load(std::memory_order_relaxed) != 0;
+    exact_ = exact_ || asks;
+    return asks;
+  }
+  // When show() is due; kNever while there is nothing new.
+  Time due() const {
+    return changed_ || (rows_ && rows_->page().paths_wanted != paths_asked_) ? next_ : kNever;
+  }
+  void show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath);
+
+ private:
+  void changed() { changed_ = rows_ != nullptr; }
+  struct Context {
+    ContextDescription description;
+    ContextSummary summary;  // without counters
+    std::uint64_t collective = 0;
+    std::uint64_t spent = 0;  // contributions lost of `collective`
+    std::optional<std::size_t> row;
+  };
+  void show_device(const core::Endpoint& endpoint, const datapath::Datapath& datapath);
+  void show_context(core::ContextId id, Context& context, const core::Endpoint& endpoint);
+  void show_paths(const core::Endpoint& endpoint, const datapath::Datapath& datapath);
+
+  const std::shared_ptr<LiveRows> rows_;
+  const std::string device_, datapath_;
+  std::optional<std::size_t> device_row_;
+  std::map<core::ContextId, Context> contexts_;
+  std::vector<std::size_t> path_rows_;
+  std::uint32_t paths_asked_ = 0;
+  bool changed_ = false;
+  bool exact_ = false;
+  Time next_{};
+};
+
+}  // namespace dlcp::engine

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`dlcp stats` and `dlcp exact` beside a running all-reduce: what they show, and what they refuse.
+
+stats_test.py DLCP PLUGIN"""
+
+import json
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+DLCP, PLUGIN = "dlcp", "libnccl-net-dlcp.so"
+RANKS = 3
+
+
+def dlcp(*arguments):
+    return subprocess.run([DLCP, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+class Job:
+    """An all-reduce of three processes; `pids` once all show themselves."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [DLCP, "bench", "--plugin", PLUGIN, "--mode", "ring", "--ranks", str(RANKS), "--size", "256K",
+             "--seconds", "30", "--timeout", "60"], stdout=subprocess.DEVNULL)
+        self.pids = []
+        end = time.monotonic() + 20
+        while len(self.pids) < RANKS and time.monotonic() < end:
+            time.sleep(0.2)
+            self.pids = [p["pid"] for p in self.seen() if p["communicators"]
+                         and p["communicators"][0]["receive"]["count"] > 10]
+        return self
+
+    def children(self):
+        out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True,
+                             text=True, check=False).stdout
+        return {int(pid) for pid in out.split()} | {self.process.pid}
+
+    def seen(self):
+        done = dlcp("stats", "--json")
+        mine = self.children()
+        return [p for p in json.loads(done.stdout or '{"processes": []}')["processes"] if p["pid"] in mine]
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def options(self):
+        return [word for pid in self.pids for word in ("--pid", str(pid))]
+
+
+class StatsTest(unittest.TestCase):
+    def test_a_running_job(self):
+        with Job() as job:
+            self.assertEqual(len(job.pids), RANKS)
+            first = {p["pid"]: p["communicators"][0] for p in job.seen()}
+            time.sleep(0.7)
+            for process in job.seen():
+                row, before = process["communicators"][0], first[process["pid"]]
+                self.assertGreater(row["counters"]["bytes_sent"], before["counters"]["bytes_sent"])
+                self.assertEqual(row["lost_bytes"], 0)
+                self.assertEqual(row["delivered_share"], 1)
+                self.assertLess(0, row["send"]["p50_s"])
+                self.assertLessEqual(row["send"]["p50_s"], row["send"]["p99_s"])
+                self.assertEqual(process["devices"][0]["datapath"], "udp")
+
+            table = dlcp("stats", *job.options())
+            self.assertEqual(table.returncode, 0, table.stderr)
+            self.assertEqual(table.stdout.count("communicator"), RANKS)
+            self.assertLessEqual(max(map(len, table.stdout.splitlines())), 80)
+
+            paths = dlcp("stats", "--paths", "--pid", str(job.pids[0]))
+            rows = re.findall(r"127\.0\.0\.1:(\d+) > 127\.0\.0\.1:(\d+) +(\d+)", paths.stdout)
+            self.assertEqual(len(rows), 16, paths.stdout)
+            self.assertEqual(len({port for port, _, _ in rows}), 16)
+            self.assertTrue(all(int(port) >= 49152 for row in rows for port in row[:2]))
+            self.assertGreater(sum(int(packets) for _, _, packets in rows), 100)
+            self.assertLessEqual(max(map(len, paths.stdout.splitlines())), 80)
+
+            metrics = dlcp("stats", "--prometheus", *job.options()).stdout
+            samples = [line for line in metrics.splitlines() if not line.startswith("#")]
+            self.assertGreater(len(samples), 100)
+            for line in samples:
+                self.assertRegex(line, r'^dlcp_[a-z0-9_]+\{([a-z]+="[^"]*",?)+\} [0-9.e+-]+$')
+            for name in {line.split("{")[0] for line in samples}:
+                self.assertEqual(metrics.count(f"# TYPE {name} "), 1)
+
+            exact = dlcp("exact", "--pid", str(job.pids[0]))
+            self.assertEqual(exact.returncode, 0, exact.stderr)
+            time.sleep(0.5)
+            made = {p["pid"]: p["made_exact"] for p in job.seen()}
+            self.assertEqual([pid for pid, is_exact in made.items() if is_exact], [job.pids[0]])
+            self.assertIn("dlcp exact", dlcp("stats", "--pid", str(job.pids[0])).stdout)
+
+    def test_what_is_refused(self):
+        none = dlcp("stats", "--pid", "1")
+        self.assertEqual(none.returncode, 3)
+        self.assertIn("process 1 does not use the plugin", none.stderr)
+        self.assertEqual(none.stdout, "")
+        unsaid = dlcp("exact")
+        self.assertEqual(unsaid.returncode, 2)
+        self.assertIn("--all", unsaid.stderr)
+        self.assertEqual(dlcp("stats", "--json", "--prometheus").returncode, 2)
+
+
+if __name__ == "__main__":
+    DLCP, PLUGIN = sys.argv[1:3]
+    del sys.argv[1:3]
+    unittest.main()
