@@ -85,3 +85,37 @@ TEST_CASE("a rank that is killed fails every other rank within the time-out") {
     CHECK(json["time_to_error_ms"][rank].get<double>() < 6000);
   }
 }
+
+TEST_CASE("a ring with a budget loses within it, alike on all ranks, and without one nothing") {
+  const std::vector<std::string> lossy = {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500",
+                                          "DLCP_FAULT=drop=0.01,seed=9"};
+  const std::vector<std::string> ring = {"--mode", "ring", "--ranks",      "4",
+                                         "--size", "4M",   "--iterations", "30"};
+  auto licensed = ring;
+  licensed.insert(licensed.end(), {"--loss-budget", "2%"});
+  const auto json = check_exact(run_bench(DLCP_PLUGIN, licensed, lossy));
+  CHECK(json["ranks_identical"] == true);
+  CHECK(json["lossy_reduces"].get<int>() > 0);
+  CHECK(json["lost_bytes"].get<std::int64_t>() > 0);
+  CHECK(json["delivered_share_min"].get<double>() >= 0.98);
+  CHECK(json["delivered_share_min"].get<double>() < 1);
+  CHECK(json["relative_mse"].get<double>() > 0);
+  CHECK(json["relative_mse"].get<double>() < 0.1);
+
+  const auto exact = check_exact(run_bench(DLCP_PLUGIN, ring, lossy));
+  CHECK(exact["counters"]["bytes_lost"] == 0);
+  CHECK(exact["counters"]["bytes_retransmitted"].get<std::int64_t>() > 0);
+}
+
+TEST_CASE("a budget is refused where nothing can keep it") {
+  const auto stream = run_bench(DLCP_PLUGIN, {"--mode", "bw", "--loss-budget", "1%"});
+  CHECK(stream.exit_code == 2);
+  CHECK_THAT(stream.err, Contains("--loss-budget goes with ring"));
+  const auto other = run_bench(REFERENCE_TCP, {"--mode", "ring", "--loss-budget", "1%"},
+                               {"NCCL_SOCKET_IFNAME=lo"});
+  CHECK(other.exit_code == 2);
+  CHECK_THAT(other.out + other.err, Contains("has no profiler"));
+  const auto large = run_bench(DLCP_PLUGIN, {"--mode", "ring", "--loss-budget", "0.5"});
+  CHECK(large.exit_code == 2);
+  CHECK_THAT(large.err, Contains("at most 0.25"));
+}

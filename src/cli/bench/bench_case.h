@@ -40,6 +40,7 @@ struct BenchCase {
   std::string netns;            // prefix: rank i runs inside namespace <netns><i>
   bool device_by_rank = false;  // rank i's first connection uses the plugin's device i
   double loss = 0;
+  double loss_budget = 0;  // share of each sum that the plugin may lose; ring alone
   double timeout = 60;
   int kill_rank = -1;
   int kill_after_ms = 500;

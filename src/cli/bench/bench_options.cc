@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "dlcp/communicator_class.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -60,6 +62,15 @@ void check_numbers(const BenchCase& c) {
   if (c.kill_after_ms < 0) refuse(fmt::format("--kill-after-ms {}: not negative", c.kill_after_ms));
 }
 
+void check_budget(const BenchCase& c) {
+  constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
+  if (c.mode != Mode::kRing) refuse("--loss-budget goes with ring: only reductions may lose");
+  if (c.loss_budget > kMost)
+    refuse(fmt::format("--loss-budget {}: at most {}", c.loss_budget, kMost));
+  if (c.abi != 0 && c.abi < 11)
+    refuse(fmt::format("--abi {}: NCCL says what a transfer is from 11 on", c.abi));
+}
+
 void check_size(const BenchCase& c) {
   if (c.mode == Mode::kRing && (c.size == 0 || c.size % 4 != 0))
     refuse(fmt::format("--size {}: a ring reduces floats, give a multiple of 4", c.size));
@@ -80,11 +91,13 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   c.flags = choose(kFlags, flags, "--flags");
   c.idle = choose(kIdle, idle, "--idle");
   c.loss = parse_fraction(loss);
+  c.loss_budget = parse_fraction(loss_budget);
   c.check = !no_check;
   c.one_host = world_size == 0;
   c.ranks = ranks >= 0 ? ranks : world_size != 0 ? world_size : needs_pairs(c.mode) ? 2 : 4;
   c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
   if (c.mode == Mode::kRing) c.inflight = 4;
+  if (c.loss_budget > 0) check_budget(c);
   check_ranks(c, world_size);
   check_numbers(c);
   if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
@@ -106,8 +119,9 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
 }
 
 std::string BenchOptions::summary() const {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {}", mode, sizes, flags, ranks, inflight,
-                     common.channels, common.iterations, common.seconds, common.seed, no_check);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", mode, sizes, flags, ranks, inflight,
+                     common.channels, common.iterations, common.seconds, common.seed, no_check,
+                     loss_budget);
 }
 
 namespace {
@@ -147,6 +161,11 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       .add_option("--loss", o.loss,
                   "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with "
                   "--netns the network does it and this is a label")
+      ->group(what);
+  bench
+      .add_option("--loss-budget", o.loss_budget,
+                  "ring: share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part "
+                  "for a communicator with that trafficClass, and reports what is missing")
       ->group(what);
 }
 

@@ -16,6 +16,7 @@ struct BenchOptions {
   std::string sizes;
   std::string flags = "none";
   std::string idle = "auto";
+  std::string loss_budget = "0";
   std::string loss = "0";
   bool no_check = false;
   bool json = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/clock.h"
+#include "dlcp/communicator_class.h"
 
 namespace dlcp::cli {
 namespace {
@@ -85,12 +87,26 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
         fmt::format("--loss without --netns injects faults inside the DLCP plugin, and "
                     "this is {}; lose packets in the network: scripts/netns",
                     r.plugin_name));
-  require(net.init(mix64(c.seed), log_for_plugin), "init");
+  const std::uint64_t communicator = mix64(c.seed);
+  std::unique_ptr<NcclPart> nccl;
+  if (c.loss_budget > 0) {
+    CommunicatorClass traffic_class;
+    traffic_class.budget_ppm = static_cast<std::uint32_t>(std::lround(c.loss_budget * 1e6));
+    net.set_traffic_class(encode(traffic_class));
+    nccl = loaded->nccl_part();
+    if (nccl == nullptr)
+      throw BenchError(ExitCode::kUsage, fmt::format("--loss-budget: {} has no profiler, so nobody "
+                                                     "can tell it what its messages are",
+                                                     r.plugin_name));
+  }
+  require(net.init(communicator, log_for_plugin), "init");
+  if (nccl != nullptr)
+    require(nccl->init(communicator, c.ranks, control.rank(), log_for_plugin), "profiler init");
   Links links(net, control);
   try {
     links.open(c);
     describe_operations(c, net);
-    Session session{c, net, links, control, r};
+    Session session{c, net, links, control, r, nccl.get()};
     run_mode(session);
   } catch (const BenchError&) {
     r.error_at_ns = now_ns();
@@ -99,10 +115,12 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
     } catch (const BenchError&) {
       // The first failure is the one to report.
     }
+    if (nccl != nullptr) nccl->finalize();
     net.finalize();
     throw;
   }
   links.close();
+  if (nccl != nullptr) require(nccl->finalize(), "profiler finalize");
   require(net.finalize(), "finalize");
 }
 
@@ -121,6 +139,13 @@ std::map<std::string, std::int64_t> read_counters(const std::string& path) {
       counters["verbs_" + name] = value;
   }
   return counters;
+}
+
+nlohmann::json losses_json(const std::vector<ReduceLoss>& losses) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const ReduceLoss& loss : losses)
+    json.push_back(loss.to_json());
+  return json;
 }
 
 }  // namespace
@@ -163,7 +188,8 @@ std::string RankResult::encode() const {
                             {"error", error},
                             {"result", static_cast<int>(result)},
                             {"error_at_ns", error_at_ns},
-                            {"counters", counters}};
+                            {"counters", counters},
+                            {"losses", losses_json(losses)}};
   return j.dump();
 }
 
@@ -186,6 +212,8 @@ RankResult RankResult::decode(const std::string& text) {
   r.result = static_cast<nccl::ResultCode>(j.at("result").get<int>());
   r.error_at_ns = j.at("error_at_ns");
   r.counters = j.at("counters").get<std::map<std::string, std::int64_t>>();
+  for (const auto& loss : j.at("losses"))
+    r.losses.push_back(ReduceLoss::from_json(loss));
   return r;
 }
 

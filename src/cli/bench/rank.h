@@ -9,6 +9,7 @@
 #include "cli/bench/histogram.h"
 #include "cli/bench/links.h"
 #include "cli/bench/payload.h"
+#include "cli/bench/ring_losses.h"
 
 namespace dlcp::cli {
 
@@ -27,6 +28,7 @@ struct RankResult {
   std::string error;  // empty: none
   nccl::ResultCode result = nccl::ResultCode::kSuccess;
   std::int64_t error_at_ns = 0;
+  std::vector<ReduceLoss> losses;                // --loss-budget: one per all-reduce
   std::map<std::string, std::int64_t> counters;  // from DLCP_STATS_FILE; empty if none
 
   std::string encode() const;  // for the way to the coordinator
@@ -40,6 +42,7 @@ struct Session {
   Links& links;
   Control& control;
   RankResult& result;
+  NcclPart* nccl = nullptr;  // who says what messages are; null: nobody
 };
 
 void run_stream(Session& session);  // bw, incast, alltoall

@@ -67,6 +67,35 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
   }
 }
 
+// What is missing, where it may be; anything else that is not the exact sum is wrong.
+void add_losses(Report& r, const std::vector<RankResult>& results) {
+  if (r.bench_case.loss_budget <= 0) return;
+  std::vector<std::vector<ReduceLoss>> by_rank;
+  for (const RankResult& rank : results)
+    by_rank.push_back(rank.losses);
+  r.losses = make_loss_report(by_rank, r.bench_case.size / sizeof(float));
+  if (!r.bench_case.check) return;
+  r.wrong += Mismatch{r.losses->wrong_elements * sizeof(float), r.losses->wrong_elements};
+  if (!r.losses->ranks_identical) r.exit_code = ExitCode::kWrongData;
+}
+
+nlohmann::json losses_json(const Report& r) {
+  const LossReport& losses = *r.losses;
+  const auto counter = [&](const char* name) {
+    const auto found = r.counters.find(name);
+    return found == r.counters.end() ? nlohmann::json() : nlohmann::json(found->second);
+  };
+  return {{"loss_budget", r.bench_case.loss_budget},
+          {"relative_mse", losses.relative_mse},
+          {"delivered_share_min", losses.delivered_share_min},
+          {"delivered_share", losses.delivered_share},
+          {"ranks_identical", losses.ranks_identical},
+          {"reduces", losses.reduces},
+          {"lossy_reduces", losses.lossy_reduces},
+          {"lost_bytes", counter("bytes_lost")},
+          {"retransmitted_bytes", counter("bytes_retransmitted")}};
+}
+
 nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {
   if (samples == 0) return nullptr;
   return static_cast<double>(ns) * 1e-3;
@@ -89,6 +118,7 @@ Report make_report(const BenchCase& bench_case, const std::vector<RankResult>& r
     for (const auto& [name, value] : rank.counters)
       r.counters[name] += value;
   }
+  add_losses(r, results);
   if (r.wrong.bytes > 0) r.exit_code = ExitCode::kWrongData;
   add_rates(r, results);
   add_failures(r, results, killed_at_ns);
@@ -110,40 +140,46 @@ nlohmann::json Report::to_json() const {
     codes.push_back(victim ? nlohmann::json() : nlohmann::json(name_of(code)));
     if (killed) ms.push_back(time ? nlohmann::json(*time) : nlohmann::json());
   }
-  return {{"mode", name_of(bench_case.mode)},
-          {"ranks", bench_case.ranks},
-          {"size", bench_case.size},
-          {"inflight", bench_case.inflight},
-          {"channels", bench_case.channels},
-          {"flags", name_of(bench_case.flags)},
-          {"loss", bench_case.loss},
-          {"seed", bench_case.seed},
-          {"checked", bench_case.check},
-          {"plugin", plugin_name},
-          {"plugin_path", plugin_path},
-          {"abi", abi},
-          {"bus_gbps", bus_gbps},
-          {"aggregate_gbps", aggregate_gbps},
-          {"p50_us", in_us(times.percentile(0.5), n)},
-          {"p99_us", in_us(times.percentile(0.99), n)},
-          {"p999_us", in_us(times.percentile(0.999), n)},
-          {"max_us", in_us(times.max(), n)},
-          {"samples", n},
-          {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
-                      : bench_case.mode == Mode::kRing  ? "all-reduce"
-                      : bench_case.one_host             ? "isend to received"
-                                                        : "isend to sent"},
-          {"cpu_s_per_gib", bytes > 0 ? nlohmann::json(cpu_s_per_gib) : nlohmann::json()},
-          {"seconds", seconds},
-          {"bytes", bytes},
-          {"messages", messages},
-          {"bytes_wrong", wrong.bytes},
-          {"elements_wrong", wrong.elements},
-          {"mean_burst", burst},
-          {"counters", totals},
-          {"time_to_error_ms", ms},
-          {"result_codes", codes},
-          {"error", error.empty() ? nlohmann::json() : nlohmann::json(error)}};
+  nlohmann::json json = {
+      {"mode", name_of(bench_case.mode)},
+      {"ranks", bench_case.ranks},
+      {"size", bench_case.size},
+      {"inflight", bench_case.inflight},
+      {"channels", bench_case.channels},
+      {"flags", name_of(bench_case.flags)},
+      {"loss", bench_case.loss},
+      {"seed", bench_case.seed},
+      {"checked", bench_case.check},
+      {"plugin", plugin_name},
+      {"plugin_path", plugin_path},
+      {"abi", abi},
+      {"bus_gbps", bus_gbps},
+      {"aggregate_gbps", aggregate_gbps},
+      {"p50_us", in_us(times.percentile(0.5), n)},
+      {"p99_us", in_us(times.percentile(0.99), n)},
+      {"p999_us", in_us(times.percentile(0.999), n)},
+      {"max_us", in_us(times.max(), n)},
+      {"samples", n},
+      {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
+                  : bench_case.mode == Mode::kRing  ? "all-reduce"
+                  : bench_case.one_host             ? "isend to received"
+                                                    : "isend to sent"},
+      {"cpu_s_per_gib", bytes > 0 ? nlohmann::json(cpu_s_per_gib) : nlohmann::json()},
+      {"seconds", seconds},
+      {"bytes", bytes},
+      {"messages", messages},
+      {"bytes_wrong", wrong.bytes},
+      {"elements_wrong", wrong.elements},
+      {"mean_burst", burst},
+      {"counters", totals},
+      {"time_to_error_ms", ms},
+      {"result_codes", codes},
+      {"error", error.empty() ? nlohmann::json() : nlohmann::json(error)}};
+  if (losses) {
+    const nlohmann::json of_losses = losses_json(*this);
+    json.update(of_losses);
+  }
+  return json;
 }
 
 namespace {

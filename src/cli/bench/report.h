@@ -32,8 +32,9 @@ struct Report {
     nccl::ResultCode code;
     std::optional<double> time_to_error_ms;
   };
-  bool killed = false;             // a rank was killed on purpose
-  std::vector<RankEnd> rank_ends;  // by rank
+  std::optional<LossReport> losses;  // --loss-budget
+  bool killed = false;               // a rank was killed on purpose
+  std::vector<RankEnd> rank_ends;    // by rank
 
   nlohmann::json to_json() const;
 };

@@ -4,172 +4,20 @@
 // result. Input is made, and output compared, between the timed all-reduces.
 #include <sched.h>
 
-#include <deque>
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "cli/bench/clock.h"
+#include "cli/bench/nccl_part.h"
 #include "cli/bench/rank.h"
 #include "cli/bench/reduce.h"
-#include "cli/bench/ring_plan.h"
-#include "cli/bench/slots.h"
+#include "cli/bench/ring_channel.h"
+#include "cli/bench/ring_losses.h"
 
 namespace dlcp::cli {
 namespace {
-
-constexpr std::size_t kSlots = 4;
-constexpr std::size_t kPiece = 32 * 1024;  // elements reduced between two looks at the network
-
-// One channel's connections to both neighbours and its steps through one all-reduce.
-class RingChannel {
- public:
-  RingChannel(Session& s, int channel, std::size_t first, std::size_t count);
-
-  void restart();
-  bool step(const float* input, float* output);
-  bool done() const { return at_ == steps_.size() && sends_.empty() && unposted() == 0; }
-  std::uint64_t bytes_received() const { return bytes_; }
-
- private:
-  bool test();
-  bool post();
-  bool work(const float* input, float* output);
-  std::uint64_t unposted() const { return prepared_ - sent_; }
-
-  NetPlugin& net_;
-  void* send_comm_;
-  void* recv_comm_;
-  std::vector<RingStep> steps_;
-  std::size_t slot_bytes_;
-  Slots send_slots_;
-  Slots recv_slots_;
-  std::size_t receives_per_run_ = 0;
-
-  std::size_t at_ = 0;         // the step under work
-  std::size_t worked_ = 0;     // its elements that are done
-  std::size_t send_from_ = 0;  // the step whose slice is to be handed over next
-  std::deque<void*> sends_;
-  std::deque<void*> recvs_;
-  // Messages since the start; they number the slots.
-  std::uint64_t prepared_ = 0, sent_ = 0, departed_ = 0;
-  std::uint64_t posted_ = 0, arrived_ = 0, consumed_ = 0;
-  std::uint64_t to_post_ = 0;
-  std::uint64_t bytes_ = 0;
-};
-
-std::size_t slot_bytes_for(const std::vector<RingStep>& steps) {
-  std::size_t most = 4;
-  for (const RingStep& step : steps)
-    most = std::max(most, step.count);
-  return most * sizeof(float);
-}
-
-RingChannel::RingChannel(Session& s, int channel, std::size_t first, std::size_t count)
-    : net_(s.net),
-      send_comm_(
-          s.links.find(s.control.rank(), (s.control.rank() + 1) % s.control.ranks(), channel)
-              ->comm),
-      recv_comm_(s.links
-                     .find((s.control.rank() + s.control.ranks() - 1) % s.control.ranks(),
-                           s.control.rank(), channel)
-                     ->comm),
-      steps_(plan_ring(first, count, s.control.rank(), s.control.ranks())),
-      slot_bytes_(slot_bytes_for(steps_)),
-      send_slots_(s.net, send_comm_, kSlots, slot_bytes_),
-      recv_slots_(s.net, recv_comm_, kSlots, slot_bytes_) {
-  for (const RingStep& step : steps_)
-    receives_per_run_ += step.receives;
-}
-
-void RingChannel::restart() {
-  at_ = worked_ = send_from_ = 0;
-  to_post_ += receives_per_run_;
-}
-
-bool RingChannel::test() {
-  bool moved = false;
-  int done = 0;
-  int bytes = 0;
-  if (!recvs_.empty()) {
-    require(net_.test(recvs_.front(), done, bytes), "test (receive)");
-    if (done != 0) {
-      recvs_.pop_front();
-      arrived_++;
-      bytes_ += static_cast<std::uint64_t>(bytes);
-      moved = true;
-    }
-  }
-  done = 0;
-  if (!sends_.empty()) {
-    require(net_.test(sends_.front(), done, bytes), "test (send)");
-    if (done != 0) {
-      sends_.pop_front();
-      departed_++;
-      moved = true;
-    }
-  }
-  return moved;
-}
-
-bool RingChannel::post() {
-  bool moved = false;
-  while (posted_ < to_post_ && posted_ - consumed_ < kSlots) {
-    void* request = nullptr;
-    require(net_.irecv(recv_comm_, recv_slots_.at(posted_), slot_bytes_, 0, recv_slots_.mhandle(),
-                       false, &request),
-            "irecv");
-    if (request == nullptr) break;
-    recvs_.push_back(request);
-    posted_++;
-    moved = true;
-  }
-  while (unposted() > 0) {
-    while (!steps_[send_from_].sends)
-      send_from_++;
-    void* request = nullptr;
-    require(net_.isend(send_comm_, send_slots_.at(sent_), steps_[send_from_].count * sizeof(float),
-                       0, send_slots_.mhandle(), &request),
-            "isend");
-    if (request == nullptr) break;
-    sends_.push_back(request);
-    sent_++;
-    send_from_++;
-    moved = true;
-  }
-  return moved;
-}
-
-bool RingChannel::work(const float* input, float* output) {
-  if (at_ == steps_.size()) return false;
-  const RingStep& step = steps_[at_];
-  if (step.receives && arrived_ == consumed_) return false;
-  if (step.sends && prepared_ - departed_ == kSlots) return false;
-  const std::size_t n = std::min(kPiece, step.count - worked_);
-  const std::size_t offset = step.offset + worked_;
-  float* to_send =
-      step.sends ? reinterpret_cast<float*>(send_slots_.at(prepared_)) + worked_ : nullptr;
-  float* to_store = step.stores ? output + offset : nullptr;
-  float* first = to_store != nullptr ? to_store : to_send;
-  float* second = to_store != nullptr ? to_send : nullptr;
-  const float* arrived = reinterpret_cast<const float*>(recv_slots_.at(consumed_)) + worked_;
-  if (step.reduces)
-    add_floats(first, second, arrived, input + offset, n);
-  else
-    copy_floats(first, second, step.receives ? arrived : input + offset, n);
-  worked_ += n;
-  if (worked_ < step.count) return true;
-  worked_ = 0;
-  at_++;
-  if (step.receives) consumed_++;
-  if (step.sends) prepared_++;
-  return true;
-}
-
-bool RingChannel::step(const float* input, float* output) {
-  bool moved = post();
-  moved |= test();
-  moved |= work(input, output);
-  return moved;
-}
 
 class Ring {
  public:
@@ -177,10 +25,13 @@ class Ring {
   void run();
 
  private:
+  RingHop hop(int channel) const;
   void prepare(std::uint64_t iteration);
   void reduce_once();
   void check(std::uint64_t iteration);
+  void check_losses(std::uint64_t iteration);
   static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
+  static float factor_of(std::uint64_t iteration) { return static_cast<float>(iteration % 3 + 1); }
 
   Session& s_;
   const BenchCase& c_;
@@ -188,6 +39,8 @@ class Ring {
   std::size_t count_;
   std::vector<std::int8_t> base_;  // this rank's contribution, without the iteration's offset
   std::vector<float> expected_;    // the sum of all ranks' bases
+  std::vector<float> scale_;       // --loss-budget: what both are multiplied by, instead
+  std::uint64_t lost_before_ = 0;
   std::vector<float> input_;
   std::vector<float> output_;
   std::vector<std::unique_ptr<RingChannel>> channels_;
@@ -213,20 +66,45 @@ Ring::Ring(Session& session)
       }
     }
   }
+  if (s_.nccl != nullptr) {
+    scale_.resize(count_);
+    for (std::size_t i = 0; i < count_; i++)
+      scale_[i] = loss_scale(c_.seed, i);
+  }
   const auto parts = static_cast<std::size_t>(c_.channels);
   const std::size_t part = (count_ + parts - 1) / parts;
   for (std::size_t c = 0; c < parts; c++) {
     const std::size_t first = std::min(c * part, count_);
-    channels_.push_back(std::make_unique<RingChannel>(s_, static_cast<int>(c), first,
+    channels_.push_back(std::make_unique<RingChannel>(hop(static_cast<int>(c)), first,
                                                       std::min(part, count_ - first)));
   }
 }
 
+RingHop Ring::hop(int channel) const {
+  const int rank = s_.control.rank();
+  const int ranks = s_.control.ranks();
+  const Link* out = s_.links.find(rank, (rank + 1) % ranks, channel);
+  const Link* in = s_.links.find((rank + ranks - 1) % ranks, rank, channel);
+  return {s_.net, out->comm, in->comm, rank, ranks};
+}
+
 void Ring::prepare(std::uint64_t iteration) {
-  offset_floats(input_.data(), base_.data(), offset_of(iteration), count_);
+  if (scale_.empty()) {
+    offset_floats(input_.data(), base_.data(), offset_of(iteration), count_);
+  } else {
+    for (std::size_t i = 0; i < count_; i++)
+      input_[i] = static_cast<float>(base_[i]) * scale_[i] * factor_of(iteration);
+  }
   std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
+  void* collective = nullptr;
+  if (s_.nccl != nullptr) {
+    CollectiveCall call;
+    call.count = count_;
+    call.channels = static_cast<std::uint8_t>(c_.channels);
+    collective = s_.nccl->start_collective(call);
+  }
   for (auto& channel : channels_)
-    channel->restart();
+    channel->restart(s_.nccl, collective);
 }
 
 void Ring::reduce_once() {
@@ -248,10 +126,30 @@ void Ring::reduce_once() {
 }
 
 void Ring::check(std::uint64_t iteration) {
+  if (!scale_.empty()) return check_losses(iteration);
   if (!c_.check) return;
   const float offset = offset_of(iteration) * static_cast<float>(c_.ranks);
   const std::size_t wrong = count_unequal(output_.data(), expected_.data(), offset, count_);
   s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
+}
+
+void Ring::check_losses(std::uint64_t iteration) {
+  ReduceLoss loss;
+  std::uint64_t lost = 0;
+  for (const auto& channel : channels_)
+    lost += channel->contributions_lost();
+  loss.lost = lost - std::exchange(lost_before_, lost);
+  for (std::size_t i = 0; i < count_; i++) {
+    const float exact = expected_[i] * scale_[i] * factor_of(iteration);
+    const double error = static_cast<double>(output_[i]) - static_cast<double>(exact);
+    loss.unequal += output_[i] == exact ? 0 : 1;
+    loss.squared_error += error * error;
+    loss.squared_exact += static_cast<double>(exact) * static_cast<double>(exact);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &output_[i], sizeof bits);
+    loss.hash = (loss.hash ^ bits) * 0x100000001b3;  // FNV-1a, a word at a time
+  }
+  s_.result.losses.push_back(loss);
 }
 
 void Ring::run() {

@@ -28,8 +28,8 @@ std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, 
       for (std::size_t s = 0; s < 2; s++) {
         const std::size_t from = std::min(begin + s * slice, end);
         const std::size_t to = std::min(from + slice, end);
-        steps.push_back(
-            {j > 0, j<2 * (k - 1), j> 0 && j < k, j + 1 >= k, first + done + from, to - from});
+        steps.push_back({j > 0, j<2 * (k - 1), j> 0 && j < k, j + 1 >= k, first + done + from,
+                         to - from, std::min(j, k)});
       }
     }
     done += std::min(left, k * chunk);

@@ -18,6 +18,7 @@ struct RingStep {
   bool stores;         // the result is final
   std::size_t offset;  // in elements
   std::size_t count;   // may be 0
+  std::size_t sum_of;  // what arrives is the sum of so many ranks' data
 };
 
 // For `count` floats that start at `first`.

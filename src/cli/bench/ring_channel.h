@@ -1,0 +1,70 @@
+// One channel of a ring all-reduce as NCCL's proxy and kernels drive it: four slices under way per
+// connection, the reduction between a slice's arrival and its departure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "cli/bench/nccl_part.h"
+#include "cli/bench/net_plugin.h"
+#include "cli/bench/ring_plan.h"
+#include "cli/bench/slots.h"
+
+namespace dlcp::cli {
+
+// A rank's two connections, to its neighbours.
+struct RingHop {
+  NetPlugin& net;
+  void* send_comm;
+  void* recv_comm;
+  int rank;
+  int ranks;
+};
+
+class RingChannel {
+ public:
+  // For `count` floats of a vector that begin at `first`.
+  RingChannel(const RingHop& hop, std::size_t first, std::size_t count);
+
+  // The next all-reduce begins, part of this collective if there is anybody to tell.
+  void restart(NcclPart* nccl, void* collective);
+  bool step(const float* input, float* output);
+  bool done() const { return at_ == steps_.size() && sends_.empty() && unposted() == 0; }
+  std::uint64_t bytes_received() const { return bytes_; }
+  std::uint64_t contributions_lost() const { return lost_; }
+
+ private:
+  bool test();
+  void finish_step(const RingStep& step);
+  bool post();
+  bool work(const float* input, float* output);
+  std::uint64_t unposted() const { return prepared_ - sent_; }
+
+  NetPlugin& net_;
+  void* send_comm_;
+  void* recv_comm_;
+  std::vector<RingStep> steps_;
+  std::size_t slot_bytes_;
+  Slots send_slots_;
+  Slots recv_slots_;
+  std::size_t receives_per_run_ = 0;
+  std::size_t sends_per_run_ = 0;
+  std::unique_ptr<ProxyOperation> sending_, receiving_;  // as NCCL knows this all-reduce
+
+  std::size_t at_ = 0;         // the step under work
+  std::size_t worked_ = 0;     // its elements that are done
+  std::size_t send_from_ = 0;  // the step whose slice is to be handed over next
+  std::deque<void*> sends_;
+  std::deque<void*> recvs_;
+  // Messages since the start; they number the slots.
+  std::uint64_t prepared_ = 0, sent_ = 0, departed_ = 0;
+  std::uint64_t posted_ = 0, arrived_ = 0, consumed_ = 0;
+  std::uint64_t to_post_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace dlcp::cli
