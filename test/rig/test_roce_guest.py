@@ -254,7 +254,7 @@ class Speed(unittest.TestCase):
 
 
 def run_guest():
-    command = [GUEST, "--timeout", "560", "--roce", "4", "--share", OUT, "--log", OUT / "guest.log", "--",
+    command = [GUEST, "--timeout", "1100", "--roce", "4", "--share", OUT, "--log", OUT / "guest.log", "--",
                "bash", HERE / "roce_guest.sh", BUILD, OUT]
     return subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
 
