@@ -50,10 +50,10 @@ under_way() { # until the ranks send: by what the switch has passed on
   since=$(cut -d' ' -f1 /proc/uptime)
 }
 # Host 2's port is slower than what host 1 can send.
-slow_red() {
+slow_red() { # RATE [MIN MAX]
   at_switch tc qdisc add dev p2 root handle 1: tbf rate "$1" burst 40000 limit 4000000
-  at_switch tc qdisc add dev p2 parent 1:1 handle 2: red limit 1000000 min 30000 max 90000 avpkt 4200 burst 10 \
-    bandwidth "$1" probability 0.1 ecn
+  at_switch tc qdisc add dev p2 parent 1:1 handle 2: red limit 1000000 min "${2:-30000}" max "${3:-90000}" \
+    avpkt 4200 burst 10 bandwidth "$1" probability 0.1 ecn
 }
 
 modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower
@@ -89,7 +89,8 @@ if asked chosen; then
 fi
 
 if asked clean; then
-  at_switch tcpdump -i p1 -w clean.pcap -s 200 -c 30000 -U --immediate-mode 2>/dev/null &
+  # Not through at_switch: what is to be killed is tcpdump, not a shell around it.
+  ip netns exec sw tcpdump -i p1 -w clean.pcap -s 200 -c 30000 -U --immediate-mode 2>/dev/null &
   capture=$!
   sleep 1
   bench clean_bw --mode bw --size 64K --seconds 2
@@ -97,7 +98,7 @@ if asked clean; then
   bench clean_ring --mode ring --ranks 4 --size 256K --iterations 6
   kill "$capture"
   wait "$capture"
-  at_switch tcpdump -i p1 -w whole.pcap -c 200 -U --immediate-mode udp 2>/dev/null &
+  ip netns exec sw tcpdump -i p1 -w whole.pcap -c 200 -U --immediate-mode udp 2>/dev/null &
   capture=$!
   sleep 1
   bench whole_lat --mode lat --size 4K --iterations 60
@@ -119,7 +120,7 @@ if asked lossy; then
 fi
 
 if asked marked; then
-  slow_red 60mbit
+  slow_red 20mbit 12000 36000
   bench marked_bw --mode bw --size 64K --seconds 3
   bench marked_lat --mode lat --size 64,4K --iterations 50
   bench marked_ring --mode ring --ranks 4 --size 256K --iterations 3
