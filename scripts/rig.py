@@ -36,10 +36,10 @@ class Build:
         return [str(p.relative_to(self.folder)) for p in (self.dlcp, self.plugin, self.tcp) if not p.exists()]
 
 
-def make_build(folder):
-    """Configures the release preset there and builds what a benchmark needs; output only when it fails."""
+def make_build(folder, targets=BENCH_TARGETS):
+    """Configures the release preset there and builds what a benchmark needs, or `targets`; output only when it fails."""
     for command in (["cmake", "--preset", "release", "-B", str(folder)],
-                    ["cmake", "--build", str(folder), "--target", *BENCH_TARGETS]):
+                    ["cmake", "--build", str(folder), "--target", *targets]):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{done.stdout}{done.stderr}\n{' '.join(command)} failed")
