@@ -108,7 +108,7 @@ TEST_CASE("a ring with a budget loses within it, alike on all ranks, and without
 }
 
 TEST_CASE("a budget is refused where nothing can keep it") {
-  const auto stream = run_bench(DLCP_PLUGIN, {"--mode", "bw", "--loss-budget", "1%"});
+  const auto stream = run_bench(DLCP_PLUGIN, {"--mode", "lat", "--loss-budget", "1%"});
   CHECK(stream.exit_code == 2);
   CHECK_THAT(stream.err, Contains("--loss-budget goes with ring"));
   const auto other = run_bench(REFERENCE_TCP, {"--mode", "ring", "--loss-budget", "1%"},

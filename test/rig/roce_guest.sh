@@ -8,7 +8,7 @@
 set -u
 build=$1 out=$2
 shift 2
-steps=${*:-chosen clean lossy marked weighted overload speed flap killed down removed}
+steps=${*:-chosen clean lossy marked weighted overload tags speed flap killed down removed}
 step_start=$(cut -d' ' -f1 /proc/uptime)
 export DLCP_DATAPATH=verbs NCCL_DEBUG=INFO
 mkdir /tmp/out
@@ -56,7 +56,7 @@ slow_red() { # RATE [MIN MAX]
     avpkt 4200 burst 10 bandwidth "$1" probability 0.1 ecn
 }
 
-modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower
+modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum
 export DLCP_PEER_TIMEOUT=10
 
 # Ranks of their own settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
@@ -150,6 +150,27 @@ if asked overload; then
   counters overload
   at_switch tc qdisc del dev p2 root
   step overload
+fi
+
+if asked tags; then
+  # A ring that may lose, behind RED that drops what is not ECN-capable; then with marks that tell it nothing.
+  export DLCP_TARGET_DELAY=100000 # the queue is to decide, not the sender
+  slow_red 60mbit
+  bench tags_on --mode ring --ranks 4 --size 2M --iterations 16 --loss-budget 10%
+  counters tags_on
+  at_switch tc qdisc del dev p2 root
+  slow_red 60mbit
+  at_switch tc qdisc add dev p2 clsact
+  for dscp in 10 12 14 20 22; do
+    at_switch tc filter add dev p2 egress protocol ip flower ip_tos $((dscp << 2))/0xfc \
+      action pedit ex munge ip tos set 0 retain 0x03 pipe csum ip
+  done
+  bench tags_off --mode ring --ranks 4 --size 2M --iterations 16 --loss-budget 10%
+  counters tags_off
+  at_switch tc qdisc del dev p2 clsact
+  at_switch tc qdisc del dev p2 root
+  unset DLCP_TARGET_DELAY
+  step tags
 fi
 
 if asked speed; then

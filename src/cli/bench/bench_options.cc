@@ -64,7 +64,10 @@ void check_numbers(const BenchCase& c) {
 
 void check_budget(const BenchCase& c) {
   constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
-  if (c.mode != Mode::kRing) refuse("--loss-budget goes with ring: only reductions may lose");
+  const bool streams = c.mode == Mode::kBandwidth || c.mode == Mode::kIncast;
+  if (c.mode != Mode::kRing && !streams) refuse("--loss-budget goes with ring, bw and incast");
+  if (streams && (c.check || c.flags != LineFlags::kNone))
+    refuse("--loss-budget: what is lost arrives as zeros; add --no-check, and no --flags");
   if (c.loss_budget > kMost)
     refuse(fmt::format("--loss-budget {}: at most {}", c.loss_budget, kMost));
   if (c.abi != 0 && c.abi < 11)
@@ -164,8 +167,8 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       ->group(what);
   bench
       .add_option("--loss-budget", o.loss_budget,
-                  "ring: share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part "
-                  "for a communicator with that trafficClass, and reports what is missing")
+                  "Share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part for a "
+                  "communicator with that trafficClass; ring also reports what is missing")
       ->group(what);
 }
 

@@ -25,7 +25,7 @@ std::uint64_t key_of(const Link& link, const BenchCase& c) {
 }  // namespace
 
 SendFlow::SendFlow(NetPlugin& net, const Link& link, const BenchCase& c,
-                   std::atomic<std::int64_t>* times)
+                   std::atomic<std::int64_t>* times, NcclPart* nccl)
     : net_(net),
       comm_(link.comm),
       size_(c.size),
@@ -33,7 +33,8 @@ SendFlow::SendFlow(NetPlugin& net, const Link& link, const BenchCase& c,
       lines_(key_of(link, c), c.size, c.flags),
       slots_(net, link.comm, static_cast<std::size_t>(c.inflight),
              std::max<std::size_t>(c.size, 16)),
-      times_(times) {
+      times_(times),
+      feed_(nccl, c, true) {
   if (c.flags != LineFlags::kNone) return;
   payload_ = std::make_unique<Payload>(key_of(link, c), c.size);
   for (std::size_t i = 0; i < slots_.count(); i++)
@@ -62,7 +63,9 @@ bool SendFlow::post() {
   }
   offered_ = true;
   void* request = nullptr;
-  require(net_.isend(comm_, slots_.at(posted_), bytes, 0, slots_.mhandle(), &request), "isend");
+  require(net_.isend(comm_, slots_.at(posted_), bytes, 0, slots_.mhandle(), &request,
+                     feed_.phandle(posted_)),
+          "isend");
   if (request == nullptr) return false;
   offered_ = false;
   requests_.push_back({request, data ? offered_at_ : 0});
@@ -90,7 +93,7 @@ bool SendFlow::step(std::int64_t measure_from) {
 }
 
 RecvFlow::RecvFlow(NetPlugin& net, const Link& link, const BenchCase& c,
-                   std::atomic<std::int64_t>* times)
+                   std::atomic<std::int64_t>* times, NcclPart* nccl)
     : net_(net),
       comm_(link.comm),
       size_(c.size),
@@ -98,7 +101,8 @@ RecvFlow::RecvFlow(NetPlugin& net, const Link& link, const BenchCase& c,
       check_(c.check),
       optional_(c.flags != LineFlags::kNone),
       slots_(net, link.comm, recv_slots(c), std::max<std::size_t>(c.size, 16)),
-      times_(times) {
+      times_(times),
+      feed_(nccl, c, false) {
   const std::uint64_t key = key_of(link, c);
   if (c.flags == LineFlags::kNone)
     payload_ = std::make_unique<Payload>(key, c.size);
@@ -149,7 +153,7 @@ bool RecvFlow::step(std::int64_t measure_from) {
          posted_ - freed() < slots_.count()) {
     void* request = nullptr;
     require(net_.irecv(comm_, slots_.at(posted_), std::max<std::size_t>(size_, 4), 0,
-                       slots_.mhandle(), optional_, &request),
+                       slots_.mhandle(), optional_, &request, feed_.phandle(posted_)),
             "irecv");
     if (request == nullptr) break;
     requests_.push_back(request);

@@ -10,6 +10,7 @@
 #include "cli/bench/histogram.h"
 #include "cli/bench/line_payload.h"
 #include "cli/bench/links.h"
+#include "cli/bench/operation_feed.h"
 #include "cli/bench/payload.h"
 #include "cli/bench/slots.h"
 
@@ -20,9 +21,9 @@ inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 class SendFlow {
  public:
   // `times` gets the moment of each message's first isend. Without it (ranks on several machines,
-  // no common clock) a message's time ends when the send is done.
+  // no common clock) a message's time ends when the send is done. `nccl`: says what messages are.
   SendFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
-           std::atomic<std::int64_t>* times);
+           std::atomic<std::int64_t>* times, NcclPart* nccl = nullptr);
 
   bool step(std::int64_t measure_from);  // true if anything moved
   void set_limit(std::uint64_t limit) { limit_ = limit; }
@@ -55,6 +56,7 @@ class SendFlow {
   Slots slots_;
   std::atomic<std::int64_t>* times_;
   std::deque<Request> requests_;
+  OperationFeed feed_;
   std::uint64_t limit_ = 0;
   std::uint64_t end_markers_ = 0;
   std::uint64_t posted_ = 0;
@@ -67,7 +69,7 @@ class SendFlow {
 class RecvFlow {
  public:
   RecvFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
-           std::atomic<std::int64_t>* times);
+           std::atomic<std::int64_t>* times, NcclPart* nccl = nullptr);
   ~RecvFlow();
 
   bool step(std::int64_t measure_from);
@@ -98,6 +100,7 @@ class RecvFlow {
   std::unique_ptr<LinePollers> pollers_;
   std::atomic<std::int64_t>* times_;
   std::deque<void*> requests_;
+  OperationFeed feed_;
   std::uint64_t limit_ = kNoLimit;
   std::uint64_t posted_ = 0;
   std::uint64_t received_ = 0;

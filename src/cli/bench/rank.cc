@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/clock.h"
+#include "cli/bench/operation_feed.h"
 #include "dlcp/communicator_class.h"
 
 namespace dlcp::cli {
@@ -55,6 +56,12 @@ void describe_operations(const BenchCase& c, NetPlugin& net) {
     op = kAllReduce;
     algo = kRing;
     proto = c.flags == LineFlags::kLl ? 1u : c.flags == LineFlags::kLl128 ? 2u : 4u;
+  }
+  if (c.loss_budget > 0 && c.mode != Mode::kRing) {
+    const AttributeBits bits = bits_of(stream_call(c));
+    op = bits.function;
+    algo = bits.algorithm;
+    proto = bits.protocol;
   }
   require(net.set_attributes(op, algo, proto), "setNetAttr");
 }

@@ -69,7 +69,7 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
 
 // What is missing, where it may be; anything else that is not the exact sum is wrong.
 void add_losses(Report& r, const std::vector<RankResult>& results) {
-  if (r.bench_case.loss_budget <= 0) return;
+  if (r.bench_case.loss_budget <= 0 || r.bench_case.mode != Mode::kRing) return;
   std::vector<std::vector<ReduceLoss>> by_rank;
   for (const RankResult& rank : results)
     by_rank.push_back(rank.losses);

@@ -46,9 +46,9 @@ Stream::Stream(Session& session)
   for (Link& link : s_.links.all()) {
     auto* times = c_.one_host ? s_.control.shared().times(link.number) : nullptr;
     if (link.sends(s_.control.rank()))
-      sends_.push_back(std::make_unique<SendFlow>(s_.net, link, c_, times));
+      sends_.push_back(std::make_unique<SendFlow>(s_.net, link, c_, times, s_.nccl));
     else
-      recvs_.push_back(std::make_unique<RecvFlow>(s_.net, link, c_, times));
+      recvs_.push_back(std::make_unique<RecvFlow>(s_.net, link, c_, times, s_.nccl));
   }
 }
 
