@@ -29,6 +29,14 @@ Variables process_environment() {
   return variables;
 }
 
+std::size_t nccl_simple_buffer_bytes() {
+  constexpr std::size_t kDefault = std::size_t{4} << 20;
+  const char* text = std::getenv("NCCL_BUFFSIZE");
+  char* end = nullptr;
+  const long long bytes = text != nullptr ? std::strtoll(text, &end, 0) : 0;
+  return text != nullptr && end != text && bytes > 0 ? static_cast<std::size_t>(bytes) : kDefault;
+}
+
 Result<std::optional<std::string>> read_text_file(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,7 @@
 // The only door to the process environment and to the config file on disk.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -13,5 +14,8 @@ Variables process_environment();
 
 // A FileReader for load_settings; refuses files beyond 1 MiB.
 Result<std::optional<std::string>> read_text_file(const std::string& path);
+
+// Of each of NCCL's connections with protocol Simple: NCCL_BUFFSIZE, read as NCCL reads it.
+std::size_t nccl_simple_buffer_bytes();
 
 }  // namespace dlcp::engine

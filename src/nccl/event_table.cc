@@ -62,7 +62,7 @@ EventTable::EventHandle EventTable::start_collective(Time now, const Collective&
 }
 
 EventTable::EventHandle EventTable::start_operation(EventHandle collective, std::uint32_t steps,
-                                                    bool sends) {
+                                                    std::size_t chunk_bytes, bool sends) {
   if (kind_of(collective) != Kind::kCollective) {
     return 0;
   }
@@ -75,7 +75,7 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective, std:
     return 0;
   }
   const std::uint64_t number = ++operations_started_ & kNumberMask;
-  operations_[number % kOperationsMax] = {number, *of, steps, sends};
+  operations_[number % kOperationsMax] = {number, *of, steps, chunk_bytes, sends};
   return handle(Kind::kOperation, number);
 }
 
@@ -105,6 +105,7 @@ std::optional<OpContext> EventTable::find(EventHandle step) {
   context.ranks = ranks_;
   context.steps = found->steps;
   context.step = static_cast<std::uint32_t>(step >> kNumberBits & kStepMask);
+  context.chunk_bytes = found->chunk_bytes;
   context.sends = found->sends;
   context.urgent = found->of.urgent;
   context.traffic_class = traffic_class_.load();

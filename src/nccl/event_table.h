@@ -24,10 +24,11 @@ struct OpContext {
   // One collective on one channel, in one direction; never reused. 0: of a send and receive.
   std::uint64_t operation = 0;
   Collective collective;
-  std::uint64_t comm_id = 0;  // NCCL's name of the communicator
-  std::uint32_t ranks = 0;    // in it
-  std::uint32_t steps = 0;    // messages of the operation
-  std::uint32_t step = 0;     // this one, 0-based
+  std::uint64_t comm_id = 0;    // NCCL's name of the communicator
+  std::uint32_t ranks = 0;      // in it
+  std::uint32_t steps = 0;      // messages of the operation
+  std::uint32_t step = 0;       // this one, 0-based
+  std::size_t chunk_bytes = 0;  // NCCL's chunk times the steps of a message
   bool sends = false;
   bool urgent = false;             // the next forward pass needs the result first
   int traffic_class = kUndefined;  // of the communicator, where a connection has told it
@@ -42,7 +43,8 @@ class EventTable {
   // Of a send and receive, which needs no memory either.
   static EventHandle point_to_point();
   EventHandle start_collective(Time now, const Collective& collective);
-  EventHandle start_operation(EventHandle collective, std::uint32_t steps, bool sends);
+  EventHandle start_operation(EventHandle collective, std::uint32_t steps, std::size_t chunk_bytes,
+                              bool sends);
   static EventHandle step_of(EventHandle operation, std::uint32_t step);
   std::optional<OpContext> find(EventHandle step);
 
@@ -58,6 +60,7 @@ class EventTable {
     std::uint64_t number = 0;
     StartedCollective of;
     std::uint32_t steps = 0;
+    std::size_t chunk_bytes = 0;
     bool sends = false;
   };
 

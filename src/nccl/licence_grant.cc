@@ -3,8 +3,11 @@
 namespace dlcp::nccl {
 namespace {
 
-// A ring cuts each chunk into two messages (chunkSteps / sliceSteps of NCCL's Simple protocol).
-constexpr std::uint32_t kMessagesPerChunk = 2;
+// NCCL's buffer has eight steps; in a Simple ring a message takes two of them and a chunk four.
+constexpr std::size_t kBufferSteps = 8;
+constexpr std::size_t kMessageSteps = 2;
+constexpr std::size_t kChunkSteps = 4;
+constexpr std::uint32_t kMessagesPerChunk = kChunkSteps / kMessageSteps;
 
 // The 0-based stage of a ring operation that the context's message belongs to: in its first
 // ranks - 1 stages a loop carries partial sums. Nothing if the operation is not made of such loops.
@@ -70,7 +73,9 @@ const char* words_for(Exact why) {
     case Exact::kType:
       return "the data type is not fp32, fp16 or bf16";
     case Exact::kSteps:
-      return "the operation is not made of ring steps as known from NCCL 2.27 to 2.30";
+      return "the ring is not cut into messages as known from NCCL 2.27 to 2.30 (is NCCL_BUFFSIZE "
+             "the "
+             "same in the environment of all ranks?)";
   }
   return "";
 }
@@ -84,6 +89,12 @@ Exact ruled_out(const TransferAttributes& attributes) {
     return Exact::kAlgorithm;
   }
   return only(attributes.protocol, Protocol::kSimple) ? Exact::kNot : Exact::kProtocol;
+}
+
+bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_t buffer_bytes) {
+  const std::size_t step_bytes = buffer_bytes / kBufferSteps;
+  return posted_bytes == step_bytes * kMessageSteps &&
+         context.chunk_bytes == step_bytes * kChunkSteps * kMessageSteps;
 }
 
 Verdict judge(const LossTerms& terms, const OpContext& context,

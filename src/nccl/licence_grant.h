@@ -44,6 +44,10 @@ struct Verdict {
 // `attributes`: what setNetAttr says, where the interface has it.
 Verdict judge(const LossTerms& terms, const OpContext& context,
               const std::optional<TransferAttributes>& attributes);
+// Whether a chunk of the operation is two messages, as judge takes it to be: what its receives are
+// posted with, and what NCCL says of the chunk, must be the known shares of NCCL's buffer. Another
+// cut would make final values look like partial sums, so a new NCCL is not simply believed.
+bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_t buffer_bytes);
 // What the attributes alone rule out, before anybody is asked; kNot: nothing.
 Exact ruled_out(const TransferAttributes& attributes);
 

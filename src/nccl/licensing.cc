@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "engine/environment.h"
 #include "engine/registry.h"
 #include "nccl/log.h"
 #include "nccl/profiler.h"
@@ -60,7 +61,9 @@ std::string name_of(const Context& context) {
 }  // namespace
 
 Licensing::Licensing(Context& context, int traffic_class)
-    : context_(&context), traffic_class_(traffic_class) {
+    : context_(&context),
+      nccl_buffer_bytes_(engine::nccl_simple_buffer_bytes()),
+      traffic_class_(traffic_class) {
   const auto setup = engine::Registry::of_process().setup();
   if (setup->ok()) {
     process_budget_ppm_ = setup->value().settings.loss_budget_ppm;
@@ -77,7 +80,7 @@ void Licensing::explain(Exact why) {
   }
 }
 
-Verdict Licensing::decide(void* phandle) {
+Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   if (phandle == nullptr) {
     return {Exact::kOutsideNccl, {}};
   }
@@ -92,7 +95,7 @@ Verdict Licensing::decide(void* phandle) {
     return {Exact::kNoProfiler, {}};
   }
   const auto context = profiler::ask(phandle, traffic_class_);
-  if (!context) {
+  if (!context || (context->operation != 0 && context->sends != sends)) {
     return {Exact::kUnknown, {}};
   }
   if (context->operation != 0 && context->operation != operation_) {
@@ -108,17 +111,22 @@ Verdict Licensing::decide(void* phandle) {
   if (split && context->operation != 0 && terms_.from_traffic_class) {
     return {Exact::kSplit, {}};
   }
-  return judge(terms_, *context, attributes);
+  const Verdict verdict = judge(terms_, *context, attributes);
+  if (verdict.exact == Exact::kNot && !sends &&
+      !cut_as_known(*context, bytes, nccl_buffer_bytes_)) {
+    return {Exact::kSteps, {}};
+  }
+  return verdict;
 }
 
-core::Licence Licensing::next(void* phandle, std::size_t bytes) {
+core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   // Before v11 an accepted connection learns its class from one that was connected.
   const bool may_learn =
       traffic_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
   if ((!terms_.any() && !may_learn) || bytes < bytes_min_) {
     return {};
   }
-  Verdict verdict = decide(phandle);
+  Verdict verdict = decide(phandle, bytes, sends);
   if (verdict.exact != Exact::kNot) {
     if (terms_.any()) {
       explain(verdict.exact);

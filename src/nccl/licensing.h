@@ -20,16 +20,21 @@ class Licensing {
   // say.
   Licensing(Context& context, int traffic_class);
 
-  // For the message that isend or irecv is about to post, of `bytes` at most. No licence: exact.
-  core::Licence next(void* phandle, std::size_t bytes);
+  // For the message that isend, or irecv, is about to post, of `bytes` at most. No licence: exact.
+  core::Licence next_send(void* phandle, std::size_t bytes) { return next(phandle, bytes, true); }
+  core::Licence next_receive(void* phandle, std::size_t bytes) {
+    return next(phandle, bytes, false);
+  }
 
  private:
-  Verdict decide(void* phandle);
+  core::Licence next(void* phandle, std::size_t bytes, bool sends);
+  Verdict decide(void* phandle, std::size_t bytes, bool sends);
   void explain(Exact why);
 
   Context* context_;
   std::uint32_t process_budget_ppm_ = 0;
   std::size_t bytes_min_ = 0;
+  std::size_t nccl_buffer_bytes_;
   int traffic_class_;
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message

@@ -73,7 +73,7 @@ ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
     Comm& comm = *static_cast<Comm*>(opaque);
     return store(
         comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration},
-                          comm.licensing.next(phandle, bytes)),
+                          comm.licensing.next_send(phandle, bytes)),
         request);
   });
 }
@@ -92,7 +92,7 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
     void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
     return store(comm.engine->receive(*comm.connection,
                                       {static_cast<std::byte*>(data[0]), bytes[0], registration},
-                                      comm.licensing.next(phandle, bytes[0])),
+                                      comm.licensing.next_receive(phandle, bytes[0])),
                  request);
   });
 }

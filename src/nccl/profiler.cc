@@ -144,11 +144,11 @@ void* start_operation(void* context, void* collective, const ProfiledProxyOp& op
   void* handle = nullptr;
   guarded("profiler event", [&] {
     // Another process's operation carries that process's context and handles.
-    if (operation.pid == getpid() && operation.nSteps > 0) {
+    if (operation.pid == getpid() && operation.nSteps > 0 && operation.chunkSize > 0) {
       if (EventTable* table = table_of(context)) {
-        handle = as_pointer(table->start_operation(as_number(collective),
-                                                   static_cast<std::uint32_t>(operation.nSteps),
-                                                   operation.isSend != 0));
+        handle = as_pointer(table->start_operation(
+            as_number(collective), static_cast<std::uint32_t>(operation.nSteps),
+            static_cast<std::size_t>(operation.chunkSize), operation.isSend != 0));
       }
     }
     return ResultCode::kSuccess;

@@ -26,14 +26,15 @@ TEST_CASE("a step leads to its operation and its collective") {
   EventTable table(77, 8);
   const auto first = table.start_collective(kNow, all_reduce(100));
   const auto second = table.start_collective(kNow, all_reduce(200));
-  const auto operation = table.start_operation(second, 56, true);
-  REQUIRE(table.start_operation(first, 28, false) != 0);
+  const auto operation = table.start_operation(second, 56, 4096, true);
+  REQUIRE(table.start_operation(first, 28, 4096, false) != 0);
   const auto found = table.find(EventTable::step_of(operation, 55));
   REQUIRE(found.has_value());
   CHECK(found->collective.count == 200);
   CHECK(found->comm_id == 77);
   CHECK(found->ranks == 8);
   CHECK(found->steps == 56);
+  CHECK(found->chunk_bytes == 4096);
   CHECK(found->step == 55);
   CHECK(found->sends);
   CHECK(found->traffic_class == kUndefined);
@@ -44,15 +45,15 @@ TEST_CASE("a step leads to its operation and its collective") {
 TEST_CASE("one collective started twice is two operations") {
   EventTable table(77, 2);
   const auto captured = table.start_collective(kNow, all_reduce(1));
-  const auto a = table.find(EventTable::step_of(table.start_operation(captured, 4, true), 0));
-  const auto b = table.find(EventTable::step_of(table.start_operation(captured, 4, true), 0));
+  const auto a = table.find(EventTable::step_of(table.start_operation(captured, 4, 4096, true), 0));
+  const auto b = table.find(EventTable::step_of(table.start_operation(captured, 4, 4096, true), 0));
   REQUIRE((a.has_value() && b.has_value()));
   CHECK(a->operation != b->operation);
 }
 
 TEST_CASE("sends and receives are known as such, and belong to no collective") {
   EventTable table(77, 2);
-  const auto operation = table.start_operation(EventTable::point_to_point(), 3, true);
+  const auto operation = table.start_operation(EventTable::point_to_point(), 3, 4096, true);
   const auto found = table.find(EventTable::step_of(operation, 2));
   REQUIRE(found.has_value());
   CHECK(found->operation == 0);
@@ -63,12 +64,12 @@ TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothi
   EventTable table(77, 2);
   EventTable other(77, 2);
   const auto collective = table.start_collective(kNow, all_reduce(1));
-  const auto operation = table.start_operation(collective, 4, true);
-  other.start_operation(other.start_collective(kNow, all_reduce(2)), 4, true);
-  CHECK(table.start_operation(0, 4, true) == 0);
-  CHECK(table.start_operation(operation, 4, true) == 0);
-  CHECK(table.start_operation(collective + 1, 4, true) == 0);
-  CHECK(other.start_operation(collective, 4, true) == 0);
+  const auto operation = table.start_operation(collective, 4, 4096, true);
+  other.start_operation(other.start_collective(kNow, all_reduce(2)), 4, 4096, true);
+  CHECK(table.start_operation(0, 4, 4096, true) == 0);
+  CHECK(table.start_operation(operation, 4, 4096, true) == 0);
+  CHECK(table.start_operation(collective + 1, 4, 4096, true) == 0);
+  CHECK(other.start_operation(collective, 4, 4096, true) == 0);
   CHECK_FALSE(table.find(0).has_value());
   CHECK_FALSE(table.find(operation).has_value());
   CHECK_FALSE(table.find(collective).has_value());
@@ -81,17 +82,17 @@ TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothi
 TEST_CASE("the oldest is forgotten, never mistaken for the newest") {
   EventTable table(77, 2);
   const auto old = table.start_collective(kNow, all_reduce(1));
-  const auto old_operation = table.start_operation(old, 4, true);
+  const auto old_operation = table.start_operation(old, 4, 4096, true);
   std::set<EventTable::EventHandle> handles;
   for (std::uint64_t i = 0; i < 20'000; ++i) {
     const auto collective = table.start_collective(kNow, all_reduce(2 + i));
     handles.insert(collective);
-    const auto operation = table.start_operation(collective, 4, true);
+    const auto operation = table.start_operation(collective, 4, 4096, true);
     const auto found = table.find(EventTable::step_of(operation, 3));
     REQUIRE(found.has_value());
     REQUIRE(found->collective.count == 2 + i);
   }
   CHECK(handles.size() == 20'000);
   CHECK_FALSE(table.find(EventTable::step_of(old_operation, 0)).has_value());
-  CHECK(table.start_operation(old, 4, true) == 0);
+  CHECK(table.start_operation(old, 4, 4096, true) == 0);
 }

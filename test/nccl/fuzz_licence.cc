@@ -70,8 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(known[place] != 0, "a collective has a handle");
         break;
       case 1:
-        known[place] =
-            table.start_operation(handle, input.take<std::uint16_t>(), input.take<bool>());
+        known[place] = table.start_operation(handle, input.take<std::uint16_t>(),
+                                             input.take<std::uint32_t>(), input.take<bool>());
         break;
       case 2:
         known[place] = EventTable::step_of(handle, input.take<std::uint32_t>());

@@ -80,6 +80,19 @@ TEST_CASE("degenerate communicators are exact") {
   CHECK(judge(LossTerms{}, all_reduce_step(2, 0), kRing).exact == Exact::kNoBudget);
 }
 
+TEST_CASE("a message is two of the buffer's eight steps, and a chunk four") {
+  constexpr std::size_t kMiB = 1 << 20;
+  OpContext context = all_reduce_step(4, 0);
+  context.chunk_bytes = 4 * kMiB;
+  CHECK(cut_as_known(context, kMiB, 4 * kMiB));
+  CHECK_FALSE(cut_as_known(context, kMiB / 2, 4 * kMiB));  // one step a message
+  CHECK_FALSE(cut_as_known(context, kMiB, 8 * kMiB));
+  context.chunk_bytes = 8 * kMiB;  // eight steps a chunk
+  CHECK_FALSE(cut_as_known(context, kMiB, 4 * kMiB));
+  context.chunk_bytes = kMiB;  // with NCCL_BUFFSIZE
+  CHECK(cut_as_known(context, kMiB / 4, kMiB));
+}
+
 TEST_CASE("every reason has words") {
   for (unsigned why = 0; why <= static_cast<unsigned>(Exact::kSteps); ++why) {
     CHECK(std::string(words_for(static_cast<Exact>(why))) != "");

@@ -17,8 +17,10 @@ using dlcp::cli::CollectiveCall;
 constexpr std::size_t kBytes = 256 << 10;
 constexpr int kStepsPerLoop = 2 * 3 * 2;  // all-reduce of 4 ranks, two messages per chunk
 
+// Messages are as long as NCCL makes them with buffers of 1 MiB.
 const Settings kLossy = {{"DLCP_LOSS_BUDGET", "0.2"},
                          {"DLCP_LOSS_SCOPE", "data-parallel"},
+                         {"NCCL_BUFFSIZE", "1048576"},
                          {"DLCP_MTU", "1500"},
                          {"DLCP_FAULT", "drop=0.03"}};
 
@@ -29,7 +31,8 @@ Settings lossy_without_budget() {
 // A ring all-reduce of four ranks whose messages are full: loops x 4 chunks of two messages.
 HopRun all_reduce(int loops = 2) {
   HopRun run;
-  run.bytes = kBytes;
+  run.bytes = run.posted_bytes = kBytes;
+  run.chunk_bytes = 4 * kBytes;
   run.steps = loops * kStepsPerLoop;
   run.call.count = static_cast<std::size_t>(loops) * 4 * 2 * kBytes / sizeof(float);
   return run;
@@ -38,7 +41,8 @@ HopRun all_reduce(int loops = 2) {
 HopRun reduce_scatter() {
   HopRun run;
   run.call.function = "ReduceScatter";
-  run.bytes = kBytes;
+  run.bytes = run.posted_bytes = kBytes;
+  run.chunk_bytes = 4 * kBytes;
   run.steps = 2 * 3 * 2;
   run.call.count = 2 * 2 * kBytes / sizeof(float);
   return run;
@@ -105,7 +109,15 @@ TEST_CASE("what is no partial sum of floating-point numbers in a Simple ring is 
   exact("reduce", [](HopRun& r) { r.call.function = "Reduce"; });
   exact("send and receive", [](HopRun& r) { r.call.function = "SendRecv"; });
   exact("short messages", [](HopRun& r) { r.bytes = (64 << 10) - 128; });
+  exact("chunks of another size", [](HopRun& r) { r.chunk_bytes *= 2; });
+  exact("receives of another size", [](HopRun& r) {
+    r.posted_bytes *= 2;
+    r.chunk_bytes *= 2;
+  });
   exact("a length that no ring has", [](HopRun& r) { r.steps = kStepsPerLoop + 4; });
+  HopRun not_full = all_reduce();
+  not_full.bytes = 128 << 10;
+  CHECK(total(hop.run(not_full)) > 0);  // a loop's last messages are shorter than their receives
   CHECK(total(hop.run(all_reduce())) > 0);  // between them, the same connection loses
 }
 
@@ -226,6 +238,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
 TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.004"},
                    {"DLCP_LOSS_SCOPE", "data-parallel"},
+                   {"NCCL_BUFFSIZE", "1048576"},
                    {"DLCP_MTU", "1500"},
                    {"DLCP_FAULT", "drop=0.03"}});
   RingHop hop({});
@@ -248,6 +261,7 @@ TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
 TEST_CASE("a third of all packets lost: no more than the budget is missing") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.01"},
                    {"DLCP_LOSS_SCOPE", "data-parallel"},
+                   {"NCCL_BUFFSIZE", "1048576"},
                    {"DLCP_MTU", "1500"},
                    {"DLCP_FAULT", "drop=0.3"}});
   RingHop hop({});

@@ -25,8 +25,10 @@ struct HopOptions {
 
 struct HopRun {
   cli::CollectiveCall call;
-  int steps = 0;  // messages of the operation
-  std::size_t bytes = 0;
+  int steps = 0;                 // messages of the operation
+  std::size_t bytes = 0;         // of each message
+  std::size_t posted_bytes = 0;  // that its receive has room for
+  int chunk_bytes = 0;           // as NCCL says it
   // Deviations from what NCCL does, or does in special cases.
   bool tells_attributes = true;
   std::optional<cli::AttributeBits> attributes = std::nullopt;

@@ -54,11 +54,13 @@ class PartOf final : public NcclPart {
     event.coll.proto = call.protocol;
     return start(event);
   }
-  void* start_operation(void* collective, int steps, bool sends, pid_t pid) override {
+  void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
+                        pid_t pid) override {
     if (!events_wanted()) return nullptr;
     Event event = of_type(nccl::kProfileProxyOp, collective);
     event.proxyOp.pid = pid;
     event.proxyOp.nSteps = steps;
+    event.proxyOp.chunkSize = chunk_bytes;
     event.proxyOp.isSend = sends ? 1 : 0;
     return start(event);
   }
@@ -123,8 +125,9 @@ ResultCode NcclPart::callback(void** event, int type, void* phandle, std::int64_
   return ResultCode::kSuccess;
 }
 
-ProxyOperation::ProxyOperation(NcclPart& part, void* collective, int steps, bool sends, pid_t pid)
-    : part_(part), event_(part.start_operation(collective, steps, sends, pid)) {}
+ProxyOperation::ProxyOperation(NcclPart& part, void* collective, int steps, bool sends,
+                               int chunk_bytes, pid_t pid)
+    : part_(part), event_(part.start_operation(collective, steps, chunk_bytes, sends, pid)) {}
 
 void* ProxyOperation::phandle(int step) {
   StepHandle& slot = steps_[static_cast<std::size_t>(step % kStepsUnderWay)];

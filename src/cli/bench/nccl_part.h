@@ -46,7 +46,8 @@ class NcclPart {
   virtual nccl::ResultCode finalize() = 0;
   // Events are started only while the plugin's mask asks for them, and only below started ones.
   virtual void* start_collective(const CollectiveCall& call) = 0;
-  virtual void* start_operation(void* collective, int steps, bool sends, pid_t pid) = 0;
+  virtual void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
+                                pid_t pid) = 0;
   virtual void* start_step(void* operation, int step) = 0;
   virtual void start_net_event(void* step, std::int64_t id, void* data) = 0;
 
@@ -59,8 +60,12 @@ class NcclPart {
 // A collective on one channel in one direction (NCCL's proxy operation).
 class ProxyOperation {
  public:
+  static constexpr int kChunkBytes = 4 << 20;  // of NCCL_BUFFSIZE's default
+
+  // `chunk_bytes`: as NCCL says it of a Simple ring, four times what receives are posted with.
   // `pid`: another process's, if that process's proxy does the work (PXN).
-  ProxyOperation(NcclPart& part, void* collective, int steps, bool sends, pid_t pid = getpid());
+  ProxyOperation(NcclPart& part, void* collective, int steps, bool sends,
+                 int chunk_bytes = kChunkBytes, pid_t pid = getpid());
   ProxyOperation(const ProxyOperation&) = delete;
   ProxyOperation& operator=(const ProxyOperation&) = delete;
 
