@@ -50,10 +50,10 @@ under_way() { # until the ranks send: by what the switch has passed on
   since=$(cut -d' ' -f1 /proc/uptime)
 }
 # Host 2's port is slower than what host 1 can send.
-slow_red() { # RATE [MIN MAX]
+slow_red() { # RATE [MIN MAX [PROBABILITY]]
   at_switch tc qdisc add dev p2 root handle 1: tbf rate "$1" burst 40000 limit 4000000
   at_switch tc qdisc add dev p2 parent 1:1 handle 2: red limit 1000000 min "${2:-30000}" max "${3:-90000}" \
-    avpkt 4200 burst 10 bandwidth "$1" probability 0.1 ecn
+    avpkt 4200 burst 10 bandwidth "$1" probability "${4:-0.1}" ecn
 }
 
 modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum
@@ -154,22 +154,21 @@ fi
 
 if asked tags; then
   # A ring that may lose, behind RED that drops what is not ECN-capable; then with marks that tell it nothing.
-  export DLCP_TARGET_DELAY=100000 # the queue is to decide, not the sender
-  slow_red 60mbit
-  bench tags_on --mode ring --ranks 4 --size 2M --iterations 16 --loss-budget 10%
+  ring=(--mode ring --ranks 4 --size 2M --iterations 5 --warmup 0 --loss-budget 25%)
+  slow_red 30mbit 8000 80000 0.5
+  bench tags_on "${ring[@]}"
   counters tags_on
   at_switch tc qdisc del dev p2 root
-  slow_red 60mbit
+  slow_red 30mbit 8000 80000 0.15
   at_switch tc qdisc add dev p2 clsact
   for dscp in 10 12 14 20 22; do
     at_switch tc filter add dev p2 egress protocol ip flower ip_tos $((dscp << 2))/0xfc \
       action pedit ex munge ip tos set 0 retain 0x03 pipe csum ip
   done
-  bench tags_off --mode ring --ranks 4 --size 2M --iterations 16 --loss-budget 10%
+  bench tags_off "${ring[@]}"
   counters tags_off
   at_switch tc qdisc del dev p2 clsact
   at_switch tc qdisc del dev p2 root
-  unset DLCP_TARGET_DELAY
   step tags
 fi
 

@@ -183,6 +183,25 @@ class Overload(unittest.TestCase):
         self.assertEqual(droppable["ce"], 0)
 
 
+class Tags(unittest.TestCase):
+    """A 4-rank ring that may lose, behind RED that drops not-ECT packets early."""
+
+    def test_what_red_drops_matters_least(self):
+        error = {}
+        for name in ("tags_on", "tags_off"):
+            result = results(name)[0]
+            self.assertEqual(read(f"{name}.status").strip(), "0", read(f"{name}.log"))
+            self.assertTrue(result["ranks_identical"])
+            self.assertGreaterEqual(result["delivered_share_min"], 1 - result["loss_budget"])
+            lost = 1 - result["delivered_share"]
+            self.assertGreater(lost, 0)
+            error[name] = result["relative_mse"] / lost
+            say(f"{name}: RED dropped {qdisc(name, 'red')['drops']}, lost {lost:.4f} of the sums, relative MSE "
+                f"{result['relative_mse']:.3g}, {error[name]:.3g} per share lost; "
+                f"{result['counters']['bytes_lost_bulk_protected']} of {result['lost_bytes']} bytes were protected")
+        self.assertLess(error["tags_on"], 0.5 * error["tags_off"])
+
+
 class Ends(unittest.TestCase):
     """Something goes for good: an error on every rank, soon, and nothing worse."""
 
