@@ -1,5 +1,4 @@
 // What callers of an Endpoint name and are told: connections, requests, licences, events.
-// events.
 #pragma once
 
 #include <cstddef>

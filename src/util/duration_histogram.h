@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "util/log_buckets.h"
 #include "util/time.h"
 
 namespace dlcp {
@@ -16,7 +16,7 @@ class DurationHistogram {
  public:
   void add(Duration duration) {
     const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count() / 1000, 0));
-    ++counts_[std::min(bucket_of(us), kBuckets - 1)];
+    ++counts_[std::min(Buckets::index(us), kBuckets - 1)];
   }
   void merge(const DurationHistogram& other) {
     for (std::size_t i = 0; i < kBuckets; ++i) {
@@ -37,30 +37,15 @@ class DurationHistogram {
     for (std::size_t i = 0; i < kBuckets; ++i) {
       seen += counts_[i];
       if (seen > 0 && static_cast<double>(seen) >= wanted) {
-        return std::chrono::microseconds(end_of(i));
+        return std::chrono::microseconds(Buckets::last(i) + 1);
       }
     }
     return Duration(0);
   }
 
  private:
-  static constexpr unsigned kSubBits = 3;
-  static constexpr std::uint64_t kSub = 1 << kSubBits;
-  static constexpr std::size_t kBuckets = (26 - kSubBits + 1) << kSubBits;
-
-  static std::size_t bucket_of(std::uint64_t us) {
-    if (us < kSub) {
-      return us;
-    }
-    const unsigned shift = static_cast<unsigned>(std::bit_width(us)) - 1 - kSubBits;
-    return (static_cast<std::size_t>(shift + 1) << kSubBits) + ((us >> shift) - kSub);
-  }
-  static std::uint64_t end_of(std::size_t bucket) {
-    if (bucket < kSub) {
-      return bucket + 1;
-    }
-    return ((bucket & (kSub - 1)) + kSub + 1) << ((bucket >> kSubBits) - 1);
-  }
+  using Buckets = LogBuckets<3>;
+  static constexpr std::size_t kBuckets = Buckets::count(26);
 
   std::array<std::uint64_t, kBuckets> counts_{};
 };

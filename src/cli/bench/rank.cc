@@ -49,21 +49,17 @@ std::string last_warning() {
 // What NCCL would say of the operations to come (v11 and later): a collective in the protocol that
 // the payload follows, or plain send and receive.
 void describe_operations(const BenchCase& c, NetPlugin& net) {
-  constexpr std::uint32_t kUnknown = ~0u;
-  constexpr std::uint32_t kAllReduce = 1u << 4, kSendRecv = 1u << 5, kRing = 1u << 1;
-  std::uint32_t op = kSendRecv, algo = kUnknown, proto = kUnknown;
-  if (c.mode == Mode::kRing || c.flags != LineFlags::kNone) {
-    op = kAllReduce;
-    algo = kRing;
-    proto = c.flags == LineFlags::kLl ? 1u : c.flags == LineFlags::kLl128 ? 2u : 4u;
+  CollectiveCall call;  // a ring AllReduce
+  if (c.flags != LineFlags::kNone) {
+    call.protocol = c.flags == LineFlags::kLl ? "LL" : "LL128";
+  } else if (c.mode != Mode::kRing && c.loss_budget > 0) {
+    call = stream_call(c);
+  } else if (c.mode != Mode::kRing) {
+    call.function = "SendRecv";
+    call.algorithm = call.protocol = "";
   }
-  if (c.loss_budget > 0 && c.mode != Mode::kRing) {
-    const AttributeBits bits = bits_of(stream_call(c));
-    op = bits.function;
-    algo = bits.algorithm;
-    proto = bits.protocol;
-  }
-  require(net.set_attributes(op, algo, proto), "setNetAttr");
+  const AttributeBits bits = bits_of(call);
+  require(net.set_attributes(bits.function, bits.algorithm, bits.protocol), "setNetAttr");
 }
 
 void run_mode(Session& session) {
