@@ -28,6 +28,7 @@ class Ring {
   RingHop hop(int channel) const;
   void prepare(std::uint64_t iteration);
   void reduce_once();
+  std::uint64_t agree(std::uint64_t what);
   void check(std::uint64_t iteration);
   void check_losses(std::uint64_t iteration);
   static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
@@ -125,6 +126,11 @@ void Ring::reduce_once() {
   }
 }
 
+// Ranks that wait for each other here would not notice a peer's death through the plugin.
+std::uint64_t Ring::agree(std::uint64_t what) {
+  return c_.kill_rank < 0 ? s_.control.agree(what) : 2;
+}
+
 void Ring::check(std::uint64_t iteration) {
   if (!scale_.empty()) return check_losses(iteration);
   if (!c_.check) return;
@@ -168,8 +174,7 @@ void Ring::run() {
     std::uint64_t what = i == 0 ? 1 : 2;
     if (c_.iterations > 0 ? i > c_.iterations : (now >= end_at && r.messages > 0)) what = 0;
     if (c_.iterations == 0 && now < warm_at) what = 1;
-    // Ranks that wait for each other here would not notice a peer's death through the plugin.
-    what = c_.kill_rank < 0 ? s_.control.agree(what) : 2;
+    what = agree(what);
     if (what == 0) break;
     const double cpu = cpu_seconds();
     const std::int64_t start = now_ns();
@@ -187,6 +192,8 @@ void Ring::run() {
       r.bytes += bytes - bytes_before;
     }
     bytes_before = bytes;
+    // Checking takes time of the processor, which the ranks that are not done yet would miss.
+    agree(what);
     check(i);
   }
 }
