@@ -89,21 +89,26 @@ if asked chosen; then
 fi
 
 if asked clean; then
-  # Not through at_switch: what is to be killed is tcpdump, not a shell around it.
-  ip netns exec sw tcpdump -i p1 -w clean.pcap -s 200 -c 30000 -U --immediate-mode 2>/dev/null &
-  capture=$!
-  sleep 1
+  capture() { # NAME TCPDUMP-ARGUMENT...
+    # Not through at_switch: what is to be killed is tcpdump, not a shell around it.
+    ip netns exec sw tcpdump -i p1 -w "$1.pcap" -U --immediate-mode "${@:2}" 2>/dev/null &
+    capture=$!
+    sleep 1
+  }
+  captured() {
+    kill "$capture" 2>/dev/null
+    wait "$capture"
+  }
+  capture clean_bw -s 200 -c 15000 udp
   bench clean_bw --mode bw --size 64K --seconds 2
+  captured
   bench clean_lat --mode lat --size 64,4K --iterations 100
+  capture clean_ring -s 200 -c 15000 udp
   bench clean_ring --mode ring --ranks 4 --size 256K --iterations 6
-  kill "$capture"
-  wait "$capture"
-  ip netns exec sw tcpdump -i p1 -w whole.pcap -c 200 -U --immediate-mode udp 2>/dev/null &
-  capture=$!
-  sleep 1
+  captured
+  capture whole -c 200 udp
   bench whole_lat --mode lat --size 4K --iterations 60
-  kill "$capture" 2>/dev/null
-  wait "$capture"
+  captured
   step clean
 fi
 

@@ -22,6 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 GUEST = HERE / "guest"
 PEER_TIMEOUT = 4  # seconds, in the steps in which something goes for good
+# Seconds more that a rank may take to find out: it counts from when it waits for what is gone, and an all-reduce
+# takes a second or two in a guest that is emulated on a busy machine.
+GUEST_SLACK = 6
 PORTS = 16        # UDP source ports that a connection must have at least
 BUILD = OUT = None
 
@@ -131,8 +134,12 @@ class Chosen(unittest.TestCase):
 class Wire(unittest.TestCase):
     """What was captured on the switch's port to host 1."""
 
+    def captured(self):
+        for mode in ("bw", "ring"):
+            yield from roce_capture.packets(OUT / f"clean_{mode}.pcap")
+
     def test_everything_is_ud_send_only_of_valid_structure(self):
-        for file in ("clean.pcap", "whole.pcap"):
+        for file in ("clean_bw.pcap", "clean_ring.pcap", "whole.pcap"):
             found = [p for p in roce_capture.packets(OUT / file)
                      if p.destination.startswith("10.77.0.")]
             self.assertGreater(len(found), 100)
@@ -145,7 +152,7 @@ class Wire(unittest.TestCase):
         table = traffic_classes()
         self.assertEqual(table[0][0], "control")
         seen = collections.Counter()
-        for p in roce_capture.packets(OUT / "clean.pcap"):
+        for p in self.captured():
             name, dscp, ecn = table[p.traffic_class]
             self.assertEqual((p.dscp, p.ecn), (dscp, ecn), name)
             seen[name] += 1
@@ -155,7 +162,7 @@ class Wire(unittest.TestCase):
     def test_a_connection_uses_many_source_ports(self):
         """By token, which names the connection: those with enough packets to tell."""
         ports, count = collections.defaultdict(set), collections.Counter()
-        for p in roce_capture.packets(OUT / "clean.pcap"):
+        for p in self.captured():
             if p.frame_type == roce_capture.DATA:
                 self.assertGreaterEqual(p.source_port, 0xc000)
                 ports[p.token].add(p.source_port)
@@ -220,16 +227,16 @@ class Ends(unittest.TestCase):
         codes = result["result_codes"]
         say(f"{codes}, {result['time_to_error_ms']} ms after the kill")
         self.assertEqual([code for i, code in enumerate(codes) if i != 2], ["ncclRemoteError"] * 3)
-        self.assertLess(max(ms for ms in result["time_to_error_ms"] if ms), 1000 * (PEER_TIMEOUT + 2))
+        self.assertLess(max(ms for ms in result["time_to_error_ms"] if ms), 1000 * (PEER_TIMEOUT + GUEST_SLACK))
 
     def test_a_link_that_is_down_for_good(self):
         took = self.ended("down_ring", 4, ("ncclRemoteError",))
-        self.assertLess(took, PEER_TIMEOUT + 6)
+        self.assertLess(took, PEER_TIMEOUT + GUEST_SLACK)
 
     def test_a_device_that_is_removed(self):
         took = self.ended("removed_bw", 2, ("ncclRemoteError", "ncclSystemError"))
         self.assertEqual(read("removed.status").strip(), "0")
-        self.assertLess(took, PEER_TIMEOUT + 6)
+        self.assertLess(took, PEER_TIMEOUT + GUEST_SLACK)
 
     def test_the_kernel_has_nothing_to_complain_of(self):
         self.assertNotRegex(read("kernel.txt"), r"Oops|BUG:|WARNING:|leaked|Call Trace")
