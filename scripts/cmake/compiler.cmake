@@ -14,6 +14,14 @@ if(DLCP_BUILD_FUZZERS)
   target_compile_options(dlcp_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# dlcp_seldom_runs(): what this folder and those below it build is not optimised under sanitizers, which halves the
+# time to compile it. For what no test spends its time in.
+macro(dlcp_seldom_runs)
+  if(DLCP_SANITIZE)
+    add_compile_options(-O0)
+  endif()
+endmacro()
+
 # dlcp_library(NAME SOURCES... LINK LIBS...): a static library of one layer.
 function(dlcp_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})

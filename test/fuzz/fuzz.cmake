@@ -4,8 +4,8 @@
 # wrong. It may also define `std::vector<std::string> fuzz_seeds()` (declared in fuzz_input.h): valid
 # inputs to start from.
 #
-# With -DDLCP_BUILD_FUZZERS=ON (Clang; preset `fuzz`) it becomes a libFuzzer binary, which ctest runs
-# shortly; for longer:  build/fuzz/bin/NAME -max_total_time=600 CORPUS_DIR
+# With -DDLCP_BUILD_FUZZERS=ON (Clang; preset `asan`) it becomes a libFuzzer binary, which ctest runs
+# shortly; for longer:  build/asan/bin/NAME -max_total_time=600 CORPUS_DIR
 # Without, the same sources are built with replay.cc into an ordinary test, which feeds a fixed
 # sequence of random inputs for a second or two, or the files named on the command line (a crash that
 # libFuzzer has left, for example).

@@ -222,7 +222,8 @@ void print(std::map<std::string, Arrivals>& arrivals, const Span& sent) {
   const char* separator = "";
   const std::int64_t from_ns = sent.first_ns + (sent.last_ns - sent.first_ns) / 5;
   std::fputs("{", stdout);
-  for (auto& [name, flow] : arrivals) {
+  for (auto& [name, arrived] : arrivals) {
+    Arrivals& flow = arrived;  // Clang 14 captures no structured bindings
     std::sort(flow.delay_ns.begin(), flow.delay_ns.end());
     const auto delay_us = [&flow](double share) {
       return flow.delay_ns[static_cast<std::size_t>(
