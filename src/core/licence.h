@@ -18,11 +18,13 @@ struct Licence {
   // Names one run of one collective on one channel; grows from one to the next on a connection. 0:
   // no licence.
   std::uint64_t collective = 0;
-  std::uint64_t result_bytes = 0;  // that the collective leaves on each rank, of this channel
-  std::uint32_t ranks = 0;         // of the operation's own communicator
-  std::uint32_t hops = 0;          // of the ring that cross the network, per lap
-  std::uint32_t stage = 0;         // 0-based: the message holds the sums of stage + 1 ranks
-  std::uint32_t budget_ppm = 0;    // P, the lost share of the result, end to end, in millionths
+  // That the collective leaves on each rank, of this channel. 0: not known; every message is then a
+  // collective of its own, and its bytes are the result's.
+  std::uint64_t result_bytes = 0;
+  std::uint32_t ranks = 0;       // of the operation's own communicator
+  std::uint32_t hops = 0;        // of the ring that cross the network, per lap
+  std::uint32_t stage = 0;       // 0-based: the message holds the sums of stage + 1 ranks
+  std::uint32_t budget_ppm = 0;  // P, the lost share of the result, end to end, in millionths
   gradient::ElementType element = gradient::ElementType::kOther;  // the types that can be scored
   bool urgent = false;  // of a layer that the next forward pass needs first
 
@@ -30,10 +32,12 @@ struct Licence {
   std::uint64_t cost() const { return std::uint64_t{stage} + 1; }
 
   // The share of its packets that a connection may lose over a ring all-reduce: with losses alike
-  // in all ranks - 1 stages, what a hop may take away (loss_ledger.h) is then spent.
+  // in all ranks - 1 stages, what a hop may take away (loss_ledger.h) is then spent. Where stages
+  // are not known each counts as the last.
   double hop_share() const {
     const double share = static_cast<double>(budget_ppm) / kBudgetScale;
-    const double full = 2 * share * ranks / (static_cast<double>(hops) * (ranks - 1));
+    const double stages = result_bytes == 0 ? 1 : 2;
+    const double full = stages * share * ranks / (static_cast<double>(hops) * (ranks - 1));
     return full < 0.25 ? full : 0.25;
   }
 
@@ -41,7 +45,7 @@ struct Licence {
   // carry final values: ranks would end up different.
   bool covers(std::size_t bytes, std::size_t bytes_min) const {
     return collective != 0 && budget_ppm > 0 && budget_ppm <= kBudgetPpmMax && ranks >= 2 &&
-           stage + 1 < ranks && hops >= 1 && hops <= ranks && result_bytes > 0 &&
+           stage + 1 < ranks && hops >= 1 && hops <= ranks &&
            gradient::element_bytes(element) > 0 && bytes % gradient::element_bytes(element) == 0 &&
            bytes >= bytes_min && bytes > 0;
   }

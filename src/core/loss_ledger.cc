@@ -1,5 +1,6 @@
 #include "core/loss_ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dlcp::core {
@@ -10,18 +11,19 @@ constexpr std::size_t kPoolsMax = 128;
 
 }  // namespace
 
-std::uint64_t LossLedger::budget(const Licence& licence) {
+std::uint64_t LossLedger::budget(const Licence& licence, std::uint64_t message_bytes) {
   __extension__ using Wide = unsigned __int128;
-  const Wide contributions = static_cast<Wide>(licence.result_bytes) * licence.ranks;
+  const Wide result = licence.result_bytes != 0 ? licence.result_bytes : message_bytes;
+  const Wide contributions = result * licence.ranks;
   const Wide share = contributions * licence.budget_ppm / kBudgetScale / licence.hops;
   return static_cast<std::uint64_t>(share);
 }
 
-void LossLedger::open(const Licence& licence) {
+void LossLedger::open(const Licence& licence, std::uint64_t bytes) {
   if (licence.collective <= newest_) return;
   newest_ = licence.collective;
   hop_share_ = licence.hop_share();
-  pools_.push_back({licence, budget(licence), 0});
+  pools_.push_back({licence, budget(licence, bytes), 0});
   if (pools_.size() > kPoolsMax) pools_.pop_front();
 }
 
@@ -41,7 +43,8 @@ bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
                       first.hops == licence.hops && first.budget_ppm == licence.budget_ppm;
   if (!agrees || lost_bytes > message_bytes / kMessageShareMax) return false;
   const std::uint64_t cost = lost_bytes * licence.cost();
-  if (cost > pool->budget - pool->spent) return false;
+  const std::uint64_t allowed = std::min(pool->budget, budget(first, message_bytes));
+  if (cost > allowed || pool->spent > allowed - cost) return false;
   pool->spent += cost;
   return true;
 }

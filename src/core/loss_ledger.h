@@ -22,12 +22,13 @@ class LossLedger {
  public:
   static constexpr std::uint64_t kMessageShareMax = 4;  // a quarter
 
-  // Contributions that one receiving rank may lose of the collective, rounded down.
-  static std::uint64_t budget(const Licence& licence);
+  // Contributions that one receiving rank may lose of the collective, rounded down. `message_bytes`
+  // count where the licence does not know the result's.
+  static std::uint64_t budget(const Licence& licence, std::uint64_t message_bytes);
 
-  // A receive was posted under this licence. Collectives come in ascending order; a pool that was
-  // left behind is never opened again.
-  void open(const Licence& licence);
+  // A message was posted under this licence. Collectives come in ascending order; a pool that was
+  // left behind is never opened again. `bytes`: its own at the sender, at the receiver at most.
+  void open(const Licence& licence, std::uint64_t bytes);
   // True when the message may go without `lost_bytes` of its `message_bytes`: they are then spent.
   bool reserve(const Licence& licence, std::uint64_t lost_bytes, std::uint64_t message_bytes);
 

@@ -78,7 +78,7 @@ void RecvConnection::settle_losses(std::vector<Placement>& placements) {
 
 void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
                           const Licence& licence, std::vector<Placement>& placements) {
-  ledger_.open(licence);
+  ledger_.open(licence, buffer.size());
   queue_.post(request, buffer, licence, placements);
   settle_losses(placements);
   check_overflow();

@@ -53,7 +53,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
   queue_.push(request, message, licensed ? &licence : nullptr);
-  if (licensed) ledger_.open(licence);
+  if (licensed) ledger_.open(licence, message.size());
   refresh_probe_timer(now);
 }
 

@@ -73,7 +73,8 @@ void Monitor::completed(const Completion& completion) {
     context.spent = 0;
   }
   context.spent += completion.lost * licence.cost();
-  const std::uint64_t budget = std::max<std::uint64_t>(core::LossLedger::budget(licence), 1);
+  const std::uint64_t budget =
+      std::max<std::uint64_t>(core::LossLedger::budget(licence, completion.bytes), 1);
   summary.budget_used_ppm =
       std::max(summary.budget_used_ppm, context.spent * core::kBudgetScale / budget);
 }

@@ -58,8 +58,9 @@ const char* words_for(Exact why) {
       return "not of a collective";
     case Exact::kNoProfiler:
       return "NCCL does not say what its transfers are: DLCP's profiler is not loaded (NCCL 2.27: "
-             "set "
-             "NCCL_PROFILER_PLUGIN to this plugin's file; a profiler of your own takes its place)";
+             "set NCCL_PROFILER_PLUGIN to this plugin's file; a profiler of your own takes its "
+             "place, and then ReduceScatter alone may lose, where the trafficClass states the "
+             "data type and DLCP's tuner is loaded)";
     case Exact::kUnknown:
       return "NCCL's profiler does not know the transfer";
     case Exact::kSplit:
@@ -89,6 +90,28 @@ Exact ruled_out(const TransferAttributes& attributes) {
     return Exact::kAlgorithm;
   }
   return only(attributes.protocol, Protocol::kSimple) ? Exact::kNot : Exact::kProtocol;
+}
+
+Verdict judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
+                            std::uint32_t ranks) {
+  if (const Exact why = ruled_out(attributes); why != Exact::kNot) {
+    return {why, {}};
+  }
+  if (!terms.any()) {
+    return {Exact::kNoBudget, {}};
+  }
+  if (!only(attributes.function, Function::kReduceScatter) ||
+      terms.stated_type == gradient::ElementType::kOther || ranks < 2) {
+    return {Exact::kNoProfiler, {}};
+  }
+  Verdict verdict{Exact::kNot, {}};
+  core::Licence& licence = verdict.licence;
+  licence.ranks = licence.hops = ranks;
+  licence.stage = ranks - 2;  // the one in which a loss costs most
+  licence.budget_ppm = terms.budget_ppm;
+  licence.element = terms.stated_type;
+  licence.urgent = terms.priority == CommunicatorClass::Priority::kUrgent;
+  return verdict;
 }
 
 bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_t buffer_bytes) {

@@ -50,5 +50,10 @@ Verdict judge(const LossTerms& terms, const OpContext& context,
 bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_t buffer_bytes);
 // What the attributes alone rule out, before anybody is asked; kNot: nothing.
 Exact ruled_out(const TransferAttributes& attributes);
+// Where NCCL has not taken our profiler: setNetAttr names the function, the user has stated the
+// type, and every message of a ReduceScatter is a partial sum. Of an AllReduce nobody tells which
+// half it is in. `ranks` of the communicator; 0: not known.
+Verdict judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
+                            std::uint32_t ranks);
 
 }  // namespace dlcp::nccl

@@ -29,6 +29,7 @@ class Licensing {
  private:
   core::Licence next(void* phandle, std::size_t bytes, bool sends);
   Verdict decide(void* phandle, std::size_t bytes, bool sends);
+  Verdict decide_by_attributes(const std::optional<TransferAttributes>& attributes);
   void explain(Exact why);
 
   Context* context_;
@@ -39,6 +40,7 @@ class Licensing {
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message
   std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers come again
+  std::uint32_t ranks_ = 0;        // as the tuner was told; 0: not asked, or not known
 };
 
 // A communicator (or, before NCCL 2.28, the process) begins: says in the log what it may lose.
@@ -51,5 +53,9 @@ void forget_terms(Context& context);
 AgreedTerms agreed_terms(const Context& context);
 // Of the communicator with that id, if its context is open; else, and for 0, the process's.
 std::uint32_t budget_of(std::uint64_t comm_id);
+// The tuner has been told how many ranks a communicator has. False if no context is that
+// communicator's: it comes over another one's connections, until not_shared().
+bool learn_ranks(std::uint64_t comm_id, std::size_t ranks);
+void not_shared();
 
 }  // namespace dlcp::nccl

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "engine/registry.h"
 #include "nccl/guard.h"
@@ -18,6 +19,11 @@ constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
 
 constexpr std::size_t kRing = static_cast<std::size_t>(Algorithm::kRing);
 constexpr std::size_t kSimple = static_cast<std::size_t>(Protocol::kSimple);
+
+struct Tuned {
+  bool shares = false;  // another communicator's connections
+  std::optional<Steering> steering;
+};
 
 }  // namespace
 
@@ -52,11 +58,14 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks,
   *context = nullptr;
   guarded("tuner init", [&] {
     set_logger(logger);
+    auto tuned = std::make_unique<Tuned>();
+    tuned->shares = comm_id != 0 && !learn_ranks(comm_id, ranks);
     const auto setup = engine::Registry::of_process().setup();
     if (setup->ok() && budget_of(comm_id) > 0) {
       const engine::Settings& settings = setup->value().settings;
-      *context = new Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
+      tuned->steering = Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
     }
+    *context = tuned.release();
     return ResultCode::kSuccess;
   });
   return ResultCode::kSuccess;
@@ -64,15 +73,16 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks,
 
 ResultCode choose(void* context, int function, std::size_t bytes, float** costs, int algorithms,
                   int protocols) noexcept {
-  if (context != nullptr && costs != nullptr && algorithms > 0 && protocols > 0) {
+  const auto* tuned = static_cast<const Tuned*>(context);
+  if (tuned != nullptr && tuned->steering && costs != nullptr && algorithms > 0 && protocols > 0) {
     guarded("tuner", [&] {
       const auto rows = static_cast<std::size_t>(algorithms);
       const auto columns = static_cast<std::size_t>(protocols);
       // The interface says float**, and means a table.
       const std::span table(reinterpret_cast<float*>(costs), rows * columns);
       const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
-      steer(*static_cast<Steering*>(context),
-            known ? static_cast<Function>(function) : Function::kOther, bytes, table, columns);
+      steer(*tuned->steering, known ? static_cast<Function>(function) : Function::kOther, bytes,
+            table, columns);
       return ResultCode::kSuccess;
     });
   }
@@ -81,7 +91,10 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
 
 ResultCode finalize(void* context) noexcept {
   guarded("tuner finalize", [&] {
-    delete static_cast<Steering*>(context);
+    const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
+    if (tuned != nullptr && tuned->shares) {
+      not_shared();
+    }
     return ResultCode::kSuccess;
   });
   return ResultCode::kSuccess;

@@ -19,7 +19,7 @@ struct Receiver {
     return {1, 100 * kPayload, 2, 1, 0, kBudgetPpmMax, gradient::ElementType::kFloat32};
   }
   void post(const Licence& granted) {
-    ledger.open(granted);
+    ledger.open(granted, buffer.size());
     queue.post(7, buffer, granted, placements);
     zeros = 0;
     placements.clear();

@@ -240,7 +240,7 @@ TEST_CASE("what the ledger has no room for is repaired before the receiver has t
   Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
   Sender sender;
   LossLedger ledger;
-  ledger.open(licence);
+  ledger.open(licence, 100 * kPayload);
   REQUIRE(ledger.left(1) == 40 * kPayload);
   for (int message = 0; message < 4; ++message)
     sender.push_floats(std::vector<float>(100 * kPayload / 4, 1.0f), licence);

@@ -53,6 +53,22 @@ void check(const LossTerms& terms, const OpContext& context,
   require(!attributes || ruled_out(*attributes) == Exact::kNot, "setNetAttr agrees");
 }
 
+void check_without_profiler(const LossTerms& terms, const TransferAttributes& attributes,
+                            std::uint32_t ranks) {
+  const Verdict verdict = judge_by_attributes(terms, attributes, ranks);
+  if (verdict.exact != Exact::kNot) {
+    return;
+  }
+  require(terms.any(), "somebody asked");
+  require(attributes.function == 1u << 3 && attributes.algorithm == 1u << 1 &&
+              attributes.protocol == 1u << 2,
+          "a Simple ring of ReduceScatter");
+  require(terms.from_traffic_class && gradient::element_bytes(terms.stated_type) > 0,
+          "a floating-point type that the user has stated");
+  require(ranks >= 2 && verdict.licence.stage + 2 == ranks, "the dearest stage");
+  require(verdict.licence.budget_ppm == terms.budget_ppm, "the user's budget");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -79,8 +95,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       default: {
         std::optional<TransferAttributes> attributes;
         if (input.take<bool>()) {
-          attributes = {input.take<std::uint32_t>(), input.take<std::uint32_t>(),
-                        input.take<std::uint32_t>()};
+          // Mostly single bits, as NCCL sets them.
+          const auto mask = [&] {
+            const auto bits = input.take<std::uint32_t>();
+            return bits % 8 != 0 ? 1u << (bits / 8 % 6) : bits;
+          };
+          attributes = {mask(), mask(), mask()};
+          check_without_profiler(terms, *attributes, input.take<std::uint8_t>() % 6);
         }
         if (const auto context = table.find(handle)) {
           check(terms, *context, attributes);

@@ -70,6 +70,33 @@ TEST_CASE("an interface without setNetAttr is judged by the profiler alone") {
   CHECK(judge(kTerms, all_reduce_step(4, 0), TransferAttributes{}).exact == Exact::kContradiction);
 }
 
+TEST_CASE(
+    "without a profiler setNetAttr licenses ReduceScatter of a stated type, and nothing else") {
+  constexpr TransferAttributes kScatter{1u << 3, 1u << 1, 1u << 2};
+  LossTerms terms = kTerms;
+  CHECK(judge_by_attributes(terms, kScatter, 4).exact == Exact::kNoProfiler);
+  terms.stated_type = gradient::ElementType::kFloat16;
+  const Verdict verdict = judge_by_attributes(terms, kScatter, 4);
+  REQUIRE(verdict.exact == Exact::kNot);
+  CHECK(verdict.licence.result_bytes == 0);
+  CHECK(verdict.licence.ranks == 4);
+  CHECK(verdict.licence.hops == 4);
+  CHECK(verdict.licence.stage == 2);
+  CHECK(verdict.licence.budget_ppm == 10'000);
+  CHECK(verdict.licence.element == gradient::ElementType::kFloat16);
+  CHECK_FALSE(verdict.licence.urgent);
+  terms.priority = CommunicatorClass::Priority::kUrgent;
+  CHECK(judge_by_attributes(terms, kScatter, 4).licence.urgent);
+  CHECK(judge_by_attributes(terms, kScatter, 0).exact == Exact::kNoProfiler);
+  CHECK(judge_by_attributes(terms, kScatter, 1).exact == Exact::kNoProfiler);
+  CHECK(judge_by_attributes(terms, kRing, 4).exact == Exact::kNoProfiler);
+  CHECK(judge_by_attributes(terms, {}, 4).exact == Exact::kFunction);
+  CHECK(judge_by_attributes(terms, {1u << 3, 1u << 6, 1u << 2}, 4).exact == Exact::kAlgorithm);
+  CHECK(judge_by_attributes(terms, {1u << 3, 1u << 1, 1u << 1}, 4).exact == Exact::kProtocol);
+  terms.budget_ppm = 0;
+  CHECK(judge_by_attributes(terms, kScatter, 4).exact == Exact::kNoBudget);
+}
+
 TEST_CASE("degenerate communicators are exact") {
   OpContext context = all_reduce_step(2, 0);
   context.ranks = 1;

@@ -157,6 +157,55 @@ TEST_CASE("without our profiler everything is exact, and the log says why once")
         }) == 2);  // two contexts
 }
 
+TEST_CASE(
+    "with a profiler of the user's own, ReduceScatter of a stated type may lose, and no more") {
+  set_environment(lossy_without_budget());
+  const int fp32 =
+      dlcp::encode({.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kFloat32});
+  SECTION("with our tuner, which knows how many ranks there are") {
+    RingHop hop({.profiler_version = 0, .traffic_class = fp32});
+    CHECK(total(hop.run(reduce_scatter())) == 0);  // NCCL has not taken it yet
+    hop.take_tuner(77, 4);
+    HopRun run = reduce_scatter();
+    const auto lost = hop.run(run);
+    CHECK(total(lost) > 0);
+    for (const std::size_t bytes : lost) {
+      CHECK(bytes * 3 <=
+            run.bytes * 4 * 2 / 10 / 4);  // P x bytes x ranks / hops, three ranks' each
+      CHECK(bytes % sizeof(float) == 0);
+    }
+    run.bytes = 128 << 10;  // of a receive twice as long
+    for (const std::size_t bytes : hop.run(run)) {
+      CHECK(bytes * 3 <= run.bytes * 2 / 10);
+    }
+    CHECK(total(hop.run(all_reduce())) == 0);
+    run = reduce_scatter();
+    run.call.protocol = "LL";
+    CHECK(total(hop.run(run)) == 0);
+    run = reduce_scatter();
+    run.call.algorithm = "PAT";
+    CHECK(total(hop.run(run)) == 0);
+    run = reduce_scatter();
+    run.tells_attributes = false;
+    run.call.function = "AllGather";
+    hop.run(all_reduce());  // what NCCL said last
+    CHECK(total(hop.run(run)) == 0);
+  }
+  SECTION("while no communicator shares the connections") {
+    RingHop hop({.profiler_version = 0, .traffic_class = fp32});
+    hop.take_tuner(77, 4);
+    hop.take_tuner(78, 2);  // a child of a split
+    CHECK(total(hop.run(reduce_scatter())) == 0);
+    hop.drop_tuners();
+    CHECK(total(hop.run(reduce_scatter())) > 0);
+  }
+  SECTION("not without the type") {
+    RingHop hop({.profiler_version = 0, .traffic_class = dlcp::encode({.budget_ppm = 200'000})});
+    hop.take_tuner(77, 4);
+    CHECK(total(hop.run(reduce_scatter())) == 0);
+  }
+}
+
 TEST_CASE("nobody's budget: no events, no losses") {
   set_environment(lossy_without_budget());
   RingHop hop({});
@@ -224,6 +273,15 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     CHECK(total(hop.run(all_reduce())) == 0);
     hop.run_back(all_reduce());  // now the receiver's rank has sent in this communicator
     CHECK(total(hop.run(all_reduce())) > 0);
+  }
+  SECTION("NCCL 2.27 without our profiler") {
+    set_environment(lossy_without_budget());
+    RingHop hop({.net_version = 10,
+                 .profiler_version = 0,
+                 .traffic_class = dlcp::encode(
+                     {.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kFloat32})});
+    hop.take_tuner(77, 4);
+    CHECK(total(hop.run(reduce_scatter())) == 0);
   }
   SECTION("NCCL 2.25 cannot tell, and says so") {
     take_log();

@@ -1,10 +1,13 @@
 #include "ring_hop.h"
 
+#include <dlfcn.h>
+
 #include <array>
 #include <deque>
 #include <numeric>
 
 #include "catch.h"
+#include "nccl/abi/tuner.h"
 #include "plugin.h"
 #include "util/rng.h"
 
@@ -19,6 +22,15 @@ void fill_non_zero(std::vector<std::byte>& memory, std::uint64_t seed) {
   for (std::byte& byte : memory) {
     byte = static_cast<std::byte>(1 + rng.below(255));
   }
+}
+
+const nccl::TunerV6& tuner() {
+  void* library = dlopen(DLCP_PLUGIN_PATH, RTLD_NOW | RTLD_NOLOAD);
+  REQUIRE(library != nullptr);
+  const auto* table = static_cast<const nccl::TunerV6*>(dlsym(library, nccl::kTunerSymbolV6));
+  dlclose(library);  // whoever has opened the plugin holds it
+  REQUIRE(table != nullptr);
+  return *table;
 }
 
 }  // namespace
@@ -45,6 +57,7 @@ RingHop::RingHop(const HopOptions& options) {
 }
 
 RingHop::~RingHop() {
+  drop_tuners();
   for (const auto& side : sides_) {
     if (side->registration != nullptr) {
       side->net().dereg_mr(side->comm, side->registration);
@@ -113,6 +126,19 @@ void RingHop::tell(Side& side, const HopRun& run) {
     const auto bits = run.attributes.value_or(bits_of(run.call));
     side.net().set_attributes(bits.function, bits.algorithm, bits.protocol);
   }
+}
+
+void RingHop::take_tuner(std::uint64_t comm_id, std::size_t ranks) {
+  void*& context = tuners_.emplace_back();
+  REQUIRE(tuner().init(&context, comm_id, ranks, ranks, logger, nullptr, nullptr) ==
+          nccl::ResultCode::kSuccess);
+}
+
+void RingHop::drop_tuners() {
+  for (void* context : tuners_) {
+    tuner().finalize(context);
+  }
+  tuners_.clear();
 }
 
 void RingHop::capture(HopRun& run) {

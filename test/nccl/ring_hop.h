@@ -51,6 +51,10 @@ class RingHop {
   // The collective's event at both ends, for HopRun::collective.
   void capture(HopRun& run);
   bool events_wanted() const;
+  // NCCL takes our tuner for a communicator of so many ranks (the network's is 77), or lets go of
+  // what it took.
+  void take_tuner(std::uint64_t comm_id, std::size_t ranks);
+  void drop_tuners();
 
  private:
   struct Side {
@@ -70,6 +74,7 @@ class RingHop {
 
   std::vector<std::unique_ptr<Side>> sides_;  // sender, receiver
   void* listeners_[2] = {nullptr, nullptr};
+  std::vector<void*> tuners_;  // contexts
   std::uint64_t seed_ = 1;
 };
 

@@ -140,7 +140,7 @@ double compose(const Options& options, const Hops& hops, std::uint32_t ranks, bo
   core::Licence licence = licence_of(options, ranks);
   std::vector<core::LossLedger> ledgers(ranks);
   for (auto& ledger : ledgers)
-    ledger.open(licence);
+    ledger.open(licence, options.message);
   std::vector<double> received(ranks), next(ranks);  // by rank, of the stage before
   const auto any = [&](const std::vector<Hop>& of) { return of[rng.below(of.size())]; };
   for (std::uint32_t stage = 0; stage < 2 * (ranks - 1); ++stage) {
