@@ -60,10 +60,10 @@ void add_traffic_class(CLI::App& app, ExitCode& exit_code) {
                                   "DLCP_LOSS_BUDGET says")
                      ->check(CLI::Range(0.0, CommunicatorClass::kBudgetPpmMax / 1e6));
   verb->add_option("--priority", options->priority, "learned, urgent or bulk")
-      ->transform(CLI::CheckedTransformer(kPriorities));
+      ->transform(CLI::CheckedTransformer(kPriorities).description(""));
   verb->add_option("--type", options->type,
                    "fp32, fp16 or bf16: reductions of any other type are exact")
-      ->transform(CLI::CheckedTransformer(kTypes));
+      ->transform(CLI::CheckedTransformer(kTypes).description(""));
   auto* decode = verb->add_option("--decode", options->number, "explains a number instead");
   decode->excludes(budget);
   verb->footer(

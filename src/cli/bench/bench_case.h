@@ -29,6 +29,7 @@ struct BenchCase {
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
   int inflight = 8;
   int channels = 1;
+  int layers = 1;                // ring: all-reduces, one after the other, that share the vector
   std::uint64_t iterations = 0;  // 0: by time
   double seconds = 2;
   double warmup_seconds = 0.3;

@@ -56,6 +56,8 @@ void check_numbers(const BenchCase& c) {
   if (c.inflight < 1 || c.inflight > 256)
     refuse(fmt::format("--inflight {}: 1 to 256", c.inflight));
   if (c.channels < 1 || c.channels > 64) refuse(fmt::format("--channels {}: 1 to 64", c.channels));
+  if (c.layers < 1 || c.layers > 16) refuse(fmt::format("--layers {}: 1 to 16", c.layers));
+  if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
   if (!(c.seconds > 0)) refuse(fmt::format("--seconds {}: more than 0", c.seconds));
   if (!(c.timeout > 0)) refuse(fmt::format("--timeout {}: more than 0", c.timeout));
   if (c.warmup_seconds < 0) refuse(fmt::format("--warmup {}: not negative", c.warmup_seconds));
@@ -122,9 +124,9 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
 }
 
 std::string BenchOptions::summary() const {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", mode, sizes, flags, ranks, inflight,
-                     common.channels, common.iterations, common.seconds, common.seed, no_check,
-                     loss_budget);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", mode, sizes, flags, ranks, inflight,
+                     common.channels, common.layers, common.iterations, common.seconds, common.seed,
+                     no_check, loss_budget);
 }
 
 namespace {
@@ -155,6 +157,11 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
                   "Requests under way per connection (default 8, abort 32; ring always 4)")
       ->group(what);
   bench.add_option("--channels", c.channels, "Connections per pair of ranks (default 1)")
+      ->group(what);
+  bench
+      .add_option("--layers", c.layers,
+                  "ring: reduces the vector as a training step does, in so many parts of different "
+                  "size, one after the other (default 1)")
       ->group(what);
   bench
       .add_option("--flags", o.flags,

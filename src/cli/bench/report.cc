@@ -146,6 +146,7 @@ nlohmann::json Report::to_json() const {
       {"size", bench_case.size},
       {"inflight", bench_case.inflight},
       {"channels", bench_case.channels},
+      {"layers", bench_case.layers},
       {"flags", name_of(bench_case.flags)},
       {"loss", bench_case.loss},
       {"seed", bench_case.seed},

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -19,6 +20,13 @@
 namespace dlcp::cli {
 namespace {
 
+// A part of the vector that is reduced in one all-reduce, as a framework reduces some of a model's
+// layers.
+struct Layer {
+  std::size_t count = 0;
+  std::vector<std::unique_ptr<RingChannel>> channels;
+};
+
 class Ring {
  public:
   explicit Ring(Session& session);
@@ -26,8 +34,13 @@ class Ring {
 
  private:
   RingHop hop(int channel) const;
+  std::vector<std::unique_ptr<RingChannel>> cut(std::size_t begin, std::size_t end) const;
   void prepare(std::uint64_t iteration);
   void reduce_once();
+  void begin(Layer& layer);
+  void reduce(Layer& layer);
+  template <class Value>
+  std::uint64_t sum(Value value) const;
   std::uint64_t agree(std::uint64_t what);
   void check(std::uint64_t iteration);
   void check_losses(std::uint64_t iteration);
@@ -44,7 +57,7 @@ class Ring {
   std::uint64_t lost_before_ = 0;
   std::vector<float> input_;
   std::vector<float> output_;
-  std::vector<std::unique_ptr<RingChannel>> channels_;
+  std::vector<Layer> layers_;
 };
 
 Ring::Ring(Session& session)
@@ -72,13 +85,27 @@ Ring::Ring(Session& session)
     for (std::size_t i = 0; i < count_; i++)
       scale_[i] = loss_scale(c_.seed, i);
   }
-  const auto parts = static_cast<std::size_t>(c_.channels);
-  const std::size_t part = (count_ + parts - 1) / parts;
-  for (std::size_t c = 0; c < parts; c++) {
-    const std::size_t first = std::min(c * part, count_);
-    channels_.push_back(std::make_unique<RingChannel>(hop(static_cast<int>(c)), first,
-                                                      std::min(part, count_ - first)));
+  // Each a step longer than the one before, so that they can be told apart.
+  const auto layers = static_cast<std::size_t>(c_.layers);
+  const std::size_t step = std::max<std::size_t>(count_ / (layers * (layers + 1) / 2), 1);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < layers; i++) {
+    const std::size_t end = i + 1 == layers ? count_ : std::min(begin + (i + 1) * step, count_);
+    layers_.push_back({end - begin, cut(begin, end)});
+    begin = end;
   }
+}
+
+std::vector<std::unique_ptr<RingChannel>> Ring::cut(std::size_t begin, std::size_t end) const {
+  std::vector<std::unique_ptr<RingChannel>> channels;
+  const auto parts = static_cast<std::size_t>(c_.channels);
+  const std::size_t part = (end - begin + parts - 1) / parts;
+  for (std::size_t c = 0; c < parts; c++) {
+    const std::size_t first = std::min(begin + c * part, end);
+    channels.push_back(std::make_unique<RingChannel>(hop(static_cast<int>(c)), first,
+                                                     std::min(part, end - first)));
+  }
+  return channels;
 }
 
 RingHop Ring::hop(int channel) const {
@@ -97,32 +124,49 @@ void Ring::prepare(std::uint64_t iteration) {
       input_[i] = static_cast<float>(base_[i]) * scale_[i] * factor_of(iteration);
   }
   std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
+}
+
+void Ring::begin(Layer& layer) {
   void* collective = nullptr;
   if (s_.nccl != nullptr) {
     CollectiveCall call;
-    call.count = count_;
+    call.count = layer.count;
     call.channels = static_cast<std::uint8_t>(c_.channels);
     collective = s_.nccl->start_collective(call);
   }
-  for (auto& channel : channels_)
+  for (auto& channel : layer.channels)
     channel->restart(s_.nccl, collective);
 }
 
+template <class Value>
+std::uint64_t Ring::sum(Value value) const {
+  std::uint64_t total = 0;
+  for (const Layer& layer : layers_) {
+    for (const auto& channel : layer.channels)
+      total += value(*channel);
+  }
+  return total;
+}
+
 void Ring::reduce_once() {
+  for (Layer& layer : layers_) {
+    begin(layer);
+    reduce(layer);
+  }
+}
+
+void Ring::reduce(Layer& layer) {
   for (std::uint64_t pass = 0;; pass++) {
     bool moved = false;
     bool done = true;
-    for (auto& channel : channels_) {
+    for (auto& channel : layer.channels) {
       moved |= channel->step(input_.data(), output_.data());
       done &= channel->done();
     }
     if (done) return;
     if (!moved && !spin_) sched_yield();
     if (pass % 64 != 0) continue;
-    std::uint64_t bytes = 0;
-    for (auto& channel : channels_)
-      bytes += channel->bytes_received();
-    s_.control.alive(bytes);
+    s_.control.alive(sum(std::mem_fn(&RingChannel::bytes_received)));
   }
 }
 
@@ -141,9 +185,7 @@ void Ring::check(std::uint64_t iteration) {
 
 void Ring::check_losses(std::uint64_t iteration) {
   ReduceLoss loss;
-  std::uint64_t lost = 0;
-  for (const auto& channel : channels_)
-    lost += channel->contributions_lost();
+  const std::uint64_t lost = sum(std::mem_fn(&RingChannel::contributions_lost));
   loss.lost = lost - std::exchange(lost_before_, lost);
   for (std::size_t i = 0; i < count_; i++) {
     const float exact = expected_[i] * scale_[i] * factor_of(iteration);
@@ -181,9 +223,7 @@ void Ring::run() {
     reduce_once();
     const std::int64_t took = now_ns() - start;
     const double cpu_used = cpu_seconds() - cpu;
-    std::uint64_t bytes = 0;
-    for (auto& channel : channels_)
-      bytes += channel->bytes_received();
+    const std::uint64_t bytes = sum(std::mem_fn(&RingChannel::bytes_received));
     if (what == 2) {
       r.times.add(took);
       r.seconds += static_cast<double>(took) * 1e-9;
