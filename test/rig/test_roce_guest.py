@@ -17,9 +17,9 @@ import tempfile
 import unittest
 
 import roce_capture
+from class_table import traffic_classes
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 GUEST = HERE / "guest"
 PEER_TIMEOUT = 4  # seconds, in the steps in which something goes for good
 # Seconds more that a rank may take to find out: it counts from when it waits for what is gone, and an all-reduce
@@ -37,14 +37,6 @@ def results(name):
     """Of one `dlcp bench`: a list, one for each size."""
     found = json.loads(read(f"{name}.json"))
     return found if isinstance(found, list) else [found]
-
-
-def traffic_classes():
-    """{number: (name, DSCP, ECN)} from the one table."""
-    text = (ROOT / "include" / "dlcp" / "traffic_class.h").read_text()
-    ecn = {"kNotEct": 0, "kEct1": 1, "kEct0": 2}
-    rows = re.findall(r'\{TrafficClass::\w+, "([\w-]+)", SwitchQueue::\w+, (\d+), \d, Ecn::(\w+),', text)
-    return {i: (name, int(dscp), ecn[mark]) for i, (name, dscp, mark) in enumerate(rows)}
 
 
 def qdisc(step, kind):
