@@ -69,6 +69,9 @@ struct Connection {
   std::size_t next_slot = 0;
   std::atomic<bool> failed{false};
   Error error;  // written before `failed`
+  // Of the last collective that lost something here: its number, and contributions lost so far.
+  std::uint64_t lossy_collective = 0;
+  std::uint64_t contributions_lost = 0;
 
   // A free slot under a new name, or nullptr when all are in use.
   Request* free_slot();

@@ -68,15 +68,10 @@ void Monitor::completed(const Completion& completion) {
     return;
   }
   summary.lost_bytes += completion.lost;
-  if (context.collective != licence.collective) {
-    context.collective = licence.collective;
-    context.spent = 0;
-  }
-  context.spent += completion.lost * licence.cost();
   const std::uint64_t budget =
       std::max<std::uint64_t>(core::LossLedger::budget(licence, completion.bytes), 1);
-  summary.budget_used_ppm =
-      std::max(summary.budget_used_ppm, context.spent * core::kBudgetScale / budget);
+  summary.budget_used_ppm = std::max(summary.budget_used_ppm,
+                                     completion.contributions_lost * core::kBudgetScale / budget);
 }
 
 ContextSummary Monitor::summary(core::ContextId context, const core::Endpoint& endpoint) const {

@@ -35,6 +35,8 @@ struct Completion {
   std::size_t bytes = 0;
   std::size_t lost = 0;
   core::Licence licence;  // as posted; none: exact
+  // By this connection of the collective so far, this message's included, where it lost something.
+  std::uint64_t contributions_lost = 0;
 };
 
 // What a communicator did on one device.
@@ -78,8 +80,6 @@ class Monitor {
   struct Context {
     ContextDescription description;
     ContextSummary summary;  // without counters
-    std::uint64_t collective = 0;
-    std::uint64_t spent = 0;  // contributions lost of `collective`
     std::optional<std::size_t> row;
   };
   void show_device(const core::Endpoint& endpoint, const datapath::Datapath& datapath);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -140,9 +141,16 @@ void Engine::on_event(Time now, const core::Event& event) {
 }
 
 void Engine::finish(Time now, Request& request, const core::Event& event) {
-  const Connection& connection = *request.connection;
+  Connection& connection = *request.connection;
+  if (event.lost > 0 && !connection.sends) {
+    if (std::exchange(connection.lossy_collective, request.licence.collective) !=
+        request.licence.collective) {
+      connection.contributions_lost = 0;
+    }
+    connection.contributions_lost += event.lost * request.licence.cost();
+  }
   monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
-                       event.lost, request.licence});
+                       event.lost, request.licence, connection.contributions_lost});
   request.outcome = {event.bytes, event.lost};
   request.state.store(Request::State::kDone, std::memory_order_release);
 }

@@ -152,6 +152,30 @@ TEST_CASE("packets lost within a licence become zeros, and the request tells how
   CHECK(pair.a->summary(2).counters[core::Counter::kBytesSent] == 0);
 }
 
+TEST_CASE("two channels of a collective may each spend their own budget, and no more is reported") {
+  Pair pair;
+  const core::Licence licence{1, 200'000, 2, 2, 0, 100'000, gradient::ElementType::kFloat32};
+  int packets = 0;
+  for (int channel = 0; channel < 2; ++channel) {
+    pair.sends = pair.receives = nullptr;
+    pair.join();
+    pair.wire->keep = [&](std::span<const std::byte> datagram) {
+      const auto data = wire::decode_data(datagram);
+      return !data || data->header.retransmission || ++packets % 14 != 0;
+    };
+    auto out = random_bytes(200'000);
+    std::vector<std::byte> in(out.size());
+    Request* receiving = pair.post(*pair.b, *pair.receives, in, licence);
+    Request* sending = pair.post(*pair.a, *pair.sends, out, licence);
+    Request::Outcome outcome;
+    CHECK(finish(pair, sending, outcome) == Request::State::kDone);
+    CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
+    CHECK(outcome.lost == 10 * 1408u);
+  }
+  pair.wire->keep = nullptr;
+  CHECK(pair.b->summary(1).budget_used_ppm == 704'000);  // 14,080 of 20,000 contributions
+}
+
 TEST_CASE("who asks from outside makes licensed transfers exact at once") {
   Pair pair;
   pair.join();
