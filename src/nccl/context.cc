@@ -41,6 +41,17 @@ void Context::describe(std::uint32_t budget_ppm, const std::string& exact_becaus
   const std::lock_guard lock(mutex_);
   description_.budget_ppm = budget_ppm;
   description_.exact_because = exact_because;
+  show();
+}
+
+void Context::describe_rank(int rank, int ranks) {
+  const std::lock_guard lock(mutex_);
+  description_.rank = rank;
+  description_.ranks = static_cast<std::uint32_t>(ranks);
+  show();
+}
+
+void Context::show() {
   for (const auto& [device, of_device] : engines_) {
     of_device.each([&](engine::Engine& engine) { engine.describe(id_, description_); });
   }

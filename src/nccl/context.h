@@ -35,6 +35,7 @@ class Context {
   void set_may_lose() { may_lose_.store(true); }
   // For those who look from outside: what it may lose, and why it does not.
   void describe(std::uint32_t budget_ppm, const std::string& exact_because);
+  void describe_rank(int rank, int ranks);
   // True the first time that it is asked this.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
@@ -58,6 +59,7 @@ class Context {
 
  private:
   void release_engines();
+  void show();  // the description, with mutex_ held
 
   const core::ContextId id_;
   const std::uint64_t comm_id_;

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "engine/environment.h"
 #include "engine/registry.h"
+#include "nccl/communicators.h"
 #include "nccl/log.h"
 #include "nccl/profiler.h"
 
@@ -18,64 +16,6 @@ namespace {
 // What a context says once, beside the reasons of Exact.
 constexpr unsigned kContract = 31;
 constexpr unsigned kTooOld = 30;
-
-// The communicators with contexts of their own, between the net plugin, which knows their budgets,
-// and the tuner, which is told how many ranks they have and knows them by their ids only.
-class Communicators {
- public:
-  void add(const Context& context, std::uint32_t budget_ppm) {
-    const std::lock_guard lock(mutex_);
-    of_context_[context.id()] = {context.comm_id(), budget_ppm, 0};
-  }
-  void forget(const Context& context) {
-    const std::lock_guard lock(mutex_);
-    of_context_.erase(context.id());
-  }
-  std::optional<std::uint32_t> budget(std::uint64_t comm_id) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [context, entry] : of_context_) {
-      if (entry.comm_id == comm_id) {  // several ranks of one process: all alike
-        return entry.budget_ppm;
-      }
-    }
-    return std::nullopt;
-  }
-  bool learn_ranks(std::uint64_t comm_id, std::size_t ranks) {
-    const std::lock_guard lock(mutex_);
-    bool known = false;
-    for (auto& [context, entry] : of_context_) {
-      if (entry.comm_id == comm_id) {
-        known = true;
-        entry.ranks = static_cast<std::uint32_t>(ranks);
-      }
-    }
-    sharing_ += known ? 0 : 1;
-    return known;
-  }
-  void not_shared() { --sharing_; }
-  std::uint32_t ranks(const Context& context) {
-    const std::lock_guard lock(mutex_);
-    const auto found = of_context_.find(context.id());
-    return found != of_context_.end() ? found->second.ranks : 0;
-  }
-  // Whether some connection may carry more than one communicator.
-  bool shared() const { return sharing_.load(std::memory_order_relaxed) > 0; }
-
- private:
-  struct Entry {
-    std::uint64_t comm_id = 0;
-    std::uint32_t budget_ppm = 0;
-    std::uint32_t ranks = 0;  // 0: not known yet
-  };
-  std::atomic<int> sharing_{0};  // communicators that have no context
-  std::mutex mutex_;
-  std::map<core::ContextId, Entry> of_context_;
-};
-
-Communicators& communicators() {
-  static auto* const all = new Communicators;  // never destroyed: NCCL's threads may outlive exit
-  return *all;
-}
 
 std::string name_of(const Context& context) {
   return context.comm_id() == 0 ? "this process's communicators"
@@ -147,11 +87,11 @@ Verdict Licensing::decide_by_attributes(const std::optional<TransferAttributes>&
   if (!attributes || context_->comm_id() == 0) {
     return {Exact::kNoProfiler, {}};
   }
-  if (communicators().shared()) {
+  if (Communicators::of_process().shared()) {
     return {Exact::kSplit, {}};
   }
   if (ranks_ == 0) {
-    ranks_ = communicators().ranks(*context_);
+    ranks_ = Communicators::of_process().ranks(*context_);
   }
   const Verdict verdict = judge_by_attributes(terms_, *attributes, ranks_);
   if (verdict.exact == Exact::kNot) {
@@ -185,7 +125,7 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
   }
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, traffic_class);
   if (context.comm_id() != 0) {
-    communicators().add(context, terms.budget_ppm);
+    Communicators::of_process().add(context, terms.budget_ppm);
   }
   if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) {
     return;
@@ -212,7 +152,7 @@ void forget_terms(Context& context) {
   if (context.may_lose()) {
     profiler::deactivate();
   }
-  communicators().forget(context);
+  Communicators::of_process().forget(context);
 }
 
 AgreedTerms agreed_terms(const Context& context) {
@@ -229,16 +169,8 @@ AgreedTerms agreed_terms(const Context& context) {
           static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6))};
 }
 
-bool learn_ranks(std::uint64_t comm_id, std::size_t ranks) {
-  return communicators().learn_ranks(comm_id, ranks);
-}
-
-void not_shared() {
-  communicators().not_shared();
-}
-
 std::uint32_t budget_of(std::uint64_t comm_id) {
-  if (const auto own = communicators().budget(comm_id)) {
+  if (const auto own = Communicators::of_process().budget(comm_id)) {
     return *own;
   }
   const auto setup = engine::Registry::of_process().setup();

@@ -53,9 +53,5 @@ void forget_terms(Context& context);
 AgreedTerms agreed_terms(const Context& context);
 // Of the communicator with that id, if its context is open; else, and for 0, the process's.
 std::uint32_t budget_of(std::uint64_t comm_id);
-// The tuner has been told how many ranks a communicator has. False if no context is that
-// communicator's: it comes over another one's connections, until not_shared().
-bool learn_ranks(std::uint64_t comm_id, std::size_t ranks);
-void not_shared();
 
 }  // namespace dlcp::nccl

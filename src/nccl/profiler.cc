@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/clock.h"
+#include "nccl/communicators.h"
 
 namespace dlcp::nccl::profiler {
 namespace {
@@ -88,11 +89,12 @@ std::optional<OpContext> ask(void* phandle, int traffic_class) {
   return question.answer;
 }
 
-ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks,
+ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int rank,
                 DebugLogger logger) noexcept {
   *context = nullptr;
   return guarded("profiler init", [&] {
     set_logger(logger);
+    Communicators::of_process().learn_rank(comm_id, rank, ranks);
     const std::lock_guard lock(mutex);
     activation_mask = mask;
     set_mask();

@@ -31,7 +31,7 @@ std::optional<OpContext> ask(void* phandle, int traffic_class);
 bool activated();
 
 // --- for the tables of each version ---
-ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks,
+ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int rank,
                 DebugLogger logger) noexcept;
 ResultCode finalize(void* context) noexcept;
 

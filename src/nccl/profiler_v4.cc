@@ -7,9 +7,9 @@
 namespace dlcp::nccl {
 namespace {
 
-ResultCode init(void** context, int* mask, const char*, std::uint64_t comm_id, int, int ranks, int,
-                DebugLogger logger) noexcept {
-  return profiler::init(context, mask, comm_id, ranks, logger);
+ResultCode init(void** context, int* mask, const char*, std::uint64_t comm_id, int, int ranks,
+                int rank, DebugLogger logger) noexcept {
+  return profiler::init(context, mask, comm_id, ranks, rank, logger);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/registry.h"
+#include "nccl/communicators.h"
 #include "nccl/guard.h"
 #include "nccl/licensing.h"
 
@@ -59,7 +60,7 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks,
   guarded("tuner init", [&] {
     set_logger(logger);
     auto tuned = std::make_unique<Tuned>();
-    tuned->shares = comm_id != 0 && !learn_ranks(comm_id, ranks);
+    tuned->shares = comm_id != 0 && !Communicators::of_process().learn_ranks(comm_id, ranks);
     const auto setup = engine::Registry::of_process().setup();
     if (setup->ok() && budget_of(comm_id) > 0) {
       const engine::Settings& settings = setup->value().settings;
@@ -93,7 +94,7 @@ ResultCode finalize(void* context) noexcept {
   guarded("tuner finalize", [&] {
     const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
     if (tuned != nullptr && tuned->shares) {
-      not_shared();
+      Communicators::of_process().not_shared();
     }
     return ResultCode::kSuccess;
   });

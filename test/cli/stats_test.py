@@ -56,10 +56,12 @@ class StatsTest(unittest.TestCase):
         with Job() as job:
             self.assertEqual(len(job.pids), RANKS)
             first = {p["pid"]: p["communicators"][0] for p in job.seen()}
+            self.assertEqual(sorted(row["rank"] for row in first.values()), list(range(RANKS)))
             time.sleep(0.7)
             for process in job.seen():
                 row, before = process["communicators"][0], first[process["pid"]]
                 self.assertGreater(row["counters"]["bytes_sent"], before["counters"]["bytes_sent"])
+                self.assertEqual(row["ranks"], RANKS)
                 self.assertEqual(row["lost_bytes"], 0)
                 self.assertEqual(row["delivered_share"], 1)
                 self.assertLess(0, row["send"]["p50_s"])
@@ -69,6 +71,7 @@ class StatsTest(unittest.TestCase):
             table = dlcp("stats", *job.options())
             self.assertEqual(table.returncode, 0, table.stderr)
             self.assertEqual(table.stdout.count("communicator"), RANKS)
+            self.assertIn(f"rank {RANKS - 1}/{RANKS}", table.stdout)
             self.assertLessEqual(max(map(len, table.stdout.splitlines())), 80)
 
             paths = dlcp("stats", "--paths", "--pid", str(job.pids[0]))

@@ -91,12 +91,13 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
                     "this is {}; lose packets in the network: scripts/netns",
                     r.plugin_name));
   const std::uint64_t communicator = mix64(c.seed);
-  std::unique_ptr<NcclPart> nccl;
-  if (c.loss_budget > 0) {
+  // NCCL loads a plugin's profiler with its net.
+  std::unique_ptr<NcclPart> nccl = loaded->nccl_part();
+  const bool licensed = c.loss_budget > 0;
+  if (licensed) {
     CommunicatorClass traffic_class;
     traffic_class.budget_ppm = static_cast<std::uint32_t>(std::lround(c.loss_budget * 1e6));
     net.set_traffic_class(encode(traffic_class));
-    nccl = loaded->nccl_part();
     if (nccl == nullptr)
       throw BenchError(ExitCode::kUsage, fmt::format("--loss-budget: {} has no profiler, so nobody "
                                                      "can tell it what its messages are",
@@ -109,7 +110,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   try {
     links.open(c);
     describe_operations(c, net);
-    Session session{c, net, links, control, r, nccl.get()};
+    Session session{c, net, links, control, r, licensed ? nccl.get() : nullptr};
     run_mode(session);
   } catch (const BenchError&) {
     r.error_at_ns = now_ns();

@@ -67,12 +67,12 @@ std::string name_of(const engine::LiveCommunicator& row) {
 void print_communicator(std::string& out, const ProcessSnapshot& process,
                         const engine::LiveCommunicator& row) {
   using core::Counter;
-  out += fmt::format("  communicator {}{} on {}: sent {}, received {}, resent {}\n", name_of(row),
-                     row.rank < 0 ? "" : fmt::format(" rank {}/{}", row.rank, row.ranks),
-                     process.device_name(row.device),
-                     bytes_text(count_of(row.counters, Counter::kBytesSent)),
-                     bytes_text(count_of(row.counters, Counter::kBytesReceived)),
-                     bytes_text(count_of(row.counters, Counter::kBytesRetransmitted)));
+  out += fmt::format(
+      "  communicator {}{} on {}\n    sent {}, received {}, resent {}\n", name_of(row),
+      row.rank < 0 ? "" : fmt::format(" rank {}/{}", row.rank, row.ranks),
+      process.device_name(row.device), bytes_text(count_of(row.counters, Counter::kBytesSent)),
+      bytes_text(count_of(row.counters, Counter::kBytesReceived)),
+      bytes_text(count_of(row.counters, Counter::kBytesRetransmitted)));
   out += fmt::format("    p50/p99/p99.9  send {}  receive {}\n", percentiles(row.sends),
                      percentiles(row.receives));
   if (row.licensed_bytes > 0) {
