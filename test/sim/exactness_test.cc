@@ -143,5 +143,5 @@ TEST_CASE("the same seed gives the same event hash, in every run") {
     REQUIRE(hash == hash_of(seed));
     hashes.insert(hash);
   });
-  if (std::getenv("DLCP_SEED") == nullptr) REQUIRE(hashes.size() > 10);
+  if (std::getenv("DLCP_SEED") == nullptr) REQUIRE(hashes.size() > 1);
 }
