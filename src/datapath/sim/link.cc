@@ -19,8 +19,14 @@ bool Link::swallowed(Time now, const Frame& frame) {
     const auto flow_class = flow_hash(frame, faults_.blackhole_seed) % 64;
     if (faults_.blackhole_classes >> flow_class & 1) return ++counters_.blackholed > 0;
   }
-  if (rng_.chance(faults_.drop)) return ++counters_.lost > 0;
-  return false;
+  if (now > run_ends_) run_left_ = 0;
+  if (run_left_ == 0 && rng_.chance(faults_.drop / faults_.drop_run)) {
+    run_left_ = faults_.drop_run;
+    run_ends_ = now + 2 * faults_.drop_run * serialisation(frame);
+  }
+  if (run_left_ == 0) return false;
+  --run_left_;
+  return ++counters_.lost > 0;
 }
 
 void Link::corrupt(Frame& frame) {

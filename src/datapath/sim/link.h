@@ -26,7 +26,9 @@ struct LinkConfig {
 
 // Probabilities are per frame, 0..1.
 struct LinkFaults {
-  double drop = 0;
+  double drop = 0;  // share of frames that vanish,
+  std::uint32_t drop_run =
+      1;  // so many at a time, if they come at half the link's rate; at least 1
   double duplicate = 0;
   double corrupt = 0;  // flips one to three bits within the first corrupt_within bytes
   std::size_t corrupt_within = std::numeric_limits<std::size_t>::max();
@@ -77,6 +79,8 @@ class Link {
   LinkFaults faults_;
   LinkCounters counters_;
   std::vector<std::pair<Time, Time>> outages_;
+  std::uint32_t run_left_ = 0;  // frames of a run that are still to vanish,
+  Time run_ends_{};             // until then
   Rng rng_;
 };
 
