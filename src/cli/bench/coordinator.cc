@@ -119,8 +119,9 @@ void Coordinator::watch(std::int64_t now) {
                      : fmt::format("no progress for {} s (--timeout)", case_.timeout));
     return;
   }
+  if (failed_at_ == 0) return;
   // Where a failure is on purpose, the others must find out by themselves.
-  if (failed_at_ == 0 || on_purpose) return;
+  if (on_purpose) return shared_.open_barriers();
   if (stopping_at_ == 0 && now - failed_at_ > kGrace) stop_all("stopped: " + first_failure_);
   if (stopping_at_ != 0 && now - stopping_at_ > kGrace)
     fail_missing(ExitCode::kTransport, "stuck after " + first_failure_);

@@ -31,6 +31,7 @@ bool SharedArea::barrier(int ranks) {
   }
   while (head_->generation.load(std::memory_order_acquire) == generation) {
     if (stopped()) return false;
+    if (head_->open.load(std::memory_order_acquire) != 0) break;
     sched_yield();
   }
   return true;

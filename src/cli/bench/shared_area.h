@@ -35,10 +35,13 @@ class SharedArea {
 
   // Waits until `ranks` callers are here; false if told to stop instead.
   bool barrier(int ranks);
+  // From now on nobody waits: a rank has failed, and the others are to find out by themselves.
+  void open_barriers() { head_->open.store(1, std::memory_order_release); }
 
  private:
   struct Head {
     std::atomic<std::uint32_t> stop;
+    std::atomic<std::uint32_t> open;
     std::atomic<std::uint32_t> arrived;
     std::atomic<std::uint32_t> generation;
     std::atomic<std::uint64_t> agreed;
