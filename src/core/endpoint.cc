@@ -131,6 +131,13 @@ bool Endpoint::has_unconfirmed_closes() const {
   });
 }
 
+bool Endpoint::has_resets_to_send() const {
+  return std::any_of(state_->slots.begin(), state_->slots.end(), [](const auto& slot) {
+    const auto* departed = slot->template get<Departed>();
+    return departed != nullptr && departed->has_resets_to_send();
+  });
+}
+
 // ---- from and to the network
 // -------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ class Endpoint {
   void forbid_loss();
   // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
   bool has_unconfirmed_closes() const;
+  bool has_resets_to_send() const;  // each is said a few times, as nobody confirms it
 
   // --- from and to the network
   void on_packet(Time now, const wire::RxPacket& packet);

@@ -240,14 +240,16 @@ void Engine::fail_context(core::ContextId context, const Error& error) {
   transmit(turn.now());
 }
 
-void Engine::linger(Duration at_most) {
+void Engine::linger(Duration at_most, bool resets_only) {
   const Time end = steady_now() + at_most;
   constexpr timespec kPause{0, 200'000};
   for (;;) {
     {
       Turn turn(*this);
       step(turn.now());
-      if (!endpoint_.has_unconfirmed_closes() || turn.now() >= end) {
+      const bool pending =
+          resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
+      if (!pending || turn.now() >= end) {
         return;
       }
     }

@@ -64,8 +64,8 @@ class Engine {
   // Frees the connection and its requests, at once. True if it had failed or had some outstanding.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error);
-  // Waits, at most so long, until no peer owes the confirmation of a close.
-  void linger(Duration at_most);
+  // Waits, at most so long, until closes are confirmed, or only until RESETs have been said.
+  void linger(Duration at_most, bool resets_only = false);
 
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context);

@@ -7,6 +7,11 @@
 #include "nccl/summary.h"
 
 namespace dlcp::nccl {
+namespace {
+
+constexpr Duration kResetsTake = 100ms;  // four, 6 ms apart, on hosts short of processor
+
+}  // namespace
 
 Context::Context(std::uint64_t comm_id, int traffic_class, bool until_finalize)
     : id_(engine::Registry::of_process().new_context()),
@@ -124,11 +129,14 @@ void Context::release_engines() {
     say({engine::LogLevel::kInfo, std::move(line)});
   }
   const auto setup = engine::Registry::of_process().setup();
-  if (wait && setup->ok()) {
-    for (const auto& [device, of_device] : engines) {
-      of_device.each(
-          [&](engine::Engine& engine) { engine.linger(setup->value().settings.linger); });
-    }
+  for (const auto& [device, of_device] : engines) {
+    of_device.each([&](engine::Engine& engine) {
+      if (wait && setup->ok()) {
+        engine.linger(setup->value().settings.linger);
+      } else {
+        engine.linger(kResetsTake, true);  // the process may end now, and one may be lost
+      }
+    });
   }
 }
 
