@@ -143,7 +143,7 @@ bool Endpoint::has_resets_to_send() const {
 
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
   state_->clear_placements();
-  state_->dispatch(now, packet);
+  if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
 }
 
 void Endpoint::on_timeout(Time now) {

@@ -74,7 +74,9 @@ class Endpoint {
   // --- from and to the network
   void on_packet(Time now, const wire::RxPacket& packet);
   void on_timeout(Time now);
-  Time next_timeout() const;  // kNever when nothing is waited for
+  // kNever when nothing is waited for. Knows of what has just happened once poll_transmit has found
+  // nothing more to send.
+  Time next_timeout() const;
   // Fills `out` and returns how many; what the packets reference stays valid until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
 

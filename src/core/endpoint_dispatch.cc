@@ -14,6 +14,19 @@ constexpr std::size_t kStraysMax = 64;
 
 }  // namespace
 
+// Nearly all that comes: data, for a connection that is there. False for everything else, which
+// dispatch() looks into.
+bool Endpoint::State::take_data(Time now, const wire::RxPacket& packet) {
+  const auto data = wire::decode_data(packet.bytes);
+  Slot* slot = data ? find(data->header.destination) : nullptr;
+  const auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
+  if (receiving == nullptr) return false;
+  (*receiving)->release_copied();
+  (*receiving)->on_data(now, packet, *data, placements);
+  if ((*receiving)->has_news() || !slot->in_ready) settle(now, *slot);
+  return true;
+}
+
 void Endpoint::State::dispatch(Time now, const wire::RxPacket& arrived) {
   const auto head = wire::decode_head(arrived.bytes);
   if (!head) {
@@ -177,10 +190,7 @@ void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connecti
   bool intact = true;
   switch (type) {
     case wire::FrameType::kData:
-      if (const auto data = wire::decode_data(packet.bytes); (intact = data.has_value())) {
-        connection.release_copied();
-        connection.on_data(now, packet, *data, placements);
-      }
+      intact = false;  // take_data() left it
       break;
     case wire::FrameType::kStart:
       if (const auto frame = wire::decode_start(packet.bytes); (intact = frame.has_value())) {

@@ -92,10 +92,9 @@ void Endpoint::State::settle(Time now, Slot& slot) {
     if (!slot.held_by_user) release(slot);
     return;
   }
-  if (!slot.in_ready) {
-    slot.in_ready = true;
-    ready.push_back(static_cast<std::uint32_t>(slot.token));
-  }
+  if (slot.in_ready) return;  // poll_transmit() will look at it, and at its time-out
+  slot.in_ready = true;
+  ready.push_back(static_cast<std::uint32_t>(slot.token));
   rearm(slot);
 }
 

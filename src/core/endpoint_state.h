@@ -47,6 +47,7 @@ class Endpoint::State {
     placements.clear();
     departed_memory.clear();
   }
+  bool take_data(Time now, const wire::RxPacket& packet);
   void dispatch(Time now, const wire::RxPacket& packet);
   void rearm(Slot& slot);
   Time next_timeout(const Slot& slot) const;

@@ -50,6 +50,7 @@ class RecvConnection {
   Time next_timeout() const;
 
   std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  bool has_news() const { return failed() || queue_.has_done(); }
   std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
   std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }

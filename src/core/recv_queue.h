@@ -77,6 +77,7 @@ class RecvQueue {
     std::size_t bytes = 0;
     std::size_t lost = 0;
   };
+  bool has_done() const { return !done_.empty(); }
   std::optional<Done> pop_done();
 
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived

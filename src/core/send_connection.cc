@@ -292,39 +292,38 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
 }
 
 void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
-  const ChunkView view = queue_.view(chunk);
+  const SentChunk sent = queue_.mark_sent(chunk);
   wire::DataHeader header;
   header.destination = handshake_.receiver_token();
   header.message = static_cast<std::uint32_t>(chunk.message);
-  header.message_bytes = view.message_bytes;
-  header.offset = view.offset;
+  header.message_bytes = sent.view.message_bytes;
+  header.offset = sent.view.offset;
   header.path = burst_.path;
   header.path_sequence = flight_.on_sent(now, burst_.path, chunk);
   header.sent_at = wire::wire_time(now);
-  header.licensed = queue_.forgoes(chunk.message);
-  header.traffic_class = queue_.class_of(chunk);
+  header.licensed = sent.licensed;
+  header.traffic_class = sent.traffic_class;
   header.window_epoch = credit_epoch_;
   header.reply_path = heard_path_;
-  header.retransmission = queue_.was_sent(chunk);
+  header.retransmission = sent.again;
   header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
-  out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, view.payload, out.header));
-  out.payload = view.payload;
+  out.payload = sent.view.payload;
+  out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, out.payload, out.header));
   out.traffic_class = header.traffic_class;
   out.path = burst_.path;
   out.destination = &to_;
 
-  queue_.mark_sent(chunk);
-  if (header.licensed) {
+  if (sent.licensed) {
     lossy_.on_sent(now, chunk.message, {burst_.path, header.path_sequence},
                    queue_.ended_by(chunk.message));
   }
   paths_.on_sent(burst_.path);
   ++in_flight_;
   counters_.add(Counter::kPacketsSent);
-  counters_.add(Counter::kBytesSent, view.payload.size());
-  if (header.retransmission) {
+  counters_.add(Counter::kBytesSent, out.payload.size());
+  if (sent.again) {
     counters_.add(Counter::kPacketsRetransmitted);
-    counters_.add(Counter::kBytesRetransmitted, view.payload.size());
+    counters_.add(Counter::kBytesRetransmitted, out.payload.size());
   }
 }
 
@@ -361,17 +360,21 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
   wants_room_ = false;
   if (!open()) return count;
   const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
+  double most = std::max(1.0, window());  // in flight
   for (;;) {
     // Right behind the message that it ends, before the next one.
     if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
     if (count == out.size()) break;
     const auto chunk = queue_.next();
     if (!chunk) break;
-    if (!window_open()) {
+    if (in_flight_ >= most) {
       limited_ = true;
       break;
     }
-    if (burst_.left == 0 && !begin_burst(now, queue_.view(*chunk).message_bytes)) break;
+    if (burst_.left == 0) {
+      if (!begin_burst(now, queue_.view(*chunk).message_bytes)) break;
+      most = std::max(1.0, window());
+    }
     const std::size_t room = out.size() - count;
     const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
     wants_room_ = unit_begins && room < std::min(burst_.left, unit);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/endpoint_types.h"
+#include "dlcp/traffic_class.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
@@ -21,6 +22,14 @@ struct ChunkView {
   std::span<const std::byte> payload;
   std::uint32_t offset = 0;
   std::uint32_t message_bytes = 0;
+};
+
+// What a packet says of its chunk.
+struct SentChunk {
+  ChunkView view;
+  TrafficClass traffic_class = TrafficClass::kExact;
+  bool licensed = false;  // not sent again unless it is asked for
+  bool again = false;     // not for the first time
 };
 
 // What a packet of a licensed message that has left for the first time ends.
@@ -59,6 +68,14 @@ struct SendMessage {
   }
   std::uint32_t chunk_at(std::uint32_t turn) const {
     return turn < chunks - start ? turn + start : turn - (chunks - start);
+  }
+  TrafficClass class_of(std::uint32_t chunk) const {
+    if (!forgoes) return TrafficClass::kExact;
+    const bool is_droppable = droppable.test(chunk);
+    if (licence.urgent) {
+      return is_droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
+    }
+    return is_droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
   }
   bool was_sent(std::uint32_t chunk) const {
     if (!licensed) return chunk < next_new;

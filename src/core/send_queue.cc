@@ -88,13 +88,7 @@ std::optional<ChunkRef> SendQueue::next() {
 }
 
 TrafficClass SendQueue::class_of(ChunkRef chunk) const {
-  const SendMessage& message = at(chunk.message);
-  if (!message.forgoes) return TrafficClass::kExact;
-  const bool droppable = message.droppable.test(chunk.chunk);
-  if (message.licence.urgent) {
-    return droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
-  }
-  return droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
+  return at(chunk.message).class_of(chunk.chunk);
 }
 
 LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
@@ -105,13 +99,15 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
-void SendQueue::mark_sent(ChunkRef chunk) {
+SentChunk SendQueue::mark_sent(ChunkRef chunk) {
   SendMessage& message = at(chunk.message);
-  if (message.was_sent(chunk.chunk)) {
+  const SentChunk sent{view(message, chunk.chunk), message.class_of(chunk.chunk), message.forgoes,
+                       message.was_sent(chunk.chunk)};
+  if (sent.again) {
     message.lost.clear(chunk.chunk);
     --message.lost_count;
     --lost_total_;
-    return;
+    return sent;
   }
   if (message.licensed) {
     message.first.clear(message.turn(chunk.chunk));
@@ -120,9 +116,10 @@ void SendQueue::mark_sent(ChunkRef chunk) {
   ++message.next_new;
   if (chunk.message >= posted_) {
     // An empty message counts too, so that a stream of them is bounded like any other.
-    eager_sent_bytes_ += std::max<std::size_t>(chunk_bytes(message, chunk.chunk), 1);
+    eager_sent_bytes_ += std::max<std::size_t>(sent.view.payload.size(), 1);
   }
   if (message.next_new == message.chunks) ++next_new_message_;
+  return sent;
 }
 
 void SendQueue::mark_lost(ChunkRef chunk) {
@@ -166,11 +163,14 @@ void SendQueue::stop(std::uint64_t number, Acked& result) {
   pop_settled();
 }
 
-ChunkView SendQueue::view(ChunkRef chunk) const {
-  const SendMessage& message = at(chunk.message);
-  const std::size_t offset = std::size_t{chunk.chunk} * payload_bytes_;
-  return {message.bytes.subspan(offset, chunk_bytes(message, chunk.chunk)),
+ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) const {
+  const std::size_t offset = std::size_t{chunk} * payload_bytes_;
+  return {message.bytes.subspan(offset, chunk_bytes(message, chunk)),
           static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(message.bytes.size())};
+}
+
+ChunkView SendQueue::view(ChunkRef chunk) const {
+  return view(at(chunk.message), chunk.chunk);
 }
 
 bool SendQueue::is_acked(ChunkRef chunk) const {

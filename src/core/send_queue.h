@@ -36,7 +36,8 @@ class SendQueue {
   bool has_next() const { return has_lost() || new_allowed(); }
   // Of a chunk that next() named: the class that its payload and its layer give it.
   TrafficClass class_of(ChunkRef chunk) const;
-  void mark_sent(ChunkRef chunk);
+  // The chunk leaves now: as what.
+  SentChunk mark_sent(ChunkRef chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
   bool is_acked(ChunkRef chunk) const;
@@ -88,6 +89,7 @@ class SendQueue {
   const SendMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
   bool contains(std::uint64_t number) const { return number - first_ < messages_.size(); }
   std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk) const;
+  ChunkView view(const SendMessage& message, std::uint32_t chunk) const;
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
   bool has_lost() const { return lost_total_ > 0; }

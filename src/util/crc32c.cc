@@ -27,28 +27,31 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 constexpr auto kTable = make_table();
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(std::span<const std::byte> bytes,
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_sse42(const std::byte* at, std::size_t bytes,
                                                              std::uint32_t crc) {
   std::uint64_t state = static_cast<std::uint32_t>(~crc);
-  const std::byte* at = bytes.data();
-  std::size_t left = bytes.size();
-  for (; left >= 8; at += 8, left -= 8) {
+  for (const std::byte* const end = at + bytes / 8 * 8; at != end; at += 8) {
     std::uint64_t word;
     std::memcpy(&word, at, 8);
     state = _mm_crc32_u64(state, word);
   }
   auto tail = static_cast<std::uint32_t>(state);
-  if (left >= 4) {
+  if ((bytes & 4) != 0) {
     std::uint32_t word;
     std::memcpy(&word, at, 4);
     tail = _mm_crc32_u32(tail, word);
     at += 4;
-    left -= 4;
   }
-  for (; left > 0; ++at, --left)
+  for (const std::byte* const end = at + bytes % 4; at != end; ++at)
     tail = _mm_crc32_u8(tail, static_cast<std::uint8_t>(*at));
   return ~tail;
 }
+
+bool supports_sse42() {
+  __builtin_cpu_init();  // this runs before main, perhaps before the library's own initialisation
+  return __builtin_cpu_supports("sse4.2");
+}
+const bool kHasSse42 = supports_sse42();
 #endif
 
 }  // namespace
@@ -62,8 +65,7 @@ std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t cr
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
 #if defined(__x86_64__)
-  static const bool has_sse42 = __builtin_cpu_supports("sse4.2");
-  if (has_sse42) return crc32c_sse42(bytes, crc);
+  if (kHasSse42) return crc32c_sse42(bytes.data(), bytes.size(), crc);
 #endif
   return crc32c_portable(bytes, crc);
 }

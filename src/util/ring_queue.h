@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,10 +15,8 @@ class RingQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  T& operator[](std::size_t index) { return slots_[(head_ + index) & (slots_.size() - 1)]; }
-  const T& operator[](std::size_t index) const {
-    return slots_[(head_ + index) & (slots_.size() - 1)];
-  }
+  T& operator[](std::size_t index) { return slots_[(head_ + index) & mask_]; }
+  const T& operator[](std::size_t index) const { return slots_[(head_ + index) & mask_]; }
   T& front() { return (*this)[0]; }
   const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
@@ -31,7 +30,7 @@ class RingQueue {
 
   void pop_front() {
     (*this)[0] = T{};
-    head_ = (head_ + 1) & (slots_.size() - 1);
+    head_ = (head_ + 1) & mask_;
     --size_;
   }
 
@@ -46,12 +45,14 @@ class RingQueue {
     for (std::size_t i = 0; i < size_; ++i)
       larger[i] = std::move((*this)[i]);
     slots_ = std::move(larger);
+    mask_ = static_cast<std::uint32_t>(slots_.size() - 1);
     head_ = 0;
   }
 
   std::vector<T> slots_;
-  std::size_t head_ = 0;
-  std::size_t size_ = 0;
+  std::uint32_t mask_ = 0;  // slots_.size() - 1, once there are any
+  std::uint32_t head_ = 0;
+  std::uint32_t size_ = 0;
 };
 
 }  // namespace dlcp

@@ -4,11 +4,6 @@
 
 namespace dlcp::datapath {
 
-MemoryRegions::Range MemoryRegions::range_of(std::span<const std::byte> memory) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-  return {begin, begin + memory.size()};
-}
-
 Status MemoryRegions::add(std::span<std::byte> memory) {
   if (memory.empty()) {
     return Unit{};
@@ -36,11 +31,8 @@ void MemoryRegions::release(std::span<std::byte> memory) {
   }
 }
 
-std::optional<std::uint32_t> MemoryRegions::key_of(std::span<const std::byte> piece) {
-  const auto [begin, end] = range_of(piece);
-  if (begin >= last_.first && end <= last_.second) {
-    return last_key_;
-  }
+std::optional<std::uint32_t> MemoryRegions::look_up(Range piece) {
+  const auto [begin, end] = piece;
   // Backwards from the last that begins at or before the piece; overlaps are few.
   auto at = regions_.upper_bound({begin, UINTPTR_MAX});
   while (at != regions_.begin()) {

@@ -24,7 +24,13 @@ class MemoryRegions {
   void release(std::span<std::byte> memory);
 
   // The key of a registration that covers `piece`; nullopt if none does.
-  std::optional<std::uint32_t> key_of(std::span<const std::byte> piece);
+  std::optional<std::uint32_t> key_of(std::span<const std::byte> piece) {
+    const Range range = range_of(piece);
+    if (range.first >= last_.first && range.second <= last_.second) {
+      return last_key_;
+    }
+    return look_up(range);
+  }
 
  private:
   struct Region {
@@ -32,7 +38,11 @@ class MemoryRegions {
     std::size_t users = 0;
   };
   using Range = std::pair<std::uintptr_t, std::uintptr_t>;  // begin, end
-  static Range range_of(std::span<const std::byte> memory);
+  static Range range_of(std::span<const std::byte> memory) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    return {begin, begin + memory.size()};
+  }
+  std::optional<std::uint32_t> look_up(Range piece);
 
   VerbsCard& card_;
   std::map<Range, Region> regions_;

@@ -1,7 +1,9 @@
 #include "datapath/verbs/send_ring.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace dlcp::datapath {
 namespace {
@@ -17,13 +19,21 @@ SendRing::SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests,
     : card_(card),
       name_(name),
       counters_(counters),
-      slots_(requests),
+      slots_(std::bit_floor(requests)),
+      mask_(slots_.size() - 1),
       stride_((card.mtu + wire::TxPacket::kMaxHeaderBytes + kLineBytes - 1) / kLineBytes *
               kLineBytes),
-      memory_(stride_ * requests),
-      signal_every_(std::max<std::size_t>(requests / 4, 1)),
-      chain_(requests),
-      pieces_(2 * std::size_t{requests}) {}
+      memory_(stride_ * slots_.size()),
+      signal_every_(std::max<std::size_t>(slots_.size() / 4, 1)),
+      chain_(slots_.size()),
+      pieces_(2 * slots_.size()) {
+  for (std::size_t i = 0; i < chain_.size(); ++i) {
+    chain_[i].next = i + 1 < chain_.size() ? &chain_[i + 1] : nullptr;
+    chain_[i].sg_list = &pieces_[2 * i];
+    chain_[i].opcode = IBV_WR_SEND;
+    chain_[i].wr.ud.remote_qkey = kQueueKey;
+  }
+}
 
 SendRing::~SendRing() {
   discard();
@@ -44,7 +54,7 @@ Result<std::unique_ptr<SendRing>> SendRing::open(VerbsCard& card, std::uint8_t n
 }
 
 std::byte* SendRing::memory_of(std::uint64_t request) const {
-  return const_cast<std::byte*>(memory_.data()) + request % slots_.size() * stride_;
+  return const_cast<std::byte*>(memory_.data()) + slot_of(request) * stride_;
 }
 
 std::uint64_t SendRing::id_of(std::uint64_t request) const {
@@ -58,23 +68,20 @@ std::uint8_t SendRing::ring_of(const ibv_wc& completion) {
 
 void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
                    std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key) {
-  Slot& slot = slots_[added_ % slots_.size()];
+  Slot& slot = slots_[slot_of(added_)];
   std::byte* const own = memory_of(added_);
   const std::size_t bytes = packet.header_bytes + packet.payload.size();
   const bool fits_inline = bytes <= inline_bytes_;
-  const bool gathers = payload_key.has_value() && !fits_inline;
-  std::memcpy(own, packet.header.data(), packet.header_bytes);
-  ibv_sge* const piece = &pieces_[2 * chained_];
-  piece[0] = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes), mr_->lkey};
-  int pieces = 1;
-  if (gathers) {
-    piece[0].length = packet.header_bytes;
-    piece[1] = {reinterpret_cast<std::uintptr_t>(packet.payload.data()),
-                static_cast<std::uint32_t>(packet.payload.size()), *payload_key};
-    pieces = packet.header_bytes > 0 ? 2 : 1;
-    if (packet.header_bytes == 0) {
-      piece[0] = piece[1];
+  ibv_send_wr& request = chain_[chained_];
+  ibv_sge* piece = request.sg_list;
+  // Whole, as it has a fixed size: what follows in the slot is overwritten, or not sent.
+  std::memcpy(own, packet.header.data(), packet.header.size());
+  if (payload_key.has_value() && !fits_inline) {
+    if (packet.header_bytes > 0) {
+      *piece++ = {reinterpret_cast<std::uintptr_t>(own), packet.header_bytes, mr_->lkey};
     }
+    *piece++ = {reinterpret_cast<std::uintptr_t>(packet.payload.data()),
+                static_cast<std::uint32_t>(packet.payload.size()), *payload_key};
     slot.user = packet.payload;
     last_of_user_ = chained_;
     ++counters_.tx_zero_copy;
@@ -82,6 +89,8 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
     if (!packet.payload.empty()) {
       std::memcpy(own + packet.header_bytes, packet.payload.data(), packet.payload.size());
     }
+    *piece++ = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes),
+                mr_->lkey};
     slot.user = {};
     ++counters_.tx_copied;
   }
@@ -89,15 +98,8 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   ++handle.requests;
   counters_.tx_bytes += bytes;
 
-  ibv_send_wr& request = chain_[chained_];
-  if (chained_ > 0) {
-    chain_[chained_ - 1].next = &request;
-  }
-  request.next = nullptr;
   request.wr_id = id_of(added_);
-  request.sg_list = piece;
-  request.num_sge = pieces;
-  request.opcode = IBV_WR_SEND;
+  request.num_sge = static_cast<int>(piece - request.sg_list);
   request.send_flags = fits_inline ? IBV_SEND_INLINE : 0;
   if (++since_signalled_ >= signal_every_) {
     request.send_flags |= IBV_SEND_SIGNALED;
@@ -105,7 +107,6 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   }
   request.wr.ud.ah = handle.ah.get();
   request.wr.ud.remote_qpn = to_queue_pair;
-  request.wr.ud.remote_qkey = kQueueKey;
   ++chained_;
   ++added_;
 }
@@ -126,9 +127,11 @@ void SendRing::flush() {
   }
   ibv_send_wr* refused = nullptr;
   ++counters_.tx_doorbells;
+  ibv_send_wr* const beyond = std::exchange(chain_[chained_ - 1].next, nullptr);
   if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0) {
     broken_ = true;  // the ring had room: whatever this is, a new queue pair will not have it
   }
+  chain_[chained_ - 1].next = beyond;
   counters_.tx_packets += chained_;
   posted_ = added_;
   chained_ = 0;
@@ -156,7 +159,7 @@ void SendRing::on_completion(const ibv_wc& completion) {
 
 void SendRing::reclaim(std::uint64_t end) {
   for (; reclaimed_ < end; ++reclaimed_) {
-    Slot& slot = slots_[reclaimed_ % slots_.size()];
+    Slot& slot = slots_[slot_of(reclaimed_)];
     slot.user = {};
     --slot.handle->requests;
     slot.handle = nullptr;
@@ -167,7 +170,7 @@ bool SendRing::reads(std::span<const std::byte> memory) const {
   const std::byte* const begin = memory.data();
   const std::byte* const end = begin + memory.size();
   for (std::uint64_t request = reclaimed_; request < added_; ++request) {
-    const auto user = slots_[request % slots_.size()].user;
+    const auto user = slots_[slot_of(request)].user;
     if (!user.empty() && user.data() < end && begin < user.data() + user.size()) {
       return true;
     }

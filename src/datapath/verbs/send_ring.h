@@ -19,14 +19,15 @@ namespace dlcp::datapath {
 
 class SendRing {
  public:
-  // `name`: which ring of its card this is, 0..255; comes back in the completions' wr_id.
+  // `name`: which ring of its card this is, 0..255; comes back in the completions' wr_id. Of
+  // `requests` as many as are a power of two are used.
   static Result<std::unique_ptr<SendRing>> open(VerbsCard& card, std::uint8_t name,
                                                 std::uint32_t requests, VerbsCounters& counters);
   ~SendRing();
   SendRing(const SendRing&) = delete;
   SendRing& operator=(const SendRing&) = delete;
 
-  bool has_room() const { return qp_ != nullptr && added_ - reclaimed_ < slots_.size(); }
+  bool has_room() const { return qp_ != nullptr && added_ - reclaimed_ <= mask_; }
   bool has_outstanding() const { return added_ != reclaimed_; }
 
   // Needs has_room(). The payload is fetched by the card from where it lies if `payload_key` says
@@ -58,6 +59,7 @@ class SendRing {
   };
 
   SendRing(VerbsCard& card, std::uint8_t name, std::uint32_t requests, VerbsCounters& counters);
+  std::size_t slot_of(std::uint64_t request) const { return request & mask_; }
   std::byte* memory_of(std::uint64_t request) const;
   void reclaim(std::uint64_t end);
   std::uint64_t id_of(std::uint64_t request) const;
@@ -65,7 +67,8 @@ class SendRing {
   VerbsCard& card_;
   const std::uint8_t name_;
   VerbsCounters& counters_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // a power of two
+  const std::size_t mask_;
   std::size_t stride_ = 0;
   std::vector<std::byte> memory_;
   const std::size_t signal_every_;  // requests, if nothing else asks for a completion

@@ -162,9 +162,18 @@ bool VerbsDatapath::resolve(const wire::EndpointAddress& destination) {
   return peer_.queue_pair != 0;
 }
 
+void VerbsDatapath::turn_to(const wire::TxPacket& packet) {
+  if (packet.destination != way_.destination || packet.path != way_.path ||
+      packet.traffic_class != way_.traffic_class) {
+    way_ = {packet.destination, packet.path, packet.traffic_class,
+            rings_[packet.path % rings_.size()].get(), nullptr};
+  }
+}
+
 // False when its ring is full: then nothing has happened.
 bool VerbsDatapath::add(const wire::TxPacket& packet) {
-  SendRing& ring = *rings_[packet.path % rings_.size()];
+  turn_to(packet);
+  SendRing& ring = *way_.ring;
   if (!ring.is_broken() && !ring.has_room()) {
     ring.flush();
     collect_completions();
@@ -176,15 +185,14 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
     ++counters_.tx_lost;
     return true;
   }
-  AddressHandles::Handle* handle = nullptr;
-  if (resolve(*packet.destination)) {
-    handle = handles_.find(now_, peer_.ip, packet.path, packet.traffic_class);
+  if (way_.handle == nullptr && resolve(*packet.destination)) {
+    way_.handle = handles_.find(now_, peer_.ip, packet.path, packet.traffic_class);
   }
-  if (handle == nullptr) {
+  if (way_.handle == nullptr) {
     ++counters_.tx_unreachable;
     return true;
   }
-  ring.add(packet, *handle, peer_.queue_pair, regions_.key_of(packet.payload));
+  ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload));
   if (handles_.is_full()) {
     ring.signal_last();
   }
@@ -192,6 +200,7 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
 }
 
 std::size_t VerbsDatapath::send(std::span<const wire::TxPacket> packets) {
+  way_ = {};
   std::size_t taken = 0;
   while (taken < packets.size() && (gone_ || add(packets[taken]))) {
     ++taken;

@@ -50,6 +50,7 @@ class VerbsDatapath final : public Datapath {
 
   Status open_rings(const VerbsOptions& options);
   bool resolve(const wire::EndpointAddress& destination);
+  void turn_to(const wire::TxPacket& packet);
   bool add(const wire::TxPacket& packet);
   void collect_completions();
   void collect_events();
@@ -67,6 +68,16 @@ class VerbsDatapath final : public Datapath {
   wire::EndpointAddress address_blob_;
   std::array<ibv_wc, 64> completions_{};
 
+  // The packets of a burst go to the same place by the same way: found once. Good within one call
+  // of send(), after which the address may be another's.
+  struct Way {
+    const wire::EndpointAddress* destination = nullptr;
+    wire::PathIndex path = 0;
+    TrafficClass traffic_class = TrafficClass::kControl;
+    SendRing* ring = nullptr;
+    AddressHandles::Handle* handle = nullptr;  // of the peer that resolved_ says, once it is found
+  };
+  Way way_;
   wire::EndpointAddress resolved_;  // the last destination, and what it says
   UdpAddress peer_;
   Time now_;
