@@ -159,21 +159,25 @@ fi
 
 if asked tags; then
   # A ring that may lose, behind RED that drops what is not ECN-capable; then with marks that tell it nothing.
-  ring=(--mode ring --ranks 4 --size 2M --iterations 5 --warmup 0 --loss-budget 25%)
-  slow_red 30mbit 8000 80000 0.5
-  bench tags_on "${ring[@]}"
-  counters tags_on
-  at_switch tc qdisc del dev p2 root
-  slow_red 30mbit 8000 80000 0.15
+  # A guest that gets too little of the processors to overload that port has it slower.
+  overloaded_ring() { # NAME PROBABILITY
+    local rate
+    for rate in 30 15 7; do
+      slow_red ${rate}mbit 8000 80000 "$2"
+      bench "$1" --mode ring --ranks 4 --size 2M --iterations 5 --warmup 0 --loss-budget 25%
+      counters "$1"
+      at_switch tc qdisc del dev p2 root
+      (($(grep -o '"drops":[0-9]*' "$1.tc" | cut -d: -f2 | sort -n | tail -1) < 10)) || break
+    done
+  }
+  overloaded_ring tags_on 0.5
   at_switch tc qdisc add dev p2 clsact
   for dscp in 10 12 14 20 22; do
     at_switch tc filter add dev p2 egress protocol ip flower ip_tos $((dscp << 2))/0xfc \
       action pedit ex munge ip tos set 0 retain 0x03 pipe csum ip
   done
-  bench tags_off "${ring[@]}"
-  counters tags_off
+  overloaded_ring tags_off 0.15
   at_switch tc qdisc del dev p2 clsact
-  at_switch tc qdisc del dev p2 root
   step tags
 fi
 

@@ -25,7 +25,8 @@ PEER_TIMEOUT = 4  # seconds, in the steps in which something goes for good
 # Seconds more that a rank may take to find out: it counts from when it waits for what is gone, and an all-reduce
 # takes a second or two in a guest that is emulated on a busy machine.
 GUEST_SLACK = 6
-PORTS = 16        # UDP source ports that a connection must have at least
+PORTS = 16       # UDP source ports that a connection must have at least
+LONG_BURST = 8   # packets; from so many on there must be few completions per packet
 BUILD = OUT = None
 
 
@@ -261,15 +262,19 @@ class Speed(unittest.TestCase):
         self.assertGreaterEqual(max(ratios), 0.7)
 
     def test_few_completions_and_doorbells(self):
-        completions = []
+        """A burst of data ends in one completion; a guest short of processor time sends shorter bursts."""
         for attempt in (1, 2):
             sent, counters = json.loads(read(f"speed{attempt}.json")), results(f"speed_bw{attempt}")[0]["counters"]
-            completions.append(counters["verbs_tx_completions"] / counters["verbs_tx_packets"])
+            completions = counters["verbs_tx_completions"] / counters["verbs_tx_packets"]
             doorbells = counters["verbs_tx_doorbells"] / counters["verbs_tx_packets"]
-            say(f"plugin: {completions[-1]:.3f} completions, {doorbells:.3f} doorbells per packet over {PORTS} queue "
-                f"pairs; datapath alone: {sent['completions'] / sent['packets']:.3f}, "
+            burst = counters["packets_sent"] / counters["bursts_sent"]
+            say(f"plugin: {completions:.3f} completions, {doorbells:.3f} doorbells per packet over {PORTS} queue "
+                f"pairs, bursts of {burst:.1f}; datapath alone: {sent['completions'] / sent['packets']:.3f}, "
                 f"{sent['doorbells'] / sent['packets']:.3f}")
-        self.assertLess(min(completions), 0.2)
+            self.assertLess(sent["completions"] / sent["packets"], 0.2)
+            self.assertLess(counters["verbs_tx_completions"] / counters["bursts_sent"], 1.5)
+            if burst >= LONG_BURST:
+                self.assertLess(completions, 0.2)
 
 
 def run_guest():
