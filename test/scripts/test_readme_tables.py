@@ -18,7 +18,7 @@ class ReadmeTables(unittest.TestCase):
             program.chmod(0o755)
             readme = pathlib.Path(folder, "README.md")
             readme.write_text(text)
-            done = subprocess.run([sys.executable, SCRIPT, program, "--readme", readme, *options],
+            done = subprocess.run([sys.executable, SCRIPT, program, readme, *options],
                                   capture_output=True, text=True, check=False)
             return done.returncode, readme.read_text()
 
@@ -35,6 +35,20 @@ class ReadmeTables(unittest.TestCase):
 
     def test_a_readme_without_tables_is_not_a_pass(self):
         self.assertEqual(self.run_on("nothing\n")[0], 2)
+
+    def test_one_stale_page_among_several_fails_and_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "dlcp")
+            program.write_text("#!/bin/sh\necho \"| $* |\"\n")
+            program.chmod(0o755)
+            good, stale = pathlib.Path(folder, "good.md"), pathlib.Path(folder, "stale.md")
+            good.write_text(TEXT.format("| knobs |\n"))
+            stale.write_text(TEXT.format("| knob |\n"))
+            done = subprocess.run([sys.executable, SCRIPT, program, good, stale], capture_output=True, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("stale.md", done.stdout)
+        self.assertNotIn("good.md", done.stdout)
 
 
 if __name__ == "__main__":

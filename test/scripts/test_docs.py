@@ -1,0 +1,55 @@
+"""README stays short, every page is within reach of it, and no link between pages is dead."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README_LINES_MAX = 130
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def pages():
+    tops = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+    folders = [path for top in ("docs", "src", "switch", "test") for path in (ROOT / top).rglob("*.md")]
+    # What dlcp-switch has generated for the golden fabrics is held by tests of its own.
+    return tops + [path for path in folders if "golden" not in path.parts and "data" not in path.parts]
+
+
+def anchors(page):
+    """The fragment by which each heading can be named, made as hosting sites make it."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(page):
+    for target in LINK.findall(page.read_text()):
+        if not re.match(r"[a-z]+:", target):
+            path, _, fragment = target.partition("#")
+            yield target, (page.parent / path).resolve() if path else page, fragment
+
+
+class Docs(unittest.TestCase):
+    def test_readme_is_short(self):
+        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), README_LINES_MAX)
+
+    def test_every_link_leads_somewhere(self):
+        for page in pages():
+            for target, path, fragment in links(page):
+                with self.subTest(page=str(page.relative_to(ROOT)), link=target):
+                    self.assertTrue(path.exists())
+                    if fragment:
+                        self.assertIn(fragment, anchors(path))
+
+    def test_every_page_is_reached_from_readme(self):
+        seen, ahead = set(), [ROOT / "README.md"]
+        while ahead:
+            page = ahead.pop()
+            if page not in seen and page.suffix == ".md":
+                seen.add(page)
+                ahead += [path for _, path, _ in links(page)]
+        self.assertEqual({page for page in (ROOT / "docs").rglob("*.md")} - seen, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
