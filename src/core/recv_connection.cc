@@ -10,17 +10,6 @@
 namespace dlcp::core {
 namespace {
 
-// An ACK waits so long for company: more data, or a posted receive. After a short message it goes
-// in the gap before the answer's answer; after a long one it lets the application's own answer go
-// first.
-constexpr Duration kAckDelay = 50us;
-constexpr Duration kAckDelayShort = 5us;
-// While packets come fast enough that an ACK still tells of many, the middle of a long message
-// makes do with fewer.
-constexpr Duration kAckDelayFast = 150us;
-constexpr std::uint32_t kFastPackets = 12;  // of the last ACK
-constexpr std::uint32_t kLongMessageBytes = 16384;
-constexpr std::uint32_t kAckEveryPackets = 64;
 // A peer silent for this share of the time-out is asked whether it lives.
 constexpr int kPingsPerTimeout = 4;
 
@@ -92,7 +81,7 @@ void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buff
     waiting_since_ = now;
     ping_at_ = now + config_.peer_timeout / kPingsPerTimeout;
   }
-  acknowledge_by(now + kAckDelay);
+  ack_clock_.on_posted(now);
 }
 
 // ---- from the network
@@ -170,7 +159,6 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   // Not the path the data came on: its way back may be dead, and only the sender knows which is
   // not.
   reply_path_ = static_cast<wire::PathIndex>(data.header.reply_path % config_.paths);
-  ++packets_since_ack_;
   switch (verdict) {
     case RecvQueue::Verdict::kKept:
       counters_.add(Counter::kUnpostedKept);
@@ -193,18 +181,11 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
       check_overflow();
       return;
   }
-  const bool boundary = data.header.offset + data.payload.size() == data.header.message_bytes;
-  const std::uint32_t every = std::clamp<std::uint32_t>(grant_.window / 4, 1, kAckEveryPackets);
-  // After the last receive posted the application may stop calling: do not leave a sender waiting.
-  const bool is_long = data.header.message_bytes >= kLongMessageBytes;
-  const bool last = !queue_.has_posted() && is_long;
-  if (packets_since_ack_ >= every || last) {
-    ack_at_ = now;
-  } else {
-    const bool fast = packets_of_last_ack_ >= kFastPackets;
-    const Duration at_boundary = is_long ? kAckDelay : kAckDelayShort;
-    acknowledge_by(now + (boundary ? at_boundary : fast ? kAckDelayFast : kAckDelay));
-  }
+  const bool ends = data.header.offset + data.payload.size() == data.header.message_bytes;
+  ack_clock_.on_data(now, {.message_bytes = data.header.message_bytes,
+                           .ends_message = ends,
+                           .nothing_posted = !queue_.has_posted(),
+                           .window = grant_.window});
   settle_losses(placements);
   if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
 }
@@ -219,7 +200,7 @@ void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::P
   }
   check_overflow();
   settle_losses(placements);
-  ack_at_ = now;
+  ack_clock_.at_once(now);
 }
 
 void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
@@ -227,13 +208,13 @@ void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathInde
   reply_path_ = path;  // the last one's way back may be what is broken
   if (!started_) return;
   probe_to_answer_ = probe.echo;
-  ack_at_ = now;
+  ack_clock_.at_once(now);
 }
 
 void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
   heard(now);
   peer_closed_ = true;
-  ack_at_ = kNever;
+  ack_clock_.cancel();
   if (queue_.has_posted()) {
     fail(ErrorCode::kRemote, "the peer closed the connection while receives were posted",
          "see the peer's log");
@@ -249,7 +230,7 @@ void RecvConnection::on_reset(const wire::Reset& reset) {
 
 Time RecvConnection::next_timeout() const {
   if (failed()) return kNever;
-  Time next = std::min({ack_at_, ping_at_, CreditPool::reclaim_at(grant_)});
+  Time next = std::min({ack_clock_.due(), ping_at_, CreditPool::reclaim_at(grant_)});
   if (waiting_since_ != kNever || !started_) {
     const Time since =
         waiting_since_ == kNever ? last_heard_ : std::max(last_heard_, waiting_since_);
@@ -348,10 +329,9 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
                  reply_path_, sender_, out[count++]);
     }
   }
-  if (ack_at_ <= now && count < out.size()) {
-    ack_at_ = build_ack(now) ? kNever : now;
+  if (ack_clock_.due() <= now && count < out.size()) {
+    ack_clock_.on_sent(now, build_ack(now));
     arena.emit(ack_, reply_path_, sender_, out[count++]);
-    packets_of_last_ack_ = std::exchange(packets_since_ack_, 0);
   }
   return count;
 }

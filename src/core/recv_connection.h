@@ -1,7 +1,7 @@
 // The receiving side of one connection: places data whatever its order, says what is there and how
 // much more may come, and notices when the sender has gone. recv_queue knows the messages,
-// credit_pool the window; this class knows when an acknowledgement is due and what it says about
-// the paths.
+// credit_pool the window, ack_clock when an acknowledgement is due; this class knows what it says
+// about the paths.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ack_clock.h"
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/credit_pool.h"
@@ -63,7 +64,6 @@ class RecvConnection {
 
  private:
   void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
-  void acknowledge_by(Time when) { ack_at_ = std::min(ack_at_, when); }
   bool build_ack(Time now);  // false when not all of it fitted into one frame
   void check_overflow();
   void settle_losses(std::vector<Placement>& placements);
@@ -88,9 +88,7 @@ class RecvConnection {
   bool started_due_ = false;
   bool ping_due_ = false;
   std::optional<std::uint32_t> probe_to_answer_;
-  Time ack_at_ = kNever;
-  std::uint32_t packets_since_ack_ = 0;
-  std::uint32_t packets_of_last_ack_ = 0;
+  AckClock ack_clock_;
   std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
   wire::Ack ack_;
   std::vector<PathSeen> paths_;

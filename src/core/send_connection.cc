@@ -82,8 +82,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   handshake_.on_started();
   queue_.set_payload_bytes(handshake_.payload_bytes());
   queue_.set_posted(started.posted);
-  reserve_ = credit_ = std::max<std::uint32_t>(started.window_packets, 1);
-  credit_epoch_ = started.window_epoch;
+  window_.open(started.window_packets, started.window_epoch);
   owed_since_ = kNever;
 }
 
@@ -124,11 +123,8 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
                               wire::from_wire_time(ack.probe_echo >> 8 << 8, now));
   }
   queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
-  if (static_cast<std::int8_t>(ack.window_epoch - credit_epoch_) >= 0) {
-    credit_ = std::max<std::uint32_t>(ack.window_packets, 1);
-    credit_epoch_ = ack.window_epoch;
-  }
-  in_flight_ -= std::min(in_flight_, acked.in_flight);
+  window_.on_credit(ack.window_packets, ack.window_epoch);
+  window_.on_settled(acked.in_flight);
   // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
   // arrives twice).
   const auto twice = static_cast<std::int32_t>(ack.duplicates - duplicates_);
@@ -141,12 +137,11 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
   collect_losses(now, sample);
   sample.round_trip = round_trip();
-  sample.window_limited = limited_;
-  limited_ = false;
+  sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
   if (acked.in_flight > 0) probes_blocked_ = 0;
-  if (acked.in_flight > 0 || in_flight_ == 0) probe_at_ = kNever;
+  if (acked.in_flight > 0 || window_.in_flight() == 0) probe_at_ = kNever;
   refresh_probe_timer(now);
 }
 
@@ -161,7 +156,7 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
       counters_.add(Counter::kPathsAvoided);
     }
   }
-  in_flight_ -= std::min(in_flight_, static_cast<std::uint32_t>(losses_.size()));
+  window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
   sample.loss_budget = ledger_.hop_share();
   if (sample.forgone_packets > 0) queue_.need_beyond(ledger_);
 }
@@ -184,7 +179,7 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
   if (number - queue_.first_message() < std::uint64_t{1} << 31) {
     queue_.acknowledge_below(number, acked);
-    in_flight_ -= std::min(in_flight_, acked.in_flight);
+    window_.on_settled(acked.in_flight);
   }
   if (!queue_.empty()) {
     fail(ErrorCode::kRemote, "the peer closed the connection before it had received everything",
@@ -202,7 +197,7 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 
 Duration SendConnection::probe_timeout() const {
   const Duration first = std::max(round_trip() + 4 * rtt_.variation(), kProbeFloor);
-  const bool lost = in_flight_ > 0;
+  const bool lost = window_.in_flight() > 0;
   const Duration ceiling = lost ? kProbeCeiling : kBlockedProbeCeiling;
   // The first probes follow each other quickly: where a part of the fabric has died they, or their
   // answers, may have gone that way.
@@ -229,7 +224,8 @@ Time SendConnection::next_timeout() const {
   if (failed()) return kNever;
   Time next = std::min({probe_at_, flight_.deadline(), lossy_.next_timeout(round_trip())});
   if (!open()) next = std::min(next, handshake_.next_timeout());
-  if (open() && window_open() && queue_.has_next()) next = std::min(next, pacer_.next());
+  if (open() && window_.in_flight() < window_.most(congestion_->window()) && queue_.has_next())
+    next = std::min(next, pacer_.next());
   if (owed_since_ != kNever) {
     next = std::min(next, std::max(last_heard_, owed_since_) + config_.peer_timeout);
   }
@@ -258,9 +254,9 @@ void SendConnection::on_timeout(Time now) {
   if (probe_at_ <= now) {
     probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
     ++probes_unanswered_;
-    if (in_flight_ == 0) ++probes_blocked_;
+    if (window_.in_flight() == 0) ++probes_blocked_;
     lossy_.on_silence();
-    if (probes_unanswered_ == kStalledAfter && in_flight_ > 0) congestion_->on_stall(now);
+    if (probes_unanswered_ == kStalledAfter && window_.in_flight() > 0) congestion_->on_stall(now);
     probe_at_ = now + probe_timeout();
   }
 }
@@ -268,24 +264,18 @@ void SendConnection::on_timeout(Time now) {
 // ---- to the network
 // ----------------------------------------------------------------------------------
 
-double SendConnection::window() const {
-  return std::min(congestion_->window(), static_cast<double>(credit_));
-}
-
-bool SendConnection::window_open() const {
-  return in_flight_ < std::max(1.0, window());
-}
-
 bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   if (!pacer_.may_send(now)) return false;
-  if (in_flight_ == 0 && now - last_sent_ > kWindowLease) credit_ = std::min(credit_, reserve_);
+  window_.on_burst(now);
+  const double limit = window_.limit(congestion_->window());
   const double gain = congestion_->in_slow_start() ? kPacingGainSlowStart : kPacingGain;
-  const Duration packet_time = Pacer::packet_time(round_trip(), window(), gain);
+  const Duration packet_time = Pacer::packet_time(round_trip(), limit, gain);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
-  std::size_t packets = burst_packets(config_, handshake_.payload_bytes(), packet_time, window());
+  std::size_t packets = burst_packets(config_, handshake_.payload_bytes(), packet_time, limit);
   // A small message into an idle network goes as one burst: it is not worth two paths.
   const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
-  if (small && in_flight_ == 0 && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
+  if (small && window_.in_flight() == 0 && config_.burst_packets_max == 0)
+    packets = kSmallMessagePackets;
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
   counters_.add(Counter::kBurstsSent);
   return true;
@@ -303,7 +293,7 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   header.sent_at = wire::wire_time(now);
   header.licensed = sent.licensed;
   header.traffic_class = sent.traffic_class;
-  header.window_epoch = credit_epoch_;
+  header.window_epoch = window_.epoch();
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
   header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
@@ -318,7 +308,7 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
                    queue_.ended_by(chunk.message));
   }
   paths_.on_sent(burst_.path);
-  ++in_flight_;
+  window_.on_sent(now);
   counters_.add(Counter::kPacketsSent);
   counters_.add(Counter::kBytesSent, out.payload.size());
   if (sent.again) {
@@ -360,20 +350,20 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
   wants_room_ = false;
   if (!open()) return count;
   const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
-  double most = std::max(1.0, window());  // in flight
+  double most = window_.most(congestion_->window());
   for (;;) {
     // Right behind the message that it ends, before the next one.
     if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
     if (count == out.size()) break;
     const auto chunk = queue_.next();
     if (!chunk) break;
-    if (in_flight_ >= most) {
-      limited_ = true;
+    if (window_.in_flight() >= most) {
+      window_.note_limited();
       break;
     }
     if (burst_.left == 0) {
       if (!begin_burst(now, queue_.view(*chunk).message_bytes)) break;
-      most = std::max(1.0, window());
+      most = window_.most(congestion_->window());
     }
     const std::size_t room = out.size() - count;
     const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
@@ -381,7 +371,6 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     if (wants_room_) break;
     --burst_.left;
     emit_data(now, *chunk, out[count]);
-    last_sent_ = now;
     pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
     // Bursts are of equal packets: a message's short end closes one.
     if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;

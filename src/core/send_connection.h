@@ -1,6 +1,6 @@
 // The sending side of one connection: opens it, sends messages over all paths, reads
 // acknowledgements. Its own rules are when to probe and when to give up: send_queue knows what is
-// owed, flight what is lost, path_set where to send, congestion how much.
+// owed, flight what is lost, path_set where to send, congestion and send_window how much.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include "core/pacer.h"
 #include "core/path_set.h"
 #include "core/rtt.h"
+#include "core/send_window.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
@@ -70,8 +71,6 @@ class SendConnection {
   std::size_t emit_sent_once(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
-  bool window_open() const;
-  double window() const;
   Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
   Duration probe_timeout() const;
   void read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
@@ -94,19 +93,14 @@ class SendConnection {
   Pacer pacer_;
   RttEstimator rtt_;
 
-  std::uint32_t in_flight_ = 0;  // packets neither acknowledged nor declared lost
-  std::uint32_t credit_ = 1;     // window the receiver granted, in packets
-  std::uint32_t reserve_ = 1;    // what remains of it after a pause (see credit_pool.h)
-  std::uint8_t credit_epoch_ = 0;
+  SendWindow window_;
   std::uint32_t duplicates_ = 0;  // the receiver has reported so far
-  bool limited_ = false;          // the window stopped us since the last ACK
   Burst burst_;
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
 
   Time last_heard_;
   wire::PathIndex heard_path_ = 0;
-  Time last_sent_{};
   Time owed_since_ = kNever;  // since when the peer owes us an answer
   Time probe_at_ = kNever;
   unsigned probes_unanswered_ = 0;

@@ -79,7 +79,7 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   }
   SendQueue::Acked acked;
   queue_.stop(number, acked);
-  in_flight_ -= std::min(in_flight_, acked.in_flight);
+  window_.on_settled(acked.in_flight);
   // Most of what was given up had not been declared lost yet: this is where it shows.
   const std::uint32_t given_up = stop.lost_bytes / handshake_.payload_bytes();
   AckSample sample{.now = now, .round_trip = round_trip(), .loss_budget = ledger_.hop_share()};

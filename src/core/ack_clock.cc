@@ -1,0 +1,45 @@
+#include "core/ack_clock.h"
+
+#include <utility>
+
+namespace dlcp::core {
+namespace {
+
+// An ACK waits so long for company: more data, or a posted receive. After a short message it goes
+// in the gap before the answer's answer; after a long one it lets the application's own answer go
+// first.
+constexpr Duration kDelay = 50us;
+constexpr Duration kDelayShort = 5us;
+// While packets come fast enough that an ACK still tells of many, the middle of a long message
+// makes do with fewer.
+constexpr Duration kDelayFast = 150us;
+constexpr std::uint32_t kFastPackets = 12;  // of the last ACK
+constexpr std::uint32_t kLongMessageBytes = 16384;
+constexpr std::uint32_t kEveryPackets = 64;
+
+}  // namespace
+
+void AckClock::on_data(Time now, const Arrival& arrival) {
+  ++packets_;
+  const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
+  const bool is_long = arrival.message_bytes >= kLongMessageBytes;
+  // After the last receive posted the application may stop calling: do not leave a sender waiting.
+  if (packets_ >= every || (arrival.nothing_posted && is_long)) {
+    at_once(now);
+    return;
+  }
+  const bool fast = packets_of_last_ >= kFastPackets;
+  const Duration at_end = is_long ? kDelay : kDelayShort;
+  by(now + (arrival.ends_message ? at_end : fast ? kDelayFast : kDelay));
+}
+
+void AckClock::on_posted(Time now) {
+  by(now + kDelay);
+}
+
+void AckClock::on_sent(Time now, bool complete) {
+  due_ = complete ? kNever : now;
+  packets_of_last_ = std::exchange(packets_, 0);
+}
+
+}  // namespace dlcp::core
