@@ -24,9 +24,11 @@ RecvQueue::~RecvQueue() {
 
 bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
   if (message.started) return message.bytes == bytes;
+  if (bytes > wire::kMessageBytesMax) return false;
   message.started = true;
   message.bytes = bytes;
-  message.chunks = std::max<std::uint32_t>((bytes + payload_bytes_ - 1) / payload_bytes_, 1);
+  const std::uint64_t chunks = (std::uint64_t{bytes} + payload_bytes_ - 1) / payload_bytes_;
+  message.chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(chunks, 1));
   message.present.reset(message.chunks);
   return true;
 }
@@ -62,7 +64,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!start(message, header.message_bytes)) return Verdict::kOutOfWindow;
+  if (!start(message, header.message_bytes) || chunk >= message.chunks) {
+    return Verdict::kOutOfWindow;
+  }
   if (message.present.test(chunk)) {
     return may_be_given_up(header) ? Verdict::kLate : Verdict::kDuplicate;
   }

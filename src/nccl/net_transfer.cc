@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 
 #include "nccl/comm.h"
 #include "nccl/net.h"
+#include "wire/data_header.h"
 
 namespace dlcp::nccl::net {
 namespace {
 
-constexpr std::size_t kMessageBytesMax = std::numeric_limits<std::uint32_t>::max();
-
 Error too_large(std::size_t bytes) {
-  return {
-      ErrorCode::kInvalidUsage,
-      fmt::format("a message of {} bytes, at most {} can be sent at once", bytes, kMessageBytesMax),
-      "NCCL keeps to maxP2pBytes; whoever calls this does not"};
+  return {ErrorCode::kInvalidUsage,
+          fmt::format("a message of {} bytes: one message holds at most {}", bytes,
+                      wire::kMessageBytesMax),
+          "NCCL keeps to maxP2pBytes; whoever calls this does not"};
 }
 
 // Failed connections were logged when they failed.
@@ -67,7 +65,7 @@ ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
                 void** request) noexcept {
   return guarded("isend", [&] {
     *request = nullptr;
-    if (bytes > kMessageBytesMax) {
+    if (bytes > wire::kMessageBytesMax) {
       return refuse(too_large(bytes));
     }
     Comm& comm = *static_cast<Comm*>(opaque);
@@ -86,6 +84,9 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
       return refuse(
           {ErrorCode::kInvalidUsage,
            fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count), ""});
+    }
+    if (bytes[0] > wire::kMessageBytesMax) {
+      return refuse(too_large(bytes[0]));
     }
     Comm& comm = *static_cast<Comm*>(opaque);
     const void* registration = registrations != nullptr ? registrations[0] : nullptr;

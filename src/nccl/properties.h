@@ -6,6 +6,7 @@
 
 #include "engine/registry.h"
 #include "nccl/abi/types.h"
+#include "wire/data_header.h"
 
 namespace dlcp::nccl {
 
@@ -19,7 +20,7 @@ struct DeviceProperties {
 
 inline constexpr const char* kPluginName = "DLCP";
 inline constexpr int kConnectionsMax = 1 << 16;
-inline constexpr std::size_t kOperationBytesMax = std::size_t{1} << 30;
+inline constexpr std::size_t kOperationBytesMax = wire::kMessageBytesMax;
 
 DeviceProperties describe(const datapath::Interface& interface);
 // Of the device that stands in where the settings are unusable, so that NCCL comes to listen and

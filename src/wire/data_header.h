@@ -28,6 +28,9 @@ inline constexpr std::size_t kPayloadCrcBytes = 4;
 inline constexpr std::size_t kDataOverheadBytes = kDataHeaderBytes + kPayloadCrcBytes;
 // Payloads are cut at multiples of this: whole elements of every type and whole LL128 lines.
 inline constexpr std::size_t kPayloadGranuleBytes = 128;
+// The largest message. Offsets and chunk numbers of one stay far below 2^32, and the bitmap that a
+// receiver keeps of it below 1 MiB at the smallest payload.
+inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
 
 struct DataHeader {
   std::uint64_t destination = 0;

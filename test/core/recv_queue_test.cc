@@ -1,6 +1,7 @@
 #include "core/recv_queue.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "catch.h"
@@ -161,4 +162,30 @@ TEST_CASE("a report keeps within the room it is given") {
   CHECK(ack.messages.empty());
   q.queue.report(ack, 10 + 8 + 7);
   CHECK(ack.bitmap.size() == 1);
+}
+
+TEST_CASE("a message longer than the largest is refused, however its length wraps") {
+  for (const std::uint32_t bytes : {0xffff'ffffu, 0xffff'ff81u, (1u << 30) + 1}) {
+    Queue q;
+    std::vector<std::byte> buffer(400);
+    q.post(7, buffer);
+    CHECK(q.data(0, bytes, 0, 128) == Verdict::kOutOfWindow);
+    CHECK(q.data(0, bytes, 0x8000'0000u, 128) == Verdict::kOutOfWindow);
+    wire::SentOnce sent_once;
+    sent_once.message_bytes = bytes;
+    CHECK_FALSE(q.queue.on_sent_once(sent_once));
+    CHECK_FALSE(q.queue.pop_done());
+  }
+}
+
+TEST_CASE("the largest message has all of its chunks") {
+  Queue q;
+  const auto bytes = static_cast<std::uint32_t>(wire::kMessageBytesMax);
+  CHECK(q.data(0, bytes, bytes - 128) == Verdict::kNoRoom);  // known, and beyond what is kept
+  CHECK(q.data(0, bytes, 0) == Verdict::kKept);
+  // Never touched but for two chunks.
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(wire::kMessageBytesMax);
+  q.post(7, {buffer.get(), wire::kMessageBytesMax});
+  CHECK(q.data(0, bytes, bytes - 128) == Verdict::kPlaced);
+  CHECK_FALSE(q.queue.pop_done());
 }

@@ -95,9 +95,9 @@ class Attack {
     switch (input_.take<std::uint8_t>() % 5) {
       case 0:  // some fields overwritten
         for (std::size_t i = 0, count = 1 + input_.below(4); i < count; ++i) {
-          const std::size_t at = 12 + input_.below(40);
+          std::size_t at = 12 + input_.below(40);
           for (const std::byte byte : input_.take_bytes(1 + input_.below(4))) {
-            if (at + i < datagram.size()) datagram[at + i] = byte;
+            if (at < datagram.size()) datagram[at++] = byte;
           }
         }
         break;

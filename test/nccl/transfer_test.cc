@@ -224,8 +224,9 @@ TEST_CASE("what the interface does not offer is refused in words") {
         ResultCode::kInvalidUsage);
   CHECK(registration == nullptr);
   void* request = &memory;
-  CHECK(plugin.net().isend(link.send, memory.data(), std::size_t{1} << 32, 0, nullptr, nullptr,
-                           &request) == ResultCode::kInvalidUsage);
+  const std::size_t too_long = (std::size_t{1} << 30) + 1;
+  CHECK(plugin.net().isend(link.send, memory.data(), too_long, 0, nullptr, nullptr, &request) ==
+        ResultCode::kInvalidUsage);
   CHECK(request == nullptr);
   void* data[2] = {memory.data(), memory.data()};
   std::size_t sizes[2] = {8, 8};
@@ -239,7 +240,13 @@ TEST_CASE("what the interface does not offer is refused in words") {
   CHECK(plugin.net().iflush(link.recv, 1, data, nullptr, handles, &request) ==
         ResultCode::kSuccess);
   CHECK(request == nullptr);
-  CHECK(take_log().size() == 3);
+  sizes[0] = too_long;
+  request = &memory;
+  CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &request) ==
+        ResultCode::kInvalidUsage);
+  CHECK(request == nullptr);
+  sizes[0] = 8;
+  CHECK(take_log().size() == 4);
   // A registration is no condition: the bootstrap network may come without.
   void* receive = nullptr;
   CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &receive) ==
