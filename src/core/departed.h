@@ -15,6 +15,9 @@ namespace dlcp::core {
 
 // How an error begins that a peer's RESET caused; the peer's reason follows.
 inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
+// What to do when the peer is not heard.
+inline constexpr const char* kCheckPeer =
+    "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)";
 
 class Departed {
  public:

@@ -142,6 +142,7 @@ bool Endpoint::has_resets_to_send() const {
 // -------------------------------------------------------------------------
 
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
+  state_->note_run(now);
   state_->clear_placements();
   if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
 }
@@ -149,6 +150,7 @@ void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
 void Endpoint::on_timeout(Time now) {
   auto& timers = state_->timers;
   auto& due = state_->due;  // first all, then each: one that waits for poll_transmit stays due
+  state_->note_run(now);
   due.clear();
   for (; !timers.empty() && timers.top().at <= now; timers.pop())
     due.push_back(timers.top());

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace dlcp::core {
-
 Slot& Endpoint::State::add(ContextId context) {
   if (free_slots.empty()) {
     free_slots.push_back(static_cast<std::uint32_t>(slots.size()));
@@ -61,6 +60,17 @@ std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire:
 bool Endpoint::State::wants_room(Slot& slot) {
   auto* sending = slot.get<SendPtr>();
   return sending != nullptr && (*sending)->wants_room();
+}
+
+// A timer is served much too late: whoever drives us was stopped, or suspended with its host. The
+// peers may have been frozen with us, and their silence of that time says nothing.
+void Endpoint::State::note_pause(Time now, Time ran_before) {
+  const Duration late = now - std::max(timers.top().at, ran_before);
+  if (late < pause_least) return;
+  for (const auto& slot : slots) {
+    if (auto* sending = slot->get<SendPtr>()) (*sending)->on_pause(now, late);
+    if (auto* receiving = slot->get<RecvPtr>()) (*receiving)->on_pause(now, late);
+  }
 }
 
 void Endpoint::State::collect(Time now, Slot& slot) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,7 +30,8 @@ class Endpoint::State {
         local(address),
         rng(seed),
         credits(config.receive_capacity_bytes, config.eager_bytes),
-        unposted{config.unposted_pool_bytes, 0} {}
+        unposted{config.unposted_pool_bytes, 0},
+        pause_least(config.peer_timeout / kPausesPerTimeout) {}
 
   Slot& add(ContextId context);
   Slot* find(std::uint64_t token);
@@ -42,6 +44,12 @@ class Endpoint::State {
   // The connection in `slot` ends; the peer is told `farewell` unless it knows.
   void depart(Time now, Slot& slot, std::optional<Departed> farewell);
   Duration farewell_time() const { return std::min<Duration>(config.peer_timeout, 30s); }
+
+  // We run; notices when we have not, although a timer was due.
+  void note_run(Time now) {
+    const Time before = std::exchange(ran_at, now);
+    if (now - before >= pause_least && !timers.empty()) note_pause(now, before);
+  }
 
   void clear_placements() {
     placements.clear();
@@ -79,6 +87,8 @@ class Endpoint::State {
   RingQueue<std::uint32_t> ready;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
   std::vector<Timer> due;  // of the current on_timeout
+  const Duration pause_least;
+  Time ran_at{};  // the last packet or time-out
   RingQueue<Event> events;
   RingQueue<Stray> strays;
   std::vector<Stray> strays_out;  // of the last poll_transmit
@@ -88,6 +98,9 @@ class Endpoint::State {
   wire::Ack ack_in;
 
  private:
+  // Later than this share of the peer time-out, a timer is served late because of a pause.
+  static constexpr int kPausesPerTimeout = 8;
+  void note_pause(Time now, Time ran_before);
   void collect(Time now, Slot& slot);
   void on_hello(Time now, Slot& slot, const wire::RxPacket& packet);
   void on_stray_hello(const wire::Hello& hello, const wire::RxPacket& packet);

@@ -40,6 +40,9 @@ std::size_t PathSet::random_healthy() {
 }
 
 PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
+  // Before those that are only tried: of a sender so slow that one of them is always due, nothing
+  // would ever take a path that works.
+  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   if (avoided_ > 0) {
     std::size_t soonest = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -56,7 +59,6 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
       return {static_cast<std::uint8_t>(soonest), 1};
     }
   }
-  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   const std::size_t first = random_healthy();
   const std::size_t second = random_healthy();
   const bool take_first = score(paths_[first], packet_time) <= score(paths_[second], packet_time);

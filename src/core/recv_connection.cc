@@ -26,7 +26,10 @@ RecvConnection::RecvConnection(Time now, const Config& config, Counters& counter
       sender_(hello.sender_address),
       checksum_(std::max(config.checksum, hello.checksum)),
       queue_(config.requests_max, config.eager_bytes, pool),
-      last_heard_(now) {}
+      liveness_(config.peer_timeout),
+      ping_clock_(config.peer_timeout) {
+  liveness_.expect(now, Liveness::Owes::kWord);
+}
 
 RecvConnection::~RecvConnection() {
   credits_.leave(grant_);
@@ -37,8 +40,26 @@ void RecvConnection::fail(ErrorCode code, std::string what, std::string hint) {
 }
 
 void RecvConnection::heard(Time now) {
-  last_heard_ = now;
-  ping_at_ = waiting_since_ == kNever ? kNever : now + config_.peer_timeout / kPingsPerTimeout;
+  liveness_.on_heard(now);
+  ping_clock_.on_answer();
+  ping_clock_.on_progress();
+  watch(now);
+}
+
+// The sender owes us a word while a receive is posted. Whether it has anything to send only it
+// knows, so a word is all.
+void RecvConnection::watch(Time now) {
+  const bool waits = queue_.has_posted();
+  liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
+  if (waits) {
+    ping_clock_.run(now, ping_terms());
+  } else {
+    ping_clock_.stop();
+  }
+}
+
+ProbeClock::Terms RecvConnection::ping_terms() const {
+  return {.answer_time = config_.peer_timeout / kPingsPerTimeout, .in_flight = false};
 }
 
 void RecvConnection::check_overflow() {
@@ -62,7 +83,6 @@ void RecvConnection::settle_losses(std::vector<Placement>& placements) {
       counters_.add(Counter::kNeedsSent);
     }
   }
-  if (decisions_.size() > before && !queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
 }
 
 void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
@@ -71,15 +91,12 @@ void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buff
   queue_.post(request, buffer, licence, placements);
   settle_losses(placements);
   check_overflow();
+  watch(now);
   if (!queue_.has_posted()) return;
   if (peer_closed_) {
     fail(ErrorCode::kRemote, "the peer has closed the connection, and a receive was posted",
          "see the peer's log");
     return;
-  }
-  if (waiting_since_ == kNever) {
-    waiting_since_ = now;
-    ping_at_ = now + config_.peer_timeout / kPingsPerTimeout;
   }
   ack_clock_.on_posted(now);
 }
@@ -187,7 +204,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
                            .nothing_posted = !queue_.has_posted(),
                            .window = grant_.window});
   settle_losses(placements);
-  if (!queue_.has_posted()) waiting_since_ = ping_at_ = kNever;
+  watch(now);
 }
 
 void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
@@ -200,6 +217,7 @@ void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::P
   }
   check_overflow();
   settle_losses(placements);
+  watch(now);
   ack_clock_.at_once(now);
 }
 
@@ -230,34 +248,21 @@ void RecvConnection::on_reset(const wire::Reset& reset) {
 
 Time RecvConnection::next_timeout() const {
   if (failed()) return kNever;
-  Time next = std::min({ack_clock_.due(), ping_at_, CreditPool::reclaim_at(grant_)});
-  if (waiting_since_ != kNever || !started_) {
-    const Time since =
-        waiting_since_ == kNever ? last_heard_ : std::max(last_heard_, waiting_since_);
-    next = std::min(next, since + config_.peer_timeout);
-  }
-  return next;
+  return std::min({ack_clock_.due(), ping_clock_.next_timeout(), liveness_.deadline(),
+                   CreditPool::reclaim_at(grant_)});
 }
 
 void RecvConnection::on_timeout(Time now) {
   if (failed()) return;
   if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
-  if (ping_at_ <= now) {
-    ping_due_ = true;
-    ping_at_ = now + config_.peer_timeout / kPingsPerTimeout;
-  }
-  const bool owed = waiting_since_ != kNever || !started_;
-  const Time since = waiting_since_ == kNever ? last_heard_ : std::max(last_heard_, waiting_since_);
-  if (owed && now - since >= config_.peer_timeout) {
-    counters_.add(Counter::kPeerTimeouts);
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
-    fail(
-        ErrorCode::kRemote,
-        fmt::format("the peer has been silent for {} ms while a receive was posted",
-                    timeout.count()),
-        "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)");
-  }
+  ping_clock_.on_timeout(now, ping_terms());
+  if (liveness_.verdict(now) == Liveness::Verdict::kAlive) return;
+  counters_.add(Counter::kPeerTimeouts);
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
+  fail(
+      ErrorCode::kRemote,
+      fmt::format("the peer has been silent for {} ms while a receive was posted", timeout.count()),
+      kCheckPeer);
 }
 
 // ---- to the network
@@ -311,10 +316,9 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
     arena.emit(started, reply_path_, sender_, out[count++]);
     started_due_ = false;
   }
-  if (ping_due_ && count < out.size()) {
+  for (; ping_clock_.due() > 0 && count < out.size(); ping_clock_.on_sent()) {
     arena.emit(wire::Ping{sender_token_, wire::wire_time(now)}, reply_path_, sender_, out[count++]);
     reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
-    ping_due_ = false;
   }
   for (; !decisions_.empty() && count < out.size(); decisions_.pop_back()) {
     LossDecision& decided = decisions_.back();

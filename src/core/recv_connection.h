@@ -15,6 +15,8 @@
 #include "core/credit_pool.h"
 #include "core/endpoint_types.h"
 #include "core/frame_arena.h"
+#include "core/liveness.h"
+#include "core/probe_clock.h"
 #include "core/recv_queue.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
@@ -47,6 +49,7 @@ class RecvConnection {
   }
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
   void on_reset(const wire::Reset& reset);
+  void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
   void on_timeout(Time now);
   Time next_timeout() const;
 
@@ -68,6 +71,8 @@ class RecvConnection {
   void check_overflow();
   void settle_losses(std::vector<Placement>& placements);
   void heard(Time now);
+  void watch(Time now);
+  ProbeClock::Terms ping_terms() const;
   void fail(ErrorCode code, std::string what, std::string hint);
 
   const Config& config_;
@@ -86,7 +91,6 @@ class RecvConnection {
 
   std::optional<wire::Welcome> welcome_due_;
   bool started_due_ = false;
-  bool ping_due_ = false;
   std::optional<std::uint32_t> probe_to_answer_;
   AckClock ack_clock_;
   std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
@@ -94,9 +98,8 @@ class RecvConnection {
   std::vector<PathSeen> paths_;
   wire::PathIndex reply_path_ = 0;  // on which the sender is most likely to hear us
 
-  Time last_heard_;
-  Time waiting_since_ = kNever;  // since when a receive has been posted
-  Time ping_at_ = kNever;
+  Liveness liveness_;
+  ProbeClock ping_clock_;
   bool peer_closed_ = false;
   std::optional<Error> error_;
 };

@@ -14,11 +14,6 @@
 namespace dlcp::core {
 namespace {
 
-constexpr Duration kProbeFloor = 1ms;
-constexpr Duration kProbeCeiling = 200ms;
-constexpr Duration kBlockedProbeCeiling = 1s;
-constexpr unsigned kStalledAfter = 3;    // unanswered probes
-constexpr unsigned kProbesTogether = 4;  // on different paths; each miss doubles up to here
 constexpr std::size_t kSmallMessagePackets = 4;
 constexpr double kPacingGain = 1.5;
 constexpr double kPacingGainSlowStart = 3;
@@ -36,8 +31,10 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
       flight_(config.paths),
       paths_(config.paths, open.seed),
       congestion_(std::make_unique<DelayCongestion>(config.target_delay)),
-      last_heard_(now),
-      owed_since_(now) {}
+      liveness_(config.peer_timeout),
+      probe_clock_(config.peer_timeout) {
+  liveness_.expect(now, Liveness::Owes::kProgress);
+}
 
 void SendConnection::fail(ErrorCode code, std::string what, std::string hint) {
   if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
@@ -54,20 +51,22 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
   queue_.push(request, message, licensed ? &licence : nullptr);
   if (licensed) ledger_.open(licence, message.size());
-  refresh_probe_timer(now);
+  watch(now);
 }
 
 // ---- from the network
 // ----------------------------------------------------------------------------
 
 void SendConnection::heard(Time now) {
-  last_heard_ = now;
-  probes_unanswered_ = 0;
+  liveness_.on_heard(now);
+  probe_clock_.on_answer();
 }
 
 void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
   heard(now);
+  const Handshake::State before = handshake_.state();
   handshake_.on_welcome(now, welcome);
+  if (handshake_.state() != before) liveness_.on_progress(now);
 }
 
 void SendConnection::on_refuse(const wire::Refuse& refuse) {
@@ -83,7 +82,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   queue_.set_payload_bytes(handshake_.payload_bytes());
   queue_.set_posted(started.posted);
   window_.open(started.window_packets, started.window_epoch);
-  owed_since_ = kNever;
+  watch(now);
 }
 
 void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
@@ -96,6 +95,10 @@ void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
     if (!flight_.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
     const Duration total = arrived_at - sent_at;
     const Duration fabric = std::max(total - held, Duration(1));
+    if (sent_at < woken_at_) {  // what it took is the time we slept, not the network's
+      paths_.on_report(report.path, report.highest_sequence, round_trip(), report.ce_marks > 0);
+      continue;
+    }
     if (first || total < round_trip_min) round_trip_min = total;
     if (first || fabric < sample.fabric_delay_min) sample.fabric_delay_min = fabric;
     first = false;
@@ -113,7 +116,9 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     return;
   }
   counters_.add(Counter::kAcksReceived);
-  const bool after_silence = probes_unanswered_ > 1;
+  // A path that has just carried a question and its answer is the one to try when others fail.
+  const bool after_silence =
+      probe_clock_.unanswered() > 1 || probe_clock_.fruitless() >= ProbeClock::kStalledAfter;
   heard(now);
   AckSample sample{.now = now};
   read_paths(now, ack, arrived_at, sample);
@@ -122,7 +127,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     flight_.on_probe_answered(now, static_cast<std::uint8_t>(ack.probe_echo & 0xff),
                               wire::from_wire_time(ack.probe_echo >> 8 << 8, now));
   }
-  queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
+  const bool posted = queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
   window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
   // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
@@ -140,9 +145,10 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
-  if (acked.in_flight > 0) probes_blocked_ = 0;
-  if (acked.in_flight > 0 || window_.in_flight() == 0) probe_at_ = kNever;
-  refresh_probe_timer(now);
+  if (sample.acked_packets > 0) liveness_.on_progress(now);
+  if (sample.acked_packets > 0 || posted) probe_clock_.on_progress();
+  if (window_.in_flight() == 0) probe_clock_.postpone();
+  watch(now);
 }
 
 void SendConnection::collect_losses(Time now, AckSample& sample) {
@@ -173,7 +179,6 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     // The peer accepted, and closed before its STARTED got through: that will not be said again.
     handshake_.on_started();
     queue_.set_payload_bytes(handshake_.payload_bytes());
-    owed_since_ = kNever;
   }
   SendQueue::Acked acked;
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
@@ -185,7 +190,7 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     fail(ErrorCode::kRemote, "the peer closed the connection before it had received everything",
          "see the peer's log");
   }
-  probe_at_ = kNever;
+  watch(now);
 }
 
 void SendConnection::on_reset(const wire::Reset& reset) {
@@ -195,69 +200,70 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 // ---- time
 // ------------------------------------------------------------------------------------------
 
-Duration SendConnection::probe_timeout() const {
-  const Duration first = std::max(round_trip() + 4 * rtt_.variation(), kProbeFloor);
-  const bool lost = window_.in_flight() > 0;
-  const Duration ceiling = lost ? kProbeCeiling : kBlockedProbeCeiling;
-  // The first probes follow each other quickly: where a part of the fabric has died they, or their
-  // answers, may have gone that way.
-  const unsigned doublings =
-      lost ? std::max(probes_unanswered_, kStalledAfter) - kStalledAfter : probes_blocked_;
-  const Duration backed_off = first * (std::int64_t{1} << std::min(doublings, 12u));
-  return std::min(backed_off, std::max(ceiling, first));
+ProbeClock::Terms SendConnection::probe_terms() const {
+  return {.answer_time = round_trip() + 4 * rtt_.variation(), .in_flight = window_.in_flight() > 0};
 }
 
-// A probe is due some time after the peer last moved us on, while it owes us anything: packets in
-// flight, a buffer, or a window.
-void SendConnection::refresh_probe_timer(Time now) {
-  const bool owed = open() && !peer_closed_ && !queue_.empty();
-  if (!owed) {
-    probe_at_ = kNever;
-    owed_since_ = kNever;
+// While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
+void SendConnection::watch(Time now) {
+  if (!open()) return;
+  if (peer_closed_ || queue_.empty()) {
+    liveness_.expect(now, Liveness::Owes::kNothing);
+    probe_clock_.stop();
     return;
   }
-  if (owed_since_ == kNever) owed_since_ = now;
-  if (probe_at_ == kNever) probe_at_ = now + probe_timeout();
+  liveness_.expect(now, queue_.is_posted() ? Liveness::Owes::kProgress : Liveness::Owes::kWord);
+  probe_clock_.run(now, probe_terms());
+}
+
+void SendConnection::give_up(Liveness::Verdict verdict) {
+  counters_.add(Counter::kPeerTimeouts);
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
+  const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
+  if (verdict == Liveness::Verdict::kSilent) {
+    fail(ErrorCode::kRemote,
+         fmt::format("the peer has not answered for {} ms while {}", timeout.count(), while_what),
+         kCheckPeer);
+    return;
+  }
+  fail(ErrorCode::kRemote,
+       fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets of "
+                   "data have up to {} bytes",
+                   timeout.count(), while_what,
+                   handshake_.payload_bytes() + wire::kDataOverheadBytes),
+       "check that the network carries packets of this size, and of the exact class, to the peer "
+       "(dlcp doctor --peer)");
+}
+
+void SendConnection::on_pause(Time now, Duration length) {
+  liveness_.on_pause(now, length);
+  woken_at_ = now;
 }
 
 Time SendConnection::next_timeout() const {
   if (failed()) return kNever;
-  Time next = std::min({probe_at_, flight_.deadline(), lossy_.next_timeout(round_trip())});
+  Time next = std::min({probe_clock_.next_timeout(), liveness_.deadline(), flight_.deadline(),
+                        lossy_.next_timeout(round_trip())});
   if (!open()) next = std::min(next, handshake_.next_timeout());
   if (open() && window_.in_flight() < window_.most(congestion_->window()) && queue_.has_next())
     next = std::min(next, pacer_.next());
-  if (owed_since_ != kNever) {
-    next = std::min(next, std::max(last_heard_, owed_since_) + config_.peer_timeout);
-  }
   return next;
 }
 
 void SendConnection::on_timeout(Time now) {
   if (failed()) return;
-  if (owed_since_ != kNever && now - std::max(last_heard_, owed_since_) >= config_.peer_timeout) {
-    counters_.add(Counter::kPeerTimeouts);
-    fail(
-        ErrorCode::kRemote,
-        fmt::format(
-            "the peer has not answered for {} ms while {}",
-            std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout).count(),
-            open() ? "data was outstanding" : "the connection was being opened"),
-        "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)");
-    return;
-  }
+  const Liveness::Verdict verdict = liveness_.verdict(now);
+  if (verdict != Liveness::Verdict::kAlive) return give_up(verdict);
   if (flight_.deadline() <= now) {
     AckSample sample{.now = now, .round_trip = round_trip()};
     collect_losses(now, sample);
     if (!losses_.empty()) congestion_->on_ack(sample);
   }
   lossy_.on_timeout(now, round_trip());
-  if (probe_at_ <= now) {
-    probes_due_ = std::min(1u << std::min(probes_unanswered_, 8u), kProbesTogether);
-    ++probes_unanswered_;
-    if (window_.in_flight() == 0) ++probes_blocked_;
+  if (probe_clock_.on_timeout(now, probe_terms())) {
     lossy_.on_silence();
-    if (probes_unanswered_ == kStalledAfter && window_.in_flight() > 0) congestion_->on_stall(now);
-    probe_at_ = now + probe_timeout();
+    if (probe_clock_.unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0)
+      congestion_->on_stall(now);
   }
 }
 
@@ -326,11 +332,11 @@ std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
     arena.emit(wire::Pong{handshake_.receiver_token(), *pong_due_}, path, to_, out[count++]);
     pong_due_.reset();
   }
-  for (; probes_due_ > 0 && count < out.size(); --probes_due_) {
+  for (; probe_clock_.due() > 0 && count < out.size(); probe_clock_.on_sent()) {
     // First the path whose tail may be lost, then others.
     const auto newest = flight_.path_of_newest();
     const std::uint8_t path =
-        newest && probes_unanswered_ <= 1 ? *newest : paths_.choose_for_probe();
+        newest && probe_clock_.unanswered() <= 1 ? *newest : paths_.choose_for_probe();
     wire::Probe probe;
     probe.destination = handshake_.receiver_token();
     // The echo comes back as it is: the send time to 33 us, and the path, in one word.
@@ -376,7 +382,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;
     ++count;
   }
-  if (count > 0) refresh_probe_timer(now);
+  if (count > 0) watch(now);
   return count;
 }
 

@@ -17,9 +17,11 @@
 #include "core/flight.h"
 #include "core/frame_arena.h"
 #include "core/handshake.h"
+#include "core/liveness.h"
 #include "core/lossy_sends.h"
 #include "core/pacer.h"
 #include "core/path_set.h"
+#include "core/probe_clock.h"
 #include "core/rtt.h"
 #include "core/send_window.h"
 #include "wire/control_frame.h"
@@ -53,6 +55,7 @@ class SendConnection {
   void on_ping(Time now, const wire::Ping& ping);
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
   void on_reset(const wire::Reset& reset);
+  void on_pause(Time now, Duration length);  // see Liveness
   void on_timeout(Time now);
   Time next_timeout() const;
 
@@ -72,11 +75,12 @@ class SendConnection {
   void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
   Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
-  Duration probe_timeout() const;
+  ProbeClock::Terms probe_terms() const;
   void read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
   void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
-  void refresh_probe_timer(Time now);
+  void watch(Time now);
+  void give_up(Liveness::Verdict verdict);
   void fail(ErrorCode code, std::string what, std::string hint);
 
   const Config& config_;
@@ -99,13 +103,10 @@ class SendConnection {
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
 
-  Time last_heard_;
+  Liveness liveness_;
+  ProbeClock probe_clock_;
+  Time woken_at_ = Time::min();  // after the last pause
   wire::PathIndex heard_path_ = 0;
-  Time owed_since_ = kNever;  // since when the peer owes us an answer
-  Time probe_at_ = kNever;
-  unsigned probes_unanswered_ = 0;
-  unsigned probes_blocked_ = 0;  // sent with nothing in flight, since the peer last moved us on
-  unsigned probes_due_ = 0;
   std::optional<std::uint32_t> pong_due_;
   bool peer_closed_ = false;
   std::optional<Error> error_;

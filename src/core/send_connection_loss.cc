@@ -64,9 +64,8 @@ void SendConnection::on_need(Time now, const wire::Need& need) {
   collect_losses(now, sample);
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
-  probes_blocked_ = 0;
-  probe_at_ = kNever;
-  refresh_probe_timer(now);
+  probe_clock_.on_progress();
+  watch(now);
 }
 
 void SendConnection::on_stop(Time now, const wire::Stop& stop) {
@@ -79,6 +78,7 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   }
   SendQueue::Acked acked;
   queue_.stop(number, acked);
+  if (acked.in_flight + acked.forgone > 0) liveness_.on_progress(now);
   window_.on_settled(acked.in_flight);
   // Most of what was given up had not been declared lost yet: this is where it shows.
   const std::uint32_t given_up = stop.lost_bytes / handshake_.payload_bytes();
@@ -91,8 +91,8 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   }
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
-  probe_at_ = kNever;
-  refresh_probe_timer(now);
+  probe_clock_.on_progress();
+  watch(now);
 }
 
 }  // namespace dlcp::core

@@ -178,8 +178,8 @@ bool SendQueue::is_acked(ChunkRef chunk) const {
   return at(chunk.message).acked.test(chunk.chunk);
 }
 
-void SendQueue::set_posted(std::uint64_t posted) {
-  if (posted <= posted_) return;
+bool SendQueue::set_posted(std::uint64_t posted) {
+  if (posted <= posted_) return false;
   posted_ = posted;
   eager_sent_bytes_ = 0;
   for (std::uint64_t number = std::max(posted_, first_); number < end_message(); ++number) {
@@ -188,6 +188,7 @@ void SendQueue::set_posted(std::uint64_t posted) {
     const std::size_t sent = std::size_t{message.next_new} * payload_bytes_;
     eager_sent_bytes_ += std::max<std::size_t>(std::min(sent, message.bytes.size()), 1);
   }
+  return true;
 }
 
 // Of the chunks that a bitmap's word stands for, those that were sent.

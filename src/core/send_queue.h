@@ -59,8 +59,10 @@ class SendQueue {
   // The same for messages that have lost more than what the ledger has left for them.
   void need_beyond(const LossLedger& spent);
 
-  // Receives posted so far, as the peer last said; never goes back.
-  void set_posted(std::uint64_t posted);
+  // Receives posted so far, as the peer last said; never goes back. True if that is news.
+  bool set_posted(std::uint64_t posted);
+  // The peer has a buffer for the oldest message that is not done.
+  bool is_posted() const { return first_ < posted_ && !empty(); }
 
   struct Acked {
     std::uint32_t in_flight = 0;  // chunks newly acknowledged that were in flight

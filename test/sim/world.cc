@@ -89,6 +89,10 @@ void World::kill(HostIndex host) {
   hosts_[host]->kill();
 }
 
+void World::freeze(HostIndex host, Duration length) {
+  hosts_[host]->freeze_until(now() + length);
+}
+
 void World::deliver(HostIndex host, std::span<const std::byte> datagram) {
   hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0});
   hosts_[host]->kick();

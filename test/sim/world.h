@@ -62,6 +62,8 @@ class World {
 
   // The host stops without a word.
   void kill(HostIndex host);
+  // Nothing of its process runs for so long (SIGSTOP, a paused container).
+  void freeze(HostIndex host, Duration length);
   // Sees every datagram before its host does, may change it, and may keep it back (false).
   using Filter = std::function<bool(HostIndex to, std::vector<std::byte>& datagram)>;
   void set_filter(Filter filter) { filter_ = std::move(filter); }

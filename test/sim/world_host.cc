@@ -69,7 +69,7 @@ Time World::Host::wake_at(Time now) {
     wake = now;
   }
   if (wake == kNever) return kNever;
-  wake = std::max({wake, now, busy_until_});
+  wake = std::max({wake, now, busy_until_, frozen_until_});
   if (freezes_.covers(now, rng_)) wake = std::max(wake, freezes_.until);
   return wake;
 }

@@ -21,6 +21,7 @@ class World::Host {
   void kick() { kicked_ = true; }
   void kill() { dead_ = true; }
   bool dead() const { return dead_; }
+  void freeze_until(Time until) { frozen_until_ = until; }
 
  private:
   struct Outages {  // alternates between running and not, with random lengths
@@ -52,6 +53,7 @@ class World::Host {
   std::vector<wire::RxPacket> received_;
   std::vector<wire::TxPacket> outgoing_;
   Time busy_until_{};
+  Time frozen_until_{};
   Time application_at_ = kNever;  // the next post that is not due yet
   Time resume_at_ = kNever;  // end of a pause that the application may have missed something in
   bool kicked_ = true;       // the application has something new to do

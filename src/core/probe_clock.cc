@@ -1,0 +1,39 @@
+#include "core/probe_clock.h"
+
+#include <algorithm>
+
+namespace dlcp::core {
+namespace {
+
+constexpr Duration kPauseMin = 1ms;
+constexpr Duration kPauseMax = 200ms;
+constexpr Duration kPauseMaxWaiting = 1s;  // with nothing in flight
+constexpr unsigned kTogether = 4;          // questions at a time; each miss doubles up to here
+constexpr unsigned kDoublingsMax = 12;
+
+}  // namespace
+
+// While something may be lost the first questions follow each other quickly: where a part of the
+// fabric has died they, or their answers, may have gone that way.
+Duration ProbeClock::pause(const Terms& terms) const {
+  const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
+  const Duration most = std::min(terms.in_flight ? kPauseMax : kPauseMaxWaiting, longest_pause_);
+  const unsigned quick = terms.in_flight ? kStalledAfter : 0;
+  const unsigned doublings = std::min(std::max(fruitless_, quick) - quick, kDoublingsMax);
+  return std::min(first * (std::int64_t{1} << doublings), std::max(most, first));
+}
+
+void ProbeClock::run(Time now, const Terms& terms) {
+  if (at_ == kNever) at_ = now + pause(terms);
+}
+
+bool ProbeClock::on_timeout(Time now, const Terms& terms) {
+  if (now < at_) return false;
+  due_ = std::min(1u << std::min(unanswered_, kDoublingsMax), kTogether);
+  ++unanswered_;
+  ++fruitless_;
+  at_ = now + pause(terms);
+  return true;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,57 @@
+// When to ask a peer that owes us something whether it is there, and how the asking backs off. What
+// is asked, and what follows from the answer, is the caller's; whether the peer is given up is
+// Liveness's.
+#pragma once
+
+#include <cstdint>
+
+#include "util/time.h"
+
+namespace dlcp::core {
+
+class ProbeClock {
+ public:
+  static constexpr unsigned kStalledAfter = 3;  // questions without any answer
+
+  // No pause between questions is longer than a quarter of `peer_timeout`.
+  explicit ProbeClock(Duration peer_timeout) : longest_pause_(peer_timeout / 4) {}
+
+  struct Terms {
+    Duration answer_time{};  // in which an answer comes when all is well
+    bool in_flight = false;  // something of ours may be lost, so the next answer is worth a hurry
+  };
+  // Something is owed: the clock runs from now on, or goes on as it was.
+  void run(Time now, const Terms& terms);
+  void stop() { at_ = kNever; }
+  // Any answer: the way there and back works.
+  void on_answer() { unanswered_ = 0; }
+  // The peer moved us on: what comes now is waited for anew.
+  void on_progress() {
+    fruitless_ = 0;
+    at_ = kNever;
+  }
+  // There is nothing in flight to hurry for: the next question waits for its time from now on.
+  void postpone() { at_ = kNever; }
+
+  Time next_timeout() const { return at_; }
+  // True when it is time to ask.
+  bool on_timeout(Time now, const Terms& terms);
+
+  // Questions to be sent now, each on a path of its own.
+  unsigned due() const { return due_; }
+  void on_sent() { --due_; }
+  // Times that was asked since any answer, and since anything came of it.
+  unsigned unanswered() const { return unanswered_; }
+  unsigned fruitless() const { return fruitless_; }
+
+ private:
+  Duration pause(const Terms& terms) const;
+
+  Duration longest_pause_;
+  Time at_ = kNever;
+  unsigned unanswered_ = 0;
+  unsigned fruitless_ = 0;
+  unsigned due_ = 0;
+};
+
+}  // namespace dlcp::core

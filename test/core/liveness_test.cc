@@ -1,0 +1,105 @@
+// When a peer is given up: by silence, by want of progress, and never for time we slept ourselves.
+#include "core/liveness.h"
+
+#include "catch.h"
+
+using namespace dlcp;
+using core::Liveness;
+using Owes = core::Liveness::Owes;
+using Verdict = core::Liveness::Verdict;
+
+namespace {
+
+constexpr Duration kTimeout = 4s;
+constexpr Time kStart = time_from_ns(1'000'000'000);
+
+}  // namespace
+
+TEST_CASE("a peer that owes nothing may be silent for ever") {
+  Liveness liveness(kTimeout);
+  REQUIRE(liveness.deadline() == kNever);
+  liveness.expect(kStart, Owes::kWord);
+  liveness.expect(kStart + 1s, Owes::kNothing);
+  REQUIRE(liveness.deadline() == kNever);
+  REQUIRE(liveness.verdict(kStart + 1h) == Verdict::kAlive);
+}
+
+TEST_CASE("a peer that owes a word is silent once the time-out is over, and not before") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kWord);
+  REQUIRE(liveness.deadline() == kStart + kTimeout);
+  REQUIRE(liveness.verdict(kStart + kTimeout - 1ns) == Verdict::kAlive);
+  REQUIRE(liveness.verdict(kStart + kTimeout) == Verdict::kSilent);
+  liveness.on_heard(kStart + 1s);
+  REQUIRE(liveness.verdict(kStart + 1s + kTimeout - 1ns) == Verdict::kAlive);
+  REQUIRE(liveness.verdict(kStart + 1s + kTimeout) == Verdict::kSilent);
+}
+
+TEST_CASE("what was heard before anything was owed does not shorten the time-out") {
+  Liveness liveness(kTimeout);
+  liveness.on_heard(kStart);
+  liveness.expect(kStart + 1min, Owes::kWord);
+  REQUIRE(liveness.deadline() == kStart + 1min + kTimeout);
+}
+
+TEST_CASE("a peer that owes a word may answer for ever without moving anything") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kWord);
+  for (int second = 0; second < 100; ++second) {
+    REQUIRE(liveness.verdict(kStart + second * 1s) == Verdict::kAlive);
+    liveness.on_heard(kStart + second * 1s);
+  }
+}
+
+TEST_CASE("a peer that owes progress and only answers is stuck once the time-out is over") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kProgress);
+  liveness.on_heard(kStart + kTimeout - 1ns);
+  REQUIRE(liveness.verdict(kStart + kTimeout - 1ns) == Verdict::kAlive);
+  REQUIRE(liveness.deadline() == kStart + kTimeout);
+  REQUIRE(liveness.verdict(kStart + kTimeout) == Verdict::kStuck);
+}
+
+TEST_CASE("progress begins the time-out anew, and so does a buffer that was missing") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kProgress);
+  liveness.on_progress(kStart + 3s);
+  REQUIRE(liveness.deadline() == kStart + 3s + kTimeout);
+  liveness.expect(kStart + 4s, Owes::kWord);  // the next message has no buffer yet
+  liveness.on_heard(kStart + 1min);
+  liveness.expect(kStart + 1min, Owes::kProgress);
+  REQUIRE(liveness.deadline() == kStart + 1min + kTimeout);
+}
+
+TEST_CASE("what is owed already is not owed anew by saying so again") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kProgress);
+  liveness.expect(kStart + 3s, Owes::kProgress);
+  REQUIRE(liveness.deadline() == kStart + kTimeout);
+}
+
+TEST_CASE("time in which we did not run does not count") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kProgress);
+  const Time woken = kStart + 1s + 40s;
+  liveness.on_pause(woken, 40s);
+  REQUIRE(liveness.deadline() == woken + kTimeout - 1s);
+  REQUIRE(liveness.verdict(woken + kTimeout - 1s) == Verdict::kSilent);
+}
+
+TEST_CASE("after a pause the peer gets a quarter of the time-out to answer in") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kWord);
+  const Time woken = kStart + kTimeout - 1ns + 40s;
+  liveness.on_pause(woken, 40s);
+  REQUIRE(liveness.deadline() == woken + kTimeout / 4);
+}
+
+TEST_CASE("a pause does not make what was heard on waking look later than it was") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kWord);
+  const Time woken = kStart + 40s;
+  liveness.on_heard(woken);
+  liveness.on_pause(woken, 40s);
+  REQUIRE(liveness.deadline() == woken + kTimeout);
+}

@@ -1,0 +1,135 @@
+// Who is given up and who is not: peers that answer and let nothing through, hosts that sleep, and
+// time-outs as short as they may be set.
+#include "random_world.h"
+#include "seeds.h"
+#include "wire/data_header.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+using core::Counter;
+
+namespace {
+
+WorldConfig small_world(std::size_t hosts, std::uint64_t seed, Duration timeout) {
+  WorldConfig config;
+  config.network = single_switch(hosts, {.paths = 4});
+  config.network.seed = config.seed = seed;
+  config.core.peer_timeout = timeout;
+  return config;
+}
+
+bool is_data(std::span<const std::byte> datagram) {
+  return wire::decode_data(datagram).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("a peer that answers while no data passes is given up, with the size that did not pass") {
+  World world(small_world(2, 1, 2s));
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 100'000);
+  world.run_for(20ms);
+  REQUIRE(world.flow(flow).receives_done == 1);
+  world.set_filter([](HostIndex, std::vector<std::byte>& datagram) { return !is_data(datagram); });
+  const std::uint64_t asked_before = world.sum(Counter::kProbesSent);
+  const Time cut = world.now();
+  world.transfer(flow, 100'000);
+  world.run_until(cut + 10s, [&] { return world.flow(flow).send_error.has_value(); });
+  REQUIRE(world.flow(flow).send_error.has_value());
+  REQUIRE(world.flow(flow).send_error->code == ErrorCode::kRemote);
+  REQUIRE_THAT(world.flow(flow).send_error->message(),
+               Contains("answers, but for 2000 ms nothing got through") && Contains("1452 bytes"));
+  REQUIRE(world.now() - cut >= 2s);
+  REQUIRE(world.now() - cut <= 2100ms);
+  // Questions that are answered and bring nothing back off: it was a thousand a second.
+  REQUIRE(world.sum(Counter::kProbesSent) - asked_before <= 40);
+  world.finish(1s);
+}
+
+TEST_CASE("a receiver that has posted nothing is waited for as long as it answers") {
+  World world(small_world(2, 2, 1s));
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1'000'000, {}, time_from_ns(20'000'000'000));
+  world.finish(21s);
+  REQUIRE(world.flow(flow).sends_done == 1);
+}
+
+TEST_CASE("a receive is waited for as long as the sender answers") {
+  World world(small_world(2, 3, 1s));
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 100'000, time_from_ns(20'000'000'000));
+  world.finish(21s);
+  REQUIRE(world.flow(flow).receives_done == 1);
+}
+
+TEST_CASE("the shortest peer time-out fails no healthy connection, whoever is late") {
+  for (const Duration timeout : {Duration(100ms), Duration(500ms), Duration(1s)}) {
+    for_each_seed(20, [&](std::uint64_t seed) {
+      CAPTURE(timeout.count());
+      World world(small_world(2, seed, timeout));
+      world.network().set_edge_faults({.drop = 0.01});
+      const auto late_receive = world.open_flow(0, 1);
+      const auto late_send = world.open_flow(1, 0);
+      for (int k = 1; k <= 4; ++k) {
+        const Time then = time_from_ns(0) + k * 3 * timeout;
+        world.transfer(late_receive, 200'000, {}, then);
+        world.transfer(late_send, 200'000, then);
+      }
+      world.finish(20 * timeout + 1s);
+      REQUIRE(world.flow(late_receive).sends_done == 4);
+      REQUIRE(world.flow(late_send).receives_done == 4);
+    });
+  }
+}
+
+TEST_CASE("hosts that sleep together for ten times the time-out go on when they wake") {
+  for_each_seed(50, [](std::uint64_t seed) {
+    Rng rng(seed);
+    World world(small_world(3, seed, 4s));
+    world.network().set_edge_faults({.drop = 0.02});
+    for (HostIndex i = 0; i < 3; ++i) {
+      world.open_flow(i, (i + 1) % 3);
+      for (int k = 0; k < 20; ++k)
+        world.transfer(i, 1 + rng.below(400'000));
+    }
+    world.run_for(Duration(100'000 + static_cast<std::int64_t>(rng.below(5'000'000))));
+    // Not to the microsecond: one may wake up to half a second before the other.
+    for (HostIndex i = 0; i < 3; ++i)
+      world.freeze(i, 40s + Duration(static_cast<std::int64_t>(rng.below(500'000'000))));
+    world.finish(45s);
+    for (std::size_t f = 0; f < 3; ++f)
+      REQUIRE(world.flow(f).receives_done == 20);
+  });
+}
+
+TEST_CASE("who sleeps alone for longer than the time-out has failed when it wakes") {
+  World world(small_world(2, 7, 2s));
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  for (int k = 0; k < 20; ++k)
+    world.transfer(flow, 1'000'000);
+  world.run_for(2ms);
+  world.freeze(1, 5s);
+  world.run_for(2200ms);
+  REQUIRE(world.flow(flow).send_error.has_value());
+  world.run_for(4s);
+  REQUIRE(world.flow(flow).receive_error.has_value());
+  REQUIRE_THAT(world.flow(flow).receive_error->message(), Contains("has not answered"));
+}
+
+TEST_CASE("a peer that died while we slept is given up within the time-out after waking") {
+  World world(small_world(2, 8, 2s));
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  for (int k = 0; k < 20; ++k)
+    world.transfer(flow, 1'000'000);
+  world.run_for(2ms);
+  world.kill(1);
+  world.freeze(0, 40s);
+  world.run_for(40s);
+  REQUIRE_FALSE(world.flow(flow).send_error.has_value());
+  world.run_for(2100ms);
+  REQUIRE(world.flow(flow).send_error.has_value());
+}
