@@ -10,7 +10,11 @@ import subprocess
 import sys
 import unittest
 
-NETNS = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "netns"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import rig  # noqa: E402
+
+NETNS = rig.NETNS
 PREFIX = f"tnn{os.getpid() % 10000}x"
 # Sends 2000 datagrams from 64 ports, 5 at a time so that no queue overflows, and says how many arrived.
 TALK = """
@@ -113,9 +117,5 @@ class Netns(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        netns("down", PREFIX)
-    except (subprocess.CalledProcessError, OSError) as error:
-        print(f"skipped: {getattr(error, 'stderr', '') or error}")
-        sys.exit(77)
+    rig.skip_without_networks()
     unittest.main()

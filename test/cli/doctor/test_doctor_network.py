@@ -10,7 +10,11 @@ import sys
 import time
 import unittest
 
-NETNS = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "netns"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+import rig  # noqa: E402
+
+NETNS = rig.NETNS
 PREFIX = f"doc{os.getpid() % 10000}x"
 DLCP = ""
 
@@ -76,9 +80,5 @@ class DoctorNetwork(unittest.TestCase):
 
 if __name__ == "__main__":
     DLCP = os.path.abspath(sys.argv.pop(1))
-    try:
-        netns("down", PREFIX)
-    except (subprocess.CalledProcessError, OSError) as error:
-        print(f"skipped: {getattr(error, 'stderr', '') or error}")
-        sys.exit(77)
+    rig.skip_without_networks()
     unittest.main()
