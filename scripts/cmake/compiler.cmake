@@ -2,9 +2,16 @@
 add_library(dlcp_flags INTERFACE)
 target_compile_options(dlcp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wno-sign-conversion $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
+# A compiler that is newer than the project may know new warnings: they stop its developers and CI, never a user.
+if(DLCP_WERROR)
+  target_compile_options(dlcp_flags INTERFACE -Werror)
+endif()
 target_include_directories(dlcp_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(dlcp_flags INTERFACE DLCP_VERSION="${PROJECT_VERSION}")
+if(DLCP_LIBRARY_CHECKS)
+  target_compile_definitions(dlcp_flags INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
 if(DLCP_SANITIZE)
   target_compile_options(dlcp_flags INTERFACE -fsanitize=${DLCP_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
