@@ -9,6 +9,8 @@ namespace {
 
 constexpr Duration kFirstPause = 5ms;
 constexpr Duration kLongestPause = 500ms;
+constexpr Duration kRoundLeast = 1ms;
+constexpr Duration kRoundMost = 1s;
 // Rounds in which a larger HELLO may still be answered once a smaller one was.
 constexpr unsigned kPatience = 4;
 // What nearly every network passes. The first round tries this and the largest, later ones
@@ -54,6 +56,8 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
                      welcome.hello_bytes <= config_.datagram_bytes_max;
   if (!sound) return;
   const bool first = answered_ == 0;
+  const Duration took = now - wire::from_wire_time(welcome.echo, now);
+  round_trip_ = std::clamp(first ? took : std::min(round_trip_, took), kRoundLeast, kRoundMost);
   receiver_token_ = welcome.receiver_token;
   if (peer_datagram_max_ != welcome.datagram_bytes_max) {
     peer_datagram_max_ = welcome.datagram_bytes_max;

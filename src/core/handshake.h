@@ -33,6 +33,10 @@ class Handshake {
   std::uint64_t receiver_token() const { return receiver_token_; }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
   wire::ChecksumMode checksum() const { return checksum_; }
+  // Stands for the round trip until data has been acknowledged, 1 ms to 1 s: on a long path data
+  // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
+  // process that is busy starting may read the answer late.
+  Duration round_trip() const { return round_trip_; }
 
  private:
   void settle_on(std::uint32_t datagram_bytes);
@@ -54,6 +58,7 @@ class Handshake {
   Time next_send_;
   Duration pause_;
   std::uint64_t receiver_token_ = 0;
+  Duration round_trip_ = std::chrono::milliseconds(1);
   std::uint32_t payload_bytes_ = 0;
   wire::ChecksumMode checksum_;
 };

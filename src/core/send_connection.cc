@@ -85,9 +85,10 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   watch(now);
 }
 
-void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
-                                AckSample& sample) {
+SendConnection::Delays SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
+                                                  AckSample& sample) {
   bool first = true;
+  Delays newest;
   Duration round_trip_min{0};
   for (const wire::PathReport& report : ack.paths) {
     const Time sent_at = wire::from_wire_time(report.echo, now);
@@ -99,6 +100,7 @@ void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
       paths_.on_report(report.path, report.highest_sequence, round_trip(), report.ce_marks > 0);
       continue;
     }
+    newest = {fabric, held};
     if (first || total < round_trip_min) round_trip_min = total;
     if (first || fabric < sample.fabric_delay_min) sample.fabric_delay_min = fabric;
     first = false;
@@ -106,6 +108,7 @@ void SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
     paths_.on_report(report.path, report.highest_sequence, fabric, report.ce_marks > 0);
   }
   if (!first) rtt_.add(round_trip_min);
+  return newest;
 }
 
 void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
@@ -121,7 +124,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
       probe_clock_.unanswered() > 1 || probe_clock_.fruitless() >= ProbeClock::kStalledAfter;
   heard(now);
   AckSample sample{.now = now};
-  read_paths(now, ack, arrived_at, sample);
+  const Delays delays = read_paths(now, ack, arrived_at, sample);
   if (ack.answers_probe) {
     paths_.on_answered(static_cast<std::uint8_t>(ack.probe_echo & 0xff), after_silence);
     flight_.on_probe_answered(now, static_cast<std::uint8_t>(ack.probe_echo & 0xff),
@@ -130,6 +133,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   const bool posted = queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
   window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
+  window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
   // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
   // arrives twice).
   const auto twice = static_cast<std::int32_t>(ack.duplicates - duplicates_);
@@ -201,7 +205,8 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 // ------------------------------------------------------------------------------------------
 
 ProbeClock::Terms SendConnection::probe_terms() const {
-  return {.answer_time = round_trip() + 4 * rtt_.variation(), .in_flight = window_.in_flight() > 0};
+  const Duration spread = rtt_.has_sample() ? 4 * rtt_.variation() : handshake_.round_trip();
+  return {.answer_time = round_trip() + spread, .in_flight = window_.in_flight() > 0};
 }
 
 // While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
@@ -364,7 +369,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     const auto chunk = queue_.next();
     if (!chunk) break;
     if (window_.in_flight() >= most) {
-      window_.note_limited();
+      window_.note_stopped(congestion_->window());
       break;
     }
     if (burst_.left == 0) {

@@ -74,9 +74,14 @@ class SendConnection {
   std::size_t emit_sent_once(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
-  Duration round_trip() const { return rtt_.smoothed_or(std::chrono::milliseconds(1)); }
+  Duration round_trip() const { return rtt_.smoothed_or(handshake_.round_trip()); }
   ProbeClock::Terms probe_terms() const;
-  void read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
+  // Of one packet that an ACK tells of: between the hosts there and back, and at the receiver.
+  struct Delays {
+    Duration fabric{0};  // 0: the ACK tells of none
+    Duration held{0};
+  };
+  Delays read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
   void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
   void watch(Time now);

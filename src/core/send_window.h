@@ -1,11 +1,19 @@
 // How many packets of a sending connection may be in flight: what congestion control allows, and
-// no more than the receiver has room for (credit_pool). Also counts what is in flight.
+// no more than the receiver can take. Also counts what is in flight.
+//
+// The receiver grants what its buffers hold (credit_pool): as much may pile up unread while its
+// process does not run. A long path holds far more than that, and none of it is in a buffer. What
+// the receiver has read within a round trip is therefore granted anew, twofold, so that the window
+// can grow with the path; but while packets wait long to be read, only once. Round trips that the
+// buffers cover by themselves add nothing: there the credit is exact, which incast needs.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
+#include "core/rtt.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -29,17 +37,25 @@ class SendWindow {
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) { in_flight_ -= std::min(in_flight_, packets); }
 
+  // An ACK: `packets` were read since the last one. `fabric` is a sample of the time that packets
+  // and their acknowledgements spend between the hosts, `waited` the time the newest one waited at
+  // the receiver; zero `fabric`: no sample.
+  void on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited);
+
   // Packets that may be in flight; below 1 only pacing holds the sender back.
   double limit(double congestion_window) const {
-    return std::min(congestion_window, static_cast<double>(credit_));
+    return std::min(congestion_window, static_cast<double>(std::max(credit_, reach_)));
   }
   // The same for the window's gate: one packet may always be in flight.
   double most(double congestion_window) const { return std::max(1.0, limit(congestion_window)); }
   std::uint32_t in_flight() const { return in_flight_; }
   std::uint8_t epoch() const { return epoch_; }
 
-  // The limit stopped the sender; asked and forgotten with each ACK.
-  void note_limited() { limited_ = true; }
+  // The sender is stopped. Whether congestion control stopped it since the last ACK is asked and
+  // forgotten with each: what the receiver's credit held back says nothing about the network.
+  void note_stopped(double congestion_window) {
+    limited_ = limited_ || in_flight_ >= congestion_window;
+  }
   bool take_limited() { return std::exchange(limited_, false); }
 
  private:
@@ -47,7 +63,12 @@ class SendWindow {
   std::uint32_t credit_ = 1;   // packets, as last granted
   std::uint32_t reserve_ = 1;  // what remains of it after a pause
   std::uint8_t epoch_ = 0;
+  std::uint32_t reach_ = 0;  // packets that the path holds besides what the buffers do
   bool limited_ = false;
+  RttEstimator fabric_;
+  Duration waited_{0};  // smallest of this round
+  Time round_ends_{};
+  std::array<std::uint32_t, 4> delivered_{};  // packets, in this round and the ones before
   Time last_sent_{};
 };
 

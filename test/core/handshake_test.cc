@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "wire/data_header.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -27,8 +28,9 @@ struct Scene {
     }
     return sizes;
   }
-  void welcome(Time now, std::uint32_t size, std::uint32_t peer_max) {
+  void welcome(Time now, std::uint32_t size, std::uint32_t peer_max, Time asked = t0) {
     wire::Welcome frame;
+    frame.echo = wire::wire_time(asked);
     frame.receiver_token = 33;
     frame.hello_bytes = size;
     frame.datagram_bytes_max = peer_max;
@@ -102,4 +104,19 @@ TEST_CASE("either side's wish for full checksums is enough") {
   frame.checksum = wire::ChecksumMode::kFull;
   s.handshake->on_welcome(Scene::t0, frame);
   CHECK(s.handshake->checksum() == wire::ChecksumMode::kFull);
+}
+
+TEST_CASE("the smallest time that an answer took stands for the round trip, within bounds") {
+  Scene s;
+  CHECK(s.handshake->round_trip() == 1ms);
+  s.welcome(Scene::t0 + 80ms, 1452, 8972);
+  CHECK(s.handshake->round_trip() >= 80ms);
+  CHECK(s.handshake->round_trip() < 80ms + 1us);  // stamps count in 128 ns
+  s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 40ms);
+  CHECK(s.handshake->round_trip() < 50ms + 1us);
+  s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 90ms);
+  CHECK(s.handshake->round_trip() == 1ms);
+  Scene late;
+  late.welcome(Scene::t0 + 5s, 1452, 8972);
+  CHECK(late.handshake->round_trip() == 1s);
 }

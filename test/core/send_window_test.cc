@@ -73,10 +73,93 @@ TEST_CASE("more settled than was in flight leaves nothing in flight") {
   CHECK(window.in_flight() == 0);
 }
 
-TEST_CASE("having been limited is told once") {
+TEST_CASE("what the credit stopped is not told to congestion control") {
   SendWindow window;
+  window.open(2, 0);
+  window.on_sent(t0);
+  window.on_sent(t0);
+  window.note_stopped(2.5);
   CHECK_FALSE(window.take_limited());
-  window.note_limited();
+  window.note_stopped(2);
   CHECK(window.take_limited());
   CHECK_FALSE(window.take_limited());
+}
+
+namespace {
+
+// Rounds of acknowledgements, as many packets in each as the window lets through.
+double limit_after(SendWindow& window, int rounds, Duration fabric, Duration waited) {
+  for (int round = 1; round <= rounds; ++round) {
+    const auto packets = static_cast<std::uint32_t>(window.limit(kWide));
+    window.on_delivered(t0 + round * fabric, packets, fabric, waited);
+  }
+  return window.limit(kWide);
+}
+
+}  // namespace
+
+TEST_CASE("on a long path what was read is granted twofold, up to a bound") {
+  SendWindow window;
+  window.open(1000, 0);
+  window.on_delivered(t0, 1500, 10ms, 100us);
+  CHECK(window.limit(kWide) == 3000);
+  window.on_delivered(t0 + 1s, 1 << 20, 10ms, 100us);
+  CHECK(window.limit(kWide) == 1 << 17);
+}
+
+TEST_CASE("a path of 100 ms and 10 Gbit/s is filled within ten round trips") {
+  SendWindow window;
+  window.open(1000, 0);
+  CHECK(limit_after(window, 10, 100ms, 100us) * 1024 >= 125e6);
+}
+
+TEST_CASE("on a path that the buffers cover the credit stays the limit") {
+  SendWindow window;
+  window.open(1000, 0);
+  // 4 variations of a constant sample vanish only by and by; 50 us and 4 x 25 us stay below 200 us.
+  CHECK(limit_after(window, 100, 50us, 10us) == 1000);
+}
+
+TEST_CASE("while packets wait long to be read only what was read is granted") {
+  SendWindow window;
+  window.open(1000, 0);
+  window.on_delivered(t0, 1500, 10ms, 1ms);
+  CHECK(window.limit(kWide) == 3000);
+  window.on_delivered(t0 + 1s, 2000, 10ms, 1ms + 1ns);
+  CHECK(window.limit(kWide) == 2000);
+}
+
+TEST_CASE("one slow round does not narrow the window, four do") {
+  SendWindow window;
+  window.open(100, 0);
+  window.on_delivered(t0, 1500, 10ms, 0us);
+  for (int round = 1; round <= 3; ++round) {
+    window.on_delivered(t0 + round * 1s, 100, 10ms, 0us);
+    CHECK(window.limit(kWide) == 3000);
+  }
+  window.on_delivered(t0 + 4s, 100, 10ms, 0us);
+  CHECK(window.limit(kWide) == 200);
+}
+
+TEST_CASE("the lease is longer by two round trips of the path") {
+  SendWindow window;
+  window.open(4, 0);
+  window.on_credit(1000, 1);
+  window.on_sent(t0);
+  window.on_settled(1);
+  window.on_delivered(t0 + 100ms, 1, 100ms, 0us);
+  window.on_burst(t0 + kWindowLease + 200ms);
+  CHECK(window.limit(kWide) == 1000);
+  window.on_burst(t0 + kWindowLease + 200ms + 1ns);
+  CHECK(window.limit(kWide) == 4);
+}
+
+TEST_CASE("after a pause nothing is left of a long path's window") {
+  SendWindow window;
+  window.open(4, 0);
+  window.on_credit(1000, 1);
+  limit_after(window, 5, 10ms, 0us);
+  REQUIRE(window.limit(kWide) > 1000);
+  window.on_burst(t0 + 10s);
+  CHECK(window.limit(kWide) == 4);
 }
