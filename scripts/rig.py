@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETNS = ROOT / "scripts" / "netns"
-BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers")
+BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers", "path_relay")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +31,10 @@ class Build:
     @property
     def tcp(self):
         return self.folder / "lib" / "libnccl-net-reftcp.so"
+
+    @property
+    def relay(self):
+        return self.folder / "bin" / "path_relay"
 
     def missing(self):
         return [str(p.relative_to(self.folder)) for p in (self.dlcp, self.plugin, self.tcp) if not p.exists()]
@@ -101,6 +105,53 @@ def netns(*arguments):
         raise RuntimeError(f"netns {' '.join(arguments)}: {done.stderr.strip()}")
 
 
+class RelayedPath:
+    """Two namespaces with test/rig/path_relay between them: a path with any delay, jitter, loss and rate, built on
+    entry and removed on exit. `report` is what the relay said of it at the end, or None."""
+
+    def __init__(self, build, prefix, *settings):
+        self.relay, self.prefix, self.settings = build.relay, prefix, settings
+        self.process = self.report = None
+
+    def __enter__(self):
+        self.remove()
+        try:
+            for host in (f"{self.prefix}0", f"{self.prefix}1"):
+                ip("netns", "add", host)
+                ip("-n", host, "link", "set", "lo", "up")
+            self.process = subprocess.Popen([str(self.relay), self.prefix, *self.settings], text=True,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                            start_new_session=True, preexec_fn=run_first)
+            if self.process.stdout.readline().strip() != "ready":
+                raise RuntimeError(self.process.communicate()[1].strip())
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def remove(self):
+        if self.process:
+            self.process.terminate()
+            output, _ = self.process.communicate()
+            with contextlib.suppress(json.JSONDecodeError):
+                self.report = json.loads(output)
+            self.process = None
+        for host in (f"{self.prefix}0", f"{self.prefix}1"):
+            subprocess.run(["ip", "netns", "del", host], capture_output=True, check=False)
+
+    def set(self, *settings):
+        netns("set", self.prefix, *settings)
+
+
+def ip(*arguments):
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+
+
 @contextlib.contextmanager
 def sysctl(path, value):
     """Sets /proc/sys/<path> for a while."""
@@ -120,6 +171,13 @@ def run_ahead():
         pathlib.Path("/proc/self/autogroup").write_text("-15")
     with contextlib.suppress(OSError):
         os.nice(-15)
+
+
+def run_first():
+    """In a child that stands for the network: it runs whenever it has something to do, as a network would."""
+    run_ahead()
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 def run_json(command, environment=None, timeout=120, show=False):
