@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/congestion.h"
 #include "util/time.h"
 #include "wire/control_frame.h"
 
@@ -25,8 +26,10 @@ struct Config {
   // A peer that says nothing for so long, while something is owed by it, is dead.
   Duration peer_timeout = 30s;
   wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
-  // Queueing delay that congestion control aims at, on top of the path's smallest delay.
-  Duration target_delay = 200us;
+  CongestionKind congestion = CongestionKind::kQueue;
+  // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
+  // suits the algorithm.
+  Duration target_delay{0};
   // Sent before the receiver is known to have posted a buffer, per connection; also what the
   // receiver keeps of such messages per connection (their total is bounded by unposted_pool_bytes).
   std::size_t eager_bytes = std::size_t{64} << 10;

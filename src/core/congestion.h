@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "util/time.h"
 
@@ -13,11 +14,13 @@ struct AckSample {
   Duration round_trip{0};        // smoothed, host delays included: the length of a round
   Duration fabric_delay_min{0};  // smallest sample in this ACK, host delays excluded; 0: none
   std::uint32_t acked_packets = 0;
-  std::uint32_t lost_packets = 0;     // to be sent again
-  std::uint32_t forgone_packets = 0;  // lost of licensed messages: not sent again so far
-  double loss_budget = 0;             // the share of packets that licences allow to lose
+  std::uint32_t lost_packets = 0;      // to be sent again
+  std::uint32_t spurious_packets = 0;  // reported lost earlier, and were not
+  std::uint32_t forgone_packets = 0;   // lost of licensed messages: not sent again so far
+  double loss_budget = 0;              // the share of packets that licences allow to lose
   std::uint32_t ce_marks = 0;
-  bool window_limited = false;  // the sender used all the window it had
+  // The congestion window stopped the sender, neither the receiver's credit nor want of data.
+  bool window_limited = false;
 };
 
 class CongestionControl {
@@ -30,5 +33,14 @@ class CongestionControl {
   virtual double window() const = 0;
   virtual bool in_slow_start() const = 0;
 };
+
+// The algorithms that a job can choose from (DLCP_CONGESTION).
+enum class CongestionKind : std::uint8_t {
+  kQueue,  // queue_congestion: measures base delay and jitter, keeps the queue short beside them
+  kDelay,  // delay_congestion: keeps the delay at a fixed target, for fabrics without jitter
+};
+
+// `target_delay`: queueing delay to aim at, 0: what suits the algorithm.
+std::unique_ptr<CongestionControl> make_congestion(CongestionKind kind, Duration target_delay);
 
 }  // namespace dlcp::core

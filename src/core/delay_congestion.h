@@ -1,8 +1,7 @@
 // Delay-based congestion control in the manner of Swift (SIGCOMM 2020): keep the queueing delay at
 // a target. Differences, and why:
 //  - decided once per round on the smallest delay of any path: one slow path is path_set's matter,
-//  a
-//    standing queue on all of them is congestion;
+//    a standing queue on all of them is congestion;
 //  - random loss does not slow the sender, only a loss rate above kLossTolerance does: on a lossy
 //    network the delay stays small, on a congested one it grows first;
 //  - what licensed traffic loses counts as loss, with a tolerance of half its budget where that is
@@ -16,6 +15,8 @@
 #include "core/congestion.h"
 
 namespace dlcp::core {
+
+inline constexpr Duration kDelayTarget = std::chrono::microseconds(200);
 
 class DelayCongestion final : public CongestionControl {
  public:

@@ -6,7 +6,6 @@
 
 #include "core/burst.h"
 #include "core/credit_pool.h"
-#include "core/delay_congestion.h"
 #include "core/departed.h"
 #include "wire/data_header.h"
 #include "wire/serial.h"
@@ -30,7 +29,7 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
       queue_(config.requests_max, config.eager_bytes, config.droppable_share),
       flight_(config.paths),
       paths_(config.paths, open.seed),
-      congestion_(std::make_unique<DelayCongestion>(config.target_delay)),
+      congestion_(make_congestion(config.congestion, config.target_delay)),
       liveness_(config.peer_timeout),
       probe_clock_(config.peer_timeout) {
   liveness_.expect(now, Liveness::Owes::kProgress);
@@ -143,6 +142,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     counters_.add(Counter::kSpuriousRetransmissions, needless);
     flight_.on_spurious(now, round_trip());
   }
+  sample.spurious_packets = needless;
   sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
   collect_losses(now, sample);
   sample.round_trip = round_trip();

@@ -62,9 +62,9 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.burst_packets_max = settings.burst_packets_max;
   config.peer_timeout = settings.peer_timeout;
   config.checksum = settings.checksum;
-  config.target_delay = settings.target_delay != Duration::zero()
-                            ? settings.target_delay
-                            : std::max(config.target_delay, limits.host_delay);
+  config.congestion = settings.congestion;
+  config.target_delay =
+      settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;
   config.eager_bytes = settings.eager_bytes;
   config.licence_bytes_min = settings.loss_bytes_min;
   config.plugin_version = DLCP_VERSION;

@@ -63,8 +63,15 @@ constexpr Knob kKnobs[] = {
     {"DLCP_SNDBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
      "send buffer of each socket; the kernel caps it at net.core.wmem_max",
      [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
+    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|delay",
+     "congestion control: `queue` measures each path's base delay and jitter and keeps the queue "
+     "short beside them; `delay` holds the delay at a fixed target, for fabrics without jitter",
+     [](Settings& s, const KnobValue& v) {
+       s.congestion = static_cast<core::CongestionKind>(v.integer);
+     }},
     {"DLCP_TARGET_DELAY", KnobType::kInteger, "us", "0", 1, 1000000, "auto", nullptr,
-     "queueing delay that congestion control aims at; auto: 200, over Soft-RoCE 10000",
+     "queueing delay that congestion control aims at; `queue` adds a share of base delay and "
+     "jitter; auto: 15, with `delay` 200, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) {
        s.target_delay = std::chrono::microseconds(static_cast<std::int64_t>(v.integer));
      }},

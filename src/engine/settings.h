@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/congestion.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "util/time.h"
@@ -31,7 +32,8 @@ struct Settings {
   wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
   std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
   std::size_t send_buffer_bytes = 0;
-  Duration target_delay{0};  // 0: what suits the datapath
+  core::CongestionKind congestion = core::CongestionKind::kQueue;
+  Duration target_delay{0};  // 0: what suits algorithm and datapath
   std::size_t eager_bytes = std::size_t{64} << 10;
   bool gso = true;
   bool gro = true;

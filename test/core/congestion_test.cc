@@ -1,5 +1,6 @@
+#include "core/congestion.h"
+
 #include "catch.h"
-#include "core/delay_congestion.h"
 #include "core/pacer.h"
 
 using namespace dlcp;
@@ -9,7 +10,7 @@ namespace {
 
 // Plays rounds of 1 ms in which a window of packets is acknowledged.
 struct Rounds {
-  Rounds() : control(200us) {}
+  explicit Rounds(CongestionKind kind) : owned(make_congestion(kind, 0us)), control(*owned) {}
   void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
@@ -34,30 +35,36 @@ struct Rounds {
       control.on_ack(sample);
     }
   }
-  DelayCongestion control;
+  std::unique_ptr<CongestionControl> owned;
+  CongestionControl& control;
   Time now = time_from_ns(0);
   bool limited = true;
 };
 
+// What holds for every algorithm.
+CongestionKind any_kind() {
+  return GENERATE(CongestionKind::kQueue, CongestionKind::kDelay);
+}
+
 }  // namespace
 
 TEST_CASE("the window doubles while the network is empty") {
-  Rounds r;
+  Rounds r(any_kind());
   const double before = r.control.window();
   r.play(3, 50us);
   CHECK(r.control.window() == Approx(8 * before));
 }
 
 TEST_CASE("the window does not grow for a sender that does not use it") {
-  Rounds r;
+  Rounds r(any_kind());
   r.limited = false;
   const double before = r.control.window();
   r.play(20, 50us);
   CHECK(r.control.window() == before);
 }
 
-TEST_CASE("a standing queue above the target cuts the window, at most by half a round") {
-  Rounds r;
+TEST_CASE("a queue above a fixed target cuts the window, at most by half a round") {
+  Rounds r(CongestionKind::kDelay);
   r.play(4, 50us);
   const double before = r.control.window();
   r.play(1, 50us + 200us + 100us);
@@ -68,7 +75,7 @@ TEST_CASE("a standing queue above the target cuts the window, at most by half a 
 }
 
 TEST_CASE("one percent of random loss leaves the window alone, ten percent do not") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(4, 50us);
   const double before = r.control.window();
   r.play(10, 50us, 0.01);
@@ -79,8 +86,9 @@ TEST_CASE("one percent of random loss leaves the window alone, ten percent do no
 }
 
 TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
-  Rounds few;
-  Rounds many;
+  const CongestionKind kind = any_kind();
+  Rounds few(kind);
+  Rounds many(kind);
   few.play(5, 50us);
   many.play(5, 50us);
   few.play(30, 50us, 0, 0.05);
@@ -89,7 +97,7 @@ TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
 }
 
 TEST_CASE("a stall leaves two packets and a quick way back") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(5, 50us);
   r.control.on_stall(r.now);
   CHECK(r.control.window() == 2);
@@ -98,7 +106,7 @@ TEST_CASE("a stall leaves two packets and a quick way back") {
 }
 
 TEST_CASE("the window never falls below a quarter packet") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(1, 50us);
   r.play(100, 100ms);
   CHECK(r.control.window() >= 0.25);
@@ -115,7 +123,7 @@ TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack o
 }
 
 TEST_CASE("losses within half of the budget do not slow a licensed sender, more of them do") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(3, 50us);
   const double before = r.control.window();
   r.play_licensed(50, 0.08, 0.2);
@@ -126,7 +134,7 @@ TEST_CASE("losses within half of the budget do not slow a licensed sender, more 
 }
 
 TEST_CASE("a small budget makes nobody slower than an exact sender, but careful") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(4, 50us);
   const double before = r.control.window();
   r.play_licensed(20, 0.02, 0.01);
@@ -137,7 +145,7 @@ TEST_CASE("a small budget makes nobody slower than an exact sender, but careful"
 }
 
 TEST_CASE("while licensed packets are lost no more is in flight than arrives, and a quarter") {
-  Rounds r;
+  Rounds r(any_kind());
   r.play(4, 50us);
   for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent
     r.now += 1ms;

@@ -1,0 +1,19 @@
+#include "core/congestion.h"
+
+#include "core/delay_congestion.h"
+#include "core/queue_congestion.h"
+
+namespace dlcp::core {
+
+std::unique_ptr<CongestionControl> make_congestion(CongestionKind kind, Duration target_delay) {
+  const bool given = target_delay > Duration::zero();
+  switch (kind) {
+    case CongestionKind::kDelay:
+      return std::make_unique<DelayCongestion>(given ? target_delay : kDelayTarget);
+    case CongestionKind::kQueue:
+      break;
+  }
+  return std::make_unique<QueueCongestion>(given ? target_delay : kQueueTarget);
+}
+
+}  // namespace dlcp::core

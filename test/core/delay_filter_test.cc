@@ -1,0 +1,80 @@
+#include "core/delay_filter.h"
+
+#include "catch.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr Duration kRound = 1ms;
+
+struct Delays {
+  void add(Duration sample, int times = 1) {
+    for (int i = 0; i < times; ++i)
+      base.add(now += kRound, sample, kRound);
+  }
+  BaseDelay base;
+  Time now = time_from_ns(0);
+};
+
+}  // namespace
+
+TEST_CASE("one sample that is too small does not move the base delay, a second does") {
+  Delays d;
+  d.add(200us, 8);
+  d.add(1us);
+  CHECK(d.base.value() == 200us);
+  d.add(150us);
+  CHECK(d.base.value() == 150us);
+}
+
+TEST_CASE("two wrong samples that are eight apart are single ones") {
+  Delays d;
+  d.add(200us, 8);
+  d.add(1us);
+  d.add(200us, 7);
+  d.add(1us);
+  CHECK(d.base.value() == 200us);
+}
+
+TEST_CASE("before eight samples are there the base delay is not judged to be below the first") {
+  Delays d;
+  d.add(200us);
+  d.add(1us, 6);
+  CHECK(d.base.value() == 200us);
+  d.add(100us);
+  CHECK(d.base.value() == 1us);
+}
+
+TEST_CASE("a base delay that has grown is believed after two epochs at the latest") {
+  Delays d;
+  d.add(200us, 8);
+  d.add(300us, 499);  // an epoch lasts at least half a second
+  CHECK(d.base.value() == 200us);
+  d.add(300us, 500);
+  CHECK(d.base.value() == 300us);
+}
+
+TEST_CASE("a restarted base delay forgets what was") {
+  Delays d;
+  d.add(200us, 8);
+  d.base.restart(2ms);
+  d.add(2ms, 8);
+  CHECK(d.base.value() == 2ms);
+}
+
+TEST_CASE("the spread of uniform jitter is found, a standing delay has none") {
+  Jitter uniform;
+  Jitter none;
+  Rng rng(1);
+  double sum = 0;
+  for (int i = 0; i < 4000; ++i) {
+    uniform.add(1ms + Duration(static_cast<std::int64_t>(rng.unit() * 100e3)));
+    if (i >= 1000) sum += static_cast<double>(uniform.spread().count()) / 3000;
+    none.add(i < 10 ? 1ms : 5ms);
+  }
+  CHECK(sum == Approx(100e3).epsilon(0.05));
+  CHECK(none.spread() < 100ns);
+}

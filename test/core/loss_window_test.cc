@@ -1,0 +1,58 @@
+#include "core/loss_window.h"
+
+#include "catch.h"
+
+using namespace dlcp::core;
+
+TEST_CASE("a loss rate is exceeded by two standard deviations and a packet, not before") {
+  LossWindow window;
+  window.add(91, 9);  // 2% of 100 and 2 x sqrt(2) and 1 are 5.8
+  CHECK(window.exceeds(0.02));
+  window.clear();
+  window.add(95, 5);
+  CHECK_FALSE(window.exceeds(0.02));
+  CHECK(window.share() == 0.05);
+}
+
+TEST_CASE("one or two losses convict nobody, however small the window") {
+  LossWindow window;
+  window.add(0, 1);
+  CHECK_FALSE(window.exceeds(0.02));
+  window.add(7, 1);
+  CHECK_FALSE(window.exceeds(0.02));
+}
+
+TEST_CASE("small and large windows with the same loss are judged alike") {
+  LossWindow small;
+  LossWindow large;
+  int small_at = 0;
+  int large_at = 0;
+  for (int packets = 10; packets <= 2000 && small_at == 0; packets += 10) {
+    small.add(9, 1);
+    if (small.exceeds(0.02)) small_at = packets;
+  }
+  for (int packets = 100; packets <= 2000 && large_at == 0; packets += 100) {
+    large.add(90, 10);
+    if (large.exceeds(0.02)) large_at = packets;
+  }
+  CHECK(small_at == 40);
+  CHECK(large_at == 100);  // its first round
+}
+
+TEST_CASE("losses that were none are given back") {
+  LossWindow window;
+  window.add(80, 20);
+  CHECK(window.exceeds(0.02));
+  window.add(20, -18);
+  CHECK_FALSE(window.exceeds(0.02));
+  window.add(0, -50);
+  CHECK(window.share() == 0);
+}
+
+TEST_CASE("what is older than a few hundred packets is forgotten") {
+  LossWindow window;
+  window.add(100, 8);
+  for (int i = 0; i < 10; ++i)
+    window.add(128, 0);
+  CHECK(window.share() < 0.001);
+}
