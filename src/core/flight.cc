@@ -10,12 +10,17 @@ namespace {
 // One path normally keeps order, so its window is a share of the round trip, within these bounds.
 constexpr Duration kSamePathFloor = 20us;
 constexpr Duration kSamePathCeiling = 20ms;
+// However late packets have been: a loss is worth so many round trips of waiting, and no more time.
+constexpr int kLateRoundsMost = 2;
+constexpr Duration kLateMost = 500ms;
 // Paths differ in delay, and a receiver reads its sockets one after the other.
 constexpr Duration kGraceMax = 1ms;
 constexpr double kReorderingMax = 1.0;
 constexpr double kReorderingLeast = 0.125;
 constexpr Duration kGraceLeast = 500us;
 constexpr int kForgetRounds = 16;
+constexpr int kEpochRounds = 64;
+constexpr Duration kEpochLeast = 100ms;  // what makes packets late is seldom over sooner
 
 }  // namespace
 
@@ -56,12 +61,14 @@ void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at) 
 }
 
 // RACK's time: when the acknowledgement of this packet would have come, plus the reordering window.
-bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, const Record& record) {
+bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record) {
   Time due = kNever;
   if (sequence < path.delivered_below) {
+    record.passed = true;
     due = record.sent_at + path.newest.took + same_path_window_;
   }
   if (record.sent_at < newest_.sent_at) {
+    record.passed_across = true;
     due = std::min(due, record.sent_at + newest_.took + cross_path_window_);
   }
   if (due <= now) return true;
@@ -69,10 +76,13 @@ bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, const Reco
   return false;
 }
 
-void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
-                         std::vector<Loss>& out) {
-  deadline_ = kNever;
-  if (records_ == 0) return;
+// A packet that one acknowledgement passed over and a later one brought.
+void Flight::arrived_late(Time now, const Path& path, const Record& record) {
+  if (record.passed) on_path_.add(now - record.sent_at - path.newest.took);
+  if (record.passed_across) across_.add(now - record.sent_at - newest_.took);
+}
+
+void Flight::set_windows(Time now, const RttEstimator& rtt) {
   const Duration round = rtt.smoothed_or(1ms);
   if (now - widen_again_at_ > kForgetRounds * round) {
     // Nothing was too hasty for long: be a little quicker again.
@@ -80,9 +90,24 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
     grace_ = std::max(kGraceLeast, grace_ / 2);
     reordering_ = std::max(kReorderingLeast, reordering_ / 2);
   }
+  if (now >= epoch_ends_) {
+    epoch_ends_ = now + std::max<Duration>(kEpochRounds * round, kEpochLeast);
+    on_path_.end_epoch();
+    across_.end_epoch();
+  }
   const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
-  same_path_window_ = std::clamp(share, kSamePathFloor, kSamePathCeiling);
-  cross_path_window_ = std::max({round / 4, 4 * rtt.variation(), grace_});
+  const Duration most = std::min<Duration>(kLateRoundsMost * round, kLateMost);
+  same_path_window_ = std::max(std::clamp(share, kSamePathFloor, kSamePathCeiling),
+                               std::min(on_path_.allowance(), most));
+  cross_path_window_ =
+      std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
+}
+
+void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
+                         std::vector<Loss>& out) {
+  deadline_ = kNever;
+  if (records_ == 0) return;
+  set_windows(now, rtt);
   for (std::size_t index = 0; index < paths_.size(); ++index) {
     Path& path = paths_[index];
     for (std::size_t i = 0; i < path.records.size(); ++i) {
@@ -93,6 +118,8 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
       if (!queue.is_acked(record.chunk)) {
         if (!lost(now, path, sequence, record)) continue;
         out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at});
+      } else {
+        arrived_late(now, path, record);
       }
       record.settled = true;
       --records_;

@@ -6,11 +6,17 @@
 //  - a packet is lost when any path has delivered one sent later and a longer, cross-path grace is
 //  over.
 // Counting duplicate acknowledgements would be wrong under spraying and is not done.
+//
+// How long to wait is learnt from evidence: a packet that was passed over and then acknowledged
+// after all shows how late packets can be, and a needless retransmission that the wait was too
+// short. Where neither happens, losses are found within an eighth of the round trip.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/rtt.h"
@@ -56,6 +62,17 @@ class Flight {
     ChunkRef chunk;
     Time sent_at;
     bool settled = false;  // acknowledged, or declared lost
+    bool passed = false;   // a later one of its path was known to have arrived when it was not
+    bool passed_across = false;  // the same of any path
+  };
+  // How late packets were that arrived after all, as the most of the last one to two epochs.
+  struct Lateness {
+    Duration now{0};
+    Duration before{0};
+    void add(Duration late) { now = std::max(now, late); }
+    void end_epoch() { before = std::exchange(now, Duration(0)); }
+    // With a margin, as the latest is still to come.
+    Duration allowance() const { return std::max(now, before) * 5 / 4; }
   };
   // The newest send time known to be delivered, and how long it took to learn of it.
   struct Delivery {
@@ -71,13 +88,17 @@ class Flight {
     RingQueue<Record> records;
   };
 
-  bool lost(Time now, const Path& path, std::uint64_t sequence, const Record& record);
+  bool lost(Time now, const Path& path, std::uint64_t sequence, Record& record);
+  void arrived_late(Time now, const Path& path, const Record& record);
+  void set_windows(Time now, const RttEstimator& rtt);
 
   std::vector<Path> paths_;
   std::size_t records_ = 0;    // not settled
   double reordering_ = 0.125;  // share of the round trip that one path may reorder by
   Duration grace_ = std::chrono::microseconds(500);  // least cross_path_window_
-  Time judged_across_at_{};                          // the last loss decided by comparing paths
+  Lateness on_path_;
+  Lateness across_;
+  Time epoch_ends_{};
   Time widen_again_at_{};
   Duration same_path_window_{0};
   Duration cross_path_window_{0};

@@ -119,3 +119,70 @@ TEST_CASE("a needless retransmission doubles the reordering window") {
   s.losses(t0 + 1ms);
   CHECK(s.flight.deadline() == t0 + 1ms + 250us);
 }
+
+namespace {
+
+// Packets 0 and 1 leave on one path at `at`; the second is reported after 1 ms, the first `late`
+// after that.
+void overtake(Scene& s, Time at, Duration late) {
+  const auto base = *s.queue.next();
+  s.send(at, 0);
+  const auto sequence = s.send(at, 0);
+  s.receive(base.chunk + 1);
+  s.flight.on_report(at + 1ms, 0, sequence, at);
+  s.losses(at + 1ms);
+  s.receive(base.chunk);
+  s.losses(at + 1ms + late);
+}
+
+// When the loss of a packet that was overtaken now would be declared.
+Duration window_at(Scene& s, Time at) {
+  const auto base = *s.queue.next();
+  s.send(at, 0);
+  const auto sequence = s.send(at, 0);
+  s.receive(base.chunk + 1);
+  s.flight.on_report(at + 1ms, 0, sequence, at);
+  CHECK(s.losses(at + 1ms).empty());
+  return s.flight.deadline() - (at + 1ms);
+}
+
+}  // namespace
+
+TEST_CASE("a packet that was late and came shows how long to wait, with a margin of a quarter") {
+  Scene s;
+  overtake(s, t0, 120us);  // within the window of 125 us
+  CHECK(window_at(s, t0 + 10ms) == 150us);
+}
+
+TEST_CASE("how late packets were is forgotten within two epochs, not within one") {
+  Scene s;
+  overtake(s, t0, 120us);  // the epoch ends 100 ms after the first judgement
+  Scene other = s;
+  CHECK(window_at(s, t0 + 99ms) == 150us);
+  other.losses(t0 + 200ms);
+  overtake(other, t0 + 201ms, 20us);
+  CHECK(window_at(other, t0 + 302ms) == 125us);
+}
+
+TEST_CASE("packets that an acknowledgement brings together are not late, however far apart sent") {
+  Scene s;
+  s.send(t0, 0);
+  const auto sequence = s.send(t0 + 500us, 0);
+  s.receive(0);
+  s.receive(1);
+  s.flight.on_report(t0 + 1500us, 0, sequence, t0 + 500us);
+  s.losses(t0 + 1500us);
+  CHECK(window_at(s, t0 + 10ms) == 125us);
+}
+
+TEST_CASE("no lateness makes a loss wait for more than two round trips") {
+  Scene s;
+  for (int i = 0; i < 3; ++i)
+    s.flight.on_spurious(t0 + i * 1ms, 1ms);  // the window is a round trip now
+  overtake(s, t0 + 3ms, 960us);
+  CHECK(window_at(s, t0 + 10ms) == 1200us);
+  overtake(s, t0 + 20ms, 1190us);
+  overtake(s, t0 + 30ms, 1480us);
+  overtake(s, t0 + 40ms, 1840us);
+  CHECK(window_at(s, t0 + 50ms) == 2ms);
+}

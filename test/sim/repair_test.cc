@@ -1,0 +1,89 @@
+// What is taken for lost: late packets should not be, lost ones should be soon.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "catch.h"
+#include "seeds.h"
+#include "world.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+
+namespace {
+
+struct Outcome {
+  double needless = 0;       // retransmissions, of the packets sent
+  double retransmitted = 0;  // the same, needed or not
+  double p999_rounds = 0;    // of the times of messages, in round trips
+};
+
+struct Setting {
+  Duration round_trip = 50us;
+  Duration jitter{0};  // of each frame, each way; frames overtake each other
+  double drop = 0;     // of the data
+  std::size_t message_bytes = 64 << 10;
+  std::size_t messages_at_once = 1;
+  Duration length = 1s;
+};
+
+Outcome run(const Setting& setting, std::uint64_t seed) {
+  WorldConfig config;
+  const LinkConfig link{.rate = 10'000'000'000, .delay = setting.round_trip / 4};
+  config.network = single_switch(2, {.link = link});
+  config.network.seed = config.seed = seed;
+  config.core.requests_max = setting.messages_at_once;
+  World world(std::move(config));
+  for (HostIndex host : {0u, 1u}) {
+    LinkFaults faults{.drop = host == 0 ? setting.drop : 0};
+    if (setting.jitter > Duration(0)) {
+      faults.reorder = 1;
+      faults.reorder_delay = setting.jitter;
+    }
+    world.network().host(host).nic().link().set_faults(faults);
+  }
+  const auto flow = world.open_flow(0, 1);
+  for (int k = 0; k < 10'000; ++k)
+    world.transfer(flow, setting.message_bytes);
+  world.run_for(setting.length);
+  std::vector<double> times;
+  for (const auto& message : world.flow(flow).messages) {
+    if (!message.receive_done) break;
+    times.push_back(static_cast<double>((message.done_at - message.send_posted_at).count()) /
+                    static_cast<double>(setting.round_trip.count()));
+  }
+  std::sort(times.begin(), times.end());
+  const auto sent = static_cast<double>(world.sum(core::Counter::kPacketsSent));
+  return {static_cast<double>(world.sum(core::Counter::kSpuriousRetransmissions)) / sent,
+          static_cast<double>(world.sum(core::Counter::kPacketsRetransmitted)) / sent,
+          times.empty() ? 0 : times[times.size() * 999 / 1000]};
+}
+
+}  // namespace
+
+TEST_CASE("jitter that reorders makes few retransmissions needless, whatever its size") {
+  for (const Duration base : {Duration(200us), Duration(2ms), Duration(20ms)}) {
+    for (const int halves : {1, 4}) {
+      const Outcome outcome = run({.round_trip = base,
+                                   .jitter = base * halves / 4,
+                                   .message_bytes = 1 << 20,
+                                   .messages_at_once = 8,
+                                   .length = 400 * base},
+                                  1);
+      fmt::print("base {} us, jitter {:.1f} of it in all: {:.4f} needless, {:.4f} sent again\n",
+                 base.count() / 1000, halves / 2.0, outcome.needless, outcome.retransmitted);
+      CHECK(outcome.needless <= 0.01);
+    }
+  }
+}
+
+TEST_CASE("on a quiet network a loss costs hardly more than the round trip it must") {
+  for_each_seed(3, [](std::uint64_t seed) {
+    const Outcome outcome = run({.drop = 0.001, .length = 500ms}, seed);
+    fmt::print("0.1% loss: p99.9 {:.2f} round trips, {:.5f} needless\n", outcome.p999_rounds,
+               outcome.needless);
+    CHECK(outcome.needless <= 0.0005);
+  });
+}
