@@ -1,0 +1,65 @@
+// The sum of |g| over elements that lie in a row, in the form that every processor can run, and the
+// shape that the forms for vectors (magnitude_avx2.h, magnitude_neon.h) share with it: a function
+// per type. Several sums run side by side, as one would wait for the latency of each addition; NaN
+// and infinities come through a sum by themselves, so nothing is tested per element.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "gradient/magnitude.h"
+
+namespace dlcp::gradient {
+
+inline constexpr std::uint32_t kMagnitudeBits = 0x7fff'ffff;  // of a float32: all but the sign
+
+// Exponents are biased by 15 and 127; the product makes up for it, for subnormals too.
+inline float half_magnitude(std::uint16_t half) {
+  const std::uint32_t bits = half & 0x7fffu;
+  const float finite = std::bit_cast<float>(bits << 13) * 0x1p112f;
+  return bits < 0x7c00 ? finite : kPriceless;  // an infinity or a NaN
+}
+
+template <ElementType type>
+float magnitude_at(const std::byte* at) {
+  if constexpr (type == ElementType::kFloat32) {
+    std::uint32_t word;
+    std::memcpy(&word, at, sizeof word);
+    return std::bit_cast<float>(word & kMagnitudeBits);
+  } else {
+    std::uint16_t word;
+    std::memcpy(&word, at, sizeof word);
+    if constexpr (type == ElementType::kFloat16) return half_magnitude(word);
+    return std::bit_cast<float>(static_cast<std::uint32_t>(word & 0x7fffu) << 16);
+  }
+}
+
+template <ElementType type>
+float sum_portable(const std::byte* at, std::size_t count) {
+  constexpr std::size_t kSums = 8;
+  constexpr std::size_t kBytes = element_bytes(type);
+  std::array<float, kSums> sums{};
+  for (; count >= kSums; count -= kSums, at += kSums * kBytes) {
+    for (std::size_t i = 0; i < kSums; ++i)
+      sums[i] += magnitude_at<type>(at + i * kBytes);
+  }
+  float sum = 0;
+  for (; count > 0; --count, at += kBytes)
+    sum += magnitude_at<type>(at);
+  for (const float part : sums)
+    sum += part;
+  return sum;
+}
+
+using Sum = float (*)(const std::byte* at, std::size_t count);
+struct Sums {  // one per type
+  Sum float32;
+  Sum float16;
+  Sum bfloat16;
+};
+inline constexpr Sums kPortableSums{sum_portable<ElementType::kFloat32>,
+                                    sum_portable<ElementType::kFloat16>,
+                                    sum_portable<ElementType::kBfloat16>};
+
+}  // namespace dlcp::gradient
