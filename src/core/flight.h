@@ -30,8 +30,9 @@ class Flight {
  public:
   explicit Flight(std::size_t paths) : paths_(paths) {}
 
-  // Numbers the packet on its path and keeps its record.
-  std::uint32_t on_sent(Time now, std::uint8_t path, ChunkRef chunk);
+  // Numbers the packet on its path and keeps its record. Of a chunk sent in pieces the last is
+  // judged (`ends`): by then the others have had their chance, and the chunk is sent again whole.
+  std::uint32_t on_sent(Time now, std::uint8_t path, ChunkRef chunk, bool ends = true);
 
   // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if never sent.
   bool on_report(Time now, std::uint8_t path, std::uint32_t sequence, Time sent_at);

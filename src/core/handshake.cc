@@ -1,7 +1,9 @@
 #include "core/handshake.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "core/packet_size.h"
 #include "wire/data_header.h"
 
 namespace dlcp::core {
@@ -17,10 +19,7 @@ constexpr unsigned kPatience = 4;
 // everything: a job opens thousands of connections at once, and nearly all of them pass at full
 // size.
 constexpr std::uint32_t kSafeDatagram = 1452;
-// Datagrams that fit common MTUs (9000, 4200, 1500, 1280) under IPv6, the larger header, and a last
-// resort.
-constexpr std::uint32_t kDatagramLeast = 548;
-constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, kDatagramLeast};
+constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 }  // namespace
 

@@ -39,7 +39,7 @@ class Liveness {
   // peer is asked before it is judged.
   void on_pause(Time now, Duration length);
 
-  Owes owes() const { return owes_; }
+  bool owes_progress() const { return owes_ == Owes::kProgress; }
   // When verdict() changes if nothing else happens; kNever while nothing is owed.
   Time deadline() const;
   Verdict verdict(Time now) const;

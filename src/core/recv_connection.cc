@@ -165,6 +165,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
     counters_.add(Counter::kDroppedPayloadCrc);
     return;
   }
+  const std::size_t placed_before = placements.size();
   const auto verdict = queue_.on_data(data.header, data.payload, placements);
   if (verdict == RecvQueue::Verdict::kOutOfWindow) {
     counters_.add(Counter::kDroppedOutOfWindow);
@@ -182,11 +183,15 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
       [[fallthrough]];
     case RecvQueue::Verdict::kPlaced:
       counters_.add(Counter::kPacketsReceived);
-      counters_.add(Counter::kBytesReceived, data.payload.size());
+      for (std::size_t i = placed_before; i < placements.size(); ++i)
+        counters_.add(Counter::kBytesReceived, placements[i].payload.size());
       break;
     case RecvQueue::Verdict::kDuplicate:
       counters_.add(Counter::kDuplicates);
       ++duplicates_;
+      break;
+    case RecvQueue::Verdict::kRepeated:
+      counters_.add(Counter::kDuplicates);
       break;
     case RecvQueue::Verdict::kLate:
       counters_.add(Counter::kLatePackets);
@@ -225,7 +230,8 @@ void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathInde
   heard(now);
   reply_path_ = path;  // the last one's way back may be what is broken
   if (!started_) return;
-  probe_to_answer_ = probe.echo;
+  // Of several sizes that come together the largest is the one to answer.
+  if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
   ack_clock_.at_once(now);
 }
 
@@ -277,7 +283,7 @@ bool RecvConnection::build_ack(Time now) {
   ack_.window_packets = grant_.window;
   ack_.window_epoch = grant_.epoch;
   ack_.answers_probe = probe_to_answer_.has_value();
-  ack_.probe_echo = probe_to_answer_.value_or(0);
+  ack_.probe_echo = probe_to_answer_ ? probe_to_answer_->echo : 0;
   probe_to_answer_.reset();
   ack_.duplicates = duplicates_;
   constexpr std::size_t kPathReportsMax = 32;

@@ -91,7 +91,7 @@ class RecvConnection {
 
   std::optional<wire::Welcome> welcome_due_;
   bool started_due_ = false;
-  std::optional<std::uint32_t> probe_to_answer_;
+  std::optional<wire::Probe> probe_to_answer_;
   AckClock ack_clock_;
   std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
   wire::Ack ack_;

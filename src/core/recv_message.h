@@ -9,6 +9,7 @@
 
 #include "core/endpoint_types.h"
 #include "core/lossy_receive.h"
+#include "core/partial_chunks.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
@@ -30,7 +31,8 @@ struct RecvMessage {
   Bitmap present;
   std::uint32_t lost_bytes = 0;
   std::vector<std::byte> early;
-  std::unique_ptr<LossyReceive> lossy;  // of messages that may lose something
+  std::unique_ptr<PartialChunks> partial;  // of messages that come in smaller packets than agreed
+  std::unique_ptr<LossyReceive> lossy;     // of messages that may lose something
 
   bool complete() const { return started && received == chunks; }
 };

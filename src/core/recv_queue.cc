@@ -53,13 +53,13 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   // A sender has at most as many messages open as we accept receives.
   if (number - first_ >= 2 * requests_max_) return Verdict::kOutOfWindow;
   const std::uint32_t chunk = header.offset / payload_bytes_;
-  const std::size_t expected =
-      header.offset < header.message_bytes
-          ? std::min<std::size_t>(payload_bytes_, header.message_bytes - header.offset)
-          : 0;
-  const bool sound = header.offset % payload_bytes_ == 0 && payload.size() == expected &&
+  const std::uint32_t begin = header.offset % payload_bytes_;
+  const std::size_t left =
+      std::size_t{header.message_bytes} - std::min(header.message_bytes, header.offset - begin);
+  const std::size_t expected = std::min<std::size_t>(payload_bytes_, left);
+  const bool whole = begin == 0 && payload.size() == expected &&
                      (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
-  if (!sound) return Verdict::kOutOfWindow;
+  if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Verdict::kOutOfWindow;
 
   while (messages_.size() <= number - first_)
     messages_.push_back({});
@@ -68,7 +68,8 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
     return Verdict::kOutOfWindow;
   }
   if (message.present.test(chunk)) {
-    return may_be_given_up(header) ? Verdict::kLate : Verdict::kDuplicate;
+    if (may_be_given_up(header)) return Verdict::kLate;
+    return whole ? Verdict::kDuplicate : Verdict::kRepeated;
   }
   const bool posted = message.posted;
   std::byte* base = message.buffer.data();
@@ -84,16 +85,27 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
     }
     base = message.early.data();
   }
-  message.present.set(chunk);
-  ++message.received;
-  message.highest = std::max(message.highest, chunk);
-  if (!payload.empty()) {
+  if (!whole || (message.partial && message.partial->contains(chunk))) {
+    if (!message.partial) message.partial = std::make_unique<PartialChunks>();
+    const auto fresh = message.partial->add(chunk, static_cast<std::uint32_t>(expected), begin,
+                                            begin + static_cast<std::uint32_t>(payload.size()));
+    for (const PartialChunks::Run& run : fresh) {
+      placements.push_back({base + header.offset - begin + run.begin,
+                            payload.subspan(run.begin - begin, run.end - run.begin), 0});
+    }
+    if (fresh.empty()) return Verdict::kRepeated;
+    if (!message.partial->whole(chunk)) return posted ? Verdict::kPlaced : Verdict::kKept;
+    message.partial->erase(chunk);
+  } else if (!payload.empty()) {
     // Written field by field: read back in larger pieces than it was written, it would wait for all
     // stores before it, which are those of the copy to memory that nobody has touched for a while.
     Placement& placement = placements.emplace_back();
     placement.destination = base + header.offset;
     placement.payload = payload;
   }
+  message.present.set(chunk);
+  ++message.received;
+  message.highest = std::max(message.highest, chunk);
   if (message.complete()) settle();
   return posted ? Verdict::kPlaced : Verdict::kKept;
 }
@@ -116,21 +128,36 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer, const Licen
     overflow_ = Overflow{message.bytes, buffer.size()};
     return;
   }
-  if (!message.early.empty()) {
-    // Runs of chunks that are there become one copy each.
-    for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
-      const std::size_t end = message.present.next_clear(begin);
-      const std::size_t from = begin * payload_bytes_;
-      const std::size_t to = std::min<std::size_t>(end * payload_bytes_, message.bytes);
-      placements.push_back(
-          {buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
-      begin = message.present.next_set(end);
-    }
-    pool_.bytes_used -= message.early.size();
-    copied_.push_back(std::move(message.early));
-    message.early = {};
-  }
+  if (!message.early.empty()) hand_over_early(message, placements);
   if (message.complete()) settle();
+}
+
+// What of the message is kept here goes to its buffer.
+void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& placements) {
+  const auto hand_over = [&](std::size_t from, std::size_t to) {
+    placements.push_back(
+        {message.buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
+  };
+  // Runs of chunks that are there become one copy each.
+  for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
+    const std::size_t end = message.present.next_clear(begin);
+    hand_over(begin * payload_bytes_, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    begin = message.present.next_set(end);
+  }
+  if (message.partial) {
+    message.partial->for_each([&](std::uint32_t chunk) {
+      const std::size_t at = std::size_t{chunk} * payload_bytes_;
+      for (const auto& run : message.partial->present(chunk, chunk_bytes(message, chunk)))
+        hand_over(at + run.begin, at + run.end);
+    });
+  }
+  pool_.bytes_used -= message.early.size();
+  copied_.push_back(std::move(message.early));
+  message.early = {};
+}
+
+std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const {
+  return std::min(payload_bytes_, message.bytes - chunk * payload_bytes_);
 }
 
 // Reports what is complete, in whatever order, and lets go of the front.

@@ -45,6 +45,7 @@ class RecvQueue {
     kPlaced,       // new: a placement was appended (none for an empty message)
     kKept,         // the same, into memory of ours: its receive is not posted yet
     kDuplicate,    // held already, or its message is complete
+    kRepeated,     // the same, of a piece of a chunk: who misses one piece is sent all
     kLate,         // the same, of a licensed message: it may have been given up
     kNoRoom,       // not posted and no room to keep it; the sender will send it again
     kOutOfWindow,  // a message number or offset that cannot be
@@ -89,6 +90,8 @@ class RecvQueue {
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   bool start(RecvMessage& message, std::uint32_t bytes);
   bool make_room(RecvMessage& message);
+  std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const;
+  void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
   void settle();
   // Bytes that are missing; with `placements` they are filled, and `holes` names them.
   std::size_t fill_holes(RecvMessage& message, std::vector<Placement>* placements,

@@ -31,15 +31,29 @@ bool RecvQueue::on_sent_once(const wire::SentOnce& frame) {
 std::size_t RecvQueue::fill_holes(RecvMessage& message, std::vector<Placement>* placements,
                                   std::vector<wire::Hole>* holes) {
   std::size_t bytes = 0;
+  const auto fill = [&](std::size_t from, std::size_t to) {
+    bytes += to - from;
+    if (placements == nullptr || from == to) return;
+    Placement& placement = placements->emplace_back();
+    placement.destination = message.buffer.data() + from;
+    placement.zeros = to - from;
+  };
   for (std::size_t begin = message.present.next_clear(0); begin < message.chunks;) {
     const std::size_t end = message.present.next_set(begin);
-    const std::size_t from = begin * payload_bytes_;
-    const std::size_t to = std::min<std::size_t>(end * payload_bytes_, message.bytes);
-    bytes += to - from;
+    std::size_t from = begin * payload_bytes_;
+    // Of chunks that came in pieces only what is missing: no byte is written twice.
+    for (std::size_t chunk = begin; message.partial && chunk < end; ++chunk) {
+      const auto number = static_cast<std::uint32_t>(chunk);
+      if (!message.partial->contains(number)) continue;
+      const std::size_t at = chunk * payload_bytes_;
+      fill(from, at);
+      const std::uint32_t size = chunk_bytes(message, number);
+      for (const auto& run : message.partial->missing(number, size))
+        fill(at + run.begin, at + run.end);
+      from = at + size;
+    }
+    fill(from, std::min<std::size_t>(end * payload_bytes_, message.bytes));
     if (placements != nullptr) {
-      Placement& placement = placements->emplace_back();
-      placement.destination = message.buffer.data() + from;
-      placement.zeros = to - from;
       holes->push_back(
           {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
       for (std::size_t chunk = begin; chunk < end; ++chunk)

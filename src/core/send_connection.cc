@@ -31,7 +31,7 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
       paths_(config.paths, open.seed),
       congestion_(make_congestion(config.congestion, config.target_delay)),
       liveness_(config.peer_timeout),
-      probe_clock_(config.peer_timeout) {
+      prober_(config.peer_timeout) {
   liveness_.expect(now, Liveness::Owes::kProgress);
 }
 
@@ -58,7 +58,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
 
 void SendConnection::heard(Time now) {
   liveness_.on_heard(now);
-  probe_clock_.on_answer();
+  prober_.clock().on_answer();
 }
 
 void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
@@ -79,6 +79,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   heard(now);
   handshake_.on_started();
   queue_.set_payload_bytes(handshake_.payload_bytes());
+  prober_.size().agree(handshake_.payload_bytes());
   queue_.set_posted(started.posted);
   window_.open(started.window_packets, started.window_epoch);
   watch(now);
@@ -120,14 +121,14 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   counters_.add(Counter::kAcksReceived);
   // A path that has just carried a question and its answer is the one to try when others fail.
   const bool after_silence =
-      probe_clock_.unanswered() > 1 || probe_clock_.fruitless() >= ProbeClock::kStalledAfter;
+      prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   heard(now);
   AckSample sample{.now = now};
   const Delays delays = read_paths(now, ack, arrived_at, sample);
   if (ack.answers_probe) {
-    paths_.on_answered(static_cast<std::uint8_t>(ack.probe_echo & 0xff), after_silence);
-    flight_.on_probe_answered(now, static_cast<std::uint8_t>(ack.probe_echo & 0xff),
-                              wire::from_wire_time(ack.probe_echo >> 8 << 8, now));
+    const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
+    paths_.on_answered(answer.path, after_silence);
+    flight_.on_probe_answered(now, answer.path, answer.asked_at);
   }
   const bool posted = queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
   window_.on_credit(ack.window_packets, ack.window_epoch);
@@ -150,8 +151,8 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
   if (sample.acked_packets > 0) liveness_.on_progress(now);
-  if (sample.acked_packets > 0 || posted) probe_clock_.on_progress();
-  if (window_.in_flight() == 0) probe_clock_.postpone();
+  if (sample.acked_packets > 0 || posted) prober_.on_progress();
+  if (window_.in_flight() == 0) prober_.clock().postpone();
   watch(now);
 }
 
@@ -183,6 +184,7 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     // The peer accepted, and closed before its STARTED got through: that will not be said again.
     handshake_.on_started();
     queue_.set_payload_bytes(handshake_.payload_bytes());
+    prober_.size().agree(handshake_.payload_bytes());
   }
   SendQueue::Acked acked;
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
@@ -214,11 +216,11 @@ void SendConnection::watch(Time now) {
   if (!open()) return;
   if (peer_closed_ || queue_.empty()) {
     liveness_.expect(now, Liveness::Owes::kNothing);
-    probe_clock_.stop();
+    prober_.clock().stop();
     return;
   }
   liveness_.expect(now, queue_.is_posted() ? Liveness::Owes::kProgress : Liveness::Owes::kWord);
-  probe_clock_.run(now, probe_terms());
+  prober_.clock().run(now, probe_terms());
 }
 
 void SendConnection::give_up(Liveness::Verdict verdict) {
@@ -235,7 +237,7 @@ void SendConnection::give_up(Liveness::Verdict verdict) {
        fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets of "
                    "data have up to {} bytes",
                    timeout.count(), while_what,
-                   handshake_.payload_bytes() + wire::kDataOverheadBytes),
+                   prober_.size().payload_bytes() + wire::kDataOverheadBytes),
        "check that the network carries packets of this size, and of the exact class, to the peer "
        "(dlcp doctor --peer)");
 }
@@ -247,8 +249,8 @@ void SendConnection::on_pause(Time now, Duration length) {
 
 Time SendConnection::next_timeout() const {
   if (failed()) return kNever;
-  Time next = std::min({probe_clock_.next_timeout(), liveness_.deadline(), flight_.deadline(),
-                        lossy_.next_timeout(round_trip())});
+  Time next = std::min({prober_.next_timeout(liveness_.owes_progress()), liveness_.deadline(),
+                        flight_.deadline(), lossy_.next_timeout(round_trip())});
   if (!open()) next = std::min(next, handshake_.next_timeout());
   if (open() && window_.in_flight() < window_.most(congestion_->window()) && queue_.has_next())
     next = std::min(next, pacer_.next());
@@ -265,9 +267,9 @@ void SendConnection::on_timeout(Time now) {
     if (!losses_.empty()) congestion_->on_ack(sample);
   }
   lossy_.on_timeout(now, round_trip());
-  if (probe_clock_.on_timeout(now, probe_terms())) {
+  if (prober_.on_timeout(now, probe_terms(), liveness_.owes_progress())) {
     lossy_.on_silence();
-    if (probe_clock_.unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0)
+    if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0)
       congestion_->on_stall(now);
   }
 }
@@ -292,15 +294,18 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   return true;
 }
 
-void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
-  const SentChunk sent = queue_.mark_sent(chunk);
+// Of the chunk that cut_ holds.
+void SendConnection::emit_piece(Time now, wire::TxPacket& out) {
+  const SentChunk& sent = cut_.sent();
+  const ChunkRef& chunk = cut_.chunk();
+  const ChunkCut::Piece piece = cut_.next(prober_.size().payload_bytes());
   wire::DataHeader header;
   header.destination = handshake_.receiver_token();
   header.message = static_cast<std::uint32_t>(chunk.message);
   header.message_bytes = sent.view.message_bytes;
-  header.offset = sent.view.offset;
-  header.path = burst_.path;
-  header.path_sequence = flight_.on_sent(now, burst_.path, chunk);
+  header.offset = piece.offset;
+  header.path = cut_.path();
+  header.path_sequence = flight_.on_sent(now, header.path, chunk, piece.ends);
   header.sent_at = wire::wire_time(now);
   header.licensed = sent.licensed;
   header.traffic_class = sent.traffic_class;
@@ -308,18 +313,17 @@ void SendConnection::emit_data(Time now, ChunkRef chunk, wire::TxPacket& out) {
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
   header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
-  out.payload = sent.view.payload;
+  out.payload = piece.payload;
   out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, out.payload, out.header));
   out.traffic_class = header.traffic_class;
-  out.path = burst_.path;
+  out.path = header.path;
   out.destination = &to_;
 
   if (sent.licensed) {
-    lossy_.on_sent(now, chunk.message, {burst_.path, header.path_sequence},
-                   queue_.ended_by(chunk.message));
+    lossy_.on_sent(now, chunk.message, {header.path, header.path_sequence},
+                   piece.ends ? queue_.ended_by(chunk.message) : LicensedEnd::kNothing);
   }
-  paths_.on_sent(burst_.path);
-  window_.on_sent(now);
+  paths_.on_sent(header.path);
   counters_.add(Counter::kPacketsSent);
   counters_.add(Counter::kBytesSent, out.payload.size());
   if (sent.again) {
@@ -337,20 +341,11 @@ std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
     arena.emit(wire::Pong{handshake_.receiver_token(), *pong_due_}, path, to_, out[count++]);
     pong_due_.reset();
   }
-  for (; probe_clock_.due() > 0 && count < out.size(); probe_clock_.on_sent()) {
-    // First the path whose tail may be lost, then others.
-    const auto newest = flight_.path_of_newest();
-    const std::uint8_t path =
-        newest && probe_clock_.unanswered() <= 1 ? *newest : paths_.choose_for_probe();
-    wire::Probe probe;
-    probe.destination = handshake_.receiver_token();
-    // The echo comes back as it is: the send time to 33 us, and the path, in one word.
-    probe.echo = (wire::wire_time(now) & ~std::uint32_t{0xff}) | path;
-    probe.path = path;
-    probe.backlog = static_cast<std::uint32_t>(queue_.end_message() - queue_.first_message());
-    arena.emit(probe, path, to_, out[count++]);
-    counters_.add(Counter::kProbesSent);
-  }
+  const auto backlog = static_cast<std::uint32_t>(queue_.end_message() - queue_.first_message());
+  const std::size_t asked = prober_.poll_transmit(now, {handshake_.receiver_token(), &to_, backlog},
+                                                  flight_, paths_, arena, out.subspan(count));
+  counters_.add(Counter::kProbesSent, asked);
+  count += asked;
   return count;
 }
 
@@ -362,10 +357,15 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
   if (!open()) return count;
   const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
   double most = window_.most(congestion_->window());
+  if (cut_.pending() && queue_.is_acked(cut_.chunk())) cut_.drop();
   for (;;) {
     // Right behind the message that it ends, before the next one.
     if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
     if (count == out.size()) break;
+    if (cut_.pending()) {
+      emit_piece(now, out[count++]);
+      continue;
+    }
     const auto chunk = queue_.next();
     if (!chunk) break;
     if (window_.in_flight() >= most) {
@@ -381,11 +381,12 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     wants_room_ = unit_begins && room < std::min(burst_.left, unit);
     if (wants_room_) break;
     --burst_.left;
-    emit_data(now, *chunk, out[count]);
+    cut_.begin(*chunk, queue_.mark_sent(*chunk), burst_.path);
+    emit_piece(now, out[count++]);
+    window_.on_sent(now);
     pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
     // Bursts are of equal packets: a message's short end closes one.
-    if (out[count].payload.size() < handshake_.payload_bytes()) burst_.left = 0;
-    ++count;
+    if (cut_.sent().view.payload.size() < handshake_.payload_bytes()) burst_.left = 0;
   }
   if (count > 0) watch(now);
   return count;

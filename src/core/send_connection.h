@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/burst.h"
+#include "core/chunk_cut.h"
 #include "core/config.h"
 #include "core/congestion.h"
 #include "core/counters.h"
@@ -21,7 +22,7 @@
 #include "core/lossy_sends.h"
 #include "core/pacer.h"
 #include "core/path_set.h"
-#include "core/probe_clock.h"
+#include "core/prober.h"
 #include "core/rtt.h"
 #include "core/send_window.h"
 #include "wire/control_frame.h"
@@ -72,7 +73,7 @@ class SendConnection {
  private:
   std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
   std::size_t emit_sent_once(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
-  void emit_data(Time now, ChunkRef chunk, wire::TxPacket& out);
+  void emit_piece(Time now, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
   Duration round_trip() const { return rtt_.smoothed_or(handshake_.round_trip()); }
   ProbeClock::Terms probe_terms() const;
@@ -101,15 +102,14 @@ class SendConnection {
   std::unique_ptr<CongestionControl> congestion_;
   Pacer pacer_;
   RttEstimator rtt_;
-
   SendWindow window_;
   std::uint32_t duplicates_ = 0;  // the receiver has reported so far
   Burst burst_;
+  ChunkCut cut_;
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
-
   Liveness liveness_;
-  ProbeClock probe_clock_;
+  Prober prober_;
   Time woken_at_ = Time::min();  // after the last pause
   wire::PathIndex heard_path_ = 0;
   std::optional<std::uint32_t> pong_due_;

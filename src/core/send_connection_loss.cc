@@ -64,7 +64,7 @@ void SendConnection::on_need(Time now, const wire::Need& need) {
   collect_losses(now, sample);
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
-  probe_clock_.on_progress();
+  prober_.on_progress();
   watch(now);
 }
 
@@ -91,7 +91,7 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
   }
   congestion_->on_ack(sample);
   lossy_.refresh(now, round_trip(), queue_);
-  probe_clock_.on_progress();
+  prober_.on_progress();
   watch(now);
 }
 

@@ -281,6 +281,7 @@ void encode(const Probe& frame, Buffer& out) {
   writer.put(frame.echo);
   writer.put(frame.path);
   writer.put(frame.backlog);
+  if (out.size() + kTrailerBytes < frame.bytes) out.resize(frame.bytes - kTrailerBytes);
   seal_frame(out);
 }
 
@@ -292,6 +293,7 @@ std::optional<Probe> decode_probe(std::span<const std::byte> datagram) {
   frame.echo = reader->get<std::uint32_t>();
   frame.path = reader->get<std::uint8_t>();
   frame.backlog = reader->get<std::uint32_t>();
+  frame.bytes = static_cast<std::uint32_t>(datagram.size());
   if (!reader->ok()) return std::nullopt;
   return frame;
 }

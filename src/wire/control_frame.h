@@ -110,6 +110,7 @@ struct Probe {
   std::uint32_t echo = 0;     // send time
   std::uint8_t path = 0;      // the sender's path it is sent on
   std::uint32_t backlog = 0;  // messages that wait
+  std::uint32_t bytes = 0;    // of this very frame, which is padded to it if it is shorter
 };
 
 struct Ping {
