@@ -77,7 +77,4 @@ class LoadedPlugin {
   std::string path_;
 };
 
-// Where our own plugin lies relative to this executable.
-std::string own_plugin_path();
-
 }  // namespace dlcp::cli

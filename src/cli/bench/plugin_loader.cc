@@ -1,12 +1,10 @@
 // Opens a plugin and picks the highest table it exports.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <climits>
 
 #include "cli/bench/net_adapter.h"
 #include "cli/bench/net_plugin.h"
+#include "cli/own_plugin.h"
 #include "nccl/abi/net_v12.h"
 #include "nccl/abi/net_v6.h"
 #include "nccl/abi/net_v7.h"
@@ -39,14 +37,6 @@ std::unique_ptr<NetPlugin> adapt_highest(void* library, int wanted) {
 
 }  // namespace
 
-std::string own_plugin_path() {
-  char path[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  std::string directory(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-  directory.erase(std::min(directory.rfind('/'), directory.size()));
-  return directory + "/../lib/libnccl-net-dlcp.so";
-}
-
 LoadedPlugin::LoadedPlugin(void* library, std::unique_ptr<NetPlugin> net, std::string path)
     : library_(library), net_(std::move(net)), path_(std::move(path)) {}
 
@@ -61,8 +51,11 @@ LoadedPlugin::~LoadedPlugin() {
 }
 
 Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
-  std::string tries[3] = {name.empty() ? own_plugin_path() : name, "", ""};
-  if (!name.empty() && name.find('/') == std::string::npos) {
+  std::string tries[3] = {name, "", ""};
+  if (name.empty()) {
+    tries[0] = own_plugin_path();
+    tries[1] = kPluginFile;  // by the loader, as NCCL finds it
+  } else if (name.find('/') == std::string::npos) {
     tries[1] = "libnccl-net-" + name + ".so";
     if (name == "dlcp") tries[2] = own_plugin_path();
   }

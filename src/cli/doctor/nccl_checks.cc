@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/doctor/net_abi.h"
+#include "cli/own_plugin.h"
 #include "datapath/verbs/roce_ports.h"
 #include "datapath/verbs/verbs_options.h"
 #include "engine/environment.h"
@@ -19,8 +20,6 @@
 
 namespace dlcp::cli {
 namespace {
-
-constexpr const char* kPluginFile = "libnccl-net-dlcp.so";
 
 struct Library {
   void* handle = nullptr;
@@ -89,17 +88,6 @@ std::string exported_abis(void* plugin) {
   return list;
 }
 
-// The folder with our plugin in the build or installation this program belongs to; empty if none.
-std::string plugin_folder() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const char* relative : {"../lib", ".", "../lib64"}) {
-    const auto folder = (self.parent_path() / relative).lexically_normal();
-    if (std::filesystem::exists(folder / kPluginFile, error)) return folder.string();
-  }
-  return {};
-}
-
 }  // namespace
 
 Finding check_nccl() {
@@ -146,23 +134,22 @@ Finding check_plugin() {
     return {"plugin", Level::kOk, fmt::format("{} (net ABI {})", by_name.path, abis), ""};
   }
   const std::string reason = ::dlerror();
-  const std::string folder = plugin_folder();
-  if (folder.empty()) {
+  const std::string own = own_plugin_path();
+  if (own.empty()) {
     return {
         "plugin", Level::kFail, "not loadable: " + reason,
         "build it (cmake --preset release && cmake --build --preset release) and put its folder on "
         "LD_LIBRARY_PATH"};
   }
-  const Library by_path(folder + "/" + kPluginFile);
+  const Library by_path(own);
   if (by_path.handle == nullptr) {
-    return {"plugin", Level::kFail,
-            fmt::format("{}/{} does not load: {}", folder, kPluginFile, ::dlerror()),
+    return {"plugin", Level::kFail, fmt::format("{} does not load: {}", own, ::dlerror()),
             "build it on this machine, or install the libraries it names"};
   }
   return {"plugin", Level::kWarn,
           fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
                       by_path.path, exported_abis(by_path.handle)),
-          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", folder)};
+          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", own.substr(0, own.rfind('/')))};
 }
 
 Finding check_rdma() {

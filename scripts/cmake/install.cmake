@@ -1,0 +1,49 @@
+# What `cmake --install` puts where. The plugin goes onto the loader's path by its own name, so that a job takes it
+# when it asks (NCCL_NET_PLUGIN=dlcp); the name that NCCL looks for unasked stays in a folder of its own.
+include(GNUInstallDirs)
+set(DLCP_ZSH_FOLDER ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh finds completion")
+set(DLCP_TOOL_PAGES "" CACHE PATH "Manual pages and completion made before (for cross builds; else made here)")
+
+install(TARGETS nccl-net-dlcp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/install)
+file(CREATE_LINK ../../libnccl-net-dlcp.so ${CMAKE_BINARY_DIR}/install/libnccl-net.so SYMBOLIC)
+install(FILES ${CMAKE_BINARY_DIR}/install/libnccl-net.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/dlcp/default)
+
+set(documents ${CMAKE_INSTALL_DATADIR}/doc/nccl-dlcp)
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})
+install(FILES LICENSE DESTINATION ${documents} RENAME copyright)
+install(DIRECTORY docs DESTINATION ${documents})
+# Their terms ask for it: what is compiled into plugin and tools names its authors.
+foreach(library libfmt libcli11 nlohmann-json3 libyaml-cpp)
+  if(EXISTS /usr/share/doc/${library}-dev/copyright)
+    install(FILES /usr/share/doc/${library}-dev/copyright DESTINATION ${documents}/licences RENAME ${library})
+  endif()
+endforeach()
+
+if(DLCP_PLUGIN_ONLY)
+  return()
+endif()
+install(TARGETS dlcp dlcp-switch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+if(NOT DLCP_TOOL_PAGES AND NOT CMAKE_CROSSCOMPILING)
+  find_package(Python3 COMPONENTS Interpreter)
+  if(Python3_FOUND)
+    set(pages ${CMAKE_BINARY_DIR}/pages)
+    add_custom_command(OUTPUT ${pages}/.made
+      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/packaging/tool-pages ${pages}
+              $<TARGET_FILE:dlcp> $<TARGET_FILE:dlcp-switch>
+      COMMAND ${CMAKE_COMMAND} -E touch ${pages}/.made
+      DEPENDS dlcp dlcp-switch scripts/packaging/tool-pages docs/settings.md VERBATIM)
+    add_custom_target(tool_pages ALL DEPENDS ${pages}/.made)
+  else()
+    message(STATUS "Python 3: not found; manual pages and completion will not be made")
+  endif()
+else()
+  set(pages ${DLCP_TOOL_PAGES})
+endif()
+if(pages)
+  install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+  install(DIRECTORY ${pages}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+  install(DIRECTORY ${pages}/zsh/ DESTINATION ${DLCP_ZSH_FOLDER} OPTIONAL)
+  install(DIRECTORY ${pages}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
+endif()

@@ -1,0 +1,47 @@
+# deb, rpm and tarball (CPack); scripts/package runs it for each with the folders of that system.
+set(CPACK_PACKAGE_NAME nccl-dlcp)
+set(CPACK_PACKAGE_VENDOR "DLCP")
+set(CPACK_PACKAGE_CONTACT "DLCP maintainers <maintainers@dlcp.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Network for NCCL over plain Ethernet that holds where TCP collapses")
+set(CPACK_PACKAGE_DESCRIPTION "An NCCL net plugin over UDP and RoCEv2, exact unless loss of gradients is licensed,
+with tools that check hosts and paths (dlcp) and configure switches (dlcp-switch).")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CHECKSUM SHA256)
+set(CPACK_PACKAGE_FILE_NAME nccl-dlcp-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+else()
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.28)")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libibverbs1, ibverbs-providers")
+# The loader's cache: a plugin on its path is found at once.
+file(WRITE ${CMAKE_BINARY_DIR}/install/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/install/triggers)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_RPM_PACKAGE_RELEASE 1)
+set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0")
+set(CPACK_RPM_PACKAGE_AUTOREQ OFF)
+set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.28")
+set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/scripts/packaging/ldconfig)
+set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/scripts/packaging/ldconfig)
+# Files are stripped already, perhaps for another architecture; links by build id would be files outside the list;
+# the build's host and time would make each package another one.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
+%define _build_id_links none
+%define _buildhost dlcp
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define source_date_epoch_from_changelog 0")
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/man/man5
+    /usr/share/zsh /usr/share/zsh/site-functions /usr/share/fish /usr/share/fish/vendor_completions.d
+    /usr/share/bash-completion /usr/share/bash-completion/completions)
+include(CPack)

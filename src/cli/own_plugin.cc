@@ -1,0 +1,19 @@
+#include "cli/own_plugin.h"
+
+#include <filesystem>
+
+namespace dlcp::cli {
+
+std::string own_plugin_path() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  // Build folder and tarball, Red Hat's, Debian's (the compiler's name of the system), side by
+  // side.
+  for (const char* relative : {"../lib", "../lib64", "../lib/" DLCP_MULTIARCH, "."}) {
+    const auto path = (self.parent_path() / relative / kPluginFile).lexically_normal();
+    if (std::filesystem::exists(path, error)) return path.string();
+  }
+  return {};
+}
+
+}  // namespace dlcp::cli

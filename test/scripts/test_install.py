@@ -1,0 +1,56 @@
+"""cmake --install: everything is there, works from where it is, and can be taken away again.
+
+  test_install.py BUILD"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+def plugin_finding(prefix):
+    """What doctor of that installation says of its plugin."""
+    done = subprocess.run([prefix / "bin" / "dlcp", "doctor", "--json"], capture_output=True, text=True, check=False,
+                          env={"PATH": "/usr/bin:/bin"})
+    return next(found for found in json.loads(done.stdout)["findings"] if found["check"] == "plugin")
+
+
+class Install(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prefix = pathlib.Path(folder.name, "usr")
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix, "--strip"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.plugin = next(self.prefix.rglob("libnccl-net-dlcp.so"))
+
+    def test_the_name_that_nccl_takes_unasked_is_in_a_folder_of_its_own(self):
+        found = list(self.prefix.rglob("libnccl-net.so"))
+        self.assertEqual([path.parent for path in found], [self.plugin.parent / "dlcp" / "default"])
+        self.assertEqual(found[0].resolve(), self.plugin.resolve())
+
+    def test_pages_completion_and_licences_are_there(self):
+        for name in ("share/man/man1/dlcp-bench.1", "share/man/man5/dlcp.conf.5", "share/doc/nccl-dlcp/copyright",
+                     "share/bash-completion/completions/dlcp", "share/doc/nccl-dlcp/docs/settings.md"):
+            self.assertTrue((self.prefix / name).is_file(), name)
+
+    def test_the_tool_finds_its_plugin_in_any_of_the_systems_folders(self):
+        self.assertIn(str(self.plugin), plugin_finding(self.prefix)["value"])
+        here = self.prefix / "lib64"
+        if self.plugin.parent != here:
+            here.mkdir()
+            self.plugin.rename(here / self.plugin.name)
+        self.assertIn(str(here / self.plugin.name), plugin_finding(self.prefix)["value"])
+
+    def test_removing_what_was_installed_leaves_nothing(self):
+        for name in (BUILD / "install_manifest.txt").read_text().splitlines():
+            pathlib.Path(name).unlink()
+        self.assertEqual([path for path in self.prefix.rglob("*") if not path.is_dir()], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
