@@ -4,6 +4,11 @@ import pathlib
 import re
 import unittest
 
+try:
+    import yaml
+except ImportError:  # no need of the project's own
+    yaml = None
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README_LINES_MAX = 130
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -49,6 +54,17 @@ class Docs(unittest.TestCase):
                 seen.add(page)
                 ahead += [path for _, path, _ in links(page)]
         self.assertEqual({page for page in (ROOT / "docs").rglob("*.md")} - seen, set())
+
+    @unittest.skipUnless(yaml, "no PyYAML")
+    def test_kubernetes_manifests_open_the_ports_that_data_uses(self):
+        objects = list(yaml.safe_load_all((ROOT / "docs/recipes/kubernetes/dlcp.yaml").read_text()))
+        self.assertEqual([one["kind"] for one in objects], ["NetworkPolicy", "MPIJob", "DaemonSet"])
+        ports = {port["protocol"]: port for port in objects[0]["spec"]["ingress"][0]["ports"]}
+        lowest = re.search(r"kUdpPortMin = (\d+)", (ROOT / "src/datapath/udp/udp_address.h").read_text()).group(1)
+        self.assertEqual((ports["UDP"]["port"], ports["UDP"]["endPort"]), (int(lowest), 65535))
+        for one in objects[1]["spec"]["mpiReplicaSpecs"].values():
+            given = {variable["name"] for variable in one["template"]["spec"]["containers"][0]["env"]}
+            self.assertEqual(given, {"LD_LIBRARY_PATH", "NCCL_NET_PLUGIN", "NCCL_NET"})
 
 
 if __name__ == "__main__":
