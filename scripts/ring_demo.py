@@ -25,10 +25,10 @@ def run(build, plugin, seconds, label, *more, environment=None):
 
 
 def in_namespaces(build, seconds):
-    print("4 processes, ring all-reduce of 4 MiB of fp32, every element compared\n"
-          "network: one namespace per process, a bridge, MTU 4200, packets really cut; TCP is cubic")
     rows = []
     with rig.Network(PREFIX, 4, *NETWORK) as network:
+        print("4 processes, ring all-reduce of 4 MiB of fp32, every element compared\n"
+              "network: one namespace per process, a bridge, MTU 4200, packets really cut; TCP is cubic")
         for name, loss in (("clean", 0), ("1% loss", LOSS_PPM)):
             network.set(f"loss={loss}")
             for label, plugin in (("DLCP", build.plugin), ("TCP", build.tcp)):
@@ -44,7 +44,7 @@ def over_loopback(build, seconds, reason):
     rows.append(("1% loss", "DLCP", run(build, build.plugin, seconds, "1% loss, DLCP", "--loss", "1%",
                                         environment=environment)))
     return rows, ("1% loss: injected inside the plugin. TCP has no row there: its packets are the kernel's, and\n"
-                  "losing those takes root. Run as root for the full comparison.")
+                  "losing those takes network namespaces, which root has on a host and in a privileged container.")
 
 
 def cell(value, scale=1.0, digits=2):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -26,10 +27,11 @@ class Machine:
             self.command(name, "exit 0")
         if apt:
             known = " ".join(archive)
-            self.command("apt-cache", f'case " {known} " in *" $2 "*) echo "  Candidate: 1" ;; *) echo "  Candidate: (none)" ;; esac')
+            self.command("apt-cache", f'shift\nfor p in "$@"; do echo "$p:"; case " {known} " in *" $p "*) '
+                         'echo "  Candidate: 1" ;; *) echo "  Candidate: (none)" ;; esac; done')
             self.command("apt-get", f'echo "$@" >> {self.log}\nfor p in "$@"; do '
                          f'case $p in linux-tools-common) p=bpftool ;; iproute2) p=ip ;; iputils-ping) p=ping ;; nftables) p=nft ;; esac\n'
-                         f'case $p in -*|install|update) ;; *) cp {self.bin}/id {self.bin}/$p ;; esac; done')
+                         f'case $p in -*|install|update|*=*) ;; *) cp {self.bin}/id {self.bin}/$p ;; esac; done')
         if sudo:
             self.command("sudo", '[ "$1" = -n ] && shift\nexec "$@"')
 
@@ -60,6 +62,38 @@ class Setup(unittest.TestCase):
         self.assertIn(" python3", log)
         self.assertNotIn(" jq", log)
         self.assertNotIn(" ethtool", log)
+
+    def test_required_and_optional_packages_are_kept_apart(self):
+        code, output, _ = self.machine(1000, DEBIAN).setup("net")
+        self.assertEqual(code, 3)
+        required, optional = output.split("optional packages")
+        self.assertRegex(required, r"install -y --no-install-recommends .*python3\n")
+        self.assertRegex(optional, r"install -y --no-install-recommends .*jq")
+        self.assertNotIn("python3", optional)
+        self.assertNotIn("jq", required)
+
+    def test_optional_packages_that_cannot_be_had_stop_nothing(self):
+        machine = self.machine(0, DEBIAN)
+        machine.command("apt-get", f'case "$*" in *jq*) exit 100 ;; esac\necho "$@" >> {machine.log}\nfor p in '
+                        f'"$@"; do case $p in iproute2) p=ip ;; -*|install|update|*=*) continue ;; esac; '
+                        f'cp {machine.bin}/id {machine.bin}/$p; done')
+        code, output, _ = machine.setup("net")
+        self.assertEqual(code, 0, output)
+        self.assertIn("what needs them is skipped", output)
+
+    def test_a_terminal_sees_one_moving_line_and_a_pipe_none(self):
+        machine = self.machine(0, DEBIAN)
+        machine.command("apt-get", 'case "$1" in install) echo "pmstatus:ethtool:42.5000:Unpacking ethtool"; exit 100 ;; esac')
+        _, output, _ = machine.setup("net")
+        self.assertNotIn("Unpacking", output)
+        leader, follower = pty.openpty()
+        with subprocess.Popen([shutil.which("bash"), SETUP, "net"], env={"PATH": str(machine.bin)}, stdin=subprocess.DEVNULL,
+                              stdout=follower, stderr=follower) as process:
+            process.wait(60)
+        os.close(follower)
+        shown = os.read(leader, 65536).decode()
+        os.close(leader)
+        self.assertIn("\r\x1b[Ksetup: required packages, 42%: Unpacking ethtool", shown)
 
     def test_a_package_of_another_name_is_found(self):
         if os.path.exists("/usr/sbin/bpftool"):

@@ -1,0 +1,36 @@
+"""Every script explains itself when asked, and says which word it does not know."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+# What takes words, and what it takes them for by mistake; the others take none, or a program of their own.
+WITH_WORDS = ("bench", "demo", "gpu-demo", "nccl-tests", "netns", "profile-loss", "readme-tables", "setup", "test")
+
+
+def run(script, *arguments):
+    return subprocess.run([SCRIPTS / script, *arguments], capture_output=True, text=True, check=False, timeout=60,
+                          env={**os.environ, "NCCL_TESTS_DIR": "/nonexistent"})
+
+
+class Help(unittest.TestCase):
+    def test_help_is_no_error_and_goes_to_stdout(self):
+        for script in WITH_WORDS:
+            for word in ("--help", "-h"):
+                done = run(script, word)
+                self.assertEqual(done.returncode, 0, (script, done.stderr))
+                self.assertIn(script, done.stdout)
+                self.assertEqual(done.stderr, "")
+
+    def test_a_wrong_word_is_an_error_that_names_it(self):
+        for script in WITH_WORDS:
+            done = run(script, "--bogus")
+            self.assertEqual(done.returncode, 2, (script, done.stdout, done.stderr))
+            if script != "readme-tables":  # argparse asks for what is missing first
+                self.assertIn("--bogus", done.stderr, script)
+
+
+if __name__ == "__main__":
+    unittest.main()
