@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "engine/look_up.h"
 #include "util/time.h"
 
 namespace dlcp::engine {
@@ -29,6 +30,8 @@ class HelperThread {
   bool start(int packets, Turn turn);
   // Makes it wake now, from any thread.
   void nudge();
+  // For turns: how long to sleep while somebody else polls.
+  LookUp& look_up() { return look_up_; }
   void stop();
 
  private:
@@ -37,6 +40,7 @@ class HelperThread {
   void watch(bool packets);
 
   int packets_ = -1;
+  LookUp look_up_;
   int nudge_ = -1;
   int timer_ = -1;
   int poll_ = -1;

@@ -21,7 +21,6 @@ constexpr int kTransmitBatches = 4;     // likewise
 constexpr Duration kRetryHeld = 300us;  // when the datapath took nothing
 constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
 constexpr Duration kSettlePatience = 50ms;  // of a send that waits for hardware
-constexpr Duration kLookUp = 5ms;           // of the helper, while somebody polls
 
 }  // namespace
 
@@ -245,12 +244,13 @@ HelperThread::Sleep Engine::helper_turn() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   const Time now = steady_now();
   if (!lock.owns_lock()) {
-    return {false, now + kLookUp};  // whoever holds it also drives
+    return {false, now + helper_.look_up().next()};  // whoever holds it also drives
   }
   if (now < polled + kPollingPause) {
-    helper_wakes_ = now + kLookUp;
+    helper_wakes_ = now + helper_.look_up().next();
     return {false, helper_wakes_};
   }
+  helper_.look_up().reset();
   step(now);
   if (datapath_->arm()) {
     step(now);

@@ -58,9 +58,10 @@ class Engine::Turn {
   // A poller is expected to come back soon; the helper need not be exact about deadlines that a
   // poller will see first, but it must not sleep far beyond them.
   bool helper_sleeps_too_long() {
-    constexpr Duration kSlack = 6ms;  // more than it looks up by itself while somebody polls
+    // More than it sleeps by itself while somebody polls.
+    const Duration slack = engine_.helper_.look_up().planned() + 1ms;
     const Time wanted = std::max(engine_.deadline(now_), now_);  // one overdue is a poller's, too
-    if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + kSlack) {
+    if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + slack) {
       return false;
     }
     engine_.helper_wakes_ = now_;

@@ -1,0 +1,26 @@
+#include "engine/look_up.h"
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::engine;
+
+TEST_CASE("the helper looks up after 5 ms at first, and ever less often while somebody polls") {
+  LookUp look_up;
+  CHECK(look_up.planned() == 5ms);
+  CHECK(look_up.next() == 5ms);
+  CHECK(look_up.planned() == 10ms);
+  CHECK(look_up.next() == 10ms);
+  CHECK(look_up.next() == 20ms);
+  CHECK(look_up.next() == 40ms);
+  CHECK(look_up.next() == 60ms);
+  CHECK(look_up.next() == 60ms);
+}
+
+TEST_CASE("once nobody polls the helper begins with short pauses again") {
+  LookUp look_up;
+  look_up.next();
+  look_up.next();
+  look_up.reset();
+  CHECK(look_up.next() == 5ms);
+}
