@@ -25,7 +25,7 @@ struct Config {
   std::size_t burst_packets_max = 0;
   // A peer that says nothing for so long, while something is owed by it, is dead.
   Duration peer_timeout = 30s;
-  wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
+  wire::Protection protection = wire::Protection::kHeader;
   CongestionKind congestion = CongestionKind::kQueue;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
   // suits the algorithm.

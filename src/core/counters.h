@@ -9,46 +9,51 @@
 namespace dlcp::core {
 
 // X(identifier, "name", "if this grows, look there")
-#define DLCP_COUNTERS(X)                                                                          \
-  X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                       \
-  X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                          \
-  X(kBurstsSent, "bursts_sent",                                                                   \
-    "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")         \
-  X(kPacketsRetransmitted, "packets_retransmitted",                                               \
-    "the fabric drops: see dlcp doctor --peer, switch drop counters")                             \
-  X(kBytesRetransmitted, "bytes_retransmitted", "as packets_retransmitted")                       \
-  X(kSpuriousRetransmissions, "spurious_retransmissions",                                         \
-    "the fabric reorders within one path, or hosts are starved of CPU")                           \
-  X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")   \
-  X(kLostUrgentProtected, "bytes_lost_urgent_protected",                                          \
-    "of bytes_lost, counted by the sender: large magnitudes; the network drops without looking")  \
-  X(kLostUrgentDroppable, "bytes_lost_urgent_droppable", "the same: small magnitudes")            \
-  X(kLostBulkProtected, "bytes_lost_bulk_protected", "as bytes_lost_urgent_protected")            \
-  X(kLostBulkDroppable, "bytes_lost_bulk_droppable", "as bytes_lost_urgent_droppable")            \
-  X(kMessagesShort, "messages_short", "licensed messages that were completed with bytes_lost")    \
-  X(kNeedsSent, "needs_sent", "licensed messages over budget, repaired as exact ones are")        \
-  X(kLatePackets, "late_packets", "licensed packets that came after their message was complete")  \
-  X(kProbesSent, "probes_sent", "tails are lost or peers answer late")                            \
-  X(kPathsAvoided, "paths_avoided", "a link or switch drops most of what one path carries")       \
-  X(kPacketsReceived, "packets_received", "data packets accepted")                                \
-  X(kBytesReceived, "bytes_received", "payload bytes placed")                                     \
-  X(kDuplicates, "duplicates", "data already held; harmless, follows spurious_retransmissions")   \
-  X(kCeMarksReceived, "ce_marks_received", "switches see congestion")                             \
-  X(kAcksSent, "acks_sent", "")                                                                   \
-  X(kAcksReceived, "acks_received", "")                                                           \
-  X(kUnpostedKept, "unposted_kept", "messages arrive before their receive is posted")             \
-  X(kDroppedUnposted, "dropped_unposted",                                                         \
-    "as unposted_kept, beyond the pool; they are sent again")                                     \
-  X(kDroppedMalformed, "dropped_malformed", "not ours, or damaged in the head")                   \
-  X(kDroppedVersion, "dropped_version", "peers run another wire version")                         \
-  X(kDroppedHeaderCrc, "dropped_header_crc", "damaged headers: cables, NIC offloads")             \
-  X(kDroppedPayloadCrc, "dropped_payload_crc", "damaged payloads (DLCP_CHECKSUM=full)")           \
-  X(kDroppedUnknownToken, "dropped_unknown_token",                                                \
-    "strangers, or peers that outlived a connection")                                             \
-  X(kDroppedOutOfWindow, "dropped_out_of_window", "old or impossible message numbers or offsets") \
-  X(kDroppedUnexpected, "dropped_unexpected", "a frame the connection's state does not allow")    \
-  X(kResetsReceived, "resets_received", "peers failed; their logs say why")                       \
-  X(kPeerTimeouts, "peer_timeouts",                                                               \
+#define DLCP_COUNTERS(X)                                                                           \
+  X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                        \
+  X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                           \
+  X(kBurstsSent, "bursts_sent",                                                                    \
+    "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")          \
+  X(kPacketsRetransmitted, "packets_retransmitted",                                                \
+    "the fabric drops: see dlcp doctor --peer, switch drop counters")                              \
+  X(kBytesRetransmitted, "bytes_retransmitted", "as packets_retransmitted")                        \
+  X(kSpuriousRetransmissions, "spurious_retransmissions",                                          \
+    "the fabric reorders within one path, or hosts are starved of CPU")                            \
+  X(kBytesLost, "bytes_lost", "licensed bytes that were delivered as zeros, within the budget")    \
+  X(kLostUrgentProtected, "bytes_lost_urgent_protected",                                           \
+    "of bytes_lost, counted by the sender: large magnitudes; the network drops without looking")   \
+  X(kLostUrgentDroppable, "bytes_lost_urgent_droppable", "the same: small magnitudes")             \
+  X(kLostBulkProtected, "bytes_lost_bulk_protected", "as bytes_lost_urgent_protected")             \
+  X(kLostBulkDroppable, "bytes_lost_bulk_droppable", "as bytes_lost_urgent_droppable")             \
+  X(kMessagesShort, "messages_short", "licensed messages that were completed with bytes_lost")     \
+  X(kNeedsSent, "needs_sent", "licensed messages over budget, repaired as exact ones are")         \
+  X(kLatePackets, "late_packets", "licensed packets that came after their message was complete")   \
+  X(kProbesSent, "probes_sent", "tails are lost or peers answer late")                             \
+  X(kPathsAvoided, "paths_avoided", "a link or switch drops most of what one path carries")        \
+  X(kPacketsReceived, "packets_received", "data packets accepted")                                 \
+  X(kBytesReceived, "bytes_received", "payload bytes placed")                                      \
+  X(kDuplicates, "duplicates", "data already held; harmless, follows spurious_retransmissions")    \
+  X(kCeMarksReceived, "ce_marks_received", "switches see congestion")                              \
+  X(kAcksSent, "acks_sent", "")                                                                    \
+  X(kAcksReceived, "acks_received", "")                                                            \
+  X(kUnpostedKept, "unposted_kept", "messages arrive before their receive is posted")              \
+  X(kDroppedUnposted, "dropped_unposted",                                                          \
+    "as unposted_kept, beyond the pool; they are sent again")                                      \
+  X(kDroppedMalformed, "dropped_malformed", "not ours, or damaged in the head")                    \
+  X(kDroppedVersion, "dropped_version", "peers run another wire version")                          \
+  X(kDroppedUnauthentic, "dropped_unauthentic",                                                    \
+    "damaged headers (payloads too with DLCP_CHECKSUM=full): cables, NIC offloads; or forged "     \
+    "ones")                                                                                        \
+  X(kDroppedForeignHost, "dropped_foreign_host",                                                   \
+    "a connection's packets from an IP address that is not its peer's: strangers, or NAT between " \
+    "ranks")                                                                                       \
+  X(kDroppedReplayed, "dropped_replayed", "packets that the network, or somebody, delivers twice") \
+  X(kDroppedUnknownToken, "dropped_unknown_token",                                                 \
+    "strangers, or peers that outlived a connection")                                              \
+  X(kDroppedOutOfWindow, "dropped_out_of_window", "old or impossible message numbers or offsets")  \
+  X(kDroppedUnexpected, "dropped_unexpected", "a frame the connection's state does not allow")     \
+  X(kResetsReceived, "resets_received", "peers failed; their logs say why")                        \
+  X(kPeerTimeouts, "peer_timeouts",                                                                \
     "peers died or the network was down for longer than DLCP_PEER_TIMEOUT")
 
 enum class Counter : std::uint8_t {

@@ -39,7 +39,7 @@ void CreditPool::leave(Grant& grant) {
   grant = Grant{};
 }
 
-void CreditPool::on_data(Time now, Grant& grant, std::uint8_t epoch) {
+void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch) {
   grant.last_data = now;
   if (!grant.active) {
     grant.active = true;

@@ -23,7 +23,7 @@ struct Grant {
   std::uint32_t reserve = 0;    // packets
   std::uint32_t window = 0;     // packets, as last told to the sender
   std::uint32_t committed = 0;  // packets the sender may believe in: max over unconfirmed windows
-  std::uint8_t epoch = 0;
+  std::uint16_t epoch = 0;
   bool active = false;
   Time last_data{};
 };
@@ -38,7 +38,7 @@ class CreditPool {
   void leave(Grant& grant);
 
   // A data packet came in that was sent under the window numbered `epoch`.
-  void on_data(Time now, Grant& grant, std::uint8_t epoch);
+  void on_data(Time now, Grant& grant, std::uint16_t epoch);
   // Brings the grant's window up to date, for the ACK being made.
   void refresh(Grant& grant);
   // When an active grant goes back to its reserve; kNever if it is not active.

@@ -71,19 +71,19 @@ void Departed::on_timeout(Time now) {
   next_at_ = now + kTryAgain;
 }
 
-std::size_t Departed::poll_transmit(Time, FrameArena& arena, std::size_t paths,
+std::size_t Departed::poll_transmit(Time, FrameWriter& frames, std::size_t paths,
                                     std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   const auto path = static_cast<wire::PathIndex>(path_ % paths);
   if (close_ack_due_ && count < out.size()) {
-    arena.emit(wire::CloseAck{peer_.token}, path, peer_.address, out[count++]);
+    frames.emit(wire::CloseAck{peer_.token}, path, peer_.address, out[count++]);
     close_ack_due_ = false;
   }
   if (due_ && count < out.size()) {
     if (kind_ == Kind::kClosed) {
-      arena.emit(wire::Close{peer_.token, completed_}, path, peer_.address, out[count++]);
+      frames.emit(wire::Close{peer_.token, completed_}, path, peer_.address, out[count++]);
     } else {
-      arena.emit(wire::Reset{peer_.token, reason_}, path, peer_.address, out[count++]);
+      frames.emit(wire::Reset{peer_.token, reason_}, path, peer_.address, out[count++]);
     }
     due_ = false;
     ++path_;

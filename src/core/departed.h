@@ -43,7 +43,7 @@ class Departed {
   bool awaits_confirmation() const { return kind_ == Kind::kClosed && tries_left_ > 0; }
   bool has_resets_to_send() const { return kind_ == Kind::kReset && tries_left_ > 0; }
 
-  std::size_t poll_transmit(Time now, FrameArena& arena, std::size_t paths,
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
                             std::span<wire::TxPacket> out);
 
  private:

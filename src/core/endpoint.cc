@@ -7,43 +7,46 @@
 namespace dlcp::core {
 
 Endpoint::Endpoint(const Config& config, const wire::EndpointAddress& local_address,
-                   std::uint64_t seed)
-    : state_(std::make_unique<State>(config, local_address, seed)) {}
+                   const Secrets& secrets)
+    : state_(std::make_unique<State>(config, local_address, secrets)) {}
 
 Endpoint::~Endpoint() = default;
 
 // ---- from above
 // ------------------------------------------------------------------------------------
 
-Endpoint::Listening Endpoint::listen(ContextId context) {
-  Slot& slot = state_->add(context);
-  slot.what = Listener{};
-  return {slot.token, slot.token};
+Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number) {
+  const wire::Invitation invitation = wire::invitation(state_->secrets.listeners, number);
+  Slot& slot = state_->add(context, wire::listener_token(invitation));
+  slot.what = Listener{wire::listener_key(invitation, state_->secrets.site), {}, {}};
+  return {slot.token, invitation};
 }
 
 void Endpoint::close_listener(Time now, ListenerId listener) {
   Slot* slot = state_->find(listener);
   if (slot == nullptr || slot->get<Listener>() == nullptr) return;
-  // Connections that nobody accepted end with it.
-  auto& acceptable = slot->get<Listener>()->acceptable;
-  for (; !acceptable.empty(); acceptable.pop_front()) {
-    Slot* waiting = state_->find(acceptable.front());
-    if (waiting == nullptr || waiting->get<RecvPtr>() == nullptr) continue;
-    const RecvConnection& connection = **waiting->get<RecvPtr>();
-    const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
-    state_->depart(now, *waiting,
-                   Departed::reset(now, peer, "the listener was closed", state_->farewell_time()));
+  const std::uint64_t token = slot->token;
+  for (std::size_t i = 0; i < state_->slots.size(); ++i) {
+    Slot& waiting = *state_->slots[i];
+    const auto* receiving = waiting.get<RecvPtr>();
+    if (receiving == nullptr || waiting.listener != token || waiting.held_by_user) continue;
+    const Departed::Peer peer{(*receiving)->peer_token(), (*receiving)->peer_address()};
+    state_->depart(
+        now, waiting,
+        Departed::reset(now, peer, std::string(kListenerClosed), state_->farewell_time()));
   }
   state_->release(*slot);
 }
 
-ConnectionId Endpoint::connect(Time now, ContextId context, std::uint64_t listener_token,
+ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitation& listener,
                                const wire::EndpointAddress& to) {
-  Slot& slot = state_->add(context);
+  const wire::Key key = wire::listener_key(listener, state_->secrets.site);
+  Slot& slot = state_->add(context, state_->draw_token());
   slot.held_by_user = true;
+  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to));
   slot.what = std::make_unique<SendConnection>(
       now, state_->config, state_->counters_of[context], state_->local,
-      SendConnection::Open{slot.token, listener_token, to, state_->rng.next()});
+      SendConnection::Open{slot.token, {listener, key, to}, state_->rng.next()});
   state_->settle(now, slot);
   return slot.token;
 }
@@ -57,6 +60,7 @@ std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {
     acceptable.pop_front();
     if (connection == nullptr || connection->get<RecvPtr>() == nullptr) continue;
     connection->held_by_user = true;
+    (*connection->get<RecvPtr>())->on_accepted();
     return connection->token;
   }
   return std::nullopt;
@@ -154,7 +158,7 @@ void Endpoint::on_timeout(Time now) {
   due.clear();
   for (; !timers.empty() && timers.top().at <= now; timers.pop())
     due.push_back(timers.top());
-  for (const State::Timer& timer : due) {
+  for (const SlotTimer& timer : due) {
     Slot& slot = *state_->slots[timer.index];
     if (slot.token == 0 || slot.armed_at != timer.at) continue;  // superseded
     slot.armed_at = kNever;
@@ -180,17 +184,7 @@ Time Endpoint::next_timeout() const {
 std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
   State& state = *state_;
   state.arena.reset();
-  state.strays_out.clear();
-  std::size_t count = 0;
-  while (!state.strays.empty() && state.strays_out.size() < out.size()) {
-    state.strays_out.push_back(state.strays.front());
-    state.strays.pop_front();
-  }
-  for (const State::Stray& stray : state.strays_out) {
-    std::visit(
-        [&](const auto& frame) { state.arena.emit(frame, stray.path, stray.to, out[count++]); },
-        stray.frame);
-  }
+  std::size_t count = state.strays.emit(state.arena, out);
   // Each slot that is ready gets one turn; one that fills what is left, or finds it too small, goes
   // to the end of the queue.
   bool full = count == out.size();
@@ -202,7 +196,7 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     count += state.transmit_from(now, slot, out.subspan(count));
     full = count == out.size() || state.wants_room(slot);
     if (full) {
-      state.ready.push_back(static_cast<std::uint32_t>(slot.token));
+      state.ready.push_back(slot.index);
       slot.in_ready = true;
     }
     state.rearm(slot);
@@ -219,6 +213,13 @@ std::optional<Event> Endpoint::poll_event() {
   std::optional<Event> event = std::move(state_->events.front());
   state_->events.pop_front();
   return event;
+}
+
+std::size_t Endpoint::connection_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(state_->slots.begin(), state_->slots.end(), [](const auto& slot) {
+        return slot->template get<SendPtr>() != nullptr || slot->template get<RecvPtr>() != nullptr;
+      }));
 }
 
 Counters Endpoint::counters() const {

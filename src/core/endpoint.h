@@ -28,8 +28,8 @@ namespace dlcp::core {
 
 class Endpoint {
  public:
-  // `seed` makes tokens and path choices; unpredictable in production, fixed in tests.
-  Endpoint(const Config& config, const wire::EndpointAddress& local_address, std::uint64_t seed);
+  Endpoint(const Config& config, const wire::EndpointAddress& local_address,
+           const Secrets& secrets);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -37,14 +37,16 @@ class Endpoint {
   // --- from above
   struct Listening {
     ListenerId id = 0;
-    std::uint64_t token = 0;  // goes into the handle, with local_address
+    wire::Invitation invitation;  // goes into the handle, with local_address
   };
-  Listening listen(ContextId context);
+  // `number`: used by no other listener under the same Secrets::listeners at this endpoint.
+  Listening listen(ContextId context, std::uint32_t number);
+  // Connections that nobody has accepted end with it, and who comes later is refused.
   void close_listener(Time now, ListenerId listener);
 
   // The sending side of a connection to a listener elsewhere. Never fails here: refusals and
   // time-outs arrive as kClosed.
-  ConnectionId connect(Time now, ContextId context, std::uint64_t listener_token,
+  ConnectionId connect(Time now, ContextId context, const wire::Invitation& listener,
                        const wire::EndpointAddress& to);
   // The receiving side of the next connection that a peer has opened to the listener, if any.
   std::optional<ConnectionId> accept(ListenerId listener);
@@ -85,6 +87,8 @@ class Endpoint {
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 
+  // Of both sides, those included that no one has accepted or that have not started.
+  std::size_t connection_count() const;
   Counters counters() const;  // of all contexts
   Counters counters(ContextId context) const;
   std::vector<PathState> path_states() const;  // of all sending connections

@@ -9,8 +9,13 @@
 namespace dlcp::core {
 namespace {
 
-// Answers to strangers are cheap to ask for: no more than this many wait to be sent.
-constexpr std::size_t kStraysMax = 64;
+// Hands over what the bytes say; false if that is no frame of the kind.
+template <class Frame, class Take>
+bool deliver(const wire::RxPacket& packet, const Take& take) {
+  const auto frame = wire::decode<Frame>(packet.bytes);
+  if (frame) take(*frame);
+  return frame.has_value();
+}
 
 }  // namespace
 
@@ -21,6 +26,10 @@ bool Endpoint::State::take_data(Time now, const wire::RxPacket& packet) {
   Slot* slot = data ? find(data->header.destination) : nullptr;
   const auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
   if (receiving == nullptr) return false;
+  if (const auto reason = slot->channel.refuse_data(packet, data->header)) {
+    counters.add(*reason);
+    return true;
+  }
   (*receiving)->release_copied();
   (*receiving)->on_data(now, packet, *data, placements);
   if ((*receiving)->has_news() || !slot->in_ready) settle(now, *slot);
@@ -33,208 +42,179 @@ void Endpoint::State::dispatch(Time now, const wire::RxPacket& arrived) {
     counters.add(Counter::kDroppedMalformed);
     return;
   }
+  if (head->version != wire::kWireVersion) {
+    counters.add(Counter::kDroppedVersion);
+    return;
+  }
   // A control frame is answered on the path its sender chose, wherever it came in: peers may send
   // all their paths to one port of ours.
   wire::RxPacket packet = arrived;
   packet.path = static_cast<wire::PathIndex>(head->flags % config.paths);
   Slot* slot = find(head->destination);
-  const bool other_version = head->version != wire::kWireVersion;
-  if (other_version && head->type != wire::FrameType::kHello &&
-      head->type != wire::FrameType::kRefuse) {
-    counters.add(Counter::kDroppedVersion);
+  if (head->type == wire::FrameType::kHello) {
+    on_hello(now, slot, packet);
     return;
   }
   if (slot == nullptr) {
     counters.add(Counter::kDroppedUnknownToken);
     return;
   }
-  if (slot->get<Listener>() != nullptr) {
-    if (head->type == wire::FrameType::kHello) {
-      on_hello(now, *slot, packet);
-    } else {
-      counters.add(Counter::kDroppedUnexpected);
-    }
+  if (slot->get<Departed>() != nullptr) {
+    to_departed(now, *slot, *head, packet);
     return;
   }
-  if (auto* sending = slot->get<SendPtr>()) {
-    to_sender(now, **sending, head->type, packet);
-  } else if (auto* receiving = slot->get<RecvPtr>()) {
-    to_receiver(now, *slot, **receiving, head->type, packet);
-  } else if (auto* departed = slot->get<Departed>()) {
-    const bool intact = head->type == wire::FrameType::kData
-                            ? wire::decode_data(packet.bytes).has_value()
-                            : wire::control_intact(packet.bytes);
-    if (!intact) {
-      counters.add(Counter::kDroppedHeaderCrc);
-    } else if (departed->on_frame(now, head->type)) {
-      slot->what = std::monostate{};
-      if (!slot->held_by_user) {
-        release(*slot);
-        return;
-      }
-    }
+  auto* sending = slot->get<SendPtr>();
+  auto* receiving = slot->get<RecvPtr>();
+  if (head->type == wire::FrameType::kData || (sending == nullptr && receiving == nullptr)) {
+    counters.add(Counter::kDroppedUnexpected);
+    return;
   }
+  if (sending != nullptr && head->type == wire::FrameType::kWelcome && !(*sending)->open()) {
+    on_welcome(now, *slot, **sending, packet);
+    return;
+  }
+  if (const auto reason = slot->channel.refuse_control(packet)) {
+    counters.add(*reason);
+    return;
+  }
+  const bool sound = sending != nullptr ? to_sender(now, *slot, **sending, head->type, packet)
+                                        : to_receiver(now, *slot, **receiving, head->type, packet);
+  if (!sound) counters.add(Counter::kDroppedUnexpected);
   settle(now, *slot);
 }
 
-void Endpoint::State::on_hello(Time now, Slot& listener, const wire::RxPacket& packet) {
-  const auto hello = wire::decode_hello(packet.bytes);
-  if (!hello || hello->sender_token == 0) {
-    counters.add(Counter::kDroppedHeaderCrc);
+void Endpoint::State::to_departed(Time now, Slot& slot, const wire::FrameHead& head,
+                                  const wire::RxPacket& packet) {
+  std::optional<Counter> reason;
+  if (head.type == wire::FrameType::kData) {
+    const auto data = wire::decode_data(packet.bytes);
+    reason = data ? slot.channel.refuse_data(packet, data->header)
+                  : std::optional(Counter::kDroppedMalformed);
+  } else {
+    reason = slot.channel.refuse_control(packet);
+  }
+  if (reason) {
+    counters.add(*reason);
     return;
   }
-  if (hello->wire_version != wire::kWireVersion) {
-    on_stray_hello(*hello, packet);
-    return;
+  if (slot.get<Departed>()->on_frame(now, head.type)) {
+    slot.what = std::monostate{};
+    if (!slot.held_by_user) {
+      release(slot);
+      return;
+    }
   }
-  if (hello->hello_bytes != packet.bytes.size()) {
+  settle(now, slot);
+}
+
+// The keys of a connection hang on the token that WELCOME brings, so it is opened with those. The
+// peer may have forgotten a connection that was slow to start, and welcome it anew.
+void Endpoint::State::on_welcome(Time now, Slot& slot, SendConnection& connection,
+                                 const wire::RxPacket& packet) {
+  const auto welcome = wire::decode<wire::Welcome>(packet.bytes);
+  if (!welcome) {
     counters.add(Counter::kDroppedMalformed);
     return;
   }
-  const auto known = by_sender_token.find(hello->sender_token);
-  Slot* slot = known == by_sender_token.end() ? nullptr : find(known->second);
-  if (slot == nullptr) {
-    const ContextId context = listener.context;
-    const std::uint64_t listener_token = listener.token;
-    slot = &add(context);
-    slot->listener = listener_token;
-    slot->what = std::make_unique<RecvConnection>(now, config, counters_of[context], credits,
-                                                  unposted, slot->token, *hello);
-    by_sender_token[hello->sender_token] = slot->token;
+  const auto keys =
+      wire::connection_keys(connection.listener_key(), slot.token, welcome->receiver_token);
+  Channel channel = slot.channel;
+  if (!(keys.to_sender == channel.opening_key())) {
+    channel.rekey(keys.to_receiver, keys.to_sender);
   }
-  if (auto* receiving = slot->get<RecvPtr>()) (*receiving)->on_hello(*hello, packet.path);
-  settle(now, *slot);
+  if (const auto reason = channel.refuse_control(packet)) {
+    counters.add(*reason);
+    return;
+  }
+  slot.channel = std::move(channel);
+  connection.on_welcome(now, *welcome);
+  connection.heard_on(packet.path);
+  settle(now, slot);
 }
 
-// A HELLO of another wire version: say so, naming both, instead of letting the peer time out.
-void Endpoint::State::on_stray_hello(const wire::Hello& hello, const wire::RxPacket& packet) {
-  counters.add(Counter::kDroppedVersion);
-  if (strays.size() >= kStraysMax) return;
-  wire::Refuse refuse;
-  refuse.destination = hello.sender_token;
-  refuse.reason = fmt::format(
-      "wire version {} (of the connecting rank) and {} (of the listening rank, plugin {}) do not "
-      "match",
-      hello.wire_version, wire::kWireVersion, config.plugin_version);
-  strays.push_back({refuse, hello.sender_address, packet.path});
-}
-
-void Endpoint::State::answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to,
-                                   wire::PathIndex path) {
-  if (strays.size() < kStraysMax) strays.push_back({wire::CloseAck{peer_token}, to, path});
-}
-
-void Endpoint::State::to_sender(Time now, SendConnection& connection, wire::FrameType type,
-                                const wire::RxPacket& packet) {
-  bool intact = true;
+bool Endpoint::State::to_sender(Time now, Slot& slot, SendConnection& connection,
+                                wire::FrameType type, const wire::RxPacket& packet) {
+  bool sound = false;
   switch (type) {
     case wire::FrameType::kAck:
-      intact = wire::decode_ack(packet.bytes, ack_in);
-      if (intact) connection.on_ack(now, ack_in, packet.arrived_at);
+      sound = wire::decode_ack(packet.bytes, ack_in);
+      if (sound) connection.on_ack(now, ack_in, packet.arrived_at, slot.channel.last_is_newest());
       break;
     case wire::FrameType::kWelcome:
-      if (const auto frame = wire::decode_welcome(packet.bytes); (intact = frame.has_value())) {
-        connection.on_welcome(now, *frame);
-      }
-      break;
+      return true;  // again, of a connection that is open
     case wire::FrameType::kStarted:
-      if (const auto frame = wire::decode_started(packet.bytes); (intact = frame.has_value())) {
-        connection.on_started(now, *frame);
-      }
+      sound = deliver<wire::Started>(packet, [&](auto& f) { connection.on_started(now, f); });
       break;
     case wire::FrameType::kRefuse:
-      if (const auto frame = wire::decode_refuse(packet.bytes); (intact = frame.has_value())) {
-        connection.on_refuse(*frame);
-      }
+      sound = deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
       break;
     case wire::FrameType::kPing:
-      if (const auto frame = wire::decode_ping(packet.bytes); (intact = frame.has_value())) {
-        connection.on_ping(now, *frame);
-      }
+      sound = deliver<wire::Ping>(packet, [&](auto&) { connection.on_ping(now); });
       break;
     case wire::FrameType::kNeed:
-      if (const auto frame = wire::decode_need(packet.bytes); (intact = frame.has_value())) {
-        connection.on_need(now, *frame);
-      }
+      sound = deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
       break;
     case wire::FrameType::kStop:
-      if (const auto frame = wire::decode_stop(packet.bytes); (intact = frame.has_value())) {
-        connection.on_stop(now, *frame);
-      }
+      sound = deliver<wire::Stop>(packet, [&](auto& f) { connection.on_stop(now, f); });
       break;
     case wire::FrameType::kClose:
-      if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {
-        answer_close(connection.peer_token(), connection.peer_address(), packet.path);
-        connection.on_peer_closed(now, frame->completed);
-      }
+      sound = deliver<wire::Close>(packet, [&](auto& f) {
+        answer_close(slot, connection.peer_token(), connection.peer_address(), packet.path);
+        connection.on_peer_closed(now, f.completed);
+      });
       break;
     case wire::FrameType::kReset:
-      if (const auto frame = wire::decode_reset(packet.bytes); (intact = frame.has_value())) {
-        connection.on_reset(*frame);
-      }
+      sound = deliver<wire::Reset>(packet, [&](auto& f) { connection.on_reset(f); });
+      if (sound) counters.add(Counter::kResetsReceived);
       break;
     default:
-      counters.add(Counter::kDroppedUnexpected);
-      return;
+      break;
   }
-  if (intact) {
-    connection.heard_on(packet.path);
-  } else {
-    counters.add(Counter::kDroppedHeaderCrc);
-  }
-  if (intact && type == wire::FrameType::kReset) counters.add(Counter::kResetsReceived);
+  if (sound) connection.heard_on(packet.path);
+  return sound;
 }
 
-void Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connection,
+bool Endpoint::State::to_receiver(Time now, Slot& slot, RecvConnection& connection,
                                   wire::FrameType type, const wire::RxPacket& packet) {
-  bool intact = true;
   switch (type) {
-    case wire::FrameType::kData:
-      intact = false;  // take_data() left it
-      break;
     case wire::FrameType::kStart:
-      if (const auto frame = wire::decode_start(packet.bytes); (intact = frame.has_value())) {
+      return deliver<wire::Start>(packet, [&](auto& f) {
         const bool before = connection.started();
-        connection.on_start(now, *frame, packet.path);
+        connection.on_start(now, f, packet.path);
         Slot* listener = find(slot.listener);
         if (!before && connection.started() && listener != nullptr) {
           listener->get<Listener>()->acceptable.push_back(slot.token);
         }
-      }
-      break;
+      });
     case wire::FrameType::kProbe:
-      if (const auto frame = wire::decode_probe(packet.bytes); (intact = frame.has_value())) {
-        connection.on_probe(now, *frame, packet.path);
-      }
-      break;
+      return deliver<wire::Probe>(packet,
+                                  [&](auto& f) { connection.on_probe(now, f, packet.path); });
     case wire::FrameType::kSentOnce:
-      if (const auto frame = wire::decode_sent_once(packet.bytes); (intact = frame.has_value())) {
+      return deliver<wire::SentOnce>(packet, [&](auto& f) {
         connection.release_copied();
-        connection.on_sent_once(now, *frame, packet.path, placements);
-      }
-      break;
+        connection.on_sent_once(now, f, packet.path, placements);
+      });
     case wire::FrameType::kPong:
-      if ((intact = wire::decode_pong(packet.bytes).has_value()))
-        connection.on_pong(now, packet.path);
-      break;
+      return deliver<wire::Pong>(packet, [&](auto&) { connection.on_pong(now, packet.path); });
     case wire::FrameType::kClose:
-      if (const auto frame = wire::decode_close(packet.bytes); (intact = frame.has_value())) {
-        answer_close(connection.peer_token(), connection.peer_address(), packet.path);
-        connection.on_peer_closed(now, frame->completed);
-      }
-      break;
+      return deliver<wire::Close>(packet, [&](auto& f) {
+        answer_close(slot, connection.peer_token(), connection.peer_address(), packet.path);
+        connection.on_peer_closed(now, f.completed);
+      });
     case wire::FrameType::kReset:
-      if (const auto frame = wire::decode_reset(packet.bytes); (intact = frame.has_value())) {
-        connection.on_reset(*frame);
+      return deliver<wire::Reset>(packet, [&](auto& f) {
+        connection.on_reset(f);
         counters.add(Counter::kResetsReceived);
-      }
-      break;
+      });
     default:
-      // HELLO goes to the listener.
-      counters.add(Counter::kDroppedUnexpected);
-      return;
+      return false;
   }
-  if (!intact) counters.add(Counter::kDroppedHeaderCrc);
+}
+
+void Endpoint::State::answer_close(Slot& slot, std::uint64_t peer_token,
+                                   const wire::EndpointAddress& to, wire::PathIndex path) {
+  strays.push(wire::CloseAck{peer_token}, slot.channel.sealing_key(), slot.channel.next_sequence(),
+              to, path);
 }
 
 }  // namespace dlcp::core

@@ -5,7 +5,16 @@
 #include <algorithm>
 
 namespace dlcp::core {
-Slot& Endpoint::State::add(ContextId context) {
+
+// Of 2^64 nobody guesses one, and two connections hardly ever get the same.
+std::uint64_t Endpoint::State::draw_token() {
+  for (;;) {
+    const std::uint64_t token = wire::draw(secrets.own, ++tokens_drawn);
+    if (token != 0 && !by_token.find(token)) return token;
+  }
+}
+
+Slot& Endpoint::State::add(ContextId context, std::uint64_t token) {
   if (free_slots.empty()) {
     free_slots.push_back(static_cast<std::uint32_t>(slots.size()));
     slots.push_back(std::make_unique<Slot>());
@@ -13,22 +22,22 @@ Slot& Endpoint::State::add(ContextId context) {
   const std::uint32_t index = free_slots.back();
   free_slots.pop_back();
   Slot& slot = *slots[index];
-  // The upper half is random and odd, so that no token is 0.
-  slot.token = (rng.next() | 1) << 32 | index;
+  slot.token = token;
+  slot.index = index;
+  by_token.insert(token, index);
   slot.context = context;
   return slot;
 }
 
 Slot* Endpoint::State::find(std::uint64_t token) {
-  const auto index = static_cast<std::uint32_t>(token);
-  if (token == 0 || index >= slots.size()) return nullptr;
-  Slot& slot = *slots[index];
-  return slot.token == token ? &slot : nullptr;
+  const auto index = by_token.find(token);
+  return index ? slots[*index].get() : nullptr;
 }
 
 void Endpoint::State::release(Slot& slot) {
-  const auto index = static_cast<std::uint32_t>(slot.token);
+  const std::uint32_t index = slot.index;
   const bool in_ready = slot.in_ready;
+  by_token.erase(slot.token);
   slot = Slot{};
   slot.in_ready = in_ready;  // the queue still names this index
   free_slots.push_back(index);
@@ -45,14 +54,15 @@ void Endpoint::State::rearm(Slot& slot) {
   const Time at = next_timeout(slot);
   if (at >= slot.armed_at) return;  // the earlier entry will find the later time
   slot.armed_at = at;
-  timers.push({at, static_cast<std::uint32_t>(slot.token)});
+  timers.push({at, slot.index});
 }
 
 std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out) {
-  if (auto* sending = slot.get<SendPtr>()) return (*sending)->poll_transmit(now, arena, out);
-  if (auto* receiving = slot.get<RecvPtr>()) return (*receiving)->poll_transmit(now, arena, out);
+  FrameWriter frames(arena, slot.channel);
+  if (auto* sending = slot.get<SendPtr>()) return (*sending)->poll_transmit(now, frames, out);
+  if (auto* receiving = slot.get<RecvPtr>()) return (*receiving)->poll_transmit(now, frames, out);
   if (auto* departed = slot.get<Departed>()) {
-    return departed->poll_transmit(now, arena, config.paths, out);
+    return departed->poll_transmit(now, frames, config.paths, out);
   }
   return 0;
 }
@@ -104,7 +114,7 @@ void Endpoint::State::settle(Time now, Slot& slot) {
   }
   if (slot.in_ready) return;  // poll_transmit() will look at it, and at its time-out
   slot.in_ready = true;
-  ready.push_back(static_cast<std::uint32_t>(slot.token));
+  ready.push_back(slot.index);
   rearm(slot);
 }
 
@@ -112,7 +122,7 @@ void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farew
   if (const auto* receiving = slot.get<RecvPtr>()) {
     for (auto& memory : (*receiving)->take_copied())
       departed_memory.push_back(std::move(memory));
-    by_sender_token.erase((*receiving)->peer_token());
+    by_sender.erase({(*receiving)->peer_token(), (*receiving)->peer_address()});
   }
   slot.armed_at = kNever;
   if (farewell) {

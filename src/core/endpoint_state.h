@@ -11,29 +11,36 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/credit_pool.h"
 #include "core/endpoint.h"
 #include "core/frame_arena.h"
 #include "core/slot.h"
+#include "core/strays.h"
+#include "core/token_table.h"
 #include "util/ring_queue.h"
 #include "util/rng.h"
 
 namespace dlcp::core {
 
+// What the sender of a connection that nobody has accepted is told.
+inline constexpr std::string_view kListenerClosed = "the listener was closed";
+
 class Endpoint::State {
  public:
-  State(const Config& settings, const wire::EndpointAddress& address, std::uint64_t seed)
+  State(const Config& settings, const wire::EndpointAddress& address, const Secrets& known)
       : config(settings),
         local(address),
-        rng(seed),
+        secrets(known),
+        rng(wire::draw(known.own, 0)),
         credits(config.receive_capacity_bytes, config.eager_bytes),
         unposted{config.unposted_pool_bytes, 0},
         pause_least(config.peer_timeout / kPausesPerTimeout) {}
 
-  Slot& add(ContextId context);
+  // `token`: neither 0 nor in use.
+  Slot& add(ContextId context, std::uint64_t token);
+  std::uint64_t draw_token();
   Slot* find(std::uint64_t token);
   void release(Slot& slot);
 
@@ -62,36 +69,26 @@ class Endpoint::State {
   std::size_t transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out);
   static bool wants_room(Slot& slot);
 
-  struct Stray {  // a frame that no slot stands behind
-    std::variant<wire::Refuse, wire::CloseAck> frame;
-    wire::EndpointAddress to;
-    wire::PathIndex path = 0;
-  };
-  struct Timer {
-    Time at;
-    std::uint32_t index = 0;
-    friend bool operator>(const Timer& a, const Timer& b) { return a.at > b.at; }
-  };
-
   Config config;
   const wire::EndpointAddress local;
-  Rng rng;
+  const Secrets secrets;
+  Rng rng;  // for choices that may be known
+  std::uint64_t tokens_drawn = 0;
   Counters counters;  // of what belongs to no connection
   std::map<ContextId, Counters> counters_of;
   CreditPool credits;
   UnpostedPool unposted;
   std::vector<std::unique_ptr<Slot>> slots;
   std::vector<std::uint32_t> free_slots;
-  std::unordered_map<std::uint64_t, std::uint64_t>
-      by_sender_token;  // -> token of our receiving side
+  TokenTable by_token;
+  std::unordered_map<SenderName, std::uint64_t, SenderName::Hash> by_sender;  // -> our token
   RingQueue<std::uint32_t> ready;
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
-  std::vector<Timer> due;  // of the current on_timeout
+  std::priority_queue<SlotTimer, std::vector<SlotTimer>, std::greater<>> timers;
+  std::vector<SlotTimer> due;  // of the current on_timeout
   const Duration pause_least;
   Time ran_at{};  // the last packet or time-out
   RingQueue<Event> events;
-  RingQueue<Stray> strays;
-  std::vector<Stray> strays_out;  // of the last poll_transmit
+  Strays strays;
   std::vector<Placement> placements;
   std::vector<std::vector<std::byte>> departed_memory;  // of early messages; placements point there
   FrameArena arena;
@@ -102,13 +99,18 @@ class Endpoint::State {
   static constexpr int kPausesPerTimeout = 8;
   void note_pause(Time now, Time ran_before);
   void collect(Time now, Slot& slot);
-  void on_hello(Time now, Slot& slot, const wire::RxPacket& packet);
-  void on_stray_hello(const wire::Hello& hello, const wire::RxPacket& packet);
-  void to_sender(Time now, SendConnection& connection, wire::FrameType type,
+  void on_hello(Time now, Slot* listener, const wire::RxPacket& packet);
+  void refuse_closed(const wire::Hello& hello, const wire::Key& key, wire::PathIndex path);
+  Slot& open_half(Time now, Slot& listener, const wire::Hello& hello);
+  void on_welcome(Time now, Slot& slot, SendConnection& connection, const wire::RxPacket& packet);
+  void to_departed(Time now, Slot& slot, const wire::FrameHead& head, const wire::RxPacket& packet);
+  // The two return false for a frame that is not well formed.
+  bool to_sender(Time now, Slot& slot, SendConnection& connection, wire::FrameType type,
                  const wire::RxPacket& packet);
-  void to_receiver(Time now, Slot& slot, RecvConnection& connection, wire::FrameType type,
+  bool to_receiver(Time now, Slot& slot, RecvConnection& connection, wire::FrameType type,
                    const wire::RxPacket& packet);
-  void answer_close(std::uint64_t peer_token, const wire::EndpointAddress& to, wire::PathIndex);
+  void answer_close(Slot& slot, std::uint64_t peer_token, const wire::EndpointAddress& to,
+                    wire::PathIndex path);
 };
 
 }  // namespace dlcp::core

@@ -7,6 +7,7 @@
 
 #include "core/licence.h"
 #include "util/result.h"
+#include "wire/keys.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {
@@ -40,6 +41,13 @@ struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
   std::size_t zeros = 0;  // instead of a payload: so many zero bytes
+};
+
+// What an endpoint knows and nobody else: unpredictable in production, fixed in tests.
+struct Secrets {
+  wire::Key own;        // of this endpoint alone: tokens and path choices
+  wire::Key listeners;  // of the process: makes invitations
+  wire::Key site;       // of everybody who may talk to us (DLCP_SECRET_FILE); zero: none
 };
 
 enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };

@@ -43,8 +43,8 @@ bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence
   if (path_index >= paths_.size()) return false;
   Path& path = paths_[path_index];
   const std::uint64_t number = wire::expand_serial(sequence, path.next_sequence);
-  if (number >= path.next_sequence) return false;
-  path.delivered_below = std::max(path.delivered_below, number + 1);
+  if (number >= path.next_sequence || number < path.delivered_below) return false;
+  path.delivered_below = number + 1;
   path.newest.update(now, sent_at);
   newest_.update(now, sent_at);
   return true;

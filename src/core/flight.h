@@ -34,7 +34,8 @@ class Flight {
   // judged (`ends`): by then the others have had their chance, and the chunk is sent again whole.
   std::uint32_t on_sent(Time now, std::uint8_t path, ChunkRef chunk, bool ends = true);
 
-  // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if never sent.
+  // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
+  // that is no news.
   bool on_report(Time now, std::uint8_t path, std::uint32_t sequence, Time sent_at);
   // A PROBE sent at `sent_at` on `path` was answered: all that was sent before it has had its
   // chance.

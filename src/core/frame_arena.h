@@ -1,8 +1,10 @@
-// Memory of the control frames that one poll_transmit hands out; reused by the next.
+// Memory of the control frames that one poll_transmit hands out, reused by the next; and the pen of
+// one connection, which seals what it writes there.
 #pragma once
 
 #include <deque>
 
+#include "core/channel.h"
 #include "wire/control_frame.h"
 #include "wire/loss_frame.h"
 #include "wire/packet.h"
@@ -13,14 +15,14 @@ class FrameArena {
  public:
   void reset() { used_ = 0; }
 
-  // Encodes `frame` and makes `out` a packet of it. References stay valid until reset().
+  // Encodes and seals `frame`, and makes `out` a packet of it. References stay valid until reset().
   template <class Frame>
-  void emit(const Frame& frame, wire::PathIndex path, const wire::EndpointAddress& to,
-            wire::TxPacket& out) {
+  void emit(const Frame& frame, const wire::Key& key, std::uint32_t sequence, wire::PathIndex path,
+            const wire::EndpointAddress& to, wire::TxPacket& out) {
     if (used_ == frames_.size()) frames_.emplace_back();
     wire::Buffer& buffer = frames_[used_++];
     wire::encode(frame, buffer);
-    wire::set_path(buffer, path);
+    wire::seal(buffer, key, sequence, path);
     out.header_bytes = 0;
     out.payload = buffer;
     out.traffic_class = TrafficClass::kControl;
@@ -31,6 +33,37 @@ class FrameArena {
  private:
   std::deque<wire::Buffer> frames_;
   std::size_t used_ = 0;
+};
+
+class FrameWriter {
+ public:
+  FrameWriter(FrameArena& arena, Channel& channel) : arena_(arena), channel_(channel) {}
+
+  template <class Frame>
+  void emit(const Frame& frame, wire::PathIndex path, const wire::EndpointAddress& to,
+            wire::TxPacket& out) {
+    arena_.emit(frame, channel_.sealing_key(), channel_.next_sequence(), path, to, out);
+  }
+  // One that is not for the connection, but for the listener before it.
+  template <class Frame>
+  void emit(const Frame& frame, const wire::Key& key, wire::PathIndex path,
+            const wire::EndpointAddress& to, wire::TxPacket& out) {
+    arena_.emit(frame, key, channel_.next_sequence(), path, to, out);
+  }
+  // A data packet: its header, and a reference to its payload.
+  void emit(const wire::DataHeader& header, std::span<const std::byte> payload,
+            wire::Protection protection, const wire::EndpointAddress& to, wire::TxPacket& out) {
+    wire::encode_data(header, payload, {channel_.sealing_key(), protection}, out.header);
+    out.header_bytes = wire::kDataHeaderBytes;
+    out.payload = payload;
+    out.traffic_class = header.traffic_class;
+    out.path = header.path;
+    out.destination = &to;
+  }
+
+ private:
+  FrameArena& arena_;
+  Channel& channel_;
 };
 
 }  // namespace dlcp::core

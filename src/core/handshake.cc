@@ -23,17 +23,16 @@ constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
 }  // namespace
 
-Handshake::Handshake(Time now, const Config& config, std::uint64_t token,
-                     std::uint64_t listener_token, const wire::EndpointAddress& local,
-                     const wire::EndpointAddress& to)
+Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
+                     const wire::EndpointAddress& local)
     : config_(config),
       token_(token),
-      listener_token_(listener_token),
+      target_(target),
+      to_(target.at),
       local_(local),
-      to_(to),
       next_send_(now),
       pause_(kFirstPause),
-      checksum_(config.checksum) {
+      protection_(config.protection) {
   sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
   for (const std::uint32_t size : kCommonDatagrams) {
     if (size < sizes_.front()) sizes_.push_back(size);
@@ -49,7 +48,7 @@ std::uint32_t Handshake::wanted() const {
 }
 
 void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
-  if (state_ != State::kHello) return;
+  if (state_ == State::kDone) return;
   const bool sound = welcome.datagram_bytes_max >= kDatagramLeast &&
                      welcome.hello_bytes >= kDatagramLeast &&
                      welcome.hello_bytes <= config_.datagram_bytes_max;
@@ -58,6 +57,11 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   const Duration took = now - wire::from_wire_time(welcome.echo, now);
   round_trip_ = std::clamp(first ? took : std::min(round_trip_, took), kRoundLeast, kRoundMost);
   receiver_token_ = welcome.receiver_token;
+  if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
+  if (state_ == State::kStart) {  // the peer had forgotten us
+    next_send_ = now;
+    return;
+  }
   if (peer_datagram_max_ != welcome.datagram_bytes_max) {
     peer_datagram_max_ = welcome.datagram_bytes_max;
     // The peer's own limit is a size to try as well.
@@ -69,7 +73,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
       next_size_ = 0;
     }
   }
-  if (welcome.checksum == wire::ChecksumMode::kFull) checksum_ = wire::ChecksumMode::kFull;
+  protection_ = std::max(protection_, welcome.protection);
   answered_ = std::max(answered_, welcome.hello_bytes);
   if (answered_ >= wanted()) {
     settle_on(answered_);
@@ -83,7 +87,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
 void Handshake::settle_on(std::uint32_t datagram_bytes) {
   // A HELLO may get through to a peer that would not send as much itself.
   datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
-  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(wire::kDataOverheadBytes);
+  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
   payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
   state_ = State::kStart;
   pause_ = kFirstPause;
@@ -94,7 +98,20 @@ void Handshake::on_started() {
   next_send_ = kNever;
 }
 
-std::size_t Handshake::poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out) {
+void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out) {
+  wire::Hello hello;
+  hello.destination = wire::listener_token(target_.listener);
+  hello.listener_number = target_.listener.number;
+  hello.sender_token = token_;
+  hello.sender_address = local_;
+  hello.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+  hello.hello_bytes = size;
+  hello.echo = wire::wire_time(now);
+  hello.protection = config_.protection;
+  frames.emit(hello, target_.key, path_, target_.at, out);
+}
+
+std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
   if (now < next_send_ || state_ == State::kDone) return 0;
   if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 &&
       ++rounds_answered_ > kPatience) {
@@ -103,7 +120,12 @@ std::size_t Handshake::poll_transmit(Time now, FrameArena& arena, std::span<wire
   std::size_t count = 0;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
-    arena.emit(wire::Start{receiver_token_, payload_bytes_, checksum_}, path_, to_, out[count++]);
+    frames.emit(wire::Start{receiver_token_, payload_bytes_, protection_}, path_, to_,
+                out[count++]);
+    // A peer that many knock at may have forgotten who was slow: introduce ourselves again.
+    if (++starts_ % kPatience == 0 && count < out.size()) {
+      emit_hello(now, answered_, frames, out[count++]);
+    }
   }
   while (state_ == State::kHello && next_size_ < sizes_.size()) {
     const std::uint32_t size = sizes_[next_size_];
@@ -114,17 +136,7 @@ std::size_t Handshake::poll_transmit(Time now, FrameArena& arena, std::span<wire
     }
     if (count == out.size()) return count;
     ++next_size_;
-    wire::Hello hello;
-    hello.destination = listener_token_;
-    hello.sender_token = token_;
-    hello.sender_address = local_;
-    hello.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
-    hello.hello_bytes = size;
-    hello.paths = static_cast<std::uint32_t>(config_.paths);
-    hello.checksum = config_.checksum;
-    hello.echo = wire::wire_time(now);
-    hello.plugin_version = config_.plugin_version;
-    arena.emit(hello, path_, to_, out[count++]);
+    emit_hello(now, size, frames, out[count++]);
   }
   next_size_ = 0;
   first_round_ = false;

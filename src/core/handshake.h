@@ -17,8 +17,14 @@ namespace dlcp::core {
 
 class Handshake {
  public:
-  Handshake(Time now, const Config& config, std::uint64_t token, std::uint64_t listener_token,
-            const wire::EndpointAddress& local, const wire::EndpointAddress& to);
+  // Whom to say HELLO to, and under which key.
+  struct Target {
+    wire::Invitation listener;
+    wire::Key key;
+    wire::EndpointAddress at;
+  };
+  Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
+            const wire::EndpointAddress& local);
 
   enum class State : std::uint8_t { kHello, kStart, kDone };
   State state() const { return state_; }
@@ -27,12 +33,14 @@ class Handshake {
   void on_started();
 
   // Frames due now, at most out.size().
-  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   Time next_timeout() const { return next_send_; }
 
+  const wire::Key& listener_key() const { return target_.key; }
+  const wire::EndpointAddress& peer_address() const { return to_; }
   std::uint64_t receiver_token() const { return receiver_token_; }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
-  wire::ChecksumMode checksum() const { return checksum_; }
+  wire::Protection protection() const { return protection_; }
   // Stands for the round trip until data has been acknowledged, 1 ms to 1 s: on a long path data
   // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
   // process that is busy starting may read the answer late.
@@ -40,13 +48,14 @@ class Handshake {
 
  private:
   void settle_on(std::uint32_t datagram_bytes);
+  void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
   std::uint32_t wanted() const;
 
   const Config& config_;
   std::uint64_t token_;
-  std::uint64_t listener_token_;
+  const Target target_;
+  wire::EndpointAddress to_;  // where WELCOME says that the connection goes on
   const wire::EndpointAddress& local_;
-  const wire::EndpointAddress& to_;
   State state_ = State::kHello;
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
   std::size_t next_size_ = 0;         // sizes_ from here on are due in this round
@@ -54,13 +63,14 @@ class Handshake {
   std::uint32_t answered_ = 0;  // largest size that a WELCOME named
   std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
   unsigned rounds_answered_ = 0;  // rounds of HELLO sent since the first WELCOME
+  unsigned starts_ = 0;           // sent without an answer
   std::uint8_t path_ = 0;
   Time next_send_;
   Duration pause_;
   std::uint64_t receiver_token_ = 0;
   Duration round_trip_ = std::chrono::milliseconds(1);
   std::uint32_t payload_bytes_ = 0;
-  wire::ChecksumMode checksum_;
+  wire::Protection protection_;
 };
 
 }  // namespace dlcp::core

@@ -21,7 +21,7 @@ void PacketSize::agree(std::uint32_t payload_bytes) {
   count_ = 1;
   now_ = 0;
   for (const std::uint32_t datagram : kCommonDatagrams) {
-    const auto room = datagram - static_cast<std::uint32_t>(wire::kDataOverheadBytes);
+    const auto room = datagram - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
     const auto size = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
     if (size < sizes_[count_ - 1]) sizes_[count_++] = size;
   }

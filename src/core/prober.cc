@@ -45,16 +45,14 @@ Prober::Answer Prober::on_answer(Time now, std::uint32_t echo) {
 }
 
 std::size_t Prober::poll_transmit(Time now, const To& to, const Flight& flight, PathSet& paths,
-                                  FrameArena& arena, std::span<wire::TxPacket> out) {
+                                  FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   const auto ask = [&](std::uint8_t path, Time asked_at, std::uint32_t bytes) {
     wire::Probe probe;
     probe.destination = to.token;
     probe.echo = echo_of(asked_at, path);
-    probe.path = path;
-    probe.backlog = to.backlog;
     probe.bytes = bytes;
-    arena.emit(probe, path, *to.address, out[count++]);
+    frames.emit(probe, path, *to.address, out[count++]);
     return probe.echo;
   };
   for (; clock_.due() > 0 && count < out.size(); clock_.on_sent()) {
@@ -70,7 +68,7 @@ std::size_t Prober::poll_transmit(Time now, const To& to, const Flight& flight, 
     if (count == out.size()) break;
     asked_at -= Duration(std::int64_t{128} << kPathBits);
     size_.on_asked(
-        ask(path, asked_at, *payload + static_cast<std::uint32_t>(wire::kDataOverheadBytes)));
+        ask(path, asked_at, *payload + static_cast<std::uint32_t>(wire::kDataHeaderBytes)));
   }
   return count;
 }

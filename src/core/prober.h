@@ -40,11 +40,10 @@ class Prober {
   struct To {
     std::uint64_t token = 0;
     const wire::EndpointAddress* address = nullptr;
-    std::uint32_t backlog = 0;  // messages that wait
   };
   // The questions that are due; returns how many.
   std::size_t poll_transmit(Time now, const To& to, const Flight& flight, PathSet& paths,
-                            FrameArena& arena, std::span<wire::TxPacket> out);
+                            FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   ProbeClock clock_;

@@ -24,7 +24,7 @@ RecvConnection::RecvConnection(Time now, const Config& config, Counters& counter
       token_(token),
       sender_token_(hello.sender_token),
       sender_(hello.sender_address),
-      checksum_(std::max(config.checksum, hello.checksum)),
+      protection_(std::max(config.protection, hello.protection)),
       queue_(config.requests_max, config.eager_bytes, pool),
       liveness_(config.peer_timeout),
       ping_clock_(config.peer_timeout) {
@@ -46,10 +46,10 @@ void RecvConnection::heard(Time now) {
   watch(now);
 }
 
-// The sender owes us a word while a receive is posted. Whether it has anything to send only it
-// knows, so a word is all.
+// The sender owes us a word while a receive is posted, or nobody has accepted it yet. Whether it
+// has anything to send only it knows, so a word is all.
 void RecvConnection::watch(Time now) {
-  const bool waits = queue_.has_posted();
+  const bool waits = queue_.has_posted() || (started_ && !accepted_);
   liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
   if (waits) {
     ping_clock_.run(now, ping_terms());
@@ -60,6 +60,14 @@ void RecvConnection::watch(Time now) {
 
 ProbeClock::Terms RecvConnection::ping_terms() const {
   return {.answer_time = config_.peer_timeout / kPingsPerTimeout, .in_flight = false};
+}
+
+void RecvConnection::on_accepted() {
+  accepted_ = true;
+  if (!queue_.has_posted()) {
+    liveness_.expect({}, Liveness::Owes::kNothing);
+    ping_clock_.stop();
+  }
 }
 
 void RecvConnection::check_overflow() {
@@ -111,9 +119,8 @@ void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path) {
   welcome.receiver_token = token_;
   welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
   welcome.hello_bytes = hello.hello_bytes;
-  welcome.checksum = checksum_;
   welcome.echo = hello.echo;
-  welcome.plugin_version = config_.plugin_version;
+  welcome.protection = protection_;
   // Of several sizes that come together the largest is the one to answer.
   if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
   welcome_due_ = welcome;
@@ -124,7 +131,8 @@ void RecvConnection::on_start(Time now, const wire::Start& start, wire::PathInde
   reply_path_ = path;
   const bool sound = start.payload_bytes >= wire::kPayloadGranuleBytes &&
                      start.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
-                     start.payload_bytes <= config_.datagram_bytes_max;
+                     start.payload_bytes <= config_.datagram_bytes_max &&
+                     start.protection == protection_;
   if (!sound) {
     counters_.add(Counter::kDroppedOutOfWindow);
     return;
@@ -134,6 +142,7 @@ void RecvConnection::on_start(Time now, const wire::Start& start, wire::PathInde
     payload_bytes_ = start.payload_bytes;
     queue_.set_payload_bytes(payload_bytes_);
     credits_.join(grant_, payload_bytes_);
+    watch(now);
   }
   started_due_ = true;
 }
@@ -155,14 +164,6 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
                              std::vector<Placement>& placements) {
   if (!started_) {
     counters_.add(Counter::kDroppedUnexpected);
-    return;
-  }
-  if (checksum_ == wire::ChecksumMode::kFull && !data.header.payload_crc) {
-    counters_.add(Counter::kDroppedUnexpected);
-    return;
-  }
-  if (!wire::payload_intact(packet.bytes, data)) {
-    counters_.add(Counter::kDroppedPayloadCrc);
     return;
   }
   const std::size_t placed_before = placements.size();
@@ -308,22 +309,22 @@ bool RecvConnection::build_ack(Time now) {
   return complete;
 }
 
-std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
+std::size_t RecvConnection::poll_transmit(Time now, FrameWriter& frames,
                                           std::span<wire::TxPacket> out) {
   if (failed()) return 0;
   std::size_t count = 0;
   if (welcome_due_ && count < out.size()) {
-    arena.emit(*welcome_due_, reply_path_, sender_, out[count++]);
+    frames.emit(*welcome_due_, reply_path_, sender_, out[count++]);
     welcome_due_.reset();
   }
   if (started_due_ && count < out.size()) {
     wire::Started started{sender_token_, static_cast<std::uint32_t>(queue_.posted()),
                           grant_.reserve, grant_.epoch};
-    arena.emit(started, reply_path_, sender_, out[count++]);
+    frames.emit(started, reply_path_, sender_, out[count++]);
     started_due_ = false;
   }
   for (; ping_clock_.due() > 0 && count < out.size(); ping_clock_.on_sent()) {
-    arena.emit(wire::Ping{sender_token_, wire::wire_time(now)}, reply_path_, sender_, out[count++]);
+    frames.emit(wire::Ping{sender_token_}, reply_path_, sender_, out[count++]);
     reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
   }
   for (; !decisions_.empty() && count < out.size(); decisions_.pop_back()) {
@@ -331,17 +332,17 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameArena& arena,
     if (decided.stop) {
       const std::size_t room = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
       if (decided.holes.size() > wire::holes_max(room)) decided.holes.resize(wire::holes_max(room));
-      arena.emit(
+      frames.emit(
           wire::Stop{sender_token_, decided.message, decided.lost_bytes, std::move(decided.holes)},
           reply_path_, sender_, out[count++]);
     } else {
-      arena.emit(wire::Need{sender_token_, decided.message, decided.echo, decided.path},
-                 reply_path_, sender_, out[count++]);
+      frames.emit(wire::Need{sender_token_, decided.message, decided.echo, decided.path},
+                  reply_path_, sender_, out[count++]);
     }
   }
   if (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));
-    arena.emit(ack_, reply_path_, sender_, out[count++]);
+    frames.emit(ack_, reply_path_, sender_, out[count++]);
   }
   return count;
 }

@@ -29,6 +29,8 @@ class RecvConnection {
                  UnpostedPool& pool, std::uint64_t token, const wire::Hello& hello);
   ~RecvConnection();
 
+  // `accepted`: the user has it. Until then it lives as long as its sender answers.
+  void on_accepted();
   bool started() const { return started_; }  // the sender has said START: it can be accepted
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
@@ -53,7 +55,7 @@ class RecvConnection {
   void on_timeout(Time now);
   Time next_timeout() const;
 
-  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_news() const { return failed() || queue_.has_done(); }
   std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
@@ -81,8 +83,9 @@ class RecvConnection {
   std::uint64_t token_;
   std::uint64_t sender_token_;
   wire::EndpointAddress sender_;
-  wire::ChecksumMode checksum_;
+  wire::Protection protection_;
   bool started_ = false;
+  bool accepted_ = false;
   std::uint32_t payload_bytes_ = 0;
   RecvQueue queue_;
   LossLedger ledger_;

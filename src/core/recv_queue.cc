@@ -18,8 +18,7 @@ bool may_be_given_up(const wire::DataHeader& header) {
 }  // namespace
 
 RecvQueue::~RecvQueue() {
-  for (std::size_t i = 0; i < messages_.size(); ++i)
-    pool_.bytes_used -= messages_[i].early.size();
+  pool_.bytes_used -= kept_bytes_;
 }
 
 bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
@@ -37,9 +36,10 @@ bool RecvQueue::make_room(RecvMessage& message) {
   const std::size_t size =
       std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, payload_bytes_));
   if (message.early.size() == size) return true;
-  if (pool_.bytes_used + size > pool_.bytes_max) return false;
+  if (pool_.bytes_used + kept_bytes_ + size > pool_.bytes_max) return false;
   message.early.resize(size);
   pool_.bytes_used += size;
+  kept_bytes_ += size;
   return true;
 }
 
@@ -152,6 +152,7 @@ void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& pl
     });
   }
   pool_.bytes_used -= message.early.size();
+  kept_bytes_ -= message.early.size();
   copied_.push_back(std::move(message.early));
   message.early = {};
 }

@@ -19,7 +19,8 @@
 
 namespace dlcp::core {
 
-// Bytes kept for messages without a posted receive, over all connections of the device.
+// Bytes kept for messages without a posted receive, over all connections of the device. One of them
+// may keep as much as is free: half of it if it is alone, an equal share if many are greedy.
 struct UnpostedPool {
   std::size_t bytes_max = 0;
   std::size_t bytes_used = 0;
@@ -100,6 +101,7 @@ class RecvQueue {
   std::size_t requests_max_;
   std::size_t eager_bytes_;
   UnpostedPool& pool_;
+  std::size_t kept_bytes_ = 0;  // of the pool, ours
   std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;           // number of messages_.front(); below: complete and reported
   std::uint64_t complete_below_ = 0;  // >= first_

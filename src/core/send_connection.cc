@@ -23,9 +23,8 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
                                const wire::EndpointAddress& local, const Open& open)
     : config_(config),
       counters_(counters),
-      to_(open.to),
       local_(local),
-      handshake_(now, config, open.token, open.listener_token, local_, to_),
+      handshake_(now, config, open.token, open.target, local_),
       queue_(config.requests_max, config.eager_bytes, config.droppable_share),
       flight_(config.paths),
       paths_(config.paths, open.seed),
@@ -69,9 +68,13 @@ void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
 }
 
 void SendConnection::on_refuse(const wire::Refuse& refuse) {
-  if (open()) return;
-  fail(ErrorCode::kInvalidUsage, fmt::format("the peer refuses the connection: {}", refuse.reason),
-       "run the same plugin version and settings on every rank");
+  if (handshake_.state() != Handshake::State::kHello) return;
+  const std::string what = fmt::format("the peer refuses the connection: {}", refuse.reason);
+  if (refuse.cause == wire::Refuse::Cause::kClosed) {
+    fail(ErrorCode::kRemote, what, "see the peer's log");
+  } else {
+    fail(ErrorCode::kInvalidUsage, what, "run the same plugin version and settings on every rank");
+  }
 }
 
 void SendConnection::on_started(Time now, const wire::Started& started) {
@@ -111,7 +114,7 @@ SendConnection::Delays SendConnection::read_paths(Time now, const wire::Ack& ack
   return newest;
 }
 
-void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
+void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest) {
   if (!open()) return;
   SendQueue::Acked acked;
   if (!queue_.acknowledge(ack, acked)) {
@@ -131,7 +134,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at) {
     flight_.on_probe_answered(now, answer.path, answer.asked_at);
   }
   const bool posted = queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
-  window_.on_credit(ack.window_packets, ack.window_epoch);
+  if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
   window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
   // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
@@ -172,9 +175,9 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
   if (sample.forgone_packets > 0) queue_.need_beyond(ledger_);
 }
 
-void SendConnection::on_ping(Time now, const wire::Ping& ping) {
+void SendConnection::on_ping(Time now) {
   heard(now);
-  pong_due_ = ping.echo;
+  pong_due_ = true;
 }
 
 void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
@@ -237,7 +240,7 @@ void SendConnection::give_up(Liveness::Verdict verdict) {
        fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets of "
                    "data have up to {} bytes",
                    timeout.count(), while_what,
-                   prober_.size().payload_bytes() + wire::kDataOverheadBytes),
+                   prober_.size().payload_bytes() + wire::kDataHeaderBytes),
        "check that the network carries packets of this size, and of the exact class, to the peer "
        "(dlcp doctor --peer)");
 }
@@ -295,7 +298,7 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
 }
 
 // Of the chunk that cut_ holds.
-void SendConnection::emit_piece(Time now, wire::TxPacket& out) {
+void SendConnection::emit_piece(Time now, FrameWriter& frames, wire::TxPacket& out) {
   const SentChunk& sent = cut_.sent();
   const ChunkRef& chunk = cut_.chunk();
   const ChunkCut::Piece piece = cut_.next(prober_.size().payload_bytes());
@@ -312,12 +315,7 @@ void SendConnection::emit_piece(Time now, wire::TxPacket& out) {
   header.window_epoch = window_.epoch();
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
-  header.payload_crc = handshake_.checksum() == wire::ChecksumMode::kFull;
-  out.payload = piece.payload;
-  out.header_bytes = static_cast<std::uint8_t>(wire::encode_data(header, out.payload, out.header));
-  out.traffic_class = header.traffic_class;
-  out.path = header.path;
-  out.destination = &to_;
+  frames.emit(header, piece.payload, handshake_.protection(), peer_address(), out);
 
   if (sent.licensed) {
     lossy_.on_sent(now, chunk.message, {header.path, header.path_sequence},
@@ -332,27 +330,27 @@ void SendConnection::emit_piece(Time now, wire::TxPacket& out) {
   }
 }
 
-std::size_t SendConnection::emit_control(Time now, FrameArena& arena,
+std::size_t SendConnection::emit_control(Time now, FrameWriter& frames,
                                          std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  if (!open()) return handshake_.poll_transmit(now, arena, out);
+  if (!open()) return handshake_.poll_transmit(now, frames, out);
   if (pong_due_ && count < out.size()) {
     const auto path = paths_.choose(now, Duration::zero()).path;
-    arena.emit(wire::Pong{handshake_.receiver_token(), *pong_due_}, path, to_, out[count++]);
-    pong_due_.reset();
+    frames.emit(wire::Pong{handshake_.receiver_token()}, path, peer_address(), out[count++]);
+    pong_due_ = false;
   }
-  const auto backlog = static_cast<std::uint32_t>(queue_.end_message() - queue_.first_message());
-  const std::size_t asked = prober_.poll_transmit(now, {handshake_.receiver_token(), &to_, backlog},
-                                                  flight_, paths_, arena, out.subspan(count));
+  const std::size_t asked =
+      prober_.poll_transmit(now, {handshake_.receiver_token(), &peer_address()}, flight_, paths_,
+                            frames, out.subspan(count));
   counters_.add(Counter::kProbesSent, asked);
   count += asked;
   return count;
 }
 
-std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
+std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
                                           std::span<wire::TxPacket> out) {
   if (failed()) return 0;
-  std::size_t count = emit_control(now, arena, out);
+  std::size_t count = emit_control(now, frames, out);
   wants_room_ = false;
   if (!open()) return count;
   const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
@@ -360,10 +358,10 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
   if (cut_.pending() && queue_.is_acked(cut_.chunk())) cut_.drop();
   for (;;) {
     // Right behind the message that it ends, before the next one.
-    if (lossy_.due()) count += emit_sent_once(now, arena, out.subspan(count));
+    if (lossy_.due()) count += emit_sent_once(now, frames, out.subspan(count));
     if (count == out.size()) break;
     if (cut_.pending()) {
-      emit_piece(now, out[count++]);
+      emit_piece(now, frames, out[count++]);
       continue;
     }
     const auto chunk = queue_.next();
@@ -382,7 +380,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameArena& arena,
     if (wants_room_) break;
     --burst_.left;
     cut_.begin(*chunk, queue_.mark_sent(*chunk), burst_.path);
-    emit_piece(now, out[count++]);
+    emit_piece(now, frames, out[count++]);
     window_.on_sent(now);
     pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
     // Bursts are of equal packets: a message's short end closes one.

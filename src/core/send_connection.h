@@ -33,8 +33,7 @@ class SendConnection {
  public:
   struct Open {
     std::uint64_t token = 0;  // ours
-    std::uint64_t listener_token = 0;
-    wire::EndpointAddress to;
+    Handshake::Target target;
     std::uint64_t seed = 0;
   };
   SendConnection(Time now, const Config& config, Counters& counters,
@@ -50,30 +49,32 @@ class SendConnection {
   void on_refuse(const wire::Refuse& refuse);
   void on_started(Time now, const wire::Started& started);
   void heard_on(wire::PathIndex path) { heard_path_ = path; }  // the way back works there
-  void on_ack(Time now, const wire::Ack& ack, Time arrived_at);
+  // `newest`: no younger control frame has come before it.
+  void on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
   void on_need(Time now, const wire::Need& need);
   void on_stop(Time now, const wire::Stop& stop);
-  void on_ping(Time now, const wire::Ping& ping);
+  void on_ping(Time now);
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
   void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length);  // see Liveness
   void on_timeout(Time now);
   Time next_timeout() const;
 
-  std::size_t poll_transmit(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  const wire::EndpointAddress& peer_address() const { return to_; }
+  const wire::Key& listener_key() const { return handshake_.listener_key(); }
+  const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
   std::uint64_t acknowledged() const { return queue_.first_message(); }
   const PathSet& paths() const { return paths_; }
 
  private:
-  std::size_t emit_control(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
-  std::size_t emit_sent_once(Time now, FrameArena& arena, std::span<wire::TxPacket> out);
-  void emit_piece(Time now, wire::TxPacket& out);
+  std::size_t emit_control(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  void emit_piece(Time now, FrameWriter& frames, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
   Duration round_trip() const { return rtt_.smoothed_or(handshake_.round_trip()); }
   ProbeClock::Terms probe_terms() const;
@@ -91,7 +92,6 @@ class SendConnection {
 
   const Config& config_;
   Counters& counters_;
-  wire::EndpointAddress to_;
   const wire::EndpointAddress local_;
   Handshake handshake_;
   SendQueue queue_;
@@ -112,7 +112,7 @@ class SendConnection {
   Prober prober_;
   Time woken_at_ = Time::min();  // after the last pause
   wire::PathIndex heard_path_ = 0;
-  std::optional<std::uint32_t> pong_due_;
+  bool pong_due_ = false;
   bool peer_closed_ = false;
   std::optional<Error> error_;
 };

@@ -30,7 +30,7 @@ void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& 
 
 }  // namespace
 
-std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
+std::size_t SendConnection::emit_sent_once(Time now, FrameWriter& frames,
                                            std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   while (count < out.size()) {
@@ -45,7 +45,7 @@ std::size_t SendConnection::emit_sent_once(Time now, FrameArena& arena,
     frame.path = due->path;
     frame.urgent = queue_.licence(due->message).urgent;
     frame.marks = *due->marks;
-    arena.emit(frame, due->path, to_, out[count]);
+    frames.emit(frame, due->path, peer_address(), out[count]);
     out[count++].traffic_class =  // behind the data, never past it
         frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
   }

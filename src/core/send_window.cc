@@ -14,8 +14,7 @@ constexpr std::uint32_t kReachMax = std::uint32_t{1} << 17;
 
 }  // namespace
 
-void SendWindow::on_credit(std::uint32_t packets, std::uint8_t epoch) {
-  if (static_cast<std::int8_t>(epoch - epoch_) < 0) return;
+void SendWindow::on_credit(std::uint32_t packets, std::uint16_t epoch) {
   credit_ = std::max<std::uint32_t>(packets, 1);
   epoch_ = epoch;
 }

@@ -21,12 +21,12 @@ namespace dlcp::core {
 class SendWindow {
  public:
   // STARTED: the part that the receiver keeps for this connection for ever.
-  void open(std::uint32_t packets, std::uint8_t epoch) {
+  void open(std::uint32_t packets, std::uint16_t epoch) {
     reserve_ = credit_ = std::max<std::uint32_t>(packets, 1);
     epoch_ = epoch;
   }
-  // An ACK's window. One of an older epoch has been overtaken and changes nothing.
-  void on_credit(std::uint32_t packets, std::uint8_t epoch);
+  // The window of an ACK that no younger one has overtaken.
+  void on_credit(std::uint32_t packets, std::uint16_t epoch);
   // Sending begins after a pause or goes on: after kWindowLease without anything in flight the
   // receiver may have given all but the reserve to others.
   void on_burst(Time now);
@@ -49,7 +49,7 @@ class SendWindow {
   // The same for the window's gate: one packet may always be in flight.
   double most(double congestion_window) const { return std::max(1.0, limit(congestion_window)); }
   std::uint32_t in_flight() const { return in_flight_; }
-  std::uint8_t epoch() const { return epoch_; }
+  std::uint16_t epoch() const { return epoch_; }
 
   // The sender is stopped. Whether congestion control stopped it since the last ACK is asked and
   // forgotten with each: what the receiver's credit held back says nothing about the network.
@@ -62,7 +62,7 @@ class SendWindow {
   std::uint32_t in_flight_ = 0;
   std::uint32_t credit_ = 1;   // packets, as last granted
   std::uint32_t reserve_ = 1;  // what remains of it after a pause
-  std::uint8_t epoch_ = 0;
+  std::uint16_t epoch_ = 0;
   std::uint32_t reach_ = 0;  // packets that the path holds besides what the buffers do
   bool limited_ = false;
   RttEstimator fabric_;

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <variant>
+#include <vector>
 
+#include "core/channel.h"
 #include "core/departed.h"
 #include "core/endpoint_types.h"
 #include "core/recv_connection.h"
@@ -14,13 +16,28 @@
 namespace dlcp::core {
 
 struct Listener {
-  RingQueue<std::uint64_t> acceptable;  // tokens of connections that have started
+  wire::Key key;                         // seals what comes before a connection
+  RingQueue<std::uint64_t> acceptable;   // tokens of connections that have started
+  std::vector<std::uint64_t> half_open;  // of those that may not have, the oldest first
+};
+// How a receiving connection is known before its sender knows its token. Only who has an invitation
+// gets here, with a token of his own choice.
+struct SenderName {
+  std::uint64_t token = 0;
+  wire::EndpointAddress address;
+
+  friend bool operator==(const SenderName&, const SenderName&) = default;
+  struct Hash {
+    std::size_t operator()(const SenderName& name) const { return name.token; }
+  };
 };
 using SendPtr = std::unique_ptr<SendConnection>;
 using RecvPtr = std::unique_ptr<RecvConnection>;
 struct Slot {
-  std::uint64_t token = 0;  // 0: free. Low 32 bits: index of the slot; the rest: random
+  std::uint64_t token = 0;  // 0: free
+  std::uint32_t index = 0;
   ContextId context = 0;
+  Channel channel;
   std::variant<std::monostate, Listener, SendPtr, RecvPtr, Departed> what;
   std::uint64_t listener = 0;  // token of the listener a receiving connection came through
   bool held_by_user = false;   // the caller above knows this connection and has not closed it
@@ -31,6 +48,14 @@ struct Slot {
   T* get() {
     return std::get_if<T>(&what);
   }
+};
+
+// When a slot wants to be looked at.
+struct SlotTimer {
+  Time at;
+  std::uint32_t index = 0;
+
+  friend bool operator>(const SlotTimer& a, const SlotTimer& b) { return a.at > b.at; }
 };
 
 }  // namespace dlcp::core

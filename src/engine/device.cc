@@ -61,7 +61,7 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.unit_bytes = limits.unit_bytes;
   config.burst_packets_max = settings.burst_packets_max;
   config.peer_timeout = settings.peer_timeout;
-  config.checksum = settings.checksum;
+  config.protection = settings.protection;
   config.congestion = settings.congestion;
   config.target_delay =
       settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;
@@ -205,7 +205,7 @@ Result<OpenedDevice> open_device(const Device& from, Carrier over, const Setting
   if (!faults) {
     return faults.error();
   }
-  if (faults->corrupt > 0 && settings.checksum != wire::ChecksumMode::kFull) {
+  if (faults->corrupt > 0 && settings.protection == wire::Protection::kHeader) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("DLCP_FAULT corrupts packets ({}), and DLCP_CHECKSUM=header would not "
                              "notice damaged payloads",

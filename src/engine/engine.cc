@@ -18,10 +18,10 @@ constexpr Duration kReclaimPatience = 10ms;
 }  // namespace
 
 Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-               std::uint64_t seed, LogSink log, FailureSink on_failure,
+               const core::Secrets& secrets, LogSink log, FailureSink on_failure,
                std::unique_ptr<Monitor> monitor)
     : datapath_(std::move(datapath)),
-      endpoint_(config, datapath_->local_address(), seed),
+      endpoint_(config, datapath_->local_address(), secrets),
       monitor_(std::move(monitor)),
       arrived_(kBatchPackets),
       log_(std::move(log)),
@@ -43,9 +43,9 @@ Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
   return datapath_->check_reachable(peer);
 }
 
-core::Endpoint::Listening Engine::listen(core::ContextId context) {
+core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number) {
   Turn turn(*this);
-  const auto listening = endpoint_.listen(context);
+  const auto listening = endpoint_.listen(context, number);
   listeners_[listening.id] = {context, std::nullopt};
   return listening;
 }
@@ -67,11 +67,11 @@ Connection* Engine::keep(core::ConnectionId id, core::ContextId context, bool se
   return slot.get();
 }
 
-Connection* Engine::connect(core::ContextId context, std::uint64_t listener_token,
+Connection* Engine::connect(core::ContextId context, const wire::Invitation& listener,
                             const wire::EndpointAddress& to) {
   Turn turn(*this);
   Connection* connection =
-      keep(endpoint_.connect(turn.now(), context, listener_token, to), context, true);
+      keep(endpoint_.connect(turn.now(), context, listener, to), context, true);
   step(turn.now());
   return connection;
 }

@@ -28,7 +28,7 @@ class Engine {
   using FailureSink = std::function<void(core::ContextId context, const Error& error)>;
 
   Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-         std::uint64_t seed, LogSink log, FailureSink on_failure,
+         const core::Secrets& secrets, LogSink log, FailureSink on_failure,
          std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>());
   ~Engine();
 
@@ -38,10 +38,10 @@ class Engine {
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;
 
-  core::Endpoint::Listening listen(core::ContextId context);
+  core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number);
   void close_listener(core::ListenerId listener);
   // Both leave a connection that lives until close().
-  Connection* connect(core::ContextId context, std::uint64_t listener_token,
+  Connection* connect(core::ContextId context, const wire::Invitation& listener,
                       const wire::EndpointAddress& to);
   // nullptr: none yet. Fails once the listener's context has, as nobody will connect any more.
   Result<Connection*> accept(core::ListenerId listener, core::ContextId context);

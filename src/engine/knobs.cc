@@ -53,10 +53,14 @@ constexpr Knob kKnobs[] = {
        s.peer_timeout = Duration(static_cast<std::int64_t>(std::llround(v.number * 1e9)));
      }},
     {"DLCP_CHECKSUM", KnobType::kChoice, "", "header", kNone, kNone, nullptr, "header|full",
-     "what the CRC-32C of each packet covers; a connection takes `full` if either end asks for it",
+     "what the tag of each packet covers; a connection takes `full` if either end asks for it",
      [](Settings& s, const KnobValue& v) {
-       s.checksum = v.integer == 0 ? wire::ChecksumMode::kHeader : wire::ChecksumMode::kFull;
+       s.protection = v.integer == 0 ? wire::Protection::kHeader : wire::Protection::kFull;
      }},
+    {"DLCP_SECRET_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file with 32 hexadecimal digits (`openssl rand -hex 16`), the same on all ranks: keys hang "
+     "on it too, and whoever reads the handles in NCCL's bootstrap cannot forge packets",
+     [](Settings& s, const KnobValue& v) { s.secret_file = v.text; }},
     {"DLCP_RCVBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
      "receive buffer of each socket; the kernel caps it at net.core.rmem_max",
      [](Settings& s, const KnobValue& v) { s.receive_buffer_bytes = v.integer; }},

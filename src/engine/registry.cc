@@ -4,6 +4,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "datapath/faulty/fault_spec.h"
@@ -13,12 +15,16 @@
 namespace dlcp::engine {
 namespace {
 
-std::uint64_t unpredictable() {
-  std::uint64_t value = 0;
-  if (getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value) {
-    value = static_cast<std::uint64_t>(ns_of(steady_now())) * 0x9e3779b97f4a7c15u;
+Result<wire::Key> draw_key() {
+  wire::Key key;
+  const ssize_t drawn = ::getrandom(&key, sizeof key, 0);  // so few bytes come all at once
+  if (drawn != static_cast<ssize_t>(sizeof key)) {
+    return Error{ErrorCode::kSystem,
+                 fmt::format("the system gives no random numbers: getrandom: {}",
+                             std::system_category().message(errno)),
+                 "keys could be guessed without; see whether a seccomp profile forbids the call"};
   }
-  return value;
+  return key;
 }
 
 Result<Setup> read_setup() {
@@ -166,13 +172,25 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier ove
   if (!opened_device) {
     return opened_device.error();
   }
+  auto own = draw_key();
+  if (own && !listeners_key_) {
+    auto listeners = draw_key();
+    if (!listeners) {
+      return listeners.error();
+    }
+    listeners_key_ = listeners.value();
+  }
+  if (!own) {
+    return own.error();
+  }
   auto opened = std::make_shared<Opened>();
   opened->udp = opened_device->udp;
   opened->verbs = opened_device->verbs;
   opened->stats_file = settings.stats_file;
   Opened* const raw = opened.get();
   opened->engine = std::make_unique<Engine>(
-      std::move(opened_device->datapath), opened_device->config, unpredictable(),
+      std::move(opened_device->datapath), opened_device->config,
+      core::Secrets{own.value(), *listeners_key_, settings.site_secret},
       [this](const LogLine& line) { say(line.level, line.text); },
       [this, raw](core::ContextId context, const Error& error) {
         spread_failure(raw->engine.get(), context, error);

@@ -41,6 +41,8 @@ class Registry {
   // Says in the log, once, that connections which might go over RoCE go over UDP.
   void say_fallback(const std::string& why);
 
+  // The numbers of listeners, over all devices.
+  std::uint32_t new_listener() { return next_listener_.fetch_add(1); }
   core::ContextId new_context() { return next_context_.fetch_add(1); }
   // Where log lines go; set before the first use of anything else.
   void set_log(LogSink log);
@@ -77,6 +79,8 @@ class Registry {
   std::weak_ptr<LiveRows> live_rows_;
   Statistics statistics_;
   std::atomic<core::ContextId> next_context_{1};
+  std::atomic<std::uint32_t> next_listener_{1};
+  std::optional<wire::Key> listeners_key_;  // once an engine has been opened
 };
 
 }  // namespace dlcp::engine

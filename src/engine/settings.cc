@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include "engine/config_file.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr const char* kConfigKnob = "DLCP_CONFIG";
 constexpr const char* kClassesKnob = "DLCP_CLASSES";
+constexpr const char* kSecretKnob = "DLCP_SECRET_FILE";
 
 // NCCL's own variable, where it says the same for its own networks, and ours is not set.
 struct StandIn {
@@ -104,6 +106,53 @@ Status read_classes(Settings& settings, const FileReader& read_file) {
                fmt::format("expected {}", first.expected)};
 }
 
+// 32 hexadecimal digits, with white space around them if need be.
+std::optional<wire::Key> parse_secret(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  constexpr std::size_t kWordDigits = 16;
+  const std::size_t begin = std::min(text.find_first_not_of(kSpace), text.size());
+  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  wire::Key key;
+  std::uint64_t* const words[] = {&key.low, &key.high};
+  if (text.size() != std::size(words) * kWordDigits) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < std::size(words); ++i) {
+    const char* const at = text.data() + i * kWordDigits;
+    const auto [end, code] = std::from_chars(at, at + kWordDigits, *words[i], 16);
+    if (code != std::errc() || end != at + kWordDigits) {
+      return std::nullopt;
+    }
+  }
+  return key == wire::Key{} ? std::nullopt : std::optional(key);
+}
+
+// The site's secret. What the file holds is never repeated.
+Status read_secret(Settings& settings, const FileReader& read_file) {
+  const std::string& path = settings.secret_file;
+  if (path.empty()) {
+    return Unit{};
+  }
+  auto text = read_file(path);
+  if (!text) {
+    return text.error();
+  }
+  if (!text.value().has_value()) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}': no such file", kSecretKnob, path),
+                 "create it on every rank: openssl rand -hex 16"};
+  }
+  const auto secret = parse_secret(*text.value());
+  if (!secret) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}' holds {} characters that are not 32 hexadecimal digits",
+                             kSecretKnob, path, text.value()->size()),
+                 "make one and copy it to every rank: openssl rand -hex 16"};
+  }
+  settings.site_secret = *secret;
+  return Unit{};
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file) {
@@ -154,6 +203,9 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
                  "else unset it and give single communicators a budget (`dlcp traffic-class`)"};
   }
   if (auto read = read_classes(settings, read_file); !read) {
+    return read.error();
+  }
+  if (auto read = read_secret(settings, read_file); !read) {
     return read.error();
   }
   return settings;

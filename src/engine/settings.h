@@ -29,7 +29,9 @@ struct Settings {
   std::size_t burst_packets_max = 0;  // 0: the pace decides
   std::size_t mtu = 0;                // 0: the interface's
   Duration peer_timeout = 30s;
-  wire::ChecksumMode checksum = wire::ChecksumMode::kHeader;
+  wire::Protection protection = wire::Protection::kHeader;
+  std::string secret_file;               // empty: none
+  wire::Key site_secret;                 // what is in it; zero: none
   std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
   std::size_t send_buffer_bytes = 0;
   core::CongestionKind congestion = core::CongestionKind::kQueue;

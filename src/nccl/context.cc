@@ -18,7 +18,7 @@ Context::Context(std::uint64_t comm_id, int traffic_class, bool until_finalize)
       comm_id_(comm_id),
       traffic_class_(traffic_class),
       until_finalize_(until_finalize),
-      next_ticket_((id_ << 32) + 1) {
+      next_ticket_(1) {
   description_.communicator = comm_id;
   description_.exact_because = "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)";
 }
@@ -78,32 +78,38 @@ void Context::object_closed(bool aborted) {
   release_engines();
 }
 
-std::uint64_t Context::keep_pending(engine::Connection* connection) {
+std::uint32_t Context::keep_pending(engine::Connection* connection,
+                                    const wire::Invitation& listener) {
   const std::lock_guard lock(mutex_);
-  pending_[next_ticket_] = connection;
+  while (next_ticket_ == 0 || pending_.contains(next_ticket_)) {
+    ++next_ticket_;
+  }
+  pending_[next_ticket_] = {connection, listener};
   return next_ticket_++;
 }
 
-engine::Connection* Context::find_pending(std::uint64_t ticket) {
+engine::Connection* Context::find_pending(std::uint32_t ticket, const wire::Invitation& listener) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(ticket);
-  return found == pending_.end() ? nullptr : found->second;
+  return found == pending_.end() || !(found->second.listener == listener)
+             ? nullptr
+             : found->second.connection;
 }
 
-void Context::forget_pending(std::uint64_t ticket) {
+void Context::forget_pending(std::uint32_t ticket) {
   const std::lock_guard lock(mutex_);
   pending_.erase(ticket);
 }
 
 bool Context::finish() {
-  std::map<std::uint64_t, engine::Connection*> abandoned;
+  std::map<std::uint32_t, Pending> abandoned;
   {
     const std::lock_guard lock(mutex_);
     abandoned.swap(pending_);
     aborted_ = aborted_ || !abandoned.empty();
   }
-  for (const auto& [ticket, connection] : abandoned) {
-    connection->engine->close(connection);
+  for (const auto& [ticket, pending] : abandoned) {
+    pending.connection->engine->close(pending.connection);
   }
   release_engines();
   const std::lock_guard lock(mutex_);

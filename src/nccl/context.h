@@ -47,10 +47,11 @@ class Context {
   // ... and has been closed. Aborted: with work unfinished, or after a failure; nobody will wait.
   void object_closed(bool aborted);
 
-  // A connect that NCCL will ask for again; the ticket goes into its handle.
-  std::uint64_t keep_pending(engine::Connection* connection);
-  engine::Connection* find_pending(std::uint64_t ticket);
-  void forget_pending(std::uint64_t ticket);
+  // A connect that NCCL will ask for again; the ticket goes into its handle, and is good for the
+  // listener of that handle alone.
+  std::uint32_t keep_pending(engine::Connection* connection, const wire::Invitation& listener);
+  engine::Connection* find_pending(std::uint32_t ticket, const wire::Invitation& listener);
+  void forget_pending(std::uint32_t ticket);
 
   // Closes what is left pending, waits a bounded time for peers to confirm, and lets go of the
   // engines.
@@ -58,6 +59,11 @@ class Context {
   bool finish();
 
  private:
+  struct Pending {
+    engine::Connection* connection = nullptr;
+    wire::Invitation listener;
+  };
+
   void release_engines();
   void show();  // the description, with mutex_ held
 
@@ -68,8 +74,8 @@ class Context {
   std::mutex mutex_;
   std::map<int, engine::Engines> engines_;
   engine::ContextDescription description_;
-  std::map<std::uint64_t, engine::Connection*> pending_;
-  std::uint64_t next_ticket_;
+  std::map<std::uint32_t, Pending> pending_;  // by ticket
+  std::uint32_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;
   std::atomic<std::uint32_t> said_{0};

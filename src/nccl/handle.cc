@@ -12,17 +12,17 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
-constexpr std::uint8_t kHandleVersion = 3;
+constexpr std::uint8_t kHandleVersion = 4;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
 constexpr std::size_t kPluginVersionBytes = 16;
-constexpr std::size_t kTokenAt = 28;
-constexpr std::size_t kRoceTokenAt = 36;
-constexpr std::size_t kAddressAt = 44;
+constexpr std::size_t kListenerAt = 28;
+constexpr std::size_t kSecretAt = 32;
+constexpr std::size_t kAddressAt = 48;
 constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
-constexpr std::size_t kChecksumAt = kTermsAt + 12;
-constexpr std::size_t kTicketAt = kHandleBytes - 8;
-static_assert(kChecksumAt + 4 <= kTicketAt);
+constexpr std::size_t kTicketAt = kTermsAt + 12;
+constexpr std::size_t kChecksumAt = kTicketAt + 4;
+static_assert(kChecksumAt + 4 == kHandleBytes);
 
 template <class Integer>
 void put(HandleBytes out, std::size_t at, Integer value) {
@@ -72,10 +72,12 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   out[kVersionsAt] = std::byte{kHandleVersion};
   out[kVersionsAt + 1] = std::byte{wire::kWireVersion};
   out[kVersionsAt + 2] = std::byte{handle.address.size};
+  out[kVersionsAt + 3] = std::byte{handle.secret_fingerprint};
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes - 1));
-  put(out, kTokenAt, handle.listener_token);
-  put(out, kRoceTokenAt, handle.roce_listener_token);
+  put(out, kListenerAt, handle.listener.number);
+  put(out, kSecretAt, handle.listener.secret.low);
+  put(out, kSecretAt + 8, handle.listener.secret.high);
   std::ranges::copy(handle.address.bytes, out.begin() + kAddressAt);
   put(out, kTermsAt, handle.terms.budget_ppm);
   put(out, kTermsAt + 4, handle.terms.bytes_min);
@@ -108,13 +110,28 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
         fmt::format("the handle of the peer's rank (DLCP {}) is damaged", handle.plugin_version),
         "NCCL's bootstrap network has changed it on the way"};
   }
-  handle.listener_token = get<std::uint64_t>(bytes, kTokenAt);
-  handle.roce_listener_token = get<std::uint64_t>(bytes, kRoceTokenAt);
+  handle.secret_fingerprint = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 3]);
+  handle.listener = {
+      get<std::uint32_t>(bytes, kListenerAt),
+      {get<std::uint64_t>(bytes, kSecretAt), get<std::uint64_t>(bytes, kSecretAt + 8)}};
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
   handle.terms = {get<std::uint32_t>(bytes, kTermsAt), get<std::uint32_t>(bytes, kTermsAt + 4),
                   get<std::uint32_t>(bytes, kTermsAt + 8)};
   return handle;
+}
+
+Status check_secret(const wire::Key& ours, std::uint8_t theirs) {
+  const std::uint8_t fingerprint = wire::fingerprint(ours);
+  if (fingerprint == theirs) {
+    return Unit{};
+  }
+  const char* const what = fingerprint == 0 ? "the peer's rank has a DLCP_SECRET_FILE, this one not"
+                           : theirs == 0    ? "this rank has a DLCP_SECRET_FILE, the peer's not"
+                                            : "the peer's rank has another secret in its "
+                                              "DLCP_SECRET_FILE than this one";
+  return Error{ErrorCode::kInvalidUsage, what,
+               "give every rank the same file, or none to all of them"};
 }
 
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
@@ -132,12 +149,13 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
       "trafficClass alike on all ranks"};
 }
 
-std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {
-  return get<std::uint64_t>(bytes, kTicketAt);
+std::uint32_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {
+  return get<std::uint32_t>(bytes, kTicketAt);
 }
 
-void set_ticket(HandleBytes bytes, std::uint64_t ticket) {
+void set_ticket(HandleBytes bytes, std::uint32_t ticket) {
   put(bytes, kTicketAt, ticket);
+  put(bytes, kChecksumAt, crc32c(bytes.first(kChecksumAt)));
 }
 
 }  // namespace dlcp::nccl

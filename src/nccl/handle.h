@@ -3,9 +3,10 @@
 // The last bytes are scratch space of the connecting side: NCCL repeats connect with the same
 // memory.
 //
-// Layout, little-endian: magic (8), handle version, wire version, address size, zero, plugin
-// version (16, zero-padded), listener tokens for UDP and for RoCE (8 each), address (60), loss
-// terms (12), CRC-32C of all before (4), ticket (8).
+// Layout, little-endian: magic (8), handle version, wire version, address size, fingerprint of the
+// site's secret, plugin version (16, zero-padded), listener's number (4) and secret (16), address
+// (60), loss terms (12), ticket (4), CRC-32C of all before (4). Magic, versions and plugin version
+// keep their places, so that any version can be refused by name.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 
 #include "nccl/abi/types.h"
 #include "util/result.h"
+#include "wire/keys.h"
 #include "wire/packet.h"
 
 namespace dlcp::nccl {
@@ -30,10 +32,10 @@ struct AgreedTerms {
 };
 
 struct Handle {
-  std::uint64_t listener_token = 0;       // of who listens on the address's UDP ports
-  std::uint64_t roce_listener_token = 0;  // on its queue pair
+  wire::Invitation listener;  // on the address's UDP ports and on its queue pair
   wire::EndpointAddress address;
-  std::string plugin_version;  // for messages; cut to 15 characters
+  std::uint8_t secret_fingerprint = 0;  // see wire::fingerprint
+  std::string plugin_version;           // for messages; cut to 15 characters
   AgreedTerms terms;
 };
 
@@ -43,11 +45,14 @@ void encode_handle(const Handle& handle, HandleBytes out);
 // kInvalidUsage, naming both sides, for whatever encode_handle of this version has not made.
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
 
+// Refuses a rank that has another DLCP_SECRET_FILE: neither would believe the other.
+Status check_secret(const wire::Key& ours, std::uint8_t theirs);
+
 // Refuses ranks that would not decide alike, naming both sides.
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs);
 
-// 0 until the connecting side has put something there.
-std::uint64_t ticket_of(std::span<const std::byte, kHandleBytes> bytes);
-void set_ticket(HandleBytes bytes, std::uint64_t ticket);
+// 0 until the connecting side has put something there. set_ticket renews the checksum.
+std::uint32_t ticket_of(std::span<const std::byte, kHandleBytes> bytes);
+void set_ticket(HandleBytes bytes, std::uint32_t ticket);
 
 }  // namespace dlcp::nccl

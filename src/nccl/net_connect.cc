@@ -13,6 +13,11 @@ Context& context_of(void* context) {
   return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
 }
 
+wire::Key site_secret() {
+  const auto setup = engine::Registry::of_process().setup();
+  return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
+}
+
 ResultCode refuse_unusable_setup() {
   const auto setup = engine::Registry::of_process().setup();
   return setup->ok() ? ResultCode::kSuccess : refuse_on_stderr(setup->error());
@@ -28,26 +33,31 @@ ResultCode start_listening(Context& context, int device, HandleBytes bytes, void
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
   comm->engines = std::move(engines).value();
-  Handle handle{0, 0, comm->engines.address(), DLCP_VERSION, agreed_terms(context)};
+  Handle handle{{},
+                comm->engines.address(),
+                wire::fingerprint(site_secret()),
+                DLCP_VERSION,
+                agreed_terms(context)};
+  // One invitation for both: it hangs on the number, and on what the process keeps to itself.
+  const std::uint32_t number = engine::Registry::of_process().new_listener();
   if (const auto& roce = comm->engines.roce; roce != nullptr) {
-    const auto listening = roce->listen(context.id());
+    const auto listening = roce->listen(context.id(), number);
     comm->roce_listener = listening.id;
-    handle.roce_listener_token = listening.token;
+    handle.listener = listening.invitation;
   }
   if (const auto& udp = comm->engines.udp; udp != nullptr) {
-    const auto listening = udp->listen(context.id());
+    const auto listening = udp->listen(context.id(), number);
     comm->udp_listener = listening.id;
-    handle.listener_token = listening.token;
+    handle.listener = listening.invitation;
   }
   encode_handle(handle, bytes);
   *listen_comm = comm.release();
   return ResultCode::kSuccess;
 }
 
-ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
-  auto peer = decode_handle(handle);
-  if (!peer) {
-    return refuse(peer.error());
+ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
+  if (auto alike = check_secret(site_secret(), peer.secret_fingerprint); !alike) {
+    return refuse(alike.error());
   }
   context.object_opened();
   auto engines = context.engines(device);
@@ -55,22 +65,21 @@ ResultCode start_connecting(Context& context, int device, HandleBytes handle) {
     context.object_closed(false);
     return refuse(engines.error());
   }
-  auto route = engine::choose_route(engines.value(), peer->address);
+  auto route = engine::choose_route(engines.value(), peer.address);
   if (!route) {
     context.object_closed(true);
     return refuse(route.error());
   }
-  if (auto alike = check_terms(agreed_terms(context), peer->terms); !alike) {
+  if (auto alike = check_terms(agreed_terms(context), peer.terms); !alike) {
     context.object_closed(true);
     return refuse(alike.error());
   }
   if (!route->why_not_roce.empty()) {
     engine::Registry::of_process().say_fallback(route->why_not_roce);
   }
-  const std::uint64_t token =
-      route->over == engine::Carrier::kRoce ? peer->roce_listener_token : peer->listener_token;
-  set_ticket(handle, context.keep_pending(
-                         engines->over(route->over)->connect(context.id(), token, route->to)));
+  auto* const connection =
+      engines->over(route->over)->connect(context.id(), peer.listener, route->to);
+  set_ticket(handle, context.keep_pending(connection, peer.listener));
   return ResultCode::kSuccess;
 }
 
@@ -110,13 +119,17 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
     }
     Context& context = context_of(opaque);
     const HandleBytes handle(static_cast<std::byte*>(opaque_handle), kHandleBytes);
-    engine::Connection* connection = context.find_pending(ticket_of(handle));
+    auto peer = decode_handle(handle);
+    if (!peer) {
+      return refuse(peer.error());
+    }
+    engine::Connection* connection = context.find_pending(ticket_of(handle), peer->listener);
     if (connection == nullptr) {
-      if (const ResultCode code = start_connecting(context, device, handle);
+      if (const ResultCode code = start_connecting(context, device, peer.value(), handle);
           code != ResultCode::kSuccess) {
         return code;
       }
-      connection = context.find_pending(ticket_of(handle));
+      connection = context.find_pending(ticket_of(handle), peer->listener);
     }
     auto engines = context.engines(device);
     if (!engines) {

@@ -1,19 +1,98 @@
-// How every frame but a data packet begins and ends: shared by the files that encode and decode
-// them.
+// How every frame but a data packet begins and ends, and how its fields are listed once for both
+// directions: shared by the files that encode and decode them.
 #pragma once
 
+#include <concepts>
 #include <optional>
-#include <span>
 
-#include "util/crc32c.h"
 #include "wire/codec.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::wire {
 
-inline constexpr std::size_t kTrailerBytes = 4;  // CRC-32C
+// Puts fields into a frame, one after the other; a list by how many there are, then each.
+class FieldWriter {
+ public:
+  explicit FieldWriter(Buffer& out) : out_(out) {}
 
-inline Writer begin_frame(Buffer& out, FrameType type, std::uint64_t destination) {
+  bool ok() const { return true; }
+  template <std::unsigned_integral T>
+  void operator()(T value) {
+    out_.put(value);
+  }
+  void operator()(bool value) { out_.put(std::uint8_t{value}); }
+  template <class Enum>
+  void operator()(Enum value, Enum, Enum) {
+    out_.put(static_cast<std::uint8_t>(value));
+  }
+  void operator()(const EndpointAddress& address) {
+    out_.put(address.size);
+    out_.put_bytes(std::span(address.bytes).first(address.size));
+  }
+  void operator()(const std::string& text, std::size_t max) { out_.put_text(text, max); }
+  template <std::unsigned_integral Count, class List, class One>
+  void list(const List& list, std::size_t, const One& one) {
+    out_.put(static_cast<Count>(list.size()));
+    for (const auto& item : list)
+      one(item);
+  }
+
+ private:
+  Writer out_;
+};
+
+// Takes them out again.
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::byte> bytes) : in_(bytes) {}
+
+  bool ok() const { return ok_ && in_.ok(); }
+  std::size_t left() const { return in_.left(); }
+  template <std::unsigned_integral T>
+  void operator()(T& value) {
+    value = in_.get<T>();
+  }
+  void operator()(bool& value) {
+    const auto byte = in_.get<std::uint8_t>();
+    value = byte != 0;
+    check(byte <= 1);
+  }
+  template <class Enum>
+  void operator()(Enum& value, Enum first, Enum last) {
+    value = static_cast<Enum>(in_.get<std::uint8_t>());
+    check(value >= first && value <= last);
+  }
+  void operator()(EndpointAddress& address) {
+    address = {};
+    address.size = in_.get<std::uint8_t>();
+    check(address.size <= EndpointAddress::kMaxBytes);
+    if (!ok_) address.size = 0;
+    const auto bytes = in_.get_bytes(address.size);
+    std::copy(bytes.begin(), bytes.end(), address.bytes.begin());
+  }
+  void operator()(std::string& text, std::size_t max) {
+    text = in_.get_text();
+    check(text.size() <= max);
+  }
+  // `bytes` is the least that one item takes: what cannot be there is not made room for.
+  template <std::unsigned_integral Count, class List, class One>
+  void list(List& list, std::size_t bytes, const One& one) {
+    const std::size_t count = in_.get<Count>();
+    list.clear();
+    check(count * bytes <= in_.left());
+    for (std::size_t i = 0; ok_ && i < count; ++i)
+      one(list.emplace_back());
+  }
+
+ private:
+  void check(bool sound) { ok_ = ok_ && sound; }
+
+  Reader in_;
+  bool ok_ = true;
+};
+
+// Head, and room for the sequence number, which seal() fills in.
+inline void begin_frame(Buffer& out, FrameType type, std::uint64_t destination) {
   out.clear();
   Writer writer(out);
   writer.put(kMagic);
@@ -21,25 +100,21 @@ inline Writer begin_frame(Buffer& out, FrameType type, std::uint64_t destination
   writer.put(static_cast<std::uint8_t>(type));
   writer.put(std::uint8_t{0});
   writer.put(destination);
-  return writer;
-}
-
-inline void seal_frame(Buffer& out) {
-  const std::uint32_t crc = crc32c(out);
-  Writer(out).put(crc);
-}
-
-// The body of an intact frame of `type`, or nullopt.
-inline std::optional<Reader> open_frame(std::span<const std::byte> datagram, FrameType type,
-                                        bool any_version = false) {
-  if (!control_intact(datagram) || datagram[2] != static_cast<std::byte>(type)) return std::nullopt;
-  if (!any_version && datagram[1] != std::byte{kWireVersion}) return std::nullopt;
-  return Reader(
-      datagram.subspan(kFrameHeadBytes, datagram.size() - kFrameHeadBytes - kTrailerBytes));
+  writer.put(std::uint32_t{0});
 }
 
 inline std::uint64_t frame_destination(std::span<const std::byte> datagram) {
   return load_le<std::uint64_t>(datagram.data() + 4);
+}
+
+// The fields of a frame of `type`, or nullopt; whether it is authentic is not asked.
+inline std::optional<FieldReader> open_frame(std::span<const std::byte> datagram, FrameType type) {
+  if (datagram.size() < kControlHeadBytes + kTagBytes || datagram[0] != std::byte{kMagic} ||
+      datagram[1] != std::byte{kWireVersion} || datagram[2] != static_cast<std::byte>(type)) {
+    return std::nullopt;
+  }
+  return FieldReader(
+      datagram.subspan(kControlHeadBytes, datagram.size() - kControlHeadBytes - kTagBytes));
 }
 
 }  // namespace dlcp::wire

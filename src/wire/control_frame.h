@@ -1,7 +1,9 @@
-// Frames other than data: encode to and decode from bytes. Layout: FrameHead, fields in the order
-// declared here (little-endian), then padding if asked for, and in the last four bytes a CRC-32C of
-// all that comes before. decode_* returns nullopt for anything malformed and allocates nothing that
-// the datagram's own length does not bound.
+// Frames other than data: encode to and decode from bytes. Layout: FrameHead, the number of this
+// frame among those of its sender on this connection (32 bits), the fields in the order declared
+// here (little-endian), then padding if asked for, and in the last eight bytes a tag over all that
+// comes before. encode() leaves number and tag to seal(). decode() returns nullopt for anything
+// malformed, allocates nothing that the datagram's own length does not bound, and believes
+// everything: ask authentic() first.
 #pragma once
 
 #include <array>
@@ -13,62 +15,68 @@
 #include <vector>
 
 #include "wire/frame_head.h"
+#include "wire/keys.h"
 #include "wire/packet.h"
 
 namespace dlcp::wire {
 
+inline constexpr std::size_t kControlHeadBytes = kFrameHeadBytes + 4;
 inline constexpr std::size_t kControlFrameBytesMax =
     1200;  // fits every path; HELLO may be padded beyond
 inline constexpr std::size_t kReasonBytesMax = 200;
 
 using Buffer = std::vector<std::byte>;
 
-enum class ChecksumMode : std::uint8_t { kHeader = 0, kFull = 1 };
+// What of a data packet is authentic; each includes those before. Of both ends' wishes the greater
+// is used.
+enum class Protection : std::uint8_t { kHeader = 0, kFull = 1 };
 
-// The fields up to sender_address keep their place in every wire version, so that any version can
-// be refused; decode_hello reads no further when wire_version is not ours.
+// HELLO and WELCOME are open at their end: what follows the fields is skipped, which is zeros today
+// (and padding), and room for what later plugins have to say to each other.
 struct Hello {
-  std::uint8_t wire_version = kWireVersion;
-  std::uint64_t destination = 0;   // listener's token
-  std::uint64_t sender_token = 0;  // where WELCOME and ACKs go
+  static constexpr FrameType kType = FrameType::kHello;
+  std::uint64_t destination = 0;      // listener's token
+  std::uint32_t listener_number = 0;  // and its number, so that it need not be remembered
+  std::uint64_t sender_token = 0;     // where WELCOME and ACKs go
   EndpointAddress sender_address;
   std::uint32_t datagram_bytes_max = 0;  // of the sender's interface
   std::uint32_t hello_bytes = 0;         // the size of this very frame, padding included
-  std::uint32_t paths = 0;
-  ChecksumMode checksum = ChecksumMode::kHeader;
-  std::uint32_t features = 0;  // bit set, see kFeature*
-  std::uint32_t echo = 0;      // send time, echoed by WELCOME
-  std::string plugin_version;  // for messages
+  std::uint32_t echo = 0;                // send time, echoed by WELCOME
+  Protection protection = Protection::kHeader;
 };
 
 struct Welcome {
+  static constexpr FrameType kType = FrameType::kWelcome;
   std::uint64_t destination = 0;  // sender's token
   std::uint64_t receiver_token = 0;
   std::uint32_t datagram_bytes_max = 0;  // of the receiver's interface
   std::uint32_t hello_bytes = 0;         // of the HELLO answered
-  ChecksumMode checksum = ChecksumMode::kHeader;
-  std::uint32_t features = 0;
-  std::uint32_t echo = 0;
-  std::string plugin_version;
+  std::uint32_t echo = 0;                // likewise
+  Protection protection = Protection::kHeader;
+  EndpointAddress receiver_address;  // where the connection goes on; empty: where HELLO went
 };
 
 struct Refuse {
+  static constexpr FrameType kType = FrameType::kRefuse;
+  enum class Cause : std::uint8_t { kSettings = 1, kClosed = 2 };
   std::uint64_t destination = 0;
-  std::uint8_t wire_version = kWireVersion;  // of whoever refuses
-  std::string reason;                        // names both sides' values; at most kReasonBytesMax
+  Cause cause = Cause::kSettings;
+  std::string reason;  // names both sides' values; at most kReasonBytesMax
 };
 
 struct Start {
+  static constexpr FrameType kType = FrameType::kStart;
   std::uint64_t destination = 0;
   std::uint32_t payload_bytes = 0;  // of every packet but a message's last; a multiple of 128
-  ChecksumMode checksum = ChecksumMode::kHeader;
+  Protection protection = Protection::kHeader;
 };
 
 struct Started {
+  static constexpr FrameType kType = FrameType::kStarted;
   std::uint64_t destination = 0;
   std::uint32_t posted = 0;  // receives posted so far
   std::uint32_t window_packets = 0;
-  std::uint8_t window_epoch = 0;
+  std::uint16_t window_epoch = 0;
 };
 
 // What one path has seen since the connection began, as of this ACK.
@@ -90,13 +98,14 @@ struct MessageReport {
 };
 
 struct Ack {
+  static constexpr FrameType kType = FrameType::kAck;
   std::uint64_t destination = 0;
   std::uint32_t completed = 0;       // all messages below this number are complete
   std::uint32_t posted = 0;          // receives posted: messages below this number have a buffer
   std::uint32_t window_packets = 0;  // packets that may be in flight on this connection
-  std::uint8_t window_epoch = 0;     // counts changes of window_packets, modulo 256
-  std::uint32_t probe_echo = 0;      // of the PROBE this answers (valid if answers_probe)
+  std::uint16_t window_epoch = 0;    // counts changes of window_packets, modulo 65536
   bool answers_probe = false;
+  std::uint32_t probe_echo = 0;  // of the PROBE this answers (valid if answers_probe)
   std::uint32_t duplicates = 0;  // data packets received so far that were there already
   std::vector<PathReport> paths;
   std::vector<MessageReport> messages;
@@ -106,69 +115,55 @@ struct Ack {
 };
 
 struct Probe {
+  static constexpr FrameType kType = FrameType::kProbe;
   std::uint64_t destination = 0;
-  std::uint32_t echo = 0;     // send time
-  std::uint8_t path = 0;      // the sender's path it is sent on
-  std::uint32_t backlog = 0;  // messages that wait
-  std::uint32_t bytes = 0;    // of this very frame, which is padded to it if it is shorter
+  std::uint32_t echo = 0;   // send time
+  std::uint32_t bytes = 0;  // of this very frame, which is padded to it if it is shorter
 };
 
 struct Ping {
+  static constexpr FrameType kType = FrameType::kPing;
   std::uint64_t destination = 0;
-  std::uint32_t echo = 0;
 };
 struct Pong {
+  static constexpr FrameType kType = FrameType::kPong;
   std::uint64_t destination = 0;
-  std::uint32_t echo = 0;
 };
 
 struct Close {
+  static constexpr FrameType kType = FrameType::kClose;
   std::uint64_t destination = 0;
   std::uint32_t completed = 0;  // receiver: messages complete; sender: messages acknowledged
 };
 struct CloseAck {
+  static constexpr FrameType kType = FrameType::kCloseAck;
   std::uint64_t destination = 0;
 };
 
 struct Reset {
+  static constexpr FrameType kType = FrameType::kReset;
   std::uint64_t destination = 0;
   std::string reason;
 };
 
-// Each encoder clears `out` and leaves the whole frame in it, head to CRC.
-void encode(const Hello&, Buffer& out);  // padded to hello_bytes
-void encode(const Welcome&, Buffer& out);
-void encode(const Refuse&, Buffer& out);
-void encode(const Start&, Buffer& out);
-void encode(const Started&, Buffer& out);
-void encode(const Ack&, Buffer& out);  // the caller keeps it within kControlFrameBytesMax
-void encode(const Probe&, Buffer& out);
-void encode(const Ping&, Buffer& out);
-void encode(const Pong&, Buffer& out);
-void encode(const Close&, Buffer& out);
-void encode(const CloseAck&, Buffer& out);
-void encode(const Reset&, Buffer& out);
+// Clears `out` and leaves the frame in it, up to where the tag will stand. HELLO and PROBE are
+// padded to the size that they name, tag included; the caller keeps an ACK within
+// kControlFrameBytesMax.
+template <class Frame>
+void encode(const Frame& frame, Buffer& out);
 
-// Writes into an encoded frame which path it is sent on; encode() leaves 0 there.
-void set_path(Buffer& frame, PathIndex path);
+// Numbers an encoded frame, writes which path it is sent on, and appends the tag.
+void seal(Buffer& frame, const Key& key, std::uint32_t sequence, PathIndex path);
+// True for an undamaged frame other than data, whatever its type, of someone who has the key.
+bool authentic(std::span<const std::byte> datagram, const Key& key);
+// Of a frame that is authentic.
+std::uint32_t control_sequence(std::span<const std::byte> datagram);
 
-// True for an undamaged frame other than data, whatever its type: what a decoder checks first.
-bool control_intact(std::span<const std::byte> datagram);
-
-std::optional<Hello> decode_hello(std::span<const std::byte> datagram);
-std::optional<Welcome> decode_welcome(std::span<const std::byte> datagram);
-std::optional<Refuse> decode_refuse(std::span<const std::byte> datagram);  // of any wire version
-std::optional<Start> decode_start(std::span<const std::byte> datagram);
-std::optional<Started> decode_started(std::span<const std::byte> datagram);
+template <class Frame>
+std::optional<Frame> decode(std::span<const std::byte> datagram);
 bool decode_ack(std::span<const std::byte> datagram, Ack& out);  // reuses out's memory
-std::optional<Probe> decode_probe(std::span<const std::byte> datagram);
-std::optional<Ping> decode_ping(std::span<const std::byte> datagram);
-std::optional<Pong> decode_pong(std::span<const std::byte> datagram);
-std::optional<Close> decode_close(std::span<const std::byte> datagram);
-std::optional<CloseAck> decode_close_ack(std::span<const std::byte> datagram);
-std::optional<Reset> decode_reset(std::span<const std::byte> datagram);
 
-// Size of the ACK that encode() would make, to decide what still fits.
+// Size of the sealed ACK, to decide what still fits.
 std::size_t encoded_bytes(const Ack& ack);
 
 }  // namespace dlcp::wire

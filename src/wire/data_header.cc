@@ -1,21 +1,36 @@
 #include "wire/data_header.h"
 
-#include "util/crc32c.h"
 #include "wire/codec.h"
 
 namespace dlcp::wire {
 namespace {
 
-constexpr std::size_t kCrcOffset = 36;
+constexpr std::size_t kTagOffset = 36;
+constexpr unsigned kLicensed = 1u << 0;
+constexpr unsigned kRetransmission = 1u << 1;
+constexpr unsigned kClassShift = 4;
+static_assert(kTrafficClassCount <= 16);
+
+// Of a header alone this is SipHash-1-3 of its 36 bytes, written out because it is the price of
+// every packet. A protected payload follows as if it stood behind them.
+std::uint64_t tag_of(const std::byte* header, std::span<const std::byte> payload,
+                     const DataSeal& seal) {
+  SipHash<1, 3> hash(seal.key);
+  for (std::size_t at = 0; at < 32; at += 8)
+    hash.add(load_le<std::uint64_t>(header + at));
+  hash.add(load_le<std::uint32_t>(header + 32) | std::uint64_t{kTagOffset} << 56);
+  if (seal.protection == Protection::kFull) hash.add_last(payload);
+  return hash.finish();
+}
 
 }  // namespace
 
-std::size_t encode_data(const DataHeader& header, std::span<const std::byte> payload,
-                        std::span<std::byte> out) {
+void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
+                 std::span<std::byte> out) {
   std::byte* at = out.data();
-  const int flags = (header.payload_crc ? kFlagPayloadCrc : 0) |
-                    (header.licensed ? kFlagLicensed : 0) |
-                    (header.retransmission ? kFlagRetransmission : 0);
+  const unsigned flags = static_cast<unsigned>(header.traffic_class) << kClassShift |
+                         (header.licensed ? kLicensed : 0) |
+                         (header.retransmission ? kRetransmission : 0);
   at[0] = std::byte{kMagic};
   at[1] = std::byte{kWireVersion};
   at[2] = static_cast<std::byte>(FrameType::kData);
@@ -27,13 +42,9 @@ std::size_t encode_data(const DataHeader& header, std::span<const std::byte> pay
   store_le(at + 24, header.path_sequence);
   store_le(at + 28, header.sent_at);
   at[32] = static_cast<std::byte>(header.path);
-  at[33] = static_cast<std::byte>(header.traffic_class);
-  at[34] = static_cast<std::byte>(header.window_epoch);
-  at[35] = static_cast<std::byte>(header.reply_path);
-  store_le(at + kCrcOffset, crc32c(out.first(kCrcOffset)));
-  if (!header.payload_crc) return kDataHeaderBytes;
-  store_le(at + kDataHeaderBytes, crc32c(payload));
-  return kDataHeaderBytes + kPayloadCrcBytes;
+  at[33] = static_cast<std::byte>(header.reply_path);
+  store_le(at + 34, header.window_epoch);
+  store_le(at + kTagOffset, tag_of(at, payload, seal));
 }
 
 std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
@@ -43,11 +54,8 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
       at[2] != static_cast<std::byte>(FrameType::kData)) {
     return std::nullopt;
   }
-  if (load_le<std::uint32_t>(at + kCrcOffset) != crc32c(datagram.first(kCrcOffset))) {
-    return std::nullopt;
-  }
-  const auto flags = static_cast<std::uint8_t>(at[3]);
-  const auto traffic_class = static_cast<std::uint8_t>(at[33]);
+  const auto flags = std::to_integer<unsigned>(at[3]);
+  const unsigned traffic_class = flags >> kClassShift;
   if (traffic_class >= kTrafficClassCount) return std::nullopt;
 
   DataPacket packet;
@@ -59,21 +67,18 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
   header.path_sequence = load_le<std::uint32_t>(at + 24);
   header.sent_at = load_le<std::uint32_t>(at + 28);
   header.path = static_cast<std::uint8_t>(at[32]);
+  header.reply_path = static_cast<std::uint8_t>(at[33]);
+  header.window_epoch = load_le<std::uint16_t>(at + 34);
   header.traffic_class = static_cast<TrafficClass>(traffic_class);
-  header.window_epoch = static_cast<std::uint8_t>(at[34]);
-  header.reply_path = static_cast<std::uint8_t>(at[35]);
-  header.licensed = (flags & kFlagLicensed) != 0;
-  header.retransmission = (flags & kFlagRetransmission) != 0;
-  header.payload_crc = (flags & kFlagPayloadCrc) != 0;
-  const std::size_t header_bytes = kDataHeaderBytes + (header.payload_crc ? kPayloadCrcBytes : 0);
-  if (datagram.size() < header_bytes) return std::nullopt;
-  packet.payload = datagram.subspan(header_bytes);
+  header.licensed = (flags & kLicensed) != 0;
+  header.retransmission = (flags & kRetransmission) != 0;
+  packet.payload = datagram.subspan(kDataHeaderBytes);
   return packet;
 }
 
-bool payload_intact(std::span<const std::byte> datagram, const DataPacket& packet) {
-  if (!packet.header.payload_crc) return true;
-  return load_le<std::uint32_t>(datagram.data() + kDataHeaderBytes) == crc32c(packet.payload);
+bool authentic(std::span<const std::byte> datagram, const DataSeal& seal) {
+  return load_le<std::uint64_t>(datagram.data() + kTagOffset) ==
+         tag_of(datagram.data(), datagram.subspan(kDataHeaderBytes), seal);
 }
 
 }  // namespace dlcp::wire

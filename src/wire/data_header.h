@@ -1,15 +1,15 @@
-// The header of a data packet, wire version 1. Every data packet describes itself (message, offset,
+// The header of a data packet, wire version 2. Every data packet describes itself (message, offset,
 // length), so that arrival order does not matter.
 //
-//  byte 0  magic 0xdc | version | type | flags          all frames begin so (FrameHead)
+//  byte 0  magic 0xdc | version | type | flags (bits 0, 1) and traffic class (bits 4..7)
 //       4  destination token (64 bits)
 //      12  message number (32)      16  message bytes (32)
 //      20  offset in bytes (32)     24  sequence on this path (32)
 //      28  send time, 128 ns units (32, wraps after 549 s)
-//      32  path (8) | traffic class (8) | epoch of the window in use (8) | reply path (8)
-//      36  CRC-32C of bytes 0..35
-//      40  CRC-32C of the payload, only with kFlagPayloadCrc
-// Integers are little-endian. The payload is the rest of the datagram.
+//      32  path (8) | reply path (8) | epoch of the window in use (16)
+//      36  tag: SipHash-1-3 of bytes 0..35, and of the payload with Protection::kFull
+// Integers are little-endian. The payload is the rest of the datagram. 44 bytes leave room for 1408
+// of payload under IPv6 at an MTU of 1500, where 45 would leave 1280.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,13 @@
 #include <span>
 
 #include "dlcp/traffic_class.h"
+#include "wire/control_frame.h"
 #include "wire/frame_head.h"
+#include "wire/keys.h"
 
 namespace dlcp::wire {
 
-inline constexpr std::size_t kDataHeaderBytes = 40;
-inline constexpr std::size_t kPayloadCrcBytes = 4;
-// Room that payload sizes are computed with, so that switching the payload CRC on changes no size.
-inline constexpr std::size_t kDataOverheadBytes = kDataHeaderBytes + kPayloadCrcBytes;
+inline constexpr std::size_t kDataHeaderBytes = 44;
 // Payloads are cut at multiples of this: whole elements of every type and whole LL128 lines.
 inline constexpr std::size_t kPayloadGranuleBytes = 128;
 // The largest message. Offsets and chunk numbers of one stay far below 2^32, and the bitmap that a
@@ -41,37 +40,42 @@ struct DataHeader {
   std::uint32_t sent_at = 0;
   std::uint8_t path = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
-  std::uint8_t window_epoch = 0;
+  std::uint16_t window_epoch = 0;
   std::uint8_t reply_path = 0;  // the sender's path on which it last heard the receiver
   bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
   bool retransmission = false;  // for counters only
-  bool payload_crc = false;
 };
 
-// Writes the header; returns its length (40 or 44). `payload` is read only for the payload CRC.
-std::size_t encode_data(const DataHeader& header, std::span<const std::byte> payload,
-                        std::span<std::byte> out);
+// What both ends of a connection know: the key of this direction, and what the tag covers.
+struct DataSeal {
+  Key key;
+  Protection protection = Protection::kHeader;
+};
+
+// Writes the header, kDataHeaderBytes long. `payload` is read only if it is protected.
+void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
+                 std::span<std::byte> out);
 
 struct DataPacket {
   DataHeader header;
   std::span<const std::byte> payload;
 };
 
-// Checks magic, version, length and header CRC; the payload's CRC is checked by payload_intact().
-// Semantic checks (offset within the message and so on) belong to the receiver.
+// Checks magic, version and length; believes the rest: ask authentic() before using it. Semantic
+// checks (offset within the message and so on) belong to the receiver.
 std::optional<DataPacket> decode_data(std::span<const std::byte> datagram);
-
-// False only when the packet carries a payload CRC that does not match.
-bool payload_intact(std::span<const std::byte> datagram, const DataPacket& packet);
+// Of a datagram that decode_data took.
+bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
 
 // Send time on the wire: 128 ns units, 32 bits.
 constexpr std::uint32_t wire_time(Time t) {
   return static_cast<std::uint32_t>(ns_of(t) >> 7);
 }
-// The time that `stamp` meant, given a moment at most 274 s after or before it.
-constexpr Time from_wire_time(std::uint32_t stamp, Time near) {
-  const auto behind = static_cast<std::int32_t>(wire_time(near) - stamp);
-  return time_from_ns(((ns_of(near) >> 7) - behind) * 128);
+// The time that `stamp` meant, given a moment at most 549 s after it: stamps come back to who made
+// them, and are never of the future.
+constexpr Time from_wire_time(std::uint32_t stamp, Time now) {
+  const std::uint32_t behind = wire_time(now) - stamp;
+  return time_from_ns(((ns_of(now) >> 7) - std::int64_t{behind}) * 128);
 }
 
 }  // namespace dlcp::wire

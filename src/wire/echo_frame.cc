@@ -8,74 +8,70 @@ namespace dlcp::wire {
 namespace {
 
 constexpr std::uint16_t kPathMax = 255;
+constexpr Key kEverybodys{};
 
-void pad_and_seal(Buffer& out, std::size_t frame_bytes) {
-  out.resize(std::max(frame_bytes, kEchoFrameBytesMin) - kTrailerBytes);
-  seal_frame(out);
+template <class Io>
+void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, EchoRequest> {
+  io(f.sequence);
+  io(f.frame_bytes);
+  io(f.reply_bytes);
+  io(f.sent_at_ns);
+  io(f.path);
+  io(f.tos);
 }
 
-// The fields of an intact frame of `type`, or nullopt.
-std::optional<Reader> open(std::span<const std::byte> datagram, FrameType type) {
-  if (datagram.size() < kEchoFrameBytesMin) return std::nullopt;
-  return open_frame(datagram, type);
+template <class Io>
+void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, EchoReply> {
+  io(f.sequence);
+  io(f.frame_bytes);
+  io(f.requests_seen);
+  io(f.sent_at_ns);
+  io(f.path);
+  io(f.tos_sent);
+  io(f.tos_seen);
+}
+
+template <class Echo>
+void write(const Echo& echo, FrameType type, Buffer& out) {
+  begin_frame(out, type, echo.session);
+  FieldWriter writer(out);
+  fields(writer, echo);
+  out.resize(std::max<std::size_t>(echo.frame_bytes, kEchoFrameBytesMin) - kTagBytes);
+  seal(out, kEverybodys, 0, 0);
+}
+
+template <class Echo>
+std::optional<Echo> read(std::span<const std::byte> datagram, FrameType type) {
+  if (datagram.size() < kEchoFrameBytesMin || !authentic(datagram, kEverybodys)) {
+    return std::nullopt;
+  }
+  auto reader = open_frame(datagram, type);
+  if (!reader) return std::nullopt;
+  Echo echo;
+  echo.session = frame_destination(datagram);
+  fields(*reader, echo);
+  const bool sound = reader->ok() && echo.frame_bytes == datagram.size() && echo.path <= kPathMax;
+  return sound ? std::optional(echo) : std::nullopt;
 }
 
 }  // namespace
 
 void encode(const EchoRequest& request, Buffer& out) {
-  Writer writer = begin_frame(out, FrameType::kEchoRequest, request.session);
-  writer.put(request.sequence);
-  writer.put(request.frame_bytes);
-  writer.put(request.reply_bytes);
-  writer.put(request.sent_at_ns);
-  writer.put(request.path);
-  writer.put(request.tos);
-  pad_and_seal(out, request.frame_bytes);
+  write(request, FrameType::kEchoRequest, out);
 }
-
 void encode(const EchoReply& reply, Buffer& out) {
-  Writer writer = begin_frame(out, FrameType::kEchoReply, reply.session);
-  writer.put(reply.sequence);
-  writer.put(reply.frame_bytes);
-  writer.put(reply.requests_seen);
-  writer.put(reply.sent_at_ns);
-  writer.put(reply.path);
-  writer.put(reply.tos_sent);
-  writer.put(reply.tos_seen);
-  pad_and_seal(out, reply.frame_bytes);
+  write(reply, FrameType::kEchoReply, out);
 }
 
 std::optional<EchoRequest> decode_echo_request(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kEchoRequest);
-  if (!reader) return std::nullopt;
-  EchoRequest request;
-  request.session = frame_destination(datagram);
-  request.sequence = reader->get<std::uint32_t>();
-  request.frame_bytes = reader->get<std::uint32_t>();
-  request.reply_bytes = reader->get<std::uint32_t>();
-  request.sent_at_ns = reader->get<std::uint64_t>();
-  request.path = reader->get<std::uint16_t>();
-  request.tos = reader->get<std::uint8_t>();
-  const bool sound = reader->ok() && request.frame_bytes == datagram.size() &&
-                     request.reply_bytes >= kEchoFrameBytesMin &&
-                     request.reply_bytes <= request.frame_bytes && request.path <= kPathMax;
-  return sound ? std::optional(request) : std::nullopt;
+  const auto request = read<EchoRequest>(datagram, FrameType::kEchoRequest);
+  const bool sound = request && request->reply_bytes >= kEchoFrameBytesMin &&
+                     request->reply_bytes <= request->frame_bytes;
+  return sound ? request : std::nullopt;
 }
 
 std::optional<EchoReply> decode_echo_reply(std::span<const std::byte> datagram) {
-  auto reader = open(datagram, FrameType::kEchoReply);
-  if (!reader) return std::nullopt;
-  EchoReply reply;
-  reply.session = frame_destination(datagram);
-  reply.sequence = reader->get<std::uint32_t>();
-  reply.frame_bytes = reader->get<std::uint32_t>();
-  reply.requests_seen = reader->get<std::uint32_t>();
-  reply.sent_at_ns = reader->get<std::uint64_t>();
-  reply.path = reader->get<std::uint16_t>();
-  reply.tos_sent = reader->get<std::uint8_t>();
-  reply.tos_seen = reader->get<std::uint8_t>();
-  const bool sound = reader->ok() && reply.frame_bytes == datagram.size() && reply.path <= kPathMax;
-  return sound ? std::optional(reply) : std::nullopt;
+  return read<EchoReply>(datagram, FrameType::kEchoReply);
 }
 
 }  // namespace dlcp::wire

@@ -1,6 +1,7 @@
 // The two frames of `dlcp doctor`: a probe of the path between two hosts and its answer. They
 // belong to no connection; the destination field of the head carries a number that the prober drew
-// for the run. Layout as in control_frame.h: head, fields, zero padding, CRC-32C.
+// for the run. Layout as in control_frame.h, with zero padding, no number, and a tag under a key
+// that everybody knows: a checksum.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
-// The first twelve bytes of every frame, and the list of frame types. The head keeps this form in
-// all wire versions, so that a peer of another version can be refused by name instead of in
-// silence.
+// The first twelve bytes of every frame, the eight it ends with or its header does, and the list of
+// frame types. Version 2: every frame is authentic, is numbered, and counts once.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,9 @@
 namespace dlcp::wire {
 
 inline constexpr std::uint8_t kMagic = 0xdc;
-inline constexpr std::uint8_t kWireVersion = 1;
+inline constexpr std::uint8_t kWireVersion = 2;
 inline constexpr std::size_t kFrameHeadBytes = 12;
+inline constexpr std::size_t kTagBytes = 8;  // SipHash-1-3, under a key of the connection
 
 enum class FrameType : std::uint8_t {
   kData = 1,       // sender -> receiver: a piece of a message
@@ -39,16 +39,10 @@ enum class FrameType : std::uint8_t {
   kEchoReply = 18,
 };
 
-enum FrameFlag : std::uint8_t {
-  kFlagPayloadCrc = 1 << 0,
-  kFlagLicensed = 1 << 1,
-  kFlagRetransmission = 1 << 2,
-};
-
 struct FrameHead {
   std::uint8_t version = kWireVersion;
   FrameType type = FrameType::kData;
-  std::uint8_t flags = 0;         // FrameFlag; of a control frame: the path its sender chose
+  std::uint8_t flags = 0;         // of data see data_header.h; else the path its sender chose
   std::uint64_t destination = 0;  // token of the connection or listener addressed
 };
 

@@ -1,5 +1,5 @@
 // The three frames of bounded loss: how both ends agree that a licensed message is as complete as
-// it will get. Layout as in control_frame.h: head, fields in the order declared here, CRC-32C.
+// it will get. Layout as in control_frame.h.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct PathMark {
 // message's last packet on `path`, in the message's switch queue and not with the control frames:
 // on that path nothing of the message is on its way any more once this has come.
 struct SentOnce {
+  static constexpr FrameType kType = FrameType::kSentOnce;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t message_bytes = 0;
@@ -34,6 +35,7 @@ struct SentOnce {
 // Receiver -> sender: this message must arrive whole; what the ACK beside it does not report is to
 // be sent again.
 struct Need {
+  static constexpr FrameType kType = FrameType::kNeed;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t echo = 0;  // of the SENT_ONCE that settled it
@@ -49,6 +51,7 @@ struct Hole {
 
 // Receiver -> sender: complete within budget, send no more of it. The ACKs say so too.
 struct Stop {
+  static constexpr FrameType kType = FrameType::kStop;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t lost_bytes = 0;
@@ -58,12 +61,18 @@ struct Stop {
 // Holes that a STOP of at most `bytes` can name.
 std::size_t holes_max(std::size_t bytes);
 
+template <>
 void encode(const SentOnce&, Buffer& out);
+template <>
 void encode(const Need&, Buffer& out);
+template <>
 void encode(const Stop&, Buffer& out);
 
-std::optional<SentOnce> decode_sent_once(std::span<const std::byte> datagram);
-std::optional<Need> decode_need(std::span<const std::byte> datagram);
-std::optional<Stop> decode_stop(std::span<const std::byte> datagram);
+template <>
+std::optional<SentOnce> decode(std::span<const std::byte> datagram);
+template <>
+std::optional<Need> decode(std::span<const std::byte> datagram);
+template <>
+std::optional<Stop> decode(std::span<const std::byte> datagram);
 
 }  // namespace dlcp::wire

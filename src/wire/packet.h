@@ -2,6 +2,7 @@
 // neither has to know the other. Bytes are referenced, never owned.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +14,19 @@
 
 namespace dlcp::wire {
 
-// Where a datapath can be reached, in the datapath's own encoding. Opaque to everyone else: it
-// travels in NCCL's 128-byte handle and in HELLO frames, and two equal blobs mean the same place.
+// The host that a packet came from: its IP address, IPv4 in the first four bytes.
+struct HostAddress {
+  std::array<std::uint64_t, 2> words{};  // as the bytes lie in memory
+
+  // All zero: a datapath without such a thing.
+  bool known() const { return (words[0] | words[1]) != 0; }
+  friend bool operator==(const HostAddress&, const HostAddress&) = default;
+};
+
+// Where a datapath can be reached, in the datapath's own encoding. Its host is the same in all of
+// them: the family first, 4 or 6 (anything else: no IP address), then the IP address's bytes. The
+// rest is opaque to everyone else: it travels in NCCL's 128-byte handle and in HELLO frames, and
+// two equal blobs mean the same place.
 struct EndpointAddress {
   static constexpr std::size_t kMaxBytes = 60;
   std::array<std::byte, kMaxBytes> bytes{};
@@ -25,6 +37,20 @@ struct EndpointAddress {
     return a.size == b.size && std::memcmp(a.bytes.data(), b.bytes.data(), kMaxBytes) == 0;
   }
 };
+
+inline HostAddress host_address(std::span<const std::byte> ip) {
+  HostAddress host;
+  std::memcpy(host.words.data(), ip.data(), std::min(ip.size(), sizeof host.words));
+  return host;
+}
+
+inline HostAddress host_of(const EndpointAddress& address) {
+  const std::size_t bytes = address.bytes[0] == std::byte{4}   ? 4
+                            : address.bytes[0] == std::byte{6} ? 16
+                                                               : 0;
+  if (address.size <= bytes) return {};
+  return host_address(std::span(address.bytes).subspan(1, bytes));
+}
 
 // A local entropy value: on UDP the index of the source-port socket, on RoCE of the flow label or
 // queue pair. 0 .. DatapathLimits::paths - 1.
@@ -49,6 +75,7 @@ struct RxPacket {
   PathIndex path = 0;                // the local socket or queue pair it came in on
   Ecn ecn = Ecn::kNotEct;
   std::uint8_t dscp = 0;
+  HostAddress source;  // where the network says that it comes from
 };
 
 }  // namespace dlcp::wire

@@ -16,8 +16,10 @@ const Departed::Peer kPeer{77, {}};
 std::size_t frames_at(Departed& departed, Time now, FrameArena& arena) {
   departed.on_timeout(now);
   arena.reset();
+  Channel channel;
+  FrameWriter frames(arena, channel);
   std::array<wire::TxPacket, 4> out;
-  return departed.poll_transmit(now, arena, 16, out);
+  return departed.poll_transmit(now, frames, 16, out);
 }
 
 }  // namespace
@@ -48,9 +50,11 @@ TEST_CASE("two ends that close at once confirm each other") {
   CHECK_FALSE(departed.on_frame(t0, FrameType::kClose));
   CHECK_FALSE(departed.awaits_confirmation());
   arena.reset();
+  Channel channel;
+  FrameWriter frames(arena, channel);
   std::array<wire::TxPacket, 4> out;
-  REQUIRE(departed.poll_transmit(t0, arena, 16, out) == 1);
-  CHECK(wire::decode_close_ack(out[0].payload));
+  REQUIRE(departed.poll_transmit(t0, frames, 16, out) == 1);
+  CHECK(wire::decode<wire::CloseAck>(out[0].payload));
 }
 
 TEST_CASE("a failed connection says so a few times and to whoever still asks, but not to a RESET") {
@@ -63,8 +67,10 @@ TEST_CASE("a failed connection says so a few times and to whoever still asks, bu
   CHECK(sent == 4);
   CHECK_FALSE(departed.on_frame(t0 + 2s, FrameType::kData));
   arena.reset();
+  Channel channel;
+  FrameWriter frames(arena, channel);
   std::array<wire::TxPacket, 4> out;
-  REQUIRE(departed.poll_transmit(t0 + 2s, arena, 16, out) == 1);
-  CHECK(wire::decode_reset(out[0].payload)->reason == "went away");
+  REQUIRE(departed.poll_transmit(t0 + 2s, frames, 16, out) == 1);
+  CHECK(wire::decode<wire::Reset>(out[0].payload)->reason == "went away");
   CHECK(departed.on_frame(t0 + 2s, FrameType::kReset));
 }

@@ -14,16 +14,16 @@ namespace {
 struct Scene {
   Scene() {
     config.datagram_bytes_max = 8972;
-    handshake.emplace(t0, config, 11, 22, local, to);
+    handshake.emplace(t0, config, 11, Handshake::Target{{1, {22, 23}}, {24, 25}, {}}, local);
   }
   // Sizes of the HELLOs sent, or 0 for a START.
   std::vector<std::uint32_t> frames(Time now) {
     arena.reset();
     std::array<wire::TxPacket, 16> packets;
-    const std::size_t count = handshake->poll_transmit(now, arena, packets);
+    const std::size_t count = handshake->poll_transmit(now, frames_out, packets);
     std::vector<std::uint32_t> sizes;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto hello = wire::decode_hello(packets[i].payload);
+      const auto hello = wire::decode<wire::Hello>(packets[i].payload);
       sizes.push_back(hello ? static_cast<std::uint32_t>(packets[i].payload.size()) : 0);
     }
     return sizes;
@@ -40,8 +40,9 @@ struct Scene {
   static constexpr Time t0 = time_from_ns(1'000'000'000);
   Config config;
   wire::EndpointAddress local;
-  wire::EndpointAddress to;
   FrameArena arena;
+  Channel channel{{1, 2}, {{3, 4}}, {}};
+  FrameWriter frames_out{arena, channel};
   std::optional<Handshake> handshake;
 };
 
@@ -101,9 +102,9 @@ TEST_CASE("either side's wish for full checksums is enough") {
   wire::Welcome frame;
   frame.hello_bytes = 8972;
   frame.datagram_bytes_max = 8972;
-  frame.checksum = wire::ChecksumMode::kFull;
+  frame.protection = wire::Protection::kFull;
   s.handshake->on_welcome(Scene::t0, frame);
-  CHECK(s.handshake->checksum() == wire::ChecksumMode::kFull);
+  CHECK(s.handshake->protection() == wire::Protection::kFull);
 }
 
 TEST_CASE("the smallest time that an answer took stands for the round trip, within bounds") {

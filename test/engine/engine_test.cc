@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "engine/clock.h"
 #include "memory_datapath.h"
+#include "secrets.h"
 #include "util/rng.h"
 #include "wire/data_header.h"
 
@@ -37,15 +38,16 @@ struct Pair {
     config.peer_timeout = 2s;
     config.receive_capacity_bytes = std::size_t{1} << 20;
     return std::make_unique<Engine>(
-        std::make_unique<MemoryDatapath>(wire, side), config, static_cast<std::uint64_t>(side + 1),
+        std::make_unique<MemoryDatapath>(wire, side), config,
+        secrets_of(static_cast<std::uint64_t>(side + 1)),
         [this](const engine::LogLine& line) { log.push_back(line.text); },
         [](core::ContextId, const Error&) {},
         std::make_unique<engine::Monitor>(rows, side == 0 ? "a" : "b", "memory"));
   }
 
   void join() {
-    const auto listening = b->listen(1);
-    sends = a->connect(1, listening.token, b->address());
+    const auto listening = b->listen(1, 1);
+    sends = a->connect(1, listening.invitation, b->address());
     auto state = core::ConnectionState::kConnecting;
     for (int i = 0; i < 100'000 && (receives == nullptr || state != core::ConnectionState::kOpen);
          ++i) {
@@ -382,7 +384,7 @@ TEST_CASE("deregistering does not return while the datapath reads the memory") {
 TEST_CASE("a device that is gone fails its connections and listeners, once") {
   Pair pair;
   pair.join();
-  const auto listening = pair.a->listen(1);
+  const auto listening = pair.a->listen(1, 2);
   auto out = random_bytes(10'000);
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   pair.wire->gone = true;

@@ -81,7 +81,9 @@ class MemoryDatapath final : public datapath::Datapath {
       [[maybe_unused]] const auto got = read(wire_->readable[side_], &one, sizeof one);
     }
     for (std::size_t i = 0; i < received_.size(); ++i) {
-      out[i] = {received_[i], now};
+      out[i] = {};
+      out[i].bytes = received_[i];
+      out[i].arrived_at = now;
     }
     return received_.size();
   }

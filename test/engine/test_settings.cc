@@ -155,6 +155,27 @@ TEST_CASE("a site's class table is read from its file, and refused with line and
   CHECK_THAT(refusal(environment), Contains("'/etc/classes': no such file"));
 }
 
+TEST_CASE("a site's secret is 32 hexadecimal digits in a file, and is never shown") {
+  const Variables environment = {{"DLCP_CONFIG", ""}, {"DLCP_SECRET_FILE", "/etc/secret"}};
+  auto settings = load(environment, " 00112233445566778899aabbccddeeff\n");
+  REQUIRE(settings.ok());
+  CHECK(settings->site_secret == dlcp::wire::Key{0x0011223344556677u, 0x8899aabbccddeeffu});
+  for (const std::string& line : dlcp::engine::effective_lines(settings.value())) {
+    CHECK(line.find("8899aabb") == std::string::npos);
+  }
+  CHECK(load({{"DLCP_CONFIG", ""}})->site_secret == dlcp::wire::Key{});
+  for (const char* wrong :
+       {"", "password", "00112233445566778899aabbccddeef", "00112233445566778899aabbccddeefff",
+        "0x112233445566778899aabbccddeeff", "00000000000000000000000000000000"}) {
+    INFO(wrong);
+    const std::string words = refusal(environment, wrong);
+    CHECK_THAT(words, Contains("DLCP_SECRET_FILE = '/etc/secret'") && Contains("32 hexadecimal") &&
+                          Contains("openssl rand -hex 16"));
+    CHECK(words.find("password") == std::string::npos);
+  }
+  CHECK_THAT(refusal(environment), Contains("'/etc/secret': no such file"));
+}
+
 TEST_CASE("each knob accepts its own default and its table row is complete") {
   const std::string table = dlcp::engine::knobs_markdown();
   for (const auto& knob : dlcp::engine::knobs()) {

@@ -3,7 +3,6 @@
 #include "wire/echo_frame.h"
 
 #include "fuzz_input.h"
-#include "util/crc32c.h"
 #include "wire/codec.h"
 
 using namespace dlcp;
@@ -54,9 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   datagram[0] = std::byte{kMagic};
   datagram[1] = std::byte{kWireVersion};
   datagram[2] = static_cast<std::byte>(17 + static_cast<unsigned>(datagram[2]) % 2);
-  store_le(datagram.data() + kFrameHeadBytes + 4, static_cast<std::uint32_t>(size));
-  const std::uint32_t crc = crc32c(std::span(datagram).first(size - 4));
-  store_le(datagram.data() + size - 4, crc);
+  store_le(datagram.data() + kControlHeadBytes + 4, static_cast<std::uint32_t>(size));
+  datagram.resize(size - kTagBytes);
+  seal(datagram, {}, 0, 0);
   decode_both(datagram);
   return 0;
 }

@@ -1,11 +1,11 @@
-// Two endpoints in conversation, and an attacker who has seen their tokens: an input is a list of
-// moments and of datagrams, forged from nothing or from what has been seen, with correct checksums,
-// so that they reach the state machine. Connections may fail of it; memory that is not posted may
+// Two endpoints in conversation, and an attacker who has their keys: an input is a list of moments
+// and of datagrams, forged from nothing or from what has been seen, with correct tags, so that they
+// reach the state machine. Connections may fail of it; memory that is not posted may
 // never be written, no request may end twice, and time may not stand still.
 #include <exception>
 
 #include "fuzz_input.h"
-#include "util/crc32c.h"
+#include "wire/codec.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 #include "world.h"
@@ -17,26 +17,6 @@ namespace {
 
 using Datagram = std::vector<std::byte>;
 
-void store_crc(Datagram& datagram, std::size_t at, std::span<const std::byte> covered) {
-  const std::uint32_t crc = crc32c(covered);
-  for (std::size_t i = 0; i < 4; ++i)
-    datagram[at + i] = static_cast<std::byte>(crc >> (8 * i));
-}
-
-void put_checksums_right(Datagram& datagram) {
-  const std::span<const std::byte> all = datagram;
-  if (datagram.size() < wire::kFrameHeadBytes + 4) return;
-  if (datagram[2] != static_cast<std::byte>(wire::FrameType::kData)) {
-    store_crc(datagram, datagram.size() - 4, all.first(datagram.size() - 4));
-  } else if (datagram.size() >= wire::kDataHeaderBytes) {
-    const bool full = (datagram[3] & std::byte{wire::kFlagPayloadCrc}) != std::byte{0};
-    store_crc(datagram, 36, all.first(36));
-    if (full && datagram.size() >= wire::kDataOverheadBytes) {
-      store_crc(datagram, wire::kDataHeaderBytes, all.subspan(wire::kDataOverheadBytes));
-    }
-  }
-}
-
 WorldConfig config_of(FuzzInput& input) {
   WorldConfig config;
   config.network = datapath::sim::single_switch(2, {.paths = 4});
@@ -45,7 +25,7 @@ WorldConfig config_of(FuzzInput& input) {
   config.core.unposted_pool_bytes = 20'000;
   config.core.peer_timeout = 200ms;
   config.core.licence_bytes_min = 1;
-  if (input.take<bool>()) config.core.checksum = wire::ChecksumMode::kFull;
+  if (input.take<bool>()) config.core.protection = wire::Protection::kFull;
   return config;
 }
 
@@ -102,11 +82,11 @@ class Attack {
         }
         break;
       case 1: {  // another frame type with the same token, and a body of the input's choice
-        datagram.resize(12);
+        datagram.resize(wire::kControlHeadBytes);
         datagram[2] = static_cast<std::byte>(1 + input_.below(18));
         const auto body = input_.take_bytes(input_.below(300));
         datagram.insert(datagram.end(), body.begin(), body.end());
-        datagram.resize(datagram.size() + 4);
+        datagram.resize(datagram.size() + wire::kTagBytes);
         break;
       }
       case 2:  // cut short or extended
@@ -119,13 +99,29 @@ class Attack {
                             : world_.close_receiver(input_.below(2));
         return;
     }
-    put_checksums_right(datagram);
+    make_right(datagram);
     world_.deliver(to, datagram);
+  }
+
+  // The tag always, and mostly a number that has not come yet: else nothing would get far.
+  void make_right(Datagram& datagram) {
+    const auto head = wire::decode_head(datagram);
+    const auto number = head ? world_.keys().next_number(head->destination) : std::nullopt;
+    if (number && head->type != wire::FrameType::kData && input_.below(8) != 0 &&
+        datagram.size() >= wire::kControlHeadBytes) {
+      wire::store_le(datagram.data() + wire::kFrameHeadBytes,
+                     *number + static_cast<std::uint32_t>(sent_++));
+    }
+    if (datagram.size() >= wire::kDataHeaderBytes || !head ||
+        head->type != wire::FrameType::kData) {
+      world_.keys().reseal(datagram);
+    }
   }
 
   FuzzInput& input_;
   World world_;
   std::vector<Seen> seen_;
+  std::size_t sent_ = 0;
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
-// Every decoder of wire/, on raw bytes and on bytes whose head and checksum have been put right.
+// Every decoder of wire/, on raw bytes and on bytes whose head has been put right.
 // What decodes must encode to something that decodes to the same, and what is encoded must decode
 // to what it was made of.
 #include <tuple>
 
 #include "fuzz_input.h"
-#include "util/crc32c.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 #include "wire/loss_frame.h"
@@ -19,30 +18,30 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 auto fields(const Hello& f) {
-  return std::tie(f.destination, f.sender_token, f.sender_address, f.datagram_bytes_max,
-                  f.hello_bytes, f.paths, f.checksum, f.features, f.echo, f.plugin_version);
+  return std::tie(f.destination, f.listener_number, f.sender_token, f.sender_address,
+                  f.datagram_bytes_max, f.hello_bytes, f.echo, f.protection);
 }
 auto fields(const Welcome& f) {
-  return std::tie(f.destination, f.receiver_token, f.datagram_bytes_max, f.hello_bytes, f.checksum,
-                  f.features, f.echo, f.plugin_version);
+  return std::tie(f.destination, f.receiver_token, f.datagram_bytes_max, f.hello_bytes, f.echo,
+                  f.protection, f.receiver_address);
 }
 auto fields(const Refuse& f) {
-  return std::tie(f.destination, f.wire_version, f.reason);
+  return std::tie(f.destination, f.cause, f.reason);
 }
 auto fields(const Start& f) {
-  return std::tie(f.destination, f.payload_bytes, f.checksum);
+  return std::tie(f.destination, f.payload_bytes, f.protection);
 }
 auto fields(const Started& f) {
   return std::tie(f.destination, f.posted, f.window_packets, f.window_epoch);
 }
 auto fields(const Probe& f) {
-  return std::tie(f.destination, f.echo, f.path, f.backlog);
+  return std::tie(f.destination, f.echo);
 }
 auto fields(const Ping& f) {
-  return std::tie(f.destination, f.echo);
+  return std::tie(f.destination);
 }
 auto fields(const Pong& f) {
-  return std::tie(f.destination, f.echo);
+  return std::tie(f.destination);
 }
 auto fields(const Close& f) {
   return std::tie(f.destination, f.completed);
@@ -91,25 +90,32 @@ bool encodable(const Frame&) {
   return true;
 }
 
+const Key kKey{1, 2};
+
 template <class Frame>
-void round_trip(Bytes datagram, std::optional<Frame> (*decode)(Bytes)) {
-  const auto first = decode(datagram);
-  if (!first || !encodable(*first)) return;
+Buffer sealed(const Frame& frame) {
   Buffer encoded;
-  encode(*first, encoded);
-  const auto second = decode(encoded);
+  encode(frame, encoded);
+  seal(encoded, kKey, 3, 4);
+  require(authentic(encoded, kKey), "what was sealed is authentic");
+  return encoded;
+}
+
+template <class Frame>
+void round_trip(Bytes datagram) {
+  const auto first = decode<Frame>(datagram);
+  if (!first || !encodable(*first)) return;
+  const Buffer encoded = sealed(*first);
+  const auto second = decode<Frame>(encoded);
   require(second.has_value(), "what was encoded decodes");
   require(fields(*first) == fields(*second), "decode, encode, decode gives the same fields");
-  Buffer again;
-  encode(*second, again);
-  require(encoded == again, "encoding is stable");
+  require(encoded == sealed(*second), "encoding is stable");
 }
 
 void round_trip_ack(Bytes datagram) {
   Ack first;
   if (!decode_ack(datagram, first)) return;
-  Buffer encoded;
-  encode(first, encoded);
+  const Buffer encoded = sealed(first);
   require(encoded.size() == encoded_bytes(first), "encoded_bytes tells an ACK's size");
   Ack second;
   require(decode_ack(encoded, second), "an encoded ACK decodes");
@@ -119,19 +125,20 @@ void round_trip_ack(Bytes datagram) {
 void round_trip_data(Bytes datagram) {
   const auto first = decode_data(datagram);
   if (!first) return;
-  const bool intact = payload_intact(datagram, *first);
-  require(first->payload.size() <= datagram.size() - kDataHeaderBytes, "payload within datagram");
-  std::array<std::byte, kDataOverheadBytes> head;
-  const std::size_t size = encode_data(first->header, first->payload, head);
-  Buffer encoded(head.begin(), head.begin() + size);
-  encoded.insert(encoded.end(), first->payload.begin(), first->payload.end());
-  const auto second = decode_data(encoded);
-  require(second.has_value(), "an encoded data packet decodes");
-  require(payload_intact(encoded, *second), "an encoded payload is intact");
-  require(second->payload.size() == first->payload.size(), "the payload keeps its size");
-  if (intact && (datagram[3] & std::byte{0xf8}) == std::byte{0}) {
-    require(std::equal(encoded.begin(), encoded.end(), datagram.begin(), datagram.end()),
-            "a data packet encodes to the bytes it came from");
+  for (const auto protection : {Protection::kHeader, Protection::kFull}) {
+    const DataSeal seal{kKey, protection};
+    Buffer encoded(kDataHeaderBytes);
+    encode_data(first->header, first->payload, seal, encoded);
+    encoded.insert(encoded.end(), first->payload.begin(), first->payload.end());
+    require(authentic(encoded, seal), "what was sealed is authentic");
+    const auto second = decode_data(encoded);
+    require(second.has_value(), "an encoded data packet decodes");
+    require(second->payload.size() == first->payload.size(), "the payload keeps its size");
+    // All but two unused bits of the flags come back, and the tag.
+    encoded[3] |= datagram[3] & std::byte{0x0c};
+    require(std::equal(encoded.begin(), encoded.begin() + 36, datagram.begin()),
+            "a header encodes to the bytes it came from");
+    (void)authentic(datagram, seal);
   }
 }
 
@@ -139,42 +146,29 @@ void decode_all(Bytes datagram) {
   (void)decode_head(datagram);
   round_trip_data(datagram);
   round_trip_ack(datagram);
-  round_trip(datagram, decode_hello);
-  round_trip(datagram, decode_welcome);
-  round_trip(datagram, decode_refuse);
-  round_trip(datagram, decode_start);
-  round_trip(datagram, decode_started);
-  round_trip(datagram, decode_probe);
-  round_trip(datagram, decode_ping);
-  round_trip(datagram, decode_pong);
-  round_trip(datagram, decode_close);
-  round_trip(datagram, decode_close_ack);
-  round_trip(datagram, decode_reset);
-  round_trip(datagram, decode_sent_once);
-  round_trip(datagram, decode_need);
-  round_trip(datagram, decode_stop);
+  round_trip<Hello>(datagram);
+  round_trip<Welcome>(datagram);
+  round_trip<Refuse>(datagram);
+  round_trip<Start>(datagram);
+  round_trip<Started>(datagram);
+  round_trip<Probe>(datagram);
+  round_trip<Ping>(datagram);
+  round_trip<Pong>(datagram);
+  round_trip<Close>(datagram);
+  round_trip<CloseAck>(datagram);
+  round_trip<Reset>(datagram);
+  round_trip<SentOnce>(datagram);
+  round_trip<Need>(datagram);
+  round_trip<Stop>(datagram);
 }
 
-void store_crc(std::span<std::byte> at, std::uint32_t crc) {
-  for (std::size_t i = 0; i < 4; ++i)
-    at[i] = static_cast<std::byte>(crc >> (8 * i));
-}
-
-// Head and checksum as they must be, so that the decoder gets to the fields.
+// A head as it must be, so that the decoder gets to the fields.
 void put_right(Buffer& datagram) {
   if (datagram.size() < kFrameHeadBytes + 4) return;
   datagram[0] = std::byte{kMagic};
   datagram[1] = std::byte{kWireVersion};
   datagram[2] = static_cast<std::byte>(static_cast<unsigned>(datagram[2]) % 18 + 1);
-  if (datagram[2] != static_cast<std::byte>(FrameType::kData)) {
-    const auto covered = std::span(datagram).first(datagram.size() - 4);
-    store_crc(std::span(datagram).last(4), crc32c(covered));
-    return;
-  }
-  if (datagram.size() < kDataOverheadBytes) return;
-  datagram[33] = static_cast<std::byte>(static_cast<unsigned>(datagram[33]) % kTrafficClassCount);
-  store_crc(std::span(datagram).subspan(36, 4), crc32c(std::span(datagram).first(36)));
-  store_crc(std::span(datagram).subspan(40, 4), crc32c(std::span(datagram).subspan(44)));
+  (void)authentic(datagram, kKey);
 }
 
 void encode_ack_of(FuzzInput& input) {
@@ -183,7 +177,7 @@ void encode_ack_of(FuzzInput& input) {
   ack.completed = input.take<std::uint32_t>();
   ack.posted = input.take<std::uint32_t>();
   ack.window_packets = input.take<std::uint32_t>();
-  ack.window_epoch = input.take<std::uint8_t>();
+  ack.window_epoch = input.take<std::uint16_t>();
   ack.answers_probe = input.take<std::uint8_t>() % 2 == 1;
   ack.probe_echo = input.take<std::uint32_t>();
   ack.duplicates = input.take<std::uint32_t>();
@@ -200,8 +194,7 @@ void encode_ack_of(FuzzInput& input) {
     for (std::size_t w = 0; w < words; ++w)
       ack.bitmap.push_back(input.take<std::uint64_t>());
   }
-  Buffer encoded;
-  encode(ack, encoded);
+  const Buffer encoded = sealed(ack);
   Ack decoded;
   require(decode_ack(encoded, decoded) && same(ack, decoded), "an ACK survives the wire");
 }
@@ -211,8 +204,7 @@ void encode_ack_of(FuzzInput& input) {
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
   const auto add = [&](const auto& frame) {
-    Buffer encoded;
-    encode(frame, encoded);
+    const Buffer encoded = sealed(frame);
     seeds.emplace_back("\1");
     seeds.back().append(reinterpret_cast<const char*>(encoded.data()), encoded.size());
   };
@@ -220,10 +212,8 @@ std::vector<std::string> fuzz_seeds() {
             .sender_token = 2,
             .sender_address = {},
             .datagram_bytes_max = 1472,
-            .hello_bytes = 100,
-            .paths = 4,
-            .plugin_version = "0.1.0"});
-  add(Welcome{.destination = 1, .receiver_token = 2, .plugin_version = "0.1.0"});
+            .hello_bytes = 100});
+  add(Welcome{1, 2, 8972, 1452, 7, Protection::kFull, {}});
   add(Refuse{.destination = 1, .reason = "no"});
   add(Start{.destination = 1, .payload_bytes = 1408});
   add(Started{.destination = 1, .posted = 3});

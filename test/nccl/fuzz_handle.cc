@@ -23,8 +23,8 @@ void decode(const Bytes& bytes) {
   Bytes again;
   nccl::encode_handle(handle.value(), again);
   auto back = nccl::decode_handle(again);
-  require(back.ok() && back->listener_token == handle.value().listener_token &&
-              back->roce_listener_token == handle.value().roce_listener_token &&
+  require(back.ok() && back->listener == handle.value().listener &&
+              back->secret_fingerprint == handle.value().secret_fingerprint &&
               back->address == handle.value().address,
           "an accepted handle encodes to one that says the same");
 }
@@ -36,11 +36,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(bytes.data(), data, std::min(size, bytes.size()));
   decode(bytes);
   std::memcpy(bytes.data(), "DLCPnet", 8);
-  bytes[8] = std::byte{3};
+  bytes[8] = std::byte{4};
   bytes[9] = std::byte{wire::kWireVersion};
-  const std::uint32_t crc = crc32c(std::span(bytes).first(116));
+  const std::uint32_t crc = crc32c(std::span(bytes).first(124));
   for (std::size_t i = 0; i < 4; ++i) {
-    bytes[116 + i] = static_cast<std::byte>(crc >> (8 * i));
+    bytes[124 + i] = static_cast<std::byte>(crc >> (8 * i));
   }
   decode(bytes);
   return 0;

@@ -18,9 +18,9 @@ nccl::Handle example() {
   address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
   address.ports[0] = 50000;
   address.port_count = 1;
-  return {0x1122334455667788u,
-          0x99aabbccddeeff01u,
+  return {{7, {0x1122334455667788u, 0x99aabbccddeeff01u}},
           dlcp::datapath::encode(address),
+          200,
           "1.2.3",
           {10'000, 65'536, 100'000}};
 }
@@ -40,8 +40,8 @@ TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
   CHECK(nccl::ticket_of(bytes) == 77);
   auto decoded = nccl::decode_handle(bytes);
   REQUIRE(decoded.ok());
-  CHECK(decoded->listener_token == example().listener_token);
-  CHECK(decoded->roce_listener_token == example().roce_listener_token);
+  CHECK(decoded->listener == example().listener);
+  CHECK(decoded->secret_fingerprint == 200);
   CHECK(decoded->address == example().address);
   CHECK(decoded->plugin_version == "1.2.3");
   CHECK(decoded->terms == example().terms);
@@ -73,15 +73,28 @@ TEST_CASE("ranks that would choose different algorithms are refused, naming both
   CHECK_FALSE(nccl::check_terms({terms.budget_ppm, terms.bytes_min, 0}, terms).ok());
 }
 
-TEST_CASE("no single damaged byte before the ticket is accepted") {
+TEST_CASE("no single damaged byte is accepted, of the ticket neither") {
   Handle intact;
   nccl::encode_handle(example(), intact);
+  nccl::set_ticket(intact, 5);
   dlcp::Rng rng(4);
-  for (std::size_t i = 0; i < 120; ++i) {
+  for (std::size_t i = 0; i < intact.size(); ++i) {
     Handle bytes = intact;
     bytes[i] ^= static_cast<std::byte>(1 + rng.below(255));
     CHECK(refusal(bytes) != "accepted");
   }
+}
+
+TEST_CASE("ranks of different DLCP_SECRET_FILE are refused in words") {
+  const dlcp::wire::Key ours{1, 2};
+  const std::uint8_t theirs = dlcp::wire::fingerprint({3, 4});
+  CHECK(nccl::check_secret(ours, dlcp::wire::fingerprint(ours)).ok());
+  CHECK(nccl::check_secret({}, 0).ok());
+  CHECK_THAT(nccl::check_secret(ours, theirs).error().message(), Contains("another secret"));
+  CHECK_THAT(nccl::check_secret(ours, 0).error().message(),
+             Contains("this rank has a DLCP_SECRET_FILE, the peer's not"));
+  CHECK_THAT(nccl::check_secret({}, theirs).error().message(),
+             Contains("the peer's rank has a DLCP_SECRET_FILE, this one not"));
 }
 
 TEST_CASE("connect refuses a peer of another plugin, version or address family at once") {
@@ -102,10 +115,45 @@ TEST_CASE("connect refuses a peer of another plugin, version or address family a
   address.ports[0] = 50000;
   address.port_count = 1;
   v6.address = dlcp::datapath::encode(address);
+  v6.secret_fingerprint = 0;
   Handle bytes;
   nccl::encode_handle(v6, bytes);
   CHECK(plugin.net().connect(rank.context(), 0, bytes.data(), &comm, nullptr) ==
         ResultCode::kInvalidUsage);
   CHECK_THAT(take_log().back(), Contains("IPv6") && Contains("IPv4") && Contains("2001:db8::1") &&
                                     Contains("DLCP_IFNAME"));
+}
+
+TEST_CASE("the ticket of another handle's pending connect leads nowhere") {
+  set_environment();
+  Plugin plugin;
+  Rank from(plugin.net());
+  Rank to(plugin.net());
+  void* listeners[2] = {};
+  Handle handles[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(plugin.net().listen(to.context(), 0, handles[i].data(), &listeners[i]) ==
+            ResultCode::kSuccess);
+  }
+  void* first = nullptr;
+  REQUIRE(plugin.net().connect(from.context(), 0, handles[0].data(), &first, nullptr) ==
+          ResultCode::kSuccess);
+  REQUIRE(first == nullptr);
+  nccl::set_ticket(handles[1], nccl::ticket_of(handles[0]));
+  void* second = nullptr;
+  void* accepted = nullptr;
+  CHECK(within(std::chrono::seconds(10), [&] {
+    if (second == nullptr) {
+      plugin.net().connect(from.context(), 0, handles[1].data(), &second, nullptr);
+    }
+    if (accepted == nullptr) {
+      plugin.net().accept(listeners[1], &accepted, nullptr);
+    }
+    return second != nullptr && accepted != nullptr;
+  }));
+  plugin.net().closeSend(second);
+  plugin.net().closeRecv(accepted);
+  for (void* listener : listeners) {
+    plugin.net().closeListen(listener);
+  }
 }

@@ -1,8 +1,8 @@
 // One connection between two engines that carries messages with a licence, as fast as it goes: what
 // a licensed flow does to its neighbours in a network, without NCCL's part.
 //
-//   licensed_stream receive BUDGET             prints ADDRESS and TOKEN; ends with its sender
-//   licensed_stream send BUDGET SECONDS ADDRESS TOKEN
+//   licensed_stream receive BUDGET             prints ADDRESS and SECRET; ends with its sender
+//   licensed_stream send BUDGET SECONDS ADDRESS SECRET
 // BUDGET: P, 0 for exact messages. Both ends print one line of JSON in the end.
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@
 #include "engine/device.h"
 #include "engine/engine.h"
 #include "engine/environment.h"
+#include "secrets.h"
 #include "util/rng.h"
 
 namespace {
@@ -76,7 +77,8 @@ class Stream {
     const auto devices = need(engine::choose_devices(settings));
     auto opened = need(engine::open_device(devices.front(), engine::Carrier::kUdp, settings));
     engine_ = std::make_unique<engine::Engine>(
-        std::move(opened.datapath), opened.config, static_cast<std::uint64_t>(std::time(nullptr)),
+        std::move(opened.datapath), opened.config,
+        test::secrets_of(static_cast<std::uint64_t>(std::time(nullptr))),
         [](const engine::LogLine& line) { fmt::print(stderr, "{}\n", line.text); },
         [](core::ContextId, const Error&) {});
     if (!engine_->start_helper()) {
@@ -85,12 +87,13 @@ class Stream {
   }
 
   void receive() {
-    const auto listening = engine_->listen(1);
+    const auto listening = engine_->listen(1, 1);
     const auto& address = engine_->address();
     for (std::size_t i = 0; i < address.size; ++i) {
       fmt::print("{:02x}", std::to_integer<unsigned>(address.bytes[i]));
     }
-    fmt::print(" {:x}\n", listening.token);
+    const wire::Key& secret = listening.invitation.secret;
+    fmt::print(" {:016x}{:016x}\n", secret.low, secret.high);
     std::fflush(stdout);
     while (connection_ == nullptr) {
       connection_ = need(engine_->accept(listening.id, 1));
@@ -99,13 +102,17 @@ class Stream {
     run(kNever);
   }
 
-  void send(Time until, const std::string& hex, std::uint64_t token) {
+  void send(Time until, const std::string& hex, const std::string& secret) {
     wire::EndpointAddress to;
     for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
       to.bytes[to.size++] =
           static_cast<std::byte>(std::strtoul(hex.substr(i, 2).c_str(), nullptr, 16));
     }
-    connection_ = engine_->connect(1, token, to);
+    connection_ = engine_->connect(1,
+                                   {1,
+                                    {std::strtoull(secret.substr(0, 16).c_str(), nullptr, 16),
+                                     std::strtoull(secret.substr(16).c_str(), nullptr, 16)}},
+                                   to);
     while (engine_->poll_state(*connection_) != core::ConnectionState::kOpen) {
       if (connection_->failed) {
         fail(connection_->error.message());
@@ -175,15 +182,14 @@ class Stream {
 int main(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[1] : "";
   if (!(what == "receive" && argc == 3) && !(what == "send" && argc == 6)) {
-    fail("receive BUDGET | send BUDGET SECONDS ADDRESS TOKEN");
+    fail("receive BUDGET | send BUDGET SECONDS ADDRESS SECRET");
   }
   Stream stream(std::strtod(argv[2], nullptr));
   if (what == "receive") {
     stream.receive();
   } else {
     const auto length = static_cast<std::int64_t>(1e9 * std::strtod(argv[3], nullptr));
-    stream.send(engine::steady_now() + Duration(length), argv[4],
-                std::strtoull(argv[5], nullptr, 16));
+    stream.send(engine::steady_now() + Duration(length), argv[4], argv[5]);
     stream.close();
   }
   stream.print();

@@ -85,7 +85,7 @@ def packet(frame, length):
     frame_type = dlcp[2]
     return Packet(address(ip[12:16]), address(ip[16:20]), ip[1] >> 2, ip[1] & 3, source_port, destination_port, opcode,
                   tuple(problems), frame_type, int.from_bytes(dlcp[4:12], "little"),
-                  dlcp[33] if frame_type == DATA else 0)
+                  dlcp[3] >> 4 if frame_type == DATA else 0)
 
 
 def packets(path):

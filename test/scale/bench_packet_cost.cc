@@ -21,6 +21,7 @@
 #include "core/endpoint.h"
 #include "datapath/verbs/fake_verbs.h"
 #include "datapath/verbs/verbs_datapath.h"
+#include "secrets.h"
 #include "util/ordered_copy.h"
 
 namespace {
@@ -153,7 +154,8 @@ struct Host {
     config.datagram_bytes_max = datapath->limits().datagram_bytes_max;
     config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
     config.paths = datapath->limits().paths;
-    endpoint = std::make_unique<core::Endpoint>(config, datapath->local_address(), seed);
+    endpoint =
+        std::make_unique<core::Endpoint>(config, datapath->local_address(), test::secrets_of(seed));
     memory.resize(kOutstanding * kMessageBytes);
     if (!datapath->register_memory(memory)) {
       fail("no memory registered");
@@ -207,8 +209,8 @@ __attribute__((noinline)) void receiver_turn(Host& host, Time now) {
 struct Stream {
   Stream(const std::shared_ptr<QuickVerbs>& card, datapath::Entropy entropy)
       : verbs(card), a(card, "10.0.0.1", entropy, 1), b(card, "10.0.0.2", entropy, 2) {
-    const auto listening = b.endpoint->listen(1);
-    sends = a.endpoint->connect(now, 1, listening.token, b.datapath->local_address());
+    const auto listening = b.endpoint->listen(1, 1);
+    sends = a.endpoint->connect(now, 1, listening.invitation, b.datapath->local_address());
     for (int i = 0; i < 1000 && receives == 0; ++i) {
       turn();
       receives = b.endpoint->accept(listening.id).value_or(0);

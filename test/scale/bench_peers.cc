@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/endpoint.h"
+#include "secrets.h"
 #include "wire/codec.h"
 
 using namespace dlcp;
@@ -48,7 +49,8 @@ class Fabric {
     for (std::uint32_t host = 0; host < hosts; ++host) {
       core::Config config;
       config.receive_capacity_bytes = std::size_t{4} << 20;
-      endpoints_.push_back(std::make_unique<Endpoint>(config, address_of(host), host + 1));
+      endpoints_.push_back(
+          std::make_unique<Endpoint>(config, address_of(host), test::secrets_of(host + 1)));
     }
   }
 
@@ -123,7 +125,7 @@ class Fabric {
     for (; !wire_.empty(); wire_.pop_front()) {
       const Datagram& datagram = wire_.front();
       on(datagram.to, [&](Endpoint& endpoint) {
-        endpoint.on_packet(now_, {.bytes = datagram.bytes, .arrived_at = now_});
+        endpoint.on_packet(now_, {.bytes = datagram.bytes, .arrived_at = now_, .source = {}});
         for (const auto& placement : endpoint.placements()) {
           std::memcpy(placement.destination, placement.payload.data(), placement.payload.size());
         }
@@ -160,11 +162,12 @@ std::vector<Link> open_all(Fabric& fabric, std::uint32_t peers, std::uint32_t ch
     }
   }
   for (Link& link : links) {
+    const auto number = static_cast<std::uint32_t>(&link - links.data());
     const auto listening =
-        fabric.on(link.to, [](Endpoint& endpoint) { return endpoint.listen(1); });
+        fabric.on(link.to, [&](Endpoint& endpoint) { return endpoint.listen(1, number); });
     link.listener = listening.id;
     link.sender = fabric.on(link.from, [&](Endpoint& endpoint) {
-      return endpoint.connect(fabric.now(), 1, listening.token, address_of(link.to));
+      return endpoint.connect(fabric.now(), 1, listening.invitation, address_of(link.to));
     });
   }
   fabric.settle(20ms);

@@ -247,7 +247,8 @@ TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break n
       WorldConfig config = random_world(rng, seed);
       config.core.licence_bytes_min = 1 + rng.below(4096);
       World world(config);
-      world.network().set_edge_faults(random_faults(rng, 0.1, world.endpoint(0).config().checksum));
+      world.network().set_edge_faults(
+          random_faults(rng, 0.1, world.endpoint(0).config().protection));
       add_random_traffic(world, rng);
       for (Flow& flow : world.ledger().flows()) {
         std::uint64_t collective = 0;

@@ -31,7 +31,7 @@ TEST_CASE("every message arrives over a clean network") {
 TEST_CASE("every message arrives in spite of loss, duplicates, reordering and corruption") {
   for_each_seed(2000, [](std::uint64_t seed) {
     run_random_story(seed, 60s, [](World& world, Rng& rng) {
-      const auto checksum = world.endpoint(0).config().checksum;
+      const auto checksum = world.endpoint(0).config().protection;
       world.network().set_edge_faults(random_faults(rng, 0.2, checksum));
     });
   });
@@ -44,7 +44,7 @@ TEST_CASE("every message arrives while part of the paths is a black hole") {
     for (auto& host : config.network.hosts)
       host.paths = 16;
     World world(std::move(config));
-    LinkFaults faults = random_faults(rng, 0.02, world.endpoint(0).config().checksum);
+    LinkFaults faults = random_faults(rng, 0.02, world.endpoint(0).config().protection);
     for (int i = 0; i < 16; ++i)
       faults.blackhole_classes |= std::uint64_t{1} << rng.below(64);
     faults.blackhole_seed = seed;
@@ -58,7 +58,7 @@ TEST_CASE("what heavy faults have held up arrives soon after they stop") {
   for_each_seed(200, [](std::uint64_t seed) {
     Rng rng(seed);
     World world(random_world(rng, seed));
-    auto faults = random_faults(rng, 0.2, world.endpoint(0).config().checksum);
+    auto faults = random_faults(rng, 0.2, world.endpoint(0).config().protection);
     faults.drop = 0.3 + 0.3 * rng.unit();
     world.network().set_edge_faults(faults);
     add_random_traffic(world, rng);
@@ -134,7 +134,8 @@ TEST_CASE("a message larger than its buffer fails the connection and writes noth
 TEST_CASE("the same seed gives the same event hash, in every run") {
   const auto hash_of = [](std::uint64_t seed) {
     return run_random_story(seed, 60s, [](World& world, Rng& rng) {
-      world.network().set_edge_faults(random_faults(rng, 0.1, world.endpoint(0).config().checksum));
+      world.network().set_edge_faults(
+          random_faults(rng, 0.1, world.endpoint(0).config().protection));
     });
   };
   std::set<std::uint64_t> hashes;

@@ -67,6 +67,7 @@ struct Flow {
   bool send_closed = false;
   bool receive_closed = false;
   bool close_when_done = false;
+  bool never_accept = false;  // the receiving side does not take it
 
   bool sends_finished() const { return send_error || send_closed || sends_done == messages.size(); }
   bool receives_finished() const {

@@ -58,7 +58,7 @@ TEST_CASE("a job goes on within a second when the MTU shrinks, and when it grows
     for (int k = 0; k < 500; ++k)
       world.transfer(flow, 256 << 10);
     world.run_for(100ms);
-    REQUIRE(largest_data(world, 20ms) == 8832 + 40);
+    REQUIRE(largest_data(world, 20ms) == 8832 + wire::kDataHeaderBytes);
     struct Step {
       std::size_t mtu;
       std::size_t datagram_max;  // payloads of 1408 and 1152, and headers

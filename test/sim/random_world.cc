@@ -41,7 +41,7 @@ WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   config.network.port.queue_bytes = std::size_t{32} << (10 + rng.below(4));
   config.network.port.early_bytes = config.network.port.queue_bytes / 4;
   config.network.seed = config.seed = seed;
-  config.core.checksum = rng.chance(0.5) ? wire::ChecksumMode::kFull : wire::ChecksumMode::kHeader;
+  config.core.protection = rng.chance(0.5) ? wire::Protection::kFull : wire::Protection::kHeader;
   config.core.eager_bytes = one_of(rng, std::array<std::size_t, 3>{0, 4096, 65536});
   config.core.unposted_pool_bytes = one_of(rng, std::array<std::size_t, 2>{16384, 8 << 20});
   config.core.requests_max = 1 + rng.below(64);
@@ -57,7 +57,7 @@ WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   return config;
 }
 
-LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum) {
+LinkFaults random_faults(Rng& rng, double drop_max, wire::Protection checksum) {
   LinkFaults faults;
   if (rng.chance(0.7)) faults.drop = rng.unit() * drop_max;
   if (rng.chance(0.5)) faults.duplicate = rng.unit() * 0.1;
@@ -67,7 +67,7 @@ LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum)
   }
   if (rng.chance(0.5)) {
     faults.corrupt = rng.unit() * 0.05;
-    if (checksum == wire::ChecksumMode::kHeader) faults.corrupt_within = 40;
+    if (checksum == wire::Protection::kHeader) faults.corrupt_within = 40;
   }
   return faults;
 }

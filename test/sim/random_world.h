@@ -10,7 +10,7 @@ WorldConfig random_world(Rng& rng, std::uint64_t seed);
 
 // For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering,
 // black holes; corruption only where the protocol is asked to notice it everywhere.
-datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::ChecksumMode checksum);
+datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::Protection checksum);
 
 // 0, 1, sizes around cache lines and packets, a few packets, and now and then a few hundred KiB.
 std::size_t random_message_bytes(Rng& rng);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "secrets.h"
 #include "world_host.h"
 
 namespace dlcp::test {
@@ -26,7 +27,9 @@ World::World(WorldConfig config)
     core.receive_capacity_bytes = limits.receive_capacity_bytes;
     if (config_.adjust) config_.adjust(i, core);
     seed = datapath::sim::mix(seed, i + 1);
-    hosts_.push_back(std::make_unique<Host>(*this, i, core, config_.host, seed));
+    core::Secrets secrets = secrets_of(seed);
+    if (config_.site_secret) secrets.site = config_.site_secret(i);
+    hosts_.push_back(std::make_unique<Host>(*this, i, core, config_.host, seed, secrets));
   }
 }
 
@@ -40,10 +43,13 @@ std::size_t World::open_flow(HostIndex from, HostIndex to, core::ContextId conte
   auto& flow = ledger_.flows().emplace_back();
   flow.from = from;
   flow.to = to;
-  const auto listening = endpoint(to).listen(context);
+  const auto number = static_cast<std::uint32_t>(invitations_.size() + 1);
+  const auto listening = endpoint(to).listen(context, number);
+  invitations_.push_back(listening.invitation);
+  keys_.add(listening.invitation);
   flow.listener = listening.id;
-  flow.send_connection =
-      endpoint(from).connect(now(), context, listening.token, network_.host(to).local_address());
+  flow.send_connection = endpoint(from).connect(now(), context, listening.invitation,
+                                                network_.host(to).local_address());
   hosts_[from]->kick();
   return ledger_.flows().size() - 1;
 }
@@ -93,8 +99,9 @@ void World::freeze(HostIndex host, Duration length) {
   hosts_[host]->freeze_until(now() + length);
 }
 
-void World::deliver(HostIndex host, std::span<const std::byte> datagram) {
-  hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0});
+void World::deliver(HostIndex host, std::span<const std::byte> datagram,
+                    const wire::HostAddress& source) {
+  hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0, .source = source});
   hosts_[host]->kick();
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/endpoint.h"
 #include "datapath/sim/network.h"
+#include "key_ring.h"
 #include "ledger.h"
 #include "util/rng.h"
 
@@ -33,6 +34,8 @@ struct WorldConfig {
   core::Config core;  // MTU, paths and receive capacity are taken from the hosts
   HostModel host;
   std::uint64_t seed = 1;
+  // What each host was given as DLCP_SECRET_FILE.
+  std::function<wire::Key(HostIndex)> site_secret;
   // Last word on one host's configuration.
   std::function<void(HostIndex, core::Config&)> adjust;
 };
@@ -67,8 +70,14 @@ class World {
   // Sees every datagram before its host does, may change it, and may keep it back (false).
   using Filter = std::function<bool(HostIndex to, std::vector<std::byte>& datagram)>;
   void set_filter(Filter filter) { filter_ = std::move(filter); }
-  // As if the datagram had arrived at the host; passes no filter.
-  void deliver(HostIndex host, std::span<const std::byte> datagram);
+  // As if the datagram had arrived at the host, from its peer if nothing else is said; passes no
+  // filter.
+  void deliver(HostIndex host, std::span<const std::byte> datagram,
+               const wire::HostAddress& source = {});
+  // The keys of all connections; knows those that were opened while a filter was set.
+  KeyRing& keys() { return keys_; }
+  // Of the listener of that number: the n-th flow's has number n.
+  const wire::Invitation& invitation(std::uint32_t number) { return invitations_[number - 1]; }
 
   bool step(Time limit);  // to the next thing that happens; false when that is after the limit
   void run_until(Time limit);
@@ -93,6 +102,8 @@ class World {
   Ledger ledger_;
   std::vector<std::unique_ptr<Host>> hosts_;
   Filter filter_;
+  KeyRing keys_;
+  std::vector<wire::Invitation> invitations_;
   Time last_step_at_;
   std::size_t steps_at_this_time_ = 0;
 };

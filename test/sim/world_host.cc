@@ -16,12 +16,12 @@ Duration exponential(Rng& rng, Duration mean) {
 }  // namespace
 
 World::Host::Host(World& world, HostIndex index, const core::Config& core, const HostModel& model,
-                  std::uint64_t seed)
+                  std::uint64_t seed, const core::Secrets& secrets)
     : world_(world),
       index_(index),
       model_(model),
       datapath_(world.network().host(index)),
-      endpoint_(core, datapath_.local_address(), seed),
+      endpoint_(core, datapath_.local_address(), secrets),
       rng_(seed),
       pauses_{.every = model.pause_every, .length = model.pause_length},
       freezes_{.every = model.freeze_every, .length = model.freeze_length},
@@ -110,6 +110,7 @@ std::size_t World::Host::receive(Time now) {
     }
     wire::RxPacket packet = received_[i];
     std::vector<std::byte> bytes(packet.bytes.begin(), packet.bytes.end());
+    world_.keys_.see(bytes);
     if (!world_.filter_(index_, bytes)) continue;
     packet.bytes = bytes;
     take(now, packet);
@@ -173,7 +174,7 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
 
 void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
   if (flow.receive_closed || flow.receive_error) return;
-  if (!flow.receive_connection) {
+  if (!flow.receive_connection && !flow.never_accept) {
     if (const auto accepted = endpoint_.accept(flow.listener)) {
       world_.ledger_.on_accept(index, *accepted);
     }

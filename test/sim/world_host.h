@@ -11,7 +11,7 @@ namespace dlcp::test {
 class World::Host {
  public:
   Host(World& world, HostIndex index, const core::Config& core, const HostModel& model,
-       std::uint64_t seed);
+       std::uint64_t seed, const core::Secrets& secrets);
 
   core::Endpoint& endpoint() { return endpoint_; }
   // When step() has something to do; kNever if nothing but a packet can change that.

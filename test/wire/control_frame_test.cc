@@ -1,11 +1,23 @@
 #include "wire/control_frame.h"
 
 #include "catch.h"
+#include "wire/codec.h"
 
 using namespace dlcp;
 using namespace dlcp::wire;
 
 namespace {
+
+const Key kKey{1, 2};
+
+// The frame as it is on the wire.
+template <class Frame>
+Buffer sealed(const Frame& frame) {
+  Buffer bytes;
+  encode(frame, bytes);
+  seal(bytes, kKey, 0x01020304, 200);
+  return bytes;
+}
 
 Ack sample_ack() {
   Ack ack;
@@ -13,7 +25,7 @@ Ack sample_ack() {
   ack.completed = 9;
   ack.posted = 12;
   ack.window_packets = 333;
-  ack.window_epoch = 7;
+  ack.window_epoch = 60'000;
   ack.answers_probe = true;
   ack.probe_echo = 0xabcdef01;
   ack.duplicates = 77;
@@ -27,8 +39,7 @@ Ack sample_ack() {
 
 TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   const Ack ack = sample_ack();
-  Buffer bytes;
-  encode(ack, bytes);
+  const Buffer bytes = sealed(ack);
   CHECK(bytes.size() == encoded_bytes(ack));
   Ack back;
   REQUIRE(decode_ack(bytes, back));
@@ -36,7 +47,7 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   CHECK(back.completed == 9);
   CHECK(back.posted == 12);
   CHECK(back.window_packets == 333);
-  CHECK(back.window_epoch == 7);
+  CHECK(back.window_epoch == 60'000);
   CHECK(back.answers_probe);
   CHECK(back.probe_echo == 0xabcdef01);
   CHECK(back.duplicates == 77);
@@ -51,10 +62,9 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
 }
 
 TEST_CASE("an ACK whose counts do not match its length is refused") {
-  Buffer bytes;
   Ack ack = sample_ack();
   ack.messages[1].bitmap_words = 2;  // says three words and a half, has three
-  encode(ack, bytes);
+  const Buffer bytes = sealed(ack);
   Ack back;
   CHECK_FALSE(decode_ack(bytes, back));
 }
@@ -62,102 +72,144 @@ TEST_CASE("an ACK whose counts do not match its length is refused") {
 TEST_CASE("a HELLO is padded to the size it names, and keeps its address") {
   Hello hello;
   hello.destination = 1;
+  hello.listener_number = 77;
   hello.sender_token = 2;
   hello.sender_address.size = 60;
   hello.sender_address.bytes[59] = std::byte{9};
   hello.datagram_bytes_max = 8972;
   hello.hello_bytes = 1452;
-  hello.paths = 16;
-  hello.checksum = ChecksumMode::kFull;
-  hello.plugin_version = "1.2.3";
-  Buffer bytes;
-  encode(hello, bytes);
+  hello.echo = 0x1234;
+  hello.protection = Protection::kFull;
+  const Buffer bytes = sealed(hello);
   REQUIRE(bytes.size() == 1452);
-  const auto back = decode_hello(bytes);
+  const auto back = decode<Hello>(bytes);
   REQUIRE(back);
+  CHECK(back->destination == 1);
+  CHECK(back->listener_number == 77);
   CHECK(back->sender_token == 2);
   CHECK(back->sender_address == hello.sender_address);
+  CHECK(back->datagram_bytes_max == 8972);
   CHECK(back->hello_bytes == 1452);
-  CHECK(back->checksum == ChecksumMode::kFull);
-  CHECK(back->plugin_version == "1.2.3");
+  CHECK(back->echo == 0x1234);
+  CHECK(back->protection == Protection::kFull);
 }
 
-TEST_CASE("a HELLO of another wire version can be read as far as its address") {
-  Hello hello;
-  hello.wire_version = 9;
-  hello.sender_token = 2;
-  hello.sender_address.size = 4;
+TEST_CASE("the frames of opening and ending come back as they were sent") {
+  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}};
+  welcome.receiver_address.size = 3;
+  welcome.receiver_address.bytes[2] = std::byte{7};
+  const auto welcomed = decode<Welcome>(sealed(welcome));
+  REQUIRE(welcomed);
+  CHECK(welcomed->receiver_token == 2);
+  CHECK(welcomed->hello_bytes == 1452);
+  CHECK(welcomed->echo == 0x55aa);
+  CHECK(welcomed->protection == Protection::kFull);
+  CHECK(welcomed->receiver_address == welcome.receiver_address);
+  const auto refused = decode<Refuse>(sealed(Refuse{1, Refuse::Cause::kClosed, "no"}));
+  REQUIRE(refused);
+  CHECK(refused->cause == Refuse::Cause::kClosed);
+  CHECK(refused->reason == "no");
+  const auto start = decode<Start>(sealed(Start{1, 1408, Protection::kFull}));
+  REQUIRE(start);
+  CHECK(start->payload_bytes == 1408);
+  CHECK(start->protection == Protection::kFull);
+  const auto started = decode<Started>(sealed(Started{1, 3, 4, 60'000}));
+  REQUIRE(started);
+  CHECK(started->posted == 3);
+  CHECK(started->window_packets == 4);
+  CHECK(started->window_epoch == 60'000);
+  CHECK(decode<Probe>(sealed(Probe{1, 99}))->echo == 99);
+  CHECK(decode<Close>(sealed(Close{1, 5}))->completed == 5);
+  CHECK(decode<CloseAck>(sealed(CloseAck{6}))->destination == 6);
+  CHECK(decode<Reset>(sealed(Reset{1, "gone"}))->reason == "gone");
+}
+
+TEST_CASE("a frame has the bytes that version 2 says") {
+  const Buffer bytes = sealed(Close{0x1122334455667788u, 5});
+  const std::vector<unsigned> expected = {0xdc, 2,    11, 200, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+                                          0x22, 0x11, 4,  3,   2,    1,    5,    0,    0,    0};
+  REQUIRE(bytes.size() == expected.size() + kTagBytes);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO("byte " << i);
+    CHECK(std::to_integer<unsigned>(bytes[i]) == expected[i]);
+  }
+  const auto tagged = std::span<const std::byte>(bytes).first(expected.size());
+  CHECK(load_le<std::uint64_t>(bytes.data() + expected.size()) == siphash13(kKey, tagged));
+}
+
+TEST_CASE("what a later plugin adds to HELLO and WELCOME is passed over, elsewhere it is refused") {
   Buffer bytes;
-  encode(hello, bytes);
-  const auto back = decode_hello(bytes);
-  REQUIRE(back);
-  CHECK(back->wire_version == 9);
-  CHECK(back->sender_token == 2);
-  CHECK(back->sender_address.size == 4);
+  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}}, bytes);
+  bytes.resize(bytes.size() + 20, std::byte{0xee});
+  seal(bytes, kKey, 0, 0);
+  REQUIRE(decode<Welcome>(bytes));
+  CHECK(decode<Welcome>(bytes)->receiver_token == 2);
+  encode(Close{1, 2}, bytes);
+  bytes.resize(bytes.size() + 1);
+  seal(bytes, kKey, 0, 0);
+  CHECK_FALSE(decode<Close>(bytes));
 }
 
 TEST_CASE("an address longer than an address is refused") {
   Hello hello;
-  hello.sender_address.size = 61;
-  Buffer bytes;
-  Hello longest = hello;
-  longest.sender_address.size = 60;
-  encode(longest, bytes);
-  CHECK(decode_hello(bytes));
-  bytes[20] = std::byte{61};  // the length byte, after head and token; the CRC no longer matters
-  CHECK_FALSE(decode_hello(bytes));
+  hello.sender_address.size = 60;
+  Buffer bytes = sealed(hello);
+  CHECK(decode<Hello>(bytes));
+  bytes[16 + 12] = std::byte{61};  // the length byte, after head, number, listener and token
+  CHECK_FALSE(decode<Hello>(bytes));
 }
 
-TEST_CASE("a REFUSE is understood from any wire version, with its reason cut to size") {
-  Refuse refuse;
-  refuse.destination = 5;
-  refuse.wire_version = 3;
-  refuse.reason = std::string(500, 'x');
-  Buffer bytes;
-  encode(refuse, bytes);
-  const auto back = decode_refuse(bytes);
+TEST_CASE("a reason is cut to size") {
+  const auto back =
+      decode<Refuse>(sealed(Refuse{5, Refuse::Cause::kSettings, std::string(500, 'x')}));
   REQUIRE(back);
-  CHECK(back->wire_version == 3);
   CHECK(back->reason.size() == kReasonBytesMax);
 }
 
-TEST_CASE("a control frame says which path it was sent on, and stays intact") {
-  Buffer bytes;
-  encode(Ping{7, 1234}, bytes);
-  CHECK(decode_head(bytes)->flags == 0);
-  set_path(bytes, 200);
+TEST_CASE("a control frame says which path it was sent on, and which of its sender's it is") {
+  const Buffer bytes = sealed(Ping{7});
   CHECK(decode_head(bytes)->flags == 200);
-  REQUIRE(decode_ping(bytes));
-  CHECK(decode_ping(bytes)->echo == 1234);
-  bytes[3] ^= std::byte{1};
-  CHECK(!decode_ping(bytes));
+  CHECK(decode_head(bytes)->destination == 7);
+  CHECK(control_sequence(bytes) == 0x01020304);
 }
 
-TEST_CASE("every single-bit error in a control frame is noticed") {
-  Buffer good;
-  encode(Close{77, 5}, good);
-  REQUIRE(decode_close(good));
+TEST_CASE("every single-bit error in a control frame is noticed, and so is another key") {
+  const Buffer good = sealed(Close{77, 5});
+  REQUIRE(authentic(good, kKey));
+  CHECK_FALSE(authentic(good, {1, 3}));
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     Buffer bad = good;
     bad[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
     INFO("bit " << bit);
-    CHECK_FALSE(decode_close(bad));
+    CHECK_FALSE(authentic(bad, kKey));
+  }
+}
+
+TEST_CASE("of a HELLO the tag covers all fields, with the longest address, and its length") {
+  Hello hello;
+  hello.sender_address.size = 60;
+  hello.hello_bytes = 1452;
+  const Buffer good = sealed(hello);
+  const std::size_t fields = 16 + 4 + 8 + 1 + 60 + 4 + 4 + 4 + 1;
+  for (std::size_t byte = 0; byte < fields; ++byte) {
+    Buffer bad = good;
+    bad[byte] ^= std::byte{1};
+    INFO("byte " << byte);
+    CHECK_FALSE(authentic(bad, kKey));
   }
 }
 
 TEST_CASE("a frame of one type is not read as another") {
-  Buffer bytes;
-  encode(Ping{1, 2}, bytes);
-  CHECK(decode_ping(bytes));
-  CHECK_FALSE(decode_pong(bytes));
-  CHECK_FALSE(decode_close(bytes));
+  const Buffer bytes = sealed(Ping{1});
+  CHECK(decode<Ping>(bytes));
+  CHECK_FALSE(decode<Pong>(bytes));
+  CHECK_FALSE(decode<Close>(bytes));
 }
 
 TEST_CASE("a head of our version with an unknown type is refused, of another version it is not") {
-  Buffer bytes;
-  encode(Ping{1, 2}, bytes);
+  Buffer bytes = sealed(Ping{1});
   bytes[2] = std::byte{200};
   CHECK_FALSE(decode_head(bytes));
-  bytes[1] = std::byte{2};
+  bytes[1] = std::byte{1};
   CHECK(decode_head(bytes));
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "wire/codec.h"
 #include "wire/serial.h"
 
 using namespace dlcp;
@@ -20,23 +21,29 @@ DataHeader sample() {
   header.sent_at = 12345;
   header.path = 13;
   header.traffic_class = TrafficClass::kBulkProtected;
-  header.window_epoch = 200;
+  header.window_epoch = 60'000;
   return header;
 }
 
-std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload_bytes) {
+const Key kKey{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+
+std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload_bytes,
+                                   Protection protection = Protection::kHeader) {
   std::vector<std::byte> payload(payload_bytes, std::byte{0x5a});
-  std::vector<std::byte> bytes(64);
-  bytes.resize(encode_data(header, payload, bytes));
+  std::vector<std::byte> bytes(kDataHeaderBytes);
+  encode_data(header, payload, {kKey, protection}, bytes);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   return bytes;
 }
 
 }  // namespace
 
-TEST_CASE("a data header comes back as it was sent, in 40 bytes") {
-  const auto bytes = datagram_of(sample(), 128);
-  REQUIRE(bytes.size() == kDataHeaderBytes + 128);
+TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
+  DataHeader sent = sample();
+  sent.licensed = true;
+  sent.reply_path = 99;
+  const auto bytes = datagram_of(sent, 128);
+  REQUIRE(bytes.size() == 44 + 128);
   const auto packet = decode_data(bytes);
   REQUIRE(packet);
   CHECK(packet->header.destination == 0x1122334455667788u);
@@ -46,44 +53,81 @@ TEST_CASE("a data header comes back as it was sent, in 40 bytes") {
   CHECK(packet->header.path_sequence == 0xfffffffe);
   CHECK(packet->header.sent_at == 12345);
   CHECK(packet->header.path == 13);
+  CHECK(packet->header.reply_path == 99);
   CHECK(packet->header.traffic_class == TrafficClass::kBulkProtected);
-  CHECK(packet->header.window_epoch == 200);
-  CHECK_FALSE(packet->header.licensed);
+  CHECK(packet->header.window_epoch == 60'000);
+  CHECK(packet->header.licensed);
   CHECK_FALSE(packet->header.retransmission);
   CHECK(packet->payload.size() == 128);
-  CHECK(payload_intact(bytes, *packet));
+  CHECK(authentic(bytes, {kKey, Protection::kHeader}));
 }
 
-TEST_CASE("any flipped bit of a data header is noticed") {
+TEST_CASE("a data header has the bytes that version 2 says") {
+  const auto bytes = datagram_of(sample(), 0);
+  const std::vector<unsigned> expected = {
+      0xdc, 2,    1,    0x40, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // head
+      7,    0,    0,    0,    0x88, 0x13, 0,    0,    0x80, 5,    0,    0,     // message, offset
+      0xfe, 0xff, 0xff, 0xff, 0x39, 0x30, 0,    0,    13,   0,    0x60, 0xea};
+  REQUIRE(static_cast<unsigned>(TrafficClass::kBulkProtected) == 4);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO("byte " << i);
+    CHECK(std::to_integer<unsigned>(bytes[i]) == expected[i]);
+  }
+  // The tag is what any SipHash-1-3 makes of them.
+  CHECK(load_le<std::uint64_t>(bytes.data() + 36) ==
+        siphash13(kKey, std::span<const std::byte>(bytes).first(36)));
+}
+
+TEST_CASE("any flipped bit of a data header is noticed, and so is another key") {
   const auto good = datagram_of(sample(), 16);
   for (std::size_t bit = 0; bit < kDataHeaderBytes * 8; ++bit) {
     auto bad = good;
     bad[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
     INFO("bit " << bit);
-    CHECK_FALSE(decode_data(bad));
+    CHECK_FALSE((decode_data(bad) && authentic(bad, {kKey, Protection::kHeader})));
+  }
+  CHECK_FALSE(authentic(good, {{kKey.low, kKey.high + 1}, Protection::kHeader}));
+}
+
+TEST_CASE("any flipped payload bit is noticed where the payload is protected, and only there") {
+  for (const auto protection : {Protection::kHeader, Protection::kFull}) {
+    for (const std::size_t size : {1, 7, 8, 128, 131}) {
+      const auto good = datagram_of(sample(), size, protection);
+      CHECK(authentic(good, {kKey, protection}));
+      for (std::size_t byte = kDataHeaderBytes; byte < good.size(); ++byte) {
+        auto bad = good;
+        bad[byte] ^= std::byte{0x10};
+        CHECK(authentic(bad, {kKey, protection}) == (protection == Protection::kHeader));
+      }
+    }
   }
 }
 
-TEST_CASE("a flipped payload bit is noticed with the payload CRC and only then") {
-  for (const bool with_crc : {false, true}) {
-    DataHeader header = sample();
-    header.payload_crc = with_crc;
-    auto bytes = datagram_of(header, 256);
-    bytes.back() ^= std::byte{1};
-    const auto packet = decode_data(bytes);
-    REQUIRE(packet);
-    CHECK(payload_intact(bytes, *packet) == !with_crc);
-  }
+TEST_CASE("a protected payload cannot be cut or lengthened") {
+  const DataSeal seal{kKey, Protection::kFull};
+  auto bytes = datagram_of(sample(), 128, Protection::kFull);
+  bytes.push_back(std::byte{0});
+  CHECK_FALSE(authentic(bytes, seal));
+  bytes.resize(bytes.size() - 9);
+  CHECK_FALSE(authentic(bytes, seal));
 }
 
-TEST_CASE("a truncated data packet is no data packet") {
-  DataHeader header = sample();
-  header.payload_crc = true;
-  const auto bytes = datagram_of(header, 0);
+TEST_CASE("a truncated header is no data packet") {
+  const auto bytes = datagram_of(sample(), 0);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CHECK_FALSE(decode_data(std::span(bytes).first(size)));
   }
   CHECK(decode_data(bytes));
+}
+
+TEST_CASE("a stamp of five minutes ago is not of the future") {
+  const Time now = time_from_ns(900'000'000'000);
+  for (const Duration age :
+       {Duration(0), Duration(1s), Duration(274s), Duration(300s), Duration(549s)}) {
+    const Time back = from_wire_time(wire_time(now - age), now);
+    CHECK(back <= now - age);
+    CHECK(now - age - back < 256ns);
+  }
 }
 
 TEST_CASE("send times survive the wrap of their 32 bits") {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "catch.h"
-#include "util/crc32c.h"
 #include "util/rng.h"
 #include "wire/codec.h"
 
@@ -25,11 +24,10 @@ EchoRequest request_of(std::uint32_t frame_bytes, std::uint32_t reply_bytes) {
   return request;
 }
 
-// Puts the CRC right again after a field was changed.
+// Puts the tag right again after a field was changed.
 void reseal(Buffer& frame) {
-  frame.resize(frame.size() - 4);
-  const std::uint32_t crc = crc32c(frame);
-  Writer(frame).put(crc);
+  frame.resize(frame.size() - kTagBytes);
+  seal(frame, {}, 0, 0);
 }
 
 }  // namespace
@@ -99,7 +97,7 @@ TEST_CASE("any flipped bit, cut or lengthened frame is refused") {
 TEST_CASE("a path beyond 255 is refused") {
   Buffer frame;
   encode(request_of(80, 64), frame);
-  frame[12 + 20 + 1] = std::byte{1};  // the upper byte of the path
+  frame[16 + 20 + 1] = std::byte{1};  // the upper byte of the path
   reseal(frame);
   CHECK_FALSE(decode_echo_request(frame));
 }

@@ -14,14 +14,15 @@ namespace {
 constexpr std::size_t kQueuedOverheadBytes = 256;
 
 struct Place {
-  std::uint32_t host = 0;
+  std::uint32_t host = 0;  // one more than its index, as the address 0 is nobody's
   std::uint32_t paths = 0;
 };
+constexpr std::byte kIpVersion{4};
 
 std::optional<Place> place_of(const wire::EndpointAddress& address) {
   Place place;
-  if (address.size != sizeof place) return std::nullopt;
-  std::memcpy(&place, address.bytes.data(), sizeof place);
+  if (address.size != 1 + sizeof place || address.bytes[0] != kIpVersion) return std::nullopt;
+  std::memcpy(&place, address.bytes.data() + 1, sizeof place);
   if (place.paths == 0 || place.paths > 256) return std::nullopt;
   return place;
 }
@@ -36,11 +37,11 @@ PortConfig nic_port(const HostConfig& config) {
 }  // namespace
 
 wire::EndpointAddress make_address(HostIndex host, std::size_t paths) {
-  const Place place{host, static_cast<std::uint32_t>(paths)};
+  const Place place{host + 1, static_cast<std::uint32_t>(paths)};
   wire::EndpointAddress address;
-  static_assert(sizeof place <= wire::EndpointAddress::kMaxBytes);
-  std::memcpy(address.bytes.data(), &place, sizeof place);
-  address.size = sizeof place;
+  address.bytes[0] = kIpVersion;
+  std::memcpy(address.bytes.data() + 1, &place, sizeof place);
+  address.size = 1 + sizeof place;
   return address;
 }
 
@@ -83,7 +84,7 @@ std::size_t SimDatapath::send(std::span<const wire::TxPacket> packets) {
     }
     frame->source = index_;
     frame->source_path = packet.path;
-    frame->destination = place->host;
+    frame->destination = place->host - 1;
     frame->destination_path = static_cast<wire::PathIndex>(packet.path % place->paths);
     frame->dscp = row.dscp;
     frame->ecn = row.ecn;
@@ -104,7 +105,8 @@ std::size_t SimDatapath::receive(Time, std::span<wire::RxPacket> out) {
               .arrived_at = frame->arrived_at,
               .path = frame->destination_path,
               .ecn = frame->ecn,
-              .dscp = frame->dscp};
+              .dscp = frame->dscp,
+              .source = wire::host_of(make_address(frame->source, 1))};
     handed_out_.push_back(std::move(frame));
   }
   return count;

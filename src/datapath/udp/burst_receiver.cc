@@ -37,6 +37,17 @@ Time arrival_time(Time now, std::int64_t now_realtime_ns, std::int64_t stamp_ns)
   return now - std::clamp(age, Duration(0), Duration(kOldestArrival));
 }
 
+wire::HostAddress host_of(const SocketAddress& from) {
+  switch (from.any.sa_family) {
+    case AF_INET:
+      return wire::host_address(std::as_bytes(std::span(&from.v4.sin_addr, 1)));
+    case AF_INET6:
+      return wire::host_address(std::as_bytes(std::span(&from.v6.sin6_addr, 1)));
+    default:
+      return {};
+  }
+}
+
 template <class T>
 T control_value(const cmsghdr& header) {
   T value{};
@@ -115,6 +126,7 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
       packet.path = buffer.path;
       packet.ecn = static_cast<Ecn>(buffer.tos & 3);
       packet.dscp = static_cast<std::uint8_t>(buffer.tos >> 2);
+      packet.source = buffer.source;
       offset_ += bytes;
       counters.rx_bytes += bytes;
     }
@@ -164,6 +176,8 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     msghdr& message = headers_[filled_ + i].msg_hdr;
     message.msg_control = controls_[filled_ + i].bytes.data();
     message.msg_controllen = sizeof(Control);
+    message.msg_name = &sources_[filled_ + i].v6;
+    message.msg_namelen = sizeof sources_[filled_ + i].v6;
   }
   ++counters.rx_syscalls;
   const int read = ::recvmmsg(sockets_[path], &headers_[filled_], static_cast<unsigned>(wanted),
@@ -182,6 +196,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     ++filled_;
     buffer = {};
     buffer.path = path;
+    buffer.source = host_of(sources_[filled_ - 1]);
     buffer.arrived_at = anchor.now;
     ++counters.rx_buffers;
     if ((header.msg_hdr.msg_flags & MSG_TRUNC) != 0) {

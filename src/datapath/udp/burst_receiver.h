@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "datapath/udp/ip_address.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/fd.h"
 #include "util/result.h"
@@ -44,6 +45,7 @@ class BurstReceiver {
     Time arrived_at;
     wire::PathIndex path = 0;
     std::uint8_t tos = 0;
+    wire::HostAddress source;
   };
   // The caller's clock and the kernel's, read together.
   struct Anchor {
@@ -83,6 +85,7 @@ class BurstReceiver {
   std::array<mmsghdr, kBuffers> headers_;
   std::array<iovec, kBuffers> pieces_;
   std::array<Control, kBuffers> controls_;
+  std::array<SocketAddress, kBuffers> sources_;
 };
 
 }  // namespace dlcp::datapath

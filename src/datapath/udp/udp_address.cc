@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kFixedBytes = 8;
-constexpr std::size_t kQueuePairBytes = 4;
-static_assert(kFixedBytes + 16 + 2 * UdpAddress::kPortsMax + kQueuePairBytes <=
+enum class Locator : unsigned { kUdpPort = 1, kQueuePair = 2 };
+
+constexpr std::size_t kPortBytes = 2;
+constexpr std::size_t kQueuePairBytes = 3;
+static_assert(1 + 16 + 4 + 2 + kPortBytes * UdpAddress::kPortsMax + 2 + kQueuePairBytes <=
               wire::EndpointAddress::kMaxBytes);
 
 constexpr std::size_t ip_bytes_of(IpFamily family) {
@@ -23,72 +25,119 @@ constexpr std::size_t ip_bytes_of(IpFamily family) {
 wire::EndpointAddress encode(const UdpAddress& address) {
   wire::EndpointAddress blob;
   std::byte* to = blob.bytes.data();
-  const auto put = [&to](unsigned value) { *to++ = static_cast<std::byte>(value & 0xff); };
-  put(static_cast<unsigned>(address.ip.family));
-  put(address.port_count);
-  put(address.queue_pair != 0 ? 1 : 0);
-  put(0);
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    put(address.ip.scope >> shift);
-  }
+  const auto put = [&to](std::uint32_t value, std::size_t bytes) {
+    for (; bytes > 0; --bytes) {
+      *to++ = static_cast<std::byte>(value >> (8 * (bytes - 1)) & 0xff);
+    }
+  };
+  const auto begin_list = [&put](Locator kind, std::size_t bytes, std::size_t count) {
+    put(static_cast<std::uint32_t>(bytes << 4 | static_cast<unsigned>(kind)), 1);
+    put(static_cast<std::uint32_t>(count), 1);
+  };
+  put(static_cast<std::uint32_t>(address.ip.family), 1);
   for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i) {
-    put(address.ip.bytes[i]);
+    put(address.ip.bytes[i], 1);
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(address.port_count, UdpAddress::kPortsMax);
-       ++i) {
-    put(address.ports[i] >> 8);
-    put(address.ports[i]);
+  put(address.ip.scope, 4);
+  const std::size_t ports = std::min<std::size_t>(address.port_count, UdpAddress::kPortsMax);
+  if (ports != 0) {
+    begin_list(Locator::kUdpPort, kPortBytes, ports);
+    for (std::size_t i = 0; i < ports; ++i) {
+      put(address.ports[i], kPortBytes);
+    }
   }
   if (address.queue_pair != 0) {
-    for (int shift = 24; shift >= 0; shift -= 8) {
-      put(address.queue_pair >> shift);
-    }
+    begin_list(Locator::kQueuePair, kQueuePairBytes, 1);
+    put(address.queue_pair, kQueuePairBytes);
   }
   blob.size = static_cast<std::uint8_t>(to - blob.bytes.data());
   return blob;
 }
 
-std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) {
-  if (blob.size < kFixedBytes || blob.size > wire::EndpointAddress::kMaxBytes) {
-    return std::nullopt;
+namespace {
+
+// Takes numbers from a blob; past its end it stays failed and gives zeros.
+class BlobReader {
+ public:
+  explicit BlobReader(const wire::EndpointAddress& blob)
+      : left_(std::span(blob.bytes).first(std::min<std::size_t>(blob.size, blob.bytes.size()))),
+        ok_(blob.size <= wire::EndpointAddress::kMaxBytes) {}
+
+  std::uint32_t get(std::size_t bytes) {
+    std::uint32_t value = 0;
+    for (; bytes > 0; --bytes) {
+      ok_ = ok_ && !left_.empty();
+      value = value << 8 | (ok_ ? std::to_integer<std::uint32_t>(left_[0]) : 0);
+      left_ = left_.subspan(ok_ ? 1 : 0);
+    }
+    return value;
   }
-  const auto at = [&blob](std::size_t i) { return std::to_integer<unsigned>(blob.bytes[i]); };
-  UdpAddress address;
-  if (at(0) != 4 && at(0) != 6) {
-    return std::nullopt;
+  bool ok() const { return ok_; }
+  bool done() const { return !ok_ || left_.empty(); }
+
+ private:
+  std::span<const std::byte> left_;
+  bool ok_;
+};
+
+bool read_ports(BlobReader& in, std::size_t count, UdpAddress& address) {
+  if (address.port_count != 0 || count == 0 || count > UdpAddress::kPortsMax) {
+    return false;
   }
-  address.ip.family = static_cast<IpFamily>(at(0));
-  const std::size_t ip_bytes = ip_bytes_of(address.ip.family);
-  const std::size_t ports = at(1);
-  const std::size_t queue_pairs = at(2);
-  const std::size_t queue_pair_at = kFixedBytes + ip_bytes + 2 * ports;
-  if (ports > UdpAddress::kPortsMax || queue_pairs > 1 || ports + queue_pairs < 1 || at(3) != 0 ||
-      blob.size != queue_pair_at + queue_pairs * kQueuePairBytes) {
-    return std::nullopt;
-  }
-  address.ip.scope = at(4) << 24 | at(5) << 16 | at(6) << 8 | at(7);
-  for (std::size_t i = 0; i < ip_bytes; ++i) {
-    address.ip.bytes[i] = static_cast<std::uint8_t>(at(kFixedBytes + i));
-  }
-  if (!address.ip.is_unicast() || (address.ip.scope != 0 && !address.ip.is_link_local())) {
-    return std::nullopt;
-  }
-  address.port_count = static_cast<std::uint8_t>(ports);
-  for (std::size_t i = 0; i < ports; ++i) {
-    const std::size_t offset = kFixedBytes + ip_bytes + 2 * i;
-    address.ports[i] = static_cast<std::uint16_t>(at(offset) << 8 | at(offset + 1));
+  address.port_count = static_cast<std::uint8_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    address.ports[i] = static_cast<std::uint16_t>(in.get(kPortBytes));
     if (address.ports[i] < kUdpPortMin) {
+      return false;
+    }
+  }
+  return in.ok();
+}
+
+bool read_locators(BlobReader& in, UdpAddress& address) {
+  const std::uint32_t form = in.get(1);
+  const std::size_t count = in.get(1);
+  const std::size_t bytes = form >> 4;
+  switch (static_cast<Locator>(form & 0xf)) {
+    case Locator::kUdpPort:
+      return bytes == kPortBytes && read_ports(in, count, address);
+    case Locator::kQueuePair:
+      if (bytes != kQueuePairBytes || count != 1 || address.queue_pair != 0) {
+        return false;
+      }
+      address.queue_pair = in.get(kQueuePairBytes);
+      return address.queue_pair != 0;
+    default:
+      in.get(bytes * count);
+      return in.ok() && bytes * count != 0;
+  }
+}
+
+}  // namespace
+
+std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) {
+  BlobReader in(blob);
+  UdpAddress address;
+  const std::uint32_t family = in.get(1);
+  if (family != 4 && family != 6) {
+    return std::nullopt;
+  }
+  address.ip.family = static_cast<IpFamily>(family);
+  for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i) {
+    address.ip.bytes[i] = static_cast<std::uint8_t>(in.get(1));
+  }
+  address.ip.scope = in.get(4);
+  if (!in.ok() || !address.ip.is_unicast() ||
+      (address.ip.scope != 0 && !address.ip.is_link_local())) {
+    return std::nullopt;
+  }
+  while (!in.done()) {
+    if (!read_locators(in, address)) {
       return std::nullopt;
     }
   }
-  if (queue_pairs == 1) {
-    const std::size_t i = queue_pair_at;
-    address.queue_pair = at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3);
-    if (at(i) != 0 || address.queue_pair == 0) {
-      return std::nullopt;
-    }
-  }
-  return address;
+  const bool reachable = address.port_count != 0 || address.queue_pair != 0;
+  return in.ok() && reachable ? std::optional(address) : std::nullopt;
 }
 
 std::string to_string(const UdpAddress& address) {

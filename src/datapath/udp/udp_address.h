@@ -3,9 +3,11 @@
 // frames. The blob comes from the network: decoding believes nothing. Both datapaths of a device
 // are known by one IP address, as a RoCEv2 GID is one; whoever reads the blob uses the part he can.
 //
-// Layout: family (4 or 6), number of ports n, number of queue pairs q (0 or 1), a zero byte, scope
-// (32 bits), address (4 or 16 bytes), n ports, q queue pairs (32 bits, the upper 8 zero); all
-// big-endian, nothing after them, and n + q is at least 1.
+// Layout: family (4 or 6), address (4 or 16 bytes), scope (32 bits), then lists of locators, each
+// of one kind: a byte that says which kind (lower four bits) and how many bytes one takes (upper
+// four), a byte that says how many there are, and they themselves; all big-endian. Kinds: 1 UDP
+// port (2 bytes, up to 16), 2 RoCE queue pair (3 bytes, one). Lists of other kinds, of later
+// plugins, are passed over.
 #pragma once
 
 #include <array>

@@ -13,13 +13,15 @@ constexpr std::size_t kLead = kLineBytes - kRoutingHeaderBytes;
 
 }  // namespace
 
-std::optional<std::uint8_t> tos_in(std::span<const std::byte, 40> routing_header) {
-  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(routing_header[i]); };
+std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes) {
+  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   if (at(20) == 0x45) {  // where IPv6 has an address: only a v4 card's packets begin so there
-    return static_cast<std::uint8_t>(at(21));
+    return RoutingHeader{static_cast<std::uint8_t>(at(21)),
+                         wire::host_address(bytes.subspan(32, 4))};
   }
   if (at(0) >> 4 == 6) {
-    return static_cast<std::uint8_t>((at(0) & 0xf) << 4 | at(1) >> 4);
+    return RoutingHeader{static_cast<std::uint8_t>((at(0) & 0xf) << 4 | at(1) >> 4),
+                         wire::host_address(bytes.subspan(8, 16))};
   }
   return std::nullopt;
 }
@@ -94,17 +96,18 @@ bool ReceiveRing::accept(const ibv_wc& completion, Time now, wire::RxPacket& out
     return false;
   }
   const auto* const bytes = reinterpret_cast<const std::byte*>(pieces_[completion.wr_id].addr);
-  const auto tos =
-      tos_in(std::span<const std::byte, kRoutingHeaderBytes>(bytes, kRoutingHeaderBytes));
-  if (!tos) {
+  const auto header = read_routing_header(
+      std::span<const std::byte, kRoutingHeaderBytes>(bytes, kRoutingHeaderBytes));
+  if (!header) {
     ++counters_.rx_errors;
     return false;
   }
   out.bytes = {bytes + kRoutingHeaderBytes, completion.byte_len - kRoutingHeaderBytes};
   out.arrived_at = now;
   out.path = 0;
-  out.ecn = static_cast<Ecn>(*tos & 3);
-  out.dscp = static_cast<std::uint8_t>(*tos >> 2);
+  out.ecn = static_cast<Ecn>(header->tos & 3);
+  out.dscp = static_cast<std::uint8_t>(header->tos >> 2);
+  out.source = header->source;
   ++counters_.rx_packets;
   counters_.rx_bytes += out.bytes.size();
   counters_.rx_ce_marks += out.ecn == Ecn::kCe ? 1 : 0;

@@ -17,9 +17,13 @@
 
 namespace dlcp::datapath {
 
-// The TOS or traffic-class byte from the 40 bytes before a datagram: an IPv6 header, or 20 bytes of
-// anything and an IPv4 header. nullopt if it is neither.
-std::optional<std::uint8_t> tos_in(std::span<const std::byte, 40> routing_header);
+// What the 40 bytes before a datagram say: an IPv6 header, or 20 bytes of anything and an IPv4
+// header. nullopt if it is neither.
+struct RoutingHeader {
+  std::uint8_t tos = 0;  // or traffic class
+  wire::HostAddress source;
+};
+std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes);
 
 class ReceiveRing {
  public:

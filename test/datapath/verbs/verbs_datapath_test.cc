@@ -367,16 +367,22 @@ TEST_CASE("peers without RoCE, or of another family, are refused with a reason")
   CHECK(card.datapath->counters().tx_unreachable == 1);
 }
 
-TEST_CASE("the TOS byte is found in either IP header, and in nothing else") {
+TEST_CASE("TOS byte and source are found in either IP header, and in nothing else") {
   std::array<std::byte, 40> header{};
-  CHECK_FALSE(tos_in(header));
+  CHECK_FALSE(read_routing_header(header));
   header[20] = std::byte{0x45};
   header[21] = std::byte{0xa3};
-  CHECK(tos_in(header) == 0xa3);
+  header[32] = std::byte{10};
+  CHECK(read_routing_header(header)->tos == 0xa3);
+  CHECK(read_routing_header(header)->source ==
+        wire::host_address(std::span(header).subspan(32, 4)));
   header = {};
   header[0] = std::byte{0x6a};
   header[1] = std::byte{0x3f};
-  CHECK(tos_in(header) == 0xa3);
+  header[8] = std::byte{0xfd};
+  CHECK(read_routing_header(header)->tos == 0xa3);
+  CHECK(read_routing_header(header)->source ==
+        wire::host_address(std::span(header).subspan(8, 16)));
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// SipHash (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a keyed hash of 64
+// bits that who does not know the key can neither predict nor forge. SipHash-1-3 is for tags on
+// packets, the more careful SipHash-2-4 for what is drawn or derived once.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace dlcp {
+
+struct SipKey {
+  std::uint64_t low = 0;  // bytes 0..7 of the key, little-endian
+  std::uint64_t high = 0;
+
+  friend bool operator==(const SipKey&, const SipKey&) = default;
+};
+
+template <int kCompressionRounds, int kFinalRounds>
+class SipHash {
+ public:
+  explicit SipHash(const SipKey& key)
+      : v0_(key.low ^ 0x736f6d6570736575u),
+        v1_(key.high ^ 0x646f72616e646f6du),
+        v2_(key.low ^ 0x6c7967656e657261u),
+        v3_(key.high ^ 0x7465646279746573u) {}
+
+  // Eight bytes of the message, little-endian.
+  void add(std::uint64_t word) {
+    v3_ ^= word;
+    for (int i = 0; i < kCompressionRounds; ++i)
+      round();
+    v0_ ^= word;
+  }
+  // Whole words of `bytes`, then their rest with the length in the last byte: the end of a message.
+  void add_last(std::span<const std::byte> bytes) {
+    const std::byte* at = bytes.data();
+    const std::byte* const end = at + bytes.size() / 8 * 8;
+    for (; at != end; at += 8)
+      add(load(at, 8));
+    add(load(at, bytes.size() % 8) | static_cast<std::uint64_t>(bytes.size()) << 56);
+  }
+  std::uint64_t finish() {
+    v2_ ^= 0xff;
+    for (int i = 0; i < kFinalRounds; ++i)
+      round();
+    return v0_ ^ v1_ ^ v2_ ^ v3_;
+  }
+
+ private:
+  static std::uint64_t load(const std::byte* at, std::size_t size) {
+    std::uint64_t word = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+      if (size != 0) std::memcpy(&word, at, size);
+    } else {
+      for (std::size_t i = 0; i < size; ++i)
+        word |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
+    }
+    return word;
+  }
+
+  void round() {
+    v0_ += v1_;
+    v1_ = std::rotl(v1_, 13) ^ v0_;
+    v0_ = std::rotl(v0_, 32);
+    v2_ += v3_;
+    v3_ = std::rotl(v3_, 16) ^ v2_;
+    v0_ += v3_;
+    v3_ = std::rotl(v3_, 21) ^ v0_;
+    v2_ += v1_;
+    v1_ = std::rotl(v1_, 17) ^ v2_;
+    v2_ = std::rotl(v2_, 32);
+  }
+
+  std::uint64_t v0_, v1_, v2_, v3_;
+};
+
+template <int kCompressionRounds, int kFinalRounds>
+std::uint64_t siphash(const SipKey& key, std::span<const std::byte> message) {
+  SipHash<kCompressionRounds, kFinalRounds> hash(key);
+  hash.add_last(message);
+  return hash.finish();
+}
+
+inline std::uint64_t siphash13(const SipKey& key, std::span<const std::byte> message) {
+  return siphash<1, 3>(key, message);
+}
+inline std::uint64_t siphash24(const SipKey& key, std::span<const std::byte> message) {
+  return siphash<2, 4>(key, message);
+}
+
+}  // namespace dlcp

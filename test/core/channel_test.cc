@@ -1,0 +1,132 @@
+#include "core/channel.h"
+
+#include "catch.h"
+#include "core/replay_window.h"
+#include "core/token_table.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+const wire::Key kOurs{1, 2};
+const wire::Key kTheirs{3, 4};
+constexpr wire::HostAddress kPeer{{10, 0}};
+
+struct Scene {
+  // A control frame of the peer.
+  std::optional<Counter> control(std::uint32_t sequence, const wire::Key& key = kTheirs,
+                                 const wire::HostAddress& from = kPeer) {
+    wire::encode(wire::Ping{7}, bytes);
+    wire::seal(bytes, key, sequence, 0);
+    return channel.refuse_control({.bytes = bytes, .arrived_at = {}, .source = from});
+  }
+  std::optional<Counter> data(std::uint8_t path, std::uint32_t sequence,
+                              const wire::Key& key = kTheirs,
+                              const wire::HostAddress& from = kPeer) {
+    wire::DataHeader header;
+    header.path = path;
+    header.path_sequence = sequence;
+    bytes.resize(wire::kDataHeaderBytes);
+    wire::encode_data(header, {}, {key}, bytes);
+    return channel.refuse_data({.bytes = bytes, .arrived_at = {}, .source = from}, header);
+  }
+
+  Channel channel{kOurs, {kTheirs, wire::Protection::kHeader}, kPeer};
+  wire::Buffer bytes;
+};
+
+}  // namespace
+
+TEST_CASE("each control frame counts once, in whatever order") {
+  Scene s;
+  CHECK_FALSE(s.control(5));
+  CHECK(s.channel.last_is_newest());
+  CHECK_FALSE(s.control(3));
+  CHECK_FALSE(s.channel.last_is_newest());
+  CHECK(s.control(3) == Counter::kDroppedReplayed);
+  CHECK(s.control(5) == Counter::kDroppedReplayed);
+  CHECK_FALSE(s.control(6));
+  CHECK(s.channel.last_is_newest());
+}
+
+TEST_CASE("each data packet counts once, on its path") {
+  Scene s;
+  CHECK_FALSE(s.data(0, 0));
+  CHECK(s.data(0, 0) == Counter::kDroppedReplayed);
+  CHECK_FALSE(s.data(255, 0));
+  CHECK_FALSE(s.data(0, 1));
+}
+
+TEST_CASE("what has no right tag, or comes from elsewhere, is dropped and not remembered") {
+  Scene s;
+  CHECK(s.control(1, kOurs) == Counter::kDroppedUnauthentic);
+  CHECK(s.control(1, kTheirs, {{11, 0}}) == Counter::kDroppedForeignHost);
+  CHECK_FALSE(s.control(1));
+  CHECK(s.data(0, 1, kOurs) == Counter::kDroppedUnauthentic);
+  CHECK(s.data(0, 1, kTheirs, {{10, 1}}) == Counter::kDroppedForeignHost);
+  CHECK_FALSE(s.data(0, 1, kTheirs, {}));  // a network that does not tell
+}
+
+TEST_CASE("with new keys the peer begins to count anew, and we go on") {
+  Scene s;
+  CHECK(s.channel.next_sequence() == 0);
+  CHECK_FALSE(s.control(0));
+  s.channel.rekey(kOurs, {5, 6});
+  CHECK(s.control(1) == Counter::kDroppedUnauthentic);
+  CHECK_FALSE(s.control(0, {5, 6}));
+  CHECK(s.channel.next_sequence() == 1);
+}
+
+TEST_CASE("a replay window tells apart what is within its reach, and takes nothing beyond") {
+  ReplayWindow window;
+  CHECK(window.accept(10'000));
+  CHECK(window.accept(10'000 - ReplayWindow::kReach));
+  CHECK_FALSE(window.accept(10'000 - ReplayWindow::kReach));
+  CHECK_FALSE(window.accept(10'000 - ReplayWindow::kReach - 64));
+  CHECK_FALSE(window.accept(~std::uint64_t{0}));  // before the first
+  CHECK(window.accept(1'000'000));                // a jump forgets all of the past
+  for (std::uint64_t i = 1; i < ReplayWindow::kReach; ++i)
+    CHECK(window.accept(1'000'000 - i));
+}
+
+TEST_CASE("a replay window takes each number once, also where 32 bits wrap") {
+  ReplayWindow window;
+  Rng rng(7);
+  const std::uint64_t start = (std::uint64_t{1} << 32) - 2000;
+  CHECK(window.accept(start));
+  std::vector<int> taken(4000);
+  for (std::uint64_t i = 1; i < 3000; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const std::uint64_t offset = i - std::min<std::uint64_t>(i - 1, rng.below(900));
+      const auto low = static_cast<std::uint32_t>(start + offset);
+      REQUIRE(window.expand(low) == start + offset);
+      taken[offset] += window.accept(window.expand(low)) ? 1 : 0;
+    }
+  }
+  CHECK(*std::max_element(taken.begin(), taken.end()) == 1);
+}
+
+TEST_CASE("a token table finds what is in it, whatever has come and gone") {
+  TokenTable table;
+  Rng rng(3);
+  std::vector<std::uint64_t> in;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    if (in.size() < 50 || rng.below(2) == 0) {
+      // Few homes, so that chains form and wrap around the end.
+      in.push_back((rng.next() & ~std::uint64_t{0xff}) | (0xf0 + rng.below(8)));
+      table.insert(in.back(), static_cast<std::uint32_t>(in.back() >> 32));
+    } else {
+      const std::size_t gone = rng.below(in.size());
+      table.erase(in[gone]);
+      CHECK_FALSE(table.find(in[gone]));
+      in[gone] = in.back();
+      in.pop_back();
+    }
+    if (i % 50 != 0) continue;
+    for (const std::uint64_t token : in)
+      REQUIRE(table.find(token) == static_cast<std::uint32_t>(token >> 32));
+  }
+  CHECK_FALSE(table.find(0));
+}

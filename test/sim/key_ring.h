@@ -1,0 +1,47 @@
+// Knows the invitations of a world's listeners and watches its packets, so that a test can forge
+// what nobody else could: the packets of an attacker who has the keys.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+namespace dlcp::test {
+
+class KeyRing {
+ public:
+  void add(const wire::Invitation& listener);
+  // Every datagram that arrives anywhere, in the order of arrival.
+  void see(std::span<const std::byte> datagram);
+
+  // Puts the tag right, whatever is in the datagram; false if its destination is not known.
+  bool reseal(std::vector<std::byte>& datagram) const;
+  // The frame as its peer would send it next.
+  template <class Frame>
+  std::vector<std::byte> forge(const Frame& frame) {
+    wire::Buffer bytes;
+    wire::encode(frame, bytes);
+    Destination& to = destinations_.at(frame.destination);
+    wire::seal(bytes, to.key, ++to.newest, 0);
+    return bytes;
+  }
+  // The number that such a frame would have.
+  std::optional<std::uint32_t> next_number(std::uint64_t destination) const;
+
+ private:
+  struct Destination {
+    wire::Key key;
+    wire::Protection protection = wire::Protection::kHeader;
+    std::uint32_t newest = 0;  // of the control frames seen
+  };
+
+  std::map<std::uint64_t, Destination> destinations_;  // by token
+  std::map<std::uint64_t, wire::Key> greeted_;         // sender's token: its listener's key
+};
+
+}  // namespace dlcp::test

@@ -1,0 +1,204 @@
+// Opening a connection among strangers and those who know too much: without an invitation nobody
+// gets anywhere, with one nobody gets more than a share.
+#include <algorithm>
+
+#include "catch.h"
+#include "random_world.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::datapath::sim;
+using core::Counter;
+
+namespace {
+
+using Datagram = std::vector<std::byte>;
+
+World two_hosts(Duration peer_timeout = 5s) {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  config.core.peer_timeout = peer_timeout;
+  return World(std::move(config));
+}
+
+wire::HostAddress host_of(World& world, HostIndex host) {
+  return wire::host_of(world.network().host(host).local_address());
+}
+
+bool is(const Datagram& datagram, wire::FrameType type) {
+  const auto head = wire::decode_head(datagram);
+  return head && head->type == type;
+}
+
+// A HELLO to listener `number` of host 1, as one makes it who has the invitation.
+Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token,
+                  HostIndex from = 0) {
+  const auto invitation = world.invitation(number);
+  wire::Hello hello;
+  hello.destination = wire::listener_token(invitation);
+  hello.listener_number = number;
+  hello.sender_token = sender_token;
+  hello.sender_address = world.network().host(from).local_address();
+  hello.datagram_bytes_max = 1472;
+  hello.hello_bytes = 548;
+  wire::Buffer frame;
+  wire::encode(hello, frame);
+  wire::seal(frame, wire::listener_key(invitation, {}), 0, 0);
+  return frame;
+}
+
+}  // namespace
+
+TEST_CASE("who connects to a listener that has been closed is refused at once") {
+  World world = two_hosts();
+  world.ledger().allow_failures();
+  const auto first = world.open_flow(0, 1);
+  world.endpoint(1).close_listener(world.now(), world.flow(first).listener);
+  const Time begin = world.now();
+  world.run_until(begin + 5s, [&] { return world.flow(first).send_error.has_value(); });
+  REQUIRE(world.flow(first).send_error.has_value());
+  CHECK(world.now() - begin < 10ms);
+  CHECK_THAT(world.flow(first).send_error->message(), Contains("the listener was closed"));
+}
+
+TEST_CASE("a listener that closes between HELLO and START leaves nothing, and says so") {
+  World world = two_hosts();
+  world.ledger().allow_failures();
+  bool welcomed = false;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to == 0 && is(datagram, wire::FrameType::kWelcome)) welcomed = true;
+    return !(to == 1 && is(datagram, wire::FrameType::kStart) && !welcomed);
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.run_until(world.now() + 1s, [&] { return welcomed; });
+  world.endpoint(1).close_listener(world.now(), world.flow(flow).listener);
+  const Time begin = world.now();
+  world.run_until(begin + 5s, [&] { return world.flow(flow).send_error.has_value(); });
+  REQUIRE(world.flow(flow).send_error.has_value());
+  CHECK(world.now() - begin < 10ms);
+  CHECK_THAT(world.flow(flow).send_error->message(), Contains("the listener was closed"));
+}
+
+TEST_CASE("a HELLO seen on the wire opens nothing for who has no invitation") {
+  World world = two_hosts();
+  Datagram hello;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to == 1 && is(datagram, wire::FrameType::kHello)) hello = datagram;
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.run_until(world.now() + 1s, [&] { return !hello.empty(); });
+  // Another sender's token in it, and whatever tag.
+  hello[wire::kControlHeadBytes + 4] ^= std::byte{1};
+  const auto before = world.endpoint(1).counters()[Counter::kDroppedUnauthentic];
+  world.deliver(1, hello);
+  CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] == before + 1);
+  world.transfer(flow, 1000);
+  world.finish(5s);
+}
+
+TEST_CASE("of a hundred thousand half-open connections of one listener 64 are kept") {
+  World world = two_hosts();
+  world.open_flow(0, 1);  // listener 1 stays open
+  const auto flow = world.open_flow(0, 1);
+  for (std::uint64_t i = 1; i <= 100'000; ++i)
+    world.deliver(1, hello_to(world, 1, i << 8 | 1));
+  CHECK(world.endpoint(1).connection_count() <= 64 + 2);
+  world.transfer(flow, 100'000);
+  world.run_until(world.now() + 5s, [&] { return world.flow(flow).sends_done == 1; });
+  CHECK(world.flow(flow).sends_done == 1);
+}
+
+TEST_CASE("who was forgotten among many introduces himself again, and gets in") {
+  World world = two_hosts();
+  bool flooded = false;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to != 1 || flooded || !is(datagram, wire::FrameType::kStart)) return true;
+    flooded = true;
+    for (std::uint64_t i = 1; i <= 100; ++i)
+      world.deliver(1, hello_to(world, 1, i << 8 | 1));
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1000);
+  world.finish(5s);
+  CHECK(flooded);
+}
+
+TEST_CASE("two senders with equal tokens both get in") {
+  WorldConfig config;
+  config.network = single_switch(3, {});
+  config.core.peer_timeout = 5s;
+  World world(std::move(config));
+  world.open_flow(0, 2);
+  int welcomes[2] = {};
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to < 2 && is(datagram, wire::FrameType::kWelcome)) ++welcomes[to];
+    return true;
+  });
+  const auto invitation = world.invitation(1);
+  for (const HostIndex from : {0u, 1u}) {
+    wire::Hello hello;
+    hello.destination = wire::listener_token(invitation);
+    hello.listener_number = 1;
+    hello.sender_token = 77;
+    hello.sender_address = world.network().host(from).local_address();
+    hello.datagram_bytes_max = 1472;
+    hello.hello_bytes = 548;
+    wire::Buffer frame;
+    wire::encode(hello, frame);
+    wire::seal(frame, wire::listener_key(invitation, {}), 0, 0);
+    world.deliver(2, frame);
+  }
+  world.run_for(10ms);
+  CHECK(welcomes[0] >= 1);
+  CHECK(welcomes[1] >= 1);
+}
+
+TEST_CASE("a connection that nobody accepts goes when its sender does, and not before") {
+  World world = two_hosts(1s);
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  world.flow(flow).never_accept = true;
+  world.run_for(5s);
+  CHECK_FALSE(world.flow(flow).send_error.has_value());
+  CHECK(world.endpoint(1).connection_count() == 1);
+  world.kill(0);
+  world.run_for(3s);
+  CHECK(world.endpoint(1).connection_count() == 0);
+}
+
+TEST_CASE("what comes from another host is counted and dropped, however right it looks") {
+  World world = two_hosts();
+  Datagram data;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    if (to != 1 || !data.empty() || !is(datagram, wire::FrameType::kData)) return true;
+    data = datagram;
+    return false;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1000);
+  world.run_until(world.now() + 1s, [&] { return !data.empty(); });
+  world.deliver(1, data, host_of(world, 1));
+  CHECK(world.endpoint(1).counters()[Counter::kDroppedForeignHost] == 1);
+  CHECK(world.flow(flow).receives_done == 0);
+  world.deliver(1, data, host_of(world, 0));
+  CHECK(world.endpoint(1).counters()[Counter::kDroppedForeignHost] == 1);
+  world.finish(5s);
+}
+
+TEST_CASE("ranks of different site secrets do not hear each other") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  config.core.peer_timeout = 1s;
+  config.site_secret = [](HostIndex host) { return wire::Key{host + 1, 9}; };
+  World world(std::move(config));
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  world.run_for(3s);
+  CHECK(world.flow(flow).send_error.has_value());
+  CHECK(world.endpoint(1).connection_count() == 0);
+  CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] > 0);
+}
