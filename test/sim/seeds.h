@@ -1,6 +1,6 @@
 // Runs a story under many seeds and names the one that failed. DLCP_SEED=n runs that seed alone;
 // DLCP_SEEDS=n runs n seeds instead of the default number,
-// of which sanitized builds run a quarter.
+// of which sanitized builds run a quarter; DLCP_FIRST_SEED=n begins with that one (scripts/seeds).
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ inline std::uint64_t number_from_environment(const char* name, std::uint64_t oth
 
 template <class Story>
 void for_each_seed(std::uint64_t count, Story&& story) {
-  std::uint64_t first = 1;
+  std::uint64_t first = number_from_environment("DLCP_FIRST_SEED", 1);
   std::uint64_t last =
-      number_from_environment("DLCP_SEEDS", (count + kSeedsShare - 1) / kSeedsShare);
+      first - 1 + number_from_environment("DLCP_SEEDS", (count + kSeedsShare - 1) / kSeedsShare);
   if (std::getenv("DLCP_SEED") != nullptr) first = last = number_from_environment("DLCP_SEED", 1);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("replay with DLCP_SEED=" << seed);

@@ -1,0 +1,75 @@
+"""scripts/seeds runs every seed once, goes on where it was interrupted, and names the seed that fails."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SEEDS = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "seeds"
+# Stands in for the test program: notes its seeds, and fails as Catch2 does at the one named in the file "bad".
+PROGRAM = """#!/bin/bash
+here=$(dirname "$0")
+for ((seed = DLCP_FIRST_SEED; seed < DLCP_FIRST_SEED + DLCP_SEEDS; ++seed)); do
+  echo $seed >>"$here/seen"
+  if [ "$seed" = "$(cat "$here/bad")" ]; then echo "replay with DLCP_SEED=$seed"; exit 1; fi
+done
+"""
+
+
+class Seeds(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = pathlib.Path(folder.name)
+        (self.build / "bin").mkdir()
+        program = self.build / "bin" / "test_sim_exactness"
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+        self.fail_at("none")
+
+    def fail_at(self, seed):
+        (self.build / "bin" / "bad").write_text(str(seed))
+
+    def seen(self):
+        file = self.build / "bin" / "seen"
+        seeds = sorted(map(int, file.read_text().split())) if file.exists() else []
+        file.unlink(missing_ok=True)
+        return seeds
+
+    def run_seeds(self, *arguments):
+        return subprocess.run([SEEDS, "--build", self.build, "--story", "exactness", "--jobs", "1", *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def test_every_seed_runs_once_and_not_again(self):
+        done = self.run_seeds("--count", "25", "--chunk", "10")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("25 seeds passed, 25 of them now", done.stdout)
+        self.assertEqual(self.seen(), list(range(1, 26)))
+        done = self.run_seeds("--count", "30", "--chunk", "10")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.seen(), list(range(21, 31)))  # the chunk that was not complete, as a whole
+        self.run_seeds("--count", "5", "--chunk", "10", "--fresh")
+        self.assertEqual(self.seen(), list(range(1, 6)))
+
+    def test_a_seed_that_fails_is_named_and_what_follows_is_not_run(self):
+        self.fail_at(17)
+        done = self.run_seeds("--count", "50", "--chunk", "10")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("exactness: seed 17 fails", done.stdout)
+        self.assertRegex(done.stdout, r"DLCP_SEED=17 .*/test_sim_exactness 'every message arrives")
+        self.assertEqual(self.seen(), list(range(1, 18)))
+        self.fail_at("none")
+        self.assertEqual(self.run_seeds("--count", "50", "--chunk", "10").returncode, 0)
+        self.assertEqual(self.seen(), list(range(11, 51)))
+
+    def test_wrong_words_and_a_missing_build_are_said(self):
+        self.assertEqual(self.run_seeds("--count", "0").returncode, 2)
+        os.unlink(self.build / "bin" / "test_sim_exactness")
+        done = self.run_seeds()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("--target test_sim_exactness", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
