@@ -10,7 +10,6 @@
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,21 +20,7 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kAppetiteMax = 8;
-constexpr Duration kOldestArrival = 1s;
 constexpr Duration kGuessTime = 50us;  // a few round trips; a poller that has slept asks epoll
-
-std::int64_t realtime_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-// The kernel's stamp on the caller's clock. Bounded on both sides, because somebody may set the
-// system's clock at any time.
-Time arrival_time(Time now, std::int64_t now_realtime_ns, std::int64_t stamp_ns) {
-  const Duration age(now_realtime_ns - stamp_ns);
-  return now - std::clamp(age, Duration(0), Duration(kOldestArrival));
-}
 
 wire::HostAddress host_of(const SocketAddress& from) {
   switch (from.any.sa_family) {
@@ -100,13 +85,11 @@ std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpC
   if (count == 0) {  // else what this call hands out still lies in the buffers
     filled_ = current_ = 0;
   }
-  // Both clocks at one moment: what is read between them would be taken off the packets' delay.
-  const Anchor anchor{now, realtime_ns()};
   if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) {
     return count;
   }
   while (count < out.size() && filled_ < kBuffers && ready_begin_ != ready_end_) {
-    read_socket(ready_[ready_begin_++], out.size() - count, anchor, counters);
+    read_socket(ready_[ready_begin_++], out.size() - count, now, counters);
     count += drain(out.subspan(count), counters);
   }
   return count;
@@ -168,7 +151,7 @@ bool BurstReceiver::find_ready(UdpCounters& counters) {
 }
 
 // Reads no more buffers than `room` datagrams are likely to come in: the rest would only go cold.
-void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const Anchor& anchor,
+void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now,
                                 UdpCounters& counters) {
   const std::size_t wanted =
       std::min({appetite_, kBuffers - filled_, (room + merged_ - 1) / merged_});
@@ -186,8 +169,9 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     appetite_ = 1;
     return;  // nothing after all, or an error that the read has now cleared
   }
+  clock_.refresh(now);
   const auto got = static_cast<std::size_t>(read);
-  guess_until_ = path == last_path_ ? anchor.now + kGuessTime : Time::min();
+  guess_until_ = path == last_path_ ? now + kGuessTime : Time::min();
   last_path_ = path;
   appetite_ = got == wanted ? std::min(2 * appetite_, kAppetiteMax) : std::max<std::size_t>(got, 1);
   for (std::size_t i = 0; i < got; ++i) {
@@ -197,7 +181,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     buffer = {};
     buffer.path = path;
     buffer.source = host_of(sources_[filled_ - 1]);
-    buffer.arrived_at = anchor.now;
+    buffer.arrived_at = now;
     ++counters.rx_buffers;
     if ((header.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
       ++counters.rx_truncated;
@@ -205,13 +189,13 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, const An
     }
     buffer.bytes = header.msg_len;
     buffer.segment_bytes = header.msg_len;
-    take_control(header.msg_hdr, anchor, buffer, counters);
+    take_control(header.msg_hdr, now, buffer, counters);
     merged_ =
         std::max<std::size_t>(buffer.bytes / std::max<std::size_t>(buffer.segment_bytes, 1), 1);
   }
 }
 
-void BurstReceiver::take_control(const msghdr& message, const Anchor& anchor, Buffer& buffer,
+void BurstReceiver::take_control(const msghdr& message, Time now, Buffer& buffer,
                                  UdpCounters& counters) {
   auto* iterable = const_cast<msghdr*>(&message);  // the CMSG macros know no const
   for (cmsghdr* header = CMSG_FIRSTHDR(iterable); header != nullptr;
@@ -220,8 +204,8 @@ void BurstReceiver::take_control(const msghdr& message, const Anchor& anchor, Bu
     const int type = header->cmsg_type;
     if (level == SOL_SOCKET && type == SCM_TIMESTAMPNS) {
       const auto stamp = control_value<timespec>(*header);
-      buffer.arrived_at = arrival_time(anchor.now, anchor.realtime_ns,
-                                       std::int64_t{stamp.tv_sec} * 1'000'000'000 + stamp.tv_nsec);
+      buffer.arrived_at =
+          clock_.at(now, std::int64_t{stamp.tv_sec} * 1'000'000'000 + stamp.tv_nsec);
     } else if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
       const auto drops = control_value<std::uint32_t>(*header);  // since the socket was opened
       counters.rx_queue_drops += drops - queue_drops_[buffer.path];

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "datapath/udp/ip_address.h"
+#include "datapath/udp/stamp_clock.h"
 #include "datapath/udp/udp_counters.h"
 #include "util/fd.h"
 #include "util/result.h"
@@ -47,25 +48,18 @@ class BurstReceiver {
     std::uint8_t tos = 0;
     wire::HostAddress source;
   };
-  // The caller's clock and the kernel's, read together.
-  struct Anchor {
-    Time now;
-    std::int64_t realtime_ns = 0;
-  };
-
   BurstReceiver(std::vector<int> sockets, Fd epoll);
 
   std::size_t drain(std::span<wire::RxPacket> out, UdpCounters& counters);
   bool find_ready(UdpCounters& counters);
   bool guess_ready(Time now);
-  void read_socket(wire::PathIndex path, std::size_t room, const Anchor& anchor,
-                   UdpCounters& counters);
-  void take_control(const msghdr& message, const Anchor& anchor, Buffer& buffer,
-                    UdpCounters& counters);
+  void read_socket(wire::PathIndex path, std::size_t room, Time now, UdpCounters& counters);
+  void take_control(const msghdr& message, Time now, Buffer& buffer, UdpCounters& counters);
 
   std::vector<int> sockets_;
   std::vector<std::uint32_t> queue_drops_;  // by socket, as last reported
   Fd epoll_;
+  StampClock clock_;
 
   std::unique_ptr<std::byte[]> memory_;  // kBuffers * kBufferBytes
   std::array<Buffer, kBuffers> buffers_;
