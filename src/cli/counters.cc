@@ -1,21 +1,24 @@
-// `dlcp counters`: what each counter means, as the table in README.
+// `dlcp counters`: what each counter means.
 #include "core/counters.h"
 
-#include <fmt/format.h>
-
+#include "cli/command_line/document.h"
 #include "cli/commands.h"
 
 namespace dlcp::cli {
+namespace {
+
+Document counter_document() {
+  Document document{{"counter", "if it grows"}, {}, true};
+  for (const core::CounterRow& row : core::kCounterRows)
+    document.rows.push_back({row.name, row.help});
+  return document;
+}
+
+}  // namespace
 
 void add_counters(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* counters =
-      app.add_subcommand("counters", "What the counters mean: if this grows, look there");
-  counters->callback([&exit_code] {
-    fmt::print("| counter | if it grows |\n|---|---|\n");
-    for (const core::CounterRow& row : core::kCounterRows)
-      fmt::print("| `{}` | {} |\n", row.name, row.help);
-    exit_code = ExitCode::kOk;
-  });
+  add_document_verb(app, exit_code, "counters", "What the counters mean: if this grows, look there",
+                    counter_document);
 }
 
 }  // namespace dlcp::cli

@@ -1,18 +1,25 @@
-// `dlcp knobs`: the knob table, as in README.
+// `dlcp knobs`: the knob table.
 #include "engine/knobs.h"
 
-#include <fmt/format.h>
-
+#include "cli/command_line/document.h"
 #include "cli/commands.h"
 
 namespace dlcp::cli {
+namespace {
+
+Document knob_document() {
+  Document document{{"name", "type", "unit", "default", "range", "meaning"}, {}, true};
+  for (const engine::Knob& knob : engine::knobs())
+    document.rows.push_back({knob.name, engine::type_name(knob.type), knob.unit, knob.fallback,
+                             engine::range_of(knob), knob.help});
+  return document;
+}
+
+}  // namespace
 
 void add_knobs(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* knobs = app.add_subcommand("knobs", "What can be set, its range and its default");
-  knobs->callback([&exit_code] {
-    fmt::print("{}", engine::knobs_markdown());
-    exit_code = ExitCode::kOk;
-  });
+  add_document_verb(app, exit_code, "knobs", "What can be set, its range and its default",
+                    knob_document);
 }
 
 }  // namespace dlcp::cli

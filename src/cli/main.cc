@@ -1,15 +1,20 @@
 // `dlcp`: one binary, a verb per job. Registers the verbs and turns their outcome into the exit
 // code.
 #include <CLI/CLI.hpp>
+#include <memory>
 
+#include "cli/command_line/help.h"
+#include "cli/command_line/parse.h"
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {
   using dlcp::cli::ExitCode;
   CLI::App app{
-      "dlcp: tools around libnccl-net-dlcp.so, the network of distributed training over UDP.\n"
-      "Use the plugin in a job with NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP; see what a network\n"
-      "allows with `dlcp doctor` and gives with `dlcp bench`."};
+      "dlcp: tools around libnccl-net-dlcp.so, the network of distributed training over UDP. Use "
+      "the "
+      "plugin in a job with NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP; see what a network allows with "
+      "`dlcp doctor` and gives with `dlcp bench`."};
+  app.formatter(std::make_shared<dlcp::cli::HelpFormatter>());
   app.name("dlcp");
   app.set_version_flag("--version", std::string("dlcp ") + DLCP_VERSION);
   app.require_subcommand(1);
@@ -23,10 +28,5 @@ int main(int argc, char** argv) {
   dlcp::cli::add_knobs(app, exit_code);
   dlcp::cli::add_counters(app, exit_code);
   dlcp::cli::add_traffic_class(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
-  }
-  return static_cast<int>(exit_code);
+  return static_cast<int>(dlcp::cli::parse_and_run(app, argc, argv, exit_code));
 }

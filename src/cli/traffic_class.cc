@@ -1,10 +1,16 @@
 // `dlcp traffic-class`: the number by which a communicator tells DLCP what it may lose, and back.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
-#include <map>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/command_line/options.h"
 #include "cli/commands.h"
 #include "dlcp/communicator_class.h"
 
@@ -14,37 +20,67 @@ namespace {
 using Priority = CommunicatorClass::Priority;
 using Type = CommunicatorClass::Type;
 
-const std::map<std::string, Priority> kPriorities = {
-    {"learned", Priority::kLearned}, {"urgent", Priority::kUrgent}, {"bulk", Priority::kBulk}};
-const std::map<std::string, Type> kTypes = {{"unstated", Type::kUnstated},
-                                            {"fp32", Type::kFloat32},
-                                            {"fp16", Type::kFloat16},
-                                            {"bf16", Type::kBfloat16}};
+constexpr std::array<std::pair<const char*, Priority>, 3> kPriorities = {
+    {{"learned", Priority::kLearned}, {"urgent", Priority::kUrgent}, {"bulk", Priority::kBulk}}};
+constexpr std::array<std::pair<const char*, Type>, 4> kTypes = {{{"unstated", Type::kUnstated},
+                                                                 {"fp32", Type::kFloat32},
+                                                                 {"fp16", Type::kFloat16},
+                                                                 {"bf16", Type::kBfloat16}}};
 
 struct TrafficClassOptions {
   double budget = 0;
   Priority priority = Priority::kLearned;
   Type type = Type::kUnstated;
-  int number = 0;
+  std::int32_t number = 0;
+  bool json = false;
 };
 
-template <class Named>
-std::string name_of(const std::map<std::string, Named>& names, Named named) {
-  for (const auto& [name, value] : names) {
-    if (value == named) return name;
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : table)
+    names.emplace_back(name);
+  return names;
+}
+
+template <class Table, class Value>
+const char* name_of(const Table& table, Value wanted) {
+  for (const auto& [name, value] : table) {
+    if (value == wanted) return name;
   }
   return "";
 }
 
-ExitCode explain(int number) {
+template <class Table, class Value>
+void add_named(CLI::App& verb, const char* option, const Table& table, Value& value,
+               const char* help) {
+  const auto store = [&table, &value](const std::string& text) {
+    for (const auto& [name, named] : table) {
+      if (text == name) value = named;
+    }
+  };
+  add_choice(verb, option, names_of(table), store, help);
+}
+
+ExitCode print(int number, bool json, bool just_number) {
   const auto read = decode_communicator_class(number);
   if (!read) {
-    fmt::print("{} means nothing to DLCP: it leaves the communicator to DLCP_LOSS_BUDGET\n",
+    fmt::print(stderr, "{} means nothing to DLCP: it leaves the communicator to DLCP_LOSS_BUDGET\n",
                number);
     return ExitCode::kWrongData;
   }
-  fmt::print("budget {:.6g}, priority {}, type {}\n", read->budget_ppm / 1e6,
-             name_of(kPriorities, read->priority), name_of(kTypes, read->type));
+  const double budget = read->budget_ppm / 1e6;
+  const char* const priority = name_of(kPriorities, read->priority);
+  const char* const type = name_of(kTypes, read->type);
+  if (json) {
+    const nlohmann::ordered_json object = {
+        {"traffic_class", number}, {"budget", budget}, {"priority", priority}, {"type", type}};
+    fmt::print("{}\n", object.dump(2));
+  } else if (just_number) {
+    fmt::print("{}\n", number);
+  } else {
+    fmt::print("budget {:.6g}, priority {}, type {}\n", budget, priority, type);
+  }
   return ExitCode::kOk;
 }
 
@@ -55,30 +91,30 @@ void add_traffic_class(CLI::App& app, ExitCode& exit_code) {
       "traffic-class",
       "Prints the trafficClass of a communicator that may lose a share of its sums");
   auto options = std::make_shared<TrafficClassOptions>();
-  auto* budget = verb->add_option("--budget", options->budget,
-                                  "share of each result that may be lost; 0: exact, whatever "
-                                  "DLCP_LOSS_BUDGET says")
-                     ->check(CLI::Range(0.0, CommunicatorClass::kBudgetPpmMax / 1e6));
-  verb->add_option("--priority", options->priority, "learned, urgent or bulk")
-      ->transform(CLI::CheckedTransformer(kPriorities).description(""));
-  verb->add_option("--type", options->type,
-                   "fp32, fp16 or bf16: reductions of any other type are exact")
-      ->transform(CLI::CheckedTransformer(kTypes).description(""));
-  auto* decode = verb->add_option("--decode", options->number, "explains a number instead");
+  constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
+  auto* budget = add_share(*verb, "--budget", options->budget, {1e-6, kMost},
+                           "share of each result that may be lost, 0.01 or 1%; 0: exact, whatever "
+                           "DLCP_LOSS_BUDGET says");
+  add_named(*verb, "--priority", kPriorities, options->priority,
+            "learned (default), urgent or bulk");
+  add_named(*verb, "--type", kTypes, options->type,
+            "fp32, fp16 or bf16: reductions of any other type are exact");
+  auto* decode = add_count(*verb, "--decode", options->number, {INT32_MIN, INT32_MAX},
+                           "explains a number instead");
+  verb->add_flag("--json", options->json, "number and meaning as a JSON object");
   decode->excludes(budget);
   verb->footer(
-      "In PyTorch: options = ProcessGroupNCCL.Options(); options.config.traffic_class = N;\n"
-      "new_group(pg_options=options)");
+      "In PyTorch: options = ProcessGroupNCCL.Options(); options.config.traffic_class = N; "
+      "new_group(pg_options=options)\n"
+      "Exit: 0; 1 when --decode is given a number that means nothing; 2 usage.");
   verb->callback([=, &exit_code] {
     if (decode->count() > 0) {
-      exit_code = explain(options->number);
-    } else if (budget->count() == 0) {
-      throw CLI::RequiredError("--budget");
-    } else {
-      const auto ppm = static_cast<std::uint32_t>(std::llround(options->budget * 1e6));
-      fmt::print("{}\n", encode({ppm, options->priority, options->type}));
-      exit_code = ExitCode::kOk;
+      exit_code = print(options->number, options->json, false);
+      return;
     }
+    if (budget->count() == 0) throw CLI::RequiredError("--budget or --decode");
+    const auto ppm = static_cast<std::uint32_t>(std::llround(options->budget * 1e6));
+    exit_code = print(encode({ppm, options->priority, options->type}), options->json, true);
   });
 }
 

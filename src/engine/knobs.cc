@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <system_error>
-#include <vector>
+
+#include "util/quantity.h"
+#include "util/similar.h"
 
 namespace dlcp::engine {
 namespace {
@@ -47,11 +51,9 @@ constexpr Knob kKnobs[] = {
     {"DLCP_MTU", KnobType::kInteger, "bytes", "0", 576, 65535, "the interface's", nullptr,
      "largest IP packet to send; the smaller of both ends is used",
      [](Settings& s, const KnobValue& v) { s.mtu = v.integer; }},
-    {"DLCP_PEER_TIMEOUT", KnobType::kNumber, "s", "30", 0.1, 3600, nullptr, nullptr,
+    {"DLCP_PEER_TIMEOUT", KnobType::kDuration, "s", "30", 0.1, 3600, nullptr, nullptr,
      "a peer that owes an answer and is silent for so long is dead (ncclRemoteError)",
-     [](Settings& s, const KnobValue& v) {
-       s.peer_timeout = Duration(static_cast<std::int64_t>(std::llround(v.number * 1e9)));
-     }},
+     [](Settings& s, const KnobValue& v) { s.peer_timeout = v.duration; }},
     {"DLCP_CHECKSUM", KnobType::kChoice, "", "header", kNone, kNone, nullptr, "header|full",
      "what the tag of each packet covers; a connection takes `full` if either end asks for it",
      [](Settings& s, const KnobValue& v) {
@@ -73,12 +75,10 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) {
        s.congestion = static_cast<core::CongestionKind>(v.integer);
      }},
-    {"DLCP_TARGET_DELAY", KnobType::kInteger, "us", "0", 1, 1000000, "auto", nullptr,
+    {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
      "queueing delay that congestion control aims at; `queue` adds a share of base delay and "
      "jitter; auto: 15, with `delay` 200, over Soft-RoCE 10000",
-     [](Settings& s, const KnobValue& v) {
-       s.target_delay = std::chrono::microseconds(static_cast<std::int64_t>(v.integer));
-     }},
+     [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "sent on a connection before its receive is known to be posted",
      [](Settings& s, const KnobValue& v) { s.eager_bytes = v.integer; }},
@@ -88,10 +88,10 @@ constexpr Knob kKnobs[] = {
     {"DLCP_GRO", KnobType::kFlag, "", "1", 0, 1, nullptr, nullptr,
      "receive bursts as one datagram (UDP_GRO) where the kernel can",
      [](Settings& s, const KnobValue& v) { s.gro = v.integer != 0; }},
-    {"DLCP_LOSS_BUDGET", KnobType::kNumber, "share", "0", 1e-6, 0.25, "exact", nullptr,
+    {"DLCP_LOSS_BUDGET", KnobType::kShare, "", "0", 1e-6, 0.25, "exact", nullptr,
      "share of each gradient sum that may be lost, end to end; needs DLCP_LOSS_SCOPE",
      [](Settings& s, const KnobValue& v) {
-       s.loss_budget_ppm = static_cast<std::uint32_t>(std::llround(v.number * 1e6));
+       s.loss_budget_ppm = static_cast<std::uint32_t>(std::llround(v.share * 1e6));
      }},
     {"DLCP_LOSS_SCOPE", KnobType::kChoice, "", "none", kNone, kNone, nullptr, "none|data-parallel",
      "`data-parallel` states that every AllReduce and ReduceScatter of the job sums or averages "
@@ -100,10 +100,10 @@ constexpr Knob kKnobs[] = {
     {"DLCP_LOSS_MIN_BYTES", KnobType::kBytes, "bytes", "64K", 1, 1 << 30, nullptr, nullptr,
      "shorter messages are exact, whatever the budget",
      [](Settings& s, const KnobValue& v) { s.loss_bytes_min = v.integer; }},
-    {"DLCP_TUNER_MARGIN", KnobType::kNumber, "share", "0.1", 0, 1, nullptr, nullptr,
+    {"DLCP_TUNER_MARGIN", KnobType::kShare, "", "0.1", 0, 1, nullptr, nullptr,
      "reductions that may lose are steered to Ring and Simple where NCCL expects that to take at "
      "most so much longer than its best choice",
-     [](Settings& s, const KnobValue& v) { s.tuner_margin = v.number; }},
+     [](Settings& s, const KnobValue& v) { s.tuner_margin = v.share; }},
     {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",
@@ -118,41 +118,16 @@ constexpr Knob kKnobs[] = {
      "file for the counters as one JSON object, written when the last communicator ends; `%p` "
      "becomes the process id",
      [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
-    {"DLCP_LINGER", KnobType::kInteger, "ms", "200", 1, 10000, "no linger", nullptr,
+    {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
      "longest wait at the end for peers to confirm what they have received",
-     [](Settings& s, const KnobValue& v) {
-       s.linger = std::chrono::milliseconds(static_cast<std::int64_t>(v.integer));
-     }},
+     [](Settings& s, const KnobValue& v) { s.linger = v.duration; }},
 };
-
-bool parse_integer(std::string_view text, bool with_suffix, std::uint64_t& out) {
-  std::uint64_t factor = 1;
-  if (with_suffix && !text.empty()) {
-    constexpr std::string_view kSuffixes = "KMG";
-    const std::size_t power = kSuffixes.find(text.back());
-    if (power != std::string_view::npos) {
-      factor = std::uint64_t{1024} << (10 * power);
-      text.remove_suffix(1);
-    }
-  }
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (code != std::errc() || end != text.data() + text.size() || out > UINT64_MAX / factor) {
-    return false;
-  }
-  out *= factor;
-  return true;
-}
 
 bool parse_signed(std::string_view text, std::uint64_t& out) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   out = static_cast<std::uint64_t>(value);
   return code == std::errc() && end == text.data() + text.size();
-}
-
-bool parse_number(std::string_view text, double& out) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return code == std::errc() && end == text.data() + text.size() && std::isfinite(out);
 }
 
 bool parse_choice(std::string_view text, std::string_view choices, std::uint64_t& out) {
@@ -172,44 +147,63 @@ bool in_range(const Knob& knob, double value) {
   return (knob.zero != nullptr && value == 0) || (value >= knob.min && value <= knob.max);
 }
 
+Duration unit_of(const Knob& knob) {
+  const std::string_view unit = knob.unit;
+  return unit == "us" ? Duration(1us) : unit == "ms" ? Duration(1ms) : Duration(1s);
+}
+
 bool parse_value(const Knob& knob, std::string_view text, KnobValue& out) {
   out.text = text;
   if (knob.min < 0) {
     return parse_signed(text, out.integer) &&
            in_range(knob, static_cast<double>(static_cast<std::int64_t>(out.integer)));
   }
+  const auto take = [](auto parsed, auto& into) {
+    into = parsed.value_or(into);
+    return parsed.has_value();
+  };
   switch (knob.type) {
     case KnobType::kText:
       return text.find('\0') == std::string_view::npos;
     case KnobType::kInteger:
     case KnobType::kFlag:
-    case KnobType::kBytes:
-      return parse_integer(text, knob.type == KnobType::kBytes, out.integer) &&
+      return take(parse_count(text), out.integer) &&
              in_range(knob, static_cast<double>(out.integer));
-    case KnobType::kNumber:
-      return parse_number(text, out.number) && in_range(knob, out.number);
+    case KnobType::kBytes:
+      return take(parse_bytes(text), out.integer) &&
+             in_range(knob, static_cast<double>(out.integer));
+    case KnobType::kShare:
+      return take(parse_share(text), out.share) && in_range(knob, out.share);
+    case KnobType::kDuration:
+      return take(parse_duration(text, unit_of(knob)), out.duration) &&
+             in_range(knob, static_cast<double>(out.duration.count()) /
+                                static_cast<double>(unit_of(knob).count()));
     case KnobType::kChoice:
       return parse_choice(text, knob.choices, out.integer);
   }
   return false;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
+// What would be accepted, with its unit and how else it may be written.
+std::string accepted(const Knob& knob) {
+  switch (knob.type) {
+    case KnobType::kText:
+      return "text";
+    case KnobType::kBytes:
+      return fmt::format("{} bytes, or {}", range_of(knob), kBytesExample);
+    case KnobType::kShare:
+      return fmt::format("{}, as {}", range_of(knob), kShareExample);
+    case KnobType::kDuration:
+      return fmt::format("{} {}, or {}", range_of(knob), knob.unit, kDurationExample);
+    case KnobType::kInteger:
+    case KnobType::kFlag:
+    case KnobType::kChoice:
+      return range_of(knob);
   }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
+  return "";
 }
+
+}  // namespace
 
 const char* type_name(KnobType type) {
   switch (type) {
@@ -218,9 +212,11 @@ const char* type_name(KnobType type) {
     case KnobType::kInteger:
       return "integer";
     case KnobType::kBytes:
-      return "size (K, M, G)";
-    case KnobType::kNumber:
-      return "number";
+      return "size";
+    case KnobType::kShare:
+      return "share";
+    case KnobType::kDuration:
+      return "time";
     case KnobType::kFlag:
       return "0 or 1";
     case KnobType::kChoice:
@@ -228,8 +224,6 @@ const char* type_name(KnobType type) {
   }
   return "";
 }
-
-}  // namespace
 
 std::span<const Knob> knobs() {
   return kKnobs;
@@ -241,14 +235,9 @@ const Knob* find_knob(std::string_view name) {
 }
 
 const Knob* closest_knob(std::string_view name) {
-  constexpr std::size_t kSimilar = 4;
-  constexpr std::size_t kLongestName = 64;  // keeps the work bounded, whatever the file holds
-  if (name.size() > kLongestName) {
-    return nullptr;
-  }
-  const auto distance = [&](const Knob& knob) { return edit_distance(name, knob.name); };
-  const auto* best = std::ranges::min_element(kKnobs, {}, distance);
-  return distance(*best) <= kSimilar ? best : nullptr;
+  std::array<std::string_view, std::size(kKnobs)> names;
+  std::ranges::transform(kKnobs, names.begin(), &Knob::name);
+  return find_knob(most_similar(name, names));
 }
 
 Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
@@ -257,7 +246,7 @@ Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
   if (!parse_value(knob, text, value)) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("{} = '{}' ({}) is not valid", knob.name, text.substr(0, 80), origin),
-                 fmt::format("give {}", range_of(knob))};
+                 fmt::format("give {}", accepted(knob))};
   }
   knob.store(settings, value);
   return Unit{};
@@ -266,7 +255,7 @@ Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
 std::string range_of(const Knob& knob) {
   switch (knob.type) {
     case KnobType::kText:
-      return "text";
+      return "";
     case KnobType::kFlag:
       return "0 or 1";
     case KnobType::kChoice:
@@ -276,21 +265,6 @@ std::string range_of(const Knob& knob) {
   }
   const std::string range = fmt::format("{:.12g}..{:.12g}", knob.min, knob.max);
   return knob.zero != nullptr ? fmt::format("0 ({}) or {}", knob.zero, range) : range;
-}
-
-std::string knobs_markdown() {
-  std::string out =
-      "| name | type | unit | default | range | meaning |\n|---|---|---|---|---|---|\n";
-  for (const Knob& knob : kKnobs) {
-    std::string range = knob.type == KnobType::kText ? "" : range_of(knob);
-    for (std::size_t bar = range.find('|'); bar != std::string::npos;
-         bar = range.find('|', bar + 2)) {
-      range.insert(bar, 1, '\\');
-    }
-    out += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", knob.name, type_name(knob.type),
-                       knob.unit, knob.fallback, range, knob.help);
-  }
-  return out;
 }
 
 }  // namespace dlcp::engine

@@ -9,15 +9,17 @@
 
 #include "engine/settings.h"
 #include "util/result.h"
+#include "util/time.h"
 
 namespace dlcp::engine {
 
 enum class KnobType : std::uint8_t {
   kText,
   kInteger,
-  kBytes,   // an integer, with K, M or G for powers of 1024
-  kNumber,  // a decimal fraction
-  kFlag,    // 0 or 1
+  kBytes,  // these three as util/quantity.h reads them
+  kShare,
+  kDuration,  // in `unit` where none is written
+  kFlag,      // 0 or 1
   kChoice,
 };
 
@@ -25,13 +27,14 @@ struct KnobValue {
   std::string_view text;
   // kInteger (two's complement if it may be negative), kBytes, kFlag, and the index of a kChoice.
   std::uint64_t integer = 0;
-  double number = 0;  // kNumber
+  double share = 0;      // kShare
+  Duration duration{0};  // kDuration
 };
 
 struct Knob {
   const char* name;  // also the environment variable
   KnobType type;
-  const char* unit;      // "" if none
+  const char* unit;      // "" if none; kDuration: of min, max and fallback, "us", "ms" or "s"
   const char* fallback;  // the default, as one would write it
   double min, max;       // numbers only
   const char* zero;      // what 0 means beside the range; nullptr: nothing special
@@ -50,10 +53,8 @@ const Knob* closest_knob(std::string_view name);
 Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
                 std::string_view origin);
 
-// "1..256", "0 (auto) or 1..64", "header|full", ...
+// "1..256", "0 (auto) or 1..64", "header|full", ...; "" for a text.
 std::string range_of(const Knob& knob);
-
-// The table for README.
-std::string knobs_markdown();
+const char* type_name(KnobType type);
 
 }  // namespace dlcp::engine

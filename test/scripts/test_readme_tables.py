@@ -23,15 +23,15 @@ class ReadmeTables(unittest.TestCase):
             return done.returncode, readme.read_text()
 
     def test_a_table_as_printed_passes(self):
-        self.assertEqual(self.run_on(TEXT.format("| knobs |\n"))[0], 0)
+        self.assertEqual(self.run_on(TEXT.format("| knobs --markdown |\n"))[0], 0)
 
     def test_a_stale_or_missing_table_fails(self):
-        for table in ("", "| knob |\n", "| knobs |\n| more |\n"):
+        for table in ("", "| knobs |\n", "| knobs --markdown |\n| more |\n"):
             self.assertEqual(self.run_on(TEXT.format(table))[0], 1)
 
     def test_fix_writes_the_table_and_nothing_else(self):
         code, text = self.run_on(TEXT.format("old\n"), "--fix")
-        self.assertEqual((code, text), (0, TEXT.format("| knobs |\n")))
+        self.assertEqual((code, text), (0, TEXT.format("| knobs --markdown |\n")))
 
     def test_a_readme_without_tables_is_not_a_pass(self):
         self.assertEqual(self.run_on("nothing\n")[0], 2)
@@ -42,7 +42,7 @@ class ReadmeTables(unittest.TestCase):
             program.write_text("#!/bin/sh\necho \"| $* |\"\n")
             program.chmod(0o755)
             good, stale = pathlib.Path(folder, "good.md"), pathlib.Path(folder, "stale.md")
-            good.write_text(TEXT.format("| knobs |\n"))
+            good.write_text(TEXT.format("| knobs --markdown |\n"))
             stale.write_text(TEXT.format("| knob |\n"))
             done = subprocess.run([sys.executable, SCRIPT, program, good, stale], capture_output=True, text=True,
                                   check=False)

@@ -8,6 +8,8 @@
 #include "cli/bench/bench_options.h"
 #include "cli/bench/runner.h"
 #include "cli/commands.h"
+#include "engine/environment.h"
+#include "engine/settings.h"
 
 namespace dlcp::cli {
 namespace {
@@ -69,7 +71,17 @@ void print_details(const Report& r) {
   }
 }
 
+// Every rank would say it, and the job would end as if the network had failed.
+void check_settings(const std::string& plugin) {
+  const bool ours = plugin.empty() || plugin.find("dlcp") != std::string::npos;
+  if (!ours) return;
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  if (!settings) throw BenchError(ExitCode::kUsage, settings.error().message());
+}
+
 ExitCode run(const BenchOptions& options) {
+  check_settings(options.common.plugin);
   auto world = options.ranks < 0 || options.world.rank >= 0
                    ? discover_world(options.world, [](const char* n) { return std::getenv(n); })
                    : std::nullopt;
@@ -88,6 +100,10 @@ ExitCode run(const BenchOptions& options) {
     const Report report = runner.lead(c);
     outcome = worse(outcome, report.exit_code);
     all.push_back(report.to_json());
+    if (report.exit_code == ExitCode::kUsage && !options.json) {
+      fmt::print(stderr, "dlcp bench: {}\n", report.error);
+      break;
+    }
     if (!options.json) {
       if (plugin.empty()) {
         plugin =

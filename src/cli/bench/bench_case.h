@@ -69,11 +69,9 @@ class BenchError : public std::runtime_error {
 void require(nccl::ResultCode code, const char* call);
 const char* name_of(nccl::ResultCode code);
 
-// "64", "4K", "1M", "2G" (powers of 1024); a comma list for several. Throws BenchError(kUsage).
-std::size_t parse_size(const std::string& text);
+// A comma list of sizes as util/quantity.h reads them, each at most what one NCCL message may have.
+// Throws BenchError(kUsage).
 std::vector<std::size_t> parse_sizes(const std::string& text);
 std::string format_size(std::size_t bytes);
-// "0.01" or "1%".
-double parse_fraction(const std::string& text);
 
 }  // namespace dlcp::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/command_line/options.h"
 #include "dlcp/communicator_class.h"
 
 namespace dlcp::cli {
@@ -18,14 +19,14 @@ const std::map<std::string, LineFlags> kFlags = {
 const std::map<std::string, Idle> kIdle = {
     {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}};
 
+constexpr int kLocalRanksMax = 512;
+
 template <class T>
-T choose(const std::map<std::string, T>& values, const std::string& text, const char* option) {
-  const auto found = values.find(text);
-  if (found != values.end()) return found->second;
-  std::string all;
+std::vector<std::string> names_of(const std::map<std::string, T>& values) {
+  std::vector<std::string> names;
   for (const auto& [name, value] : values)
-    all += (all.empty() ? "" : ", ") + name;
-  throw BenchError(ExitCode::kUsage, fmt::format("{}: '{}' is none of {}", option, text, all));
+    names.push_back(name);
+  return names;
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -39,7 +40,10 @@ bool needs_pairs(Mode mode) {
 void check_ranks(const BenchCase& c, int world_size) {
   if (world_size > 0 && c.ranks != world_size)
     refuse(fmt::format("--ranks {} in a job of {} processes; leave it out", c.ranks, world_size));
-  if (c.ranks < 2) refuse(fmt::format("--ranks {}: at least 2", c.ranks));
+  if (world_size == 0 && c.ranks > kLocalRanksMax)
+    refuse(
+        fmt::format("--ranks {}: at most {} processes on one machine; start more with a launcher",
+                    c.ranks, kLocalRanksMax));
   if (c.mode == Mode::kLatency && c.ranks != 2)
     refuse(fmt::format("--ranks {}: lat is between 2 ranks", c.ranks));
   if (needs_pairs(c.mode) && c.ranks % 2 != 0)
@@ -51,27 +55,11 @@ void check_ranks(const BenchCase& c, int world_size) {
     refuse("--kill-rank kills a process of this machine; leave the launcher out");
 }
 
-void check_numbers(const BenchCase& c) {
-  if (c.abi != 0 && (c.abi < 6 || c.abi > 12)) refuse(fmt::format("--abi {}: 6 to 12", c.abi));
-  if (c.inflight < 1 || c.inflight > 256)
-    refuse(fmt::format("--inflight {}: 1 to 256", c.inflight));
-  if (c.channels < 1 || c.channels > 64) refuse(fmt::format("--channels {}: 1 to 64", c.channels));
-  if (c.layers < 1 || c.layers > 16) refuse(fmt::format("--layers {}: 1 to 16", c.layers));
-  if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
-  if (!(c.seconds > 0)) refuse(fmt::format("--seconds {}: more than 0", c.seconds));
-  if (!(c.timeout > 0)) refuse(fmt::format("--timeout {}: more than 0", c.timeout));
-  if (c.warmup_seconds < 0) refuse(fmt::format("--warmup {}: not negative", c.warmup_seconds));
-  if (c.kill_after_ms < 0) refuse(fmt::format("--kill-after-ms {}: not negative", c.kill_after_ms));
-}
-
 void check_budget(const BenchCase& c) {
-  constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
   const bool streams = c.mode == Mode::kBandwidth || c.mode == Mode::kIncast;
   if (c.mode != Mode::kRing && !streams) refuse("--loss-budget goes with ring, bw and incast");
   if (streams && (c.check || c.flags != LineFlags::kNone))
     refuse("--loss-budget: what is lost arrives as zeros; add --no-check, and no --flags");
-  if (c.loss_budget > kMost)
-    refuse(fmt::format("--loss-budget {}: at most {}", c.loss_budget, kMost));
   if (c.abi != 0 && c.abi < 11)
     refuse(fmt::format("--abi {}: NCCL says what a transfer is from 11 on", c.abi));
 }
@@ -92,11 +80,9 @@ void check_size(const BenchCase& c) {
 
 std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   BenchCase c = common;
-  c.mode = choose(kModes, mode, "--mode");
-  c.flags = choose(kFlags, flags, "--flags");
-  c.idle = choose(kIdle, idle, "--idle");
-  c.loss = parse_fraction(loss);
-  c.loss_budget = parse_fraction(loss_budget);
+  c.mode = kModes.at(mode);
+  c.flags = kFlags.at(flags);
+  c.idle = kIdle.at(idle);
   c.check = !no_check;
   c.one_host = world_size == 0;
   c.ranks = ranks >= 0 ? ranks : world_size != 0 ? world_size : needs_pairs(c.mode) ? 2 : 4;
@@ -104,7 +90,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   if (c.mode == Mode::kRing) c.inflight = 4;
   if (c.loss_budget > 0) check_budget(c);
   check_ranks(c, world_size);
-  check_numbers(c);
+  if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
   std::vector<BenchCase> all;
   const std::string fallback = c.mode == Mode::kRing      ? "16M"
@@ -124,120 +110,93 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
 }
 
 std::string BenchOptions::summary() const {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", mode, sizes, flags, ranks, inflight,
-                     common.channels, common.layers, common.iterations, common.seconds, common.seed,
-                     no_check, loss_budget);
+  const BenchCase& c = common;
+  const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
+  return fmt::format(
+      "--mode {}\n--size {}\n--flags {}\n--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n"
+      "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
+      mode, sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), c.channels,
+      c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
 
 namespace {
 
 void add_what_runs(CLI::App& bench, BenchOptions& o) {
-  const std::string what = "What runs";
   BenchCase& c = o.common;
   bench
       .add_option("--plugin", c.plugin,
                   "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours")
-      ->envname("NCCL_NET_PLUGIN")
-      ->group(what);
-  bench
-      .add_option("--abi", c.abi,
-                  "Version of NCCL's net interface to use, 6 to 12 (default: the highest)")
-      ->group(what);
-  bench.add_option("--mode", o.mode, "bw, lat, ring, incast, alltoall or abort (default bw)")
-      ->group(what);
-  bench.add_option("--ranks", o.ranks, "Processes (default 2; ring, incast, alltoall 4)")
-      ->group(what);
-  bench
-      .add_option("--size", o.sizes,
-                  "Message size, ring: vector size; 64, 4K, 1M or a comma list "
-                  "(default 1M, lat 64, ring 16M)")
-      ->group(what);
-  bench
-      .add_option("--inflight", o.inflight,
-                  "Requests under way per connection (default 8, abort 32; ring always 4)")
-      ->group(what);
-  bench.add_option("--channels", c.channels, "Connections per pair of ranks (default 1)")
-      ->group(what);
-  bench
-      .add_option("--layers", c.layers,
-                  "ring: reduces the vector as a training step does, in so many parts of different "
-                  "size, one after the other (default 1)")
-      ->group(what);
-  bench
-      .add_option("--flags", o.flags,
-                  "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive")
-      ->group(what);
-  bench
-      .add_option("--loss", o.loss,
-                  "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with "
-                  "--netns the network does it and this is a label")
-      ->group(what);
-  bench
-      .add_option("--loss-budget", o.loss_budget,
-                  "Share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part for a "
-                  "communicator with that trafficClass; ring also reports what is missing")
-      ->group(what);
+      ->envname("NCCL_NET_PLUGIN");
+  add_count(bench, "--abi", c.abi, {6, 12},
+            "Version of NCCL's net interface to use, 6 to 12 (default: the highest)");
+  add_choice(
+      bench, "--mode", names_of(kModes), [&o](const std::string& text) { o.mode = text; },
+      "bw, lat, ring, incast, alltoall or abort (default bw)");
+  add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
+            "Processes (default 2; ring, incast, alltoall 4)");
+  bench.add_option("--size", o.sizes,
+                   "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
+                   "64, ring 16M)");
+  add_count(bench, "--inflight", o.inflight, {1, 256},
+            "Requests under way per connection (default 8, abort 32; ring always 4)");
+  add_count(bench, "--channels", c.channels, {1, 64}, "Connections per pair of ranks (default 1)");
+  add_count(bench, "--layers", c.layers, {1, 16},
+            "ring: reduces the vector as a training step does, in so many parts of different size, "
+            "one after the other (default 1)");
+  add_choice(
+      bench, "--flags", names_of(kFlags), [&o](const std::string& text) { o.flags = text; },
+      "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive");
+  add_share(bench, "--loss", c.loss, {0, 0.999},
+            "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with --netns "
+            "the network does it and this is a label");
+  add_share(bench, "--loss-budget", c.loss_budget, {1e-6, CommunicatorClass::kBudgetPpmMax / 1e6},
+            "Share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part for a "
+            "communicator with that trafficClass; ring also reports what is missing");
+  group_rest(bench, "What runs");
 }
 
 void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
-  const std::string how = "How it runs";
   BenchCase& c = o.common;
-  bench.add_option("--seconds", c.seconds, "Measured time (default 2)")->group(how);
-  bench
-      .add_option("--iterations", c.iterations,
-                  "Messages per connection, round trips or all-reduces, instead of --seconds")
-      ->group(how);
-  bench.add_option("--warmup", c.warmup_seconds, "Seconds before measuring (default 0.3)")
-      ->group(how);
-  bench.add_option("--seed", c.seed, "Of the payloads and of injected faults (default 1)")
-      ->group(how);
-  bench
-      .add_option("--timeout", c.timeout,
-                  "Seconds without any progress until all ranks are ended (default 60: more than "
-                  "DLCP_PEER_TIMEOUT)")
-      ->group(how);
-  bench
-      .add_option("--idle", o.idle,
-                  "When nothing moves: spin, yield (as NCCL does), or auto: spin if every rank "
-                  "has a core (default)")
-      ->group(how);
-  bench.add_flag("--pin", c.pin, "One core per rank, in turn")->group(how);
-  bench.add_flag("--no-check", o.no_check, "Do not compare what arrives")->group(how);
-  bench
-      .add_option("--kill-rank", c.kill_rank, "SIGKILL this rank; every other must report an error")
-      ->group(how);
-  bench
-      .add_option("--kill-after-ms", c.kill_after_ms,
-                  "... this long after the connections stand (default 500)")
-      ->group(how);
-  bench
-      .add_flag("--each-finds-out", c.each_finds_out,
-                "Do not end the other ranks when one fails: each must notice by itself")
-      ->group(how);
-  bench.add_flag("--json", o.json, "One JSON object, or an array for several sizes")->group(how);
+  add_time(bench, "--seconds", c.seconds, {0.001, 1e6}, "Measured time (default 2)");
+  add_count(bench, "--iterations", c.iterations, {0, INT64_MAX},
+            "Messages per connection, round trips or all-reduces, instead of --seconds");
+  add_time(bench, "--warmup", c.warmup_seconds, {0, 1e6}, "Time before measuring (default 0.3)");
+  add_count(bench, "--seed", c.seed, {0, INT64_MAX},
+            "Of the payloads and of injected faults (default 1)");
+  add_time(bench, "--timeout", c.timeout, {0.001, 1e6},
+           "Time without any progress until all ranks are ended (default 60: more than "
+           "DLCP_PEER_TIMEOUT)");
+  add_choice(
+      bench, "--idle", names_of(kIdle), [&o](const std::string& text) { o.idle = text; },
+      "When nothing moves: spin, yield (as NCCL does), or auto: spin if every rank has a core "
+      "(default)");
+  bench.add_flag("--pin", c.pin, "One core per rank, in turn");
+  bench.add_flag("--no-check", o.no_check, "Do not compare what arrives");
+  auto* kill = add_count(bench, "--kill-rank", c.kill_rank, {0, 1'000'000},
+                         "SIGKILL this rank; every other must report an error");
+  add_count(bench, "--kill-after-ms", c.kill_after_ms, {0, 86'400'000},
+            "... this long after the connections stand (default 500)")
+      ->needs(kill);
+  bench.add_flag("--each-finds-out", c.each_finds_out,
+                 "Do not end the other ranks when one fails: each must notice by itself");
+  bench.add_flag("--json", o.json, "One JSON object, or an array for several sizes");
+  group_rest(bench, "How it runs");
 }
 
 void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
-  const std::string where = "Where it runs";
   BenchCase& c = o.common;
-  bench.add_option("--netns", c.netns, "Rank i runs inside network namespace PREFIXi")
-      ->group(where);
-  bench
-      .add_flag("--device-by-rank", c.device_by_rank,
-                "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
-                "with the first")
-      ->group(where);
-  bench.add_option("--rank", o.world.rank, "This process's rank, when others start the rest")
-      ->group(where);
-  bench
-      .add_option("--world", o.world.size,
-                  "... of so many; default: from Slurm, Open MPI, torchrun")
-      ->group(where);
-  bench
-      .add_option("--rendezvous", o.world.rendezvous,
-                  "HOST:PORT where rank 0 waits; default: MASTER_ADDR:MASTER_PORT, Slurm's launch "
-                  "node")
-      ->group(where);
+  bench.add_option("--netns", c.netns, "Rank i runs inside network namespace PREFIXi");
+  bench.add_flag("--device-by-rank", c.device_by_rank,
+                 "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
+                 "with the first");
+  add_count(bench, "--rank", o.world.rank, {0, 1'000'000},
+            "This process's rank, when others start the rest");
+  add_count(bench, "--world", o.world.size, {2, 1'000'000},
+            "... of so many; default: from Slurm, Open MPI, torchrun");
+  bench.add_option("--rendezvous", o.world.rendezvous,
+                   "HOST[:PORT] where rank 0 waits (TCP); default: from the launcher, and port "
+                   "29777");
+  group_rest(bench, "Where it runs");
 }
 
 }  // namespace

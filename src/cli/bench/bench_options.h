@@ -16,8 +16,6 @@ struct BenchOptions {
   std::string sizes;
   std::string flags = "none";
   std::string idle = "auto";
-  std::string loss_budget = "0";
-  std::string loss = "0";
   bool no_check = false;
   bool json = false;
   int ranks = -1;     // -1: the mode's default
@@ -27,7 +25,7 @@ struct BenchOptions {
   // Checked against each other; throws BenchError(kUsage). `world_size` 0: all ranks are started
   // here.
   std::vector<BenchCase> cases(int world_size) const;
-  // What must be the same in every process of a run.
+  // What must be the same in every process of a run, an option per line: "--seconds 2".
   std::string summary() const;
 };
 

@@ -10,10 +10,11 @@
 namespace dlcp::cli {
 
 enum class FrameType : std::uint8_t {
-  kHello = 1,     // rank -> coordinator, TCP only: "rank world version options"
+  kHello = 1,     // rank -> coordinator, TCP only: gathering.h
   kExchange = 2,  // rank -> coordinator: my part; back: all parts, each with a 4-byte length
   kResult = 3,    // rank -> coordinator: what came of it (JSON)
   kStop = 4,      // coordinator -> rank: give up; the reason
+  kWelcome = 5,   // coordinator -> rank, TCP only: all ranks are there
 };
 
 struct Frame {

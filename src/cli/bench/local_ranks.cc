@@ -51,6 +51,18 @@ void pin_to_cpu(int rank) {
   }
 }
 
+// The user's own DLCP_STATS_FILE is written all the same: the plugin wrote `from`, for the report.
+void keep_stats_file(const std::string& from, const std::string& to) {
+  if (to.empty() || from.empty()) return;
+  std::string name = to;
+  if (const std::size_t at = name.find("%p"); at != std::string::npos)
+    name.replace(at, 2, std::to_string(getpid()));
+  std::error_code failed;
+  std::filesystem::copy_file(from, name, std::filesystem::copy_options::overwrite_existing, failed);
+  if (failed)
+    fmt::print(stderr, "dlcp bench: cannot write DLCP_STATS_FILE {}: {}\n", name, failed.message());
+}
+
 // What the plugin in this process is to find in its environment.
 void set_environment(const BenchCase& c, int rank, const std::string& stats_file) {
   if (!stats_file.empty()) setenv("DLCP_STATS_FILE", stats_file.c_str(), 1);
@@ -82,12 +94,19 @@ void LocalRanks::become(int rank, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const std::string stats = directory_.empty() ? "" : fmt::format("{}/{}", directory_, rank);
   Control control(fd, rank, case_.ranks, case_.one_host, shared_);
+  const char* const wanted = std::getenv("DLCP_STATS_FILE");
+  const std::string users_file = wanted != nullptr ? wanted : "";
   ExitCode code = ExitCode::kOk;
   try {
     if (!case_.netns.empty()) enter_namespace(fmt::format("{}{}", case_.netns, rank));
     if (case_.pin) pin_to_cpu(rank);
     set_environment(case_, rank, stats);
-    code = run_rank(case_, control, stats).exit_code;
+    const RankResult result = run_rank(case_, control, stats);
+    code = result.exit_code;
+    keep_stats_file(stats, users_file);
+    // The report is rank 0's; in a job of several hosts each rank says what became of itself.
+    if (!case_.one_host && rank != 0 && !result.error.empty())
+      fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);
   } catch (const BenchError& e) {
     RankResult r;
     r.rank = rank;

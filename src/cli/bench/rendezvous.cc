@@ -4,132 +4,163 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/clock.h"
 #include "cli/bench/frames.h"
+#include "cli/bench/gathering.h"
+#include "cli/command_line/moving_line.h"
 
 namespace dlcp::cli {
 namespace {
 
-struct Fd {
-  int value = -1;
-  explicit Fd(int fd) : value(fd) {}
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() {
-    if (value >= 0) close(value);
-  }
-  int release() { return std::exchange(value, -1); }
-};
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 std::int64_t deadline_after(double seconds) {
   return now_ns() + static_cast<std::int64_t>(seconds * 1e9);
 }
 
-std::string hello(const World& world, const std::string& options) {
-  return fmt::format("{} {} {} {}", world.rank, world.size, DLCP_VERSION, options);
+double seconds_since(std::int64_t then) {
+  return static_cast<double>(now_ns() - then) * 1e-9;
 }
 
-int open_listener(int port) {
-  Fd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int one = 1;
-  const int off = 0;
-  bool v6 = fd.value >= 0;
-  if (!v6) fd.value = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  setsockopt(fd.value, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  sockaddr_in6 any6{};
-  any6.sin6_family = AF_INET6;
-  any6.sin6_port = htons(static_cast<std::uint16_t>(port));
-  sockaddr_in any4{};
-  any4.sin_family = AF_INET;
-  any4.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (v6) setsockopt(fd.value, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  const auto* address =
-      v6 ? reinterpret_cast<const sockaddr*>(&any6) : reinterpret_cast<const sockaddr*>(&any4);
-  if (bind(fd.value, address, v6 ? sizeof any6 : sizeof any4) != 0 || listen(fd.value, 1024) != 0)
-    throw BenchError(ExitCode::kUsage,
-                     fmt::format("cannot listen on port {} for the other ranks: {}; give another "
-                                 "--rendezvous port",
-                                 port, std::strerror(errno)));
-  return fd.release();
+Addresses look_up(const World& world, std::string& why) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* raw = nullptr;
+  const int looked =
+      getaddrinfo(world.host.c_str(), std::to_string(world.port).c_str(), &hints, &raw);
+  if (looked != 0) why = gai_strerror(looked);
+  return {looked == 0 ? raw : nullptr, freeaddrinfo};
 }
 
-// The rank that speaks on a new connection.
-int read_hello(int fd, const World& world, const std::string& options, std::int64_t deadline) {
+std::string own_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+// Whether one of the addresses is this host's.
+bool is_here(const addrinfo* addresses) {
+  for (const addrinfo* a = addresses; a != nullptr; a = a->ai_next) {
+    const Fd fd(socket(a->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage address{};
+    std::memcpy(&address, a->ai_addr, a->ai_addrlen);
+    if (a->ai_family == AF_INET) reinterpret_cast<sockaddr_in&>(address).sin_port = 0;
+    if (a->ai_family == AF_INET6) reinterpret_cast<sockaddr_in6&>(address).sin6_port = 0;
+    if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), a->ai_addrlen) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Others go to world.host: it has to be a host, and this one.
+void check_host(const World& world) {
+  std::string why;
+  const Addresses addresses = look_up(world, why);
+  if (addresses == nullptr)
+    throw BenchError(
+        ExitCode::kUsage,
+        fmt::format("the ranks cannot meet at '{}': {}; give --rendezvous HOST[:PORT], "
+                    "HOST being rank 0's ({})",
+                    world.host, why, own_name()));
+  if (is_here(addresses.get())) return;
+  const std::string what =
+      fmt::format("rank 0 runs on {}, but the ranks are to meet at {}", own_name(), world.host);
+  // A service address may lead here all the same; a launcher's host does not.
+  if (world.host_is_guess)
+    throw BenchError(ExitCode::kUsage, fmt::format("{}; give --rendezvous {}", what, own_name()));
+  fmt::print(stderr, "dlcp bench: {}, which is no address of this host\n", what);
+}
+
+Fd connect_to(const addrinfo* addresses, std::string& why) {
+  for (const addrinfo* a = addresses; a != nullptr; a = a->ai_next) {
+    Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int one = 1;
+    setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (connect(fd.get(), a->ai_addr, a->ai_addrlen) == 0) return fd;
+    why = std::strerror(errno);
+  }
+  return Fd();
+}
+
+// Until rank 0 says go, or why not.
+void await_word(int fd, const World& world, std::int64_t deadline, MovingLine& line) {
   FrameReader reader(fd);
-  std::optional<Frame> frame;
-  while (!frame && !reader.ended() && now_ns() < deadline)
-    frame = reader.read(100);
-  if (!frame || frame->type != FrameType::kHello) return -1;  // a stranger
-  const int rank = std::atoi(frame->body.c_str());
-  World other = world;
-  other.rank = rank;
-  if (frame->body != hello(other, options))
-    throw BenchError(ExitCode::kUsage,
-                     fmt::format("rank {} was started with other options, or is another version: "
-                                 "'{}' there, '{}' here",
-                                 rank, frame->body, hello(other, options)));
-  return rank;
+  const std::int64_t begin = now_ns();
+  while (now_ns() < deadline && !reader.ended()) {
+    const auto frame = reader.read(100);
+    if (frame && frame->type == FrameType::kWelcome) return;
+    if (frame && frame->type == FrameType::kStop)
+      throw BenchError(ExitCode::kUsage,
+                       fmt::format("rank {}: rank 0 called it off: {}", world.rank, frame->body));
+    line.show(fmt::format("rank {} met rank 0 and waits for the others, {:.0f} s", world.rank,
+                          seconds_since(begin)));
+  }
+  throw BenchError(reader.ended() ? ExitCode::kTransport : ExitCode::kTimeout,
+                   fmt::format("rank {}: rank 0 at {}:{} {}", world.rank, world.host, world.port,
+                               reader.ended() ? "hung up before all ranks had come"
+                                              : "was reached, but not all ranks came in time"));
 }
 
 }  // namespace
 
 std::vector<int> gather_ranks(const World& world, const std::string& options, double timeout) {
-  const Fd listener(open_listener(world.port));
+  check_host(world);
+  Gathering gathering(world, options);
+  const std::int64_t begin = now_ns();
   const std::int64_t deadline = deadline_after(timeout);
-  std::vector<int> sockets(static_cast<std::size_t>(world.size), -1);
-  for (int missing = world.size - 1; missing > 0;) {
-    pollfd wait{listener.value, POLLIN, 0};
-    if (poll(&wait, 1, 100) > 0) {
-      Fd fd(accept4(listener.value, nullptr, nullptr, SOCK_CLOEXEC));
-      const int rank = fd.value < 0 ? -1 : read_hello(fd.value, world, options, deadline);
-      if (rank > 0 && rank < world.size) {
-        if (sockets[static_cast<std::size_t>(rank)] >= 0)
-          throw BenchError(ExitCode::kUsage, fmt::format("rank {} came twice", rank));
-        sockets[static_cast<std::size_t>(rank)] = fd.release();
-        missing--;
-      }
+  {
+    MovingLine line;
+    while (!gathering.missing().empty() && gathering.failure().empty() && now_ns() < deadline) {
+      gathering.serve(100);
+      const auto missing = gathering.missing();
+      line.show(fmt::format("{} of {} ranks at {}:{}, {:.0f} s; missing: {}",
+                            static_cast<std::size_t>(world.size) - missing.size(), world.size,
+                            world.host, world.port, seconds_since(begin), rank_ranges(missing)));
     }
-    if (now_ns() > deadline)
-      throw BenchError(ExitCode::kTimeout,
-                       fmt::format("{} of {} ranks did not come to port {} within {} s", missing,
-                                   world.size, world.port, timeout));
   }
-  return sockets;
+  const bool late = gathering.failure().empty();
+  if (late && gathering.missing().empty()) return gathering.let_go();
+  gathering.fail(fmt::format("{} {} of {} did not come to {}:{} (TCP) within {:g} s",
+                             gathering.missing().size() == 1 ? "rank" : "ranks",
+                             rank_ranges(gathering.missing()), world.size, world.host, world.port,
+                             timeout));
+  if (!late) {
+    gathering.refuse_all();
+    throw BenchError(ExitCode::kUsage, gathering.failure());
+  }
+  gathering.tell();
+  throw BenchError(ExitCode::kTimeout,
+                   gathering.failure() + "; did they start, and does a firewall let them in?");
 }
 
 int join_ranks(const World& world, const std::string& options, double timeout) {
-  const std::int64_t deadline = deadline_after(timeout);
+  const std::int64_t begin = now_ns();
+  // Rank 0 waits as long, and knows more to say when time is up.
+  const std::int64_t deadline = deadline_after(timeout + 5);
   std::string why = "no address";
+  MovingLine line;
   while (now_ns() < deadline) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* raw = nullptr;
-    const int looked =
-        getaddrinfo(world.host.c_str(), std::to_string(world.port).c_str(), &hints, &raw);
-    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(raw, freeaddrinfo);
-    if (looked != 0) why = gai_strerror(looked);
-    for (const addrinfo* a = looked == 0 ? raw : nullptr; a != nullptr; a = a->ai_next) {
-      Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      const int one = 1;
-      setsockopt(fd.value, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-      if (connect(fd.value, a->ai_addr, a->ai_addrlen) != 0) {
-        why = std::strerror(errno);
-        continue;
-      }
-      if (write_frame(fd.value, FrameType::kHello, hello(world, options))) return fd.release();
+    const Addresses addresses = look_up(world, why);
+    Fd fd = connect_to(addresses.get(), why);
+    if (fd.valid() && write_frame(fd.get(), FrameType::kHello, hello_of(world, options))) {
+      await_word(fd.get(), world, deadline, line);
+      return fd.release();
     }
+    line.show(fmt::format("rank {} looks for rank 0 at {}:{}, {:.0f} s: {}", world.rank, world.host,
+                          world.port, seconds_since(begin), why));
     usleep(100'000);
   }
-  throw BenchError(ExitCode::kTimeout, fmt::format("rank 0 is not to be reached at {}:{}: {}",
-                                                   world.host, world.port, why));
+  throw BenchError(ExitCode::kTimeout,
+                   fmt::format("rank {}: rank 0 is not to be reached at {}:{} (TCP): {}",
+                               world.rank, world.host, world.port, why));
 }
 
 }  // namespace dlcp::cli

@@ -7,18 +7,16 @@
 #include "cli/bench/clock.h"
 #include "cli/bench/coordinator.h"
 #include "cli/bench/rendezvous.h"
+#include "cli/command_line/moving_line.h"
 
 namespace dlcp::cli {
 namespace {
 
-// One line on the terminal, rewritten while the case runs.
+// How fast the case runs, while it does; silent in a pipe.
 class Progress {
  public:
   Progress(const BenchCase& c, SharedArea& shared)
       : case_(c), shared_(shared), shown_(isatty(STDERR_FILENO) != 0), started_(now_ns()) {}
-  ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
   void tick() {
     const std::int64_t now = now_ns();
     if (!shown_ || now - last_ < 200'000'000) return;
@@ -28,10 +26,9 @@ class Progress {
     const double rate = bytes >= bytes_ && last_ != 0 ? static_cast<double>(bytes - bytes_) * 8 /
                                                             static_cast<double>(now - last_)
                                                       : 0;
-    fmt::print(stderr, "\r\033[K{} {} x{}: {:.1f} s, {:.2f} Gb/s in sum", name_of(case_.mode),
-               format_size(case_.size), case_.ranks, static_cast<double>(now - started_) * 1e-9,
-               rate);
-    std::fflush(stderr);
+    line_.show(fmt::format("{} {} x{}: {:.1f} s, {:.2f} Gb/s in sum", name_of(case_.mode),
+                           format_size(case_.size), case_.ranks,
+                           static_cast<double>(now - started_) * 1e-9, rate));
     bytes_ = bytes;
     last_ = now;
   }
@@ -40,6 +37,7 @@ class Progress {
   const BenchCase& case_;
   SharedArea& shared_;
   bool shown_;
+  MovingLine line_;
   std::int64_t started_;
   std::int64_t last_ = 0;
   std::uint64_t bytes_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/command_line/document.h"
 #include "cli/commands.h"
 
 namespace dlcp::cli {
@@ -25,21 +26,15 @@ std::string nccl_version_text(int version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-std::string net_abi_markdown() {
-  std::string text =
-      "| NCCL | newest net interface it looks up | takes from this plugin |\n|---|---|---|\n";
-  for (const NetAbiRow& row : kNetAbiRows) {
-    text += fmt::format("| {} | v{} | v{} |\n", row.releases, row.newest, net_abi_taken(row.since));
-  }
-  return text;
-}
-
 void add_abi(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* abi = app.add_subcommand("abi", "Which net interface each release of NCCL takes");
-  abi->callback([&exit_code] {
-    fmt::print("{}", net_abi_markdown());
-    exit_code = ExitCode::kOk;
-  });
+  const auto table = [] {
+    Document document{{"NCCL", "newest net interface it looks up", "takes from this plugin"}, {}};
+    for (const NetAbiRow& row : kNetAbiRows)
+      document.rows.push_back({row.releases, fmt::format("v{}", row.newest),
+                               fmt::format("v{}", net_abi_taken(row.since))});
+    return document;
+  };
+  add_document_verb(app, exit_code, "abi", "Which net interface each release of NCCL takes", table);
 }
 
 }  // namespace dlcp::cli

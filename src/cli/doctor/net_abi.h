@@ -30,7 +30,4 @@ int newest_net_abi(int version);
 int net_abi_taken(int version);
 std::string nccl_version_text(int version);  // "2.28.9"
 
-// README's table.
-std::string net_abi_markdown();
-
 }  // namespace dlcp::cli

@@ -1,0 +1,34 @@
+// A table of what the program knows (settings, counters, interfaces), for a terminal, for Markdown
+// and as JSON; and the verb that prints one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+
+namespace dlcp::cli {
+
+struct Document {
+  std::vector<std::string> headings;
+  std::vector<std::vector<std::string>> rows;  // as many cells as headings
+  bool first_is_code = false;                  // the first column holds names that one types
+
+  // Rows with `word` in any cell, in whatever case.
+  Document filtered(const std::string& word) const;
+
+  // Columns where they fit; else each row as a paragraph of its own, its last cell below.
+  std::string to_text(std::size_t width) const;
+  std::string to_markdown() const;
+  // An array of objects, by heading ("net_interface" for "net interface").
+  nlohmann::ordered_json to_json() const;
+};
+
+// `dlcp NAME [WORD]` with --json and --markdown. Exit: 0; 2 when WORD is in no row.
+void add_document_verb(CLI::App& app, ExitCode& exit_code, const std::string& name,
+                       const std::string& description, std::function<Document()> make);
+
+}  // namespace dlcp::cli

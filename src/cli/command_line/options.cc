@@ -1,0 +1,87 @@
+#include "cli/command_line/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "util/quantity.h"
+#include "util/similar.h"
+
+namespace dlcp::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& name, const std::string& text,
+                         const std::string& what_to_give) {
+  throw CLI::ValidationError(
+      name, fmt::format("'{}' is not valid; give {}", text.substr(0, 80), what_to_give));
+}
+
+std::optional<std::int64_t> parse_signed(const std::string& text) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+CLI::Option* add_count(CLI::App& verb, const std::string& name, Range<std::int64_t> range,
+                       std::function<void(std::int64_t)> store, const std::string& help) {
+  const auto take = [=](const std::string& text) {
+    const auto value = parse_signed(text);
+    if (!value || *value < range.least || *value > range.most)
+      refuse(name, text, fmt::format("{}..{}", range.least, range.most));
+    store(*value);
+  };
+  return verb.add_option_function<std::string>(name, take, help)->type_name("N");
+}
+
+CLI::Option* add_time(CLI::App& verb, const std::string& name, double& seconds, Range<double> range,
+                      const std::string& help) {
+  const auto take = [=, &seconds](const std::string& text) {
+    const auto parsed = parse_duration(text, std::chrono::seconds(1));
+    const double value = parsed ? static_cast<double>(parsed->count()) * 1e-9 : -1;
+    if (!parsed || value < range.least || value > range.most)
+      refuse(name, text,
+             fmt::format("{:g}..{:g} seconds, or {}", range.least, range.most, kDurationExample));
+    seconds = value;
+  };
+  return verb.add_option_function<std::string>(name, take, help)->type_name("TIME");
+}
+
+CLI::Option* add_share(CLI::App& verb, const std::string& name, double& share, Range<double> range,
+                       const std::string& help) {
+  const auto take = [=, &share](const std::string& text) {
+    const auto value = parse_share(text);
+    if (!value || (*value != 0 && *value < range.least) || *value > range.most)
+      refuse(name, text,
+             fmt::format("0 or {:g}..{:g}, as {}", range.least, range.most, kShareExample));
+    share = *value;
+  };
+  return verb.add_option_function<std::string>(name, take, help)->type_name("SHARE");
+}
+
+CLI::Option* add_choice(CLI::App& verb, const std::string& name,
+                        const std::vector<std::string>& choices,
+                        std::function<void(const std::string&)> store, const std::string& help) {
+  const auto take = [=](const std::string& text) {
+    if (std::ranges::find(choices, text) == choices.end()) {
+      const std::vector<std::string_view> views(choices.begin(), choices.end());
+      const std::string_view similar = most_similar(text, views);
+      refuse(name, text,
+             fmt::format("{}{}", fmt::join(choices, ", "),
+                         similar.empty() ? "" : fmt::format("; did you mean {}?", similar)));
+    }
+    store(text);
+  };
+  return verb.add_option_function<std::string>(name, take, help)->type_name("WORD");
+}
+
+void group_rest(CLI::App& verb, const std::string& heading) {
+  for (CLI::Option* option : verb.get_options()) {
+    if (option->get_group() == "Options" && option != verb.get_help_ptr()) option->group(heading);
+  }
+}
+
+}  // namespace dlcp::cli

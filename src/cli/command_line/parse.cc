@@ -1,0 +1,88 @@
+#include "cli/command_line/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "util/similar.h"
+
+namespace dlcp::cli {
+namespace {
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string_view similar = most_similar(word, views);
+  return similar.empty() ? "" : fmt::format("; did you mean {}?", similar);
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The word that no verb or option took; one that looks like an option says more than its value.
+std::string unexpected_word(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("-"); });
+  return words.empty() ? "" : option != words.end() ? *option : words.front();
+}
+
+}  // namespace
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                    const std::vector<std::string>& words) {
+  const auto parsed = app.get_subcommands();
+  const CLI::App* verb = parsed.empty() ? nullptr : parsed.front();
+  const std::string program =
+      verb == nullptr ? app.get_name() : app.get_name() + " " + verb->get_name();
+  std::string what = error.what();
+  if (verb == nullptr) {
+    const auto names = verbs_of(app);
+    if (words.empty()) {
+      what = "give a verb";
+    } else if (words.front().starts_with("-")) {
+      what = fmt::format("there is no option {}{}", words.front(),
+                         did_you_mean(words.front(), options_of(app)));
+    } else {
+      what =
+          fmt::format("there is no verb '{}'{}", words.front(), did_you_mean(words.front(), names));
+    }
+  } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::string word = unexpected_word(app);
+    const std::string name = word.substr(0, word.find('='));
+    what = word.starts_with("-")
+               ? fmt::format("there is no option {}{}", name, did_you_mean(name, options_of(*verb)))
+               : fmt::format("'{}' is not expected here", word);
+  }
+  return fmt::format("{}: {} ({} --help)", program, what, program);
+}
+
+ExitCode parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& outcome) {
+  try {
+    app.parse(argc, argv);
+    return outcome;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error);  // prints what was asked for
+      return ExitCode::kOk;
+    }
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    fmt::print(stderr, "{}\n", explain(app, error, words));
+    return ExitCode::kUsage;
+  }
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,110 @@
+// Who is let in at the rendezvous, and that everybody who came learns why nothing comes of it.
+#include "cli/bench/gathering.h"
+
+#include <thread>
+
+#include "catch.h"
+#include "cli/bench/bench_case.h"
+#include "cli/bench/rendezvous.h"
+
+using namespace dlcp::cli;
+
+namespace {
+
+// A port that nobody has: another process may take it, so several are tried.
+int free_port() {
+  static int next =
+      47101 + static_cast<int>(std::hash<std::thread::id>()(std::this_thread::get_id()) % 500);
+  for (;; ++next) {
+    try {
+      const Gathering trial({0, 2, "127.0.0.1", next, false, "test"}, "");
+      return next++;
+    } catch (const BenchError&) {
+    }
+  }
+}
+
+// How rank `rank` fares with `options` while rank 0 waits with "--seconds 1"; "" for well.
+std::string join(int rank, int size, int port, const std::string& options) {
+  try {
+    const int fd = join_ranks({rank, size, "127.0.0.1", port, false, "test"}, options, 5);
+    close(fd);
+    return "";
+  } catch (const BenchError& error) {
+    return error.what();
+  }
+}
+
+std::string lead(int size, int port, double seconds = 5) {
+  try {
+    for (const int fd :
+         gather_ranks({0, size, "127.0.0.1", port, false, "test"}, "--seconds 1", seconds)) {
+      if (fd >= 0) close(fd);
+    }
+    return "";
+  } catch (const BenchError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranks with the same options meet") {
+  const int port = free_port();
+  std::string outcome[2];
+  std::thread one([&] { outcome[0] = join(1, 3, port, "--seconds 1"); });
+  std::thread two([&] { outcome[1] = join(2, 3, port, "--seconds 1"); });
+  CHECK(lead(3, port) == "");
+  one.join();
+  two.join();
+  CHECK(outcome[0] == "");
+  CHECK(outcome[1] == "");
+}
+
+TEST_CASE("a rank with another option is refused, and every rank says the same reason") {
+  const int port = free_port();
+  const std::string reason =
+      "rank 1 has '--seconds 2', rank 0 has '--seconds 1'; start all ranks alike";
+  std::string outcome[2];
+  std::thread one([&] { outcome[0] = join(1, 3, port, "--seconds 2"); });
+  std::thread two([&] { outcome[1] = join(2, 3, port, "--seconds 1"); });
+  CHECK(lead(3, port) == reason);
+  one.join();
+  two.join();
+  CHECK(outcome[0] == "rank 1: rank 0 called it off: " + reason);
+  CHECK(outcome[1] == "rank 2: rank 0 called it off: " + reason);
+}
+
+TEST_CASE("ranks that do not come are named to those that came") {
+  const int port = free_port();
+  std::string outcome;
+  std::thread two([&] { outcome = join(2, 5, port, "--seconds 1"); });
+  CHECK_THAT(lead(5, port, 0.7),
+             Contains("ranks 1, 3-4 of 5 did not come to 127.0.0.1:" + std::to_string(port)));
+  two.join();
+  CHECK_THAT(outcome, Contains("ranks 1, 3-4 of 5 did not come"));
+}
+
+TEST_CASE("rank 0 refuses a host that does not exist, and a launcher's that is another") {
+  CHECK_THROWS_WITH(gather_ranks({0, 2, "no-such-host.invalid", 47099, false, "test"}, "", 1),
+                    Contains("cannot meet at 'no-such-host.invalid'"));
+  CHECK_THROWS_WITH(gather_ranks({0, 2, "192.0.2.1", 47099, true, "test"}, "", 1),
+                    Contains("are to meet at 192.0.2.1; give --rendezvous"));
+}
+
+TEST_CASE("missing ranks are printed as ranges") {
+  CHECK(rank_ranges({}) == "");
+  CHECK(rank_ranges({1}) == "1");
+  CHECK(rank_ranges({1, 2, 3, 5, 7, 8}) == "1-3, 5, 7-8");
+}
+
+TEST_CASE("hellos differ in version, size and options, not in rank") {
+  const World world{0, 2, "h", 1, false, "test"};
+  World other = world;
+  other.rank = 1;
+  CHECK(difference(hello_of(other, "--mode bw"), hello_of(world, "--mode bw")) == "");
+  other.size = 3;
+  CHECK_THAT(difference(hello_of(other, "--mode bw"), hello_of(world, "--mode bw")),
+             Contains("rank 1 has 'ranks 3', rank 0 has 'ranks 2'"));
+  CHECK_THAT(difference("1\nversion 9", hello_of(world, "")), Contains("version 9"));
+}
