@@ -18,6 +18,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.sent_at_ns);
   io(f.path);
   io(f.tos);
+  io(f.call_port);
 }
 
 template <class Io>
@@ -29,6 +30,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.path);
   io(f.tos_sent);
   io(f.tos_seen);
+  io(f.data_port);
 }
 
 template <class Echo>
@@ -65,8 +67,11 @@ void encode(const EchoReply& reply, Buffer& out) {
 
 std::optional<EchoRequest> decode_echo_request(std::span<const std::byte> datagram) {
   const auto request = read<EchoRequest>(datagram, FrameType::kEchoRequest);
-  const bool sound = request && request->reply_bytes >= kEchoFrameBytesMin &&
-                     request->reply_bytes <= request->frame_bytes;
+  if (!request) return std::nullopt;
+  const std::uint64_t answers = request->call_port != 0 ? 2 : 1;
+  const bool sound = request->reply_bytes >= kEchoFrameBytesMin &&
+                     answers * request->reply_bytes <= request->frame_bytes &&
+                     (request->call_port == 0 || request->call_port >= kEchoPortMin);
   return sound ? request : std::nullopt;
 }
 

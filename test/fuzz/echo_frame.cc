@@ -14,7 +14,9 @@ namespace {
 void decode_both(std::span<const std::byte> datagram) {
   Buffer encoded;
   if (const auto request = decode_echo_request(datagram)) {
-    require(request->reply_bytes <= datagram.size(), "no answer is longer than its request");
+    const std::size_t answers = request->call_port != 0 ? 2 : 1;
+    require(answers * request->reply_bytes <= datagram.size(),
+            "answers are no longer than their request");
     require(request->frame_bytes == datagram.size(), "a request states its length");
     require(request->path <= 255, "a path is an index of one byte");
     encode(*request, encoded);

@@ -51,7 +51,7 @@ TEST_CASE("an echo request comes out as it went in, at every size") {
 }
 
 TEST_CASE("an echo reply comes out as it went in") {
-  EchoReply reply{42, 8, 100, 3, 99, 17, 0x4a, 0x03};
+  EchoReply reply{42, 8, 100, 3, 99, 17, 0x4a, 0x03, 50001};
   Buffer frame;
   encode(reply, frame);
   REQUIRE(frame.size() == 100);
@@ -64,6 +64,7 @@ TEST_CASE("an echo reply comes out as it went in") {
   CHECK(decoded->path == 17);
   CHECK(decoded->tos_sent == 0x4a);
   CHECK(decoded->tos_seen == 0x03);
+  CHECK(decoded->data_port == 50001);
   CHECK_FALSE(decode_echo_request(frame));
 }
 
@@ -74,6 +75,22 @@ TEST_CASE("a request never gets a longer answer than itself") {
   encode(request_of(200, 201), frame);
   CHECK_FALSE(decode_echo_request(frame));
   encode(request_of(64, 63), frame);  // shorter than an answer can be
+  CHECK_FALSE(decode_echo_request(frame));
+}
+
+TEST_CASE("a call is made to a data port only, and paid for beforehand") {
+  Buffer frame;
+  EchoRequest request = request_of(200, 100);
+  request.call_port = 49152;
+  encode(request, frame);
+  REQUIRE(decode_echo_request(frame));
+  CHECK(decode_echo_request(frame)->call_port == 49152);
+  request.call_port = 49151;
+  encode(request, frame);
+  CHECK_FALSE(decode_echo_request(frame));
+  request = request_of(199, 100);
+  request.call_port = 49152;
+  encode(request, frame);
   CHECK_FALSE(decode_echo_request(frame));
 }
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/command_line/options.h"
+#include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/doctor/echo_responder.h"
 #include "cli/doctor/host_checks.h"
@@ -30,7 +32,7 @@ struct DoctorOptions {
   bool strict = false;
   bool listen = false;
   std::string peer;
-  std::uint16_t port = kEchoPort;
+  std::uint16_t port = 0;  // 0: where both meet by default
   double seconds = 0;
   PathProbeOptions probe;
 };
@@ -56,7 +58,8 @@ ExitCode conclude(const DoctorOptions& options, const Findings& findings) {
   const std::size_t failures = count(findings, Level::kFail);
   const std::size_t warnings = count(findings, Level::kWarn);
   if (!options.json) {
-    fmt::print("{} checks: {} failed, {} with a warning\n", findings.size(), failures, warnings);
+    fmt::print("{} check{}: {} failed, {} with a warning\n", findings.size(),
+               findings.size() == 1 ? "" : "s", failures, warnings);
   }
   if (failures > 0) return kExitFailures;
   return warnings > 0 && options.strict ? kExitWarnings : ExitCode::kOk;
@@ -74,21 +77,31 @@ ExitCode examine_host(const DoctorOptions& options) {
   if (options.json) {
     print_json(findings, {});
   } else {
-    fmt::print("{}", to_text(findings));
+    fmt::print("{}", to_text(findings, output_width()));
   }
   return conclude(options, findings);
 }
 
+std::vector<std::uint16_t> meeting_ports(std::uint16_t port) {
+  if (port != 0) return {port};
+  return {kMeetingPorts.begin(), kMeetingPorts.end()};
+}
+
 ExitCode examine_path(const DoctorOptions& options) {
-  const auto peer = resolve_peer(options.peer, options.port);
-  if (!peer) return fail(peer.error(), ExitCode::kUsage);
+  const auto peer = resolve_peer(options.peer);
+  if (!peer) {
+    Error error = peer.error();
+    error.what = "--peer: " + error.what;
+    return fail(error, ExitCode::kUsage);
+  }
+  const std::string name = datapath::to_string(peer.value().address);
   PathProbeOptions probe_options = options.probe;
   probe_options.peer = peer.value().address;
-  probe_options.family = peer.value().family;
+  probe_options.meeting_ports = meeting_ports(peer.value().port.value_or(options.port));
   auto probe = PathProbe::open(probe_options);
   if (!probe) return fail(probe.error(), kExitFailures);
   if (!options.json) {
-    fmt::print("probing {} on {} paths, {} probes each\n", peer.value().text, probe_options.paths,
+    fmt::print("probing {} on {} paths, {} probes each\n", name, probe_options.paths,
                probe_options.probes);
     std::fflush(stdout);
   }
@@ -97,26 +110,30 @@ ExitCode examine_path(const DoctorOptions& options) {
     const Findings findings = {
         {"path", Level::kFail, measurement.error().what, measurement.error().hint}};
     if (options.json) {
-      print_json(findings, {{"peer", peer.value().text}});
+      print_json(findings, {{"peer", name}});
     } else {
-      fmt::print("{}", to_text(findings));
+      fmt::print("{}", to_text(findings, output_width()));
     }
     return conclude(options, findings);
   }
   const Findings findings = judge(measurement.value());
   if (options.json) {
-    print_json(findings, {{"peer", peer.value().text}, {"path", to_json(measurement.value())}});
+    print_json(findings, {{"peer", name}, {"path", to_json(measurement.value())}});
   } else {
-    fmt::print("{}\n{}\n", to_text(findings), lane_table(measurement.value(), kRowsShown));
+    fmt::print("{}\n{}\n", to_text(findings, output_width()),
+               lane_table(measurement.value(), kRowsShown));
   }
   return conclude(options, findings);
 }
 
 ExitCode listen(const DoctorOptions& options) {
-  auto responder = EchoResponder::open(options.port);
+  const auto ports = meeting_ports(options.port);
+  auto responder = EchoResponder::open(ports);
   if (!responder) return fail(responder.error(), kExitFailures);
-  fmt::print("answering on UDP port {}; on the other host: dlcp doctor --peer HOST{}\n",
-             options.port, options.port == kEchoPort ? "" : fmt::format(":{}", options.port));
+  fmt::print(
+      "answering at UDP port {} and at random ones of 49152-65535; on the other host: dlcp doctor "
+      "--peer HOST{}\n",
+      fmt::join(ports, " and "), options.port == 0 ? "" : fmt::format(":{}", options.port));
   std::fflush(stdout);
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -126,6 +143,10 @@ ExitCode listen(const DoctorOptions& options) {
          std::chrono::duration<double>(Clock::now() - begin).count() < options.seconds) {
     const std::size_t now = responder->serve(200ms);
     answered += now;
+    for (const std::string& prober : responder->take_newcomers()) {
+      fmt::print("{} probes this host\n", prober);
+      std::fflush(stdout);
+    }
     if (now == 0 && answered > reported) {
       reported = answered;
       fmt::print("answered {} probes so far\n", answered);
@@ -147,18 +168,20 @@ void add_doctor(CLI::App& app, ExitCode& exit_code) {
       doctor->add_flag("--listen", options->listen, "Answer the probes of another host's --peer");
   auto* peer =
       doctor->add_option("--peer", options->peer,
-                         "HOST[:PORT] where `dlcp doctor --listen` runs: check MTU, marks, "
-                         "loss and delay on the way there and back");
-  doctor->add_option("--port", options->port, "UDP port of --listen and --peer")
-      ->capture_default_str();
-  doctor->add_option("--seconds", options->seconds, "With --listen: stop after so long (0: never)")
-      ->capture_default_str();
-  doctor->add_option("--paths", options->probe.paths, "With --peer: source ports to probe from")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  doctor->add_option("--probes", options->probe.probes, "With --peer: probes per path")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
+                         "HOST[:PORT] where `dlcp doctor --listen` runs: check the ports that "
+                         "data uses, MTU, marks, loss and delay, there and back");
+  add_count(*doctor, "--port", options->port, {1, 65535},
+            "UDP port where --listen and --peer meet, the same on both hosts (default: 48555 or "
+            "61555, whichever gets through)");
+  add_time(*doctor, "--seconds", options->seconds, {0, 1e9},
+           "With --listen: stop after so long (default 0: never)")
+      ->needs(listen_flag);
+  add_count(*doctor, "--paths", options->probe.paths, {1, 256},
+            "With --peer: source ports to probe from (default 16)")
+      ->needs(peer);
+  add_count(*doctor, "--probes", options->probe.probes, {1, 100000},
+            "With --peer: probes per path (default 100)")
+      ->needs(peer);
   peer->excludes(listen_flag);
   doctor->footer(
       "Exit codes: 0 fit (warnings allowed), 1 warnings with --strict, 2 usage, 3 at least one "
@@ -166,10 +189,10 @@ void add_doctor(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n  dlcp doctor                     this host\n"
       "  dlcp doctor --listen            on host B, then on host A:\n  dlcp doctor --peer B "
       "--json");
-  doctor->callback([options, &exit_code] {
-    exit_code = options->listen          ? listen(*options)
-                : !options->peer.empty() ? examine_path(*options)
-                                         : examine_host(*options);
+  doctor->callback([options, peer, &exit_code] {
+    exit_code = options->listen     ? listen(*options)
+                : peer->count() > 0 ? examine_path(*options)
+                                    : examine_host(*options);
     std::fflush(stdout);
   });
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line/terminal.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -27,11 +29,13 @@ std::size_t count(const Findings& findings, Level level) {
       findings.begin(), findings.end(), [&](const Finding& f) { return f.level == level; }));
 }
 
-std::string to_text(const Findings& findings) {
+std::string to_text(const Findings& findings, std::size_t width) {
+  constexpr std::size_t kColumn = 22;
   std::string text;
   for (const Finding& finding : findings) {
-    text += fmt::format("{:<5} {:<15} {}\n", name_of(finding.level), finding.check, finding.value);
-    if (!finding.fix.empty()) text += fmt::format("{:<21} fix: {}\n", "", finding.fix);
+    text += beside(fmt::format("{:<5} {}", name_of(finding.level), finding.check), finding.value,
+                   kColumn, width);
+    if (!finding.fix.empty()) text += beside("", "fix: " + finding.fix, kColumn, width);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 // Checks return findings and print nothing; the command prints them as text or JSON.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -26,8 +27,8 @@ using Findings = std::vector<Finding>;
 
 std::size_t count(const Findings& findings, Level level);
 
-// One line each, and a "fix:" line under those that have one.
-std::string to_text(const Findings& findings);
+// Level, check and value of each, wrapped at `width`, and "fix:" under those that have one.
+std::string to_text(const Findings& findings, std::size_t width);
 nlohmann::json to_json(const Findings& findings);
 
 }  // namespace dlcp::cli

@@ -1,13 +1,11 @@
 #include "cli/doctor/path_probe.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <random>
 #include <span>
 
@@ -15,7 +13,7 @@ namespace dlcp::cli {
 namespace {
 
 constexpr int kAttempts = 6;  // at 20% loss each way, one in 500 such series fails
-constexpr int kReachAttempts = 5;
+constexpr std::size_t kPortsCalled = 8;
 constexpr std::size_t kSmallestMtu = 576;
 constexpr std::size_t kLargestIpPacket = 65535;
 // Common MTUs, tried in rising order before the exact value is sought between two of them.
@@ -42,22 +40,58 @@ Duration median(std::vector<Duration>& values) {
 }  // namespace
 
 Result<PathProbe> PathProbe::open(const PathProbeOptions& options) {
-  PathProbe probe(options);
+  auto ports = PortCheck::open(options.peer, options.meeting_ports);
+  if (!ports) return ports.error();
+  PathProbe probe(options, std::move(ports).value());
   probe.session_ = random_session();
-  datapath::IpAddress any;
-  any.family = options.family;
-  for (std::size_t i = 0; i < options.paths; ++i) {
-    auto socket = MarkSocket::open(any, 0);
-    if (!socket) return socket.error();
-    if (auto connected = socket->connect(options.peer); !connected) return connected.error();
-    probe.sockets_.push_back(std::move(socket).value());
-  }
   return probe;
 }
 
+Status PathProbe::open_lanes() {
+  datapath::IpAddress any;
+  any.family = options_.peer.family;
+  for (std::size_t i = 0; i < options_.paths; ++i) {
+    const std::uint16_t to = ports_.data_port(static_cast<std::uint16_t>(i));
+    if (to == 0) {
+      return Error{ErrorCode::kRemote, "the listener stopped answering",
+                   "run the check again; if that happens time and again, packets are lost or "
+                   "`dlcp doctor --listen` there is of another version"};
+    }
+    auto socket = MarkSocket::open(any, 0);
+    if (!socket) return socket.error();
+    const auto address = datapath::socket_address(options_.peer, to);
+    if (auto connected = socket->connect(address); !connected) return connected.error();
+    sockets_.push_back(std::move(socket).value());
+    to_ports_.push_back(to);
+  }
+  return Unit{};
+}
+
+// Which of the listener's ports our packets get to, answered or not.
+PortsResult PathProbe::knock(bool& answers) {
+  PortsResult result;
+  answers = false;
+  for (std::size_t lane = 0; lane < sockets_.size(); ++lane) {
+    bool came = false;
+    for (int attempt = 0; attempt < kAttempts && !came; ++attempt)
+      came = ask_once(lane, 0, 0, 0).has_value();
+    answers = answers || came;
+    if (!came) came = ports_.seen(session_, static_cast<std::uint16_t>(lane)) > 0;
+    (came ? result.open : result.closed).push_back(to_ports_[lane]);
+  }
+  return result;
+}
+
 Result<PathMeasurement> PathProbe::measure() {
-  if (auto reached = reach(); !reached) return reached.error();
+  if (auto met = ports_.meet(); !met) return met.error();
+  patience_ = std::max(kPatienceMin, 4 * ports_.round_trip());
+  if (auto opened = open_lanes(); !opened) return opened.error();
   PathMeasurement result;
+  result.there = knock(result.answers);
+  auto called = ports_.calls(std::min<std::size_t>(options_.paths, kPortsCalled));
+  if (!called) return called.error();
+  result.back = std::move(called).value();
+  if (!result.answers) return result;
   result.route_mtu = std::min(sockets_.front().route_mtu(), kLargestIpPacket);
   if (result.route_mtu == 0) result.route_mtu = kUsualMtus.back();
   result.mtu_forward = largest(result.route_mtu, false);
@@ -68,23 +102,10 @@ Result<PathMeasurement> PathProbe::measure() {
   return result;
 }
 
-Status PathProbe::reach() {
-  for (int attempt = 0; attempt < kReachAttempts; ++attempt) {
-    const auto answer = ask(0, 0, 0);
-    if (!answer) continue;
-    patience_ = std::max(kPatienceMin, 4 * answer->rtt);
-    return Unit{};
-  }
-  return Error{
-      ErrorCode::kRemote,
-      last_error_ != 0 ? fmt::format("no answer: {}", std::strerror(last_error_)) : "no answer",
-      "run `dlcp doctor --listen` there, with the same --port, and let UDP to that port pass"};
-}
-
 int PathProbe::send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,
                     std::uint8_t tos) {
   const auto frame_bytes = [&](std::size_t packet) {
-    const std::size_t headers = header_bytes(options_.family);
+    const std::size_t headers = header_bytes(options_.peer.family);
     return static_cast<std::uint32_t>(std::max(packet, headers + wire::kEchoFrameBytesMin) -
                                       headers);
   };
@@ -187,6 +208,7 @@ std::vector<LaneResult> PathProbe::probe_lanes() {
   std::vector<pollfd> ready;
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
     lanes[i].port = sockets_[i].port();
+    lanes[i].to_port = to_ports_[i];
     ready.push_back({sockets_[i].descriptor(), POLLIN, 0});
   }
   session_ = random_session();  // the peer counts from zero, and late answers are strangers

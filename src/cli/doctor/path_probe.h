@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/doctor/mark_socket.h"
+#include "cli/doctor/port_check.h"
 #include "dlcp/traffic_class.h"
 #include "util/result.h"
 #include "wire/echo_frame.h"
@@ -16,11 +18,11 @@
 namespace dlcp::cli {
 
 struct PathProbeOptions {
-  datapath::SocketAddress peer;
-  datapath::IpFamily family = datapath::IpFamily::kV4;
-  std::size_t paths = 16;     // source ports, 1..256
-  std::size_t probes = 100;   // per path, for loss and delay
-  Duration interval = 500us;  // between probes of all paths together
+  datapath::IpAddress peer;
+  std::vector<std::uint16_t> meeting_ports;  // where the listener may be found
+  std::size_t paths = 16;                    // source ports, 1..256
+  std::size_t probes = 100;                  // per path, for loss and delay
+  Duration interval = 500us;                 // between probes of all paths together
 };
 
 struct MarkResult {
@@ -30,16 +32,21 @@ struct MarkResult {
   std::optional<std::uint8_t> back;     // as the answer arrived here
 };
 
-struct LaneResult {  // one source port
+struct LaneResult {  // one source port, to one of the listener's
   std::uint16_t port = 0;
   std::size_t sent = 0;
   std::size_t seen = 0;     // by the peer
   std::size_t replies = 0;  // that came back
   Duration rtt_median{};
   Duration rtt_max{};
+  std::uint16_t to_port = 0;
 };
 
+// All that follows the ports stays empty when there is no open port on the way there, or back.
 struct PathMeasurement {
+  PortsResult there;            // the listener's ports, when we begin
+  PortsResult back;             // ours, when the listener begins
+  bool answers = false;         // probes of data ports are answered
   std::size_t route_mtu = 0;    // of our side's route, IP header included
   std::size_t mtu_forward = 0;  // largest IP packet that got there
   std::size_t mtu_both = 0;     // largest that got there and back
@@ -61,9 +68,11 @@ class PathProbe {
     Duration rtt{};
   };
 
-  explicit PathProbe(const PathProbeOptions& options) : options_(options) {}
+  PathProbe(const PathProbeOptions& options, PortCheck ports)
+      : options_(options), ports_(std::move(ports)) {}
 
-  Status reach();
+  Status open_lanes();
+  PortsResult knock(bool& answers);
   bool passes(std::size_t packet_bytes, bool both_ways);
   std::size_t largest(std::size_t limit, bool both_ways);
   MarkResult probe_marks(const TrafficClassRow& row);
@@ -79,7 +88,9 @@ class PathProbe {
   std::optional<Answer> ask(std::size_t packet_bytes, std::size_t reply_bytes, std::uint8_t tos);
 
   PathProbeOptions options_;
-  std::vector<MarkSocket> sockets_;
+  PortCheck ports_;
+  std::vector<MarkSocket> sockets_;      // lanes
+  std::vector<std::uint16_t> to_ports_;  // of the lanes
   std::uint64_t session_ = 0;
   std::uint32_t sequence_ = 0;
   Duration patience_ = 300ms;  // for one answer; follows the measured round trip

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMtuNeeded = 1280;  // control frames fit into it
 constexpr double kLossToMend = 0.01;      // above this something is broken, not merely busy
 constexpr std::uint8_t kEcnBits = 3;
+constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
     "make every switch and router on the way trust and keep DSCP and ECN of these ports (no "
     "re-marking "
@@ -18,6 +19,46 @@ constexpr const char* kMarkFix =
 
 double ms(Duration d) {
   return static_cast<double>(d.count()) / 1e6;
+}
+
+// "50123" or "50123-60222 (3 ports)".
+std::string port_span(const std::vector<std::uint16_t>& ports) {
+  const auto [least, most] = std::ranges::minmax(ports);
+  return least == most ? fmt::format("{}", least)
+                       : fmt::format("{}-{} ({} ports)", least, most, ports.size());
+}
+
+// What does not get through one way; "" when all does.
+std::string closed_text(const PortsResult& ports, const char* way) {
+  if (ports.closed.empty()) return "";
+  if (ports.open.empty()) return fmt::format("UDP {} is closed {}", kDataPorts, way);
+  return fmt::format("of {} UDP ports tried {} {} are closed: {}",
+                     ports.open.size() + ports.closed.size(), way, ports.closed.size(),
+                     port_span(ports.closed));
+}
+
+Finding judge_ports(const PathMeasurement& m) {
+  Finding finding{"path_ports", Level::kOk, "", ""};
+  const std::string there = closed_text(m.there, "towards the peer");
+  const std::string back = closed_text(m.back, "from the peer to this host");
+  const bool unanswered = there.empty() && !m.answers;
+  if (there.empty() && back.empty() && !unanswered) {
+    finding.value = fmt::format("UDP {} is open both ways: {} ports tried there, {} back",
+                                kDataPorts, m.there.open.size(), m.back.open.size());
+    return finding;
+  }
+  finding.level = Level::kFail;
+  finding.value = unanswered ? fmt::format(
+                                   "probes get to UDP {} of the peer, but no answer does "
+                                   "to this host",
+                                   kDataPorts)
+                             : there;
+  if (!back.empty()) finding.value += finding.value.empty() ? back : "; " + back;
+  finding.fix = fmt::format(
+      "accept UDP {} from each host of the job to each other in every firewall between (nft add "
+      "rule inet filter input ip saddr SUBNET udp dport {} accept)",
+      kDataPorts, kDataPorts);
+  return finding;
 }
 
 Finding judge_mtu(const PathMeasurement& m) {
@@ -138,7 +179,9 @@ Finding judge_delay(const PathMeasurement& m) {
 }  // namespace
 
 Findings judge(const PathMeasurement& measurement) {
-  Findings findings = {judge_mtu(measurement)};
+  Findings findings = {judge_ports(measurement)};
+  if (measurement.lanes.empty()) return findings;
+  findings.push_back(judge_mtu(measurement));
   std::ranges::move(judge_marks(measurement), std::back_inserter(findings));
   findings.push_back(judge_loss(measurement));
   findings.push_back(judge_delay(measurement));
@@ -146,15 +189,16 @@ Findings judge(const PathMeasurement& measurement) {
 }
 
 std::string lane_table(const PathMeasurement& measurement, std::size_t rows) {
-  std::string text = fmt::format("{:>6} {:>6} {:>11} {:>10} {:>12} {:>10}\n", "port", "sent",
-                                 "lost there", "lost back", "rtt p50 ms", "max ms");
+  if (measurement.lanes.empty()) return "";
+  std::string text = fmt::format("{:>6} {:>6} {:>6} {:>11} {:>10} {:>12} {:>10}\n", "port", "to",
+                                 "sent", "lost there", "lost back", "rtt p50 ms", "max ms");
   const std::size_t shown = std::min(rows, measurement.lanes.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const LaneResult& lane = measurement.lanes[i];
     const std::size_t seen = std::max(lane.seen, lane.replies);
-    text +=
-        fmt::format("{:>6} {:>6} {:>11} {:>10} {:>12.3f} {:>10.3f}\n", lane.port, lane.sent,
-                    lane.sent - seen, seen - lane.replies, ms(lane.rtt_median), ms(lane.rtt_max));
+    text += fmt::format("{:>6} {:>6} {:>6} {:>11} {:>10} {:>12.3f} {:>10.3f}\n", lane.port,
+                        lane.to_port, lane.sent, lane.sent - seen, seen - lane.replies,
+                        ms(lane.rtt_median), ms(lane.rtt_max));
   }
   const std::size_t hidden = measurement.lanes.size() - shown;
   if (hidden > 0) text += fmt::format("       ({} better paths not shown)\n", hidden);
@@ -175,13 +219,19 @@ nlohmann::json to_json(const PathMeasurement& m) {
   nlohmann::json lanes = nlohmann::json::array();
   for (const LaneResult& lane : m.lanes) {
     lanes.push_back({{"port", lane.port},
+                     {"to_port", lane.to_port},
                      {"sent", lane.sent},
                      {"seen", lane.seen},
                      {"replies", lane.replies},
                      {"rtt_p50_ms", ms(lane.rtt_median)},
                      {"rtt_max_ms", ms(lane.rtt_max)}});
   }
-  return {{"interface_mtu", m.route_mtu},
+  const auto ports = [](const PortsResult& result) {
+    return nlohmann::json{{"open", result.open}, {"closed", result.closed}};
+  };
+  return {{"ports_there", ports(m.there)},
+          {"ports_back", ports(m.back)},
+          {"interface_mtu", m.route_mtu},
           {"mtu_there", m.mtu_forward},
           {"mtu_both_ways", m.mtu_both},
           {"marks", marks},

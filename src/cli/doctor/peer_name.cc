@@ -3,40 +3,16 @@
 #include <fmt/format.h>
 #include <netdb.h>
 
-#include <charconv>
-#include <cstring>
 #include <memory>
-#include <utility>
+
+#include "cli/command_line/host_port.h"
 
 namespace dlcp::cli {
-namespace {
 
-std::pair<std::string, std::string> split(const std::string& text) {
-  const auto last_colon = text.rfind(':');
-  if (!text.empty() && text.front() == '[') {
-    const auto end = text.find(']');
-    if (end == std::string::npos) return {text, ""};
-    const bool port_follows = end + 1 < text.size() && text[end + 1] == ':';
-    return {text.substr(1, end - 1), port_follows ? text.substr(end + 2) : ""};
-  }
-  const bool bare_ipv6 = last_colon != text.find(':');
-  if (last_colon == std::string::npos || bare_ipv6) return {text, ""};
-  return {text.substr(0, last_colon), text.substr(last_colon + 1)};
-}
-
-}  // namespace
-
-Result<Peer> resolve_peer(const std::string& text, std::uint16_t default_port) {
-  const auto [host, port_text] = split(text);
-  std::uint16_t port = default_port;
-  if (!port_text.empty()) {
-    const char* end = port_text.data() + port_text.size();
-    const auto parsed = std::from_chars(port_text.data(), end, port);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || port == 0) {
-      return Error{ErrorCode::kInvalidUsage, fmt::format("'{}' is no port", port_text),
-                   "1 to 65535, as in HOST:48555"};
-    }
-  }
+Result<Peer> resolve_peer(const std::string& text) {
+  const auto parts = split_host_port(text);
+  if (!parts) return parts.error();
+  const std::string& host = parts.value().host;
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
@@ -52,8 +28,12 @@ Result<Peer> resolve_peer(const std::string& text, std::uint16_t default_port) {
                              status != 0 ? ::gai_strerror(status) : "no IP address"),
                  "give an IP address or a name that resolves here"};
   }
-  return Peer{datapath::socket_address(*ip, port), ip->family,
-              fmt::format("{} port {}", datapath::to_string(*ip), port)};
+  if (ip->is_link_local() && ip->scope == 0) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("'{}' is a link-local address of any interface", host),
+                 fmt::format("say which: {}%eth0", host)};
+  }
+  return Peer{*ip, parts.value().port};
 }
 
 }  // namespace dlcp::cli

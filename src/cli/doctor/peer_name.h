@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "datapath/udp/ip_address.h"
@@ -10,12 +11,12 @@
 namespace dlcp::cli {
 
 struct Peer {
-  datapath::SocketAddress address;
-  datapath::IpFamily family = datapath::IpFamily::kV4;
-  std::string text;  // "10.0.0.2 port 48555"
+  datapath::IpAddress address;
+  std::optional<std::uint16_t> port;  // where one is written
 };
 
-// Asks the system's resolver for names. kInvalidUsage for what is neither name nor address.
-Result<Peer> resolve_peer(const std::string& text, std::uint16_t default_port);
+// Asks the system's resolver for names. kInvalidUsage for what is neither name nor address, and for
+// a link-local address without the interface.
+Result<Peer> resolve_peer(const std::string& text);
 
 }  // namespace dlcp::cli

@@ -5,6 +5,7 @@ test_doctor_network.py DLCP      exits with 77 (skipped) where namespaces are no
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -45,6 +46,46 @@ class DoctorNetwork(unittest.TestCase):
             code, report, bad = self.probe(peer)
             self.assertEqual((code, bad), (0, {}))
             self.assertEqual(report["path"]["mtu_both_ways"], 4200)
+
+    def firewall(self, host, *rules):
+        """Rules for what comes into the host, after those that always are; gone with its namespace."""
+        table = "\n".join(("table inet f {", "chain c {", "type filter hook input priority 0;", *rules, "}", "}"))
+        subprocess.run(["ip", "netns", "exec", f"{PREFIX}{host}", "nft", "-f", "-"], input=table, text=True, check=True)
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_the_range_that_data_uses_is_closed_there(self):
+        self.firewall(1, "udp dport 49152-65535 drop;")
+        code, report, bad = self.probe()
+        self.assertEqual((code, set(bad)), (3, {"path_ports"}))
+        self.assertEqual(bad["path_ports"]["value"], "UDP 49152-65535 is closed towards the peer")
+        self.assertEqual(report["path"]["ports_back"]["closed"], [])
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_nothing_but_the_range_is_open_and_that_is_enough(self):
+        for host in (0, 1):
+            self.firewall(host, "meta l4proto udp udp dport != 49152-65535 drop;", "meta l4proto tcp drop;")
+        code, report, bad = self.probe()
+        self.assertEqual((code, bad), (0, {}))
+        self.assertEqual(len(report["path"]["ports_there"]["open"]), 8)
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_a_host_that_lets_answers_in_and_no_calls_is_found_out(self):
+        self.firewall(0, "ct state established,related accept;", "meta l4proto udp drop;")
+        code, report, bad = self.probe()
+        self.assertEqual((code, set(bad)), (3, {"path_ports"}))
+        self.assertEqual(bad["path_ports"]["value"], "UDP 49152-65535 is closed from the peer to this host")
+        self.assertEqual(report["path"]["ports_there"]["closed"], [])
+        self.assertTrue(report["path"]["paths"])
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_a_part_of_the_range_is_named(self):
+        self.firewall(1, "udp dport 49152-57343 drop;")
+        code, report, bad = self.probe(paths=16)
+        closed = report["path"]["ports_there"]["closed"]
+        self.assertEqual(code, 3)
+        self.assertTrue(closed and max(closed) <= 57343)
+        self.assertGreater(min(report["path"]["ports_there"]["open"]), 57343)
+        self.assertIn(f"{min(closed)}-{max(closed)}", bad["path_ports"]["value"])
 
     def test_bleached_marks_are_found_and_the_direction_named(self):
         netns("set", PREFIX, "bleach=on", "only=p1")

@@ -15,6 +15,9 @@ namespace {
 
 PathMeasurement healthy() {
   PathMeasurement m;
+  m.answers = true;
+  m.there.open = {50000, 60000};
+  m.back.open = {51000, 61000};
   m.route_mtu = m.mtu_forward = m.mtu_both = 9000;
   for (const TrafficClassRow& row : kTrafficClasses) {
     m.marks.push_back({row.traffic_class, tos_of(row), tos_of(row), tos_of(row)});
@@ -40,7 +43,40 @@ Finding find(const Findings& findings, const std::string& check) {
 TEST_CASE("a healthy path has nothing to mend") {
   const Findings findings = judge(healthy());
   CHECK(count(findings, Level::kOk) == findings.size());
-  CHECK(findings.size() == 4);
+  CHECK(findings.size() == 5);
+}
+
+TEST_CASE("closed ports are named with the range and the direction") {
+  PathMeasurement closed;
+  closed.there.closed = {50000, 60000};
+  closed.back.open = {51000};
+  Findings findings = judge(closed);
+  CHECK(findings.size() == 1);  // nothing else can be said
+  CHECK(find(findings, "path_ports").level == Level::kFail);
+  CHECK(find(findings, "path_ports").value == "UDP 49152-65535 is closed towards the peer");
+  CHECK_THAT(find(findings, "path_ports").fix, Contains("udp dport 49152-65535 accept"));
+
+  PathMeasurement one_way = healthy();
+  one_way.back = {{}, {51000, 61000}};
+  CHECK(find(judge(one_way), "path_ports").value ==
+        "UDP 49152-65535 is closed from the peer to this host");
+
+  PathMeasurement unanswered = closed;
+  unanswered.there = {{50000}, {}};
+  CHECK_THAT(find(judge(unanswered), "path_ports").value, Contains("no answer does"));
+
+  PathMeasurement partly = healthy();
+  partly.there.closed = {49200, 50100, 50200};
+  CHECK_THAT(find(judge(partly), "path_ports").value,
+             Contains("of 5 UDP ports tried towards the peer 3 are closed: 49200-50200 (3 ports)"));
+}
+
+TEST_CASE("findings are wrapped beside their names") {
+  const Findings findings = {{"path_mtu", Level::kWarn, "a value of several words", "mend it"}};
+  CHECK(to_text(findings, 40) ==
+        "warn  path_mtu        a value of several\n"
+        "                      words\n"
+        "                      fix: mend it\n");
 }
 
 TEST_CASE("a path narrower than its interface is a warning, and says which way it is narrow") {
@@ -136,14 +172,20 @@ TEST_CASE("a kernel without merged receive is a warning") {
 }
 
 TEST_CASE("a peer is a host or address, with or without a port") {
-  CHECK(resolve_peer("127.0.0.1", 7).value().text == "127.0.0.1 port 7");
-  CHECK(resolve_peer("127.0.0.1:81", 7).value().text == "127.0.0.1 port 81");
-  CHECK(resolve_peer("::1", 7).value().text == "::1 port 7");
-  CHECK(resolve_peer("[::1]:81", 7).value().text == "::1 port 81");
-  CHECK(resolve_peer("[::1]", 7).value().text == "::1 port 7");
+  const auto text = [](const char* peer) {
+    const auto found = resolve_peer(peer);
+    return datapath::to_string(found.value().address) + " " +
+           std::to_string(found.value().port.value_or(0));
+  };
+  CHECK(text("127.0.0.1") == "127.0.0.1 0");
+  CHECK(text("127.0.0.1:81") == "127.0.0.1 81");
+  CHECK(text("::1") == "::1 0");
+  CHECK(text("[::1]:81") == "::1 81");
+  CHECK(text("[::1]") == "::1 0");
   for (const char* wrong :
-       {"127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", "127.0.0.1:81x", "[::1:81"}) {
+       {"", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", "127.0.0.1:81x", "[::1:81"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(resolve_peer(wrong, 7));
+    CHECK_FALSE(resolve_peer(wrong));
   }
+  CHECK_THAT(resolve_peer("fe80::1").error().message(), Contains("fe80::1%eth0"));
 }

@@ -32,7 +32,7 @@ class Listener {
  private:
   void run() {
     for (std::uint16_t port = 46001; port < 48000; port += 7) {
-      auto responder = EchoResponder::open(port);
+      auto responder = EchoResponder::open({&port, 1});
       if (!responder) continue;
       port_ = port;
       while (!stop_)
@@ -47,10 +47,9 @@ class Listener {
 };
 
 PathProbeOptions options_for(const char* host, std::uint16_t port) {
-  const auto peer = resolve_peer(host, port);
   PathProbeOptions options;
-  options.peer = peer.value().address;
-  options.family = peer.value().family;
+  options.peer = resolve_peer(host).value().address;
+  options.meeting_ports = {port};
   options.paths = 4;
   options.probes = 20;
   return options;
@@ -75,6 +74,13 @@ TEST_CASE("over loopback every size, mark and probe comes back, over IPv4 and IP
     const auto measured = probe->measure();
     REQUIRE(measured);
     const PathMeasurement& m = measured.value();
+    CHECK(m.answers);
+    CHECK(m.there.closed.empty());
+    CHECK(m.back.closed.empty());
+    CHECK(m.there.open.size() == 4);
+    CHECK(m.back.open.size() == 4);
+    for (const std::uint16_t port : m.there.open)
+      CHECK(port >= 49152);
     CHECK(m.route_mtu > 1500);
     CHECK(m.mtu_forward == m.route_mtu);
     CHECK(m.mtu_both == m.route_mtu);
@@ -85,6 +91,8 @@ TEST_CASE("over loopback every size, mark and probe comes back, over IPv4 and IP
     }
     REQUIRE(m.lanes.size() == 4);
     for (const LaneResult& lane : m.lanes) {
+      CHECK(lane.port >= 49152);
+      CHECK(lane.to_port >= 49152);
       CHECK(lane.sent == 20);
       CHECK(lane.seen == 20);
       CHECK(lane.replies == 20);
@@ -105,13 +113,14 @@ TEST_CASE("nobody there is one clear error") {
 }
 
 TEST_CASE("a responder forgets old probers, and answers nothing that is no request") {
-  auto opened = EchoResponder::open(46999);
+  const std::uint16_t port = 46999;
+  auto opened = EchoResponder::open({&port, 1});
   REQUIRE(opened);
   EchoResponder& responder = opened.value();
-  const auto peer = resolve_peer("127.0.0.1", 46999);
+  const auto ip = resolve_peer("127.0.0.1").value().address;
   auto socket = MarkSocket::open({}, 0);
   REQUIRE(socket);
-  REQUIRE(socket->connect(peer.value().address));
+  REQUIRE(socket->connect(datapath::socket_address(ip, port)));
 
   wire::Buffer frame;
   wire::EchoRequest request;
@@ -122,6 +131,7 @@ TEST_CASE("a responder forgets old probers, and answers nothing that is no reque
     (void)responder.serve(100ms);
   }
   CHECK(responder.sessions() == 64);
+  CHECK(responder.take_newcomers().front() == "127.0.0.1");
 
   std::vector<std::byte> buffer(2000);
   while (socket->receive(buffer, Duration{0})) {
