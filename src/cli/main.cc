@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   dlcp::cli::add_abi(app, exit_code);
   dlcp::cli::add_bench(app, exit_code);
   dlcp::cli::add_stats(app, exit_code);
+  dlcp::cli::add_top(app, exit_code);
   dlcp::cli::add_exact(app, exit_code);
   dlcp::cli::add_knobs(app, exit_code);
   dlcp::cli::add_counters(app, exit_code);

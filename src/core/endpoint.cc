@@ -250,8 +250,9 @@ std::vector<PathState> Endpoint::path_states() const {
   return states;
 }
 
-void Endpoint::forbid_loss() {
-  state_->config.licence_bytes_min = std::numeric_limits<std::size_t>::max();
+void Endpoint::forbid_loss(bool forbidden) {
+  state_->config.licence_bytes_min =
+      forbidden ? std::numeric_limits<std::size_t>::max() : state_->licence_bytes_min;
 }
 
 const Config& Endpoint::config() const {

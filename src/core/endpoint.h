@@ -67,8 +67,9 @@ class Endpoint {
   void close(Time now, ConnectionId connection);
   // As close(), but every connection of the context fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // From here on every message is exact, whatever its licence; for good.
-  void forbid_loss();
+  // From here on every message is exact, whatever its licence, or no longer: then those that are
+  // posted afterwards may lose again what theirs allows.
+  void forbid_loss(bool forbidden);
   // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
   bool has_unconfirmed_closes() const;
   bool has_resets_to_send() const;  // each is said a few times, as nobody confirms it

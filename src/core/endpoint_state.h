@@ -70,6 +70,8 @@ class Endpoint::State {
   static bool wants_room(Slot& slot);
 
   Config config;
+  // As configured: forbid_loss puts another in its place for a while.
+  const std::size_t licence_bytes_min = config.licence_bytes_min;
   const wire::EndpointAddress local;
   const Secrets secrets;
   Rng rng;  // for choices that may be known

@@ -35,9 +35,9 @@ Error failed(const std::string& what, std::string hint) {
   return {ErrorCode::kSystem, fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint)};
 }
 
-LivePage* map_page(int file) {
-  void* const mapped = mmap(nullptr, sizeof(LivePage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return mapped == MAP_FAILED ? nullptr : static_cast<LivePage*>(mapped);
+void* map(int file, std::size_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
 std::string own_command() {
@@ -85,18 +85,20 @@ Result<LiveFile> LiveFile::create(const std::string& version) {
   if (ftruncate(file.get(), sizeof(LivePage)) == 0 &&
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0 &&
       fcntl(file.get(), F_SETLK, &lock) == 0) {
-    page = map_page(file.get());
+    page = static_cast<LivePage*>(map(file.get(), sizeof(LivePage)));
   }
   if (page == nullptr) {
     return failed("cannot set up a page for dlcp stats", hint);
   }
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  page->version = version;
-  page->command = own_command();
-  page->started_at = now.tv_sec;
-  page->page_bytes = sizeof(LivePage);
-  std::atomic_ref(page->magic).store(LivePage::kMagic, std::memory_order_release);
+  LiveHead& head = page->head;
+  head.version = version;
+  head.command = own_command();
+  head.started_at = now.tv_sec;
+  head.page_bytes = sizeof(LivePage);
+  head.layout = LivePage::kLayout;
+  std::atomic_ref(head.magic).store(LiveHead::kMagic, std::memory_order_release);
   return LiveFile(std::move(file), page);
 }
 
@@ -109,12 +111,23 @@ LiveFile::~LiveFile() {
   }
 }
 
-LiveView::LiveView(LiveView&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
+LiveView::LiveView(LiveView&& other) noexcept
+    : head_(std::exchange(other.head_, nullptr)), bytes_(other.bytes_) {}
 
 LiveView::~LiveView() {
-  if (page_ != nullptr) {
-    munmap(page_, sizeof(LivePage));
+  if (head_ != nullptr) {
+    munmap(head_, bytes_);
   }
+}
+
+Result<const LivePage*> LiveView::page() const {
+  if (head_->layout != LivePage::kLayout || bytes_ < sizeof(LivePage)) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("it runs DLCP {}, which shows other things than this tool reads",
+                             head_->version.view()),
+                 "use the dlcp that came with its plugin; `dlcp exact` works across versions"};
+  }
+  return reinterpret_cast<const LivePage*>(head_);
 }
 
 std::vector<LivePlace> find_live_pages(const std::string& proc) {
@@ -129,7 +142,9 @@ std::vector<LivePlace> find_live_pages(const std::string& proc) {
     each_entry(folder, [&](const char* descriptor) {
       std::string path = folder + "/" + descriptor;
       if (is_live_page(path) && owner_of(path) == pid) {
-        places.push_back({pid, std::move(path)});
+        struct stat status {};
+        const bool known = stat(fmt::format("{}/{}", proc, process).c_str(), &status) == 0;
+        places.push_back({pid, std::move(path), known ? status.st_uid : 0});
       }
     });
   });
@@ -138,31 +153,25 @@ std::vector<LivePlace> find_live_pages(const std::string& proc) {
   return places;
 }
 
-Result<LiveView> open_live_page(const std::string& path, const std::string& version) {
+Result<LiveView> open_live_page(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat status {};
   if (!file.valid() || fstat(file.get(), &status) != 0) {
     return failed("cannot open " + path, "run as the user of the job, or as root");
   }
-  if (static_cast<std::size_t>(status.st_size) < sizeof(LivePage)) {
-    return Error{
-        ErrorCode::kInvalidUsage,
-        fmt::format("{} has {} bytes, expected {}", path, status.st_size, sizeof(LivePage)),
-        "the process runs another version of the plugin: use the dlcp that came with it"};
+  const Error no_page{ErrorCode::kInvalidUsage, path + " is no live page of DLCP", ""};
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < sizeof(LiveHead)) {
+    return no_page;
   }
-  LivePage* const page = map_page(file.get());
-  if (page == nullptr) {
+  const std::size_t mapped = std::min(bytes, sizeof(LivePage));
+  auto* const head = static_cast<LiveHead*>(map(file.get(), mapped));
+  if (head == nullptr) {
     return failed("cannot map " + path, "");
   }
-  LiveView view(page);
-  if (std::atomic_ref(page->magic).load(std::memory_order_acquire) != LivePage::kMagic) {
-    return Error{ErrorCode::kInvalidUsage, path + " is no live page of DLCP", ""};
-  }
-  if (page->page_bytes != sizeof(LivePage) || page->version.view() != version) {
-    return Error{
-        ErrorCode::kInvalidUsage,
-        fmt::format("{} is of DLCP {}, this tool is {}", path, page->version.view(), version),
-        "use the dlcp that came with its plugin"};
+  LiveView view(head, mapped);
+  if (std::atomic_ref(head->magic).load(std::memory_order_acquire) != LiveHead::kMagic) {
+    return no_page;
   }
   return view;
 }

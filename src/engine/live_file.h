@@ -39,25 +39,30 @@ class LiveView {
   LiveView& operator=(LiveView&&) = delete;
   ~LiveView();
 
-  const LivePage& page() const { return *page_; }
-  void ask_for_paths() { page_->paths_wanted.fetch_add(1); }
-  void make_exact() { page_->exact.store(1); }
+  LiveHead& head() const { return *head_; }
+  // The rest, where the process lays it out as we do; else what to do about it.
+  Result<const LivePage*> page() const;
+
+  void ask_for_paths() { head_->paths_wanted.fetch_add(1); }
+  void make_exact(bool exact) { head_->exact.store(exact ? 1 : 0); }
 
  private:
-  friend Result<LiveView> open_live_page(const std::string&, const std::string&);
-  explicit LiveView(LivePage* page) : page_(page) {}
+  friend Result<LiveView> open_live_page(const std::string&);
+  LiveView(LiveHead* head, std::size_t bytes) : head_(head), bytes_(bytes) {}
 
-  LivePage* page_ = nullptr;
+  LiveHead* head_ = nullptr;
+  std::size_t bytes_ = 0;  // mapped
 };
 
 struct LivePlace {
-  int pid = 0;       // as seen from here
-  std::string path;  // to open_live_page
+  int pid = 0;        // as seen from here
+  std::string path;   // to open_live_page
+  unsigned user = 0;  // its effective user
 };
 
 // Pages of living processes that we may look into, by process id. `proc`: where procfs is.
 std::vector<LivePlace> find_live_pages(const std::string& proc = "/proc");
-// Refuses a file that is no live page, or one of another version.
-Result<LiveView> open_live_page(const std::string& path, const std::string& version);
+// Refuses a file that is no live page.
+Result<LiveView> open_live_page(const std::string& path);
 
 }  // namespace dlcp::engine

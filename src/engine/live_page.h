@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/counters.h"
 #include "engine/live_slot.h"
@@ -52,25 +53,60 @@ struct LivePath {
   std::uint64_t delay_ns = 0;  // one way and back, smoothed; 0: not known
 };
 
-struct LivePage {
+// The beginning of the page, the same in all versions for ever: a host's tool and a container's
+// plugin differ during every upgrade, and `dlcp exact` has to work just then. What follows it may
+// change, and `layout` with it.
+struct LiveHead {
   static constexpr std::uint64_t kMagic = 0x31766c70636c64;  // "dlcplv1"
-  static constexpr std::size_t kDevicesMax = 16;
-  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; later ones are not shown
-  static constexpr std::size_t kPathsMax = 2048;        // per process; later ones are not shown
 
   std::uint64_t magic = 0;
-  std::uint64_t page_bytes = 0;  // with `version`, what a reader has to agree with
+  std::uint64_t page_bytes = 0;
   LiveText<32> version;
   LiveText<64> command;
   std::int64_t started_at = 0;  // seconds since 1970
 
   // From the reader.
-  std::atomic<std::uint32_t> exact;         // not 0: lose nothing from now on
+  std::atomic<std::uint32_t> exact;         // not 0: lose nothing while it is so
   std::atomic<std::uint32_t> paths_wanted;  // goes up by one for each time that paths are wanted
 
+  std::uint64_t layout = 0;  // LivePage::kLayout
+};
+static_assert(sizeof(LiveHead) == 136 && std::is_standard_layout_v<LiveHead>);
+static_assert(offsetof(LiveHead, exact) == 120 && offsetof(LiveHead, layout) == 128);
+
+struct LivePage {
+  static constexpr std::size_t kDevicesMax = 16;
+  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; later ones are not shown
+  static constexpr std::size_t kPathsMax = 2048;        // per process; later ones are not shown
+
+  // Names what follows the head. A change that moves nothing and renames no counter, but gives a
+  // field another meaning, raises the revision.
+  static constexpr std::uint64_t kRevision = 1;
+  static const std::uint64_t kLayout;
+
+  LiveHead head;
   std::array<LiveSlot<LiveDevice>, kDevicesMax> devices;
   std::array<LiveSlot<LiveCommunicator>, kCommunicatorsMax> communicators;
   std::array<LiveSlot<LivePath>, kPathsMax> paths;
 };
+
+// FNV-1a over the sizes of the rows and the counters' names.
+constexpr std::uint64_t live_layout() {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+  for (const std::uint64_t value :
+       {LivePage::kRevision, std::uint64_t{sizeof(LiveDevice)}, std::uint64_t{sizeof(LivePath)},
+        std::uint64_t{sizeof(LiveCommunicator)}, std::uint64_t{LivePage::kDevicesMax},
+        std::uint64_t{LivePage::kCommunicatorsMax}, std::uint64_t{LivePage::kPathsMax}}) {
+    mix(value);
+  }
+  for (const core::CounterRow& row : core::kCounterRows) {
+    for (const char* letter = row.name; *letter != '\0'; ++letter) {
+      mix(static_cast<std::uint64_t>(*letter));
+    }
+  }
+  return hash;
+}
+inline constexpr std::uint64_t LivePage::kLayout = live_layout();
 
 }  // namespace dlcp::engine

@@ -91,7 +91,7 @@ void Monitor::show(Time now, const core::Endpoint& endpoint, const datapath::Dat
   for (auto& [id, context] : contexts_) {
     show_context(id, context, endpoint);
   }
-  const std::uint32_t asked = rows_->page().paths_wanted.load(std::memory_order_relaxed);
+  const std::uint32_t asked = rows_->page().head.paths_wanted.load(std::memory_order_relaxed);
   if (std::exchange(paths_asked_, asked) != asked) {
     show_paths(endpoint, datapath);
   }

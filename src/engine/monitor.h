@@ -63,15 +63,17 @@ class Monitor {
   void completed(const Completion& completion);
   ContextSummary summary(core::ContextId context, const core::Endpoint& endpoint) const;
 
-  // True once, when a reader wants this process exact.
-  bool asked_for_exact() {
-    const bool asks = !exact_ && rows_ && rows_->page().exact.load(std::memory_order_relaxed) != 0;
-    exact_ = exact_ || asks;
-    return asks;
+  // What a reader wants now, once each time that it changes: exact, or as licensed.
+  std::optional<bool> exact_changed() {
+    const bool wanted =
+        rows_ != nullptr && rows_->page().head.exact.load(std::memory_order_relaxed) != 0;
+    if (wanted == exact_) return std::nullopt;
+    changed();
+    return exact_ = wanted;
   }
   // When show() is due; kNever while there is nothing new.
   Time due() const {
-    return changed_ || (rows_ && rows_->page().paths_wanted != paths_asked_) ? next_ : kNever;
+    return changed_ || (rows_ && rows_->page().head.paths_wanted != paths_asked_) ? next_ : kNever;
   }
   void show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath);
 

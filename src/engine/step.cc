@@ -178,9 +178,11 @@ void Engine::settle(Time now) {
 
 // To those who look from outside, who may also ask us to be exact.
 void Engine::report(Time now) {
-  if (monitor_->asked_for_exact()) {
-    endpoint_.forbid_loss();
-    to_log_.push_back({LogLevel::kWarn, "`dlcp exact` was run: nothing is lost from now on"});
+  if (const auto exact = monitor_->exact_changed()) {
+    endpoint_.forbid_loss(*exact);
+    to_log_.push_back({LogLevel::kWarn, *exact
+                                            ? "`dlcp exact` was run: nothing is lost from now on"
+                                            : "`dlcp exact --undo` was run: licences hold again"});
   }
   if (monitor_->due() <= now) {
     monitor_->show(now, endpoint_, *datapath_);

@@ -17,16 +17,30 @@ class DurationHistogram {
   void add(Duration duration) {
     const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count() / 1000, 0));
     ++counts_[std::min(Buckets::index(us), kBuckets - 1)];
+    sum_us_ += us;
   }
   void merge(const DurationHistogram& other) {
     for (std::size_t i = 0; i < kBuckets; ++i) {
       counts_[i] += other.counts_[i];
     }
+    sum_us_ += other.sum_us_;
   }
   std::uint64_t count() const {
     std::uint64_t sum = 0;
     for (const std::uint64_t count : counts_) {
       sum += count;
+    }
+    return sum;
+  }
+  // Of all durations, each rounded down to a microsecond.
+  Duration sum() const { return std::chrono::microseconds(static_cast<std::int64_t>(sum_us_)); }
+  // How many are shorter than 2^power microseconds; exact, as a bucket ends there. `power` up to
+  // kPowersMax, beyond which durations are not told apart.
+  static constexpr unsigned kPowersMax = 26;
+  std::uint64_t count_below_power(unsigned power) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < Buckets::index(std::uint64_t{1} << power); ++i) {
+      sum += counts_[i];
     }
     return sum;
   }
@@ -45,9 +59,10 @@ class DurationHistogram {
 
  private:
   using Buckets = LogBuckets<3>;
-  static constexpr std::size_t kBuckets = Buckets::count(26);
+  static constexpr std::size_t kBuckets = Buckets::count(kPowersMax);
 
   std::array<std::uint64_t, kBuckets> counts_{};
+  std::uint64_t sum_us_ = 0;
 };
 
 }  // namespace dlcp

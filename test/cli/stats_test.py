@@ -15,7 +15,8 @@ RANKS = 3
 
 
 def dlcp(*arguments):
-    return subprocess.run([DLCP, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([DLCP, *arguments], capture_output=True, text=True, timeout=60, check=False,
+                          stdin=subprocess.DEVNULL)
 
 
 class Job:
@@ -82,29 +83,53 @@ class StatsTest(unittest.TestCase):
             self.assertGreater(sum(int(packets) for _, _, packets in rows), 100)
             self.assertLessEqual(max(map(len, paths.stdout.splitlines())), 80)
 
-            metrics = dlcp("stats", "--prometheus", *job.options()).stdout
-            samples = [line for line in metrics.splitlines() if not line.startswith("#")]
-            self.assertGreater(len(samples), 100)
-            for line in samples:
-                self.assertRegex(line, r'^dlcp_[a-z0-9_]+\{([a-z]+="[^"]*",?)+\} [0-9.e+-]+$')
-            for name in {line.split("{")[0] for line in samples}:
-                self.assertEqual(metrics.count(f"# TYPE {name} "), 1)
+            top = dlcp("top", "--interval", "500ms", *job.options())
+            self.assertEqual(top.returncode, 0, top.stderr)
+            self.assertEqual(len(top.stdout.splitlines()), 2 + RANKS, top.stdout)
+            self.assertLessEqual(max(map(len, top.stdout.splitlines())), 80)
+            rates = json.loads(dlcp("top", "--json", "--interval", "500ms", *job.options()).stdout)
+            self.assertEqual({row["pid"] for row in rates}, set(job.pids))
+            self.assertTrue(all(row["sent_gbps"] > 0 and row["send_p99_s"] > 0 for row in rates), rates)
 
-            exact = dlcp("exact", "--pid", str(job.pids[0]))
-            self.assertEqual(exact.returncode, 0, exact.stderr)
+            self.made_exact(job)
+
+    def made_exact(self, job):
+        def state():
             time.sleep(0.5)
-            made = {p["pid"]: p["made_exact"] for p in job.seen()}
-            self.assertEqual([pid for pid, is_exact in made.items() if is_exact], [job.pids[0]])
-            self.assertIn("dlcp exact", dlcp("stats", "--pid", str(job.pids[0])).stdout)
+            return [p["pid"] for p in job.seen() if p["made_exact"]]
+
+        chosen = job.pids[0]
+        number = json.loads(dlcp("stats", "--json", "--pid", str(chosen)).stdout)["processes"][0]["communicators"][0]
+        listed = dlcp("exact", "--dry-run", "--communicator", number["communicator"][:12])
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertTrue(all(str(pid) in listed.stdout for pid in job.pids), listed.stdout)
+        self.assertIn("may lose", listed.stdout)
+        self.assertEqual(state(), [])
+        exact = dlcp("exact", "--pid", str(chosen))
+        self.assertEqual(exact.returncode, 0, exact.stderr)
+        self.assertIn(str(chosen), exact.stdout.splitlines()[1])  # the list comes first
+        self.assertIn("1 process loses nothing from now on", exact.stdout)
+        self.assertEqual(state(), [chosen])
+        self.assertIn("dlcp exact", dlcp("stats", "--pid", str(chosen)).stdout)
+        undone = json.loads(dlcp("exact", "--undo", "--json", "--pid", str(chosen)).stdout)
+        self.assertEqual((undone["changed"], undone["exact"], len(undone["processes"])), (True, False, 1))
+        self.assertEqual(state(), [])
+        unsaid = dlcp("exact")
+        self.assertEqual(unsaid.returncode, 2)
+        self.assertIn(str(chosen), unsaid.stdout)
+        self.assertIn("nothing was changed", unsaid.stderr)
+        unasked = dlcp("exact", "--all")  # stdin is no terminal
+        self.assertEqual(unasked.returncode, 2)
+        self.assertIn("--yes", unasked.stderr)
+        self.assertEqual(state(), [])
 
     def test_what_is_refused(self):
         none = dlcp("stats", "--pid", "1")
         self.assertEqual(none.returncode, 3)
         self.assertIn("process 1 does not use the plugin", none.stderr)
         self.assertEqual(none.stdout, "")
-        unsaid = dlcp("exact")
-        self.assertEqual(unsaid.returncode, 2)
-        self.assertIn("--all", unsaid.stderr)
+        self.assertEqual(dlcp("exact", "--user", "no-such-user-of-this-host", "--dry-run").returncode, 2)
+        self.assertEqual(dlcp("exact", "--all", "--pid", "1").returncode, 2)
         self.assertEqual(dlcp("stats", "--json", "--prometheus").returncode, 2)
 
 

@@ -193,7 +193,7 @@ TEST_CASE("who asks from outside makes licensed transfers exact at once") {
   auto out = random_bytes(200'000);
   std::vector<std::byte> in(out.size());
   Request* receiving = pair.post(*pair.b, *pair.receives, in, licence);
-  pair.rows->page().exact = 1;  // with the receive already posted
+  pair.rows->page().head.exact = 1;  // with the receive already posted
   Request* sending = pair.post(*pair.a, *pair.sends, out, licence);
   Request::Outcome outcome;
   CHECK(finish(pair, sending, outcome) == Request::State::kDone);

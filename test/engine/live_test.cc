@@ -1,4 +1,5 @@
 // The page by which a process shows itself, written by a real process and read by another.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -76,13 +77,13 @@ TEST_CASE("a process's page is found while it lives, and says what it wrote") {
   Shower shower([] { show_one("1.2.3"); });
   const auto places = pages_of(shower.pid());
   REQUIRE(places.size() == 1);
-  auto view = open_live_page(places[0].path, "1.2.3");
+  auto view = open_live_page(places[0].path);
   REQUIRE(view.ok());
-  const auto device = view.value().page().devices[3].read();
+  const auto device = view.value().page().value()->devices[3].read();
   REQUIRE(device.has_value());
   CHECK(device->name.view() == "eth7");
   CHECK(device->counters[0] == 42);
-  CHECK_FALSE(view.value().page().devices[2].read().has_value());
+  CHECK_FALSE(view.value().page().value()->devices[2].read().has_value());
   shower.end();
   CHECK(pages_of(shower.pid()).empty());
 }
@@ -109,16 +110,74 @@ TEST_CASE("a forked child that inherits the page is not taken for its owner") {
   kill(left, SIGKILL);
 }
 
-TEST_CASE("a page of another version, and a file that is no page, are refused by name") {
+TEST_CASE("a page of another version is read where its layout is ours") {
   Shower shower([] { show_one("9.9"); });
   const auto places = pages_of(shower.pid());
   REQUIRE(places.size() == 1);
-  const auto other = open_live_page(places[0].path, "1.2.3");
-  REQUIRE_FALSE(other.ok());
-  CHECK(other.error().message().find("DLCP 9.9") != std::string::npos);
-  CHECK(other.error().message().find("1.2.3") != std::string::npos);
-  const auto none = open_live_page("/proc/self/exe", "1.2.3");
-  CHECK_FALSE(none.ok());
+  CHECK(places[0].user == geteuid());
+  auto view = open_live_page(places[0].path);
+  REQUIRE(view.ok());
+  CHECK(view.value().head().version.view() == "9.9");
+  CHECK(view.value().page().ok());
+  CHECK_FALSE(open_live_page("/proc/self/exe").ok());
+}
+
+TEST_CASE("a page of another layout is not read, but its process can be made exact") {
+  Shower shower([] {
+    static LiveFile* const file = new LiveFile(LiveFile::create("9.9").value());
+    file->page().head.layout = LivePage::kLayout + 1;
+  });
+  const auto places = pages_of(shower.pid());
+  REQUIRE(places.size() == 1);
+  auto view = open_live_page(places[0].path);
+  REQUIRE(view.ok());
+  const auto page = view.value().page();
+  REQUIRE_FALSE(page.ok());
+  CHECK_THAT(page.error().message(), Contains("DLCP 9.9") && Contains("`dlcp exact` works"));
+  CHECK(view.value().head().exact == 0);
+  view.value().make_exact(true);
+  CHECK(open_live_page(places[0].path).value().head().exact == 1);
+}
+
+TEST_CASE("a page that is shorter than ours has a head all the same") {
+  Shower shower([] {
+    const int file = memfd_create("dlcp-live", 0);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    LiveHead head{};
+    head.magic = LiveHead::kMagic;
+    head.layout = LivePage::kLayout;
+    [[maybe_unused]] const ssize_t put = write(file, &head, sizeof head);
+    fcntl(file, F_SETLK, &lock);
+  });
+  const auto places = pages_of(shower.pid());
+  REQUIRE(places.size() == 1);
+  auto view = open_live_page(places[0].path);
+  REQUIRE(view.ok());
+  CHECK_FALSE(view.value().page().ok());
+  view.value().make_exact(true);
+  CHECK(view.value().head().exact == 1);
+}
+
+TEST_CASE("the word of `dlcp exact` lies where it has always lain") {
+  CHECK(LiveHead::kMagic == 0x31766c70636c64);
+  CHECK(offsetof(LiveHead, exact) == 120);
+  CHECK(offsetof(LivePage, head) == 0);
+}
+
+TEST_CASE("a monitor tells each change of mind of a reader once") {
+  auto file = LiveFile::create("1");
+  REQUIRE(file.ok());
+  auto rows = std::make_shared<LiveRows>(std::move(file).value());
+  Monitor monitor(rows, "lo", "udp");
+  CHECK_FALSE(monitor.exact_changed().has_value());
+  rows->page().head.exact = 1;
+  CHECK(monitor.exact_changed() == true);
+  CHECK_FALSE(monitor.exact_changed().has_value());
+  rows->page().head.exact = 0;
+  CHECK(monitor.exact_changed() == false);
+  CHECK_FALSE(monitor.exact_changed().has_value());
 }
 
 TEST_CASE("a reader never sees half of two rows") {

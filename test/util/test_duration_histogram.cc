@@ -36,3 +36,19 @@ TEST_CASE("what is longer than the last bucket lies in it") {
   CHECK(histogram.count() == 1);
   CHECK(histogram.percentile(1) > 60s);
 }
+
+TEST_CASE("sums and counts below powers of two are exact") {
+  DurationHistogram histogram;
+  for (const int us : {0, 1, 2, 1023, 1024, 1025, 5'000'000}) {
+    histogram.add(std::chrono::microseconds(us));
+  }
+  CHECK(histogram.sum() == std::chrono::microseconds(5'003'075));
+  CHECK(histogram.count_below_power(0) == 1);
+  CHECK(histogram.count_below_power(1) == 2);
+  CHECK(histogram.count_below_power(10) == 4);
+  CHECK(histogram.count_below_power(11) == 6);
+  CHECK(histogram.count_below_power(26) == histogram.count());
+  DurationHistogram twice = histogram;
+  twice.merge(histogram);
+  CHECK(twice.sum() == 2 * histogram.sum());
+}

@@ -6,14 +6,6 @@
 namespace dlcp::cli {
 namespace {
 
-// What another process wrote goes to a terminal.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  return out;
-}
-
 template <class Text>
 void clean(Text& text) {
   text = printable(text.view());
@@ -21,12 +13,20 @@ void clean(Text& text) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return out;
+}
+
 ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
   ProcessSnapshot process;
   process.pid = pid;
-  process.command = printable(page.command.view());
-  process.started_at = page.started_at;
-  process.made_exact = page.exact.load() != 0;
+  process.command = printable(page.head.command.view());
+  process.version = printable(page.head.version.view());
+  process.started_at = page.head.started_at;
+  process.made_exact = page.head.exact.load() != 0;
   for (const auto& slot : page.devices) {
     auto row = slot.read().value_or(engine::LiveDevice{});
     clean(row.name);

@@ -3,15 +3,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "engine/live_file.h"
+#include "cli/stats/launch.h"
+#include "engine/live_page.h"
 
 namespace dlcp::cli {
 
 struct ProcessSnapshot {
   int pid = 0;
   std::string command;
+  std::string version;  // of its plugin
+  std::string user;
+  Launch launch;
   std::int64_t started_at = 0;  // seconds since 1970
   bool made_exact = false;      // by `dlcp exact`
 
@@ -29,11 +34,15 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page);
 std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
                        core::Counter counter);
 
+// With ? for what a terminal might take for a command: other processes wrote it.
+std::string printable(std::string_view text);
+
 // Tables of at most 80 columns.
 std::string to_table(const std::vector<ProcessSnapshot>& processes);
 std::string to_path_table(const std::vector<ProcessSnapshot>& processes);
 std::string to_json(const std::vector<ProcessSnapshot>& processes);
-// Prometheus' text exposition format 0.0.4.
-std::string to_prometheus(const std::vector<ProcessSnapshot>& processes);
+// Prometheus' text exposition format 0.0.4; `host` becomes a label. Some of it is there without any
+// process.
+std::string to_prometheus(const std::vector<ProcessSnapshot>& processes, const std::string& host);
 
 }  // namespace dlcp::cli

@@ -1,108 +1,73 @@
-// `dlcp stats` and `dlcp exact`: looking into running processes, and the one thing that can be
-// asked of them.
+// `dlcp stats`: what running processes do, once.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/stats/snapshot.h"
+#include "cli/stats/pages.h"
+#include "cli/stats/textfile.h"
 
 namespace dlcp::cli {
 namespace {
 
-struct Wanted {
-  std::vector<int> pids;  // empty: all
-  bool all = false;
-
-  bool has(int pid) const {
-    return pids.empty() || std::find(pids.begin(), pids.end(), pid) != pids.end();
-  }
-};
-
-struct Opened {
-  int pid = 0;
-  engine::LiveView view;
-};
-
-// Says on stderr which pages cannot be read.
-std::vector<Opened> open_pages(const Wanted& wanted, bool& refused) {
-  std::vector<Opened> opened;
-  for (const engine::LivePlace& place : engine::find_live_pages()) {
-    if (!wanted.has(place.pid)) continue;
-    auto view = engine::open_live_page(place.path, DLCP_VERSION);
-    if (!view) {
-      fmt::print(stderr, "dlcp: process {}: {}\n", place.pid, view.error().message());
-      refused = true;
-      continue;
-    }
-    opened.push_back({place.pid, std::move(view).value()});
-  }
-  for (const int pid : wanted.pids) {
-    const auto is_it = [pid](const Opened& page) { return page.pid == pid; };
-    if (std::none_of(opened.begin(), opened.end(), is_it) && !refused) {
-      fmt::print(stderr, "dlcp: process {} does not use the plugin, or is another user's\n", pid);
-      refused = true;
-    }
-  }
-  return opened;
-}
-
-ExitCode nothing_found() {
-  fmt::print(stderr,
-             "dlcp: no running process uses the plugin, or only those of other users do (try as "
-             "root)\n");
-  return ExitCode::kTransport;
-}
-
-void pause_ms(long ms) {
-  const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
-  nanosleep(&pause, nullptr);
-}
-
 struct StatsOptions {
-  Wanted wanted;
+  Selection selection;
   bool paths = false;
   bool json = false;
   bool prometheus = false;
+  std::string textfile;
 };
 
-ExitCode stats(const StatsOptions& options) {
-  bool refused = false;
-  std::vector<Opened> opened = open_pages(options.wanted, refused);
-  if (opened.empty()) return refused ? ExitCode::kTransport : nothing_found();
-  if (options.paths) {
-    for (Opened& page : opened)
-      page.view.ask_for_paths();
-    pause_ms(500);  // processes write a few times a second
-  }
-  std::vector<ProcessSnapshot> processes;
-  for (const Opened& page : opened)
-    processes.push_back(read_snapshot(page.pid, page.view.page()));
-  const auto text = options.json         ? to_json(processes)
-                    : options.prometheus ? to_prometheus(processes)
-                    : options.paths      ? to_path_table(processes)
-                                         : to_table(processes);
-  fmt::print("{}", text);
-  return refused ? ExitCode::kTransport : ExitCode::kOk;
+ExitCode fail(const Error& error, ExitCode code) {
+  fmt::print(stderr, "dlcp stats: {}\n", error.message());
+  return code;
 }
 
-ExitCode make_exact(const Wanted& wanted) {
-  if (!wanted.all && wanted.pids.empty()) {
-    fmt::print(stderr, "dlcp exact: name processes with --pid, or all with --all\n");
-    return ExitCode::kUsage;
+void wait_for_paths(std::vector<Page>& pages) {
+  for (Page& page : pages)
+    page.view.ask_for_paths();
+  const timespec pause{0, 500'000'000};  // processes write a few times a second
+  nanosleep(&pause, nullptr);
+}
+
+ExitCode stats(const StatsOptions& options) {
+  auto pages = open_pages(options.selection);
+  if (!pages) return fail(pages.error(), ExitCode::kUsage);
+  std::vector<std::string> problems = pages->problems;
+  if (options.paths) wait_for_paths(pages->found);
+  std::vector<ProcessSnapshot> processes;
+  for (const Page& page : pages->found) {
+    auto snapshot = page.read();
+    if (snapshot)
+      processes.push_back(std::move(snapshot).value());
+    else
+      problems.push_back(fmt::format("process {}: {}", page.pid(), snapshot.error().message()));
   }
-  bool refused = false;
-  std::vector<Opened> opened = open_pages(wanted, refused);
-  if (opened.empty()) return refused ? ExitCode::kTransport : nothing_found();
-  for (Opened& page : opened) {
-    page.view.make_exact();
-    fmt::print("{} {} loses nothing from now on\n", page.pid, page.view.page().command.view());
+  for (const std::string& problem : problems)
+    fmt::print(stderr, "dlcp stats: {}\n", problem);
+  // Metrics go on while no job runs, so that nobody takes a pause for an outage.
+  if (options.prometheus || !options.textfile.empty()) {
+    const std::string text = to_prometheus(processes, host_name());
+    if (options.textfile.empty()) {
+      fmt::print("{}", text);
+    } else if (const auto written = write_textfile(options.textfile, text); !written) {
+      return fail(written.error(), ExitCode::kUsage);
+    }
+    return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
   }
-  return refused ? ExitCode::kTransport : ExitCode::kOk;
+  if (processes.empty() && problems.empty()) {
+    return fail({ErrorCode::kSystem, "no running process uses the plugin",
+                 "those of other users are seen by root only"},
+                ExitCode::kTransport);
+  }
+  if (processes.empty()) return ExitCode::kTransport;
+  fmt::print("{}", options.json    ? to_json(processes)
+                   : options.paths ? to_path_table(processes)
+                                   : to_table(processes));
+  return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
 }
 
 }  // namespace
@@ -110,28 +75,26 @@ ExitCode make_exact(const Wanted& wanted) {
 void add_stats(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand(
       "stats",
-      "What running processes of this host do through the plugin: per communicator, bytes, losses\n"
-      "within the budget, retransmissions, message times, and why it is exact.\n"
-      "Exit: 0; 3 when no process was found or one could not be read.");
+      "What running processes of this host do through the plugin: per communicator, bytes, losses "
+      "within the budget, retransmissions, message times, and why it is exact.");
   const auto options = std::make_shared<StatsOptions>();
-  command->add_option("--pid", options->wanted.pids, "These processes only");
+  command->add_option("--pid", options->selection.pids, "These processes only");
+  command->add_option("--user", options->selection.user, "This user's processes only");
   command->add_flag("--paths", options->paths,
                     "Loss and delay of every path, with its ports (takes half a second)");
   auto* json = command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--prometheus", options->prometheus, "As Prometheus text")->excludes(json);
+  auto* prometheus =
+      command->add_flag("--prometheus", options->prometheus, "As Prometheus text")->excludes(json);
+  command
+      ->add_option("--textfile", options->textfile,
+                   "Writes the Prometheus text to this file, whole or not at all, for the node "
+                   "exporter's textfile collector")
+      ->excludes(json)
+      ->excludes(prometheus);
+  command->footer(
+      "Exit: 0; 2 usage; 3 when no process was found or one could not be read. With --prometheus "
+      "and --textfile it is no error that there is none.");
   command->callback([&exit_code, options] { exit_code = stats(*options); });
-}
-
-void add_exact(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "exact",
-      "Makes running jobs exact at once, until they end: their processes on this host accept no\n"
-      "loss any more, whatever was licensed. Peers need not agree.\n"
-      "Exit: 0; 3 when no process was found or one could not be reached.");
-  const auto wanted = std::make_shared<Wanted>();
-  auto* all = command->add_flag("--all", wanted->all, "Every process of this host that is ours");
-  command->add_option("--pid", wanted->pids, "These processes only")->excludes(all);
-  command->callback([&exit_code, wanted] { exit_code = make_exact(*wanted); });
 }
 
 }  // namespace dlcp::cli

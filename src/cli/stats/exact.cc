@@ -1,0 +1,164 @@
+// `dlcp exact`: the one thing that can be asked of running processes. It says whom it will ask
+// before it does.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command_line/document.h"
+#include "cli/command_line/terminal.h"
+#include "cli/commands.h"
+#include "cli/stats/pages.h"
+
+namespace dlcp::cli {
+namespace {
+
+struct ExactOptions {
+  Selection selection;
+  bool all = false;
+  bool yes = false;
+  bool dry_run = false;
+  bool undo = false;
+  bool json = false;
+
+  bool selects() const {
+    return all || !selection.pids.empty() || !selection.user.empty() ||
+           !selection.communicator.empty();
+  }
+};
+
+std::string may_lose(const Page& page) {
+  if (page.view.head().exact.load() != 0) return "nothing: made exact";
+  const auto snapshot = page.read();
+  if (!snapshot) return "not known: it runs another version";
+  std::uint32_t most = 0;
+  for (const auto& row : snapshot.value().communicators)
+    most = std::max(most, row.budget_ppm);
+  return most == 0 ? "nothing" : fmt::format("{:g}% of sums", most / 1e4);
+}
+
+std::string communicators(const Page& page) {
+  const auto snapshot = page.read();
+  std::vector<std::string> names;
+  if (snapshot) {
+    for (const auto& row : snapshot.value().communicators) {
+      std::string name = fmt::format("{:016x}", row.communicator);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+Document list(const std::vector<Page>& pages) {
+  Document document{{"pid", "user", "command", "may lose", "communicators"}, {}};
+  for (const Page& page : pages)
+    document.rows.push_back({std::to_string(page.pid()), user_name(page.place.user),
+                             printable(page.view.head().command.view()), may_lose(page),
+                             communicators(page)});
+  return document;
+}
+
+ExitCode refuse(const std::string& what) {
+  fmt::print(stderr, "dlcp exact: {}\n", what);
+  return ExitCode::kUsage;
+}
+
+bool agrees(std::size_t count) {
+  fmt::print("{} process{}: go on? [y/N] ", count, count == 1 ? "" : "es");
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+// Nothing when the change may be made.
+std::optional<ExitCode> confirm(const ExactOptions& options, std::size_t count) {
+  if (options.dry_run) return ExitCode::kOk;
+  if (!options.selects())
+    return refuse(
+        "nothing was changed; name processes with --pid, --user or --communicator, or --all");
+  if (!options.all || options.yes) return std::nullopt;
+  if (isatty(STDIN_FILENO) == 0)
+    return refuse("nothing was changed; --all needs --yes where nobody can be asked");
+  if (!agrees(count)) return refuse("nothing was changed");
+  return std::nullopt;
+}
+
+void print_list(const ExactOptions& options, const std::vector<Page>& pages, bool changed) {
+  const Document document = list(pages);
+  if (!options.json) {
+    fmt::print("{}", document.to_text(output_width()));
+    return;
+  }
+  const nlohmann::ordered_json json = {{"changed", changed},
+                                       {"exact", changed ? !options.undo : false},
+                                       {"processes", document.to_json()}};
+  fmt::print("{}\n", json.dump(2));
+}
+
+ExitCode exact(const ExactOptions& options) {
+  auto pages = open_pages(options.selection);
+  if (!pages) return refuse(pages.error().message());
+  for (const std::string& problem : pages->problems)
+    fmt::print(stderr, "dlcp exact: {}\n", problem);
+  const bool complete = pages->problems.empty();
+  if (pages->found.empty()) {
+    if (complete)
+      fmt::print(stderr,
+                 "dlcp exact: no such process uses the plugin; those of other users are "
+                 "seen by root only\n");
+    return options.selects() || options.dry_run ? ExitCode::kTransport
+                                                : refuse("name processes, or --all");
+  }
+  if (!options.json) print_list(options, pages->found, false);
+  if (const auto end = confirm(options, pages->found.size())) {
+    if (options.json) print_list(options, pages->found, false);
+    return *end == ExitCode::kOk && !complete ? ExitCode::kTransport : *end;
+  }
+  for (Page& page : pages->found)
+    page.view.make_exact(!options.undo);
+  if (options.json) {
+    print_list(options, pages->found, true);
+  } else {
+    const bool one = pages->found.size() == 1;
+    fmt::print("{} process{} {}\n", pages->found.size(), one ? "" : "es",
+               options.undo ? "may lose again what was licensed"
+               : one        ? "loses nothing from now on"
+                            : "lose nothing from now on");
+  }
+  return complete ? ExitCode::kOk : ExitCode::kTransport;
+}
+
+}  // namespace
+
+void add_exact(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "exact",
+      "Makes running jobs exact at once: the chosen processes of this host accept no loss any "
+      "more, whatever was licensed. Peers need not agree. Lists them first; without a choice it "
+      "only lists. Works with plugins of any version.");
+  const auto options = std::make_shared<ExactOptions>();
+  auto* all = command->add_flag("--all", options->all,
+                                "Every process of this host that we may reach; asks first");
+  command->add_option("--pid", options->selection.pids, "These processes")->excludes(all);
+  command->add_option("--user", options->selection.user, "This user's processes")->excludes(all);
+  command
+      ->add_option("--communicator", options->selection.communicator,
+                   "Processes that have this communicator; the beginning of its number is enough")
+      ->excludes(all);
+  command->add_flag("--yes", options->yes, "Do not ask");
+  command->add_flag("--dry-run", options->dry_run, "List whom it would be, and change nothing");
+  command->add_flag("--undo", options->undo, "What was licensed may be lost again");
+  command->add_flag("--json", options->json, "The list as JSON");
+  command->footer(
+      "Exit: 0; 2 usage, or nobody chosen; 3 when no process was found or one could not be "
+      "reached.");
+  command->callback([&exit_code, options] { exit_code = exact(*options); });
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""What `dlcp` says to a wrong command line, how wide its help is, and that every verb has JSON.
+
+command_line_test.py DLCP"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+DLCP = "dlcp"
+VERBS = ("doctor", "abi", "bench", "stats", "exact", "top", "knobs", "counters", "traffic-class")
+
+
+def dlcp(*arguments, **environment):
+    done = subprocess.run([DLCP, *arguments], capture_output=True, text=True, timeout=60, check=False,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+    return done.returncode, done.stdout, done.stderr
+
+
+class CommandLine(unittest.TestCase):
+    def test_a_wrong_word_is_named_with_what_was_meant(self):
+        for arguments, said in (
+                (["docter"], "dlcp: there is no verb 'docter'; did you mean doctor? (dlcp --help)"),
+                ([], "dlcp: give a verb (dlcp --help)"),
+                (["doctor", "--per", "B"],
+                 "dlcp doctor: there is no option --per; did you mean --peer? (dlcp doctor --help)"),
+                (["stats", "--jsn"], "dlcp stats: there is no option --jsn; did you mean --json? (dlcp stats --help)"),
+                (["doctor", "--strict", "B"], "dlcp doctor: 'B' is not expected here (dlcp doctor --help)")):
+            code, out, error = dlcp(*arguments)
+            self.assertEqual((code, out, error.strip()), (2, "", said))
+
+    def test_a_wrong_value_is_named_with_what_to_give(self):
+        for arguments, words in (
+                (["doctor", "--listen", "--port", "70000"], ("--port", "'70000'", "1..65535")),
+                (["doctor", "--listen", "--port", "0"], ("--port", "'0'", "1..65535")),
+                (["doctor", "--listen", "--seconds", "-1"], ("--seconds", "'-1'")),
+                (["doctor", "--listen", "--seconds", "nan"], ("--seconds", "'nan'")),
+                (["doctor", "--peer", ""], ("--peer", "names no host")),
+                (["doctor", "--seconds", "3"], ("--seconds", "--listen")),
+                (["doctor", "--paths", "3"], ("--paths", "--peer")),
+                (["doctor", "--peer", "no-such-host.invalid"], ("no-such-host.invalid", "resolves")),
+                (["bench", "--ranks", "100000"], ("--ranks 100000", "at most 512")),
+                (["bench", "--seconds", "nan"], ("--seconds", "'nan'")),
+                (["bench", "--size", "4KX"], ("--size", "'4KX'", "1MiB")),
+                (["traffic-class", "--budget", "0.01", "--type", "fp64"], ("--type", "'fp64'", "fp32")),
+                (["traffic-class", "--budget", "nan"], ("--budget", "'nan'", "1%")),
+                (["traffic-class", "--budget", "1e-9"], ("--budget", "'1e-9'", "1e-06..0.25")),
+                (["traffic-class"], ("--budget or --decode",)),
+                (["knobs", "nothing-of-it"], ("'nothing-of-it'", "dlcp knobs"))):
+            code, out, error = dlcp(*arguments)
+            self.assertEqual((code, out, len(error.splitlines())), (2, "", 1), (arguments, out, error))
+            self.assertTrue(error.startswith(f"dlcp {arguments[0]}: "), error)
+            for word in words:
+                self.assertIn(word, error)
+
+    def test_the_same_budget_in_any_form_is_the_same_class(self):
+        self.assertEqual(dlcp("traffic-class", "--budget", "1%"), (0, "1140860688\n", ""))
+        self.assertEqual(dlcp("traffic-class", "--budget", "0.01"), (0, "1140860688\n", ""))
+        code, out, _ = dlcp("traffic-class", "--decode", "1140860688", "--json")
+        self.assertEqual((code, json.loads(out)["budget"]), (0, 0.01))
+        self.assertEqual(dlcp("traffic-class", "--decode", "7")[0], 1)
+
+    def test_a_wrong_setting_is_a_usage_error_said_once(self):
+        code, out, error = dlcp("bench", "--seconds", "0.1", DLCP_PATHS="0")
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(error.count("DLCP_PATHS = '0'"), 1)
+
+    def test_no_line_is_wider_than_a_terminal(self):
+        for arguments in [["--help"], ["knobs"], ["counters"], ["abi"], ["doctor"], *([v, "--help"] for v in VERBS)]:
+            out = dlcp(*arguments)[1]
+            for line in out.splitlines():  # a path keeps its line, however long
+                self.assertTrue(len(line) <= 80 or len(line.split()) == 1, (arguments, line))
+
+    def test_help_is_no_error(self):
+        for verb in VERBS:
+            code, out, error = dlcp(verb, "--help")
+            self.assertEqual((code, error), (0, ""))
+            self.assertIn("--json", out)
+
+    def test_tables_are_json_and_markdown_too(self):
+        for verb, name in (("knobs", "DLCP_PATHS"), ("counters", "peer_timeouts"), ("abi", "2.19")):
+            self.assertIn(name, {next(iter(row.values())) for row in json.loads(dlcp(verb, "--json")[1])})
+            self.assertIn(name, dlcp(verb)[1])
+            self.assertTrue(dlcp(verb, "--markdown")[1].startswith("| "))
+        self.assertEqual(len(json.loads(dlcp("knobs", "dlcp_eager", "--json")[1])), 1)
+
+
+if __name__ == "__main__":
+    DLCP = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,174 @@
+// What `dlcp stats`, `top` and Prometheus make of snapshots; no process is looked at.
+#include <dirent.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "catch.h"
+#include "cli/stats/launch.h"
+#include "cli/stats/snapshot.h"
+#include "cli/stats/textfile.h"
+#include "cli/stats/top_view.h"
+
+using namespace dlcp;
+using namespace dlcp::cli;
+using core::Counter;
+
+namespace {
+
+ProcessSnapshot process(int pid, const std::string& rank, std::uint64_t sent) {
+  ProcessSnapshot one;
+  one.pid = pid;
+  one.command = "python3";
+  one.version = "1.2.3";
+  one.user = "alice";
+  one.launch = {"77", rank};
+  one.started_at = 1000;
+  engine::LiveDevice device;
+  device.name = "eth0";
+  device.datapath = "udp";
+  const auto set = [&](Counter counter, std::uint64_t value) {
+    device.counters[static_cast<std::size_t>(counter)] = value;
+  };
+  set(Counter::kBytesSent, sent);
+  set(Counter::kBytesReceived, sent / 2);
+  set(Counter::kBytesRetransmitted, sent / 100);
+  set(Counter::kDroppedHeaderCrc, 3);
+  one.devices.push_back(device);
+  engine::LiveCommunicator row;
+  row.licensed_bytes = sent;
+  row.lost_bytes = sent / 50;
+  row.budget_used_ppm = 500'000;
+  row.sends.add(1500us);
+  row.sends.add(3us);
+  one.communicators = {row, row};
+  return one;
+}
+
+bool has_line(const std::string& text, const std::string& wanted) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line == wanted) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a launcher's variables give the job and the rank") {
+  using namespace std::string_literals;
+  const Launch slurm = launch_of("A=b\0SLURM_JOB_ID=42\0SLURM_PROCID=3\0"s);
+  CHECK(slurm.job == "42");
+  CHECK(slurm.rank == "3");
+  const Launch torch = launch_of("XRANK=9\0RANK=5\0TORCHELASTIC_RUN_ID=run\0SLURM_PROCID=0\0"s);
+  CHECK(torch.job == "run");
+  CHECK(torch.rank == "5");
+  CHECK(launch_of("OMPI_COMM_WORLD_RANK=1").rank == "1");
+  CHECK(launch_of("RANK=1\n2\0"s).rank == "1?2");
+  CHECK(launch_of("").job == "");
+}
+
+TEST_CASE("metrics carry labels that outlive a process, and sums that can be added") {
+  const std::string text = to_prometheus({process(10, "0", 1000)}, "node1");
+  const std::string labels = R"(host="node1",user="alice",job_id="77",rank="0")";
+  CHECK(has_line(text, R"(dlcp_processes{host="node1"} 1)"));
+  CHECK(has_line(text, "dlcp_build_info{" + labels + R"(,version="1.2.3"} 1)"));
+  const std::string device = labels + R"(,device="eth0",datapath="udp")";
+  CHECK(has_line(text, "dlcp_bytes_sent_total{" + device + "} 1000"));
+  CHECK(has_line(text, "dlcp_dropped_packets_total{" + device + R"(,reason="header_crc"} 3)"));
+  CHECK(has_line(text, "dlcp_licensed_bytes_total{" + device + "} 2000"));
+  CHECK(has_line(text, "dlcp_loss_budget_used_ratio{" + device + "} 0.5"));
+  const std::string send = "{" + device + R"(,side="send")";
+  CHECK(has_line(text, "dlcp_message_seconds_bucket" + send + R"(,le="4e-06"} 2)"));
+  CHECK(has_line(text, "dlcp_message_seconds_bucket" + send + R"(,le="0.001024"} 2)"));
+  CHECK(has_line(text, "dlcp_message_seconds_bucket" + send + R"(,le="0.002048"} 4)"));
+  CHECK(has_line(text, "dlcp_message_seconds_bucket" + send + R"(,le="+Inf"} 4)"));
+  CHECK(has_line(text, "dlcp_message_seconds_sum" + send + "} 0.003006"));
+  CHECK(has_line(text, "dlcp_message_seconds_count" + send + "} 4"));
+  CHECK(text.find("pid=") == std::string::npos);
+}
+
+TEST_CASE("two processes that nothing else tells apart have their ids") {
+  const std::string text = to_prometheus({process(10, "", 1), process(11, "", 2)}, "n");
+  CHECK_THAT(text, Contains(R"(rank="",pid="10")") && Contains(R"(rank="",pid="11")"));
+}
+
+TEST_CASE("between jobs there are metrics all the same") {
+  CHECK(has_line(to_prometheus({}, "n\"1"), R"(dlcp_processes{host="n\"1"} 0)"));
+}
+
+TEST_CASE("a text file changes at once or not at all") {
+  const auto folder = std::filesystem::temp_directory_path() / "dlcp-textfile-test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::string path = folder / "dlcp.prom";
+  REQUIRE(write_textfile(path, "one\n").ok());
+  REQUIRE(write_textfile(path, "two\n").ok());
+  std::ifstream file(path);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "two\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  const auto failed = write_textfile(folder / "none" / "x", "");
+  REQUIRE_FALSE(failed.ok());
+  CHECK_THAT(failed.error().message(), Contains("none/x"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("top shows what moved between two looks") {
+  const std::vector<ProcessSnapshot> before = {process(10, "0", 1'000'000'000)};
+  std::vector<ProcessSnapshot> after = {process(10, "0", 3'500'000'000), process(11, "1", 99)};
+  auto rows = top_rows(before, after, std::chrono::duration<double>(2));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].sent_gbps == Approx(10));
+  CHECK(rows[0].received_gbps == Approx(5));
+  CHECK(rows[0].resent_share == Approx(0.01));
+  CHECK(rows[0].lost_share == Approx(0.02));
+  CHECK(rows[0].licensed);
+  CHECK(rows[1].sent_gbps == 0);  // it has just come
+  after[0].started_at = 2000;     // another process of the same number
+  CHECK(top_rows(before, after, std::chrono::duration<double>(2))[0].sent_gbps == 0);
+}
+
+TEST_CASE("top fits any terminal and sorts by any column") {
+  std::vector<TopRow> rows;
+  for (int i = 0; i < 30; ++i) {
+    TopRow row{1000 + i, "averylongusername", std::to_string(i), "job", "enp3s0f1np1", "python3"};
+    row.sent_gbps = i % 7;
+    row.p99 = Duration(1000 * i);
+    rows.push_back(row);
+  }
+  sort_rows(rows, TopOrder::kSent);
+  CHECK(std::is_sorted(rows.begin(), rows.end(),
+                       [](const TopRow& a, const TopRow& b) { return a.sent_gbps > b.sent_gbps; }));
+  sort_rows(rows, TopOrder::kPid);
+  CHECK(rows.front().pid == 1000);
+  sort_rows(rows, TopOrder::kP99);
+  CHECK(rows.front().pid == 1029);
+  for (const std::size_t width : {40, 80, 120}) {
+    const auto lines = top_lines(rows, width, 10);
+    CHECK(lines.size() == 10);
+    CHECK_THAT(lines.back(), Contains("23 more"));
+    for (const std::string& line : lines)
+      CHECK(line.size() <= width);
+  }
+  CHECK(top_lines(rows, 80, 0).size() == 32);
+}
+
+TEST_CASE("paths are listed from the worst") {
+  ProcessSnapshot one = process(10, "0", 1);
+  for (const std::uint64_t lost : {0, 50'000, 100}) {
+    engine::LivePath path;
+    path.tuple = "10.0.0.1:50000 > 10.0.0.2:50001";
+    path.lost_ppm = lost;
+    one.paths.push_back(path);
+  }
+  const auto lines = path_lines({one}, 80, 0);
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(lines[1], Contains("5.00%"));
+  CHECK_THAT(lines[3], Contains("0%"));
+  for (const std::string& line : lines)
+    CHECK(line.size() <= 80);
+}
