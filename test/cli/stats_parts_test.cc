@@ -37,7 +37,7 @@ ProcessSnapshot process(int pid, const std::string& rank, std::uint64_t sent) {
   set(Counter::kBytesSent, sent);
   set(Counter::kBytesReceived, sent / 2);
   set(Counter::kBytesRetransmitted, sent / 100);
-  set(Counter::kDroppedHeaderCrc, 3);
+  set(Counter::kDroppedUnauthentic, 3);
   one.devices.push_back(device);
   engine::LiveCommunicator row;
   row.licensed_bytes = sent;
