@@ -79,7 +79,7 @@ TEST_CASE("metrics carry labels that outlive a process, and sums that can be add
   CHECK(has_line(text, "dlcp_build_info{" + labels + R"(,version="1.2.3"} 1)"));
   const std::string device = labels + R"(,device="eth0",datapath="udp")";
   CHECK(has_line(text, "dlcp_bytes_sent_total{" + device + "} 1000"));
-  CHECK(has_line(text, "dlcp_dropped_packets_total{" + device + R"(,reason="header_crc"} 3)"));
+  CHECK(has_line(text, "dlcp_dropped_packets_total{" + device + R"(,reason="unauthentic"} 3)"));
   CHECK(has_line(text, "dlcp_licensed_bytes_total{" + device + "} 2000"));
   CHECK(has_line(text, "dlcp_loss_budget_used_ratio{" + device + "} 0.5"));
   const std::string send = "{" + device + R"(,side="send")";
