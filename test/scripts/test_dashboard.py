@@ -1,0 +1,57 @@
+"""The Grafana dashboard of docs/monitoring: its queries are good PromQL and ask for metrics that exist."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VARIABLES = {"$__rate_interval": "1m", "$job_id": ".*", "$host": ".*"}
+
+
+def queries():
+    for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def metrics():
+    """Names as `dlcp stats --prometheus` writes them: some by name, and one for each counter."""
+    names = set()
+    for source in (ROOT / "src" / "cli" / "stats").glob("*.cc"):
+        names |= set(re.findall(r'"(dlcp_[a-z_]+)"', source.read_text()))
+    counters = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "counters.md").read_text(), re.MULTILINE)
+    return names | {f"dlcp_{name}_total" for name in counters if not name.startswith("dropped_")}
+
+
+class Dashboard(unittest.TestCase):
+    def test_every_metric_asked_for_exists(self):
+        known = metrics()
+        for title, query in queries():
+            for name in re.findall(r"\bdlcp_[a-z_]+", query):
+                self.assertIn(re.sub(r"_bucket$", "", name), known, title)
+
+    def test_every_panel_says_what_to_do(self):
+        for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
+            self.assertTrue(panel["description"].endswith("."), panel["title"])
+
+    @unittest.skipUnless(shutil.which("promtool"), "no promtool (package prometheus)")
+    def test_prometheus_understands_every_query(self):
+        rules = []
+        for number, (_, query) in enumerate(queries()):
+            for variable, value in VARIABLES.items():
+                query = query.replace(variable, value)
+            rules.append({"record": f"dashboard:{number}", "expr": query})
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)  # JSON is YAML
+            file.flush()
+            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{len(rules)} rules found", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
