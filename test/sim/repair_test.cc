@@ -21,6 +21,7 @@ struct Outcome {
 };
 
 struct Setting {
+  BitsPerSecond rate = 10'000'000'000;
   Duration round_trip = 50us;
   Duration jitter{0};  // of each frame, each way; frames overtake each other
   double drop = 0;     // of the data
@@ -31,7 +32,7 @@ struct Setting {
 
 Outcome run(const Setting& setting, std::uint64_t seed) {
   WorldConfig config;
-  const LinkConfig link{.rate = 10'000'000'000, .delay = setting.round_trip / 4};
+  const LinkConfig link{.rate = setting.rate, .delay = setting.round_trip / 4};
   config.network = single_switch(2, {.link = link});
   config.network.seed = config.seed = seed;
   config.core.requests_max = setting.messages_at_once;
@@ -66,7 +67,10 @@ Outcome run(const Setting& setting, std::uint64_t seed) {
 TEST_CASE("jitter that reorders makes few retransmissions needless, whatever its size") {
   for (const Duration base : {Duration(200us), Duration(2ms), Duration(20ms)}) {
     for (const int halves : {1, 4}) {
-      const Outcome outcome = run({.round_trip = base,
+      // A round trip holds 250 KB, whatever it takes.
+      const auto rate = static_cast<BitsPerSecond>(2e15 / static_cast<double>(base.count()));
+      const Outcome outcome = run({.rate = rate,
+                                   .round_trip = base,
                                    .jitter = base * halves / 4,
                                    .message_bytes = 1 << 20,
                                    .messages_at_once = 8,
