@@ -11,8 +11,7 @@ namespace dlcp::core {
 
 struct AckSample {
   Time now;
-  Duration round_trip{0};        // smoothed, host delays included: the length of a round
-  Duration fabric_delay_min{0};  // smallest sample in this ACK, host delays excluded; 0: none
+  Duration round_trip{0};  // smoothed, host delays included: the length of a round
   std::uint32_t acked_packets = 0;
   std::uint32_t lost_packets = 0;      // to be sent again
   std::uint32_t spurious_packets = 0;  // reported lost earlier, and were not
@@ -26,6 +25,8 @@ struct AckSample {
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
+  // What one packet took, host delays excluded; those that an ACK reports come before its on_ack.
+  virtual void on_delay(Time now, Duration fabric) = 0;
   virtual void on_ack(const AckSample& sample) = 0;
   // Nothing is heard any more although probes are sent.
   virtual void on_stall(Time now) = 0;

@@ -24,18 +24,18 @@ constexpr double kDeliveredLeast = 8;
 DelayCongestion::DelayCongestion(Duration target_delay)
     : target_(target_delay), window_(kWindowFirst) {}
 
-void DelayCongestion::on_ack(const AckSample& sample) {
-  if (sample.fabric_delay_min > Duration::zero()) {
-    const Duration delay = sample.fabric_delay_min;
-    if (sample.now >= epoch_ends_) {
-      base_ = base_next_ > Duration::zero() ? base_next_ : delay;
-      base_next_ = delay;
-      epoch_ends_ = sample.now + kBaseEpoch;
-    }
-    base_ = std::min(base_, delay);
-    base_next_ = std::min(base_next_, delay);
-    round_delay_ = round_delay_ == Duration::zero() ? delay : std::min(round_delay_, delay);
+void DelayCongestion::on_delay(Time now, Duration delay) {
+  if (now >= epoch_ends_) {
+    base_ = base_next_ > Duration::zero() ? base_next_ : delay;
+    base_next_ = delay;
+    epoch_ends_ = now + kBaseEpoch;
   }
+  base_ = std::min(base_, delay);
+  base_next_ = std::min(base_next_, delay);
+  round_delay_ = round_delay_ == Duration::zero() ? delay : std::min(round_delay_, delay);
+}
+
+void DelayCongestion::on_ack(const AckSample& sample) {
   round_acked_ += sample.acked_packets;
   round_lost_ += sample.lost_packets;
   round_forgone_ += sample.forgone_packets;

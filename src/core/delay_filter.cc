@@ -10,7 +10,9 @@ namespace {
 constexpr int kEpochRounds = 256;
 constexpr Duration kEpochLeast = 500ms;
 constexpr Duration kEpochMost = 10s;
-constexpr int kJitterGain = 16;
+// A cut, and with it an empty queue, comes every eight rounds or so. Longer memory makes the
+// emptiest round too empty where jitter is large.
+constexpr int kQuietRounds = 8;
 
 }  // namespace
 
@@ -37,12 +39,25 @@ void BaseDelay::add(Time now, Duration sample, Duration round_trip) {
   next_ = std::min(next_, smallest);
 }
 
-void Jitter::add(Duration sample) {
+void MeanStep::add(Duration value) {
   if (last_ > Duration::zero()) {
-    const Duration step = sample > last_ ? sample - last_ : last_ - sample;
-    mean_step_ += (step - mean_step_) / kJitterGain;
+    const Duration step = value > last_ ? value - last_ : last_ - value;
+    mean_step_ += (step - mean_step_) / gain_;
   }
-  last_ = sample;
+  last_ = value;
+}
+
+void QuietDelay::add(Duration round_mean) {
+  if (rounds_++ == kQuietRounds) {
+    quiet_ = next_;
+    next_ = Duration::zero();
+    rounds_ = 1;
+  }
+  const auto smaller = [&](Duration so_far) {
+    return so_far == Duration::zero() ? round_mean : std::min(so_far, round_mean);
+  };
+  quiet_ = smaller(quiet_);
+  next_ = smaller(next_);
 }
 
 }  // namespace dlcp::core

@@ -32,17 +32,32 @@ class BaseDelay {
   Time epoch_ends_{};
 };
 
-// How far delays spread, from the mean step between neighbours: jitter moves neighbours apart, a
-// standing queue does not. If delays were uniform over [base, base + spread], a third of the
-// spread would be the mean step.
-class Jitter {
+// The mean step between neighbours, smoothed: of samples it is the jitter, of the means of rounds
+// how far they can be trusted. A standing queue moves neighbours together and not apart.
+class MeanStep {
  public:
-  void add(Duration sample);
-  Duration spread() const { return 3 * mean_step_; }
+  explicit MeanStep(int gain) : gain_(gain) {}  // over about so many steps
+  void add(Duration value);
+  Duration value() const { return mean_step_; }
 
  private:
+  int gain_;
   Duration last_{0};
   Duration mean_step_{0};
+};
+
+// The mean delay of the emptiest of the last few rounds. With jitter it lies above the base delay,
+// as the delay of an empty path does on average.
+class QuietDelay {
+ public:
+  void add(Duration round_mean);
+  void restart() { quiet_ = next_ = Duration::zero(); }
+  Duration value() const { return quiet_; }  // 0: no round so far
+
+ private:
+  int rounds_ = 0;  // since next_ began
+  Duration quiet_{0};
+  Duration next_{0};
 };
 
 }  // namespace dlcp::core

@@ -6,41 +6,52 @@
 namespace dlcp::core {
 namespace {
 
-constexpr double kWindowFirst = 32;
+constexpr double kWindowFirst = 16;
 constexpr double kWindowMin = 0.25;
-constexpr double kWindowMax = 131072;  // 1 GB in flight: 100 ms at 80 Gbit/s
+constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 100 ms
 
 // The target: a share of the base delay, so that one rule serves 10 us and 100 ms, and more for
-// small windows, which then take from large ones. Windows above kWindowLarge are all the same.
-constexpr double kBaseShare = 0.1;
-constexpr double kSmallGain = 0.5;  // per halving of the window
+// small windows, which then take from large ones. Windows far above kWindowLarge are all the same.
+constexpr double kBaseShare = 0.12;
+constexpr double kSmallGain = 0.4;  // per halving of the window
 constexpr double kWindowLarge = 1024;
-// More samples do not make the target smaller: acknowledgements come once per so many packets, so
-// that larger flows would have the larger target.
-constexpr int kSamplesCounted = 3;
-// More jitter than this is not believed: bursts of others look like it. Times the base, or in ns.
-constexpr double kSpreadBases = 3;
-constexpr double kSpreadFree = 100e3;
+// The emptiest of sixteen rounds looks emptier than it was, the present one may look fuller: so
+// many mean steps between rounds are not queue.
+constexpr double kVagueGain = 2.5;
+constexpr int kNoiseGain = 8;    // rounds
+constexpr int kJitterGain = 16;  // samples
+// More jitter than the base delay, or this, is not believed: bursts of others look like it.
+constexpr Duration kJitterFree = 33us;
+// By so many mean steps jitter lifts the mean above the base at most. Uniform jitter does by 1.5,
+// the sum of two by 2.2.
+constexpr double kMeanSteps = 3;
 
-constexpr double kCutGain = 0.8;
+// A cut empties the queue and a quarter of it more, so that all see the empty path.
+constexpr double kCutGain = 1.25;
+constexpr double kCutLeast = 0.1;
 constexpr double kCutMost = 0.5;
-constexpr double kCutByLoss = 0.3;  // at least: as CUBIC's
+constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
-// After a cut the sender sends so much of its window for a round.
-constexpr double kDrainDepth = 0.5;
+constexpr int kRestRounds = 2;  // until what a cut has done is seen
 
-// Growth per round, in packets: by the root of the window, so that small flows gain on large ones,
-// but never more than a share of it.
-constexpr double kGrowthRoot = 2;
-constexpr double kGrowthShare = 1.0 / 16;
-constexpr double kSmallestShare = 1.0 / 4;  // of a window of a few packets
-constexpr int kQuietRounds = 4;             // then growth doubles per round
-constexpr double kQuickestGrowth = 0.25;    // of the window per round
+// Growth per round: three packets, whatever the window, as only that makes windows equal; faster
+// the longer nothing was cut, for windows of many thousand packets; and an eighth of the way back
+// to where the last cut was.
+constexpr double kGrowth = 3;
+constexpr double kQuickerRounds = 16;
+constexpr double kGrowthBack = 1.0 / 8;
+constexpr double kGrowthMost = 0.25;  // of the window
 
-// Rounds with a queue that no sender would leave standing, at a quarter of the window: the path has
-// changed its base delay.
-constexpr int kRebaseRounds = 6;
-constexpr double kRebaseWindow = 0.25;
+// A queue that stands for so many rounds although the window is down to so much of what it was is
+// not ours. Again within kRivalRounds: it is somebody's.
+constexpr int kStandingRounds = 6;
+constexpr double kStandingWindow = 0.25;
+constexpr std::size_t kRivalRounds = 256;
+// Beside a rival half of the window is left out now and then, and after losses, when he is weak: if
+// the queue empties then he has gone.
+constexpr std::size_t kTestRounds = 64;
+constexpr std::size_t kTestRoundsLeast = 8;
+constexpr double kTestWindow = 0.5;
 
 // No window grows beyond what it can be used for.
 constexpr double kUnusedGain = 2;
@@ -57,101 +68,112 @@ double ns(Duration duration) {
 }  // namespace
 
 QueueCongestion::QueueCongestion(Duration target_delay)
-    : target_least_(ns(target_delay)), window_(kWindowFirst) {}
+    : target_least_(ns(target_delay)),
+      jitter_(kJitterGain),
+      noise_(kNoiseGain),
+      window_(kWindowFirst) {}
+
+void QueueCongestion::on_delay(Time now, Duration delay) {
+  base_.add(now, delay, round_trip_);
+  jitter_.add(delay);
+  round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
+  round_.delay_sum += delay;
+  ++round_.samples;
+}
 
 void QueueCongestion::on_ack(const AckSample& sample) {
-  if (sample.fabric_delay_min > Duration::zero()) {
-    const Duration delay = sample.fabric_delay_min;
-    base_.add(sample.now, delay, sample.round_trip);
-    jitter_.add(delay);
-    round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
-    ++round_.samples;
-  }
   round_.acked += sample.acked_packets;
   round_.lost += sample.lost_packets;
-  round_.spurious += sample.spurious_packets;
+  round_.lost -= sample.spurious_packets;
   round_.forgone += sample.forgone_packets;
   round_.marked += sample.ce_marks;
   round_.loss_budget = sample.loss_budget;
-  round_.round_trip = sample.round_trip;
   round_.limited |= sample.window_limited;
-  if (sample.now < round_ends_ || round_.acked + round_.lost + round_.forgone == 0) return;
+  round_trip_ = sample.round_trip;
+  now_ = sample.now;
+  const bool news = sample.acked_packets + sample.lost_packets + sample.forgone_packets > 0;
+  if (news) heard_ = true;
+  if (now_ < round_ends_ || !heard_) return;
+  heard_ = false;
+  round_ends_ = now_ + round_trip_;
+  judge_queue();
   finish_round();
-  round_ends_ = sample.now + sample.round_trip;
   round_ = Round{};
 }
 
 void QueueCongestion::judge_queue() {
-  const double spread =
-      std::min(ns(jitter_.spread()), std::max(kSpreadBases * ns(base_.value()), kSpreadFree));
-  allowance_ = spread / (std::min(round_.samples, kSamplesCounted) + 1);
   queue_ = 0;
   if (round_.samples == 0) return;
-  const double hidden = spread / (round_.samples + 1);
-  queue_ = std::max(0.0, ns(round_.delay_min - base_.value()) - hidden);
+  const Duration mean = round_.delay_sum / round_.samples;
+  const Duration step = std::min(jitter_.value(), std::max(base_.value(), kJitterFree));
+  vagueness_ = ns(std::min(step, noise_.value()));
+  // Jitter does not lift the mean further above the base; a queue that was never empty since we
+  // look must not pass for it.
+  const double highest = ns(base_.value()) + kMeanSteps * ns(step);
+  const Duration quiet = quiet_.value() > Duration::zero() ? quiet_.value() : mean;
+  queue_ = std::max(0.0, ns(mean) - std::min(ns(quiet), highest));
+  // Where a host that pauses has lifted the mean, some sample shows the queue to be shorter.
+  queue_ = std::clamp(ns(round_.delay_min - base_.value()), 0.0, queue_);
+  noise_.add(mean);
+  quiet_.add(mean);
+}
+
+double QueueCongestion::aim() const {
+  return target_least_ + kBaseShare * ns(base_.value());
 }
 
 double QueueCongestion::target(double window) const {
   const double halvings = std::log2(1 + kWindowLarge / window);
-  return (target_least_ + kBaseShare * ns(base_.value()) + allowance_) *
-         (1 + kSmallGain * halvings);
+  return aim() * (1 + kSmallGain * halvings) + kVagueGain * vagueness_;
 }
 
 void QueueCongestion::finish_round() {
-  const double lost = round_.lost + round_.forgone;
-  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
-  const double half_budget = round_.forgone > 0 ? round_.loss_budget / 2 : kLossTolerance;
-  const double tolerance = std::max(half_budget, kLossTolerance);
   delivered_[rounds_++ % delivered_.size()] = round_.acked;
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;
-  losses_.add(round_.acked, lost - round_.spurious);
-  judge_queue();
-  if (queue_ <= target(1)) {
-    queued_rounds_ = 0;
-  } else if (queued_rounds_++ == 0) {
-    queued_window_ = window_;
-  }
-
-  if (resting_ > 0) {
-    if (--resting_ == 1 && restored_ > 0) window_ = std::max(window_, restored_);
-  } else if (queue_ > target(window_)) {
-    on_queue();
-  } else if (round_.marked > 0) {
-    cut(1 - mark_share_ / 2);
-  } else if (losses_.exceeds(tolerance)) {
-    cut(1 - std::clamp(losses_.share(), kCutByLoss, kCutMost));
-    losses_.clear();
-    resting_ = 1;
-  } else if (round_.limited) {
-    on_quiet(half_budget);
+  losses_.add(round_.acked, round_.lost + round_.forgone);
+  ++rounds_since_cut_;
+  watch_standing_queue();
+  if (competing_) {
+    compete();
+  } else if (resting_ > 0) {
+    --resting_;
+  } else {
+    decide();
   }
   if (round_.forgone > 0 && round_.limited) cap_by_delivery();
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }
 
+void QueueCongestion::decide() {
+  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  const double half_budget = round_.forgone > 0 ? round_.loss_budget / 2 : kLossTolerance;
+  if (queue_ > target(window_)) {
+    on_queue();
+  } else if (round_.marked > 0) {
+    cut(mark_share_ / 2);
+  } else if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
+    cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
+    losses_.clear();
+    resting_ = 1;
+  } else if (round_.limited) {
+    grow(half_budget);
+  }
+}
+
 void QueueCongestion::on_queue() {
-  if (queued_rounds_ > kRebaseRounds && window_ <= kRebaseWindow * queued_window_) {
-    base_.restart(round_.delay_min);
-    window_ = queued_window_;
-    queued_rounds_ = 0;
+  if (standing_rounds_ > kStandingRounds && window_ <= kStandingWindow * standing_window_) {
+    rebase();
     return;
   }
-  const double delay = ns(std::max(round_.round_trip, round_.delay_min));
-  cut(1 - std::min(kCutMost, kCutGain * queue_ / delay));
-  drain();
+  window_before_cut_ = window_;
+  const double share = queue_ / (ns(base_.value()) + queue_);
+  cut(std::clamp(kCutGain * share, kCutLeast, kCutMost));
+  resting_ = kRestRounds;
 }
 
-// The next round shows the path without half of our packets; what it shows arrives a round later.
-void QueueCongestion::drain() {
-  restored_ = window_;
-  window_ *= kDrainDepth;
-  resting_ = 2;
-}
-
-void QueueCongestion::on_quiet(double half_budget) {
-  const double best = *std::max_element(delivered_.begin(), delivered_.end());
-  if (window_ >= kUnusedGain * best + kUnusedLeast) return;
+void QueueCongestion::grow(double half_budget) {
+  if (window_ >= kUnusedGain * delivered_most() + kUnusedLeast) return;
   if (round_.forgone > 0 && losses_.share() > half_budget) {
     window_ += 1;
     return;
@@ -161,26 +183,87 @@ void QueueCongestion::on_quiet(double half_budget) {
     window_ += round_.acked;
     return;
   }
-  const double least =
-      std::max(std::min(1.0, kSmallestShare * window_),
-               std::min(kGrowthRoot * std::sqrt(window_), 1 + kGrowthShare * window_));
-  quiet_rounds_ = queue_ < target(window_) / 4 ? quiet_rounds_ + 1 : 0;
-  const double most = std::max(least, kQuickestGrowth * window_);
-  growth_ = quiet_rounds_ > kQuietRounds ? std::clamp(2 * growth_, least, most) : least;
-  window_ += growth_;
+  const double quicker = rounds_since_cut_ / kQuickerRounds;
+  const double back = kGrowthBack * std::max(0.0, window_before_cut_ - window_);
+  window_ += std::min(back + kGrowth * (1 + quicker * quicker), kGrowthMost * window_);
+}
+
+void QueueCongestion::watch_standing_queue() {
+  const double level = target(window_);
+  if (queue_ > level) {
+    if (standing_rounds_++ == 0) standing_window_ = window_;
+  } else {
+    if (resting_ == 0) standing_rounds_ = 0;
+    if (competing_ && (resting_ > 0 || queue_ <= level / 2)) {
+      competing_ = false;
+      resting_ = 0;
+      rounds_since_cut_ = 0;
+    }
+  }
+  if (!competing_ && rebase_was_wrong()) begin_competing();
+}
+
+void QueueCongestion::rebase() {
+  if (base_before_ > Duration::zero() && rounds_ - rebased_at_ < kRivalRounds) {
+    begin_competing();
+    return;
+  }
+  standing_rounds_ = 0;
+  base_before_ = base_.value();
+  base_after_ = round_.delay_min;
+  rebased_at_ = rounds_;
+  base_.restart(base_after_);
+  quiet_.restart();
+  window_ = standing_window_;
+  slow_start_ = true;  // if the path has become longer, it has room
+}
+
+// What seemed to be the base delay has become much smaller again: it was a queue that comes and
+// goes.
+bool QueueCongestion::rebase_was_wrong() const {
+  if (base_before_ == Duration::zero() || rounds_ - rebased_at_ >= kRivalRounds) return false;
+  const double tolerated = std::max(aim(), 2 * ns(jitter_.value()));
+  return ns(base_.value()) < ns(base_after_) - tolerated;
+}
+
+void QueueCongestion::begin_competing() {
+  competing_ = true;
+  standing_rounds_ = 0;
+  resting_ = 0;
+  slow_start_ = false;
+  tested_at_ = rounds_;
+  base_.restart(base_before_);
+  base_before_ = Duration::zero();
+  quiet_.restart();
+  tcp_.begin(now_, std::max(window_, standing_window_));
+  window_ = tcp_.packets();
+}
+
+void QueueCongestion::compete() {
+  const std::size_t untested = rounds_ - tested_at_;
+  const bool lost = round_.lost + round_.forgone > 0;
+  tcp_.on_round(now_, round_trip_, lost);
+  if (resting_ > 0) {
+    --resting_;
+  } else if (untested > kTestRounds || (lost && untested > kTestRoundsLeast)) {
+    resting_ = kRestRounds;
+    tested_at_ = rounds_;
+  }
+  window_ = (resting_ > 0 ? kTestWindow : 1) * tcp_.packets();
+}
+
+double QueueCongestion::delivered_most() const {
+  return *std::max_element(delivered_.begin(), delivered_.end());
 }
 
 void QueueCongestion::cap_by_delivery() {
-  const double best = *std::max_element(delivered_.begin(), delivered_.end());
-  window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * best));
+  window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered_most()));
 }
 
-void QueueCongestion::cut(double factor) {
+void QueueCongestion::cut(double share) {
   slow_start_ = false;
-  window_ *= factor;
-  growth_ = 0;
-  quiet_rounds_ = 0;
-  restored_ = 0;
+  window_ *= 1 - share;
+  rounds_since_cut_ = 0;
 }
 
 void QueueCongestion::on_stall(Time) {
@@ -188,7 +271,7 @@ void QueueCongestion::on_stall(Time) {
   window_ = std::min(window_, 2.0);
   slow_start_ = true;
   resting_ = 0;
-  restored_ = 0;
+  competing_ = false;
 }
 
 }  // namespace dlcp::core

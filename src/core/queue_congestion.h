@@ -1,14 +1,18 @@
 // Congestion control for paths of any delay and any jitter: keeps a short queue at the bottleneck,
 // short beside the base delay and beside what jitter hides.
-//  - The queue is judged once per round by the round's smallest delay. The minimum of n samples
-//    lies above the true one by the spread of the jitter over n + 1; so much is not queue.
-//  - The window needs no estimate of bandwidth: it grows until the queue is longer than its target
-//    and is cut in proportion. After a cut the sender halves itself for a round more, so that all
-//    who share the path see it empty and agree on its base delay.
+//  - The queue of a round is its mean delay less that of the emptiest round lately (delay_filter).
+//    A mean is the same for all who share the queue, however often they are acknowledged; of a
+//    minimum large flows would know more than small ones. The target allows for what the means of
+//    rounds differ by.
+//  - The window needs no estimate of bandwidth: it grows until the queue is longer than its target,
+//    and is cut by what the queue is of the round trip, and a little more, so that it empties.
 //  - A larger window has a smaller target: flows that share a queue become equal.
 //  - Random loss does not slow the sender, a loss rate above a tolerance does. What licensed
 //    traffic loses has its own tolerance (src/ARCHITECTURE.md, Bounded loss).
 //  - ECN marks, where switches set them, cut by DCTCP's rule.
+//  - A queue that stays, whatever is cut, is a base delay that has grown. If it soon grows again
+//    somebody fills the queue on purpose: then the window is what a TCP's would be (tcp_window),
+//    until the queue empties.
 #pragma once
 
 #include <array>
@@ -17,68 +21,86 @@
 #include "core/congestion.h"
 #include "core/delay_filter.h"
 #include "core/loss_window.h"
+#include "core/tcp_window.h"
 
 namespace dlcp::core {
 
-// The least queue aimed at, about two packets of 9000 bytes at 10 Gbit/s: below it is noise.
-inline constexpr Duration kQueueTarget = std::chrono::microseconds(15);
+// The least queue aimed at, about eight packets at 10 Gbit/s: bursts and clocks are no finer.
+inline constexpr Duration kQueueTarget = std::chrono::microseconds(10);
 
 class QueueCongestion final : public CongestionControl {
  public:
   explicit QueueCongestion(Duration target_delay);
 
+  void on_delay(Time now, Duration fabric) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;
   double window() const override { return window_; }
   bool in_slow_start() const override { return slow_start_; }
 
   Duration base_delay() const { return base_.value(); }
+  bool competing() const { return competing_; }
 
  private:
-  // What one round has brought.
   struct Round {
-    Duration delay_min{0};
     int samples = 0;
+    Duration delay_sum{0};
+    Duration delay_min{0};
     double acked = 0;
-    double lost = 0;
-    double spurious = 0;
+    double lost = 0;  // and not found to have been there all the time
     double forgone = 0;
     double marked = 0;
     double loss_budget = 0;
-    Duration round_trip{0};
     bool limited = false;
   };
 
-  void finish_round();
   void judge_queue();
-  double target(double window) const;  // ns
+  double aim() const;                  // ns of queue, before scaling by the window
+  double target(double window) const;  // ns of queue
+  void finish_round();
+  void watch_standing_queue();
+  void decide();
   void on_queue();
-  void on_quiet(double tolerance);
-  void cut(double factor);
-  void drain();
+  void rebase();
+  bool rebase_was_wrong() const;
+  void begin_competing();
+  void compete();
+  void grow(double half_budget);
+  void cut(double share);
   void cap_by_delivery();
+  double delivered_most() const;
 
-  double target_least_;  // ns
+  const double target_least_;  // ns
   BaseDelay base_;
-  Jitter jitter_;
+  MeanStep jitter_;
+  MeanStep noise_;  // of the means of rounds
+  QuietDelay quiet_;
   LossWindow losses_;
   Round round_;
+  Time now_{};
   Time round_ends_{};
+  Duration round_trip_{std::chrono::milliseconds(1)};
+  bool heard_ = false;    // anything of packets in this round
+  double queue_ = 0;      // ns, in this round
+  double vagueness_ = 0;  // ns, that queue_ may be wrong by
 
   double window_;
   bool slow_start_ = true;
   double mark_share_ = 0;              // smoothed over rounds
-  double queue_ = 0;                   // ns, in this round
-  double allowance_ = 0;               // ns of the target that jitter asks for
-  std::array<double, 4> delivered_{};  // packets, in the last rounds
+  std::array<double, 4> delivered_{};  // packets per round, lately
   std::size_t rounds_ = 0;
+  double window_before_cut_ = 0;
+  int rounds_since_cut_ = 0;
+  int resting_ = 0;  // rounds left in which nothing is decided
 
-  double growth_ = 0;         // packets per round
-  int quiet_rounds_ = 0;      // with next to no queue, in a row
-  int resting_ = 0;           // rounds left in which nothing is decided
-  double restored_ = 0;       // the window after the drain; 0: no drain
-  int queued_rounds_ = 0;     // with more queue than any sender accepts, in a row
-  double queued_window_ = 0;  // when they began
+  int standing_rounds_ = 0;     // with a queue above the target, in a row
+  double standing_window_ = 0;  // when they began
+  std::size_t rebased_at_ = 0;  // round
+  Duration base_before_{0};     // the rebase; 0: none yet
+  Duration base_after_{0};
+  TcpWindow tcp_;
+  bool competing_ = false;
+  std::size_t tested_at_ = 0;  // round
 };
 
 }  // namespace dlcp::core

@@ -105,7 +105,7 @@ SendConnection::Delays SendConnection::read_paths(Time now, const wire::Ack& ack
     }
     newest = {fabric, held};
     if (first || total < round_trip_min) round_trip_min = total;
-    if (first || fabric < sample.fabric_delay_min) sample.fabric_delay_min = fabric;
+    congestion_->on_delay(now, fabric);
     first = false;
     sample.ce_marks += report.ce_marks;
     paths_.on_report(report.path, report.highest_sequence, fabric, report.ce_marks > 0);

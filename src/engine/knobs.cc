@@ -77,7 +77,7 @@ constexpr Knob kKnobs[] = {
      }},
     {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
      "queueing delay that congestion control aims at; `queue` adds a share of base delay and "
-     "jitter; auto: 15, with `delay` 200, over Soft-RoCE 10000",
+     "jitter; auto: 10, with `delay` 200, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "sent on a connection before its receive is known to be posted",

@@ -14,7 +14,8 @@ struct Rounds {
   void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
-      AckSample sample{.now = now, .round_trip = 1ms, .fabric_delay_min = delay};
+      control.on_delay(now, delay);
+      AckSample sample{.now = now, .round_trip = 1ms};
       const double window = control.window();
       sample.lost_packets = static_cast<std::uint32_t>(window * loss);
       sample.acked_packets = static_cast<std::uint32_t>(window) - sample.lost_packets;
@@ -27,7 +28,8 @@ struct Rounds {
   void play_licensed(int rounds, double loss, double budget) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
-      AckSample sample{.now = now, .round_trip = 1ms, .fabric_delay_min = 50us};
+      control.on_delay(now, 50us);
+      AckSample sample{.now = now, .round_trip = 1ms};
       sample.forgone_packets = static_cast<std::uint32_t>(control.window() * loss);
       sample.acked_packets = static_cast<std::uint32_t>(control.window()) - sample.forgone_packets;
       sample.loss_budget = budget;
@@ -149,7 +151,8 @@ TEST_CASE("while licensed packets are lost no more is in flight than arrives, an
   r.play(4, 50us);
   for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent
     r.now += 1ms;
-    AckSample sample{.now = r.now, .round_trip = 1ms, .fabric_delay_min = 50us};
+    r.control.on_delay(r.now, 50us);
+    AckSample sample{.now = r.now, .round_trip = 1ms};
     sample.acked_packets = 40;
     sample.forgone_packets = static_cast<std::uint32_t>(r.control.window()) - 40;
     sample.loss_budget = 0.5;

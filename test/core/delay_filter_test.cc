@@ -65,16 +65,32 @@ TEST_CASE("a restarted base delay forgets what was") {
   CHECK(d.base.value() == 2ms);
 }
 
-TEST_CASE("the spread of uniform jitter is found, a standing delay has none") {
-  Jitter uniform;
-  Jitter none;
+TEST_CASE("the mean step of uniform jitter is a third of its width, of a standing delay nothing") {
+  MeanStep uniform(16);
+  MeanStep none(16);
   Rng rng(1);
   double sum = 0;
   for (int i = 0; i < 4000; ++i) {
-    uniform.add(1ms + Duration(static_cast<std::int64_t>(rng.unit() * 100e3)));
-    if (i >= 1000) sum += static_cast<double>(uniform.spread().count()) / 3000;
+    uniform.add(1ms + Duration(static_cast<std::int64_t>(rng.unit() * 90e3)));
+    if (i >= 1000) sum += static_cast<double>(uniform.value().count()) / 3000;
     none.add(i < 10 ? 1ms : 5ms);
   }
-  CHECK(sum == Approx(100e3).epsilon(0.05));
-  CHECK(none.spread() < 100ns);
+  CHECK(sum == Approx(30e3).epsilon(0.05));
+  CHECK(none.value() < 100ns);
+}
+
+TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen at most") {
+  QuietDelay quiet;
+  CHECK(quiet.value() == 0ns);
+  for (int i = 0; i < 7; ++i)
+    quiet.add(300us);
+  quiet.add(200us);  // the eighth
+  for (int i = 0; i < 8; ++i)
+    quiet.add(300us);
+  CHECK(quiet.value() == 200us);
+  quiet.add(300us);
+  CHECK(quiet.value() == 300us);
+  quiet.restart();
+  quiet.add(400us);
+  CHECK(quiet.value() == 400us);
 }
