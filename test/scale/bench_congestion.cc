@@ -1,0 +1,62 @@
+// The whole sweep of congestion control, as JSON: our core against models of CUBIC and BBR on one
+// simulated bottleneck. A measurement, not a test; test/sim/congestion_test.cc holds a part of it.
+//
+//   bench_congestion [--quick] [--seed N]
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "path/sweep.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+
+namespace {
+
+void print(const char* name, const ContestResult& result) {
+  fmt::print(
+      ", \"{}\": {{\"used\": {:.3f}, \"queue_us\": {:.1f}, \"dropped\": {:.4f}, \"fairness\": "
+      "{:.3f}, \"fairness_20_to_40\": {:.3f}}}",
+      name, result.used, result.queue_mean * 1e6, result.dropped, result.fairness,
+      result.fairness_between(20 * result.round_trip, 40 * result.round_trip));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool all = true;
+  std::uint64_t seed = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--quick") {
+      all = false;
+    } else if (word == "--seed" && i + 1 < argc) {
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    } else {
+      fmt::print(stderr, "bench_congestion: '{}' is not an option; --quick, --seed N\n", word);
+      return 2;
+    }
+  }
+  SweepScore score;
+  fmt::print("{{\"seed\": {}, \"cells\": [", seed);
+  const char* separator = "";
+  for (const SweepCell& cell : sweep_cells(all)) {
+    const SweepRow row = run_row(cell, seed);
+    score.add(row);
+    fmt::print(
+        "{}\n  {{\"base_us\": {}, \"jitter\": {}, \"loss\": {}, \"flows\": {}, \"buffer\": {}",
+        separator, cell.base.count() / 1000, cell.jitter, cell.loss, cell.flows, cell.buffer);
+    print("dlcp", row.ours);
+    print("cubic", row.cubic);
+    print("bbr", row.bbr);
+    fmt::print("}}");
+    separator = ",";
+  }
+  fmt::print(
+      "\n],\n\"link_used_0.8\": [{}, {}], \"tcp_0.9\": [{}, {}], \"half_of_cubics_queue\": [{}, "
+      "{}], "
+      "\"fair_after_20\": [{}, {}], \"fair\": [{}, {}]}}\n",
+      score.fills_link, score.cells, score.keeps_up, score.cells, score.short_queue, score.queues,
+      score.soon_fair, score.shared, score.fair, score.shared);
+}

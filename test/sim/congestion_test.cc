@@ -1,0 +1,73 @@
+// Congestion control on one bottleneck with the faults of real paths, in simulated time, beside
+// models of CUBIC and BBR. The whole sweep is test/scale/bench_congestion.
+#include <fmt/format.h>
+
+#include "catch.h"
+#include "path/sweep.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+
+TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
+  SweepScore score;
+  for (const SweepCell& cell : sweep_cells(false)) {
+    const SweepRow row = run_row(cell, 1);
+    INFO(fmt::format("base {} us, jitter {}, loss {}, {} flows: {:.3f} of the link",
+                     cell.base.count() / 1000, cell.jitter, cell.loss, cell.flows, row.ours.used));
+    CHECK(row.ours.used >= 0.2);  // no cell starves
+    score.add(row);
+  }
+  fmt::print(
+      "seed 1: of {} cells {} use 0.8 of the link, {} have 0.9 of the better TCP; of {} "
+      "shared ones {} are fair, {} after 20 round trips; of {} queues {} are half of CUBIC's\n",
+      score.cells, score.fills_link, score.keeps_up, score.shared, score.fair, score.soon_fair,
+      score.queues, score.short_queue);
+  CHECK(score.fills_link >= 46);
+  CHECK(score.keeps_up >= 42);
+  CHECK(score.fair >= 10);
+}
+
+TEST_CASE(
+    "a base delay that grows from 200 us to 2.2 ms is filled again within forty round trips") {
+  SweepCell cell{.base = 200us};
+  ContestConfig config = cell.config(Contender::kDlcp, 1);
+  config.path.changes_at = time_from_ns(40'000'000);
+  config.path.base_then = 2200us;
+  config.rounds = 1200;
+  config.bins = 120;  // of 2 ms
+  const ContestResult result = run_contest(config);
+  double bytes = 0;
+  for (std::size_t bin = 64; bin < 120; ++bin)
+    bytes += result.bins[0][bin];
+  const double used = bytes * 8 / (56 * result.bin_seconds) / config.path.rate / 0.93;
+  fmt::print("after the step: {:.3f} of the link\n", used);
+  CHECK(used >= 0.8);
+}
+
+TEST_CASE("a queue that marks is kept where it marks") {
+  SweepCell cell{.base = 20us, .flows = 16};
+  ContestConfig config = cell.config(Contender::kDlcp, 1);
+  config.path.ecn_above = 20'000;
+  config.path.buffer = 500'000;
+  const ContestResult result = run_contest(config);
+  fmt::print("marks above 20 KB: queue {:.1f} us, {:.3f} of the link, Jain {:.3f}\n",
+             result.queue_mean * 1e6, result.used, result.fairness);
+  CHECK(result.used >= 0.9);
+  CHECK(result.queue_mean <= 40e-6);
+}
+
+TEST_CASE("the models of TCP do what is known of TCP") {
+  const SweepCell clean{.base = 5ms};
+  ContestConfig config = clean.config(Contender::kCubic, 1);
+  config.rounds = 2000;  // it grows slowly
+  const ContestResult cubic = run_contest(config);
+  CHECK(cubic.used >= 0.95);
+  CHECK(cubic.queue_max >= 1.9 * 5e-3);  // it fills the buffer
+  const ContestResult bbr = run_contest(clean.config(Contender::kBbr, 1));
+  CHECK(bbr.used >= 0.95);
+  CHECK(bbr.queue_mean <= 0.3 * 5e-3);  // it does not
+  SweepCell lossy = clean;
+  lossy.loss = 0.01;
+  CHECK(run_contest(lossy.config(Contender::kCubic, 1)).used <= 0.4);
+  CHECK(run_contest(lossy.config(Contender::kBbr, 1)).used >= 0.9);
+}
