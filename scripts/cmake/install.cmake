@@ -5,9 +5,8 @@ set(DLCP_ZSH_FOLDER ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Wh
 set(DLCP_TOOL_PAGES "" CACHE PATH "Manual pages and completion made before (for cross builds; else made here)")
 
 install(TARGETS nccl-net-dlcp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/install)
-file(CREATE_LINK ../../libnccl-net-dlcp.so ${CMAKE_BINARY_DIR}/install/libnccl-net.so SYMBOLIC)
-install(FILES ${CMAKE_BINARY_DIR}/install/libnccl-net.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/dlcp/default)
+install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/dlcp/default/libnccl-net.so
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/dlcp/default)
 
 set(documents ${CMAKE_INSTALL_DATADIR}/doc/nccl-dlcp)
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${documents})

@@ -15,6 +15,10 @@ namespace dlcp::core {
 
 // How an error begins that a peer's RESET caused; the peer's reason follows.
 inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
+// The peer's host says that its process has ended.
+inline constexpr const char* kPeerGone =
+    "the peer's process has ended: its host refuses our packets, and nothing answers";
+inline constexpr const char* kCheckRank = "see the log and the exit status of that rank";
 // What to do when the peer is not heard.
 inline constexpr const char* kCheckPeer =
     "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)";

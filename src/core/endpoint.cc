@@ -151,6 +151,23 @@ void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
   if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
 }
 
+void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
+  const auto head = wire::decode_head(frame);
+  if (!head || head->destination == 0) return;
+  for (const auto& slot : state_->slots) {
+    const auto refuse = [&](auto& connection) {
+      if (connection.peer_token() != head->destination) return;
+      connection.on_refused(now);
+      state_->settle(now, *slot);
+    };
+    if (auto* sending = slot->get<SendPtr>()) {
+      refuse(**sending);
+    } else if (auto* receiving = slot->get<RecvPtr>()) {
+      refuse(**receiving);
+    }
+  }
+}
+
 void Endpoint::on_timeout(Time now) {
   auto& timers = state_->timers;
   auto& due = state_->due;  // first all, then each: one that waits for poll_transmit stays due

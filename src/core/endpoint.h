@@ -76,6 +76,9 @@ class Endpoint {
 
   // --- from and to the network
   void on_packet(Time now, const wire::RxPacket& packet);
+  // The network says that nobody takes a frame that begins so: the connection it belongs to is
+  // asked at once, and given up soon if nothing answers.
+  void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
   // kNever when nothing is waited for. Knows of what has just happened once poll_transmit has found
   // nothing more to send.

@@ -21,6 +21,7 @@ class Liveness {
   enum class Verdict : std::uint8_t {
     kAlive,
     kSilent,  // nothing has come from it
+    kGone,    // its host says that it is not there, and it does not answer
     kStuck,   // it answers, and nothing moves
   };
 
@@ -29,12 +30,18 @@ class Liveness {
 
   // What the peer owes from `now` on; the clock of what it owed before goes on.
   void expect(Time now, Owes owes);
-  void on_heard(Time now) { heard_at_ = std::max(heard_at_, now); }
+  void on_heard(Time now) {
+    heard_at_ = std::max(heard_at_, now);
+    gone_at_ = kNever;
+  }
   // What was owed has come, in part or whole.
   void on_progress(Time now) {
     on_heard(now);
     progress_at_ = std::max(progress_at_, now);
   }
+  // The peer's host refuses our packets. True if that is news; then ask. `answer_time`: in which an
+  // answer comes when all is well.
+  bool on_refused(Time now, Duration answer_time);
   // This process did not run for so long before `now` (it was stopped, or its host suspended): the
   // peer is asked before it is judged.
   void on_pause(Time now, Duration length);
@@ -47,8 +54,9 @@ class Liveness {
  private:
   Duration timeout_;
   Owes owes_ = Owes::kNothing;
-  Time heard_at_{};     // or since when a word is owed, if that is later
-  Time progress_at_{};  // likewise
+  Time heard_at_{};        // or since when a word is owed, if that is later
+  Time progress_at_{};     // likewise
+  Time gone_at_ = kNever;  // when a refused peer is given up unless it is heard
 };
 
 }  // namespace dlcp::core

@@ -30,6 +30,11 @@ class ProbeClock {
     fruitless_ = 0;
     at_ = kNever;
   }
+  // There is reason to doubt: ask now, and quickly.
+  void hurry(Time now) {
+    fruitless_ = 0;
+    at_ = now;
+  }
   // There is nothing in flight to hurry for: the next question waits for its time from now on.
   void postpone() { at_ = kNever; }
 

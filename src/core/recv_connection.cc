@@ -10,8 +10,9 @@
 namespace dlcp::core {
 namespace {
 
-// A peer silent for this share of the time-out is asked whether it lives.
-constexpr int kPingsPerTimeout = 4;
+// A peer silent for so long is asked whether it lives, and then ever more seldom: a process that
+// was killed while it was busy is missed at once, and one that keeps us waiting is not pestered.
+constexpr Duration kPingFirst = 20ms;
 
 }  // namespace
 
@@ -59,7 +60,7 @@ void RecvConnection::watch(Time now) {
 }
 
 ProbeClock::Terms RecvConnection::ping_terms() const {
-  return {.answer_time = config_.peer_timeout / kPingsPerTimeout, .in_flight = false};
+  return {.answer_time = kPingFirst, .in_flight = false};
 }
 
 void RecvConnection::on_accepted() {
@@ -253,6 +254,10 @@ void RecvConnection::on_reset(const wire::Reset& reset) {
 // ---- time
 // ------------------------------------------------------------------------------------------
 
+void RecvConnection::on_refused(Time now) {
+  if (liveness_.on_refused(now, kPingFirst)) ping_clock_.hurry(now);
+}
+
 Time RecvConnection::next_timeout() const {
   if (failed()) return kNever;
   return std::min({ack_clock_.due(), ping_clock_.next_timeout(), liveness_.deadline(),
@@ -264,6 +269,9 @@ void RecvConnection::on_timeout(Time now) {
   if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
   ping_clock_.on_timeout(now, ping_terms());
   if (liveness_.verdict(now) == Liveness::Verdict::kAlive) return;
+  if (liveness_.verdict(now) == Liveness::Verdict::kGone) {
+    return fail(ErrorCode::kRemote, kPeerGone, kCheckRank);
+  }
   counters_.add(Counter::kPeerTimeouts);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
   fail(

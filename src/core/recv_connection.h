@@ -52,6 +52,7 @@ class RecvConnection {
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
   void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
+  void on_refused(Time now);
   void on_timeout(Time now);
   Time next_timeout() const;
 

@@ -230,6 +230,7 @@ void SendConnection::give_up(Liveness::Verdict verdict) {
   counters_.add(Counter::kPeerTimeouts);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
   const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
+  if (verdict == Liveness::Verdict::kGone) return fail(ErrorCode::kRemote, kPeerGone, kCheckRank);
   if (verdict == Liveness::Verdict::kSilent) {
     fail(ErrorCode::kRemote,
          fmt::format("the peer has not answered for {} ms while {}", timeout.count(), while_what),
@@ -248,6 +249,10 @@ void SendConnection::give_up(Liveness::Verdict verdict) {
 void SendConnection::on_pause(Time now, Duration length) {
   liveness_.on_pause(now, length);
   woken_at_ = now;
+}
+
+void SendConnection::on_refused(Time now) {
+  if (liveness_.on_refused(now, probe_terms().answer_time)) prober_.clock().hurry(now);
 }
 
 Time SendConnection::next_timeout() const {

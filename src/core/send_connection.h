@@ -57,9 +57,9 @@ class SendConnection {
   void on_peer_closed(Time now, std::uint32_t completed);  // CLOSE
   void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length);  // see Liveness
+  void on_refused(Time now);
   void on_timeout(Time now);
   Time next_timeout() const;
-
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }

@@ -60,6 +60,10 @@ class Datapath {
   // (faulty); kNever on a real network.
   virtual Time next_release() const { return kNever; }
 
+  // The first bytes of a packet of ours of which the peer's own host says that nobody takes it: its
+  // process is gone, or somebody forges. Empty when there is none; valid until the next call.
+  virtual std::span<const std::byte> next_refused() { return {}; }
+
   // A descriptor that polls readable (EPOLLIN) while packets wait; -1 where there is none (sim).
   virtual int wait_descriptor() const = 0;
   // Call before waiting on it. True: look once more with receive(), as what came before the call

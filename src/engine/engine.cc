@@ -185,16 +185,21 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
     if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
       const bool overlaps = !request.memory.empty() && request.memory.data() < end &&
                             begin < request.memory.data() + request.memory.size();
-      in_use =
-          in_use || overlaps ||
-          (registered.registration != nullptr && request.registration == registered.registration);
+      // Other registrations may hold the same memory: NCCL registers what is registered already.
+      in_use = in_use ||
+               (request.registration != nullptr ? request.registration == registered.registration
+                                                : overlaps);
     }
   }
   if (in_use) {
     endpoint_.close(turn.now(), connection.id);
-    fail(connection,
-         {ErrorCode::kInternal, "memory was deregistered while requests on it were outstanding",
-          "the connection is aborted; expected only while a communicator aborts"});
+    const Error error{ErrorCode::kInternal,
+                      "memory was deregistered while requests on it were outstanding",
+                      "the connection is aborted; expected only while a communicator aborts"};
+    if (!connection.failed.load(std::memory_order_relaxed)) {
+      to_log_.push_back({LogLevel::kWarn, error.message()});
+    }
+    fail(connection, error);
     take_events(turn.now());
     transmit(turn.now());
   }

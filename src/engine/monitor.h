@@ -75,9 +75,12 @@ class Monitor {
   Time due() const {
     return changed_ || (rows_ && rows_->page().head.paths_wanted != paths_asked_) ? next_ : kNever;
   }
+  // Nothing has been completed for long: what is going on instead is worth showing.
+  bool stale(Time now) const { return rows_ != nullptr && now - next_ >= kStaleAfter; }
   void show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath);
 
  private:
+  static constexpr Duration kStaleAfter = 800ms;
   void changed() { changed_ = rows_ != nullptr; }
   struct Context {
     ContextDescription description;

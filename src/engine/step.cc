@@ -33,6 +33,10 @@ void Engine::poll() {
 
 bool Engine::step(Time now) {
   const bool received = receive_packets(now);
+  for (auto refused = datapath_->next_refused(); !refused.empty();
+       refused = datapath_->next_refused()) {
+    endpoint_.on_refused(now, refused);
+  }
   if (const auto failure = datapath_->failure(); failure && !device_failed_) {
     fail_device(now, *failure);
   }
@@ -184,7 +188,7 @@ void Engine::report(Time now) {
                                             ? "`dlcp exact` was run: nothing is lost from now on"
                                             : "`dlcp exact --undo` was run: licences hold again"});
   }
-  if (monitor_->due() <= now) {
+  if (monitor_->due() <= now || monitor_->stale(now)) {
     monitor_->show(now, endpoint_, *datapath_);
   }
 }

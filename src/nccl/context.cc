@@ -71,9 +71,13 @@ void Context::object_closed(bool aborted) {
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
-    if (--open_objects_ > 0 || until_finalize_) {
+    if (--open_objects_ > 0 || (until_finalize_ && !finished_)) {
       return;
     }
+  }
+  if (until_finalize_) {
+    delete this;
+    return;
   }
   release_engines();
 }
@@ -113,7 +117,9 @@ bool Context::finish() {
   }
   release_engines();
   const std::lock_guard lock(mutex_);
-  return open_objects_ == static_cast<int>(abandoned.size());
+  open_objects_ -= static_cast<int>(abandoned.size());
+  finished_ = true;
+  return open_objects_ == 0;
 }
 
 void Context::release_engines() {

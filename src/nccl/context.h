@@ -45,6 +45,7 @@ class Context {
   // Something was opened that uses an engine (listener, connection) ...
   void object_opened();
   // ... and has been closed. Aborted: with work unfinished, or after a failure; nobody will wait.
+  // The last one closed after finish() deletes the context.
   void object_closed(bool aborted);
 
   // A connect that NCCL will ask for again; the ticket goes into its handle, and is good for the
@@ -55,7 +56,7 @@ class Context {
 
   // Closes what is left pending, waits a bounded time for peers to confirm, and lets go of the
   // engines.
-  // False if objects are still open; they hold on to the context.
+  // False if objects are still open; the last of them to be closed takes the context along.
   bool finish();
 
  private:
@@ -78,6 +79,7 @@ class Context {
   std::uint32_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;
+  bool finished_ = false;  // NCCL has let go of it
   std::atomic<std::uint32_t> said_{0};
   std::atomic<bool> may_lose_{false};
 };

@@ -61,7 +61,7 @@ ResultCode finalize_communicator(void* context) noexcept {
       forget_terms(*owned);
     }
     if (owned != nullptr && owned->finish()) {
-      delete owned;  // else it is left to the objects that NCCL has not closed
+      delete owned;
     }
     return ResultCode::kSuccess;
   });

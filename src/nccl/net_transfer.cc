@@ -12,6 +12,11 @@
 namespace dlcp::nccl::net {
 namespace {
 
+Error wrong_side(const char* call, const char* side) {
+  return {ErrorCode::kInvalidArgument, fmt::format("{} on a {}", call, side),
+          "whoever calls this mixes up the two ends of a connection"};
+}
+
 Error too_large(std::size_t bytes) {
   return {ErrorCode::kInvalidUsage,
           fmt::format("a message of {} bytes: one message holds at most {}", bytes,
@@ -69,6 +74,9 @@ ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
       return refuse(too_large(bytes));
     }
     Comm& comm = *static_cast<Comm*>(opaque);
+    if (!comm.connection->sends) {
+      return refuse(wrong_side("isend", "recvComm"));
+    }
     return store(
         comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration},
                           comm.licensing.next_send(phandle, bytes)),
@@ -89,6 +97,9 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
       return refuse(too_large(bytes[0]));
     }
     Comm& comm = *static_cast<Comm*>(opaque);
+    if (comm.connection->sends) {
+      return refuse(wrong_side("irecv", "sendComm"));
+    }
     const void* registration = registrations != nullptr ? registrations[0] : nullptr;
     void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
     return store(comm.engine->receive(*comm.connection,

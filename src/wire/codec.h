@@ -57,10 +57,14 @@ class Reader {
     return bytes;
   }
 
-  // One length byte, then that many characters.
+  // One length byte, then that many characters. It comes from elsewhere and goes into logs: what is
+  // not printable ASCII becomes '?'.
   std::string get_text() {
     const auto bytes = get_bytes(get<std::uint8_t>());
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text;
   }
 
   bool ok() const { return ok_; }

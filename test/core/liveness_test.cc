@@ -103,3 +103,32 @@ TEST_CASE("a pause does not make what was heard on waking look later than it was
   liveness.on_pause(woken, 40s);
   REQUIRE(liveness.deadline() == woken + kTimeout);
 }
+
+TEST_CASE("a peer whose host refuses our packets is gone if it does not answer in time") {
+  Liveness liveness(kTimeout);
+  REQUIRE_FALSE(liveness.on_refused(kStart, 1ms));  // it owes nothing
+  liveness.expect(kStart, Owes::kWord);
+  REQUIRE(liveness.on_refused(kStart + 1s, 1ms));
+  REQUIRE_FALSE(liveness.on_refused(kStart + 1s + 10ms, 1ms));  // asked already
+  REQUIRE(liveness.deadline() == kStart + 1s + 30ms);
+  REQUIRE(liveness.verdict(kStart + 1s + 30ms - 1ns) == Verdict::kAlive);
+  REQUIRE(liveness.verdict(kStart + 1s + 30ms) == Verdict::kGone);
+}
+
+TEST_CASE("where answers take long a refused peer has three times as long") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kProgress);
+  REQUIRE(liveness.on_refused(kStart, 100ms));
+  REQUIRE(liveness.deadline() == kStart + 300ms);
+}
+
+TEST_CASE("a refused peer that answers is alive, and so is one that owes nothing any more") {
+  Liveness liveness(kTimeout);
+  liveness.expect(kStart, Owes::kWord);
+  liveness.on_refused(kStart, 1ms);
+  liveness.on_heard(kStart + 29ms);
+  REQUIRE(liveness.verdict(kStart + 1s) == Verdict::kAlive);
+  liveness.on_refused(kStart + 1s, 1ms);
+  liveness.expect(kStart + 1s, Owes::kNothing);
+  REQUIRE(liveness.deadline() == kNever);
+}

@@ -134,3 +134,52 @@ TEST_CASE("a peer that died while we slept is given up within the time-out after
   world.run_for(2100ms);
   REQUIRE(world.flow(flow).send_error.has_value());
 }
+
+TEST_CASE("a killed process is known within 100 ms where its host refuses packets for it") {
+  for_each_seed(20, [](std::uint64_t seed) {
+    const bool kills_sender = seed % 2 == 0;
+    World world(small_world(2, seed, 30s));
+    world.ledger().allow_failures();
+    const auto flow = world.open_flow(0, 1);
+    for (int k = 0; k < 200; ++k)
+      world.transfer(flow, 1'000'000);
+    const HostIndex killed = kills_sender ? 0 : 1;
+    const HostIndex other = 1 - killed;
+    world.run_for(Duration(2'000'000 + static_cast<std::int64_t>(seed) * 100'000));
+    // The dead host's kernel answers what still comes to it.
+    world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+      if (to != killed) return false;
+      world.endpoint(other).on_refused(world.now(), datagram);
+      return false;
+    });
+    const Time then = world.now();
+    const auto& error = kills_sender ? world.flow(flow).receive_error : world.flow(flow).send_error;
+    world.run_until(then + 10s, [&] { return error.has_value(); });
+    REQUIRE(error.has_value());
+    REQUIRE(error->code == ErrorCode::kRemote);
+    REQUIRE_THAT(error->message(), Contains("process has ended"));
+    CAPTURE((world.now() - then).count());
+    REQUIRE(world.now() - then <= 100ms);
+  });
+}
+
+TEST_CASE("forged refusals do nothing to a peer that is there") {
+  World world(small_world(2, 3, 30s));
+  std::vector<std::vector<std::byte>> seen(2);
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    seen[to] = datagram;
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  const auto waiting = world.open_flow(1, 0);
+  world.transfer(waiting, 1000, time_from_ns(2'000'000'000));
+  for (int k = 0; k < 100; ++k)
+    world.transfer(flow, 100'000, time_from_ns(k * 10'000'000));
+  while (world.now() < time_from_ns(1'500'000'000)) {
+    world.run_for(1ms);
+    if (!seen[1].empty()) world.endpoint(0).on_refused(world.now(), seen[1]);
+    if (!seen[0].empty()) world.endpoint(1).on_refused(world.now(), seen[0]);
+  }
+  world.finish(5s);
+  REQUIRE(world.flow(flow).sends_done == 100);
+}

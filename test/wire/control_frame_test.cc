@@ -166,6 +166,13 @@ TEST_CASE("a reason is cut to size") {
   CHECK(back->reason.size() == kReasonBytesMax);
 }
 
+TEST_CASE(
+    "what a peer says is fit for a log: anything but printable ASCII becomes a question mark") {
+  const auto back = decode<Reset>(sealed(Reset{5, "haha\n\x1b[31m~ \x7f\xc3"}));
+  REQUIRE(back);
+  CHECK(back->reason == "haha??[31m~ ??");
+}
+
 TEST_CASE("a control frame says which path it was sent on, and which of its sender's it is") {
   const Buffer bytes = sealed(Ping{7});
   CHECK(decode_head(bytes)->flags == 200);

@@ -46,6 +46,7 @@ class FaultyDatapath final : public Datapath {
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Also sends what is due by `now`.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  std::span<const std::byte> next_refused() override { return inner_->next_refused(); }
   int wait_descriptor() const override { return inner_->wait_descriptor(); }
   bool arm() override { return inner_->arm(); }
   std::optional<Error> failure() const override { return inner_->failure(); }

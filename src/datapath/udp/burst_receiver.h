@@ -23,12 +23,15 @@ namespace dlcp::datapath {
 class BurstReceiver {
  public:
   // `sockets` are those that peers send to; they stay the caller's and outlive this.
-  static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets);
+  // wait_descriptor() and other_ready() also tell of `other`, if it is a descriptor.
+  static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets, int other = -1);
 
   // See Datapath::receive.
   std::size_t receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters);
 
   int wait_descriptor() const { return epoll_.get(); }
+  // The other descriptor was readable when receive() last looked.
+  bool other_ready() const { return other_ready_; }
 
  private:
   static constexpr std::size_t kBufferBytes = 65536;
@@ -73,6 +76,7 @@ class BurstReceiver {
   wire::PathIndex last_path_ = 0;   // that brought something
   Time guess_until_ = Time::min();  // polls before then may bet on last_path_ bringing more
   unsigned guesses_ = 0;
+  bool other_ready_ = false;
   std::size_t appetite_ = 1;  // buffers to ask a socket for; grows while sockets have more
   std::size_t merged_ = 1;    // datagrams in the buffer that was read last
 

@@ -49,6 +49,15 @@ void fetch(std::span<const std::byte> payload) {
   }
 }
 
+// With IP_RECVERR what a host said of an earlier packet, to whomever, is reported once by the next
+// call on the socket, which then sends nothing.
+constexpr int kStaleErrorsMax = 4;  // per call, as new ones may come all the while
+
+bool may_be_stale(int error) {
+  return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
+         error == EPROTO || error == EMSGSIZE;
+}
+
 bool is_would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -74,6 +83,7 @@ template <class T>
 void put_control(msghdr& message, int level, int type, T value) {
   auto* header = reinterpret_cast<cmsghdr*>(static_cast<std::byte*>(message.msg_control) +
                                             message.msg_controllen);
+  std::memset(header, 0, CMSG_SPACE(sizeof value));  // its padding too
   header->cmsg_level = level;
   header->cmsg_type = type;
   header->cmsg_len = CMSG_LEN(sizeof value);
@@ -204,6 +214,7 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
   const int fd = sockets_[packets.front().path];
   std::size_t done = 0;
   std::size_t message = 0;
+  int stale_errors = 0;
   while (message < batch_.messages) {
     const auto left = static_cast<unsigned>(batch_.messages - message);
     ++counters.tx_syscalls;
@@ -223,6 +234,9 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
     }
     if (is_would_block(errno)) {
       return done;
+    }
+    if (may_be_stale(errno) && stale_errors++ < kStaleErrorsMax) {
+      continue;
     }
     const auto run = packets.subspan(done, batch_.packets_in[message]);
     if (run.size() > 1 && may_refuse_gso(errno)) {

@@ -109,18 +109,25 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
     }
     sockets.push_back(std::move(socket).value());
   }
+  Result<std::unique_ptr<RefusalReader>> refusals = RefusalReader::open(descriptors_of(sockets));
+  if (!refusals) {
+    return refusals.error();
+  }
   std::vector<int> receiving = descriptors_of(sockets);
   receiving.resize(receiving_sockets(sockets));
-  Result<std::unique_ptr<BurstReceiver>> receiver = BurstReceiver::open(std::move(receiving));
+  Result<std::unique_ptr<BurstReceiver>> receiver =
+      BurstReceiver::open(std::move(receiving), refusals.value()->wait_descriptor());
   if (!receiver) {
     return receiver.error();
   }
-  return std::unique_ptr<UdpDatapath>(new UdpDatapath(
-      options, datagram_bytes.value(), std::move(sockets), std::move(receiver).value()));
+  return std::unique_ptr<UdpDatapath>(
+      new UdpDatapath(options, datagram_bytes.value(), std::move(sockets),
+                      std::move(receiver).value(), std::move(refusals).value()));
 }
 
 UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
-                         std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver)
+                         std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
+                         std::unique_ptr<RefusalReader> refusals)
     : sockets_(std::move(sockets)),
       datagram_bytes_max_(datagram_bytes_max),
       sender_({.family = options.local_ip.family,
@@ -129,7 +136,8 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
                .gso = options.gso && sockets_.front().gso_known,
                .tos = options.tos},
               descriptors_of(sockets_)),
-      receiver_(std::move(receiver)) {
+      receiver_(std::move(receiver)),
+      refusals_(std::move(refusals)) {
   address_.ip = options.local_ip;
   address_.port_count = static_cast<std::uint8_t>(receiving_sockets(sockets_));
   for (std::size_t i = 0; i < address_.port_count; ++i) {
@@ -206,6 +214,10 @@ std::size_t UdpDatapath::send(std::span<const wire::TxPacket> packets) {
 
 std::size_t UdpDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   return receiver_->receive(now, out, counters_);
+}
+
+std::span<const std::byte> UdpDatapath::next_refused() {
+  return receiver_->other_ready() ? refusals_->next() : std::span<const std::byte>();
 }
 
 }  // namespace dlcp::datapath

@@ -14,6 +14,7 @@
 #include "datapath/marks.h"
 #include "datapath/udp/burst_receiver.h"
 #include "datapath/udp/burst_sender.h"
+#include "datapath/udp/refusal_reader.h"
 #include "datapath/udp/udp_address.h"
 #include "datapath/udp/udp_counters.h"
 #include "datapath/udp/udp_socket.h"
@@ -48,6 +49,7 @@ class UdpDatapath final : public Datapath {
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  std::span<const std::byte> next_refused() override;
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const UdpAddress& address() const { return address_; }
@@ -57,7 +59,8 @@ class UdpDatapath final : public Datapath {
 
  private:
   UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
-              std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver);
+              std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
+              std::unique_ptr<RefusalReader> refusals);
 
   std::vector<UdpSocket> sockets_;
   UdpAddress address_;
@@ -67,6 +70,7 @@ class UdpDatapath final : public Datapath {
   UdpCounters counters_;
   BurstSender sender_;
   std::unique_ptr<BurstReceiver> receiver_;
+  std::unique_ptr<RefusalReader> refusals_;
 };
 
 }  // namespace dlcp::datapath

@@ -1,0 +1,61 @@
+// How long a communicator's context lives.
+#include "nccl/context.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "catch.h"
+
+namespace {
+
+void* watched = nullptr;
+int frees = 0;  // of `watched`
+
+void release(void* memory) {
+  if (memory != nullptr && memory == watched) {
+    ++frees;
+    watched = nullptr;  // others may get the address now
+  }
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  release(memory);
+}
+
+TEST_CASE("a context that is finished before its last object goes with that object") {
+  auto* const context = new dlcp::nccl::Context(1, dlcp::nccl::kUndefined, true);
+  watched = context;
+  frees = 0;
+  context->object_opened();
+  context->object_opened();
+  REQUIRE_FALSE(context->finish());
+  context->object_closed(false);
+  CHECK(frees == 0);
+  context->object_closed(false);
+  CHECK(frees == 1);
+}
+
+TEST_CASE("a context whose objects are closed waits for its finish") {
+  auto* const context = new dlcp::nccl::Context(1, dlcp::nccl::kUndefined, true);
+  watched = context;
+  frees = 0;
+  context->object_opened();
+  context->object_closed(false);
+  CHECK(frees == 0);
+  REQUIRE(context->finish());
+  delete context;
+  CHECK(frees == 1);
+}
