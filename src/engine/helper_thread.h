@@ -1,6 +1,6 @@
 // The one thread that a device has: it sleeps until packets, a deadline or a nudge, and then asks
 // its owner what to do next. It exists so that acknowledgements and retransmissions do not depend
-// on the application; while the application polls it only looks up about once a millisecond.
+// on the application; while the application polls it only looks up now and then (look_up.h).
 #pragma once
 
 #include <atomic>

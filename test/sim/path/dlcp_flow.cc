@@ -60,7 +60,8 @@ void DlcpFlow::on_frame(const PathFrame& frame) {
   end.endpoint.on_packet(path_.now(), {.bytes = std::span(datagram).first(frame.bytes),
                                        .arrived_at = path_.now(),
                                        .path = frame.path,
-                                       .ecn = frame.marked ? Ecn::kCe : Ecn::kEct0});
+                                       .ecn = frame.marked ? Ecn::kCe : Ecn::kEct0,
+                                       .source = {}});
   step(end);
 }
 
