@@ -38,6 +38,12 @@ Departed Departed::reset(Time now, const Peer& peer, std::string reason, Duratio
   return departed;
 }
 
+Departed Departed::refused(Time now, const Peer& listener, std::string reason, Duration keep) {
+  Departed departed = reset(now, listener, std::move(reason), keep);
+  departed.kind_ = Kind::kRefused;
+  return departed;
+}
+
 bool Departed::on_frame(Time now, wire::FrameType type) {
   switch (type) {
     case wire::FrameType::kReset:
@@ -71,6 +77,18 @@ void Departed::on_timeout(Time now) {
   next_at_ = now + kTryAgain;
 }
 
+void Departed::emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& out) const {
+  switch (kind_) {
+    case Kind::kClosed:
+      return frames.emit(wire::Close{peer_.token, completed_}, path, peer_.address, out);
+    case Kind::kReset:
+      return frames.emit(wire::Reset{peer_.token, reason_}, path, peer_.address, out);
+    case Kind::kRefused:
+      return frames.emit(wire::Refuse{peer_.token, wire::Refuse::Cause::kSettings, reason_}, path,
+                         peer_.address, out);
+  }
+}
+
 std::size_t Departed::poll_transmit(Time, FrameWriter& frames, std::size_t paths,
                                     std::span<wire::TxPacket> out) {
   std::size_t count = 0;
@@ -80,11 +98,7 @@ std::size_t Departed::poll_transmit(Time, FrameWriter& frames, std::size_t paths
     close_ack_due_ = false;
   }
   if (due_ && count < out.size()) {
-    if (kind_ == Kind::kClosed) {
-      frames.emit(wire::Close{peer_.token, completed_}, path, peer_.address, out[count++]);
-    } else {
-      frames.emit(wire::Reset{peer_.token, reason_}, path, peer_.address, out[count++]);
-    }
+    emit(frames, path, out[count++]);
     due_ = false;
     ++path_;
   }

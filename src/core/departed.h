@@ -19,6 +19,10 @@ inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
 inline constexpr const char* kPeerGone =
     "the peer's process has ended: its host refuses our packets, and nothing answers";
 inline constexpr const char* kCheckRank = "see the log and the exit status of that rank";
+// The peer cannot work with us, for the reason that follows.
+inline constexpr const char* kPeerRefuses = "the peer refuses the connection: ";
+inline constexpr const char* kSetAlike =
+    "run the same plugin version on every rank, with settings alike";
 // What to do when the peer is not heard.
 inline constexpr const char* kCheckPeer =
     "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)";
@@ -26,8 +30,9 @@ inline constexpr const char* kCheckPeer =
 class Departed {
  public:
   enum class Kind : std::uint8_t {
-    kClosed,  // orderly: CLOSE until CLOSE_ACK; afterwards still answers for a while
-    kReset,   // failed or aborted: RESET a few times, and to whatever still comes
+    kClosed,   // orderly: CLOSE until CLOSE_ACK; afterwards still answers for a while
+    kReset,    // failed or aborted: RESET a few times, and to whatever still comes
+    kRefused,  // never begun: REFUSE a few times, to a listener
   };
   struct Peer {
     std::uint64_t token = 0;
@@ -38,6 +43,7 @@ class Departed {
   // The peer has said CLOSE itself and needs no telling: only answers.
   static Departed confirmed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
   static Departed reset(Time now, const Peer& peer, std::string reason, Duration keep);
+  static Departed refused(Time now, const Peer& listener, std::string reason, Duration keep);
 
   // Any frame of the peer; true when it settles the matter and this can go.
   bool on_frame(Time now, wire::FrameType type);
@@ -45,13 +51,14 @@ class Departed {
   Time next_timeout() const;
   bool expired(Time now) const { return now >= expires_at_; }
   bool awaits_confirmation() const { return kind_ == Kind::kClosed && tries_left_ > 0; }
-  bool has_resets_to_send() const { return kind_ == Kind::kReset && tries_left_ > 0; }
+  bool has_resets_to_send() const { return kind_ != Kind::kClosed && tries_left_ > 0; }
 
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
                             std::span<wire::TxPacket> out);
 
  private:
   Departed(Time now, Kind kind, const Peer& peer, Duration keep, unsigned tries);
+  void emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& out) const;
 
   Kind kind_;
   Peer peer_;

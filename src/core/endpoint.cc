@@ -18,7 +18,10 @@ Endpoint::~Endpoint() = default;
 Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number) {
   const wire::Invitation invitation = wire::invitation(state_->secrets.listeners, number);
   Slot& slot = state_->add(context, wire::listener_token(invitation));
-  slot.what = Listener{wire::listener_key(invitation, state_->secrets.site), {}, {}};
+  Listener listener;
+  listener.key = wire::listener_key(invitation, state_->secrets.site);
+  listener.key_without_site = wire::listener_key(invitation, {});
+  slot.what = std::move(listener);
   return {slot.token, invitation};
 }
 
@@ -49,6 +52,17 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
       SendConnection::Open{slot.token, {listener, key, to}, state_->rng.next()});
   state_->settle(now, slot);
   return slot.token;
+}
+
+void Endpoint::decline(Time now, ContextId context, const wire::Invitation& listener,
+                       const wire::EndpointAddress& to, Refusal why) {
+  const wire::Key site = why.secrets_differ ? wire::Key{} : state_->secrets.site;
+  const wire::Key key = wire::listener_key(listener, site);
+  Slot& slot = state_->add(context, state_->draw_token());
+  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to));
+  state_->depart(now, slot,
+                 Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
+                                   state_->farewell_time()));
 }
 
 std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {

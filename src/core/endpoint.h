@@ -48,6 +48,10 @@ class Endpoint {
   // time-outs arrive as kClosed.
   ConnectionId connect(Time now, ContextId context, const wire::Invitation& listener,
                        const wire::EndpointAddress& to);
+  // Instead of connect(), for those who cannot work together: the listener is told why, a few times
+  // as nobody confirms it, and gets kDeclined.
+  void decline(Time now, ContextId context, const wire::Invitation& listener,
+               const wire::EndpointAddress& to, Refusal why);
   // The receiving side of the next connection that a peer has opened to the listener, if any.
   std::optional<ConnectionId> accept(ListenerId listener);
   ConnectionState state(ConnectionId connection) const;
@@ -72,7 +76,8 @@ class Endpoint {
   void forbid_loss(bool forbidden);
   // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
   bool has_unconfirmed_closes() const;
-  bool has_resets_to_send() const;  // each is said a few times, as nobody confirms it
+  // RESETs and refusals: each is said a few times, as nobody confirms it.
+  bool has_resets_to_send() const;
 
   // --- from and to the network
   void on_packet(Time now, const wire::RxPacket& packet);

@@ -59,6 +59,10 @@ void Endpoint::State::dispatch(Time now, const wire::RxPacket& arrived) {
     counters.add(Counter::kDroppedUnknownToken);
     return;
   }
+  if (slot->get<Listener>() != nullptr && head->type == wire::FrameType::kRefuse) {
+    on_declined(*slot, packet);
+    return;
+  }
   if (slot->get<Departed>() != nullptr) {
     to_departed(now, *slot, *head, packet);
     return;

@@ -1,6 +1,7 @@
 // HELLO: how a stranger becomes a connection. Who has no invitation gets no answer and costs
 // nothing; who has one gets a place among few until START shows that it hears us.
 #include <algorithm>
+#include <utility>
 
 #include "core/endpoint_state.h"
 #include "wire/control_frame.h"
@@ -77,6 +78,29 @@ Slot& Endpoint::State::open_half(Time now, Slot& listener, const wire::Hello& he
                                                unposted, slot.token, hello);
   by_sender[{hello.sender_token, hello.sender_address}] = slot.token;
   return slot;
+}
+
+// Who holds an invitation will not use it: the user above hears why, once, although it is said more
+// often.
+void Endpoint::State::on_declined(Slot& listener, const wire::RxPacket& packet) {
+  const auto refuse = wire::decode<wire::Refuse>(packet.bytes);
+  if (!refuse) {
+    counters.add(Counter::kDroppedMalformed);
+    return;
+  }
+  auto& open = *listener.get<Listener>();
+  const bool proven = wire::authentic(packet.bytes, open.key);
+  if (!proven && !wire::authentic(packet.bytes, open.key_without_site)) {
+    counters.add(Counter::kDroppedUnauthentic);
+    return;
+  }
+  if (std::exchange(proven ? open.declined : open.declined_unproven, true)) return;
+  Event event;
+  event.kind = Event::Kind::kDeclined;
+  event.connection = listener.token;
+  event.proven = proven;
+  event.error = {ErrorCode::kInvalidUsage, kPeerRefuses + refuse->reason, kSetAlike};
+  events.push_back(std::move(event));
 }
 
 void Endpoint::State::refuse_closed(const wire::Hello& hello, const wire::Key& key,

@@ -102,6 +102,7 @@ class Endpoint::State {
   void note_pause(Time now, Time ran_before);
   void collect(Time now, Slot& slot);
   void on_hello(Time now, Slot* listener, const wire::RxPacket& packet);
+  void on_declined(Slot& listener, const wire::RxPacket& packet);
   void refuse_closed(const wire::Hello& hello, const wire::Key& key, wire::PathIndex path);
   Slot& open_half(Time now, Slot& listener, const wire::Hello& hello);
   void on_welcome(Time now, Slot& slot, SendConnection& connection, const wire::RxPacket& packet);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "core/licence.h"
 #include "util/result.h"
@@ -25,14 +26,16 @@ struct Event {
     kSendDone,     // every byte is acknowledged; the memory is the caller's again
     kReceiveDone,  // every byte is placed, or zero where it was lost within the licence
     kClosed,       // the connection is dead; its requests get no further events
+    kDeclined,     // who was to connect to a listener will not
   };
   Kind kind = Kind::kClosed;
-  ConnectionId connection = 0;
+  ConnectionId connection = 0;  // kDeclined: the listener
   RequestId request = 0;
   std::size_t bytes = 0;       // of the message
   std::size_t lost = 0;        // of them, zeros in the place of what was lost; kReceiveDone only
-  Error error;                 // kClosed only
+  Error error;                 // kClosed and kDeclined
   wire::EndpointAddress peer;  // kClosed only
+  bool proven = true;          // kDeclined only: false from who lacks our site's secret
 };
 
 // Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
@@ -48,6 +51,13 @@ struct Secrets {
   wire::Key own;        // of this endpoint alone: tokens and path choices
   wire::Key listeners;  // of the process: makes invitations
   wire::Key site;       // of everybody who may talk to us (DLCP_SECRET_FILE); zero: none
+};
+
+// Why a listener will not be connected to.
+struct Refusal {
+  std::string reason;  // seen from the listener's side; see wire::Refuse
+  // Then the listener could not read what is sealed with ours, and hears it without proof.
+  bool secrets_differ = false;
 };
 
 enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };

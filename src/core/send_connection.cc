@@ -69,11 +69,11 @@ void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
 
 void SendConnection::on_refuse(const wire::Refuse& refuse) {
   if (handshake_.state() != Handshake::State::kHello) return;
-  const std::string what = fmt::format("the peer refuses the connection: {}", refuse.reason);
+  const std::string what = kPeerRefuses + refuse.reason;
   if (refuse.cause == wire::Refuse::Cause::kClosed) {
     fail(ErrorCode::kRemote, what, "see the peer's log");
   } else {
-    fail(ErrorCode::kInvalidUsage, what, "run the same plugin version and settings on every rank");
+    fail(ErrorCode::kInvalidUsage, what, kSetAlike);
   }
 }
 

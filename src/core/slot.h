@@ -17,8 +17,11 @@ namespace dlcp::core {
 
 struct Listener {
   wire::Key key;                         // seals what comes before a connection
+  wire::Key key_without_site;            // of who has the invitation and not the site's secret
   RingQueue<std::uint64_t> acceptable;   // tokens of connections that have started
   std::vector<std::uint64_t> half_open;  // of those that may not have, the oldest first
+  bool declined = false;                 // somebody has refused to connect
+  bool declined_unproven = false;        // somebody who did not have the site's secret
 };
 // How a receiving connection is known before its sender knows its token. Only who has an invitation
 // gets here, with a token of his own choice.

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 
 #include "core/endpoint.h"
@@ -43,19 +42,10 @@ struct Request {
   Connection* connection = nullptr;
 };
 
-// What the engine keeps besides: a listener, a send that the peer has but whose memory the datapath
-// still reads, and a failure that other engines are to hear of.
-struct Listening {
-  core::ContextId context = 0;
-  std::optional<Error> failure;
-};
+// A send that the peer has but whose memory the datapath still reads.
 struct Settling {
   core::Event event;
   Time since;
-};
-struct Failure {
-  core::ContextId context = 0;
-  Error error;
 };
 
 struct Connection {

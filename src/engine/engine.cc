@@ -14,18 +14,21 @@ namespace {
 
 constexpr std::size_t kBatchPackets = 64;
 constexpr Duration kReclaimPatience = 10ms;
+constexpr const char* kNobodyConnects =
+    "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
+    "or have refused; its log says why";
 
 }  // namespace
 
 Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-               const core::Secrets& secrets, LogSink log, FailureSink on_failure,
+               const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
                std::unique_ptr<Monitor> monitor)
     : datapath_(std::move(datapath)),
       endpoint_(config, datapath_->local_address(), secrets),
       monitor_(std::move(monitor)),
       arrived_(kBatchPackets),
-      log_(std::move(log)),
-      on_failure_(std::move(on_failure)) {}
+      listeners_(config.peer_timeout),
+      notices_(std::move(log), std::move(on_failure)) {}
 
 Engine::~Engine() {
   helper_.stop();
@@ -46,13 +49,13 @@ Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
 core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number) {
   Turn turn(*this);
   const auto listening = endpoint_.listen(context, number);
-  listeners_[listening.id] = {context, std::nullopt};
+  listeners_.open(listening.id, context);
   return listening;
 }
 
 void Engine::close_listener(core::ListenerId listener) {
   Turn turn(*this);
-  listeners_.erase(listener);
+  listeners_.close(listener);
   endpoint_.close_listener(turn.now(), listener);
   transmit(turn.now());
 }
@@ -76,14 +79,23 @@ Connection* Engine::connect(core::ContextId context, const wire::Invitation& lis
   return connection;
 }
 
+void Engine::decline(core::ContextId context, const wire::Invitation& listener,
+                     const wire::EndpointAddress& to, const core::Refusal& why) {
+  Turn turn(*this);
+  endpoint_.decline(turn.now(), context, listener, to, why);
+  step(turn.now());
+}
+
 Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId context) {
   Turn turn(*this);
   step(turn.now());
   const auto id = endpoint_.accept(listener);
   if (!id) {
-    const auto found = listeners_.find(listener);
-    if (found != listeners_.end() && found->second.failure) {
-      return *found->second.failure;
+    if (auto failure = listeners_.failure(listener, turn.now())) {
+      return std::move(*failure);
+    }
+    if (listeners_.waits_long(listener, turn.now())) {
+      notices_.say(LogLevel::kWarn, kNobodyConnects);
     }
     return static_cast<Connection*>(nullptr);
   }
@@ -172,7 +184,7 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
     said_copies_ = true;
     Error error = done.error();
     error.what += "; what is sent from it will be copied, which takes more of the processor";
-    to_log_.push_back({LogLevel::kWarn, error.message()});
+    notices_.say(LogLevel::kWarn, error.message());
   }
 }
 
@@ -197,7 +209,7 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
                       "memory was deregistered while requests on it were outstanding",
                       "the connection is aborted; expected only while a communicator aborts"};
     if (!connection.failed.load(std::memory_order_relaxed)) {
-      to_log_.push_back({LogLevel::kWarn, error.message()});
+      notices_.say(LogLevel::kWarn, error.message());
     }
     fail(connection, error);
     take_events(turn.now());

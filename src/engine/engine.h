@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -16,19 +15,17 @@
 #include "datapath/datapath.h"
 #include "engine/connection.h"
 #include "engine/helper_thread.h"
-#include "engine/log.h"
+#include "engine/listeners.h"
 #include "engine/monitor.h"
+#include "engine/notices.h"
 #include "engine/outbox.h"
 
 namespace dlcp::engine {
 
 class Engine {
  public:
-  // Called, without a lock, when a connection of the context has failed for a reason of its own.
-  using FailureSink = std::function<void(core::ContextId context, const Error& error)>;
-
   Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
-         const core::Secrets& secrets, LogSink log, FailureSink on_failure,
+         const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
          std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>());
   ~Engine();
 
@@ -43,7 +40,11 @@ class Engine {
   // Both leave a connection that lives until close().
   Connection* connect(core::ContextId context, const wire::Invitation& listener,
                       const wire::EndpointAddress& to);
-  // nullptr: none yet. Fails once the listener's context has, as nobody will connect any more.
+  // Instead of connect(): tells the listener why nobody will.
+  void decline(core::ContextId context, const wire::Invitation& listener,
+               const wire::EndpointAddress& to, const core::Refusal& why);
+  // nullptr: none yet. Fails once the listener's context has, or who was to connect has declined
+  // (only after a while, if that is not proven).
   Result<Connection*> accept(core::ListenerId listener, core::ContextId context);
   // Drives a step; kClosed once the connection has failed.
   core::ConnectionState poll_state(Connection& connection);
@@ -102,18 +103,15 @@ class Engine {
   bool more_work_ = false;  // the last step stopped at its bound, not for want of work
   std::vector<wire::RxPacket> arrived_;
   std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<core::ListenerId, Listening> listeners_;
+  Listeners listeners_;
   std::deque<Settling> settling_;
   bool device_failed_ = false;
   bool said_copies_ = false;
-  std::vector<LogLine> to_log_;
-  std::vector<Failure> failures_;
+  Notices notices_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
   bool helper_runs_ = false;
 
   std::atomic<std::int64_t> last_poll_ns_{0};
-  const LogSink log_;
-  const FailureSink on_failure_;
   HelperThread helper_;
 };
 

@@ -106,6 +106,12 @@ void Engine::take_events(Time now) {
 }
 
 void Engine::on_event(Time now, const core::Event& event) {
+  if (event.kind == core::Event::Kind::kDeclined) {
+    if (listeners_.decline(event, now)) {
+      notices_.say(LogLevel::kWarn, event.error.message());
+    }
+    return;
+  }
   const auto found = connections_.find(event.connection);
   if (found == connections_.end()) {
     return;  // closed or not accepted yet
@@ -119,8 +125,8 @@ void Engine::on_event(Time now, const core::Event& event) {
         error.what = fmt::format("{} (peer {})", error.what, peer);
       }
       fail(connection, error);
-      to_log_.push_back({LogLevel::kWarn, error.message()});
-      failures_.push_back({context, error});
+      notices_.say(LogLevel::kWarn, error.message());
+      notices_.failed(context, error);
       endpoint_.fail_context(now, context, event.error);
       fail_connections(context, error);
     }
@@ -184,9 +190,8 @@ void Engine::settle(Time now) {
 void Engine::report(Time now) {
   if (const auto exact = monitor_->exact_changed()) {
     endpoint_.forbid_loss(*exact);
-    to_log_.push_back({LogLevel::kWarn, *exact
-                                            ? "`dlcp exact` was run: nothing is lost from now on"
-                                            : "`dlcp exact --undo` was run: licences hold again"});
+    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: nothing is lost from now on"
+                                         : "`dlcp exact --undo` was run: licences hold again");
   }
   if (monitor_->due() <= now || monitor_->stale(now)) {
     monitor_->show(now, endpoint_, *datapath_);
@@ -195,18 +200,15 @@ void Engine::report(Time now) {
 
 void Engine::fail_device(Time now, const Error& error) {
   device_failed_ = true;
-  to_log_.push_back({LogLevel::kWarn, error.message()});
-  std::set<core::ContextId> contexts;
-  for (const auto& [id, listening] : listeners_) {
-    contexts.insert(listening.context);
-  }
+  notices_.say(LogLevel::kWarn, error.message());
+  std::set<core::ContextId> contexts = listeners_.contexts();
   for (const auto& [id, connection] : connections_) {
     contexts.insert(connection->context);
   }
   for (const core::ContextId context : contexts) {
     endpoint_.fail_context(now, context, error);
     fail_connections(context, error);
-    failures_.push_back({context, error});
+    notices_.failed(context, error);
   }
 }
 
@@ -222,11 +224,7 @@ void Engine::fail(Connection& connection, const Error& error) {
 }
 
 void Engine::fail_connections(core::ContextId context, const Error& error) {
-  for (auto& [id, listening] : listeners_) {
-    if (listening.context == context) {
-      listening.failure = error;
-    }
-  }
+  listeners_.fail(context, error);
   for (const auto& [id, connection] : connections_) {
     if (connection->context == context) {
       fail(*connection, error);
@@ -263,10 +261,9 @@ HelperThread::Sleep Engine::helper_turn() {
   }
   helper_wakes_ = deadline(now);
   const HelperThread::Sleep sleep{true, helper_wakes_};
-  std::vector<LogLine> lines = std::exchange(to_log_, {});
-  std::vector<Failure> failures = std::exchange(failures_, {});
+  const Notices::Batch said = notices_.take();
   lock.unlock();
-  Turn::speak(*this, lines, failures);
+  notices_.speak(said);
   return sleep;
 }
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <utility>
-#include <vector>
 
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -28,29 +26,18 @@ class Engine::Turn {
       return;
     }
     const bool nudge = helper_sleeps_too_long();
-    std::vector<LogLine> lines = std::exchange(engine_.to_log_, {});
-    std::vector<Failure> failures = std::exchange(engine_.failures_, {});
+    const Notices::Batch said = engine_.notices_.take();
     lock_.unlock();
     if (nudge) {
       engine_.helper_.nudge();
     }
-    speak(engine_, lines, failures);
+    engine_.notices_.speak(said);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
   bool held() const { return lock_.owns_lock(); }
   Time now() const { return now_; }
-
-  static void speak(Engine& engine, const std::vector<LogLine>& lines,
-                    const std::vector<Failure>& failures) {
-    for (const LogLine& line : lines) {
-      engine.log_(line);
-    }
-    for (const Failure& failure : failures) {
-      engine.on_failure_(failure.context, failure.error);
-    }
-  }
 
  private:
   void note_poll() { engine_.last_poll_ns_.store(ns_of(now_), std::memory_order_relaxed); }

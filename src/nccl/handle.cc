@@ -121,15 +121,14 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   return handle;
 }
 
-Status check_secret(const wire::Key& ours, std::uint8_t theirs) {
-  const std::uint8_t fingerprint = wire::fingerprint(ours);
-  if (fingerprint == theirs) {
+Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
+  if (ours == theirs) {
     return Unit{};
   }
-  const char* const what = fingerprint == 0 ? "the peer's rank has a DLCP_SECRET_FILE, this one not"
-                           : theirs == 0    ? "this rank has a DLCP_SECRET_FILE, the peer's not"
-                                            : "the peer's rank has another secret in its "
-                                              "DLCP_SECRET_FILE than this one";
+  const char* const what = ours == 0     ? "the peer's rank has a DLCP_SECRET_FILE, this one not"
+                           : theirs == 0 ? "this rank has a DLCP_SECRET_FILE, the peer's not"
+                                         : "the peer's rank has another secret in its "
+                                           "DLCP_SECRET_FILE than this one";
   return Error{ErrorCode::kInvalidUsage, what,
                "give every rank the same file, or none to all of them"};
 }

@@ -46,7 +46,8 @@ void encode_handle(const Handle& handle, HandleBytes out);
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
 
 // Refuses a rank that has another DLCP_SECRET_FILE: neither would believe the other.
-Status check_secret(const wire::Key& ours, std::uint8_t theirs);
+// Both as wire::fingerprint makes them.
+Status check_secret(std::uint8_t ours, std::uint8_t theirs);
 
 // Refuses ranks that would not decide alike, naming both sides.
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs);

@@ -55,10 +55,22 @@ ResultCode start_listening(Context& context, int device, HandleBytes bytes, void
   return ResultCode::kSuccess;
 }
 
-ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
-  if (auto alike = check_secret(site_secret(), peer.secret_fingerprint); !alike) {
-    return refuse(alike.error());
+// Whether both ranks were set alike; and if not, what the peer should hear of it, from its side.
+Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& why_not) {
+  const wire::Key secret = site_secret();
+  if (auto alike = check_secret(wire::fingerprint(secret), peer.secret_fingerprint); !alike) {
+    const auto seen_there = check_secret(peer.secret_fingerprint, wire::fingerprint(secret));
+    why_not = {seen_there.error().what, true};
+    return alike;
   }
+  auto alike = check_terms(ours, peer.terms);
+  if (!alike) {
+    why_not = {check_terms(peer.terms, ours).error().what, false};
+  }
+  return alike;
+}
+
+ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
   context.object_opened();
   auto engines = context.engines(device);
   if (!engines) {
@@ -70,7 +82,10 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     context.object_closed(true);
     return refuse(route.error());
   }
-  if (auto alike = check_terms(agreed_terms(context), peer.terms); !alike) {
+  core::Refusal why_not;
+  if (auto alike = check_alike(agreed_terms(context), peer, why_not); !alike) {
+    // NCCL polls accept there for ever unless it hears of this.
+    engines->over(route->over)->decline(context.id(), peer.listener, route->to, why_not);
     context.object_closed(true);
     return refuse(alike.error());
   }

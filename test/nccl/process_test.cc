@@ -151,6 +151,62 @@ TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree") {
   CHECK(ranks.wait_for(1) == 0);
 }
 
+TEST_CASE("ranks that are set differently fail on both sides, in the same words, within a second") {
+  struct Case {
+    Settings listening;
+    Settings connecting;
+    std::string words;  // of the listening rank
+  };
+  const Settings budget{{"DLCP_LOSS_BUDGET", "0.01"}, {"DLCP_LOSS_SCOPE", "data-parallel"}};
+  const auto with = [&](const char* name, const char* value) {
+    Settings settings = budget;
+    settings.emplace_back(name, value);
+    return settings;
+  };
+  const std::string secret = "/tmp/dlcp-secret-" + std::to_string(getpid());
+  std::ofstream(secret) << "00112233445566778899aabbccddeeff\n";
+  const Case each = GENERATE_COPY(
+      Case{budget, {}, "the peer's rank may lose 0%"}, Case{{}, budget, "this one may lose 0%"},
+      Case{with("DLCP_LOSS_MIN_BYTES", "1M"), budget,
+           "this one may lose 1% in messages of 1048576"},
+      Case{budget, with("DLCP_TUNER_MARGIN", "0.5"), "(tuner margin 0.5)"},
+      Case{{}, {{"DLCP_SECRET_FILE", secret}}, "has a DLCP_SECRET_FILE, this one not"},
+      Case{{{"DLCP_SECRET_FILE", secret}}, {}, "this rank has a DLCP_SECRET_FILE, the peer's not"});
+  Processes ranks(2, [&](Board& board, int rank) {
+    set_environment(rank == 0 ? each.listening : each.connecting);
+    setenv("DLCP_PEER_TIMEOUT", "0.5", 1);
+    Plugin plugin;
+    const NetV12& net = plugin.net();
+    Rank self(net);
+    void* comm = nullptr;
+    if (rank == 1) {
+      board.meet(2);
+      return static_cast<int>(
+          net.connect(self.context(), 0, board.handles[0][0].data(), &comm, nullptr));
+    }
+    void* listener = nullptr;
+    if (net.listen(self.context(), 0, board.handles[0][0].data(), &listener) !=
+        ResultCode::kSuccess) {
+      return 100;
+    }
+    board.meet(2);
+    take_log();
+    ResultCode code{};
+    within(5s, [&] {
+      code = net.accept(listener, &comm, nullptr);
+      return code != ResultCode::kSuccess || comm != nullptr;
+    });
+    const auto log = take_log();
+    net.closeListen(listener);
+    return log.size() == 1 && log[0].find(each.words) != std::string::npos ? static_cast<int>(code)
+                                                                           : 101;
+  });
+  INFO(each.words);
+  CHECK(ranks.wait_for(1) == static_cast<int>(ResultCode::kInvalidUsage));
+  CHECK(ranks.wait_for(0) == static_cast<int>(ResultCode::kInvalidUsage));
+  unlink(secret.c_str());
+}
+
 TEST_CASE("a bad setting on one rank of four fails there at listen, with one line on stderr") {
   char path[] = "/tmp/dlcp-stderr-XXXXXX";
   const int file = mkstemp(path);

@@ -150,5 +150,17 @@ TEST_CASE("ranks with different budgets, which could choose differently, refuse 
         ResultCode::kInvalidUsage);
   CHECK(send == nullptr);
   CHECK_THAT(take_log().back(), Contains("the peer's rank may lose 1%"));
+  void* recv = nullptr;
+  ResultCode code = ResultCode::kSuccess;
+  CHECK(within(std::chrono::seconds(1), [&] {
+    code = plugin.net().accept(listener, &recv, nullptr);
+    return code != ResultCode::kSuccess;
+  }));
+  CHECK(code == ResultCode::kInvalidUsage);
+  CHECK(recv == nullptr);
+  const auto said = take_log();
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.back(), Contains("the peer's rank may lose 0%") &&
+                              Contains("this one may lose 1%") && Contains("alike"));
   CHECK(plugin.net().closeListen(listener) == ResultCode::kSuccess);
 }

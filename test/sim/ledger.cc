@@ -199,6 +199,7 @@ void Ledger::on_close(std::size_t flow, bool sender) {
 void Ledger::on_event(Time now, HostIndex host, const core::Event& event) {
   using Kind = core::Event::Kind;
   if (event.kind == Kind::kClosed) return closed(now, host, event);
+  if (event.kind == Kind::kDeclined) return declined(now, host, event);
   const Place place{event.request >> 32, event.request & 0xffffffffu};
   if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size()) {
     fail(now, place, "an event for a request that nobody has made");
@@ -258,6 +259,18 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
                   std::span(message.buffer).subspan(kGuardBytes, message.bytes));
   }
   retire(flow.to, message);
+}
+
+void Ledger::declined(Time now, HostIndex host, const core::Event& event) {
+  for (Flow& flow : flows_) {
+    if (flow.to != host || flow.listener != event.connection) continue;
+    if (flow.declined && flow.declined->proven == event.proven) {
+      fail(now, {0, 0}, "a listener was told twice that nobody connects");
+    }
+    flow.declined = event;
+    return;
+  }
+  fail(now, {0, 0}, "a listener was declined that nobody has");
 }
 
 void Ledger::closed(Time now, HostIndex host, const core::Event& event) {

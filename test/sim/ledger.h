@@ -64,6 +64,7 @@ struct Flow {
   std::size_t receives_done = 0;
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
+  std::optional<core::Event> declined;  // what the listener heard
   bool send_closed = false;
   bool receive_closed = false;
   bool close_when_done = false;
@@ -123,6 +124,7 @@ class Ledger {
   void check_not_retired(Time now, HostIndex host, const core::Placement& placement) const;
   void send_done(Time now, Place place, const core::Event& event);
   void receive_done(Time now, Place place, const core::Event& event);
+  void declined(Time now, HostIndex host, const core::Event& event);
   void closed(Time now, HostIndex host, const core::Event& event);
 
   ReceiveHook receive_hook_;

@@ -202,3 +202,61 @@ TEST_CASE("ranks of different site secrets do not hear each other") {
   CHECK(world.endpoint(1).connection_count() == 0);
   CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] > 0);
 }
+
+TEST_CASE("a listener hears once why nobody will connect, though three of four words are lost") {
+  World world = two_hosts();
+  int refusals = 0;
+  world.set_filter([&](HostIndex to, Datagram& datagram) {
+    return to != 1 || !is(datagram, wire::FrameType::kRefuse) || ++refusals == 4;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.decline(flow, {"the peer's rank may lose 0%, this one 1%"});
+  const Time begin = world.now();
+  world.run_until(begin + 5s, [&] { return world.flow(flow).declined.has_value(); });
+  REQUIRE(world.flow(flow).declined.has_value());
+  CHECK(world.now() - begin < 50ms);
+  CHECK(world.flow(flow).declined->proven);
+  CHECK_THAT(world.flow(flow).declined->error.message(),
+             Contains("the peer refuses the connection: the peer's rank may lose 0%, this one 1%"));
+  world.set_filter({});
+  world.decline(flow, {"once more"});  // the ledger sees to it that this is not heard
+  world.run_for(1s);
+  CHECK(refusals == 4);
+}
+
+TEST_CASE("a refusal for want of the right secret is heard, but as one without proof") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  bool alike = false;
+  SECTION("secrets that differ") {
+    config.site_secret = [](HostIndex host) { return wire::Key{host + 1, 9}; };
+  }
+  SECTION("a secret at the sender alone, for which no other proof can be asked") {
+    config.site_secret = [](HostIndex host) { return host == 0 ? wire::Key{1, 9} : wire::Key{}; };
+    alike = true;
+  }
+  config.core.peer_timeout = 1s;
+  World world(std::move(config));
+  world.ledger().allow_failures();
+  const auto flow = world.open_flow(0, 1);
+  world.decline(flow, {"the peer's rank has another secret", true});
+  world.run_for(100ms);
+  REQUIRE(world.flow(flow).declined.has_value());
+  CHECK(world.flow(flow).declined->proven == alike);
+}
+
+TEST_CASE("nobody without the invitation can decline for another") {
+  World world = two_hosts();
+  const auto flow = world.open_flow(0, 1);
+  wire::Refuse refuse;
+  refuse.destination = world.flow(flow).listener;
+  refuse.reason = "a stranger's word";
+  wire::Buffer frame;
+  wire::encode(refuse, frame);
+  wire::seal(frame, wire::Key{1, 2}, 0, 0);
+  world.deliver(1, frame);
+  CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] == 1);
+  CHECK_FALSE(world.flow(flow).declined.has_value());
+  world.transfer(flow, 1000);
+  world.finish(5s);
+}

@@ -54,6 +54,13 @@ std::size_t World::open_flow(HostIndex from, HostIndex to, core::ContextId conte
   return ledger_.flows().size() - 1;
 }
 
+void World::decline(std::size_t index, const core::Refusal& why) {
+  const Flow& declined = flow(index);
+  endpoint(declined.from)
+      .decline(now(), 1, invitations_[index], network_.host(declined.to).local_address(), why);
+  hosts_[declined.from]->kick();
+}
+
 Message& World::transfer(std::size_t index, std::size_t bytes, Time send_at, Time receive_at,
                          std::size_t spare) {
   Message& message = ledger_.plan(index, bytes, bytes + spare);

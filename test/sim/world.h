@@ -53,6 +53,8 @@ class World {
 
   // A connection from one host to another; contexts are per host. Returns its index.
   std::size_t open_flow(HostIndex from, HostIndex to, core::ContextId context = 1);
+  // The sender of the flow tells its listener that it will not connect.
+  void decline(std::size_t flow, const core::Refusal& why);
   // One more message: posted on both sides as soon as the connection takes it, but not before the
   // times given. The receive's buffer is larger than the message by `spare`.
   Message& transfer(std::size_t flow, std::size_t bytes, Time send_at = {}, Time receive_at = {},

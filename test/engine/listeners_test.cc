@@ -1,0 +1,69 @@
+// Listeners that nobody will connect to.
+#include "engine/listeners.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "engine/engine.h"
+#include "memory_datapath.h"
+#include "secrets.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+
+TEST_CASE("a refusal without proof fails accept only if the true peer does not come in time") {
+  engine::Listeners listeners(2s);
+  listeners.open(7, 1);
+  const Time begin = time_from_ns(1'000'000'000);
+  core::Event event;
+  event.kind = core::Event::Kind::kDeclined;
+  event.connection = 7;
+  event.proven = false;
+  event.error = {ErrorCode::kInvalidUsage, "another secret", ""};
+  CHECK(listeners.decline(event, begin));
+  CHECK_FALSE(listeners.decline(event, begin + 1s));
+  CHECK_FALSE(listeners.failure(7, begin + 2s - 1ns).has_value());
+  CHECK(listeners.failure(7, begin + 2s)->what == "another secret");
+  SECTION("one with proof counts at once, whatever was said before") {
+    event.proven = true;
+    event.error.what = "terms differ";
+    CHECK(listeners.decline(event, begin + 1s));
+    CHECK(listeners.failure(7, begin + 1s)->what == "terms differ");
+  }
+}
+
+TEST_CASE("who waits in vain for a connection is told once where to look") {
+  engine::Listeners listeners(2s);
+  listeners.open(7, 1);
+  const Time begin = time_from_ns(1'000'000'000);
+  CHECK_FALSE(listeners.waits_long(7, begin));
+  CHECK_FALSE(listeners.waits_long(7, begin + 2s - 1ns));
+  CHECK(listeners.waits_long(7, begin + 2s));
+  CHECK_FALSE(listeners.waits_long(7, begin + 3s));
+}
+
+TEST_CASE("accept fails as soon as who was to connect says that it will not") {
+  const auto wire = std::make_shared<Wire>();
+  std::vector<std::string> log;
+  const auto open = [&](int side) {
+    core::Config config;
+    config.receive_capacity_bytes = std::size_t{1} << 20;
+    return std::make_unique<engine::Engine>(
+        std::make_unique<MemoryDatapath>(wire, side), config,
+        secrets_of(static_cast<std::uint64_t>(side + 1)),
+        [&](const engine::LogLine& line) { log.push_back(line.text); },
+        [](core::ContextId, const Error&) {});
+  };
+  const auto connects = open(0);
+  const auto listens = open(1);
+  const auto listening = listens->listen(1, 1);
+  connects->decline(1, listening.invitation, listens->address(), {"terms differ", false});
+  const auto accepted = listens->accept(listening.id, 1);
+  REQUIRE_FALSE(accepted.ok());
+  CHECK(accepted.error().code == ErrorCode::kInvalidUsage);
+  CHECK(accepted.error().what == "the peer refuses the connection: terms differ");
+  CHECK(std::ranges::count(log, accepted.error().message()) == 1);
+}
