@@ -49,6 +49,7 @@ class CreditPool {
 
   std::size_t committed_bytes() const { return committed_; }
   std::size_t active() const { return active_; }
+  std::size_t connections() const { return connections_; }
 
  private:
   void set_committed(Grant& grant, std::uint32_t packets);

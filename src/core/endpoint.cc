@@ -191,7 +191,7 @@ void Endpoint::on_timeout(Time now) {
     due.push_back(timers.top());
   for (const SlotTimer& timer : due) {
     Slot& slot = *state_->slots[timer.index];
-    if (slot.token == 0 || slot.armed_at != timer.at) continue;  // superseded
+    if (slot.armed_at != timer.at) continue;  // superseded
     slot.armed_at = kNever;
     if (state_->next_timeout(slot) > now) {
       state_->rearm(slot);

@@ -37,9 +37,13 @@ Slot* Endpoint::State::find(std::uint64_t token) {
 void Endpoint::State::release(Slot& slot) {
   const std::uint32_t index = slot.index;
   const bool in_ready = slot.in_ready;
+  const Time armed_at = slot.armed_at;
   by_token.erase(slot.token);
   slot = Slot{};
-  slot.in_ready = in_ready;  // the queue still names this index
+  // The queue and the timers still name this index. Whoever gets it next is served by the timer
+  // that is there: else each of a flood of short lives would leave an entry of its own.
+  slot.in_ready = in_ready;
+  slot.armed_at = armed_at;
   free_slots.push_back(index);
 }
 
@@ -124,7 +128,6 @@ void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farew
       departed_memory.push_back(std::move(memory));
     by_sender.erase({(*receiving)->peer_token(), (*receiving)->peer_address()});
   }
-  slot.armed_at = kNever;
   if (farewell) {
     slot.what = std::move(*farewell);
     settle(now, slot);

@@ -7,8 +7,7 @@ namespace {
 
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
-constexpr Duration kPauseMaxWaiting = 1s;  // with nothing in flight
-constexpr unsigned kTogether = 4;          // questions at a time; each miss doubles up to here
+constexpr unsigned kTogether = 4;  // questions at a time; each miss doubles up to here
 constexpr unsigned kDoublingsMax = 12;
 
 }  // namespace
@@ -17,7 +16,7 @@ constexpr unsigned kDoublingsMax = 12;
 // fabric has died they, or their answers, may have gone that way.
 Duration ProbeClock::pause(const Terms& terms) const {
   const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
-  const Duration most = std::min(terms.in_flight ? kPauseMax : kPauseMaxWaiting, longest_pause_);
+  const Duration most = std::min(terms.in_flight ? kPauseMax : terms.seldom, longest_pause_);
   const unsigned quick = terms.in_flight ? kStalledAfter : 0;
   const unsigned doublings = std::min(std::max(fruitless_, quick) - quick, kDoublingsMax);
   return std::min(first * (std::int64_t{1} << doublings), std::max(most, first));

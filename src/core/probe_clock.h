@@ -19,6 +19,7 @@ class ProbeClock {
   struct Terms {
     Duration answer_time{};  // in which an answer comes when all is well
     bool in_flight = false;  // something of ours may be lost, so the next answer is worth a hurry
+    Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is in flight
   };
   // Something is owed: the clock runs from now on, or goes on as it was.
   void run(Time now, const Terms& terms);

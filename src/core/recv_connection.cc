@@ -10,9 +10,12 @@
 namespace dlcp::core {
 namespace {
 
-// A peer silent for so long is asked whether it lives, and then ever more seldom: a process that
-// was killed while it was busy is missed at once, and one that keeps us waiting is not pestered.
+// A peer silent for so long is asked whether it lives, and then more seldom, but often enough that
+// a process that is killed meanwhile is missed within 100 ms. Where very many keep us waiting they
+// share a rate of questions.
 constexpr Duration kPingFirst = 20ms;
+constexpr Duration kPingSeldom = 60ms;
+constexpr Duration kPingShare = 50us;  // per connection of this endpoint
 
 }  // namespace
 
@@ -41,9 +44,13 @@ void RecvConnection::fail(ErrorCode code, std::string what, std::string hint) {
 }
 
 void RecvConnection::heard(Time now) {
+  ping_clock_.on_progress();
+  answered(now);
+}
+
+void RecvConnection::answered(Time now) {
   liveness_.on_heard(now);
   ping_clock_.on_answer();
-  ping_clock_.on_progress();
   watch(now);
 }
 
@@ -60,7 +67,10 @@ void RecvConnection::watch(Time now) {
 }
 
 ProbeClock::Terms RecvConnection::ping_terms() const {
-  return {.answer_time = kPingFirst, .in_flight = false};
+  const auto connections = static_cast<std::int64_t>(credits_.connections());
+  return {.answer_time = kPingFirst,
+          .in_flight = false,
+          .seldom = std::max(kPingSeldom, connections * kPingShare)};
 }
 
 void RecvConnection::on_accepted() {
@@ -229,7 +239,7 @@ void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::P
 }
 
 void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
-  heard(now);
+  answered(now);
   reply_path_ = path;  // the last one's way back may be what is broken
   if (!started_) return;
   // Of several sizes that come together the largest is the one to answer.

@@ -46,7 +46,7 @@ class RecvConnection {
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
   void on_pong(Time now, wire::PathIndex path) {
-    heard(now);
+    answered(now);
     reply_path_ = path;
   }
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
@@ -73,7 +73,8 @@ class RecvConnection {
   bool build_ack(Time now);  // false when not all of it fitted into one frame
   void check_overflow();
   void settle_losses(std::vector<Placement>& placements);
-  void heard(Time now);
+  void heard(Time now);     // something moves
+  void answered(Time now);  // a sign of life
   void watch(Time now);
   ProbeClock::Terms ping_terms() const;
   void fail(ErrorCode code, std::string what, std::string hint);

@@ -57,12 +57,21 @@ TEST_CASE("a receiver that has posted nothing is waited for as long as it answer
   REQUIRE(world.flow(flow).sends_done == 1);
 }
 
+// The sender is asked often enough to be missed within 100 ms, and no oftener for having answered.
 TEST_CASE("a receive is waited for as long as the sender answers") {
   World world(small_world(2, 3, 1s));
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 100'000, time_from_ns(20'000'000'000));
+  std::int64_t pings = 0;
+  world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
+    const auto head = wire::decode_head(datagram);
+    pings += head && head->type == wire::FrameType::kPing;
+    return true;
+  });
   world.finish(21s);
   REQUIRE(world.flow(flow).receives_done == 1);
+  CHECK(pings >= 20s / 70ms);
+  CHECK(pings <= 20s / 60ms + 2);
 }
 
 TEST_CASE("the shortest peer time-out fails no healthy connection, whoever is late") {
