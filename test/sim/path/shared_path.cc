@@ -16,6 +16,12 @@ Duration seconds(double value) {
 
 }  // namespace
 
+// What is on its way still belongs to the events.
+SharedPath::~SharedPath() {
+  for (; !events_.empty(); events_.pop())
+    delete events_.top().frame;
+}
+
 std::unique_ptr<PathFrame> SharedPath::take() {
   if (spare_.empty()) return std::make_unique<PathFrame>();
   auto frame = std::move(spare_.back());

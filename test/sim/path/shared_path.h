@@ -57,6 +57,8 @@ struct PathFrame {
 class SharedPath {
  public:
   explicit SharedPath(const PathConfig& config) : config_(config), rng_(config.seed) {}
+  SharedPath(const SharedPath&) = delete;
+  ~SharedPath();
 
   const PathConfig& config() const { return config_; }
   Time now() const { return now_; }
