@@ -84,7 +84,8 @@ ConnectionState Endpoint::state(ConnectionId connection) const {
   Slot* slot = state_->find(connection);
   if (slot == nullptr || !slot->held_by_user) return ConnectionState::kClosed;
   if (const auto* sending = slot->get<SendPtr>()) {
-    return (*sending)->open() ? ConnectionState::kOpen : ConnectionState::kConnecting;
+    if ((*sending)->open()) return ConnectionState::kOpen;
+    return (*sending)->peer_token() != 0 ? ConnectionState::kConnecting : ConnectionState::kCalling;
   }
   return slot->get<RecvPtr>() != nullptr ? ConnectionState::kOpen : ConnectionState::kClosed;
 }

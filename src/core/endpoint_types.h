@@ -60,6 +60,11 @@ struct Refusal {
   bool secrets_differ = false;
 };
 
-enum class ConnectionState : std::uint8_t { kConnecting, kOpen, kClosed };
+enum class ConnectionState : std::uint8_t {
+  kCalling,     // the peer has not been heard, and has been told nothing but HELLO
+  kConnecting,  // it has answered
+  kOpen,
+  kClosed
+};
 
 }  // namespace dlcp::core

@@ -82,22 +82,20 @@ void Context::object_closed(bool aborted) {
   release_engines();
 }
 
-std::uint32_t Context::keep_pending(engine::Connection* connection,
-                                    const wire::Invitation& listener) {
+std::uint32_t Context::keep_pending(const engine::Opening& opening) {
   const std::lock_guard lock(mutex_);
   while (next_ticket_ == 0 || pending_.contains(next_ticket_)) {
     ++next_ticket_;
   }
-  pending_[next_ticket_] = {connection, listener};
+  pending_.emplace(next_ticket_, opening);
   return next_ticket_++;
 }
 
-engine::Connection* Context::find_pending(std::uint32_t ticket, const wire::Invitation& listener) {
+engine::Opening* Context::find_pending(std::uint32_t ticket, const wire::Invitation& listener) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(ticket);
-  return found == pending_.end() || !(found->second.listener == listener)
-             ? nullptr
-             : found->second.connection;
+  return found == pending_.end() || !(found->second.listener() == listener) ? nullptr
+                                                                            : &found->second;
 }
 
 void Context::forget_pending(std::uint32_t ticket) {
@@ -106,18 +104,20 @@ void Context::forget_pending(std::uint32_t ticket) {
 }
 
 bool Context::finish() {
-  std::map<std::uint32_t, Pending> abandoned;
+  std::map<std::uint32_t, engine::Opening> abandoned;
   {
     const std::lock_guard lock(mutex_);
     abandoned.swap(pending_);
     aborted_ = aborted_ || !abandoned.empty();
   }
-  for (const auto& [ticket, pending] : abandoned) {
-    pending.connection->engine->close(pending.connection);
+  for (const auto& [ticket, opening] : abandoned) {
+    opening.connection()->engine->close(opening.connection());
   }
+  const auto left = static_cast<int>(abandoned.size());
+  abandoned.clear();  // they hold on to engines
   release_engines();
   const std::lock_guard lock(mutex_);
-  open_objects_ -= static_cast<int>(abandoned.size());
+  open_objects_ -= left;
   finished_ = true;
   return open_objects_ == 0;
 }

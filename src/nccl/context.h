@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "engine/opening.h"
 #include "engine/registry.h"
 #include "nccl/abi/types.h"
 #include "util/result.h"
@@ -49,9 +50,9 @@ class Context {
   void object_closed(bool aborted);
 
   // A connect that NCCL will ask for again; the ticket goes into its handle, and is good for the
-  // listener of that handle alone.
-  std::uint32_t keep_pending(engine::Connection* connection, const wire::Invitation& listener);
-  engine::Connection* find_pending(std::uint32_t ticket, const wire::Invitation& listener);
+  // listener of that handle alone. What is found stays until it is forgotten.
+  std::uint32_t keep_pending(const engine::Opening& opening);
+  engine::Opening* find_pending(std::uint32_t ticket, const wire::Invitation& listener);
   void forget_pending(std::uint32_t ticket);
 
   // Closes what is left pending, waits a bounded time for peers to confirm, and lets go of the
@@ -60,11 +61,6 @@ class Context {
   bool finish();
 
  private:
-  struct Pending {
-    engine::Connection* connection = nullptr;
-    wire::Invitation listener;
-  };
-
   void release_engines();
   void show();  // the description, with mutex_ held
 
@@ -75,7 +71,7 @@ class Context {
   std::mutex mutex_;
   std::map<int, engine::Engines> engines_;
   engine::ContextDescription description_;
-  std::map<std::uint32_t, Pending> pending_;  // by ticket
+  std::map<std::uint32_t, engine::Opening> pending_;  // by ticket
   std::uint32_t next_ticket_;
   int open_objects_ = 0;
   bool aborted_ = false;

@@ -1,5 +1,6 @@
 // listen, connect, accept and the closes. connect never blocks: its first call starts the handshake
 // and leaves a ticket in the handle, later ones ask how far it is.
+#include <algorithm>
 #include <memory>
 
 #include "nccl/comm.h"
@@ -8,6 +9,9 @@
 
 namespace dlcp::nccl::net {
 namespace {
+
+// A peer that lives answers in less than a round trip; its process may be busy starting.
+constexpr Duration kRocePatience = 3s;
 
 Context& context_of(void* context) {
   return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
@@ -92,9 +96,11 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   if (!route->why_not_roce.empty()) {
     engine::Registry::of_process().say_fallback(route->why_not_roce);
   }
-  auto* const connection =
-      engines->over(route->over)->connect(context.id(), peer.listener, route->to);
-  set_ticket(handle, context.keep_pending(connection, peer.listener));
+  const Duration peer_timeout =
+      engine::Registry::of_process().setup()->value().settings.peer_timeout;
+  set_ticket(handle, context.keep_pending(engine::Opening(
+                         engines.value(), context.id(), {peer.listener, peer.address},
+                         route.value(), std::min(kRocePatience, peer_timeout / 4))));
   return ResultCode::kSuccess;
 }
 
@@ -107,7 +113,7 @@ Result<engine::Connection*> accept_over(const ListenComm& listening, engine::Car
   auto accepted = engine->accept(over_roce ? listening.roce_listener : listening.udp_listener,
                                  listening.context->id());
   if (accepted && accepted.value() != nullptr && !over_roce && listening.engines.roce != nullptr) {
-    engine::Registry::of_process().say_fallback("a peer has connected so that does not use RoCE");
+    engine::Registry::of_process().say_fallback("a peer has connected so; its log says why");
   }
   return accepted;
 }
@@ -138,22 +144,26 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
     if (!peer) {
       return refuse(peer.error());
     }
-    engine::Connection* connection = context.find_pending(ticket_of(handle), peer->listener);
-    if (connection == nullptr) {
+    engine::Opening* opening = context.find_pending(ticket_of(handle), peer->listener);
+    if (opening == nullptr) {
       if (const ResultCode code = start_connecting(context, device, peer.value(), handle);
           code != ResultCode::kSuccess) {
         return code;
       }
-      connection = context.find_pending(ticket_of(handle), peer->listener);
+      opening = context.find_pending(ticket_of(handle), peer->listener);
     }
     auto engines = context.engines(device);
     if (!engines) {
       return refuse(engines.error());
     }
-    const auto state = connection->engine->poll_state(*connection);
-    if (state == core::ConnectionState::kConnecting) {
+    const auto state = opening->poll();
+    if (!opening->why_not_roce().empty()) {
+      engine::Registry::of_process().say_fallback(opening->why_not_roce());
+    }
+    if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting) {
       return ResultCode::kSuccess;
     }
+    engine::Connection* const connection = opening->connection();
     context.forget_pending(ticket_of(handle));
     set_ticket(handle, 0);
     if (state == core::ConnectionState::kClosed) {

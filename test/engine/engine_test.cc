@@ -48,7 +48,7 @@ struct Pair {
   void join() {
     const auto listening = b->listen(1, 1);
     sends = a->connect(1, listening.invitation, b->address());
-    auto state = core::ConnectionState::kConnecting;
+    auto state = core::ConnectionState::kCalling;
     for (int i = 0; i < 100'000 && (receives == nullptr || state != core::ConnectionState::kOpen);
          ++i) {
       state = a->poll_state(*sends);

@@ -45,10 +45,10 @@ struct Wire {
 
 class MemoryDatapath final : public datapath::Datapath {
  public:
-  MemoryDatapath(std::shared_ptr<Wire> wire, int side) : wire_(std::move(wire)), side_(side) {
-    address_.size = 1;
-    address_.bytes[0] = static_cast<std::byte>(side);
-  }
+  MemoryDatapath(std::shared_ptr<Wire> wire, int side)
+      : MemoryDatapath(std::move(wire), side, {{static_cast<std::byte>(side)}, 1}) {}
+  MemoryDatapath(std::shared_ptr<Wire> wire, int side, const wire::EndpointAddress& address)
+      : wire_(std::move(wire)), side_(side), address_(address) {}
 
   const wire::EndpointAddress& local_address() const override { return address_; }
   datapath::Limits limits() const override { return {1472, 4, 64, std::size_t{1} << 20}; }
@@ -58,7 +58,7 @@ class MemoryDatapath final : public datapath::Datapath {
     const std::size_t count = std::min(packets.size(), wire_->take_at_once);
     wire_->refused += count < packets.size() ? 1 : 0;
     for (const auto& packet : packets.first(count)) {
-      const auto to = std::to_integer<std::size_t>(packet.destination->bytes[0]);
+      const auto to = static_cast<std::size_t>(*packet.destination == address_ ? side_ : 1 - side_);
       std::vector<std::byte> bytes(packet.header.begin(),
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());

@@ -56,7 +56,7 @@ slow_red() { # RATE [MIN MAX [PROBABILITY]]
     avpkt 4200 burst 10 bandwidth "$1" probability "${4:-0.1}" ecn
 }
 
-modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum
+modprobe -a sch_tbf sch_red sch_ets sch_netem cls_flower act_pedit act_csum act_gact
 export DLCP_PEER_TIMEOUT=10
 
 # Ranks of their own settings: NAME SETTINGS-OF-RANK-0 SETTINGS-OF-RANK-1 BENCH-ARGUMENT...
@@ -83,6 +83,13 @@ if asked chosen; then
     pair chosen_auto "DLCP_HCA==rxe1" "DLCP_HCA==rxe2" "${few[@]}"
     pair chosen_mixed "DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
     pair chosen_mixed_back "DLCP_DATAPATH=udp DLCP_IFNAME==r1" "DLCP_HCA==rxe2" "${few[@]}"
+    # A firewall that passes UDP and not RoCE, which is UDP to port 4791.
+    for port in 1 2; do
+      at_switch tc qdisc add dev p$port clsact
+      at_switch tc filter add dev p$port ingress protocol ip flower ip_proto udp dst_port 4791 action drop
+    done
+    pair chosen_blocked "DLCP_HCA==rxe1" "DLCP_HCA==rxe2" "${few[@]}"
+    for port in 1 2; do at_switch tc qdisc del dev p$port clsact; done
     pair chosen_strict "DLCP_DATAPATH=verbs DLCP_HCA==rxe1" "DLCP_DATAPATH=udp DLCP_IFNAME==r2" "${few[@]}"
   )
   step chosen

@@ -103,7 +103,7 @@ class Chosen(unittest.TestCase):
         result = results(name)[0]
         self.assertEqual(result["bytes_wrong"], 0)
         self.assertGreater(result["messages"], 0)
-        return "verbs_tx_packets" not in result["counters"]
+        return result["counters"].get("verbs_rx_packets", 0) == 0
 
     def test_two_ranks_with_roce_use_it(self):
         self.assertFalse(self.came_over_udp("chosen_auto"))
@@ -115,6 +115,12 @@ class Chosen(unittest.TestCase):
         for name in ("chosen_mixed", "chosen_mixed_back"):
             self.assertTrue(self.came_over_udp(name))
             self.assertEqual(read(f"{name}.log").count("over UDP instead of RoCE"), 2 if name.endswith("back") else 1)
+
+    def test_two_ranks_between_which_roce_is_blocked_use_udp_and_one_line_each_says_why(self):
+        self.assertTrue(self.came_over_udp("chosen_blocked"))
+        log = read("chosen_blocked.log")
+        self.assertIn("has not answered over RoCE for 2500 ms; check that switches and firewalls pass UDP port 4791", log)
+        self.assertEqual(log.count("over UDP instead of RoCE"), 2, log)
 
     def test_a_rank_that_may_not_use_udp_refuses(self):
         self.assertEqual(read("chosen_strict.status").strip(), "3")
