@@ -67,6 +67,17 @@ constexpr const TrafficClassRow& row_of(TrafficClass traffic_class) {
   return kTrafficClasses[static_cast<std::size_t>(traffic_class)];
 }
 
+// How the bytes of a licensed stream divide over its classes by magnitude. The sender's quantiles
+// and the planned depths of switches both come from here, so that a queue is as deep as what
+// arrives needs. Those of bulk sum to 1, those of urgent likewise.
+struct LevelShares {
+  double bulk_droppable, bulk_middle, bulk_protected;
+  double urgent_droppable, urgent_protected;
+};
+// What senders mark: two levels of bulk. They never mark bulk-middle, which a switch of two levels
+// would drop with the droppable.
+inline constexpr LevelShares kTwoLevelShares = {0.25, 0, 0.75, 0.25, 0.75};
+
 // The IPv4 TOS or IPv6 traffic-class byte: DSCP in the upper six bits, ECN in the lower two.
 constexpr std::uint8_t tos_of(const TrafficClassRow& row) {
   return static_cast<std::uint8_t>(row.dscp << 2 | static_cast<std::uint8_t>(row.ecn));

@@ -27,6 +27,9 @@ struct Capabilities {
   int levels_per_queue = 2;    // protected one included
   bool separate_knee = false;  // ECN knee may differ from the drop depth in one queue
   int queues = 8, traffic_classes = 8;
+  // Where the switch's own BGP, LACP and BFD leave, mostly not-ECT: nothing that marks or drops
+  // early may be there. -1: packets of its own have no queue that DSCPs lead to, or nobody says.
+  int control_plane_queue = -1;
   std::uint64_t cell_bytes = 1;  // thresholds are rounded down to it
   std::uint64_t threshold_bytes_max = 0;
   std::uint64_t lossy_pool_bytes = 0;  // conservative default; 0: must be stated or imported
@@ -41,6 +44,7 @@ struct Capabilities {
   bool lag_members = true;              // QoS is applied to the members of a LAG
   bool hash_settable = false;           // ECMP hash fields can be configured
   bool level_counters = false;          // drops are counted per level, not per queue
+  std::string port_prefix;              // physical ports are called so, and a number; "": as may be
   double tolerance = 0.10;              // hardware rounds thresholds by up to this
   bool grammar_checked = false;         // the output is checked against a published model
   bool seen_working = false;            // applied and measured (software switches so far)

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "switch/capability/capability.h"
+#include "switch/capability/targets.h"
 
 namespace dlcp::fabric {
 namespace {
@@ -49,11 +50,13 @@ constexpr std::uint64_t kInt32Max = 2'147'483'647;
 
 Capabilities sonic() {
   Capabilities row;
+  row.control_plane_queue = 7;  // sonic-mgmt's BGP queue test plan: unicast queue 7 everywhere
   row.threshold_bytes_max = kInt32Max;
   row.alpha_exponent_min = -8;
   row.alpha_exponent_max = 7;
   row.remarking = Remarking::kClassifyOnly;
   row.hash_settable = true;
+  row.port_prefix = "Ethernet";
   row.grammar_checked = true;
   row.unverified = {
       "That not-ECT packets are dropped at the WRED threshold while ECT packets are marked is "
@@ -79,6 +82,7 @@ Capabilities cumulus() {
   row.remarking = Remarking::kClassifyOnly;
   row.overlay_uniform = true;
   row.hash_settable = true;
+  row.port_prefix = "swp";
   row.unverified = {
       "That `red enable` beside `ecn enable` drops not-ECT packets is inferred from the ASIC's "
       "registers as Linux drives them.",
@@ -91,16 +95,19 @@ Capabilities eos() {
   row.mechanism = Mechanism::kColour;
   row.levels_per_queue = 3;
   row.separate_knee = true;
+  row.control_plane_queue = 7;  // the switch's own packets have traffic class 7
   row.threshold_bytes_max = kInt32Max;
   row.alpha_exponent_min = row.alpha_exponent_max = -2;  // assumed; set per platform, not by us
   row.weights_are_percent = true;
   row.remarking = Remarking::kRewrite;  // a policy-map on the port
   row.overlay_uniform = true;
+  row.port_prefix = "Ethernet";
   row.level_counters = true;
   row.unverified = {
       "Whether ECN marking and drop-precedence thresholds work together in one queue depends on "
       "the platform: compare `show qos profile` with this plan.",
-      "The dynamic threshold is assumed to be 1/4; state buffer.alpha if it is another."};
+      "The dynamic threshold is assumed to be 1/4; state buffer.alpha if it is another.",
+      "That the switch's own control packets leave through queue 7 is from memory of the manual."};
   return row;
 }
 
@@ -121,8 +128,8 @@ Capabilities tc() {
 
 const std::vector<SystemRow>& systems() {
   static const std::vector<SystemRow> kSystems = {
-      {"sonic", 202012, ">= 202012", {Family::kBroadcom, Family::kSpectrum}, sonic()},
-      {"sonic", 202012, ">= 202012", {Family::kGeneric, Family::kGeneric}, sonic_generic()},
+      {"sonic", 202205, ">= 202205", {Family::kBroadcom, Family::kSpectrum}, sonic()},
+      {"sonic", 202205, ">= 202205", {Family::kGeneric, Family::kGeneric}, sonic_generic()},
       {"cumulus", 500, ">= 5.0", {Family::kSpectrum, Family::kSpectrum}, cumulus()},
       {"eos", 425, ">= 4.25", {Family::kBroadcom, Family::kBroadcom}, eos()},
       {"tc", 506, "Linux >= 5.6", {Family::kSoftware, Family::kSoftware}, tc()},
@@ -161,6 +168,18 @@ bool drives(const SystemRow& system, const AsicRow& asic) {
          system.families.end();
 }
 
+std::string version_hint(std::string_view os, std::string_view version) {
+  const auto dot = version.find('.');
+  if (os == "eos" && dot != std::string_view::npos && version.size() == dot + 2) {
+    return "quote it: YAML reads 4.30 as the number 4.3";
+  }
+  const std::string why =
+      os == "sonic" ? "before 202205 `config apply-patch` is missing or unknown to us, and so are "
+                      "the rules of its updater; "
+                    : "";
+  return why + "upgrade the switch, or leave it out: it then serves DLCP as its default class";
+}
+
 Problem refusal(std::string what, std::string_view seen, std::string expected, std::string hint) {
   Problem problem;
   problem.what = std::move(what);
@@ -193,9 +212,8 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
     const unsigned number = version_number(version);
     const bool branch = os == "sonic" && version == "master";
     if (!branch && number < system.version_min) {
-      return Result::failed(
-          refusal(fmt::format("unsupported version of {}", os), version, system.version_text,
-                  "upgrade the switch, or leave it out: it then serves DLCP as its default class"));
+      return Result::failed(refusal(fmt::format("unsupported version of {}", os), version,
+                                    system.version_text, version_hint(os, version)));
     }
     Result result;
     result.value = system.what;
@@ -244,24 +262,38 @@ const char* name_of(Mechanism mechanism) {
   return "queues";
 }
 
+std::vector<TargetRow> known_targets() {
+  std::vector<TargetRow> rows;
+  for (const SystemRow& system : systems()) {
+    TargetRow row{system.os,
+                  system.version_text,
+                  {},
+                  system.what.levels_per_queue,
+                  name_of(system.what.mechanism),
+                  system.what.separate_knee,
+                  system.what.control_plane_queue,
+                  "nothing: rendered only with `--unverified`"};
+    for (const AsicRow& asic : kAsics) {
+      if (drives(system, asic)) row.asics.emplace_back(asic.name);
+    }
+    if (system.what.seen_working) {
+      row.checked_by = "applied and measured in a virtual machine";
+    } else if (system.what.grammar_checked) {
+      row.checked_by = "published YANG models; not on hardware";
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::string capability_table_text() {
   std::string text =
       "| system | version | ASICs | levels in one queue | ECN knee apart from drop depth | checked "
       "by |\n|---|---|---|---|---|---|\n";
-  for (const SystemRow& system : systems()) {
-    std::vector<std::string> asics;
-    for (const AsicRow& asic : kAsics) {
-      if (drives(system, asic)) asics.emplace_back(asic.name);
-    }
-    const char* checked = "nothing: rendered only with `--unverified`";
-    if (system.what.seen_working) {
-      checked = "applied and measured in a virtual machine";
-    } else if (system.what.grammar_checked) {
-      checked = "published YANG models; not on hardware";
-    }
-    text += fmt::format("| {} | {} | {} | {}, by {} | {} | {} |\n", system.os, system.version_text,
-                        joined(asics), system.what.levels_per_queue, name_of(system.what.mechanism),
-                        system.what.separate_knee ? "yes" : "no", checked);
+  for (const TargetRow& row : known_targets()) {
+    text += fmt::format("| {} | {} | {} | {}, by {} | {} | {} |\n", row.os, row.since,
+                        joined(row.asics), row.levels_per_queue, row.mechanism,
+                        row.separate_knee ? "yes" : "no", row.checked_by);
   }
   return text;
 }

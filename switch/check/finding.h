@@ -49,4 +49,8 @@ class Findings {
   std::vector<Problem> found_;
 };
 
+// Parts of lint_switch (lint.h) in files of their own.
+void lint_ports(Findings& findings, const SwitchPlan& plan);   // names, aggregates, trust
+void lint_egress(Findings& findings, const SwitchPlan& plan);  // marks as they leave
+
 }  // namespace dlcp::fabric

@@ -33,7 +33,7 @@ ExitCode run_check(const CheckOptions& options) {
                          [severity](const Problem& p) { return p.severity == severity; });
   };
   if (options.intent.json) {
-    fmt::print("{}", problems_json(loaded.problems));
+    fmt::print("{}", problems_json(collapsed(loaded.problems)));
   } else {
     print_problems(loaded.problems, true);
     if (loaded.intent) fmt::print("{} switches: ", loaded.intent->switches.size());

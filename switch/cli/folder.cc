@@ -1,8 +1,13 @@
 #include "switch/cli/folder.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <set>
 
 namespace dlcp::fabric::cli {
 
@@ -15,6 +20,51 @@ Problem failure(const fs::path& path, const std::string& why) {
   problem.file = path.string();
   problem.what = "cannot be written: " + why;
   return problem;
+}
+
+constexpr const char* kKept = "kept";
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Relative paths of the regular files below, sorted.
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored))
+    if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), folder));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// FNV-1a over names and contents.
+std::uint64_t hash_of(const fs::path& folder) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&hash](const std::string& text) {
+    for (const char c : text + '\0')
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  };
+  for (const fs::path& file : files_below(folder)) {
+    add(file.generic_string());
+    add(text_of(folder / file));
+  }
+  return hash;
+}
+
+// Every file of `fresh` is in `place` with the same text, and none that a render had written and
+// this one has not; what operators and scripts have put beside does not count.
+bool holds_same(const fs::path& place, const fs::path& fresh) {
+  if (!fs::is_directory(place) || !fs::is_directory(fresh)) return false;
+  const auto files = files_below(fresh);
+  const bool all = std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
+    std::error_code ignored;
+    return fs::file_size(place / file, ignored) == fs::file_size(fresh / file, ignored) &&
+           text_of(place / file) == text_of(fresh / file);
+  });
+  // REPORT.md lists the files that belong to it, so that equal reports mean equal lists.
+  return all;
 }
 
 }  // namespace
@@ -57,20 +107,61 @@ std::optional<Problem> Folder::write(const std::string& path, const std::string&
   return error ? std::optional(failure(file, error.message())) : std::nullopt;
 }
 
-std::optional<Problem> Folder::commit() const {
+std::optional<Problem> Folder::keep(const fs::path& place, Outcome& outcome) const {
+  const std::string name =
+      fmt::format("{}-{:08x}", place.filename().string(), hash_of(place) & 0xffffffff);
+  const fs::path kept = target_ / kKept / name;
+  std::error_code error;
+  fs::create_directories(target_ / kKept, error);
+  if (!error && fs::exists(kept)) {
+    fs::remove_all(place, error);  // the same is kept already
+  } else if (!error) {
+    fs::rename(place, kept, error);
+  }
+  if (error) return failure(kept, error.message());
+  outcome.kept.push_back(fmt::format("{} as {}/{}", place.filename().string(), kKept, name));
+  return std::nullopt;
+}
+
+Folder::Outcome Folder::commit() const {
+  Outcome outcome;
   std::error_code error;
   if (!fs::exists(target_)) {
     fs::rename(partial_, target_, error);
-    return error ? std::optional(failure(target_, error.message())) : std::nullopt;
+    if (error) outcome.problem = failure(target_, error.message());
+    return outcome;
   }
+  std::set<std::string> written;
   for (const auto& entry : fs::directory_iterator(partial_, error)) {
     const fs::path place = target_ / entry.path().filename();
+    written.insert(place.filename().string());
+    if (holds_same(place, entry.path())) continue;
     std::error_code failed;
-    fs::remove_all(place, failed);
+    if (fs::is_directory(place) && !fs::is_empty(place, failed)) {
+      outcome.problem = keep(place, outcome);
+      if (outcome.problem) return outcome;
+    } else {
+      fs::remove_all(place, failed);
+    }
     if (!failed) fs::rename(entry.path(), place, failed);
-    if (failed) return failure(place, failed.message());
+    if (failed) {
+      outcome.problem = failure(place, failed.message());
+      return outcome;
+    }
   }
-  return error ? std::optional(failure(partial_, error.message())) : std::nullopt;
+  if (error) {
+    outcome.problem = failure(partial_, error.message());
+    return outcome;
+  }
+  for (const auto& entry : fs::directory_iterator(target_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (written.count(name) == 0 && fs::exists(entry.path() / "REPORT.md")) {
+      outcome.stale.push_back(name);
+    }
+  }
+  std::sort(outcome.kept.begin(), outcome.kept.end());
+  std::sort(outcome.stale.begin(), outcome.stale.end());
+  return outcome;
 }
 
 }  // namespace dlcp::fabric::cli

@@ -1,10 +1,12 @@
 // Output folder that appears whole or not at all: files are written beside it and moved in place
-// when every switch has been rendered.
+// when every switch has been rendered. What was there and differs is kept under kept/, each folder
+// by its name and the hash of its contents: it may hold the only way back.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "switch/model/problem.h"
 
@@ -21,10 +23,18 @@ class Folder {
   // several threads.
   std::optional<Problem> write(const std::string& path, const std::string& text,
                                bool executable) const;
-  // Replaces the entries of the target that were written, and leaves its other entries alone.
-  std::optional<Problem> commit() const;
+  struct Outcome {
+    std::optional<Problem> problem;
+    std::vector<std::string> kept;   // "leaf1 as kept/leaf1-1f2e3d4c": what was there before
+    std::vector<std::string> stale;  // entries that a render wrote and this one did not
+  };
+  // Puts the entries that were written in the target's place. An entry that holds the same already
+  // stays as it is, with whatever was put beside; others are left alone.
+  Outcome commit() const;
 
  private:
+  std::optional<Problem> keep(const std::filesystem::path& place, Outcome& outcome) const;
+
   std::filesystem::path target_, partial_;
 };
 

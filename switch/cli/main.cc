@@ -1,8 +1,28 @@
 // `dlcp-switch`: from a short description of a fabric to configuration of its switches. Registers
 // the verbs and turns their outcome into the exit code.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "switch/cli/verbs.h"
+#include "switch/model/intent_keys.h"
+
+namespace {
+
+// The verb that the first word is nearly; empty: it is one, or none is near.
+std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || *argv[1] == '-') return "";
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands(nullptr))
+    names.push_back(verb->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";
+  return dlcp::fabric::nearest(argv[1], std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using dlcp::fabric::cli::ExitCode;
@@ -23,7 +43,13 @@ int main(int argc, char** argv) {
   dlcp::fabric::cli::add_render(app, exit_code);
   dlcp::fabric::cli::add_diff(app, exit_code);
   dlcp::fabric::cli::add_verify(app, exit_code);
+  dlcp::fabric::cli::add_trace(app, exit_code);
+  dlcp::fabric::cli::add_rollout(app, exit_code);
   dlcp::fabric::cli::add_tables(app, exit_code);
+  if (const std::string like = unknown_verb(app, argc, argv); !like.empty()) {
+    fmt::print(stderr, "error: no verb '{}'\n  hint: did you mean '{}'?\n", argv[1], like);
+    return static_cast<int>(ExitCode::kUsage);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

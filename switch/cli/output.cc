@@ -176,6 +176,59 @@ std::string changes_json(const std::vector<Rendered>& switches,
   return text_of({{"switches", std::move(list)}, {"problems", json_of(problems)}});
 }
 
+std::string targets_json(const std::vector<TargetRow>& targets) {
+  Json list = Json::array();
+  for (const TargetRow& row : targets) {
+    Json one = {{"os", row.os},
+                {"since", row.since},
+                {"asics", row.asics},
+                {"levels_per_queue", row.levels_per_queue},
+                {"mechanism", row.mechanism},
+                {"separate_knee", row.separate_knee},
+                {"checked_by", row.checked_by}};
+    if (row.control_plane_queue >= 0) one["control_plane_queue"] = row.control_plane_queue;
+    list.push_back(std::move(one));
+  }
+  return text_of({{"systems", std::move(list)}});
+}
+
+std::string files_json(const std::vector<std::string>& files,
+                       const std::vector<Problem>& problems) {
+  return text_of({{"files", files}, {"problems", json_of(problems)}});
+}
+
+std::string traces_json(const std::vector<TracedPath>& paths,
+                        const std::vector<Problem>& problems) {
+  Json list = Json::array();
+  for (const TracedPath& path : paths) {
+    Json one = {{"switches", Json::array()}, {"classes", Json::array()}};
+    for (const SwitchPlan* device : path.switches)
+      one["switches"].push_back(device->name);
+    for (const ClassTrace& each : path.classes) {
+      Json hops = Json::array();
+      for (const Hop& hop : each.hops) {
+        Json row = {{"node", hop.node}, {"dscp_in", hop.dscp_in}, {"dscp_out", hop.dscp_out}};
+        if (hop.queue) {
+          row["port"] = hop.port;
+          row["queue"] = *hop.queue;
+          row["traffic_class"] = *hop.traffic_class;
+          row["carries"] = hop.carries;
+          row["colour"] = hop.colour;
+        }
+        row["treatment"] = hop.treatment;
+        hops.push_back(std::move(row));
+      }
+      Json of_class = {{"class", dlcp::row_of(each.traffic_class).name},
+                       {"unchanged", each.changed.empty()},
+                       {"hops", std::move(hops)}};
+      if (!each.changed.empty()) of_class["changed"] = each.changed;
+      one["classes"].push_back(std::move(of_class));
+    }
+    list.push_back(std::move(one));
+  }
+  return text_of({{"paths", std::move(list)}, {"problems", json_of(problems)}});
+}
+
 std::string verified_json(const std::vector<Verified>& switches,
                           const std::vector<Problem>& problems) {
   Json list = Json::array();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "switch/capability/targets.h"
+#include "switch/check/trace.h"
 #include "switch/model/problem.h"
 #include "switch/plan/plan.h"
 #include "switch/vendors/vendor.h"
@@ -22,6 +24,11 @@ struct Rendered {
   Rendering rendering;
 };
 
+struct TracedPath {
+  std::vector<const SwitchPlan*> switches;
+  std::vector<ClassTrace> classes;
+};
+
 struct Verified {
   std::string name;
   std::vector<VerifyCommand> commands;
@@ -32,6 +39,9 @@ std::string problems_json(const std::vector<Problem>& problems);
 std::string plans_json(const std::vector<SwitchPlan>& plans, const std::vector<Problem>& problems);
 std::string changes_json(const std::vector<Rendered>& switches,
                          const std::vector<Problem>& problems);
+std::string targets_json(const std::vector<TargetRow>& targets);
+std::string files_json(const std::vector<std::string>& files, const std::vector<Problem>& problems);
+std::string traces_json(const std::vector<TracedPath>& paths, const std::vector<Problem>& problems);
 std::string verified_json(const std::vector<Verified>& switches,
                           const std::vector<Problem>& problems);
 

@@ -92,12 +92,24 @@ class Renderer {
     auto problem = folder_.write(
         "FABRIC.md", fabric_text(*loaded.intent, steps_, findings_of("fabric", loaded.problems)),
         false);
-    if (!problem) problem = folder_.commit();
+    if (!problem) {
+      outcome_ = folder_.commit();
+      problem = outcome_.problem;
+    }
     if (problem) loaded.problems.push_back(*problem);
     return problem ? ExitCode::kFiles : ExitCode::kOk;
   }
 
   const std::vector<Rendered>& switches() const { return switches_; }
+
+  // What became of the folders that were there before.
+  void print_former() const {
+    for (const std::string& kept : outcome_.kept)
+      fmt::print("kept what was there of {}: its rollback leads back to before it\n", kept);
+    if (!options_.intent.only.empty()) return;
+    for (const std::string& stale : outcome_.stale)
+      fmt::print("stale: {} is no switch of this intent; its folder stays\n", stale);
+  }
 
  private:
   void write(const SwitchPlan& plan, const Vendor& vendor, const Rendering& rendering,
@@ -133,6 +145,7 @@ class Renderer {
 
   const RenderOptions& options_;
   const Folder folder_;
+  Folder::Outcome outcome_;
   std::vector<CanaryStep> steps_;
   std::map<std::string, std::string> step_of_;
   std::vector<Rendered> switches_;  // for --json
@@ -155,6 +168,7 @@ ExitCode run_render(const RenderOptions& options) {
   }
   print_problems(loaded.problems, false);
   if (outcome == ExitCode::kOk) {
+    renderer.print_former();
     fmt::print("{} switches in {}: begin with FABRIC.md\n", loaded.plans.size(), options.folder);
   } else {
     fmt::print(stderr, "nothing was written\n");

@@ -44,8 +44,9 @@ std::string expression(const SwitchPlan& plan) {
   }
   text += queue_tables(plan);
   text +=
-      "ECMP and LAG hash: source and destination address, protocol, source and destination port. "
-      "The UDP source port is what spreads DLCP over paths.\n\n";
+      "ECMP and LAG hashes are the site's: the UDP source port, which spreads DLCP over paths, "
+      "must "
+      "be among their fields.\n\n";
   text += "## What is merged\n\n";
   for (const Merge& merge : plan.merges) {
     text += fmt::format("- {}, because {}.\n", merge.what, merge.reason);
@@ -102,6 +103,13 @@ std::string uncertainties(const SwitchPlan& plan, const Rendering& rendering,
   return text;
 }
 
+// What has looked at a file before it is written.
+std::string_view check_of(const OutputFile& file) {
+  if (file.executable) return "this project's tests, against stand-ins";
+  if (!file.checked_by.empty()) return file.checked_by;
+  return file.grammar_checked ? "ranges, as a table" : "nothing";
+}
+
 }  // namespace
 
 std::string report_text(const SwitchPlan& plan, const Rendering& rendering,
@@ -109,12 +117,12 @@ std::string report_text(const SwitchPlan& plan, const Rendering& rendering,
                         const std::vector<Problem>& found, const std::string& step) {
   std::string text = heading(plan) + expression(plan) + changes_of(rendering) +
                      uncertainties(plan, rendering, found);
-  text += "## Files\n\n| file | what it is | checked against a grammar |\n|---|---|---|\n";
+  text += "## Files\n\n| file | what it is | checked by |\n|---|---|---|\n";
   constexpr const char* kKinds[] = {"configuration", "rollback: DLCP's rows alone", "verification",
                                     "for tests, not for the switch"};
   for (const OutputFile& file : rendering.files) {
     text += fmt::format("| {} | {} | {} |\n", file.path, kKinds[static_cast<int>(file.kind)],
-                        file.grammar_checked ? "yes" : "no");
+                        check_of(file));
   }
   text += fmt::format(
       "\n## When\n\n{}\n\nWait 30 minutes under load after a canary, 10 after a "
@@ -132,6 +140,14 @@ std::string fabric_text(const Intent& intent, const std::vector<CanaryStep>& ste
       "# {}: order of change\n\nA switch without DLCP's rows serves DLCP as its default class, so "
       "that every step may be the last one. REPORT.md of each switch says when to stop.\n\n",
       intent.fabric.name);
+  text +=
+      "0. Drain jobs from the hosts behind the ports that change: on SONiC a port is down for "
+      "minutes "
+      "while its rows change (REPORT.md has the time), and TSA and TSB around it (`apply.sh "
+      "--drain`) "
+      "move routed traffic away from a switch whose uplinks change. `dlcp-switch rollout` writes "
+      "these "
+      "steps for Ansible.\n";
   int number = 0;
   for (const CanaryStep& step : steps) {
     text += fmt::format("{}. {}: ", ++number, step.title);
@@ -140,7 +156,10 @@ std::string fabric_text(const Intent& intent, const std::vector<CanaryStep>& ste
     }
     text += '\n';
   }
-  text += "\n## Of the fabric as a whole\n\n";
+  text +=
+      "\nOther packets that hosts send with DLCP's DSCPs and without ECN (ping, BFD, congestion "
+      "notifications, TCP without ECN) are dropped early with DLCP's: they cannot be told apart.\n"
+      "\n## Of the fabric as a whole\n\n";
   for (const Problem& problem : found) {
     text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
   }

@@ -51,4 +51,17 @@ switches:
 )";
 }
 
+std::string_view local_classes() {
+  return R"(# DLCP's classes on DSCPs of the pools for local use (RFC 2474, section 6), which no customary class
+# has. Name this file as dlcp.classes of the intent and as DLCP_CLASSES on every host.
+control.dscp = 43
+exact.dscp = 47
+urgent-protected.dscp = 51
+urgent-droppable.dscp = 55
+bulk-protected.dscp = 57
+bulk-middle.dscp = 59
+bulk-droppable.dscp = 63
+)";
+}
+
 }  // namespace dlcp::fabric::cli

@@ -31,6 +31,8 @@ void add_render(CLI::App& app, ExitCode& exit_code);
 void add_check(CLI::App& app, ExitCode& exit_code);
 void add_diff(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);
+void add_rollout(CLI::App& app, ExitCode& exit_code);
+void add_trace(CLI::App& app, ExitCode& exit_code);
 void add_tables(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace dlcp::fabric::cli

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlcp::fabric {
 
 const char* name_of(SwitchRole role) {
@@ -35,6 +37,13 @@ const char* name_of(SwitchQueue queue) {
       break;
   }
   return "bulk";
+}
+
+const SitePort* find_port(const SiteConfig& site, const std::string& name) {
+  const auto at = std::lower_bound(
+      site.port_facts.begin(), site.port_facts.end(), name,
+      [](const SitePort& port, const std::string& key) { return port.name < key; });
+  return at == site.port_facts.end() || at->name != name ? nullptr : &*at;
 }
 
 Problem problem_at(const Intent& intent, const SwitchIntent& device, std::string what) {

@@ -36,8 +36,10 @@ struct PortGroup {
   Trust trust = Trust::kTrusted;
   std::uint8_t remark_dscp = 0;  // for Trust::kRemarked
   std::uint64_t bits_per_second = 0;
-  double incast_degree = 0;  // senders that may burst into one port at once
-  std::string lag;           // link aggregate these ports are members of; empty: none
+  bool speed_stated = false;       // here, not by fabric.link_speed
+  double incast_degree = 0;        // senders that may burst into one port at once
+  std::vector<std::string> hosts;  // behind the ports, in their order; empty: not named
+  std::string lag;                 // link aggregate these ports are members of; empty: none
 };
 
 struct SwitchIntent {
@@ -62,12 +64,6 @@ struct FabricIntent {
   std::uint64_t base_rtt_ns = 0;
   std::uint64_t mtu_bytes = 0;  // IP packet
   double saturated_queues = 0;  // queues of one switch expected to be full at once
-};
-
-// Shares of the bytes offered to a queue, by what is dropped first; each sums to 1.
-struct LevelShares {
-  double bulk_droppable, bulk_middle, bulk_protected;
-  double urgent_droppable, urgent_protected;
 };
 
 struct DlcpIntent {

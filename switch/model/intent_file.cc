@@ -21,7 +21,7 @@ constexpr std::size_t kSwitchesMax = 20000;
 DlcpIntent default_dlcp() {
   DlcpIntent dlcp;
   dlcp.classes = kTrafficClasses;
-  dlcp.level_shares = {0.5, 0.3, 0.2, 0.5, 0.5};
+  dlcp.level_shares = kTwoLevelShares;
   dlcp.strict_percent = 10;
   dlcp.exact_percent = 20;
   dlcp.urgent_percent = 20;
@@ -52,7 +52,7 @@ void read_fabric(Reading& reading, const YamlNode& node, FabricIntent& fabric,
   if (speed) presets.link_speed = speed;
   if (section.find("link_speed") == nullptr) presets.link_speed.reset();
   presets.incast_degree =
-      section.value("incast_degree", between(1, 100000), "a number >= 1").value_or(4);
+      section.value("incast_degree", between(1, 100000), "1 to 100000").value_or(4);
   const auto packet = [](std::string_view text) -> std::optional<std::uint64_t> {
     const auto value = read_bytes(text);
     return value && *value >= 576 && *value <= 65535 ? value : std::nullopt;
@@ -112,7 +112,9 @@ void read_level_shares(Reading& reading, const YamlNode& node, LevelShares& shar
   Section section(reading, node, "dlcp.level_shares", "dlcp.level_shares");
   if (const YamlNode* part = section.find("bulk")) {
     Section bulk(reading, *part, "dlcp.level_shares.bulk", "dlcp.level_shares.bulk");
-    double droppable = 50, middle = 30, kept = 20;
+    double droppable = shares.bulk_droppable * 100;
+    double middle = shares.bulk_middle * 100;
+    double kept = shares.bulk_protected * 100;
     share(bulk, "droppable", droppable);
     share(bulk, "middle", middle);
     share(bulk, "protected", kept);
@@ -123,7 +125,8 @@ void read_level_shares(Reading& reading, const YamlNode& node, LevelShares& shar
   }
   if (const YamlNode* part = section.find("urgent")) {
     Section urgent(reading, *part, "dlcp.level_shares.urgent", "dlcp.level_shares.urgent");
-    double droppable = 50, kept = 50;
+    double droppable = shares.urgent_droppable * 100;
+    double kept = shares.urgent_protected * 100;
     share(urgent, "droppable", droppable);
     share(urgent, "protected", kept);
     check_sum(reading, urgent, droppable + kept);

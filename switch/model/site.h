@@ -32,6 +32,15 @@ struct SiteQueue {
   std::optional<double> min_share;  // percent of the link the site insists on
   std::optional<std::uint64_t> shaped_bits_per_second;
   bool trimming = false;
+  bool configured = false;  // the site has set something for it, whether or not a DSCP leads there
+};
+
+// What the running configuration says of a port. Zero and empty: it does not say.
+struct SitePort {
+  std::string name;
+  std::uint64_t bits_per_second = 0;
+  std::string lag;              // link aggregate it is a member of
+  bool rewrites_dscps = false;  // on egress, per traffic class: see SiteConfig::egress_rewrite
 };
 
 struct SiteConfig {
@@ -39,17 +48,28 @@ struct SiteConfig {
   bool imported = false;
   std::array<std::optional<std::uint8_t>, kDscpCount> dscp_to_class;  // nullopt: not mapped today
   std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_queue;
+  std::optional<std::uint8_t> unmapped_class;  // where the target sends DSCPs without a row
   std::uint8_t default_class = 0;  // where unlisted DSCPs go; DLCP may take DSCPs out of it alone
   std::array<SiteQueue, kQueueCount> queues;  // index = queue
   std::uint8_t pfc_priorities = 0;            // bit p: PFC is on for priority p on some port
   std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
   std::uint64_t lossless_headroom_bytes = 0;
   std::uint64_t permitted_dscps = 0;  // bit d: the site lets DLCP take DSCP d out of another class
+  std::uint8_t permitted_queues = 0;  // bit q: the site gives queue q up to DLCP
   std::uint64_t dlcp_dscps = 0;       // bit d: an earlier dlcp-switch mapped DSCP d (the vendor
                                       // knows its own row names); free to be planned anew
   std::uint8_t dlcp_queues = 0;       // bit q: likewise for queues
   std::vector<std::string> ports;     // ports the document knows; empty: it does not say
+  std::vector<SitePort> port_facts;   // sorted by name; of ports that the document describes
+  std::string hardware;               // hwsku, as the document names it; empty: it does not say
+  std::string asic;                   // as the capability table names it, from `hardware`
+  std::string egress_rewrite;         // the row or line that rewrites DSCPs of leaving packets
+  std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_dscp;  // what it writes
+  std::string pool_source;                           // row that lossy_pool_bytes was read from
   std::shared_ptr<const ImportedDocument> document;  // null when declared
 };
+
+// nullptr: the document does not describe this port.
+const SitePort* find_port(const SiteConfig& site, const std::string& name);
 
 }  // namespace dlcp::fabric

@@ -78,6 +78,10 @@ void read_queue(Reading& reading, const YamlNode& node, const std::string& where
   const auto number = section.value("queue", up_to(kQueueCount - 1), kQueueRange);
   if (!number) return;
   SiteQueue& queue = site.queues[*number];
+  if (queue.in_use) {
+    reading.fail(section.line(), fmt::format("a queue is twice in {}", where),
+                 std::to_string(*number), "each queue once");
+  }
   queue.in_use = true;
   queue.name = section.text("name").value_or("");
   queue.lossless = section.value("lossless", read_yes_no, "yes or no").value_or(false);
@@ -114,7 +118,8 @@ void check_range(Reading& reading, SiteConfig& site, int line) {
 // The class that most DSCPs of an import lead to: where unlisted traffic goes.
 std::uint8_t commonest_class(const SiteConfig& site) {
   std::array<int, kTrafficClassesMax> count{};
-  for (const auto& traffic_class : site.dscp_to_class) {
+  for (const auto& row : site.dscp_to_class) {
+    const auto traffic_class = row ? row : site.unmapped_class;
     if (traffic_class && *traffic_class < kTrafficClassesMax) ++count[*traffic_class];
   }
   return static_cast<std::uint8_t>(std::max_element(count.begin(), count.end()) - count.begin());
@@ -142,6 +147,8 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
     site.has_pfc = true;
     site.config.pfc_priorities |= static_cast<std::uint8_t>(1U << priority);
   }
+  for (const auto queue : section.values("may_take_queues", up_to(kQueueCount - 1), kQueueRange))
+    site.config.permitted_queues |= static_cast<std::uint8_t>(1U << queue);
   for (const auto& dscps : section.values("may_take_dscps", read_dscps, "a DSCP, 0 to 63")) {
     for (const std::uint8_t dscp : dscps)
       site.config.permitted_dscps |= std::uint64_t{1} << dscp;
@@ -170,6 +177,7 @@ SiteConfig complete_import(Reading& reading, SiteConfig imported, const Declared
   const SiteConfig& said = declared->config;
   if (declared->has_default) imported.default_class = said.default_class;
   imported.permitted_dscps |= said.permitted_dscps;
+  imported.permitted_queues |= said.permitted_queues;
   for (std::size_t i = 0; i < said.queues.size(); ++i) {
     SiteQueue& queue = imported.queues[i];
     if (said.queues[i].min_share) queue.min_share = said.queues[i].min_share;

@@ -42,10 +42,14 @@ std::optional<std::uint64_t> read_link_speed(std::string_view text) {
   return rate && *rate >= kSpeedMin && *rate <= kSpeedMax ? rate : std::nullopt;
 }
 
+constexpr double kDegreeMax = 100'000;
+
 std::optional<double> read_degree(std::string_view text) {
   const auto number = read_number(text);
-  return number && *number >= 1 && *number <= 100000 ? number : std::nullopt;
+  return number && *number >= 1 && *number <= kDegreeMax ? number : std::nullopt;
 }
+
+constexpr std::size_t kNameMax = 64;
 
 // Names become folders and shell words.
 std::optional<std::vector<std::string>> read_switch_names(std::string_view text) {
@@ -53,7 +57,10 @@ std::optional<std::vector<std::string>> read_switch_names(std::string_view text)
       text.starts_with('-')) {
     return std::nullopt;
   }
-  return read_names(text);
+  auto names = read_names(text);
+  const bool fit = names && std::all_of(names->begin(), names->end(),
+                                        [](const auto& name) { return name.size() <= kNameMax; });
+  return fit ? names : std::nullopt;
 }
 
 }  // namespace
@@ -87,10 +94,20 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
     reading_.fail(group.line, fmt::format("ports of {} have no speed", where), "",
                   "speed here, or fabric.link_speed");
   }
+  group.speed_stated = speed.has_value();
   group.bits_per_second = speed ? *speed : presets_.link_speed.value_or(kSpeedMin);
   group.incast_degree =
-      section.value("incast_degree", read_degree, "a number >= 1").value_or(presets_.incast_degree);
+      section.value("incast_degree", read_degree, "1 to 100000").value_or(presets_.incast_degree);
   group.lag = section.text("lag").value_or("");
+  for (const auto& names :
+       section.values("hosts", read_names, "names such as gpu1 or gpu[1-32], one for each port")) {
+    group.hosts.insert(group.hosts.end(), names.begin(), names.end());
+  }
+  if (!group.hosts.empty() && group.hosts.size() != group.ports.size()) {
+    reading_.fail(group.line, fmt::format("hosts and ports of {} are not as many", where),
+                  fmt::format("{} hosts, {} ports", group.hosts.size(), group.ports.size()),
+                  "one host for each port, in the ports' order");
+  }
   return group;
 }
 
@@ -150,8 +167,9 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   const std::string where = name == nullptr ? "a switch" : fmt::format("switch '{}'", name->text);
   Section section(reading_, node, "switches[]", where);
   if (!section.usable()) return;
-  const auto names = section.value("name", read_switch_names,
-                                   "letters, digits, '.', '_' and '-', with ranges as leaf[1-16]");
+  const auto names =
+      section.value("name", read_switch_names,
+                    "at most 64 letters, digits, '.', '_' and '-', with ranges as leaf[1-16]");
   SwitchIntent device;
   device.line = section.line();
   device.os = section.text("os").value_or("");

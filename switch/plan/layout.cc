@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "switch/plan/parts.h"
+#include "switch/plan/site_use.h"
 
 namespace dlcp::fabric {
 namespace {
@@ -20,16 +21,19 @@ bool is_lossless_class(const SiteConfig& site, std::uint8_t traffic_class) {
   return queue && *queue < kQueueCount && site.queues[*queue].lossless;
 }
 
-// DLCP takes a DSCP out of the site's default class, or out of another with the site's permission,
-// and never out of a lossless one.
+// DLCP takes a DSCP out of the site's default class, or out of another with the site's permission
+// (of the DSCP or of the queue it leads to), and never out of a lossless one.
 void check_collisions(const Intent& intent, const SwitchIntent& device,
                       std::vector<Problem>& problems) {
   const SiteConfig& site = *device.site;
+  std::vector<Problem> found;
+  std::string all;  // what the site would have to give up
   for (const TrafficClassRow& row : intent.dlcp.classes) {
     const auto traffic_class = site.dscp_to_class[row.dscp];
     if (!traffic_class || (site.dlcp_dscps & bit(row.dscp)) != 0) continue;
     const bool lossless = is_lossless_class(site, *traffic_class);
-    const bool permitted = (site.permitted_dscps & bit(row.dscp)) != 0;
+    const bool permitted = (site.permitted_dscps & bit(row.dscp)) != 0 ||
+                           (site.permitted_queues & bit(queue_of_class(site, *traffic_class))) != 0;
     if (!lossless && (permitted || *traffic_class == site.default_class)) continue;
     Problem problem =
         problem_at(intent, device,
@@ -37,34 +41,57 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
                                row.dscp, row.name));
     problem.seen = fmt::format("traffic class {}{}", *traffic_class, lossless ? ", lossless" : "");
     problem.expected = fmt::format("the site's default class {}, or unmapped", site.default_class);
-    problem.hint =
-        lossless
-            ? fmt::format("move DLCP: `{}.dscp = N` in the file that dlcp.classes names", row.name)
-            : fmt::format(
-                  "move DLCP (`{}.dscp = N` in the file that dlcp.classes names), or "
-                  "give the DSCP up: site.may_take_dscps: [{}]",
-                  row.name, row.dscp);
+    if (lossless) {
+      problem.hint =
+          fmt::format("move DLCP: `{}.dscp = N` in the file that dlcp.classes names", row.name);
+    } else {
+      all += (all.empty() ? "" : ", ") + std::to_string(row.dscp);
+    }
+    found.push_back(std::move(problem));
+  }
+  for (Problem& problem : found) {
+    if (problem.hint.empty()) {
+      problem.hint = fmt::format(
+          "give the DSCPs up (`site: {{may_take_dscps: [{}]}}`), or move DLCP (`CLASS.dscp = N` in "
+          "the file that dlcp.classes names)",
+          all);
+    }
     problems.push_back(std::move(problem));
   }
 }
 
-// Queues that DLCP may have, best for strict priority first.
-std::vector<std::uint8_t> free_queues(const SwitchIntent& device, const Capabilities& capabilities,
-                                      std::uint64_t dlcp_dscps) {
-  const std::uint8_t used = queues_in_use(*device.site, dlcp_dscps);
-  std::vector<std::uint8_t> free;
-  for (int queue = capabilities.queues - 1; queue >= 0; --queue) {
-    if ((used & bit(queue)) == 0) free.push_back(static_cast<std::uint8_t>(queue));
+// Queues that the site gives up must be its to give.
+void check_permissions(const Intent& intent, const SwitchIntent& device,
+                       std::vector<Problem>& problems) {
+  const SiteConfig& site = *device.site;
+  for (unsigned queue = 0; queue < kQueueCount; ++queue) {
+    if ((site.permitted_queues & bit(queue)) == 0) continue;
+    const char* why = nullptr;
+    if (queue == queue_of_class(site, site.default_class)) why = "the site's default class";
+    if (site.queues[queue].lossless || (site.pfc_priorities & bit(queue)) != 0) why = "PFC";
+    if (why == nullptr) continue;
+    Problem problem = problem_at(
+        intent, device, fmt::format("site.may_take_queues: queue {} is not free to give", queue));
+    problem.seen = fmt::format("queue {}, of {}", queue, why);
+    problem.expected = "queues that carry nothing of the site's";
+    problems.push_back(std::move(problem));
   }
-  return free;
 }
 
 // Takes the queue that the intent names for this part, else the next free one.
-bool choose_queue(const Intent& intent, const SwitchIntent& device, const Part& part,
-                  std::vector<std::uint8_t>& free, QueuePlan& plan,
+bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
+                  const Part& part, FreeQueues& available, QueuePlan& plan,
                   std::vector<Problem>& problems) {
   const auto& asked = intent.dlcp.queue_of;
   const auto wanted = asked[static_cast<std::size_t>(part.carries.front())];
+  auto& free = available.any;
+  const bool with_control_plane =
+      part.strict && available.control_plane && (!wanted || *wanted == control_plane_queue);
+  if (with_control_plane) {
+    plan.queue = static_cast<std::uint8_t>(control_plane_queue);
+    available.control_plane = false;
+    return true;
+  }
   if (!wanted || part.secondary) {
     const auto spare = std::find_if(free.begin(), free.end(), [&asked](std::uint8_t queue) {
       return std::find(asked.begin(), asked.end(), queue) == asked.end();
@@ -81,6 +108,9 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, const Part& 
     problem.seen = fmt::format("queue {}", *wanted);
     problem.expected = "a queue that no DSCP of the site leads to and PFC does not protect";
     problem.hint = "leave dlcp.queues out: free queues are found per switch";
+    if (*wanted == control_plane_queue) {
+      problem.expected = "another queue: the switch's own BGP and LACP leave through this one";
+    }
     problems.push_back(std::move(problem));
     return false;
   }
@@ -93,13 +123,7 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, const Part& 
 std::optional<std::uint8_t> choose_class(const SiteConfig& site, const Capabilities& capabilities,
                                          std::uint64_t dlcp_dscps, std::uint8_t queue,
                                          std::uint16_t taken) {
-  std::uint16_t used =
-      static_cast<std::uint16_t>(taken | site.pfc_priorities | bit(site.default_class));
-  for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
-    const bool stays = (dlcp_dscps & bit(dscp)) == 0 && (site.dlcp_dscps & bit(dscp)) == 0;
-    if (stays && site.dscp_to_class[dscp])
-      used |= static_cast<std::uint16_t>(bit(*site.dscp_to_class[dscp]));
-  }
+  const auto used = static_cast<std::uint16_t>(taken | classes_in_use(site, dlcp_dscps));
   const auto suits = [&](unsigned traffic_class) { return (used & bit(traffic_class)) == 0; };
   if (suits(queue)) return queue;
   for (int traffic_class = 0; traffic_class < capabilities.traffic_classes; ++traffic_class) {
@@ -109,6 +133,22 @@ std::optional<std::uint8_t> choose_class(const SiteConfig& site, const Capabilit
   return std::nullopt;
 }
 
+Problem no_queue_free(const Intent& intent, const SwitchIntent& device,
+                      const Capabilities& capabilities, std::uint64_t dlcp_dscps) {
+  Problem problem = problem_at(intent, device, "no queue is free");
+  problem.expected = "at least one that no DSCP of the site leads to and PFC does not protect";
+  if (capabilities.control_plane_queue >= 0) {
+    problem.expected +=
+        fmt::format(", but for queue {}, which carries the switch's own BGP and LACP",
+                    capabilities.control_plane_queue);
+  }
+  problem.hint = may_take_hint(*device.site, capabilities, dlcp_dscps);
+  if (problem.hint.empty()) {
+    problem.hint = "join two of the site's classes, or leave this switch out";
+  }
+  return problem;
+}
+
 std::array<DscpRow, kDscpCount> site_rows(const SiteConfig& site) {
   std::array<DscpRow, kDscpCount> rows;
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
@@ -116,7 +156,7 @@ std::array<DscpRow, kDscpCount> site_rows(const SiteConfig& site) {
     if (!traffic_class) continue;
     rows[dscp].mapped = true;
     rows[dscp].traffic_class = *traffic_class;
-    rows[dscp].queue = site.class_to_queue[*traffic_class].value_or(*traffic_class % kQueueCount);
+    rows[dscp].queue = queue_of_class(site, *traffic_class);
   }
   return rows;
 }
@@ -130,46 +170,29 @@ std::uint64_t dscps_of(const std::array<TrafficClassRow, kTrafficClassCount>& cl
   return dscps;
 }
 
-std::uint8_t queues_in_use(const SiteConfig& site, std::uint64_t dlcp_dscps) {
-  unsigned used = site.pfc_priorities;
-  const auto lead = [&](std::uint8_t traffic_class) {
-    used |= 1U << site.class_to_queue[traffic_class].value_or(traffic_class % kQueueCount) %
-                      kQueueCount;
-  };
-  lead(site.default_class);
-  for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
-    const bool stays = ((dlcp_dscps | site.dlcp_dscps) & bit(dscp)) == 0;
-    if (stays && site.dscp_to_class[dscp]) lead(*site.dscp_to_class[dscp]);
-  }
-  for (unsigned queue = 0; queue < kQueueCount; ++queue) {
-    const SiteQueue& row = site.queues[queue];
-    const bool earlier = (site.dlcp_queues & bit(queue)) != 0;
-    if ((row.in_use || row.lossless) && !earlier) used |= 1U << queue;
-  }
-  return static_cast<std::uint8_t>(used);
-}
-
 Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
                         const Capabilities& capabilities) {
   Checked<Layout> result;
   check_collisions(intent, device, result.problems);
+  check_permissions(intent, device, result.problems);
   const std::uint64_t dlcp_dscps = dscps_of(intent.dlcp.classes);
-  auto free = free_queues(device, capabilities, dlcp_dscps);
-  if (free.empty()) {
-    Problem problem = problem_at(intent, device, "no queue is free");
-    problem.expected = "at least one that no DSCP of the site leads to and PFC does not protect";
-    problem.hint = "join two of the site's classes, or leave this switch out";
-    result.problems.push_back(std::move(problem));
+  auto free = free_queues(*device.site, capabilities, dlcp_dscps);
+  if (free.any.empty()) {
+    result.problems.push_back(no_queue_free(intent, device, capabilities, dlcp_dscps));
   }
   if (has_errors(result.problems)) return result;
 
   Layout layout;
   layout.dscp = site_rows(*device.site);
   std::uint16_t taken = 0;
-  for (const Part& part : choose_parts(capabilities, free.size(), device, layout.merges)) {
+  const std::size_t count = free.any.size() + (free.control_plane ? 1 : 0);
+  for (const Part& part : choose_parts(capabilities, count, device, layout.merges)) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
     if (plan.levels.empty()) continue;  // overrides have put its classes into other queues
-    if (!choose_queue(intent, device, part, free, plan, result.problems)) continue;
+    if (!choose_queue(intent, device, capabilities.control_plane_queue, part, free, plan,
+                      result.problems)) {
+      continue;
+    }
     const auto traffic_class =
         choose_class(*device.site, capabilities, dlcp_dscps, plan.queue, taken);
     if (!traffic_class) {

@@ -21,9 +21,6 @@ struct Layout {
 // Bit d: DLCP marks packets with DSCP d.
 std::uint64_t dscps_of(const std::array<TrafficClassRow, kTrafficClassCount>& classes);
 
-// Bit q: a DSCP that stays the site's leads to queue q, or PFC protects it, or the site lists it.
-std::uint8_t queues_in_use(const SiteConfig& site, std::uint64_t dlcp_dscps);
-
 Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
                         const Capabilities& capabilities);
 

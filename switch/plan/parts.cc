@@ -201,6 +201,12 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
       absorb(level, one);
     }
   }
+  // A level that nobody marks needs no depth of its own, and losing it loses nothing.
+  Level& middle = ranked[1];
+  if (!ranked[0].classes.empty() && !middle.classes.empty() && middle.share <= 0) {
+    absorb(ranked[0], middle);
+    middle = Level{};
+  }
   for (Level& level : ranked) {
     if (level.classes.empty()) continue;
     level.share = total > 0 ? level.share / total : 0;

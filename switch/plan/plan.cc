@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "switch/plan/layout.h"
+#include "switch/plan/ports.h"
 #include "switch/plan/shares.h"
 #include "switch/plan/thresholds.h"
 
@@ -56,8 +57,9 @@ void check_features(const Intent& intent, const SwitchIntent& device,
 
 }  // namespace
 
-Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& device) {
+Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked) {
   Checked<SwitchPlan> result;
+  SwitchIntent device = asked;
   const auto finish = [&](std::vector<Problem> problems) {
     locate(intent, device, problems);
     for (Problem& problem : problems)
@@ -65,6 +67,7 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& device
     return !has_errors(result.problems);
   };
 
+  if (!finish(settle_ports(intent, device))) return result;
   auto capabilities = find_capabilities(device.os, device.version, device.asic);
   if (!finish(std::move(capabilities.problems))) return result;
   SwitchPlan plan;

@@ -42,6 +42,7 @@ struct QueuePlan {
   std::vector<SwitchQueue> carries;
   bool strict = false;
   std::uint64_t shape_bits_per_second = 0;  // strict queues: always > 0
+  std::uint64_t shape_burst_bytes = 0;      // what may leave at once above that rate
   unsigned weight = 0;                      // weighted queues: in the target's scale, site's beside
   double share_percent = 0;                 // of the link, when every queue is busy
   std::optional<std::uint64_t> mark_bytes;  // ECN knee, a step; nullopt: not marked

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "switch/plan/site_use.h"
+
 namespace dlcp::fabric {
 namespace {
 

@@ -89,7 +89,7 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
   const char* source = "stated";
   if (pool == 0) {
     pool = device.site->lossy_pool_bytes;
-    source = "imported";
+    source = device.site->pool_source.empty() ? "imported" : device.site->pool_source.c_str();
   }
   if (pool == 0) {
     pool = capabilities.lossy_pool_bytes;
@@ -167,6 +167,16 @@ bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabili
   }
 }
 
+// What a round trip brings at the queue's rate, and never less than a few packets: acknowledgements
+// come in bursts, and a shaper without room would drop what it only has to delay.
+std::uint64_t burst_bytes(std::uint64_t bits_per_second, const PortFigures& port) {
+  constexpr double kPacketsMin = 16;
+  PortFigures queue = port;
+  queue.bits_per_second = static_cast<double>(bits_per_second);
+  return static_cast<std::uint64_t>(
+      std::max(bandwidth_delay_bytes(queue), kPacketsMin * port.mtu_bytes));
+}
+
 void fill_queue(QueuePlan& queue, const PortFigures& port, const Capabilities& capabilities,
                 double limit) {
   queue.limit_bytes = rounded_to_cell(limit, port.cell_bytes);
@@ -234,6 +244,7 @@ Checked<std::vector<PortGroupPlan>> set_depths(const Intent& intent, const Switc
       if (queue.strict) {
         queue.shape_bits_per_second = static_cast<std::uint64_t>(
             static_cast<double>(group.bits_per_second) * intent.dlcp.strict_percent / 100);
+        queue.shape_burst_bytes = burst_bytes(queue.shape_bits_per_second, port);
       }
       fill_queue(queue, port, capabilities, limit);
       if (queue.limit_bytes > capabilities.threshold_bytes_max) {

@@ -31,6 +31,7 @@ struct OutputFile {
   bool grammar_checked =
       false;  // false: written only with --unverified, and its first line says so
   bool executable = false;
+  std::string_view checked_by = {};  // the check, in words for the report
 };
 
 // One row of the target's configuration that DLCP adds, changes or removes.

@@ -4,7 +4,9 @@
   cli.py DLCP_SWITCH"""
 
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,11 +80,100 @@ class Cli(unittest.TestCase):
         self.assertEqual(sum(path.endswith("REPORT.md") for path in first), 6)
         self.assertIn("out/FABRIC.md", first)
         self.assertIn("Not verified on hardware", first["out/leaf1/REPORT.md"])
-        (self.folder / "out" / "leaf1" / "stale.json").write_text("{}")
-        (self.folder / "out" / "notes.txt").write_text("kept")
+        beside = {"out/leaf1/applied.txt": "what the switch said", "out/notes.txt": "kept"}
+        for path, text in beside.items():
+            (self.folder / path).write_text(text)
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out/"), OK)
-        self.assertEqual(self.tree(), {**first, "out/notes.txt": "kept"})
+        self.assertEqual(self.tree(), {**first, **beside})
         self.assertFalse((self.folder / "out.partial").exists())
+
+    def test_a_second_render_keeps_the_first_ones_way_back(self):
+        self.sample()
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        first = self.tree()
+        (self.folder / "out" / "leaf1" / "mine.txt").write_text("an operator's")
+        self.sample(("incast_degree: 4", "incast_degree: 8"))
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.assertIn("kept what was there of leaf1", self.said)
+        [kept] = (self.folder / "out" / "kept").glob("leaf1-*")
+        self.assertEqual((kept / "mine.txt").read_text(), "an operator's")
+        for path, text in first.items():
+            if path.startswith("out/leaf1/"):
+                self.assertEqual((kept / path.removeprefix("out/leaf1/")).read_text(), text)
+        self.assertNotEqual(self.tree()["out/leaf1/REPORT.md"], first["out/leaf1/REPORT.md"])
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.assertEqual(len(list((self.folder / "out" / "kept").glob("leaf1-*"))), 1)
+
+    def test_folders_of_switches_that_are_gone_are_named(self):
+        self.sample()
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.sample(("leaf[1-4]", "leaf[1-3]"))
+        self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.assertIn("stale: leaf4", self.said)
+        self.assertTrue((self.folder / "out" / "leaf4" / "rollback.sh").exists())
+
+    def test_a_trace_shows_every_class_at_every_port(self):
+        self.sample(("role: host, trust: dscp}", "role: host, trust: dscp, hosts: \"gpu[1-16]\"}"),
+                    ("- name: leaf[1-4]", "- name: leaf1"))
+        self.assertEqual(self.run_verb("trace", "intent.yaml", "--from", "gpu1", "--to", "gpu16", "--json"), OK)
+        [path] = json.loads(self.out)["paths"]
+        self.assertEqual(path["switches"], ["leaf1"])
+        self.assertEqual(len(path["classes"]), 7)
+        self.sample()
+        self.assertEqual(self.run_verb("trace", "intent.yaml", "--from", "leaf1", "--to", "leaf2:Ethernet8",
+                                       "--class", "bulk-protected", "--json"), OK)
+        [path] = json.loads(self.out)["paths"]
+        self.assertEqual(path["switches"], ["leaf1", "spine1", "leaf2"])
+        [one] = path["classes"]
+        self.assertTrue(one["unchanged"])
+        self.assertEqual([hop["node"] for hop in one["hops"]], ["leaf1", "leaf1", "spine1", "leaf2", "leaf2:Ethernet8"])
+        self.assertEqual({hop["dscp_out"] for hop in one["hops"]}, {10})
+        for hop in one["hops"][1:-1]:
+            self.assertIn("bulk", hop["carries"])
+            self.assertEqual(hop["colour"], "green")
+        self.assertEqual(one["hops"][3]["port"], "Ethernet8")
+
+    def test_a_trace_names_what_it_does_not_know(self):
+        self.sample()
+        for arguments, said in ((["--from", "leaf9", "--to", "leaf1"], "did you mean 'leaf1'?"),
+                                (["--from", "spine1", "--to", "leaf1"], "no host of this name"),
+                                (["--from", "leaf1", "--to", "leaf2", "--class", "bulk"], "no class of this name")):
+            self.assertEqual(self.run_verb("trace", "intent.yaml", *arguments), WRONG)
+            self.assertIn(said, self.said)
+
+    def test_a_class_that_a_port_does_not_trust_changes_on_the_way(self):
+        self.sample(("trust: dscp}", "trust: remark}"))
+        self.assertEqual(self.run_verb("trace", "intent.yaml", "--from", "leaf1", "--to", "leaf2", "--json"), WRONG)
+        classes = json.loads(self.out)["paths"][0]["classes"]
+        self.assertTrue(all("served as 'site'" in one["changed"] for one in classes))
+
+    def test_a_rollout_is_files_for_ansible_and_pushes_nothing(self):
+        self.sample()
+        self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "out", "--ports", "2", "--serial", "3"), OK)
+        tree = self.tree()
+        for name in ("inventory.yml", "playbook.yml", "rollback.yml", "change.yml", "back.yml", "ROLLOUT.md"):
+            self.assertIn(f"out/{name}", tree)
+        self.assertIn("--drain --batch 2", tree["out/inventory.yml"])
+        self.assertIn("unverified: run each by hand", tree["out/inventory.yml"])
+        self.assertIn("unverified", tree["out/ROLLOUT.md"])
+        play = tree["out/playbook.yml"]
+        self.assertEqual(play.count("any_errors_fatal: true"), play.count("serial:"))
+        self.assertIn("serial: 3", play)
+        self.assertLess(play.index("canaries at the edge"), play.index("the other leaves"))
+        self.assertIn("0. Drain jobs", tree["out/ROLLOUT.md"])
+        self.sample(("asic: tomahawk4", "asic: generic"))
+        self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "none"), WRONG)
+        self.assertFalse((self.folder / "none").exists())
+
+    @unittest.skipUnless(shutil.which("ansible-playbook"), "ansible-playbook is not there (package ansible-core)")
+    def test_ansible_reads_a_rollout(self):
+        self.sample()
+        self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "out"), OK)
+        for play in ("playbook.yml", "rollback.yml"):
+            done = subprocess.run(["ansible-playbook", "--syntax-check", "-i", "inventory.yml", play],
+                                  cwd=self.folder / "out", capture_output=True, text=True, timeout=120,
+                                  env={**os.environ, "LC_ALL": "C.UTF-8"})
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_an_error_on_one_switch_keeps_all_from_being_written(self):
         self.sample(("  - name: spine[1-2]\n    os: sonic\n    version: \"202311\"\n    asic: tomahawk4",
@@ -114,11 +205,17 @@ class Cli(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(self.run_verb(), USAGE)
         self.assertEqual(self.run_verb("plan"), USAGE)
+        self.assertEqual(self.run_verb("rendr", "intent.yaml"), USAGE)
+        self.assertIn("did you mean 'render'?", self.said)
         self.assertEqual(self.run_verb("--version"), OK)
 
     def test_tables(self):
         self.assertEqual(self.run_verb("targets"), OK)
         self.assertIn("| sonic |", self.out)
+        self.assertEqual(self.run_verb("targets", "--json"), OK)
+        systems = json.loads(self.out)["systems"]
+        self.assertIn("sonic", {system["os"] for system in systems})
+        self.assertTrue(all(system["since"] and system["asics"] for system in systems))
         self.assertEqual(self.run_verb("keys"), OK)
         self.assertIn("`base_rtt`", self.out)
 

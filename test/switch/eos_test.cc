@@ -63,7 +63,8 @@ TEST_CASE("a profile is the site's with DLCP's queues in it, and says that nobod
   CHECK(definitions.text.rfind("! UNVERIFIED", 0) == 0);
   CHECK_THAT(definitions.text, Contains("qos map dscp 40 to traffic-class 7 drop-precedence 0\n"));
   CHECK_THAT(definitions.text, Contains("qos map dscp 14 to traffic-class 2 drop-precedence 2\n"));
-  CHECK_THAT(definitions.text, Contains("qos map traffic-class 7 to tx-queue 7\n"));
+  // Class 7 has queue 7 without a line.
+  CHECK(definitions.text.find("qos map traffic-class") == std::string::npos);
   CHECK(definitions.text.find("qos map dscp 26") == std::string::npos);
   CHECK_THAT(definitions.text, Contains("qos profile DLCP-1-STORAGE\n   qos trust dscp\n"));
   CHECK_THAT(definitions.text,
@@ -89,8 +90,50 @@ TEST_CASE("a profile is the site's with DLCP's queues in it, and says that nobod
   CHECK(back.text.rfind("! UNVERIFIED", 0) == 0);
   const auto& undo = file_of(rendering, "rollback/10-definitions.eos").text;
   CHECK_THAT(undo, Contains("qos map dscp 40 to traffic-class 0\n"));
-  CHECK_THAT(undo, Contains("no qos map traffic-class 7\n"));
   CHECK_THAT(undo, Contains("no qos profile DLCP-1-STORAGE\n"));
+}
+
+TEST_CASE(
+    "a class that has another queue than its own gets a line, and the rollback says all of it") {
+  auto plan = plan_of(leaf());
+  plan.groups[0].queues[3].traffic_class = 5;
+  const auto rendering = render_ok(plan);
+  CHECK_THAT(file_of(rendering, "10-definitions.eos").text,
+             Contains("qos map traffic-class 5 to tx-queue 2\n"));
+  CHECK_THAT(file_of(rendering, "rollback/10-definitions.eos").text,
+             Contains("no qos map traffic-class 5 to tx-queue 2\n"));
+}
+
+TEST_CASE("queues are strict unless they or one above say `no priority`") {
+  const auto site = import_text(eos(), leaf());
+  CHECK_FALSE(site.queues[0].strict);
+  CHECK_FALSE(site.queues[3].strict);
+  CHECK(site.queues[4].strict);
+  CHECK(site.queues[6].strict);
+  const auto lower = replaced(leaf(), "      bandwidth percent 20\n      no priority\n      random",
+                              "      random");
+  CHECK(import_text(eos(), lower).queues[3].strict);
+  // DLCP's round-robin queue 5 would make that one round-robin, too.
+  CHECK_THAT(problems_of(eos().render(plan_of(lower))),
+             Contains("would make the site's strict queue 3 round-robin"));
+}
+
+TEST_CASE("DLCP's DSCPs must count: a profile that trusts something else is refused") {
+  const auto cos = replaced(leaf(), "qos trust dscp", "qos trust cos");
+  CHECK_THAT(problems_of(eos().render(plan_of(cos))), Contains("does not trust DSCPs"));
+  const auto silent = replaced(leaf(), "   qos trust dscp\n", "");
+  CHECK_THAT(file_of(render_ok(plan_of(silent)), "10-definitions.eos").text,
+             Contains("qos profile DLCP-1-STORAGE\n   qos trust dscp\n"));
+}
+
+TEST_CASE("what a switch rewrites as packets leave is imported, its default map included") {
+  const auto site =
+      import_text(eos(), leaf() + "qos rewrite dscp\nqos map traffic-class 2 to dscp 9\n");
+  CHECK(site.egress_rewrite == "qos rewrite dscp");
+  CHECK(site.class_to_dscp[2] == 9);
+  CHECK(site.class_to_dscp[6] == 48);
+  CHECK(find_port(site, "Ethernet1/1")->rewrites_dscps);
+  CHECK(import_text(eos(), leaf()).egress_rewrite.empty());
 }
 
 TEST_CASE("an earlier change is seen by its queues, and its DSCPs are free to be planned anew") {

@@ -31,7 +31,7 @@ inline std::string leaf_intent(const std::string& system = "sonic",
   return "fabric:\n  name: test\n  base_rtt: 12us\n  link_speed: 400G\n"
          "site:\n  dscp_map: {" +
          dscp_map +
-         "}\n  pfc_priorities: [3]\n  queues:\n"
+         "}\n  pfc_priorities: [3]\n  may_take_queues: [7]\n  queues:\n"
          "    - {queue: 0, weight: 20}\n    - {queue: 3, weight: 40, lossless: yes}\n"
          "    - {queue: 5, weight: 10}\n    - {queue: 6, strict: yes}\n"
          "switches:\n  - name: leaf1\n    os: " +
@@ -40,6 +40,13 @@ inline std::string leaf_intent(const std::string& system = "sonic",
          "    asic: " +
          asic + "\n    role: leaf\n" + extra +
          "    ports:\n      - {ports: \"Ethernet[0-3]\", role: host, trust: dscp}\n";
+}
+
+// The same for senders that mark three levels of bulk.
+inline std::string three_levels(const std::string& intent) {
+  return "dlcp:\n  level_shares:\n"
+         "    bulk: {droppable: 25%, middle: 25%, protected: 50%}\n" +
+         intent;
 }
 
 inline fabric::Checked<fabric::Intent> read(const std::string& text) {

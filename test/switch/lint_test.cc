@@ -9,6 +9,7 @@
 
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;
+using dlcp::test::three_levels;
 
 namespace {
 
@@ -174,6 +175,6 @@ TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels th
   CHECK(rules({leaf, spine}) == "polarisation ");
   spine.hash_seed = 8;
   CHECK(rules({leaf, spine}).empty());
-  const Scene arista = scene_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  const Scene arista = scene_of(three_levels(leaf_intent("eos", "tomahawk5", "4.30.2F")));
   CHECK(rules({leaf, arista.plan}) == "uneven-levels ");
 }

@@ -100,7 +100,10 @@ TEST_CASE("A folder appears when it is committed, and takes no path out of itsel
   CHECK(folder.write("../a.txt", "a", false));
   CHECK(folder.write("/tmp/a.txt", "a", false));
   CHECK_FALSE(folder.write("leaf1/deep/run.sh", "#!/bin/sh\n", true));
-  CHECK_FALSE(folder.commit());
+  const auto outcome = folder.commit();
+  CHECK_FALSE(outcome.problem);
+  CHECK(outcome.kept.empty());
+  CHECK(outcome.stale.empty());
   CHECK((fs::status(target + "/leaf1/deep/run.sh").permissions() & fs::perms::owner_exec) !=
         fs::perms::none);
 }

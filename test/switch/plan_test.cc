@@ -13,6 +13,7 @@ using namespace dlcp::fabric;
 using dlcp::TrafficClass;
 using dlcp::test::leaf_intent;
 using dlcp::test::queue_named;
+using dlcp::test::three_levels;
 
 namespace {
 
@@ -82,12 +83,21 @@ TEST_CASE("Every known target gets a plan in which DLCP and the site are apart")
       plan_of(leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n")));
 }
 
+TEST_CASE("A level that nobody marks takes no depth") {
+  const auto plan = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  CHECK(queue_named(plan, "bulk")->levels.size() == 2);
+  CHECK_FALSE(says(plan.merges, "drop level"));
+  const auto& levels = queue_named(plan, "bulk")->levels;
+  const auto& urgent = queue_named(plan, "urgent")->levels;
+  CHECK(levels.back().needs_bytes == urgent.back().needs_bytes);
+}
+
 TEST_CASE("Colours keep three levels of bulk, ECT two, and the plan says so") {
-  const auto eos = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  const auto eos = plan_of(three_levels(leaf_intent("eos", "tomahawk5", "4.30.2F")));
   CHECK(queue_named(eos, "bulk")->levels.size() == 3);
   CHECK(queue_named(eos, "urgent")->levels.size() == 2);
   CHECK_FALSE(says(eos.merges, "drop level"));
-  const auto sonic = plan_of(leaf_intent());
+  const auto sonic = plan_of(three_levels(leaf_intent()));
   CHECK(queue_named(sonic, "bulk")->levels.size() == 2);
   CHECK(says(sonic.merges, "bulk-droppable and bulk-middle are one drop level"));
   CHECK(says(sonic.merges, "tells 2 levels apart"));
@@ -126,11 +136,10 @@ TEST_CASE("An ASIC that is not known gets a queue for what is shed") {
   CHECK(asked == Approx(50).margin(2));
 }
 
-TEST_CASE("Fewer free queues make parts join, down to one") {
+TEST_CASE("Fewer free queues make parts join") {
   const char* const used[] = {"24-31: 3, EF: 5, CS6: 6", "24-31: 3, EF: 5, CS6: 6, 1: 1",
-                              "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2",
-                              "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4"};
-  for (std::size_t free = 4; free >= 1; --free) {
+                              "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2"};
+  for (std::size_t free = 4; free >= 2; --free) {
     const auto plan = plan_of(leaf_intent("sonic", "tomahawk4", "202311", "", used[4 - free]));
     CHECK(plan.groups.front().queues.size() == free);
     CHECK(says(plan.merges, "share") == (free < 4));
@@ -138,13 +147,74 @@ TEST_CASE("Fewer free queues make parts join, down to one") {
   }
 }
 
+TEST_CASE("The control-plane queue is nobody's but the switch's, unless given up for control") {
+  auto text = leaf_intent();
+  CHECK(queue_named(plan_of(text), "control")->queue == 7);
+  text.replace(text.find("  may_take_queues: [7]\n"), 23, "");
+  const auto plan = plan_of(text);
+  for (const QueuePlan& queue : plan.groups.front().queues)
+    CHECK(queue.queue != 7);
+  CHECK(says(plan.merges, "share a queue"));
+  // Given up, it is no place for a queue that sheds.
+  const auto only = dlcp::test::plan(
+      leaf_intent("sonic", "tomahawk4", "202311", "", "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4"));
+  CHECK_FALSE(only.value);
+  CHECK_THAT(only.problems.front().hint, Contains("may_take_queues: [1, 2, 4, 5]"));
+}
+
+TEST_CASE("Queues that the site gives up are free, but neither PFC's nor the default class's") {
+  auto text =
+      leaf_intent("sonic", "tomahawk4", "202311", "", "24-31: 3, EF: 5, CS6: 6, 1: 1, 2: 2, 4: 4");
+  const auto given = [&](const std::string& queues) {
+    auto with = text;
+    with.replace(with.find("[7]"), 3, queues);
+    return dlcp::test::plan(with);
+  };
+  const auto plan = given("[1, 2, 4]");
+  REQUIRE(plan.value);
+  CHECK(plan.value->groups.front().queues.size() == 3);
+  CHECK_FALSE(given("[3]").value);
+  CHECK_FALSE(given("[0]").value);
+}
+
+TEST_CASE("Speeds come from the switch, and one that contradicts the intent is an error") {
+  auto intent = dlcp::test::read(leaf_intent());
+  REQUIRE(intent.value);
+  SwitchIntent device = intent.value->switches.front();
+  SiteConfig site = *device.site;
+  site.imported = true;
+  site.source = "leaf1.json";
+  for (const char* port : {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"})
+    site.port_facts.push_back({port, 400'000'000'000, "", false});
+  const auto planned = [&] {
+    device.site = std::make_shared<const SiteConfig>(site);
+    return plan_switch(*intent.value, device);
+  };
+  REQUIRE(planned().value);
+  site.port_facts[3].bits_per_second = 10'000'000'000;
+  const auto split = planned();
+  REQUIRE(split.value);
+  REQUIRE(split.value->groups.size() == 2);
+  CHECK(split.value->groups[1].group.ports == std::vector<std::string>{"Ethernet3"});
+  device.port_groups.front().speed_stated = true;
+  const auto wrong = planned();
+  REQUIRE_FALSE(wrong.value);
+  CHECK_THAT(wrong.problems.front().what, Contains("400 Gb/s"));
+  CHECK_THAT(wrong.problems.front().what, Contains("leaf1.json says 10 Gb/s"));
+  site.port_facts.clear();
+  site.asic = "spectrum4";
+  site.hardware = "ACS-SN5600";
+  device.port_groups.front().speed_stated = false;
+  CHECK_THAT(planned().problems.front().what, Contains("ACS-SN5600, which has spectrum4"));
+}
+
 TEST_CASE("Levels that the buffer cannot hold are merged, lowest first, and reported") {
-  const auto roomy = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
+  const auto roomy = plan_of(three_levels(leaf_intent("eos", "tomahawk5", "4.30.2F")));
   CHECK(queue_named(roomy, "bulk")->levels.size() == 3);
-  const auto tight = plan_of(
-      leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 12MB, alpha: 1/4}\n"));
+  const auto tight = plan_of(three_levels(
+      leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 20MB, alpha: 1/4}\n")));
   CHECK(queue_named(tight, "bulk")->levels.size() == 2);
-  CHECK(says(tight.merges, "the buffer lets a queue grow to 600 kB"));
+  CHECK(says(tight.merges, "the buffer lets a queue grow to 1 MB"));
   const auto shallow = plan_of(
       leaf_intent("eos", "trident3", "4.30.2F", "    buffer: {lossy_pool: 4MB, alpha: 1/4}\n"));
   CHECK(queue_named(shallow, "bulk")->levels.size() == 1);
@@ -159,7 +229,7 @@ TEST_CASE("Alpha is no larger than the levels need") {
             .groups.front()
             .queues.front()
             .alpha_exponent == -3);
-  CHECK(plan_of(leaf_intent("sonic", "tomahawk4", "202311", "    buffer: {lossy_pool: 17MB}\n"))
+  CHECK(plan_of(leaf_intent("sonic", "tomahawk4", "202311", "    buffer: {lossy_pool: 30MB}\n"))
             .groups.front()
             .queues.front()
             .alpha_exponent == -1);
@@ -220,9 +290,9 @@ TEST_CASE("A DSCP of a lossless class is refused even where the site gives it up
 
 TEST_CASE("A fixed queue is used, and the others go around it") {
   auto text = leaf_intent();
-  text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 7, control: 4}\n");
+  text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 1, control: 4}\n");
   const auto plan = plan_of(text);
-  CHECK(queue_named(plan, "bulk")->queue == 7);
+  CHECK(queue_named(plan, "bulk")->queue == 1);
   CHECK(queue_named(plan, "control")->queue == 4);
   check_invariants(plan);
 }

@@ -1,5 +1,5 @@
 // Writes what a renderer makes of its fixture and a plan made by hand into a folder, for tests that
-// run the output: render_fixture OS FOLDER RUNNING HOST,HOST UPLINK,UPLINK
+// run the output: render_fixture OS FOLDER RUNNING HOST,HOST UPLINK,UPLINK [VERSION]
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -19,11 +19,11 @@ std::vector<std::string> list_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 6 && argc != 7) return 2;
   const auto& vendor = *dlcp::fabric::find_vendor(argv[1]);
-  const auto plan =
-      dlcp::test::make_plan(dlcp::test::import_text(vendor, dlcp::test::read_text(argv[3])),
-                            list_of(argv[4]), list_of(argv[5]));
+  auto plan = dlcp::test::make_plan(dlcp::test::import_text(vendor, dlcp::test::read_text(argv[3])),
+                                    list_of(argv[4]), list_of(argv[5]));
+  if (argc == 7) plan.version = argv[6];
   const auto rendering = vendor.render(plan);
   std::cerr << dlcp::test::problems_of(rendering);
   for (const auto& file : rendering.files) {

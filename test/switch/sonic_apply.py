@@ -7,12 +7,18 @@ The stand-ins keep a configuration in a file: sonic-cfggen prints it, `config ap
 RFC 6902 patch to it or refuses, `config checkpoint` and `config rollback` copy it. Exit: 0 if all
 expectations hold."""
 
+import importlib.util
 import json
 import pathlib
 import sys
 
 import stand_in
 from stand_in import expect, expect_nothing_to_do
+
+GUARD = pathlib.Path(__file__).resolve().parents[2] / "switch/vendors/sonic/guard.py"
+spec = importlib.util.spec_from_file_location("guard", GUARD)
+guard = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(guard)
 
 STAND_IN = r'''#!/usr/bin/env python3
 import json, os, pathlib, shutil, sys
@@ -45,10 +51,23 @@ with open(state / "log", "a") as log:
     print(pathlib.Path(sys.argv[0]).name, *sys.argv[1:], file=log)
 if sys.argv[0].endswith("sonic-cfggen"):
     print(config_file.read_text())
+elif sys.argv[0].endswith(("TSA", "TSB")):
+    pass
 elif sys.argv[1] == "checkpoint":
     shutil.copy(config_file, state / (sys.argv[2] + ".cp"))
 elif sys.argv[1] == "rollback":
     shutil.copy(state / (sys.argv[2] + ".cp"), config_file)
+elif sys.argv[0].endswith("sonic-db-cli"):
+    table, key = sys.argv[3].split("|", 1)
+    config = json.loads(config_file.read_text())
+    config.get(table, {}).pop(key, None)
+    config_file.write_text(json.dumps({table: rows for table, rows in config.items() if rows}))
+elif sys.argv[1] == "load":
+    config = json.loads(config_file.read_text())
+    for table, rows in json.loads(pathlib.Path(sys.argv[-1]).read_text()).items():
+        for key, row in rows.items():
+            config.setdefault(table, {}).setdefault(key, {}).update(row)
+    config_file.write_text(json.dumps(config))
 elif sys.argv[1] == "apply-patch":
     if os.environ.get("REFUSE", "nothing") in sys.argv[-1]:
         sys.exit("refused")
@@ -60,8 +79,8 @@ elif sys.argv[1] == "apply-patch":
 
 class Switch(stand_in.Switch):
     def __init__(self, folder, imported):
-        super().__init__("sonic", folder, {"config": STAND_IN, "sonic-cfggen": STAND_IN,
-                                           "sudo": '#!/bin/sh\nexec "$@"\n'})
+        super().__init__("sonic", folder, {"config": STAND_IN, "sonic-cfggen": STAND_IN, "TSA": STAND_IN,
+                                           "TSB": STAND_IN, "sonic-db-cli": STAND_IN, "sudo": '#!/bin/sh\nexec "$@"\n'})
         self.put(imported)
 
     def config(self):
@@ -90,7 +109,8 @@ def main():
     expect_nothing_to_do(switch, "rollback.sh")
 
     canary = sorted(p.name for p in folder.glob("20-*.json-patch"))[0]
-    result = switch.run("apply.sh", "10-definitions.json-patch", canary)
+    definitions = sorted(p.name for p in folder.glob("[01]*.json-*"))
+    result = switch.run("apply.sh", *definitions, canary)
     expect(result.returncode == 0 and imported != switch.config() != planned, "a canary first", result)
     result = switch.run("apply.sh")
     expect(result.returncode == 0 and switch.config() == planned, "then the rest", result)
@@ -113,6 +133,51 @@ def main():
     switch.put(imported)
     result = switch.run("apply.sh", REFUSE=canary)
     expect(result.returncode == 4 and switch.config() == imported, "a refused patch undoes all", result)
+
+    # Ports go one by one, or so many at a time; of uplinks never more than half.
+    ports = {name.name: len({row[1].split("|")[0] for row in guard.Patch(name).before})
+             for name in folder.glob("20-*.json-patch")}
+    for batch in (1, 64):
+        switch.put(imported)
+        (switch.root / "log").write_text("")
+        result = switch.run("apply.sh", "--batch", str(batch), "--drain")
+        expect(result.returncode == 0 and switch.config() == planned, f"batches of {batch} give the plan", result)
+        steps = [line.split(": ")[1] for line in result.stdout.splitlines() if line.startswith("apply: 20-")]
+        sizes = [len(step.split()[1].split(",")) for step in steps]
+        expect(sum(sizes) == sum(ports.values()) and max(sizes) <= batch, "every port once", result)
+        if batch > 1:
+            uplinks = [size for step, size in zip(steps, sizes) if "fabric" in step]
+            total = sum(count for name, count in ports.items() if "fabric" in name)
+            expect(max(uplinks) <= total // 2, "uplinks in halves", result)
+        log = switch.log().splitlines()
+        expect([line for line in log if line.startswith("TS")] == ["TSA", "TSB"], "drained, and back", result)
+        result = switch.run("rollback.sh", "--batch", str(batch))
+        expect(result.returncode == 0 and switch.config() == imported, "and back in batches", result)
+
+    # What somebody else changes meanwhile is theirs: only this run's rows go back.
+    switch.put(imported)
+    last = sorted(ports)[-1]
+    theirs = """
+config = json.loads(config_file.read_text())
+config.setdefault("NTP_SERVER", {})["10.0.0.9"] = {"iburst": "on"}
+config_file.write_text(json.dumps(config))
+"""
+    switch.add_tool("config", STAND_IN.replace('sys.exit("refused")', theirs.strip().replace("\n", "; ") +
+                                               '; sys.exit("refused")'))
+    result = switch.run("apply.sh", REFUSE=last)
+    left = switch.config()
+    expect(result.returncode == 4 and left["NTP_SERVER"].pop("10.0.0.9", None), "a row of others stays", result)
+    expect(left == imported, "and ours are gone", result)
+    switch.add_tool("config", STAND_IN)
+
+    # Definitions cannot be taken away under ports that refer to them.
+    switch.put(planned)
+    first = sorted(name.name for name in (folder / "rollback").glob("[01]*.json-*"))[-1]
+    result = switch.run("rollback.sh", first)
+    expect(result.returncode == 3 and "still the" in result.stderr, "not while ports refer to them", result)
+    expect(switch.config() == planned, "and nothing changes")
+    for wrong in (["--batch", "0"], ["--batch"], ["--nonsense"]):
+        expect(switch.run("apply.sh", *wrong).returncode == 2, f"{wrong} is not understood")
     switch.remove()
     print("apply.sh and rollback.sh: all expectations hold")
 

@@ -34,6 +34,13 @@ fi
 running=$(mktemp)
 trap 'rm -f "$running"' EXIT
 nv config show >"$running" || exit 4
+# What is pending would be applied together with this change, whoever it belongs to.
+pending=$(nv config diff) || exit 4
+if [ -n "$(tr -d '[:space:]{}[]' <<<"$pending")" ]; then
+  printf '%s\n' "$pending" >&2
+  echo "refused: other changes are pending; apply them, or drop them with: nv config detach" >&2
+  exit 4
+fi
 from=before
 if [ "$verb" = rollback ]; then from=after; fi
 todo=()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "switch/vendors/cumulus/document.h"
 #include "switch/vendors/numbers.h"
@@ -28,6 +29,7 @@ class Importer {
       read_mapping();
       read_queues();
       read_pfc();
+      read_remarking();
     }
     result.problems = std::move(problems_);
     if (!leaves.value || has_errors(result.problems)) return result;
@@ -69,7 +71,8 @@ class Importer {
         "`qos roce` is enabled: it sets maps, buffers and PFC by itself and accepts no profiles "
         "beside it",
         "qos roce enable " + enabled, "explicit mapping, pfc and congestion-control profiles",
-        "write the RoCE profile out as explicit QoS settings, then import again");
+        "`nv show qos roce` prints what it sets: write that out as explicit settings, unset "
+        "`qos roce`, then import again");
   }
 
   // The site's profile that most ports have.
@@ -150,6 +153,50 @@ class Importer {
     }
   }
 
+  // `qos remark PROFILE rewrite l3`: what leaves gets a DSCP by its switch priority. Priorities
+  // without one are not known here, and count as lost.
+  void read_remarking() {
+    std::set<std::string> rewriting;
+    for (const auto& [path, value] : leaves()) {
+      constexpr std::string_view kRoot = "qos/remark/";
+      const auto slash = path.find('/', kRoot.size());
+      if (!path.starts_with(kRoot) || slash == std::string::npos) continue;
+      const auto name = path.substr(kRoot.size(), slash - kRoot.size());
+      const auto rest = path.substr(slash + 1);
+      if (rest == "rewrite" && (value == "l3" || value == "both")) rewriting.insert(name);
+      if (!rest.starts_with("switch-priority/")) continue;
+      const auto end = rest.find('/', 16);
+      if (end == std::string::npos) continue;
+      const auto field = rest.substr(end + 1);  // "dscp", or "dscp/22"
+      if (!field.starts_with("dscp")) continue;
+      const int priority = number(path, rest.substr(16, end - 16), 7);
+      const auto& dscp = field == "dscp" ? value : field.substr(5);
+      remark_to_[name][static_cast<std::size_t>(priority)] = number(path, dscp, kDscpCount - 1);
+    }
+    for (const auto& port : site_.ports) {
+      const auto name = profile_of(leaves(), port, "remark");
+      SitePort facts{port, speed_of(port), "", rewriting.count(name) != 0};
+      if (facts.rewrites_dscps && site_.egress_rewrite.empty()) {
+        site_.egress_rewrite = "qos remark " + name + " rewrite";
+        for (std::size_t c = 0; c < kQueueCount; ++c)
+          if (const auto to = remark_to_[name][c])
+            site_.class_to_dscp[c] = static_cast<std::uint8_t>(*to);
+      }
+      site_.port_facts.push_back(std::move(facts));
+    }
+    std::sort(site_.port_facts.begin(), site_.port_facts.end(),
+              [](const SitePort& a, const SitePort& b) { return a.name < b.name; });
+  }
+
+  // "100G" -> bits per second; 0: not set, as with auto-negotiation.
+  std::uint64_t speed_of(const std::string& port) const {
+    const auto text = value_of(leaves(), "interface/" + port + "/link/speed");
+    const auto gigabits = number_of(std::string_view(text).substr(0, text.find('G')));
+    return gigabits && text.ends_with('G') ? static_cast<std::uint64_t>(*gigabits) * 1'000'000'000
+                                           : 0;
+  }
+
+  std::map<std::string, std::array<std::optional<int>, kQueueCount>> remark_to_;
   const NamedText& running_;
   std::shared_ptr<Document> document_ = std::make_shared<Document>();
   SiteConfig site_;

@@ -64,11 +64,29 @@ if [ ${#todo[@]} -eq 0 ]; then
 fi
 
 session=dlcp-$verb-$(date +%s)
+cli_lines() { grep -v '^!' "$1/$2.eos" | grep -v '^ *!$'; }
+
+# The way back must be known to work before the way out is taken: both go through a session that is
+# dropped.
+if [ "$verb" = apply ]; then
+  {
+    printf 'enable\nterminal length 0\nconfigure session %s-try\n' "$session"
+    for patch in "${todo[@]}"; do cli_lines "$folder" "$patch"; done
+    for ((at = ${#todo[@]} - 1; at >= 0; --at)); do cli_lines "$here/rollback" "${todo[at]}"; done
+    printf 'end\nconfigure session %s-try abort\n' "$session"
+  } >"$lines"
+  answer=$(run <"$lines") || exit 4
+  if grep -q '^ *% ' <<<"$answer"; then
+    printf '%s\n' "$answer"
+    echo "refused by EOS (change and rollback were only tried); nothing is applied" >&2
+    exit 4
+  fi
+fi
 {
   printf 'enable\nterminal length 0\nconfigure session %s\n' "$session"
   for patch in "${todo[@]}"; do
     echo "$verb: $patch" >&2
-    grep -v '^!' "$folder/$patch.eos" | grep -v '^ *!$'
+    cli_lines "$folder" "$patch"
   done
   printf 'show session-config diffs\nend\n'
 } >"$lines"

@@ -29,8 +29,10 @@ struct DscpEntry {
 };
 
 struct Interface {
-  std::string profile;  // service-profile; empty: none
-  Lines lines;          // QoS lines of the interface itself
+  std::uint64_t bits_per_second = 0;  // as configured; 0: not
+  std::string lag;                    // "Port-Channel7"; empty: of none
+  std::string profile;                // service-profile; empty: none
+  Lines lines;                        // QoS lines of the interface itself
 };
 
 struct Document final : ImportedDocument {
@@ -39,7 +41,10 @@ struct Document final : ImportedDocument {
   std::map<std::string, Lines> blocks;                    // "qos profile X", "policy-map ..."
   std::map<std::string, Interface> interfaces;
   std::string queue_word;  // "tx-queue" or "uc-tx-queue", as the site writes; empty: neither
+  std::string map_word;    // the same in `qos map traffic-class`; empty: no such line
   bool allows_non_ect = false;
+  bool rewrites_dscps = false;                                // `qos rewrite dscp`
+  std::array<std::optional<int>, kQueueCount> class_to_dscp;  // explicit lines only
 };
 
 bool is_own(std::string_view name);

@@ -79,6 +79,10 @@ class Importer {
     block_ = nullptr;
     interface_ = nullptr;
     if (text.starts_with("qos map ")) return read_map(words_of(text));
+    if (text == "qos rewrite dscp") {
+      document_->rewrites_dscps = true;
+      return true;
+    }
     if (text.starts_with("qos random-detect ecn allow non-ect")) {
       document_->allows_non_ect = true;
       return true;
@@ -117,8 +121,13 @@ class Importer {
         document_->dscp[d] = entry;
     } else if (queue && (words[to + 1] == "tx-queue" || words[to + 1] == "uc-tx-queue")) {
       const int index = number(to + 2, 7);
+      if (document_->map_word.empty()) document_->map_word = words[to + 1];
       for (const int c : numbers(words, 3, to, kQueueCount - 1))
         document_->queue[c] = index;
+    } else if (queue && words[to + 1] == "dscp") {
+      const int dscp_out = number(to + 2, kDscpCount - 1);
+      for (const int c : numbers(words, 3, to, kQueueCount - 1))
+        document_->class_to_dscp[c] = dscp_out;
     }
     return true;
   }
@@ -135,10 +144,37 @@ class Importer {
       interface_->profile = text.substr(16);
       return true;
     }
+    read_port(text);
     for (const char* kind : {"qos ", "tx-queue ", "uc-tx-queue ", "priority-flow-control",
                              "service-policy type qos", "random-detect"})
       if (text.starts_with(kind)) interface_->lines.push_back(text);
     return true;
+  }
+
+  // "speed forced 100gfull", "speed 400g-8"; "channel-group 7 mode active".
+  void read_port(const std::string& text) {
+    const auto words = words_of(text);
+    if (words.size() > 1 && words[0] == "channel-group")
+      interface_->lag = "Port-Channel" + words[1];
+    if (words.size() < 2 || words[0] != "speed") return;
+    const std::string& speed = words.back();
+    const auto digits = speed.find_first_not_of("0123456789");
+    const auto number = number_of(std::string_view(speed).substr(0, digits));
+    if (number && digits != std::string::npos && (speed[digits] == 'g' || speed[digits] == 'G'))
+      interface_->bits_per_second = static_cast<std::uint64_t>(*number) * 1'000'000'000;
+  }
+
+  // `qos rewrite dscp` writes a DSCP per class into everything that leaves. Without a line of its
+  // own, class N leaves as DSCP 8 x N, but classes 0 and 1 change places (EOS user manual, Quality
+  // of Service, default traffic class to DSCP map).
+  void read_rewrite(SiteConfig& site) {
+    if (!document_->rewrites_dscps) return;
+    site.egress_rewrite = "qos rewrite dscp";
+    for (int c = 0; c < kQueueCount; ++c) {
+      const int usual = 8 * (c < 2 ? 1 - c : c);
+      site.class_to_dscp[c] =
+          static_cast<std::uint8_t>(document_->class_to_dscp[c].value_or(usual));
+    }
   }
 
   SiteConfig site() {
@@ -162,8 +198,13 @@ class Importer {
     for (const int c : {0, 1})
       if (!document_->queue[c]) site.queues[c].in_use = true;
     read_queues(site);
-    for (const auto& [name, interface] : document_->interfaces)
-      if (name.starts_with("Ethernet")) site.ports.push_back(name);
+    read_rewrite(site);
+    for (const auto& [name, interface] : document_->interfaces) {
+      if (!name.starts_with("Ethernet")) continue;
+      site.ports.push_back(name);
+      site.port_facts.push_back(
+          {name, interface.bits_per_second, interface.lag, document_->rewrites_dscps});
+    }
     site.source = running_.file;
     site.imported = true;
     site.document = document_;
@@ -204,13 +245,15 @@ class Importer {
     const auto profile = document_->blocks.find("qos profile " + most->first);
     if (profile == document_->blocks.end()) return;
     int queue = -1;
+    unsigned round_robin = 0;
     for (const auto& line : profile->second) {
       if (opens_sub_block(line)) queue = queue_of(line).value_or(-1);
       if (queue < 0 || !line.starts_with(kNested)) continue;
       auto& row = site.queues[queue];
       row.name = most->first;
+      row.configured = true;
       const auto words = words_of(line);
-      if (trimmed(line) == "priority strict") row.strict = true;
+      if (trimmed(line) == "no priority") round_robin |= 1U << queue;
       if (words.size() == 4 && words[0] == "shape")
         if (const auto rate = number_of(words[2]))  // a percentage: of a port of 100 Gb/s
           row.shaped_bits_per_second =
@@ -219,6 +262,10 @@ class Importer {
         if (const auto percent = number_of(words.back()))
           row.weight = static_cast<unsigned>(std::min(*percent, 100));
     }
+    // A queue is strict unless it or one above it says `no priority` (EOS user manual, Quality of
+    // Service, Trident and Tomahawk, transmit queue scheduling).
+    for (int q = 0; q < kQueueCount; ++q)
+      site.queues[q].strict = round_robin >> q == 0;
   }
 
   void read_pfc(SiteConfig& site, const Lines& lines) {

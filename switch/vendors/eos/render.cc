@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "switch/plan/layout.h"
+#include "switch/plan/site_use.h"
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/eos/document.h"
 
@@ -60,6 +62,7 @@ class Renderer {
       patches_.push_back({fmt::format("20-ports-{:02}-{}", i + 1,
                                       group.group.role == PortRole::kHost ? "host" : "fabric"),
                           {}});
+      check_scheduling(group);
       for (const auto& port : group.group.ports)
         put_port(port, group);
     }
@@ -111,13 +114,18 @@ class Renderer {
     if (plan_.groups.empty()) return;
     for (const auto& queue : plan_.groups.front().queues) {
       const auto& now = document_->queue[queue.traffic_class];
+      // Classes from 2 on have the queue of their number; of 0 and 1 it depends on the platform.
+      const bool usual = queue.traffic_class == queue.queue && queue.traffic_class > 1;
+      if (!now && usual) continue;
       const auto head = fmt::format("qos map traffic-class {}", queue.traffic_class);
-      const auto text = [&](int index) { return fmt::format("{} {}", "tx-queue", index); };
+      const auto text = [](int index) { return fmt::format("tx-queue {}", index); };
+      const auto line = [&](int index) {
+        const auto& word = document_->map_word.empty() ? queue_word_ : document_->map_word;
+        return fmt::format("{} to {} {}\n", head, word, index);
+      };
       put(patches_.front(),
           {head, now ? std::optional(text(*now)) : std::nullopt, text(queue.queue),
-           fmt::format("{} to {}\n", head, text(queue.queue)),
-           now ? fmt::format("{} to {}\n", head, text(*now)) : fmt::format("no {}\n", head),
-           Impact::kHitless});
+           line(queue.queue), now ? line(*now) : "no " + line(queue.queue), Impact::kHitless});
     }
   }
 
@@ -167,7 +175,7 @@ class Renderer {
         }
         if (!skips) lines.push_back(line);
       }
-    if (base.empty()) lines.push_back("qos trust dscp");
+    require_trust(base, lines);
     if (group.group.trust == Trust::kRemarked) {
       const auto policy = put_remark(group.group.remark_dscp);
       if (std::any_of(lines.begin(), lines.end(),
@@ -181,6 +189,57 @@ class Renderer {
       lines.insert(lines.end(), ours.begin(), ours.end());
     }
     return lines;
+  }
+
+  // DLCP's DSCPs count on ports that trust DSCPs alone. Without a line, routed ports do and
+  // switched ports trust the VLAN's priority (EOS user manual, Quality of Service, port trust).
+  void require_trust(const std::string& base, Lines& lines) {
+    const auto trust = std::find_if(lines.begin(), lines.end(), [](const auto& line) {
+      return line.starts_with("qos trust") || line == "no qos trust";
+    });
+    if (trust == lines.end()) {
+      lines.insert(lines.begin(), "qos trust dscp");
+      if (!base.empty())
+        trusts_.insert(
+            fmt::format("profile {} says nothing of trust; DLCP's copy says `qos trust "
+                        "dscp`, which a routed port does anyway",
+                        base));
+      return;
+    }
+    if (*trust != "qos trust dscp")
+      refuse(fmt::format("profile {} does not trust DSCPs", base), *trust, "qos trust dscp",
+             "decide what the site's classes are by DSCP, put `qos trust dscp` into the profile, "
+             "and import again");
+  }
+
+  // A round-robin queue makes all queues below it round-robin, those of the site that were strict
+  // too, and a strict queue is none below a round-robin one.
+  void check_scheduling(const PortGroupPlan& group) {
+    const auto used = queues_in_use(*plan_.site, dscps_of(plan_.classes));
+    const int preset = queue_of_class(*plan_.site, plan_.site->default_class);
+    int top = -1, strict = kQueueCount;  // the highest round-robin queue, and DLCP's strict one
+    for (const auto& queue : group.queues)
+      (queue.strict ? strict : top) = queue.strict ? queue.queue : std::max<int>(top, queue.queue);
+    for (const auto& site : plan_.site->queues) {
+      if ((used >> site.queue & 1) == 0 || site.queue == preset) continue;
+      const bool imported = plan_.site->imported;
+      if (imported && site.strict && site.queue < top)
+        return refuse(
+            fmt::format("DLCP's round-robin queue {} would make the site's strict queue {} "
+                        "round-robin, too",
+                        top, site.queue),
+            fmt::format("queue {} above queue {}", top, site.queue),
+            "DLCP's weighted queues below the site's strict ones",
+            "name lower queues (dlcp.queues), or give the site's queue a `bandwidth percent` and "
+            "`no priority` first");
+      if (!site.strict && site.weight && site.queue > strict)
+        return refuse(fmt::format("the site's round-robin queue {} would make DLCP's strict queue "
+                                  "{} round-robin",
+                                  site.queue, strict),
+                      fmt::format("queue {} below queue {}", strict, site.queue),
+                      "the control queue above every round-robin one",
+                      "name a higher queue: dlcp.queues.control");
+    }
   }
 
   // Ports with no DLCP sender behind them: DLCP's DSCPs are rewritten on arrival.
@@ -236,7 +295,8 @@ class Renderer {
                     "an interface of it", "name ports as EOS does: Ethernet1/1");
     if (known)
       for (const auto& line : found->second.lines)
-        if (queue_of(line) || line.find("service-policy type qos") == 0)
+        if (queue_of(line) || line.starts_with("service-policy type qos") ||
+            (line.starts_with("qos trust") && line != "qos trust dscp"))
           return refuse("port " + port + " has QoS of its own beside its profile", line,
                         "all of it in a qos profile",
                         "move it into the port's service-profile first");
@@ -288,6 +348,8 @@ class Renderer {
     note(Severity::kWarning,
          "EOS has one DSCP map for the whole switch: DLCP's DSCPs lead to its queues on every port "
          "that trusts DSCPs, ports outside this plan too");
+    for (const auto& text : trusts_)
+      note(Severity::kWarning, text);
     if (document_->allows_non_ect)
       note(Severity::kWarning,
            "`qos random-detect ecn allow non-ect` is set: not-ECT packets pass the ECN threshold, "
@@ -308,6 +370,7 @@ class Renderer {
   std::string queue_word_;
   std::vector<Patch> patches_;
   std::map<std::string, Lines> made_;
+  std::set<std::string> trusts_;
   Rendering out_;
 };
 

@@ -21,7 +21,7 @@ void ChangeSet::put(const std::string& table, const std::string& key, const Json
   if (!wanted_.emplace(table, key).second) return;
   const Json* now = find_row(config_, table, key);
   if (now != nullptr && *now == row) return;
-  Patch& patch = patches_.back();
+  Patch& patch = release_.updater_takes(table) ? patches_.back() : direct_;
   if (now == nullptr && !config_.contains(table) && created_.insert(table).second)
     patch.tables.push_back(table);
   RowChange change{table, key, {}, row, impact};
@@ -51,9 +51,10 @@ std::set<std::string> ChangeSet::references_left() const {
   return names;
 }
 
-std::vector<std::string> ChangeSet::drop_stale(const std::string& patch) {
+std::vector<std::string> ChangeSet::drop_stale() {
   std::vector<std::string> kept;
-  Patch cleanup{patch, {}, {}};
+  Patch cleanup{"90-cleanup", {}, {}};
+  Patch profiles{"95-profiles", {}, {}, true};
   std::optional<std::set<std::string>> left;
   for (const char* table : kDefinitionTables) {
     const auto found = config_.find(table);
@@ -64,14 +65,17 @@ std::vector<std::string> ChangeSet::drop_stale(const std::string& patch) {
       if (left->count(key) != 0)
         kept.push_back(std::string(table) + "|" + key);
       else
-        cleanup.rows.push_back({table, key, row, std::nullopt, Impact::kHitless});
+        (release_.updater_takes(table) ? cleanup : profiles)
+            .rows.push_back({table, key, row, std::nullopt, Impact::kHitless});
     }
   }
   if (!cleanup.rows.empty()) patches_.push_back(std::move(cleanup));
+  if (!profiles.rows.empty()) patches_.push_back(std::move(profiles));
   return kept;
 }
 
 std::vector<Patch> ChangeSet::take() {
+  patches_.insert(patches_.begin(), std::move(direct_));
   patches_.erase(std::remove_if(patches_.begin(), patches_.end(),
                                 [](const Patch& patch) { return patch.rows.empty(); }),
                  patches_.end());

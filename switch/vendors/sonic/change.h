@@ -10,18 +10,22 @@
 #include <vector>
 
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/sonic/release.h"
 
 namespace dlcp::fabric::sonic {
 
 class ChangeSet {
  public:
-  explicit ChangeSet(const Json& config) : config_(config) {}
+  ChangeSet(const Json& config, const Release& release) : config_(config), release_(release) {
+    direct_.direct = true;
+  }
 
   void begin(std::string patch);  // rows put from now on belong to it
   void put(const std::string& table, const std::string& key, const Json& row, Impact impact);
-  // Removes DLCP's own definitions that nothing refers to any more; returns those that ports
-  // outside the plan still use.
-  std::vector<std::string> drop_stale(const std::string& patch);
+  // Rows of tables that the release's updater refuses are in a patch of their own, before all
+  // others. Removes DLCP's own definitions that nothing refers to any more; returns those that
+  // ports outside the plan still use.
+  std::vector<std::string> drop_stale();
   std::vector<Patch> take();  // without empty patches
   const Json& config() const { return config_; }
 
@@ -29,6 +33,8 @@ class ChangeSet {
   std::set<std::string> references_left() const;
 
   const Json& config_;
+  const Release& release_;
+  Patch direct_{"05-profiles", {}, {}};
   std::vector<Patch> patches_;
   std::set<std::pair<std::string, std::string>> wanted_;  // (table, key)
   std::set<std::string> created_;

@@ -46,9 +46,13 @@ class Definer {
 
   static Json scheduler(const QueuePlan& queue) {
     if (!queue.strict) return {{"type", "DWRR"}, {"weight", std::to_string(queue.weight)}};
-    // YANG wants a cir beside a pir; orchagent takes both in bytes per second.
-    const auto rate = std::to_string(queue.shape_bits_per_second / 8);
-    return {{"type", "STRICT"}, {"meter_type", "bytes"}, {"cir", rate}, {"pir", rate}};
+    // The rate is a cap. YANG wants a cir beside a pir, which guarantees: one byte per second
+    // guarantees nothing. orchagent takes rates in bytes per second and bursts in bytes.
+    return {{"type", "STRICT"},
+            {"meter_type", "bytes"},
+            {"cir", "1"},
+            {"pir", std::to_string(queue.shape_bits_per_second / 8)},
+            {"pbs", std::to_string(std::max<std::uint64_t>(queue.shape_burst_bytes, 1))}};
   }
 
   // The depth at which not-ECT packets are dropped; nullopt: never before the queue is full.

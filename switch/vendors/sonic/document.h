@@ -55,9 +55,14 @@ struct RowChange {
 
 // One JSON patch (RFC 6902), applied and rolled back as a whole.
 struct Patch {
-  std::string name;  // file name without ".json-patch"
+  std::string name;  // of its file, without the suffix
   std::vector<RowChange> rows;
   std::vector<std::string> tables;  // absent before, created by this patch
+  // The release's updater refuses rows of these tables: apply.sh writes them with `config load`
+  // and deletes them from the database. The file is a JSON patch all the same, for guard.py.
+  bool direct = false;
+
+  std::string file() const { return name + (direct ? ".json-direct" : ".json-patch"); }
 };
 
 std::string apply_text(const Patch& patch);

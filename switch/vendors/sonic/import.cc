@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/sonic/json_keys.h"
+#include "switch/vendors/sonic/port_facts.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
@@ -18,13 +20,18 @@ class Importer {
 
   Checked<SiteConfig> run() {
     Checked<SiteConfig> result;
-    if (parse() && check_shape()) {
-      read_ports();
+    if (parse() && check_keys() && check_shape() && check_references()) {
+      const Fault report = [this](const char* table, const std::string& key, std::string what,
+                                  std::string seen, std::string expected, std::string hint) {
+        fault(table, key, std::move(what), std::move(seen), std::move(expected), std::move(hint));
+      };
+      read_hardware(document_->config, site_, report);
+      read_egress_rewrite(document_->config, site_, report);
       read_map_names();
       read_dscps();
       read_queues();
       read_pfc();
-      read_buffers();
+      read_buffers(document_->config, site_);
     }
     result.problems = std::move(problems_);
     if (!has_errors(result.problems)) {
@@ -87,6 +94,30 @@ class Importer {
     return false;
   }
 
+  // Of equal keys the last would win, and nobody would know.
+  bool check_keys() {
+    const auto twice = first_key_twice(running_.text, document_->config);
+    if (!twice) return true;
+    problems_.push_back({Severity::kError, running_.file, twice->line, "a key is there twice",
+                         twice->key, "each table, row and field once",
+                         "take the file anew: show runningconfiguration all > config_db.json"});
+    return false;
+  }
+
+  // Before 202205, a reference was spelled "[TABLE|row]".
+  bool check_references() {
+    for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE", "BUFFER_PROFILE"})
+      for (const auto& [key, row] : table(name).items())
+        for (const auto& [field, value] : row.items()) {
+          if (!value.is_string() || !value.get_ref<const std::string&>().starts_with("[")) continue;
+          fault(name, key, "references are written as before SONiC 202205",
+                value.get<std::string>(), "the name of a row alone",
+                "upgrade the switch (its migration rewrites them), then import again");
+          return false;
+        }
+    return true;
+  }
+
   bool check_shape() {
     const Json& config = document_->config;
     if (!config.is_object()) {
@@ -97,7 +128,7 @@ class Importer {
       if (table == "asic0" || table == "localhost") {
         fault(table, "", "this is the configuration of a multi-ASIC system", table,
               "one switch, one ASIC",
-              "export one namespace: sonic-cfggen -n asic0 -d --print-data > config_db.json");
+              "leave this switch out: apply.sh and its patches are for one name space");
         return false;
       }
       if (!rows.is_object()) {
@@ -111,6 +142,11 @@ class Importer {
                 row.type_name(), "object");
     }
     const Json* device = find_row(config, "DEVICE_METADATA", "localhost");
+    if (device != nullptr && !text_field(*device, "asic_name").empty() &&
+        !text_field(*device, "sub_role").empty())
+      fault("DEVICE_METADATA", "asic_name", "this is one name space of a multi-ASIC system",
+            text_field(*device, "asic_name"), "one switch, one ASIC",
+            "leave this switch out: apply.sh and its patches are for one name space");
     if (device != nullptr && text_field(*device, "switch_type") == "voq")
       fault("DEVICE_METADATA", "switch_type", "VOQ chassis are not supported", "voq",
             "a switch whose QUEUE rows are PORT|INDEX",
@@ -125,11 +161,6 @@ class Importer {
     static const Json kEmpty = Json::object();
     const auto found = document_->config.find(name);
     return found == document_->config.end() || !found->is_object() ? kEmpty : *found;
-  }
-
-  void read_ports() {
-    for (const auto& port : table("PORT").items())
-      site_.ports.push_back(port.key());
   }
 
   // The map that most ports use; ports that differ are refused when a change would touch them.
@@ -182,11 +213,14 @@ class Importer {
 
   void read_dscps() {
     std::array<int, kTrafficClassesMax> uses{};
+    site_.unmapped_class = 0;  // SAI's default: what no map names has traffic class 0
     each_entry("DSCP_TO_TC_MAP", document_->dscp_map, kDscpCount - 1, kTrafficClassesMax - 1,
                [&](int dscp, int traffic_class) {
                  site_.dscp_to_class[dscp] = static_cast<std::uint8_t>(traffic_class);
                  ++uses[traffic_class];
                });
+    for (const auto& traffic_class : site_.dscp_to_class)
+      uses[0] += traffic_class ? 0 : 1;
     site_.default_class =
         static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
     if (document_->queue_map.empty()) {  // the platform's default
@@ -216,8 +250,11 @@ class Importer {
         fault("QUEUE", key, fmt::format("QUEUE|{} is not PORT|INDEX", key), key, "Ethernet0|3");
         continue;
       }
-      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
+      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q) {
         read_scheduler(site_.queues[q], key, text_field(row, "scheduler"));
+        const auto wred = text_field(row, "wred_profile");
+        if (!wred.empty() && !is_own(wred)) site_.queues[q].configured = true;
+      }
     }
   }
 
@@ -230,6 +267,7 @@ class Importer {
       return;
     }
     queue.name = name;
+    queue.configured = true;
     queue.strict = text_field(*row, "type") == "STRICT";
     const auto weight = number_of(text_field(*row, "weight"));
     if (weight && !queue.strict) queue.weight = static_cast<unsigned>(*weight);
@@ -259,29 +297,6 @@ class Importer {
         auto& queue = site_.queues[queue_of[priority]];
         queue.lossless = queue.in_use = true;
       }
-    }
-  }
-
-  void read_buffers() {
-    const auto size = [&](const char* pool, const char* field) -> std::uint64_t {
-      const Json* row = find_row(document_->config, "BUFFER_POOL", pool);
-      const auto text = row == nullptr ? std::string() : text_field(*row, field);
-      if (text.empty() || text.size() > 15 ||
-          text.find_first_not_of("0123456789") != std::string::npos)
-        return 0;
-      return std::stoull(text);
-    };
-    site_.lossy_pool_bytes = size("egress_lossy_pool", "size");
-    if (site_.lossy_pool_bytes == 0) site_.lossy_pool_bytes = size("ingress_lossy_pool", "size");
-    site_.lossless_headroom_bytes = size("ingress_lossless_pool", "xoff");
-    for (const auto& [key, row] : table("BUFFER_QUEUE").items()) {
-      const auto bar = key.find('|');
-      const auto range = range_of(bar == std::string::npos ? "" : key.substr(bar + 1));
-      const Json* profile =
-          find_row(document_->config, "BUFFER_PROFILE", text_field(row, "profile"));
-      if (!range || profile == nullptr) continue;
-      for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
-        site_.queues[q].trimming |= text_field(*profile, "packet_discard_action") == "trim";
     }
   }
 

@@ -14,9 +14,11 @@
 namespace dlcp::fabric::sonic {
 namespace {
 
+constexpr double kMinutesPerPort = 3;  // sonic-buildimage 23945: speed changes, the same sorter
+
 class Renderer {
  public:
-  explicit Renderer(const SwitchPlan& plan) : plan_(plan) {}
+  explicit Renderer(const SwitchPlan& plan) : plan_(plan), release_(plan.version) {}
 
   Rendering run() {
     static const Document kDeclared = [] {
@@ -26,7 +28,7 @@ class Renderer {
     }();
     const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
     document_ = imported != nullptr ? imported : &kDeclared;
-    ChangeSet change(document_->config);
+    ChangeSet change(document_->config, release_);
     change.begin("10-definitions");
     const auto definitions = put_definitions(plan_, *document_, change, out_);
     put_hash(change);
@@ -37,9 +39,10 @@ class Renderer {
       for (const auto& port : group.ports)
         put_port(port, plan_.groups[i], definitions, definitions.groups[i], change);
     }
-    for (const auto& kept : change.drop_stale("90-cleanup"))
+    for (const auto& kept : change.drop_stale())
       note(Severity::kWarning, kept + " stays: a port outside this plan still refers to it");
     const auto patches = change.take();
+    check_direct(patches);
     auto faults = check_rows(document_->config, patches);
     for (auto& fault : faults) {
       fault.file = plan_.site->source;
@@ -55,6 +58,12 @@ class Renderer {
   void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
     out_.problems.push_back(
         refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
+  }
+  std::size_t ports() const {
+    std::size_t count = 0;
+    for (const auto& group : plan_.groups)
+      count += group.group.ports.size();
+    return count;
   }
   void note(Severity severity, std::string text) {
     out_.notes.push_back({severity, std::move(text), false});
@@ -168,9 +177,11 @@ class Renderer {
     const Json* now = find_row(document_->config, "SWITCH_HASH", "GLOBAL");
     if (now == nullptr || !now->contains("ecmp_hash")) {
       note(Severity::kWarning,
-           "ECMP hash fields are not configured on this switch, and DLCP does not add them (SONiC "
-           "cannot remove that row again): see `show switch-hash global`; UDP source port must be "
-           "among them, or all packets of a connection take one path");
+           fmt::format(
+               "ECMP hash fields are not configured on this switch, and DLCP does not add "
+               "them (SONiC cannot remove that row again){}; UDP source port must be among "
+               "them, or all packets of a connection take one path",
+               release_.has_command("show switch-hash") ? ": see `show switch-hash global`" : ""));
       return;
     }
     const auto& fields = (*now)["ecmp_hash"];
@@ -182,18 +193,33 @@ class Renderer {
     change.put("SWITCH_HASH", "GLOBAL", row, Impact::kUnknown);
   }
 
+  // `config load` writes fields and takes none away.
+  void check_direct(const std::vector<Patch>& patches) {
+    for (const auto& patch : patches)
+      for (const auto& row : patch.rows) {
+        if (!patch.direct || !row.before || !row.after) continue;
+        for (const auto& field : row.before->items())
+          if (!row.after->contains(field.key()))
+            refuse(fmt::format("{}|{} loses its field {}, which {} cannot express", row.table,
+                               row.key, field.key(), release_.name()),
+                   field.key(), "the same fields, or SONiC 202511 with `config apply-patch`",
+                   "roll DLCP back first, then render from the running configuration");
+      }
+  }
+
   void write(const std::vector<Patch>& patches) {
+    constexpr std::string_view kPatchCheck = "SONiC's fields, ranges and references, as a table";
     for (const auto& patch : patches) {
       out_.files.push_back(
-          {patch.name + ".json-patch", apply_text(patch), FileKind::kConfig, true});
+          {patch.file(), apply_text(patch), FileKind::kConfig, true, false, kPatchCheck});
       for (const auto& row : patch.rows)
         out_.changes.push_back({row.table + "|" + row.key, row.before ? row.before->dump() : "",
                                 row.after ? row.after->dump() : "", row.impact});
     }
     if (patches.empty()) return;
     for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
-      out_.files.push_back({"rollback/" + patch->name + ".json-patch", rollback_text(*patch),
-                            FileKind::kRollback, true});
+      out_.files.push_back({"rollback/" + patch->file(), rollback_text(*patch), FileKind::kRollback,
+                            true, false, kPatchCheck});
     out_.files.push_back(
         {"apply.sh", std::string(embedded::kSonicApply), FileKind::kConfig, true, true});
     out_.files.push_back(
@@ -224,9 +250,21 @@ class Renderer {
                        "with {}: DLCP's queues there have that limit, not the planned one; state "
                        "2^dynamic_th as buffer.alpha in the intent to plan with it",
                        rows.size(), *rows.begin(), profile));
-    note(Severity::kNote,
-         "apply-patch takes a port administratively down while its QUEUE and PORT_QOS_MAP rows "
-         "change: one port group at a time, each group is a patch of its own");
+    note(Severity::kWarning,
+         fmt::format("the updater takes a port administratively down while its QUEUE and "
+                     "PORT_QOS_MAP rows change, for minutes: published times on 202405 are 3 min "
+                     "for a patch of one port, 9 for two, 40 for six, and twelve never ended. "
+                     "apply.sh makes a patch of every port (--batch N for more, of uplinks never "
+                     "above half): plan {:.1f} hours for these {} ports, with jobs drained from "
+                     "the hosts behind them",
+                     static_cast<double>(ports()) * kMinutesPerPort / 60.0, ports()));
+    if (!release_.updater_takes("WRED_PROFILE"))
+      note(Severity::kWarning,
+           fmt::format("{} refuses to add rows of WRED_PROFILE and BUFFER_PROFILE with `config "
+                       "apply-patch` (possible since 202511): apply.sh writes 05-profiles with "
+                       "`config load`, which no YANG model watches, and the rollback deletes those "
+                       "rows from the database; both behind the same guard",
+                       release_.name()));
     note(Severity::kNote,
          "`config qos reload` and `config load_minigraph` render QoS anew and remove these rows; "
          "the apply script must be run again after them");
@@ -246,6 +284,7 @@ class Renderer {
   }
 
   const SwitchPlan& plan_;
+  const Release release_;
   const Document* document_ = nullptr;
   Rendering out_;
   std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile

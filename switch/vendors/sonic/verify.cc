@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/sonic/release.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
@@ -66,6 +67,25 @@ Finding judge_queue(const std::string& port, const QueuePlan& queue, const Count
     finding.what = fmt::format("{}: no counters in the capture (or N/A on this platform)", name);
     return finding;
   }
+  const bool exact = std::any_of(queue.carries.begin(), queue.carries.end(), [](SwitchQueue part) {
+    return part == SwitchQueue::kExact || part == SwitchQueue::kStrictHigh;
+  });
+  if (sheds && !seen.early_drops && seen.drops.value_or(0) > 0) {
+    finding.verdict = Verdict::kNotShown;
+    finding.what = fmt::format(
+        "{}: {} packets dropped; without WRED counters (SONiC 202505) it is not known whether "
+        "early, as planned, or by a full queue",
+        name, *seen.drops);
+    return finding;
+  }
+  if (sheds && exact && seen.early_drops.value_or(0) > 0) {
+    finding.verdict = Verdict::kNotShown;
+    finding.what = fmt::format(
+        "{}: {} dropped early: cannot be judged, exact or control packets share the queue with "
+        "droppable ones; packets_retransmitted of the hosts says whether they were among them",
+        name, *seen.early_drops);
+    return finding;
+  }
   const auto early = seen.early_drops.value_or(0), marked = seen.marks.value_or(0);
   const auto all = seen.drops.value_or(0);
   const auto tail = all > early ? all - early : 0;
@@ -103,20 +123,21 @@ Finding judge_queue(const std::string& port, const QueuePlan& queue, const Count
 }  // namespace
 
 std::vector<VerifyCommand> commands(const SwitchPlan& plan) {
-  std::vector<VerifyCommand> list = {
-      {"sudo counterpoll wredqueue enable", "WRED and ECN counters are off by default (10 s)"},
-      {"sonic-clear queue wredcounters; sonic-clear queuecounters", "counters from here on"},
-      {"ecnconfig -l", "DLCP's profiles, thresholds within 10 % of the plan"},
-      {"show switch-hash global", "L4_SRC_PORT is among the ECMP fields"},
-  };
-  for (const auto& group : plan.groups) {
-    if (group.group.ports.empty()) continue;
-    const auto& port = group.group.ports.front();
-    list.push_back({"show queue wredcounters " + port, "early drops and marks, per queue"});
-    list.push_back({"show queue counters " + port, "packets and all drops, per queue"});
+  constexpr std::string_view kPort = "{port}";
+  std::vector<VerifyCommand> list;
+  for (const auto& command : Release(plan.version).commands()) {
+    const auto at = command.command.find(kPort);
+    if (at == std::string::npos) {
+      list.push_back(command);
+      continue;
+    }
+    for (const auto& group : plan.groups) {
+      if (group.group.ports.empty()) continue;
+      auto of_port = command;
+      list.push_back(
+          {of_port.command.replace(at, kPort.size(), group.group.ports.front()), command.shows});
+    }
   }
-  list.push_back({"show priority-group drop counters", "no drops in the site's lossless group"});
-  list.push_back({"show queue watermark unicast", "depths stay below the planned limits"});
   return list;
 }
 

@@ -19,84 +19,74 @@ ports=(eth1 eth2 eth3 eth4)
 forwarding=(net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1)  # multipath routes by the 5-tuple
 
 group_1() { # 100000000000 bit/s; DSCPs are taken as they arrive
-  # band d1c0:1 is queue 7 control, strict, at most 10000000000 bit/s
-  # band d1c0:2 is queue 6 cnp, strict
-  # band d1c0:3 is queue 5 exact, weight 16, marked above 67200 bytes
-  # band d1c0:4 is queue 4 urgent, weight 16; urgent-droppable: dropped above 67200; urgent-protected: marked above 67200, dropped above 500000
-  # band d1c0:5 is queue 3 roce, weight 20
-  # band d1c0:6 is queue 2 bulk, weight 8; bulk-droppable: dropped above 67200; bulk-middle: dropped above 242200; bulk-protected: marked above 67200, dropped above 500000
+  # band d1c0:1 is queue 6 cnp, strict
+  # band d1c0:2 is queue 5 control, strict, at most 10000000000 bit/s
+  # band d1c0:3 is queue 4 exact, weight 16, marked above 67200 bytes
+  # band d1c0:4 is queue 3 roce, weight 20
+  # band d1c0:5 is queue 2 urgent, weight 16
+  # band d1c0:6 is queue 1 bulk, weight 8
   # band d1c0:7 is queue 0 site, weight 20
   cat <<END
-qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
-qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 500000
+qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 6000 4800 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
+qdisc add dev $1 parent d1c0:2 handle d1c2: tbf rate 10000000000bit burst 1250000 limit 500000
 qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn nodrop
-qdisc add dev $1 parent d1c0:4 handle d1c4: gred setup vqs 2 default 1 grio limit 500000
-qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 1 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn
-qdisc add dev $1 parent d1c0:6 handle d1c6: gred setup vqs 3 default 2 grio limit 500000
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 1 prio 1 limit 242200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 2 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn
+qdisc add dev $1 parent d1c0:5 handle d1c5: bfifo limit 500000
+qdisc add dev $1 parent d1c0:6 handle d1c6: bfifo limit 500000
 qdisc add dev $1 clsact
-filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ip pref 53508 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ipv6 pref 53509 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ip pref 53510 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
 filter add dev $1 egress protocol ipv6 pref 53511 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
-filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
-filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
-filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
-filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
-filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
-filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
 END
 }
 
 group_2() { # 100000000000 bit/s; DSCPs are taken as they arrive
-  # band d1c0:1 is queue 7 control, strict, at most 10000000000 bit/s
-  # band d1c0:2 is queue 6 cnp, strict
-  # band d1c0:3 is queue 5 exact, weight 16, marked above 67200 bytes
-  # band d1c0:4 is queue 4 urgent, weight 16; urgent-droppable: dropped above 67200; urgent-protected: marked above 67200, dropped above 500000
-  # band d1c0:5 is queue 3 roce, weight 20
-  # band d1c0:6 is queue 2 bulk, weight 8; bulk-droppable: dropped above 67200; bulk-middle: dropped above 242200; bulk-protected: marked above 67200, dropped above 500000
+  # band d1c0:1 is queue 6 cnp, strict
+  # band d1c0:2 is queue 5 control, strict, at most 10000000000 bit/s
+  # band d1c0:3 is queue 4 exact, weight 16, marked above 67200 bytes
+  # band d1c0:4 is queue 3 roce, weight 20
+  # band d1c0:5 is queue 2 urgent, weight 16
+  # band d1c0:6 is queue 1 bulk, weight 8
   # band d1c0:7 is queue 0 site, weight 20
   cat <<END
-qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 4800 6000 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
-qdisc add dev $1 parent d1c0:1 handle d1c1: tbf rate 10000000000bit burst 1250000 limit 500000
+qdisc add dev $1 $2 handle d1c0: ets bands 7 strict 2 quanta 4800 6000 4800 2400 6000 priomap 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6
+qdisc add dev $1 parent d1c0:2 handle d1c2: tbf rate 10000000000bit burst 1250000 limit 500000
 qdisc add dev $1 parent d1c0:3 handle d1c3: red limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn nodrop
-qdisc add dev $1 parent d1c0:4 handle d1c4: gred setup vqs 2 default 1 grio limit 500000
-qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:4 handle d1c4: gred vq 1 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn
-qdisc add dev $1 parent d1c0:6 handle d1c6: gred setup vqs 3 default 2 grio limit 500000
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 0 prio 1 limit 67200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 1 prio 1 limit 242200 min 500000 max 500001 avpkt 15625 burst 32 probability 1 bandwidth 30000000000bit
-qdisc change dev $1 parent d1c0:6 handle d1c6: gred vq 2 prio 1 limit 500000 min 67200 max 67201 avpkt 2100 burst 32 probability 1 bandwidth 30000000000bit ecn
+qdisc add dev $1 parent d1c0:5 handle d1c5: bfifo limit 500000
+qdisc add dev $1 parent d1c0:6 handle d1c6: bfifo limit 500000
 qdisc add dev $1 clsact
-filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:2 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
-filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:1 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53504 flower ip_tos 0x28/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53505 flower ip_tos 0x28/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ip pref 53506 flower ip_tos 0x30/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
+filter add dev $1 egress protocol ipv6 pref 53507 flower ip_tos 0x30/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ip pref 53508 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ipv6 pref 53509 flower ip_tos 0x38/0xfc classid d1c0:0 action skbedit priority d1c0:6 pass
 filter add dev $1 egress protocol ip pref 53510 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
 filter add dev $1 egress protocol ipv6 pref 53511 flower ip_tos 0x48/0xfc classid d1c0:0 action skbedit priority d1c0:3 pass
-filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:1 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
-filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
-filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
-filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
-filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
-filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
-filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ip pref 53512 flower ip_tos 0x50/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53513 flower ip_tos 0x50/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53514 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ipv6 pref 53515 flower ip_tos 0x58/0xfc classid d1c0:0 action skbedit priority d1c0:5 pass
+filter add dev $1 egress protocol ip pref 53516 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ipv6 pref 53517 flower ip_tos 0x68/0xfc classid d1c0:0 action skbedit priority d1c0:4 pass
+filter add dev $1 egress protocol ip pref 53518 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ipv6 pref 53519 flower ip_tos 0xa0/0xfc classid d1c0:0 action skbedit priority d1c0:2 pass
+filter add dev $1 egress protocol ip pref 53520 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
+filter add dev $1 egress protocol ipv6 pref 53521 flower ip_tos 0xc0/0xfc classid d1c0:0 action skbedit priority d1c0:1 pass
 END
 }
 

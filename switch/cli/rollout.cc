@@ -1,0 +1,309 @@
+#include "switch/cli/rollout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace dlcp::fabric::cli {
+namespace {
+
+// A figure that stops the rollout where it gets worse. Commands print one number. They are written
+// from memory of each system's manual and have met no switch, which the inventory says.
+struct HealthRow {
+  const char* os;
+  const char* name;
+  const char* command;
+  bool may_grow;  // else it must not: drops; of what may, none must be lost: sessions
+};
+
+constexpr HealthRow kHealth[] = {
+    {"sonic", "bgp_sessions",
+     R"(vtysh -c "show bgp summary json" | grep -c '"state": *"Established"' || true)", true},
+    {"sonic", "ports_up", "show interfaces status | grep -c ' up  *up ' || true", true},
+    {"sonic", "lossless_drops",
+     R"(show priority-group drop counters | awk '{for (i = 2; i <= NF; i++) if ($i ~ /^[0-9,]+$/) {gsub(",", "", $i); s += $i}} END {print s + 0}')",
+     false},
+    {"cumulus", "bgp_sessions",
+     R"(sudo vtysh -c "show bgp summary json" | grep -c '"state": *"Established"' || true)", true},
+    {"cumulus", "ports_up", "ip -br link | grep -c '^swp.* UP ' || true", true},
+    {"eos", "bgp_sessions", R"(ssh "$DLCP_SWITCH" 'show ip bgp summary' | grep -c Estab || true)",
+     true},
+    {"eos", "ports_up",
+     R"(ssh "$DLCP_SWITCH" 'show interfaces status connected' | grep -c ' connected ' || true)",
+     true},
+    {"tc", "ports_up", "ip -br link | grep -c ' UP ' || true", true},
+};
+
+// How the scripts of a system are run: on the switch, or from here by ssh.
+struct RunRow {
+  const char* os;
+  bool from_here;
+  const char* apply;     // arguments of apply.sh
+  const char* rollback;  // of rollback.sh
+  const char* keep;      // once it has proved well; empty: nothing to do
+};
+
+constexpr RunRow kRuns[] = {
+    {"sonic", false, "apply.sh --drain --batch {ports}", "rollback.sh --drain --batch {ports}",
+     "config save -y"},
+    {"cumulus", false, "apply.sh", "rollback.sh",
+     "nv config apply --confirm-yes && nv config save"},
+    {"eos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
+     "printf 'write\\n' | ssh -T \"$DLCP_SWITCH\""},
+    {"tc", false, "dlcp-qos.sh apply", "dlcp-qos.sh rollback", ""},
+};
+
+const RunRow& run_of(const std::string& os) {
+  const auto* const row =
+      std::find_if(std::begin(kRuns), std::end(kRuns), [&](const auto& r) { return os == r.os; });
+  return row == std::end(kRuns) ? kRuns[0] : *row;
+}
+
+std::string with_ports(std::string text, unsigned ports) {
+  const auto at = text.find("{ports}");
+  return at == std::string::npos ? text : text.replace(at, 7, std::to_string(ports));
+}
+
+// A scalar of YAML that may hold anything.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text)
+    out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string inventory(const Intent& intent, const std::vector<CanaryStep>& steps,
+                      const RolloutPace& pace) {
+  std::map<std::string, const SwitchIntent*> device_of;
+  std::map<std::string, std::vector<std::string>> of_os;
+  for (const SwitchIntent& device : intent.switches) {
+    device_of[device.name] = &device;
+    of_os[device.os].push_back(device.name);
+  }
+  std::string text =
+      "# Steps in their order, and what is particular to each system. Add ansible_host and users.\n"
+      "# Commands of dlcp_health and dlcp_keep are unverified: run each by hand on one switch of "
+      "its "
+      "kind\n# first, and see that it prints the number it is named after.\n"
+      "all:\n  children:\n";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    text += fmt::format("    dlcp_step_{}:\n      hosts:\n", i + 1);
+    for (const std::string& name : steps[i].switches)
+      text += fmt::format("        {}:\n", name);
+  }
+  for (const auto& [os, names] : of_os) {
+    const RunRow& run = run_of(os);
+    text += fmt::format("    dlcp_{}:\n      hosts:\n", os);
+    for (const std::string& name : names)
+      text += fmt::format("        {}:\n", name);
+    text += "      vars:\n";
+    if (run.from_here) {
+      text +=
+          "        ansible_connection: local\n"
+          "        ansible_python_interpreter: \"{{ ansible_playbook_python }}\"\n";
+    }
+    text += fmt::format(
+        "        dlcp_os: {}\n        dlcp_apply: {}\n        dlcp_rollback: {}\n"
+        "        dlcp_keep: {}\n        dlcp_health:\n",
+        os, quoted(with_ports(run.apply, pace.ports)), quoted(with_ports(run.rollback, pace.ports)),
+        quoted(run.keep));
+    for (const HealthRow& row : kHealth) {
+      if (os != row.os) continue;
+      text += fmt::format("          - {{name: {}, may_grow: {}, command: {}}}\n", row.name,
+                          row.may_grow ? "true" : "false", quoted(row.command));
+    }
+  }
+  return text;
+}
+
+constexpr const char* kTasks =
+    R"YAML(# One switch: look, change, wait under load, look again; back where it got worse.
+- name: Copy what was rendered
+  ansible.builtin.copy:
+    src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
+    dest: "{{ dlcp_place }}/"
+    mode: preserve
+- name: Look at the switch before
+  ansible.builtin.shell: "{{ item.command }}"
+  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+  loop: "{{ dlcp_health }}"
+  loop_control: {label: "{{ item.name }}"}
+  changed_when: false
+  register: dlcp_before
+- name: Refuse figures that can say nothing
+  ansible.builtin.assert:
+    that: "item.item.name != 'ports_up' or item.stdout | int > 0"
+    fail_msg: "{{ item.item.name }}: its command counted nothing, so it could not stop a rollout"
+    quiet: true
+  loop: "{{ dlcp_before.results }}"
+  loop_control: {label: "{{ item.item.name }}"}
+- name: Change, wait and look again
+  block:
+    - name: Apply
+      ansible.builtin.shell: "bash {{ dlcp_apply }}"
+      args: {chdir: "{{ dlcp_place }}"}
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      register: dlcp_applied
+      changed_when: "'nothing to do' not in dlcp_applied.stdout"
+    - name: Wait under load
+      ansible.builtin.wait_for:
+        timeout: "{{ 60 * dlcp_minutes | int }}"
+      delegate_to: localhost
+      when: dlcp_applied is changed
+    - name: Look at the switch after
+      ansible.builtin.shell: "{{ item.command }}"
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      loop: "{{ dlcp_health }}"
+      loop_control: {label: "{{ item.name }}"}
+      changed_when: false
+      register: dlcp_after
+    - name: Stop where it got worse
+      ansible.builtin.assert:
+        that: "(item.1.stdout | int >= item.0.stdout | int) if item.0.item.may_grow else (item.1.stdout | int <= item.0.stdout | int)"
+        fail_msg: "{{ item.0.item.name }}: {{ item.0.stdout }} before, {{ item.1.stdout }} after"
+        quiet: true
+      loop: "{{ dlcp_before.results | zip(dlcp_after.results) | list }}"
+      loop_control: {label: "{{ item.0.item.name }}"}
+    - name: Keep it
+      ansible.builtin.shell: "{{ dlcp_keep }}"
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+      when: dlcp_keep | length > 0 and dlcp_applied is changed
+  rescue:
+    - name: Roll this switch back
+      ansible.builtin.shell: "bash {{ dlcp_rollback }}"
+      args: {chdir: "{{ dlcp_place }}"}
+      environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+    - name: End the rollout here
+      ansible.builtin.fail:
+        msg: "{{ inventory_hostname }} was rolled back; nothing after it was touched"
+)YAML";
+
+constexpr const char* kBack = R"YAML(# One switch: DLCP's rows out again.
+- name: Copy what was rendered
+  ansible.builtin.copy:
+    src: "{{ playbook_dir }}/{{ inventory_hostname }}/"
+    dest: "{{ dlcp_place }}/"
+    mode: preserve
+- name: Roll back
+  ansible.builtin.shell: "bash {{ dlcp_rollback }}"
+  args: {chdir: "{{ dlcp_place }}"}
+  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+- name: Keep it
+  ansible.builtin.shell: "{{ dlcp_keep }}"
+  environment: {DLCP_SWITCH: "{{ ansible_host | default(inventory_hostname) }}"}
+  when: dlcp_keep | length > 0
+)YAML";
+
+bool is_batch(const CanaryStep& step) {
+  return step.title.find("leaves") != std::string::npos;
+}
+
+unsigned minutes_of(const CanaryStep& step, const RolloutPace& pace) {
+  return step.title.starts_with("canaries") ? pace.canary_minutes : pace.batch_minutes;
+}
+
+std::string play(std::size_t number, const CanaryStep& step, const RolloutPace& pace,
+                 const char* tasks) {
+  return fmt::format(
+      "- name: {}\n  hosts: dlcp_step_{}\n  serial: {}\n  max_fail_percentage: 0\n"
+      "  any_errors_fatal: true\n  gather_facts: false\n  vars:\n    dlcp_minutes: {}\n"
+      "    dlcp_place: \"{{{{ playbook_dir + '/' + inventory_hostname if ansible_connection | "
+      "default('') == 'local' else '/var/tmp/dlcp' }}}}\"\n  tasks:\n"
+      "    - name: Switch by switch\n      ansible.builtin.include_tasks: {}\n",
+      quoted(fmt::format("Step {}: {}", number, step.title)), number,
+      is_batch(step) ? pace.leaves : 1U, minutes_of(step, pace), tasks);
+}
+
+std::string playbook(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
+  std::string text =
+      "# ansible-playbook -i inventory.yml playbook.yml      stops at the first switch that gets\n"
+      "# worse, after rolling that one back. Run it again to go on: what has it says so and ends.\n"
+      "- name: 'Step 0: jobs'\n  hosts: localhost\n  gather_facts: false\n  tasks:\n"
+      "    - name: Drain\n      ansible.builtin.pause:\n        prompt: >-\n"
+      "          Drain jobs from the hosts behind the switches of the first step (ports go down "
+      "for\n"
+      "          minutes), and press Enter. ROLLOUT.md has the times\n"
+      "      when: not (dlcp_drained | default(false) | bool)\n";
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    text += play(i + 1, steps[i], pace, "change.yml");
+  return text;
+}
+
+std::string rollback(const std::vector<CanaryStep>& steps, const RolloutPace& pace) {
+  std::string text =
+      "# ansible-playbook -i inventory.yml rollback.yml      last changed, first back.\n";
+  for (std::size_t i = steps.size(); i > 0; --i)
+    text += play(i, steps[i - 1], pace, "back.yml");
+  return text;
+}
+
+std::size_t ports_of(const SwitchIntent& device) {
+  std::size_t count = 0;
+  for (const PortGroup& group : device.port_groups)
+    count += group.ports.size();
+  return count;
+}
+
+std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
+                  const RolloutPace& pace) {
+  constexpr double kSonicMinutesPerPort = 3;  // the updater's published time, a port at a time
+  std::map<std::string, const SwitchIntent*> device_of;
+  for (const SwitchIntent& device : intent.switches)
+    device_of[device.name] = &device;
+  std::string text = fmt::format(
+      "# {}: rollout\n\nNothing here is run by dlcp-switch. `dlcp-switch render -o` this folder "
+      "first; then\n"
+      "`ansible-playbook -i inventory.yml playbook.yml`, and `rollback.yml` takes all of it "
+      "back.\n\n"
+      "0. Drain jobs from the hosts behind the ports that change: SONiC's updater takes a port "
+      "down\n"
+      "   for minutes. Other systems change without loss by their documentation.\n",
+      intent.fabric.name);
+  double hours = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const CanaryStep& step = steps[i];
+    const unsigned serial = is_batch(step) ? pace.leaves : 1;
+    double longest = 0;
+    for (const std::string& name : step.switches) {
+      const SwitchIntent& device = *device_of.at(name);
+      const double change =
+          device.os == "sonic" ? kSonicMinutesPerPort * static_cast<double>(ports_of(device)) : 1;
+      longest = std::max(longest, change);
+    }
+    const double rounds =
+        std::max(1.0, static_cast<double>((step.switches.size() + serial - 1) / serial));
+    const double step_hours = rounds * (longest + minutes_of(step, pace)) / 60;
+    hours += step_hours;
+    text += fmt::format(
+        "{}. {}: {} switches, {} at a time, {} minutes under load after each: some "
+        "{:.1f} hours\n",
+        i + 1, step.title, step.switches.size(), serial, minutes_of(step, pace), step_hours);
+  }
+  text += fmt::format(
+      "\nSome {:.0f} hours in all, if SONiC needs 3 minutes a port (published for 202405, one port "
+      "a "
+      "patch; larger patches take longer for each port). Every step may be the last one.\n\n"
+      "The playbook stops, and rolls the switch back, where after the wait a routing session or a "
+      "port "
+      "is gone, or (on SONiC) a lossless class has dropped. The commands that count these, in\n"
+      "inventory.yml, are unverified: they were written without a switch at hand. Run each by "
+      "hand\n"
+      "first. REPORT.md of each switch says what else to watch.\n",
+      hours);
+  return text;
+}
+
+}  // namespace
+
+std::vector<RolloutFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
+                                       const RolloutPace& pace) {
+  return {{"inventory.yml", inventory(intent, steps, pace)},
+          {"playbook.yml", playbook(steps, pace)},
+          {"rollback.yml", rollback(steps, pace)},
+          {"change.yml", kTasks},
+          {"back.yml", kBack},
+          {"ROLLOUT.md", words(intent, steps, pace)}};
+}
+
+}  // namespace dlcp::fabric::cli

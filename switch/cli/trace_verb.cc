@@ -1,0 +1,121 @@
+// `dlcp-switch trace`: a packet of each class from one host to another, hop by hop.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "switch/check/trace.h"
+#include "switch/cli/load.h"
+#include "switch/cli/output.h"
+#include "switch/model/intent_keys.h"
+
+namespace dlcp::fabric::cli {
+namespace {
+
+struct TraceOptions {
+  IntentOptions intent;
+  std::string from, to, only_class;
+};
+
+Problem unknown(const std::string& what, const std::string& seen,
+                const std::vector<std::string>& known, const std::string& expected) {
+  Problem problem;
+  problem.what = what;
+  problem.seen = seen;
+  problem.expected = expected;
+  const std::string like = nearest(seen, std::vector<std::string_view>(known.begin(), known.end()));
+  if (!like.empty()) problem.hint = fmt::format("did you mean '{}'?", like);
+  return problem;
+}
+
+void print_trace(const TracedPath& path) {
+  std::string names;
+  for (const SwitchPlan* device : path.switches)
+    names += (names.empty() ? "" : " -> ") + device->name;
+  fmt::print("path: {}\n", names);
+  for (const ClassTrace& one : path.classes) {
+    fmt::print("  {}{}\n", row_of(one.traffic_class).name,
+               one.changed.empty() ? "" : ": CHANGES at " + one.changed);
+    for (const Hop& hop : one.hops) {
+      if (!hop.queue) {
+        fmt::print("    {:<24} DSCP {:<2} {}\n", hop.node, hop.dscp_out, hop.treatment);
+        continue;
+      }
+      fmt::print("    {:<24} DSCP {:<2} queue {} ({}), {}, {}{}\n", hop.node + " " + hop.port,
+                 hop.dscp_in, *hop.queue, hop.carries, hop.colour, hop.treatment,
+                 hop.dscp_out == hop.dscp_in ? "" : fmt::format(", leaves as {}", hop.dscp_out));
+    }
+  }
+}
+
+bool changes(const std::vector<TracedPath>& paths) {
+  return std::any_of(paths.begin(), paths.end(), [](const TracedPath& path) {
+    return std::any_of(path.classes.begin(), path.classes.end(),
+                       [](const ClassTrace& one) { return !one.changed.empty(); });
+  });
+}
+
+std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {
+  const auto names = endpoint_names(loaded.plans);
+  const auto from = find_endpoint(loaded.plans, options.from);
+  const auto to = find_endpoint(loaded.plans, options.to);
+  for (const auto& [found, name] :
+       {std::pair(from.has_value(), &options.from), std::pair(to.has_value(), &options.to)}) {
+    if (found) continue;
+    loaded.problems.push_back(
+        unknown("no host of this name", *name, names,
+                "a name of `hosts`, SWITCH:PORT, or a switch with host ports"));
+  }
+  if (!from || !to) return {};
+  std::vector<std::string> classes;
+  for (const TrafficClassRow& row : kTrafficClasses)
+    classes.emplace_back(row.name);
+  const bool known = std::find(classes.begin(), classes.end(), options.only_class) != classes.end();
+  if (!options.only_class.empty() && !known) {
+    loaded.problems.push_back(unknown("no class of this name", options.only_class, classes,
+                                      "a class, as bulk-protected"));
+    return {};
+  }
+  std::vector<TracedPath> paths;
+  for (const auto& switches : paths_between(loaded.plans, *from, *to)) {
+    TracedPath path{switches, trace(*from, *to, switches)};
+    std::erase_if(path.classes, [&](const ClassTrace& one) {
+      return known && options.only_class != row_of(one.traffic_class).name;
+    });
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+ExitCode run_trace(const TraceOptions& options) {
+  Loaded loaded = load(options.intent);
+  // A switch that cannot be rendered is traced all the same: that is when one asks.
+  const bool planned = loaded.intent && loaded.plans.size() == loaded.intent->switches.size();
+  std::vector<TracedPath> paths;
+  if (planned) paths = trace_all(options, loaded);
+  if (options.intent.json) {
+    fmt::print("{}", traces_json(paths, loaded.problems));
+  } else {
+    print_problems(loaded.problems, false);
+    for (const TracedPath& path : paths)
+      print_trace(path);
+  }
+  const ExitCode outcome = outcome_of(loaded);
+  return outcome == ExitCode::kOk && changes(paths) ? ExitCode::kWrong : outcome;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* verb = app.add_subcommand(
+      "trace", "Follow each class from host to host: queue, colour and DSCP at every port");
+  auto options = std::make_shared<TraceOptions>();
+  add_intent_options(*verb, options->intent);
+  constexpr const char* kEnd = "A name of `hosts`, SWITCH:PORT, or a switch (its first host port)";
+  verb->add_option("--from", options->from, kEnd)->required();
+  verb->add_option("--to", options->to, kEnd)->required();
+  verb->add_option("--class", options->only_class, "Only this class (exit 1 if a class changes)");
+  verb->callback([options, &exit_code] { exit_code = run_trace(*options); });
+}
+
+}  // namespace dlcp::fabric::cli

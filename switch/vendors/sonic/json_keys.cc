@@ -1,0 +1,70 @@
+#include "switch/vendors/sonic/json_keys.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+std::size_t members_of(const nlohmann::json& value) {
+  std::size_t count = value.is_object() ? value.size() : 0;
+  if (value.is_structured()) {
+    for (const auto& inner : value)
+      if (inner.is_structured()) count += members_of(inner);
+  }
+  return count;
+}
+
+// Calls with (begin, end) of every string that a colon follows; false from it ends the walk.
+template <class Use>
+void each_key(const std::string& text, Use use) {
+  for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at)) {
+    const auto begin = ++at;
+    while (at < text.size() && text[at] != '"')
+      at += text[at] == '\\' ? 2 : 1;
+    if (at >= text.size()) return;
+    const auto end = at++;
+    const auto next = text.find_first_not_of(" \t\r\n", at);
+    if (next != std::string::npos && text[next] == ':' && !use(begin, end)) return;
+  }
+}
+
+}  // namespace
+
+std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann::json& parsed) {
+  std::size_t written = 0;
+  each_key(text, [&written](std::size_t, std::size_t) { return ++written > 0; });
+  if (written == members_of(parsed)) return std::nullopt;
+  // Which of the keys: objects are followed by their braces, which strings may hold, too.
+  std::vector<std::set<std::string>> open;
+  std::optional<KeyTwice> twice;
+  std::size_t seen = 0;
+  const auto brackets = [&](std::size_t until) {
+    bool quoted = false;
+    for (; seen < until; ++seen) {
+      if (quoted && text[seen] == '\\') {
+        ++seen;
+      } else if (text[seen] == '"') {
+        quoted = !quoted;
+      } else if (!quoted && text[seen] == '{') {
+        open.emplace_back();
+      } else if (!quoted && text[seen] == '}' && !open.empty()) {
+        open.pop_back();
+      }
+    }
+  };
+  each_key(text, [&](std::size_t begin, std::size_t end) {
+    brackets(begin - 1);
+    seen = end + 1;
+    const std::string key = text.substr(begin, end - begin);
+    if (open.empty() || open.back().insert(key).second) return true;
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+    twice = KeyTwice{key, static_cast<int>(line)};
+    return false;
+  });
+  return twice;
+}
+
+}  // namespace dlcp::fabric::sonic

@@ -1,0 +1,129 @@
+#include "switch/vendors/sonic/port_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "switch/vendors/sonic/release.h"
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+const Json& table_of(const Json& config, const char* name) {
+  static const Json kEmpty = Json::object();
+  const auto found = config.find(name);
+  return found == config.end() || !found->is_object() ? kEmpty : *found;
+}
+
+// 0: absent, or no number.
+std::uint64_t number_field(const Json& row, const char* field) {
+  const auto text = text_field(row, field);
+  if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos)
+    return 0;
+  return std::stoull(text);
+}
+
+constexpr std::uint64_t kMegabit = 1'000'000;
+
+SitePort* port_named(SiteConfig& site, const std::string& name) {
+  const auto at = std::lower_bound(
+      site.port_facts.begin(), site.port_facts.end(), name,
+      [](const SitePort& port, const std::string& key) { return port.name < key; });
+  return at == site.port_facts.end() || at->name != name ? nullptr : &*at;
+}
+
+// "Ethernet0|3-4" -> the queues; nullopt: another kind of row.
+std::optional<Range> queues_of(const std::string& key) {
+  const auto bar = key.find('|');
+  return range_of(bar == std::string::npos ? "" : key.substr(bar + 1));
+}
+
+// The pool behind the lossy queues that the default class leads to; null: the rows do not say.
+const Json* lossy_pool(const Json& config, const SiteConfig& site, std::string& name) {
+  const int queue = site.class_to_queue[site.default_class].value_or(0);
+  for (const auto& [key, row] : table_of(config, "BUFFER_QUEUE").items()) {
+    const auto range = queues_of(key);
+    if (!range || !range->holds(queue)) continue;
+    const Json* profile = find_row(config, "BUFFER_PROFILE", text_field(row, "profile"));
+    if (profile == nullptr || !profile->contains("dynamic_th")) continue;
+    name = text_field(*profile, "pool");
+    return find_row(config, "BUFFER_POOL", name);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
+  for (const auto& [name, row] : table_of(config, "PORT").items()) {
+    site.ports.push_back(name);
+    const auto speed = number_field(row, "speed");
+    if (speed == 0 && row.contains("speed"))
+      fault("PORT", name, fmt::format("the speed of {} is not a number", name),
+            text_field(row, "speed"), "megabits per second, as in 400000", "");
+    site.port_facts.push_back({name, speed * kMegabit, "", false});
+  }
+  for (const auto& [key, row] : table_of(config, "PORTCHANNEL_MEMBER").items()) {
+    const auto bar = key.find('|');
+    if (bar == std::string::npos) continue;
+    if (SitePort* port = port_named(site, key.substr(bar + 1))) port->lag = key.substr(0, bar);
+  }
+  if (const Json* device = find_row(config, "DEVICE_METADATA", "localhost")) {
+    site.hardware = text_field(*device, "hwsku");
+    site.asic = asic_of(site.hardware);
+  }
+}
+
+void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& fault) {
+  for (const auto& [port, row] : table_of(config, "PORT_QOS_MAP").items()) {
+    const auto map = text_field(row, "tc_to_dscp_map");
+    if (map.empty()) continue;
+    const Json* entries = find_row(config, "TC_TO_DSCP_MAP", map);
+    if (entries == nullptr) {
+      fault("PORT_QOS_MAP", port, "tc_to_dscp_map names a map that is not there", map,
+            "a row of TC_TO_DSCP_MAP", "");
+      continue;
+    }
+    if (SitePort* known = port_named(site, port)) known->rewrites_dscps = true;
+    if (!site.egress_rewrite.empty()) continue;
+    site.egress_rewrite = fmt::format("TC_TO_DSCP_MAP|{} (tc_to_dscp_map of {})", map, port);
+    for (const auto& [from, to] : entries->items()) {
+      const auto traffic_class = number_of(from);
+      const int dscp = to.is_string() ? number_of(to.get<std::string>()).value_or(-1) : -1;
+      if (!traffic_class || *traffic_class >= kTrafficClassesMax || dscp < 0 ||
+          dscp >= kDscpCount) {
+        fault("TC_TO_DSCP_MAP", map,
+              fmt::format("TC_TO_DSCP_MAP|{} has an entry out of range", map),
+              from + ": " + to.dump(), "0..15 to \"0\"..\"63\"", "");
+        continue;
+      }
+      site.class_to_dscp[*traffic_class] = static_cast<std::uint8_t>(dscp);
+    }
+  }
+}
+
+void read_buffers(const Json& config, SiteConfig& site) {
+  const auto size = [&](const char* pool, const char* field) -> std::uint64_t {
+    const Json* row = find_row(config, "BUFFER_POOL", pool);
+    return row == nullptr ? 0 : number_field(*row, field);
+  };
+  std::string name;
+  if (const Json* pool = lossy_pool(config, site, name))
+    site.lossy_pool_bytes = number_field(*pool, "size");
+  for (const char* customary : {"egress_lossy_pool", "ingress_lossy_pool"}) {
+    if (site.lossy_pool_bytes != 0) break;
+    name = customary;
+    site.lossy_pool_bytes = size(customary, "size");
+  }
+  if (site.lossy_pool_bytes != 0) site.pool_source = "BUFFER_POOL|" + name;
+  site.lossless_headroom_bytes = size("ingress_lossless_pool", "xoff");
+  for (const auto& [key, row] : table_of(config, "BUFFER_QUEUE").items()) {
+    const auto range = queues_of(key);
+    const Json* profile = find_row(config, "BUFFER_PROFILE", text_field(row, "profile"));
+    if (!range || profile == nullptr) continue;
+    for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q)
+      site.queues[q].trimming |= text_field(*profile, "packet_discard_action") == "trim";
+  }
+}
+
+}  // namespace dlcp::fabric::sonic

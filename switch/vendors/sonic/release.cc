@@ -1,0 +1,80 @@
+#include "switch/vendors/sonic/release.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "switch/vendors/embedded.h"
+
+namespace dlcp::fabric::sonic {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& facts() {
+  static const Json kFacts = Json::parse(embedded::kSonicReleases);
+  return kFacts;
+}
+
+// Rows that a change adds are changed by a later one and removed by its rollback.
+bool takes_rows(const Json& operations) {
+  constexpr const char* kAll[] = {"add", "remove", "replace"};
+  return std::all_of(std::begin(kAll), std::end(kAll), [&](const char* operation) {
+    return std::find(operations.begin(), operations.end(), operation) != operations.end();
+  });
+}
+
+}  // namespace
+
+Release::Release(std::string_view version) {
+  const auto names = facts().at("releases").get<std::vector<std::string>>();
+  name_ = names.back();
+  const auto digits = version.substr(0, 6);
+  if (digits.size() == 6 && digits.find_first_not_of("0123456789") == std::string_view::npos) {
+    const auto newer = std::find_if(names.begin(), names.end(),
+                                    [&](const std::string& name) { return name > digits; });
+    name_ = newer == names.begin() ? names.front() : *std::prev(newer);
+  }
+  for (const auto& entry : facts().at("updater")) {  // the last that holds is the release's own
+    if (!holds(entry.at("since").get<std::string>())) continue;
+    refused_.clear();
+    for (const auto& [table, rules] : entry.at("tables").items()) {
+      if (!takes_rows(rules.at("rows"))) refused_.push_back(table);
+    }
+  }
+}
+
+bool Release::updater_takes(std::string_view table) const {
+  return std::find(refused_.begin(), refused_.end(), table) == refused_.end();
+}
+
+std::string asic_of(std::string_view hwsku) {
+  for (const auto& row : facts().at("hardware")) {
+    const auto& part = row.at(0).get_ref<const std::string&>();
+    if (hwsku.find(part) != std::string_view::npos) return row.at(1).get<std::string>();
+  }
+  return "";
+}
+
+bool Release::has_table(std::string_view table) const {
+  const auto& since = facts().at("tables_since");
+  const auto found = since.find(std::string(table));
+  return found == since.end() || holds(found->get<std::string>());
+}
+
+bool Release::has_command(std::string_view begin) const {
+  const auto list = commands();
+  return std::any_of(list.begin(), list.end(), [begin](const VerifyCommand& command) {
+    return command.command.starts_with(begin);
+  });
+}
+
+std::vector<VerifyCommand> Release::commands() const {
+  std::vector<VerifyCommand> list;
+  for (const auto& row : facts().at("commands")) {
+    if (!holds(row.at("since").get<std::string>())) continue;
+    list.push_back({row.at("command").get<std::string>(), row.at("shows").get<std::string>()});
+  }
+  return list;
+}
+
+}  // namespace dlcp::fabric::sonic

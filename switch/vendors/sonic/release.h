@@ -1,0 +1,38 @@
+// What one SONiC release's tools do: which tables its configuration updater (config apply-patch)
+// lets be changed row by row, which tables and commands it has. The facts, with their sources, are
+// in releases.json; nothing about a release is written anywhere else.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switch/vendors/vendor.h"
+
+namespace dlcp::fabric::sonic {
+
+class Release {
+ public:
+  // "202311"; "master", and what is no release at all, is the newest.
+  explicit Release(std::string_view version);
+
+  // Rows of the table may be added, changed and removed by `config apply-patch`. False: they go
+  // with `config load` and leave with a deletion, which nothing but our own guard watches.
+  bool updater_takes(std::string_view table) const;
+  bool has_table(std::string_view table) const;
+  bool has_command(std::string_view begin) const;  // one of commands() begins so
+  // In the order in which they are run; "{port}" stands for a port of each group.
+  std::vector<VerifyCommand> commands() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  bool holds(const std::string& since) const { return since <= name_; }
+
+  std::vector<std::string> refused_;  // tables whose rows the updater does not take
+  std::string name_;  // the newest listed release that is not newer than the one asked for
+};
+
+// The ASIC behind an hwsku, as the capability table names it; "" where nobody has said.
+std::string asic_of(std::string_view hwsku);
+
+}  // namespace dlcp::fabric::sonic
