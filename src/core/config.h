@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/congestion.h"
+#include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/control_frame.h"
 
@@ -39,7 +40,7 @@ struct Config {
   // Shorter messages are exact, whatever their licence.
   std::size_t licence_bytes_min = std::size_t{64} << 10;
   // Share of a stream's licensed packets, those of smallest magnitude, that are marked droppable.
-  float droppable_share = 0.25f;
+  float droppable_share = static_cast<float>(kTwoLevelShares.bulk_droppable);
   std::string plugin_version = "0.0.0";  // for messages only
 };
 
