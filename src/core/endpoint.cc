@@ -3,8 +3,19 @@
 #include <algorithm>
 
 #include "core/endpoint_state.h"
+#include "util/check.h"
 
 namespace dlcp::core {
+
+template <class Call>
+auto Endpoint::State::guarded(Time now, std::uint64_t token, Call&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const BrokenInvariant& breach) {
+    on_breach(now, token, breach.what());
+    return decltype(call())();
+  }
+}
 
 Endpoint::Endpoint(const Config& config, const wire::EndpointAddress& local_address,
                    const Secrets& secrets)
@@ -95,9 +106,11 @@ bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
   Slot* slot = state_->find(connection);
   auto* sending = slot == nullptr ? nullptr : slot->get<SendPtr>();
   if (sending == nullptr || !(*sending)->can_post()) return false;
-  (*sending)->post(now, request, message, licence);
-  state_->settle(now, *slot);
-  return true;
+  return state_->guarded(now, connection, [&] {
+    (*sending)->post(now, request, message, licence);
+    state_->settle(now, *slot);
+    return true;
+  });
 }
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
@@ -107,9 +120,11 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
   auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
   if (receiving == nullptr || !(*receiving)->can_post()) return false;
   (*receiving)->release_copied();
-  (*receiving)->post(now, request, buffer, licence, state_->placements);
-  state_->settle(now, *slot);
-  return true;
+  return state_->guarded(now, connection, [&] {
+    (*receiving)->post(now, request, buffer, licence, state_->placements);
+    state_->settle(now, *slot);
+    return true;
+  });
 }
 
 void Endpoint::close(Time now, ConnectionId connection) {
@@ -163,7 +178,12 @@ bool Endpoint::has_resets_to_send() const {
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
   state_->note_run(now);
   state_->clear_placements();
-  if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
+  try {
+    if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
+  } catch (const BrokenInvariant& breach) {
+    const auto head = wire::decode_head(packet.bytes);
+    state_->on_breach(now, head ? head->destination : 0, breach.what());
+  }
 }
 
 void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
@@ -172,8 +192,10 @@ void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
   for (const auto& slot : state_->slots) {
     const auto refuse = [&](auto& connection) {
       if (connection.peer_token() != head->destination) return;
-      connection.on_refused(now);
-      state_->settle(now, *slot);
+      state_->guarded(now, slot->token, [&] {
+        connection.on_refused(now);
+        state_->settle(now, *slot);
+      });
     };
     if (auto* sending = slot->get<SendPtr>()) {
       refuse(**sending);
@@ -198,14 +220,7 @@ void Endpoint::on_timeout(Time now) {
       state_->rearm(slot);
       continue;
     }
-    if (auto* sending = slot.get<SendPtr>()) {
-      (*sending)->on_timeout(now);
-    } else if (auto* receiving = slot.get<RecvPtr>()) {
-      (*receiving)->on_timeout(now);
-    } else if (auto* departed = slot.get<Departed>()) {
-      departed->on_timeout(now);
-    }
-    state_->settle(now, slot);
+    state_->guarded(now, slot.token, [&] { state_->time_out(now, slot); });
   }
 }
 
@@ -225,9 +240,10 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     state.ready.pop_front();
     slot.in_ready = false;
     if (slot.token == 0) continue;
-    count += state.transmit_from(now, slot, out.subspan(count));
+    count += state.guarded(now, slot.token,
+                           [&] { return state.transmit_from(now, slot, out.subspan(count)); });
     full = count == out.size() || state.wants_room(slot);
-    if (full) {
+    if (full && !slot.in_ready) {
       state.ready.push_back(slot.index);
       slot.in_ready = true;
     }

@@ -61,6 +61,13 @@ void Endpoint::State::rearm(Slot& slot) {
   timers.push({at, slot.index});
 }
 
+void Endpoint::State::time_out(Time now, Slot& slot) {
+  if (auto* sending = slot.get<SendPtr>()) (*sending)->on_timeout(now);
+  if (auto* receiving = slot.get<RecvPtr>()) (*receiving)->on_timeout(now);
+  if (auto* departed = slot.get<Departed>()) departed->on_timeout(now);
+  settle(now, slot);
+}
+
 std::size_t Endpoint::State::transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out) {
   FrameWriter frames(arena, slot.channel);
   if (auto* sending = slot.get<SendPtr>()) return (*sending)->poll_transmit(now, frames, out);
@@ -76,6 +83,11 @@ bool Endpoint::State::wants_room(Slot& slot) {
   return sending != nullptr && (*sending)->wants_room();
 }
 
+void Endpoint::State::note_run(Time now) {
+  const Time before = std::exchange(ran_at, now);
+  if (now - before >= pause_least && !timers.empty()) note_pause(now, before);
+}
+
 // A timer is served much too late: whoever drives us was stopped, or suspended with its host. The
 // peers may have been frozen with us, and their silence of that time says nothing.
 void Endpoint::State::note_pause(Time now, Time ran_before) {
@@ -85,6 +97,17 @@ void Endpoint::State::note_pause(Time now, Time ran_before) {
     if (auto* sending = slot->get<SendPtr>()) (*sending)->on_pause(now, late);
     if (auto* receiving = slot->get<RecvPtr>()) (*receiving)->on_pause(now, late);
   }
+}
+
+void Endpoint::State::on_breach(Time now, std::uint64_t token, std::string_view invariant) {
+  clear_placements();
+  Slot* slot = find(token);
+  if (slot == nullptr || (slot->get<SendPtr>() == nullptr && slot->get<RecvPtr>() == nullptr))
+    return;
+  const Error error{ErrorCode::kInternal,
+                    fmt::format("an invariant of DLCP is broken: {}", invariant),
+                    "this is a mistake in the plugin: please report it with this line"};
+  fail_context(now, slot->context, error, slot);
 }
 
 void Endpoint::State::collect(Time now, Slot& slot) {

@@ -1,6 +1,6 @@
 // The inside of Endpoint: a table of slots (listener, connection, or what a connection left), the
-// timers and the queue of those with something to send. endpoint.cc holds what is asked from above
-// and the scheduling, endpoint_dispatch.cc what comes from the network.
+// timers, and the queue of those with something to send. endpoint.cc: what is asked from above, and
+// the scheduling; endpoint_dispatch.cc: what comes from the network.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +50,13 @@ class Endpoint::State {
   void fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason);
   // The connection in `slot` ends; the peer is told `farewell` unless it knows.
   void depart(Time now, Slot& slot, std::optional<Departed> farewell);
+  // Runs `call`, work on this token's connection; a breach of an invariant ends it and gives 0.
+  template <class Call>
+  auto guarded(Time now, std::uint64_t token, Call&& call) -> decltype(call());
+  void on_breach(Time now, std::uint64_t token, std::string_view invariant);
   Duration farewell_time() const { return std::min<Duration>(config.peer_timeout, 30s); }
 
-  // We run; notices when we have not, although a timer was due.
-  void note_run(Time now) {
-    const Time before = std::exchange(ran_at, now);
-    if (now - before >= pause_least && !timers.empty()) note_pause(now, before);
-  }
+  void note_run(Time now);  // notices when we have not run although a timer was due
 
   void clear_placements() {
     placements.clear();
@@ -66,6 +66,7 @@ class Endpoint::State {
   void dispatch(Time now, const wire::RxPacket& packet);
   void rearm(Slot& slot);
   Time next_timeout(const Slot& slot) const;
+  void time_out(Time now, Slot& slot);
   std::size_t transmit_from(Time now, Slot& slot, std::span<wire::TxPacket> out);
   static bool wants_room(Slot& slot);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "util/check.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {
@@ -122,6 +123,7 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
         arrived_late(now, path, record);
       }
       record.settled = true;
+      check(records_ > 0, "a record that is settled was counted");
       --records_;
     }
     while (!path.records.empty() && path.records.front().settled) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/check.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -21,6 +23,7 @@ std::uint64_t LossLedger::budget(const Licence& licence, std::uint64_t message_b
 
 void LossLedger::open(const Licence& licence, std::uint64_t bytes) {
   if (licence.collective <= newest_) return;
+  check(licence.hops > 0 && licence.ranks > 1, "a licence counts the ranks and hops of its ring");
   newest_ = licence.collective;
   hop_share_ = licence.hop_share();
   pools_.push_back({licence, budget(licence, bytes), 0});
@@ -46,6 +49,7 @@ bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
   const std::uint64_t allowed = std::min(pool->budget, budget(first, message_bytes));
   if (cost > allowed || pool->spent > allowed - cost) return false;
   pool->spent += cost;
+  check(pool->spent <= pool->budget, "a collective loses no more than its budget");
   return true;
 }
 

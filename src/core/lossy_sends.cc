@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/check.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -39,6 +41,7 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& message = messages_[i];
     if (!queue.forgoes(message.number)) {
+      check(message.to_say <= due_, "the frames that are due are those of all messages");
       due_ -= message.to_say;
       message.to_say = 0;
       message.all_sent = false;

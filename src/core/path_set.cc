@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "util/check.h"
+
 namespace dlcp::core {
 namespace {
 
@@ -92,6 +94,7 @@ void PathSet::restore(Path& path) {
   path.pause = Duration::zero();
   if (!path.avoided) return;
   path.avoided = false;
+  check(avoided_ > 0, "a path that is avoided was counted");
   --avoided_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "util/check.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -45,7 +46,10 @@ class ProbeClock {
 
   // Questions to be sent now, each on a path of its own.
   unsigned due() const { return due_; }
-  void on_sent() { --due_; }
+  void on_sent() {
+    check(due_ > 0, "only a probe that is due is sent");
+    --due_;
+  }
   // Times that was asked since any answer, and since anything came of it.
   unsigned unanswered() const { return unanswered_; }
   unsigned fruitless() const { return fruitless_; }

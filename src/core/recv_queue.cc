@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "util/check.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {
@@ -167,7 +168,10 @@ void RecvQueue::settle() {
     RecvMessage& message = messages_[i];
     if (!message.complete() || !message.posted || message.reported) continue;
     message.reported = true;
-    if (message.announced) --announced_;
+    if (message.announced) {
+      check(announced_ > 0, "an announced message was counted");
+      --announced_;
+    }
     done_.push_back({message.request, message.bytes, message.lost_bytes});
   }
   complete_below_ = std::max(complete_below_, first_);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "util/check.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {
@@ -105,6 +106,7 @@ SentChunk SendQueue::mark_sent(ChunkRef chunk) {
                        message.was_sent(chunk.chunk)};
   if (sent.again) {
     message.lost.clear(chunk.chunk);
+    check(message.lost_count > 0 && lost_total_ > 0, "only a chunk that was lost is sent again");
     --message.lost_count;
     --lost_total_;
     return sent;
@@ -221,11 +223,13 @@ void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask
   message.lost.clear_mask(word, spurious);
   const auto spurious_count = static_cast<std::uint32_t>(std::popcount(spurious));
   const auto fresh_count = static_cast<std::uint32_t>(std::popcount(fresh));
+  check(spurious_count <= message.lost_count, "only a chunk that counts as lost is found again");
   message.lost_count -= spurious_count;
   message.acked_count += fresh_count;
   if (message.forgoes) {
     result.forgone += spurious_count;
   } else {
+    check(spurious_count <= lost_total_, "the queue counts what its messages have lost");
     lost_total_ -= spurious_count;
     result.spurious += spurious_count;
   }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/rtt.h"
+#include "util/check.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -35,7 +36,10 @@ class SendWindow {
     last_sent_ = now;
   }
   // Acknowledged, or declared lost.
-  void on_settled(std::uint32_t packets) { in_flight_ -= std::min(in_flight_, packets); }
+  void on_settled(std::uint32_t packets) {
+    check(packets <= in_flight_, "only packets in flight are settled");
+    in_flight_ -= packets;
+  }
 
   // An ACK: `packets` were read since the last one. `fabric` is a sample of the time that packets
   // and their acknowledgements spend between the hosts, `waited` the time the newest one waited at

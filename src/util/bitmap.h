@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "util/check.h"
+
 namespace dlcp {
 
 class Bitmap {
@@ -22,23 +24,22 @@ class Bitmap {
   std::size_t word_count() const { return words_.size(); }
   std::uint64_t word(std::size_t index) const { return words_[index]; }
 
-  bool test(std::size_t bit) const { return (words_[bit / kWordBits] >> (bit % kWordBits)) & 1; }
+  bool test(std::size_t bit) const { return (words_[word_of(bit)] >> (bit % kWordBits)) & 1; }
 
   // True when the bit was clear before.
   bool set(std::size_t bit) {
-    std::uint64_t& word = words_[bit / kWordBits];
+    std::uint64_t& word = words_[word_of(bit)];
     const std::uint64_t mask = std::uint64_t{1} << (bit % kWordBits);
     const bool fresh = (word & mask) == 0;
     word |= mask;
     return fresh;
   }
 
-  void clear(std::size_t bit) {
-    words_[bit / kWordBits] &= ~(std::uint64_t{1} << (bit % kWordBits));
-  }
+  void clear(std::size_t bit) { words_[word_of(bit)] &= ~(std::uint64_t{1} << (bit % kWordBits)); }
 
   // Sets the bits of `mask` in word `index` that exist; returns those that were clear.
   std::uint64_t merge(std::size_t index, std::uint64_t mask) {
+    check(index < words_.size(), "a word of a bitmap is one of its words");
     const std::size_t valid = bits_ - index * kWordBits;
     if (valid < kWordBits) mask &= (std::uint64_t{1} << valid) - 1;
     const std::uint64_t fresh = mask & ~words_[index];
@@ -53,6 +54,10 @@ class Bitmap {
   std::size_t next_clear(std::size_t from) const { return next(from, ~std::uint64_t{0}); }
 
  private:
+  std::size_t word_of(std::size_t bit) const {
+    check(bit < bits_, "a bit of a bitmap is one of its bits");
+    return bit / kWordBits;
+  }
   std::size_t next(std::size_t from, std::uint64_t invert) const {
     for (std::size_t index = from / kWordBits; index < words_.size(); ++index) {
       std::uint64_t word = words_[index] ^ invert;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "util/check.h"
+
 namespace dlcp {
 
 template <class T>
@@ -15,15 +17,15 @@ class RingQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  T& operator[](std::size_t index) { return slots_[(head_ + index) & mask_]; }
-  const T& operator[](std::size_t index) const { return slots_[(head_ + index) & mask_]; }
+  T& operator[](std::size_t index) { return slots_[place(index)]; }
+  const T& operator[](std::size_t index) const { return slots_[place(index)]; }
   T& front() { return (*this)[0]; }
   const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
 
   T& push_back(T value) {
     if (size_ == slots_.size()) grow();
-    T& slot = (*this)[size_++];
+    T& slot = slots_[(head_ + size_++) & mask_];
     slot = std::move(value);
     return slot;
   }
@@ -40,6 +42,10 @@ class RingQueue {
   }
 
  private:
+  std::size_t place(std::size_t index) const {
+    check(index < size_, "an index into a queue names one of its elements");
+    return (head_ + index) & mask_;
+  }
   void grow() {
     std::vector<T> larger(slots_.empty() ? 8 : slots_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i)

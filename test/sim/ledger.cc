@@ -280,7 +280,7 @@ void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
     const bool receiver = flow.to == host && flow.receive_connection == event.connection;
     if (!sender && !receiver) continue;
     const char* end = sender ? "sender" : "receiver";
-    if (!failures_allowed_) {
+    if (!failures_allowed_ || event.error.code == ErrorCode::kInternal) {
       fail(now, {i, sender ? flow.sends_done : flow.receives_done},
            fmt::format("the {}'s connection closed: {}", end, event.error.message()));
     }
@@ -292,7 +292,7 @@ void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
     if (receiver) close_buffers(i);
     return;
   }
-  if (!failures_allowed_) {
+  if (!failures_allowed_ || event.error.code == ErrorCode::kInternal) {
     fail(now, {0, 0}, "a connection closed that nobody has: " + event.error.message());
   }
   closed_early_[{host, event.connection}] = event.error;
