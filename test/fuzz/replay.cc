@@ -1,7 +1,10 @@
 // Stands in for libFuzzer where it is not built in: feeds a fuzz target the files named on the
 // command line, or, without any, the target's own seeds, mutated, and noise, in a fixed sequence.
-// Not a fuzzer: it keeps the targets compiling and honest.
+// Not a fuzzer: it keeps the targets compiling and honest. With DLCP_SEEDS=n (and DLCP_FIRST_SEED,
+// or DLCP_SEED for one alone) it makes one input of noise of each seed instead, as many as are
+// asked for (scripts/seeds).
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -47,9 +50,36 @@ std::string mutated(dlcp::Rng& rng, std::string input) {
   return input;
 }
 
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+std::uint64_t current_seed = 0;
+
+void feed_seeds(std::uint64_t first, std::uint64_t count) {
+  std::signal(SIGABRT, [](int) {
+    std::printf("replay with DLCP_SEED=%llu\n", static_cast<unsigned long long>(current_seed));
+    std::fflush(stdout);
+  });
+  for (current_seed = first; current_seed < first + count; ++current_seed) {
+    dlcp::Rng rng(current_seed);
+    std::string input(8 + rng.below(400), '\0');
+    for (char& c : input)
+      c = static_cast<char>(rng.next());
+    feed(input);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (std::getenv("DLCP_SEED") != nullptr || std::getenv("DLCP_SEEDS") != nullptr) {
+    const auto first = number_from_environment("DLCP_FIRST_SEED", 1);
+    feed_seeds(number_from_environment("DLCP_SEED", first),
+               number_from_environment("DLCP_SEEDS", 1));
+    return 0;
+  }
   for (int i = 1; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
     feed({std::istreambuf_iterator<char>(file), {}});

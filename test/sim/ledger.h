@@ -81,6 +81,7 @@ class Ledger {
   explicit Ledger(std::uint64_t seed);
 
   std::deque<Flow>& flows() { return flows_; }
+  const std::deque<Flow>& flows() const { return flows_; }
   Message& plan(std::size_t flow, std::size_t bytes, std::size_t capacity);
   // The content of a message that was planned with known_late; it may now be sent.
   void provide(Time now, Message& message, std::span<const std::byte> content);
@@ -108,7 +109,7 @@ class Ledger {
   std::uint64_t hash() const { return hash_; }
   // Off for fuzzed payloads, which have every right to be nonsense.
   void expect_content(bool expected) { content_expected_ = expected; }
-  // Off: a connection that dies is a violation.
+  // Off: a connection that dies is a violation. On: still, if it dies of an invariant of ours.
   void allow_failures() { failures_allowed_ = true; }
 
  private:

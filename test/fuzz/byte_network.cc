@@ -1,0 +1,273 @@
+#include "byte_network.h"
+
+#include <algorithm>
+
+#include "wire/codec.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::test {
+namespace {
+
+constexpr Duration kTransit = 10us;
+constexpr std::size_t kActionsMax = 96;
+constexpr std::size_t kInFlightMax = 2048;
+constexpr std::size_t kSeenMax = 48;
+// More steps than this without time passing: somebody waits for something that is due already.
+constexpr std::size_t kStepsAtOneTimeMax = 2000;
+constexpr std::size_t kPollsMax = 10'000;
+// Packets that leave together at most; a unit of the datapath (Config::unit_bytes) must fit.
+constexpr std::size_t kBatch = 128;
+// Once the network is clean: far longer than any back-off, far shorter than for ever.
+constexpr Duration kFinish = 30s;
+
+}  // namespace
+
+ByteNetwork::ByteNetwork(FuzzInput& input)
+    : input_(input),
+      hostile_(input.take<bool>()),
+      rng_(input.take<std::uint16_t>()),
+      now_(time_from_ns(1'000'000'000)),
+      ends_(input, now_, hostile_) {}
+
+void ByteNetwork::run() {
+  pump(0);
+  pump(1);
+  for (std::size_t i = 0; i < kActionsMax && !input_.empty(); ++i)
+    act();
+  weather_ = {};
+  const Time until = now_ + (hostile_ ? 2 * ends_.endpoint(0).config().peer_timeout : kFinish);
+  while (!ends_.finished() && step(until)) {
+  }
+  if (!hostile_ && !ends_.finished())
+    throw Violation("a clean network does not finish what it owes");
+  run_for(2 * kTransit);  // what comes late must do no harm
+  ends_.check_budgets();
+}
+
+void ByteNetwork::act() {
+  const auto action = input_.take<std::uint8_t>();
+  switch (action & 7) {
+    case 0:
+    case 1:
+      return run_for(some_time(input_));
+    case 2:
+      return change_weather();
+    case 3: {
+      const HostIndex host = (action >> 3) & 1;
+      if (hostile_ && (action & 128) != 0) return ends_.hang_up(now_, host);
+      frozen_until_[host] = now_ + some_time(input_);
+      return;
+    }
+    case 4:  // what was seen comes again, as it was
+      if (!seen_.empty()) inject(seen_[input_.below(seen_.size())]);
+      return;
+    case 5:
+      if (hostile_) return forge();
+      [[fallthrough]];
+    default:
+      if (!in_flight_.empty()) work_on(in_flight_[input_.below(in_flight_.size())], action >> 3);
+  }
+}
+
+void ByteNetwork::change_weather() {
+  constexpr std::array<std::size_t, 4> kSizes{65'536, 4'200, 1'472, 640};
+  const auto kind = input_.take<std::uint8_t>();
+  const double share = (kind >> 4) / 15.0;
+  switch (kind & 7) {
+    case 0:
+      weather_ = {};
+      return;
+    case 1:
+      weather_.drop = share;
+      return;
+    case 2:
+      weather_.duplicate = share;
+      return;
+    case 3:
+      weather_.jitter = some_time(input_);
+      return;
+    case 4:
+      weather_.bytes_max = kSizes[(kind >> 4) & 3];
+      return;
+    case 5:
+      weather_.black_holes = kind >> 4;
+      return;
+    case 6:
+      weather_.mark = share;
+      return;
+    default:  // all that is under way is lost
+      in_flight_.clear();
+  }
+}
+
+void ByteNetwork::work_on(Datagram& datagram, unsigned action) {
+  switch (action & 3) {
+    case 0: {
+      datagram = std::move(in_flight_.back());
+      in_flight_.pop_back();
+      return;
+    }
+    case 1: {
+      Datagram copy = datagram;
+      copy.due += some_time(input_);
+      in_flight_.push_back(std::move(copy));
+      return;
+    }
+    case 2:
+      datagram.due += some_time(input_);
+      return;
+    default: {
+      // Where payloads carry no checksum of ours, those of UDP and of the link are relied on.
+      const bool data = datagram.bytes[2] == static_cast<std::byte>(wire::FrameType::kData);
+      const bool covered =
+          !data || ends_.endpoint(0).config().protection == wire::Protection::kFull;
+      const std::size_t most = covered ? datagram.bytes.size() : wire::kDataHeaderBytes;
+      const std::size_t at = input_.below(std::min(most, datagram.bytes.size()));
+      datagram.bytes[at] ^= static_cast<std::byte>(1u << ((action >> 2) & 7));
+    }
+  }
+}
+
+void ByteNetwork::forge() {
+  if (seen_.empty()) return;
+  Datagram forged = seen_[input_.below(seen_.size())];
+  const auto kind = input_.take<std::uint8_t>();
+  switch (kind & 3) {
+    case 0:
+    case 1:  // some fields overwritten
+      for (unsigned i = 0; i <= ((kind >> 2) & 3u); ++i) {
+        std::size_t at = wire::kFrameHeadBytes + input_.below(48);
+        for (const std::byte byte : input_.take_bytes(1 + ((kind >> 4) & 3u))) {
+          if (at < forged.bytes.size()) forged.bytes[at++] = byte;
+        }
+      }
+      break;
+    case 2: {  // another type of frame to the same connection
+      forged.bytes.resize(wire::kControlHeadBytes);
+      forged.bytes[2] = static_cast<std::byte>(1 + (kind >> 2) % 18);
+      const auto body = input_.take_bytes(input_.below(120));
+      forged.bytes.insert(forged.bytes.end(), body.begin(), body.end());
+      forged.bytes.resize(forged.bytes.size() + wire::kTagBytes);
+      break;
+    }
+    default:  // cut short or extended
+      forged.bytes.resize(wire::kFrameHeadBytes + input_.below(1500));
+  }
+  make_right(forged.bytes, (kind & 64) != 0);
+  inject(std::move(forged));
+}
+
+// The tag always, and where `fresh` a number that has not come yet: else nothing would get far.
+void ByteNetwork::make_right(std::vector<std::byte>& datagram, bool fresh) {
+  const auto head = wire::decode_head(datagram);
+  const auto number = head ? ends_.keys().next_number(head->destination) : std::nullopt;
+  if (fresh && number && head->type != wire::FrameType::kData &&
+      datagram.size() >= wire::kControlHeadBytes) {
+    wire::store_le(datagram.data() + wire::kFrameHeadBytes,
+                   *number + static_cast<std::uint32_t>(++forged_));
+  }
+  ends_.keys().reseal(datagram);
+}
+
+void ByteNetwork::inject(Datagram datagram) {
+  datagram.due = now_;
+  in_flight_.push_back(std::move(datagram));
+}
+
+void ByteNetwork::run_for(Duration duration) {
+  const Time until = now_ + duration;
+  while (step(until)) {
+  }
+  now_ = until;
+}
+
+Time ByteNetwork::next_event() {
+  Time next = ends_.next_post(now_);
+  for (const Datagram& datagram : in_flight_)
+    next = std::min(next, std::max(datagram.due, frozen_until_[datagram.to]));
+  for (HostIndex host = 0; host < 2; ++host)
+    next = std::min(next, std::max(ends_.endpoint(host).next_timeout(), frozen_until_[host]));
+  return next;
+}
+
+bool ByteNetwork::step(Time limit) {
+  const Time next = std::max(next_event(), now_);
+  if (next > limit) return false;
+  steps_at_this_time_ = next == now_ ? steps_at_this_time_ + 1 : 0;
+  if (steps_at_this_time_ > kStepsAtOneTimeMax) throw Violation("time stands still");
+  now_ = next;
+  deliver_due();
+  for (HostIndex host = 0; host < 2; ++host) {
+    if (frozen_until_[host] > now_) continue;
+    if (ends_.endpoint(host).next_timeout() <= now_) ends_.endpoint(host).on_timeout(now_);
+    pump(host);
+  }
+  return true;
+}
+
+void ByteNetwork::deliver_due() {
+  for (std::size_t i = 0; i < in_flight_.size();) {
+    if (in_flight_[i].due > now_ || frozen_until_[in_flight_[i].to] > now_) {
+      ++i;
+      continue;
+    }
+    const Datagram arrived = std::move(in_flight_[i]);
+    in_flight_[i] = std::move(in_flight_.back());
+    in_flight_.pop_back();
+    deliver(arrived);
+  }
+}
+
+void ByteNetwork::deliver(const Datagram& datagram) {
+  ends_.keys().see(datagram.bytes);
+  ends_.endpoint(datagram.to)
+      .on_packet(now_, {.bytes = datagram.bytes,
+                        .arrived_at = datagram.due,
+                        .path = datagram.path,
+                        .ecn = datagram.ecn,
+                        .source = {}});
+  ends_.place(now_, datagram.to);
+}
+
+void ByteNetwork::pump(HostIndex host) {
+  std::array<wire::TxPacket, kBatch> packets;
+  for (std::size_t polls = 0;; ++polls) {
+    if (polls > kPollsMax) throw Violation("a host sends for ever");
+    ends_.hear_events(now_, host);
+    ends_.serve(now_, host);
+    const std::size_t count = ends_.endpoint(host).poll_transmit(now_, packets);
+    for (std::size_t i = 0; i < count; ++i)
+      send(host, packets[i]);
+    if (count == 0) break;
+  }
+  ends_.hear_events(now_, host);
+}
+
+void ByteNetwork::send(HostIndex from, const wire::TxPacket& packet) {
+  const std::size_t size = packet.header_bytes + packet.payload.size();
+  Datagram datagram;
+  datagram.to = 1 - from;
+  datagram.due = now_ + kTransit;
+  datagram.path = packet.path;
+  datagram.bytes.reserve(size);
+  datagram.bytes.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
+  datagram.bytes.insert(datagram.bytes.end(), packet.payload.begin(), packet.payload.end());
+  if (seen_.size() < kSeenMax) {
+    seen_.push_back(datagram);
+  } else if (++sent_ % 8 == 0) {
+    seen_[rng_.below(kSeenMax)] = datagram;
+  }
+  if (size > weather_.bytes_max || ((weather_.black_holes >> packet.path) & 1) != 0 ||
+      in_flight_.size() >= kInFlightMax || rng_.chance(weather_.drop)) {
+    return;
+  }
+  if (weather_.jitter > Duration::zero()) {
+    datagram.due += Duration(
+        static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(weather_.jitter.count()))));
+  }
+  if (rng_.chance(weather_.mark)) datagram.ecn = Ecn::kCe;
+  if (rng_.chance(weather_.duplicate)) in_flight_.push_back(datagram);
+  in_flight_.push_back(std::move(datagram));
+}
+
+}  // namespace dlcp::test

@@ -1,0 +1,72 @@
+// Two endpoints, and between them a network that does what a byte string says: it drops, doubles,
+// delays and flips single datagrams, changes its weather and its MTU, and freezes a host. A benign
+// one never lies: once its bytes are used up and it is clean again, all must end as promised. A
+// hostile one also forges, with right checksums: then connections may fail, but nothing may crash,
+// stand still, write where no receive is posted, or lose more than a licence allows.
+//
+// Much smaller and quicker than World (test/sim), which has links, queues and switches.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conversation.h"
+#include "util/rng.h"
+
+namespace dlcp::test {
+
+class ByteNetwork {
+ public:
+  explicit ByteNetwork(FuzzInput& input);
+  // Throws Violation where something does not hold.
+  void run();
+
+ private:
+  struct Datagram {
+    HostIndex to = 0;
+    Time due{};
+    std::vector<std::byte> bytes;
+    wire::PathIndex path = 0;
+    Ecn ecn = Ecn::kNotEct;
+  };
+  // What happens to whatever is sent while it lasts.
+  struct Weather {
+    double drop = 0;
+    double duplicate = 0;
+    double mark = 0;
+    Duration jitter{};
+    std::size_t bytes_max = 65'536;  // larger datagrams vanish
+    std::uint32_t black_holes = 0;   // a bit for each path
+  };
+
+  void act();
+  void forge();
+  void make_right(std::vector<std::byte>& datagram, bool fresh);
+  void inject(Datagram datagram);
+  void change_weather();
+  void work_on(Datagram& datagram, unsigned action);
+  void run_for(Duration duration);
+  bool step(Time limit);  // false when nothing happens up to then
+  Time next_event();
+  void deliver_due();
+  void deliver(const Datagram& datagram);
+  void pump(HostIndex host);
+  void send(HostIndex from, const wire::TxPacket& packet);
+
+  FuzzInput& input_;
+  bool hostile_;
+  Rng rng_;
+  Time now_;
+  Conversation ends_;
+  std::array<Time, 2> frozen_until_{};
+  Weather weather_;
+  std::vector<Datagram> in_flight_;  // in no order
+  std::vector<Datagram> seen_;       // for replays and forgeries
+  std::size_t sent_ = 0;
+  std::size_t forged_ = 0;
+  std::size_t steps_at_this_time_ = 0;
+};
+
+}  // namespace dlcp::test

@@ -1,0 +1,203 @@
+#include "conversation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/loss_ledger.h"
+#include "secrets.h"
+
+namespace dlcp::test {
+namespace {
+
+constexpr std::size_t kPaths = 4;
+
+wire::EndpointAddress address_of(HostIndex host) {
+  wire::EndpointAddress address;
+  address.bytes[0] = static_cast<std::byte>(host + 1);
+  address.size = 1;
+  return address;
+}
+
+core::Config config_of(FuzzInput& input, bool hostile) {
+  constexpr std::array<std::size_t, 4> kDatagrams{600, 1472, 4172, 8972};
+  core::Config config;
+  const auto choice = input.take<std::uint8_t>();
+  config.datagram_bytes_max = kDatagrams[choice & 3];
+  config.protection = (choice & 4) != 0 ? wire::Protection::kFull : wire::Protection::kHeader;
+  config.unit_bytes = (choice & 8) != 0 ? 16'000 : 0;
+  config.eager_bytes = std::size_t{(choice >> 4) & 3u} * 3000;
+  config.unposted_pool_bytes = (choice & 64) != 0 ? 5000 : 100'000;
+  config.requests_max = 1 + input.below(8);
+  config.receive_capacity_bytes = std::size_t{8192} << (config.requests_max & 3);
+  config.paths = kPaths;
+  config.licence_bytes_min = 1;
+  config.peer_timeout = hostile ? 200ms : 20s;
+  return config;
+}
+
+}  // namespace
+
+Duration some_time(FuzzInput& input) {
+  const auto length = input.take<std::uint8_t>();
+  return Duration((1000 + 66 * (length & 15)) << (length >> 4));
+}
+
+Conversation::Conversation(FuzzInput& input, Time now, bool hostile) : ledger_(1) {
+  const core::Config config = config_of(input, hostile);
+  if (hostile) {
+    ledger_.allow_failures();
+    ledger_.expect_content(false);
+  }
+  for (HostIndex host = 0; host < 2; ++host)
+    endpoints_[host] =
+        std::make_unique<core::Endpoint>(config, address_of(host), secrets_of(host + 7));
+  add_traffic(input, now, 0, 1);
+  add_traffic(input, now, 1, 0);
+}
+
+void Conversation::add_traffic(FuzzInput& input, Time now, HostIndex from, HostIndex to) {
+  const auto shape = input.take<std::uint8_t>();
+  if ((shape & 7) == 0) return;  // nothing in this direction
+  const std::size_t index = ledger_.flows().size();
+  Flow& flow = ledger_.flows().emplace_back();
+  flow.from = from;
+  flow.to = to;
+  flow.close_when_done = (shape & 8) != 0;
+  const auto listening = endpoint(to).listen(1, static_cast<std::uint32_t>(index));
+  keys_.add(listening.invitation);
+  flow.listener = listening.id;
+  flow.send_connection = endpoint(from).connect(now, 1, listening.invitation, address_of(to));
+  for (unsigned k = 0; k < (shape & 7u); ++k) {
+    const auto kind = input.take<std::uint8_t>();
+    const bool licensed = (kind & 1) != 0;
+    std::size_t bytes = input.below((kind & 2) != 0 ? 40'000 : 3000);
+    if (licensed) bytes = (bytes / 4 + 1) * 4;
+    Message& message = ledger_.plan(index, bytes, bytes + ((kind & 4) != 0 ? 777 : 0));
+    message.send_at = message.receive_at = now;
+    if ((kind & 8) != 0) message.receive_at += some_time(input);
+    if ((kind & 16) != 0) message.send_at += some_time(input);
+    if (!licensed) continue;
+    core::Licence licence{1 + k / 2, 100'000, 2, 2, 0, 0, gradient::ElementType::kFloat32};
+    licence.budget_ppm = (kind & 32) != 0 ? core::kBudgetPpmMax : 10'000;
+    licence.urgent = (kind & 64) != 0;
+    message.send_licence = licence;
+    if ((kind & 128) == 0) message.receive_licence = licence;  // else the message is exact
+  }
+}
+
+Time Conversation::next_post(Time now) const {
+  Time next = kNever;
+  for (const Flow& flow : ledger_.flows()) {
+    if (flow.sends_posted < flow.messages.size()) {
+      const Time at = flow.messages[flow.sends_posted].send_at;
+      if (at > now) next = std::min(next, at);
+    }
+    if (flow.receives_posted < flow.messages.size()) {
+      const Time at = flow.messages[flow.receives_posted].receive_at;
+      if (at > now) next = std::min(next, at);
+    }
+  }
+  return next;
+}
+
+void Conversation::place(Time now, HostIndex host) {
+  for (const core::Placement& placement : endpoint(host).placements())
+    ledger_.place(now, host, placement);
+}
+
+void Conversation::serve(Time now, HostIndex host) {
+  for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
+    const Flow& flow = ledger_.flows()[i];
+    if (flow.from == host && !flow.send_closed && !flow.send_error) serve_sender(now, i);
+    if (flow.to == host && !flow.receive_closed && !flow.receive_error) serve_receiver(now, i);
+  }
+}
+
+void Conversation::serve_sender(Time now, std::size_t index) {
+  Flow& flow = ledger_.flows()[index];
+  for (; flow.sends_posted < flow.messages.size(); ++flow.sends_posted) {
+    Message& message = flow.messages[flow.sends_posted];
+    if (message.send_at > now) break;
+    const auto request = Ledger::request_id(index, flow.sends_posted);
+    const auto source = ledger_.open_source(message);
+    if (!endpoint(flow.from).post_send(now, flow.send_connection, request, source,
+                                       message.send_licence))
+      break;
+  }
+  const bool open = endpoint(flow.from).state(flow.send_connection) == core::ConnectionState::kOpen;
+  if (open && flow.close_when_done && flow.sends_done == flow.messages.size())
+    close_sender(now, index);
+}
+
+void Conversation::serve_receiver(Time now, std::size_t index) {
+  Flow& flow = ledger_.flows()[index];
+  if (!flow.receive_connection) {
+    const auto accepted = endpoint(flow.to).accept(flow.listener);
+    if (!accepted) return;
+    ledger_.on_accept(index, *accepted);
+    if (flow.receive_error) return;
+  }
+  for (; flow.receives_posted < flow.messages.size(); ++flow.receives_posted) {
+    Message& message = flow.messages[flow.receives_posted];
+    if (message.receive_at > now) break;
+    const auto request = Ledger::request_id(index, flow.receives_posted);
+    const auto buffer = ledger_.open_buffer(flow.to, index, flow.receives_posted);
+    if (!endpoint(flow.to).post_receive(now, *flow.receive_connection, request, buffer,
+                                        message.receive_licence))
+      break;
+    message.receive_posted = true;
+    place(now, flow.to);
+  }
+  if (flow.close_when_done && flow.receives_done == flow.messages.size())
+    close_receiver(now, index);
+}
+
+// The application goes, whatever is outstanding.
+void Conversation::hang_up(Time now, HostIndex host) {
+  for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
+    const Flow& flow = ledger_.flows()[i];
+    if (flow.from == host && !flow.send_closed && !flow.send_error) close_sender(now, i);
+    if (flow.to == host && flow.receive_connection && !flow.receive_closed && !flow.receive_error)
+      close_receiver(now, i);
+  }
+}
+
+void Conversation::close_sender(Time now, std::size_t index) {
+  const Flow& flow = ledger_.flows()[index];
+  ledger_.on_close(index, true);
+  endpoint(flow.from).close(now, flow.send_connection);
+}
+
+void Conversation::close_receiver(Time now, std::size_t index) {
+  const Flow& flow = ledger_.flows()[index];
+  ledger_.on_close(index, false);
+  endpoint(flow.to).close(now, *flow.receive_connection);
+}
+
+void Conversation::hear_events(Time now, HostIndex host) {
+  while (const auto event = endpoint(host).poll_event())
+    ledger_.on_event(now, host, *event);
+}
+
+bool Conversation::finished() const {
+  const auto& flows = ledger_.flows();
+  return std::all_of(flows.begin(), flows.end(), [](const Flow& flow) {
+    return flow.sends_finished() && flow.receives_finished();
+  });
+}
+
+// All messages of a collective together lose at most what its licence allows this hop.
+void Conversation::check_budgets() const {
+  for (const Flow& flow : ledger_.flows()) {
+    std::map<std::uint64_t, std::uint64_t> spent;
+    for (const Message& message : flow.messages) {
+      if (message.lost == 0) continue;
+      const core::Licence& licence = message.receive_licence;
+      const auto cost = spent[licence.collective] += message.lost * licence.cost();
+      if (cost > core::LossLedger::budget(licence, message.bytes))
+        throw Violation("a collective has lost more than its budget");
+    }
+  }
+}
+
+}  // namespace dlcp::test
