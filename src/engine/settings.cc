@@ -80,22 +80,31 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   return parsed;
 }
 
+// The text of the file that a setting names; one that is named must be there.
+Result<std::string> read_named(const char* knob, const std::string& path,
+                               const FileReader& read_file, const char* hint) {
+  auto text = read_file(path);
+  if (!text) {
+    return text.error();
+  }
+  if (!text.value().has_value()) {
+    return Error{ErrorCode::kInvalidUsage, fmt::format("{} = '{}': no such file", knob, path),
+                 hint};
+  }
+  return std::move(*text.value());
+}
+
 // The site's class table, as `settings.classes_file` changes it.
 Status read_classes(Settings& settings, const FileReader& read_file) {
   const std::string& path = settings.classes_file;
   if (path.empty()) {
     return Unit{};
   }
-  auto text = read_file(path);
+  const auto text = read_named(kClassesKnob, path, read_file, "create it, or unset the setting");
   if (!text) {
     return text.error();
   }
-  if (!text.value().has_value()) {
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} = '{}': no such file", kClassesKnob, path),
-                 "create it, or unset the setting"};
-  }
-  const auto errors = apply_class_overrides(*text.value(), settings.classes);
+  const auto errors = apply_class_overrides(text.value(), settings.classes);
   if (errors.empty()) {
     return Unit{};
   }
@@ -133,20 +142,16 @@ Status read_secret(Settings& settings, const FileReader& read_file) {
   if (path.empty()) {
     return Unit{};
   }
-  auto text = read_file(path);
+  const auto text =
+      read_named(kSecretKnob, path, read_file, "create it on every rank: openssl rand -hex 16");
   if (!text) {
     return text.error();
   }
-  if (!text.value().has_value()) {
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} = '{}': no such file", kSecretKnob, path),
-                 "create it on every rank: openssl rand -hex 16"};
-  }
-  const auto secret = parse_secret(*text.value());
+  const auto secret = parse_secret(text.value());
   if (!secret) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("{} = '{}' holds {} characters that are not 32 hexadecimal digits",
-                             kSecretKnob, path, text.value()->size()),
+                             kSecretKnob, path, text.value().size()),
                  "make one and copy it to every rank: openssl rand -hex 16"};
   }
   settings.site_secret = *secret;

@@ -157,6 +157,22 @@ TEST_CASE("top fits any terminal and sorts by any column") {
   CHECK(top_lines(rows, 80, 0).size() == 32);
 }
 
+TEST_CASE("top names the rank that NCCL says where the launcher says none") {
+  ProcessSnapshot one = process(10, "", 1);
+  REQUIRE_FALSE(one.communicators.empty());
+  one.communicators[0].rank = 3;
+  CHECK(top_rows({one}, {one}, {})[0].rank == "3");
+  one.communicators.clear();
+  CHECK(top_rows({one}, {one}, {})[0].rank.empty());
+}
+
+TEST_CASE("top says that nothing runs instead of showing an empty table") {
+  const auto lines = top_lines({}, 60, 10);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Contains("no running process uses the plugin"));
+  CHECK(lines[0].size() <= 60);
+}
+
 TEST_CASE("paths are listed from the worst") {
   ProcessSnapshot one = process(10, "0", 1);
   for (const std::uint64_t lost : {0, 50'000, 100}) {

@@ -14,6 +14,7 @@
 #include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages.h"
+#include "cli/stats/selection_options.h"
 
 namespace dlcp::cli {
 namespace {
@@ -145,8 +146,8 @@ void add_exact(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<ExactOptions>();
   auto* all = command->add_flag("--all", options->all,
                                 "Every process of this host that we may reach; asks first");
-  command->add_option("--pid", options->selection.pids, "These processes")->excludes(all);
-  command->add_option("--user", options->selection.user, "This user's processes")->excludes(all);
+  for (CLI::Option* chosen : add_selection(*command, options->selection))
+    chosen->excludes(all);
   command
       ->add_option("--communicator", options->selection.communicator,
                    "Processes that have this communicator; the beginning of its number is enough")

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/stats/pages.h"
+#include "cli/stats/selection_options.h"
 #include "cli/stats/textfile.h"
 
 namespace dlcp::cli {
@@ -78,8 +79,7 @@ void add_stats(CLI::App& app, ExitCode& exit_code) {
       "What running processes of this host do through the plugin: per communicator, bytes, losses "
       "within the budget, retransmissions, message times, and why it is exact.");
   const auto options = std::make_shared<StatsOptions>();
-  command->add_option("--pid", options->selection.pids, "These processes only");
-  command->add_option("--user", options->selection.user, "This user's processes only");
+  add_selection(*command, options->selection);
   command->add_flag("--paths", options->paths,
                     "Loss and delay of every path, with its ports (takes half a second)");
   auto* json = command->add_flag("--json", options->json, "As JSON");

@@ -2,10 +2,6 @@
 // terminal knows; where stdout is none it prints one table and ends.
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,8 +14,9 @@
 #include "cli/command_line/options.h"
 #include "cli/commands.h"
 #include "cli/stats/pages.h"
+#include "cli/stats/screen.h"
+#include "cli/stats/selection_options.h"
 #include "cli/stats/top_view.h"
-#include "util/fd.h"
 
 namespace dlcp::cli {
 namespace {
@@ -31,58 +28,6 @@ struct TopOptions {
   double interval = 1;
   bool once = false;
   bool json = false;
-};
-
-// The alternate screen with keys unechoed, for as long as this lives. SIGINT and SIGTERM arrive as
-// events, so that the terminal is given back whatever ends us.
-class Screen {
- public:
-  Screen() {
-    tcgetattr(STDIN_FILENO, &before_);
-    termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    sigset_t ends;
-    sigemptyset(&ends);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-      sigaddset(&ends, signal);
-    sigprocmask(SIG_BLOCK, &ends, nullptr);
-    signals_ = Fd(signalfd(-1, &ends, SFD_CLOEXEC));
-    fmt::print("\033[?1049h\033[?25l");
-  }
-  ~Screen() {
-    fmt::print("\033[?25h\033[?1049l");
-    std::fflush(stdout);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
-
-  static winsize size() {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size = {24, 80, 0, 0};
-    return size;
-  }
-  void draw(const std::vector<std::string>& lines) const {
-    std::string out = "\033[H";
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      out += lines[i] + "\033[K" + (i + 1 < lines.size() ? "\r\n" : "");
-    fmt::print("{}\033[J", out);
-    std::fflush(stdout);
-  }
-  // A key; 'q' for a signal, 0 when the time is up.
-  char wait(Clock::time_point until) const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd waits[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-    if (poll(waits, 2, static_cast<int>(std::max<long>(left, 0))) <= 0) return 0;
-    char key = 'q';
-    if (waits[1].revents == 0 && read(STDIN_FILENO, &key, 1) != 1) key = 'q';
-    return key;
-  }
-
- private:
-  termios before_{};
-  Fd signals_;
 };
 
 // What can be read of the chosen processes now; what cannot is left out.
@@ -142,20 +87,19 @@ ExitCode run(const TopOptions& options) {
   std::vector<TopRow> rows = top_rows(before.value(), before.value(), {});
   std::vector<ProcessSnapshot> last = before.value();
   for (Clock::time_point begin = Clock::now();;) {
-    const winsize size = Screen::size();
-    const std::size_t width = std::min<std::size_t>(size.ws_col, 200);
+    const auto [height, width] = Screen::size();
     sort_rows(rows, order);
-    std::vector<std::string> lines = {fmt::format("dlcp top {}  q quit  s sort ({})  p {}",
-                                                  time_now(), name_of(order),
-                                                  paths ? "processes" : "paths")
-                                          .substr(0, width)};
-    const std::size_t room = size.ws_row > 2 ? size.ws_row - 1u : 1;
+    const std::string keys =
+        paths ? "p processes" : fmt::format("s sort ({})  p paths", name_of(order));
+    std::vector<std::string> lines = {
+        fmt::format("dlcp top {}  q quit  {}", time_now(), keys).substr(0, width)};
+    const std::size_t room = std::max<std::size_t>(height, 2) - 1;
     for (std::string& line : paths ? path_lines(last, width, room) : top_lines(rows, width, room))
       lines.push_back(std::move(line));
     screen.draw(lines);
     const char key = screen.wait(begin + interval);
     if (key == 'q') return ExitCode::kOk;
-    if (key == 's')
+    if (key == 's' && !paths)
       order = static_cast<TopOrder>((static_cast<std::size_t>(order) + 1) % kTopOrders);
     if (key == 'p') paths = !paths;
     if (Clock::now() < begin + interval) continue;
@@ -176,8 +120,7 @@ void add_top(CLI::App& app, ExitCode& exit_code) {
       "The rates of running processes, as they change: q quits, s sorts by another column, p shows "
       "paths. In a pipe one table over one interval.");
   const auto options = std::make_shared<TopOptions>();
-  command->add_option("--pid", options->selection.pids, "These processes only");
-  command->add_option("--user", options->selection.user, "This user's processes only");
+  add_selection(*command, options->selection);
   add_time(*command, "--interval", options->interval, {0.2, 3600},
            "Between two looks (default 1 s; processes write five times a second)");
   command->add_flag("--once", options->once, "One table, on a terminal too");

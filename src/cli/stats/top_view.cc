@@ -62,6 +62,14 @@ std::string cut(std::string line, std::size_t width) {
   return line;
 }
 
+// As the launcher says it, or else NCCL.
+std::string rank_of(const ProcessSnapshot& process) {
+  if (!process.launch.rank.empty()) return process.launch.rank;
+  const auto known =
+      std::ranges::find_if(process.communicators, [](const auto& row) { return row.rank >= 0; });
+  return known == process.communicators.end() ? "" : std::to_string(known->rank);
+}
+
 void limit(std::vector<std::string>& lines, std::size_t height, std::size_t width) {
   if (height == 0 || lines.size() <= height) return;
   const std::size_t hidden = lines.size() - height + 1;
@@ -96,7 +104,7 @@ std::vector<TopRow> top_rows(const std::vector<ProcessSnapshot>& before,
       const Licensed was = earlier != nullptr ? licensed_on(*earlier, i) : now;
       TopRow row{process.pid,
                  process.user,
-                 process.launch.rank,
+                 rank_of(process),
                  process.launch.job,
                  std::string(device.name.view()),
                  process.command};
@@ -139,6 +147,9 @@ std::vector<std::string> top_lines(const std::vector<TopRow>& rows, std::size_t 
     sent += row.sent_gbps;
     received += row.received_gbps;
   }
+  if (rows.empty())
+    return {cut("no running process uses the plugin; those of other users are seen by root only",
+                width)};
   std::vector<std::string> lines;
   lines.push_back(cut(fmt::format("{} device{} in use, sent {:.2f} Gb/s, received {:.2f} Gb/s",
                                   rows.size(), rows.size() == 1 ? "" : "s", sent, received),

@@ -14,7 +14,7 @@ namespace dlcp::cli {
 
 struct TopRow {
   int pid = 0;
-  std::string user, rank, job, device, command;
+  std::string user, rank, job, device, command;  // rank: "" if nobody says it
   double sent_gbps = 0, received_gbps = 0;
   double resent_share = 0;  // of the bytes sent
   double lost_share = 0;    // of the licensed bytes received
@@ -32,8 +32,8 @@ std::vector<TopRow> top_rows(const std::vector<ProcessSnapshot>& before,
                              std::chrono::duration<double> elapsed);
 void sort_rows(std::vector<TopRow>& rows, TopOrder order);
 
-// Summary, headings and rows, each a line of at most `width` columns; at most `height` of them (0:
-// all), the last then says how many are not shown.
+// Summary, headings and rows, or that there are none, each a line of at most `width` columns; at
+// most `height` of them (0: all), the last then says how many are not shown.
 std::vector<std::string> top_lines(const std::vector<TopRow>& rows, std::size_t width,
                                    std::size_t height);
 // The paths of all processes, those that lose most first.

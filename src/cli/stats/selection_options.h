@@ -1,0 +1,14 @@
+// The options by which verbs are told which processes are meant.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "cli/stats/pages.h"
+
+namespace dlcp::cli {
+
+// Adds --pid and --user; `selection` must outlive the verb. Returns what it added.
+std::vector<CLI::Option*> add_selection(CLI::App& verb, Selection& selection);
+
+}  // namespace dlcp::cli
