@@ -16,7 +16,7 @@ double seconds(Duration duration) {
   return static_cast<double>(duration.count()) / 1e9;
 }
 
-std::string quoted(std::string_view text) {
+std::string label_value(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -54,9 +54,9 @@ std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
   std::vector<Labelled> all;
   std::map<std::string, int> seen;
   for (const ProcessSnapshot& process : processes) {
-    std::string labels =
-        fmt::format("host={},user={},job_id={},rank={}", quoted(host), quoted(process.user),
-                    quoted(process.launch.job), quoted(process.launch.rank));
+    std::string labels = fmt::format("host={},user={},job_id={},rank={}", label_value(host),
+                                     label_value(process.user), label_value(process.launch.job),
+                                     label_value(process.launch.rank));
     ++seen[labels];
     all.push_back({&process, std::move(labels)});
   }
@@ -90,8 +90,8 @@ void each_device(const std::vector<Labelled>& processes, const EachDevice& take)
         sums.sends.merge(row.sends);
         sums.receives.merge(row.receives);
       }
-      take(fmt::format("{},device={},datapath={}", labels, quoted(device.name.view()),
-                       quoted(device.datapath.view())),
+      take(fmt::format("{},device={},datapath={}", labels, label_value(device.name.view()),
+                       label_value(device.datapath.view())),
            device, sums);
     }
   }
@@ -119,7 +119,7 @@ void dropped_metric(std::string& out, const std::vector<Labelled>& processes) {
     for (const auto& counter : core::kCounterRows) {
       const std::string_view name = counter.name;
       if (!name.starts_with(kDropped)) continue;
-      metric.sample(fmt::format("{},reason={}", labels, quoted(name.substr(kDropped.size()))),
+      metric.sample(fmt::format("{},reason={}", labels, label_value(name.substr(kDropped.size()))),
                     count_of(device.counters, counter.counter));
     }
   });
@@ -157,11 +157,11 @@ void device_metric(std::string& out, const std::vector<Labelled>& processes, con
 void process_metrics(std::string& out, const std::vector<Labelled>& processes,
                      const std::string& host) {
   Metric(out, "dlcp_processes", "gauge", "processes of this host that use the plugin")
-      .sample(fmt::format("host={}", quoted(host)), processes.size());
+      .sample(fmt::format("host={}", label_value(host)), processes.size());
   {
     Metric build(out, "dlcp_build_info", "gauge", "1; the version of the plugin that runs");
     for (const auto& [process, labels] : processes)
-      build.sample(fmt::format("{},version={}", labels, quoted(process->version)), 1);
+      build.sample(fmt::format("{},version={}", labels, label_value(process->version)), 1);
   }
   {
     Metric start(out, "dlcp_start_time_seconds", "gauge", "when the plugin started, since 1970");
