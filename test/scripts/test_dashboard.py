@@ -1,16 +1,28 @@
 """The Grafana dashboard of docs/monitoring: its queries are good PromQL and ask for metrics that exist."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VARIABLES = {"$__rate_interval": "1m", "$job_id": ".*", "$host": ".*"}
+
+
+def load_script(name):
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(ROOT / "scripts" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    sys.path.insert(0, str(ROOT / "scripts"))
+    loader.exec_module(module)
+    return module
 
 
 def queries():
@@ -38,6 +50,16 @@ class Dashboard(unittest.TestCase):
     def test_every_panel_says_what_to_do(self):
         for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
             self.assertTrue(panel["description"].endswith("."), panel["title"])
+
+    def test_the_picture_knows_every_unit_and_names_every_series(self):
+        picture = load_script("dashboard-picture")
+        for panel in json.loads((ROOT / "docs" / "monitoring" / "dashboard.json").read_text())["panels"]:
+            self.assertIn(panel["fieldConfig"]["defaults"]["unit"], picture.UNITS, panel["title"])
+            for target in panel["targets"]:
+                self.assertTrue(target["legendFormat"], panel["title"])
+        for _, query in queries():
+            self.assertNotIn("$", picture.filled_in(query))
+        self.assertEqual(picture.filled_in("{{host}} rank {{rank}}", {"host": "a", "rank": "3"}), "a rank 3")
 
     @unittest.skipUnless(shutil.which("promtool") or os.environ.get("CI") == "true", "no promtool (package prometheus)")
     def test_prometheus_understands_every_query(self):
