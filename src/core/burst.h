@@ -19,12 +19,12 @@ struct Burst {
   Duration packet_time{0};  // that the pace gives each
 };
 
-// Packets of `payload_bytes` that one unit of the datapath carries, at least 1.
-std::size_t unit_packets(const Config& config, std::size_t payload_bytes);
+// Packets of `packet_bytes` that one unit of the datapath carries, at least 1.
+std::size_t unit_packets(const Config& config, std::size_t packet_bytes);
 
 // Length of the next burst, at least 1: what the user fixed, or else at most kBurstSpan of the pace
 // and half of the window, in whole units where it is longer than one.
-std::size_t burst_packets(const Config& config, std::size_t payload_bytes, Duration packet_time,
+std::size_t burst_packets(const Config& config, std::size_t packet_bytes, Duration packet_time,
                           double window);
 
 }  // namespace dlcp::core

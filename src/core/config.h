@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/congestion.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
+#include "wire/cipher.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
@@ -27,6 +29,8 @@ struct Config {
   // A peer that says nothing for so long, while something is owed by it, is dead.
   Duration peer_timeout = 30s;
   wire::Protection protection = wire::Protection::kHeader;
+  // Needed for Protection::kEncrypted.
+  std::shared_ptr<const wire::CipherSource> ciphers;
   CongestionKind congestion = CongestionKind::kQueue;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
   // suits the algorithm.

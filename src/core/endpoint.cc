@@ -57,7 +57,8 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   const wire::Key key = wire::listener_key(listener, state_->secrets.site);
   Slot& slot = state_->add(context, state_->draw_token());
   slot.held_by_user = true;
-  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to));
+  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to),
+                         state_->config.ciphers.get());
   slot.what = std::make_unique<SendConnection>(
       now, state_->config, state_->counters_of[context], state_->local,
       SendConnection::Open{slot.token, {listener, key, to}, state_->rng.next()});
@@ -70,7 +71,7 @@ void Endpoint::decline(Time now, ContextId context, const wire::Invitation& list
   const wire::Key site = why.secrets_differ ? wire::Key{} : state_->secrets.site;
   const wire::Key key = wire::listener_key(listener, site);
   Slot& slot = state_->add(context, state_->draw_token());
-  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to));
+  slot.channel = Channel(key, {key}, wire::host_of(to));
   state_->depart(now, slot,
                  Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
                                    state_->farewell_time()));

@@ -22,11 +22,11 @@ bool deliver(const wire::RxPacket& packet, const Take& take) {
 // Nearly all that comes: data, for a connection that is there. False for everything else, which
 // dispatch() looks into.
 bool Endpoint::State::take_data(Time now, const wire::RxPacket& packet) {
-  const auto data = wire::decode_data(packet.bytes);
+  auto data = wire::decode_data(packet.bytes);
   Slot* slot = data ? find(data->header.destination) : nullptr;
   const auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
   if (receiving == nullptr) return false;
-  if (const auto reason = slot->channel.refuse_data(packet, data->header)) {
+  if (const auto reason = slot->channel.refuse_data(packet, *data)) {
     counters.add(*reason);
     return true;
   }
@@ -91,9 +91,9 @@ void Endpoint::State::to_departed(Time now, Slot& slot, const wire::FrameHead& h
                                   const wire::RxPacket& packet) {
   std::optional<Counter> reason;
   if (head.type == wire::FrameType::kData) {
-    const auto data = wire::decode_data(packet.bytes);
-    reason = data ? slot.channel.refuse_data(packet, data->header)
-                  : std::optional(Counter::kDroppedMalformed);
+    auto data = wire::decode_data(packet.bytes);
+    reason =
+        data ? slot.channel.refuse_data(packet, *data) : std::optional(Counter::kDroppedMalformed);
   } else {
     reason = slot.channel.refuse_control(packet);
   }
@@ -120,8 +120,8 @@ void Endpoint::State::on_welcome(Time now, Slot& slot, SendConnection& connectio
     counters.add(Counter::kDroppedMalformed);
     return;
   }
-  const auto keys =
-      wire::connection_keys(connection.listener_key(), slot.token, welcome->receiver_token);
+  const auto keys = wire::connection_keys(connection.listener_key(), slot.token,
+                                          welcome->receiver_token);
   Channel channel = slot.channel;
   if (!(keys.to_sender == channel.opening_key())) {
     channel.rekey(keys.to_receiver, keys.to_sender);

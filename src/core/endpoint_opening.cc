@@ -11,6 +11,8 @@ namespace {
 
 // Connections of one listener that have said HELLO and not START; the oldest makes room.
 constexpr std::size_t kHalfOpenMax = 64;
+constexpr std::string_view kEncryptionDiffers =
+    "one of the two ranks encrypts payloads (DLCP_ENCRYPT), the other does not";
 
 }  // namespace
 
@@ -44,7 +46,14 @@ void Endpoint::State::on_hello(Time now, Slot* listener, const wire::RxPacket& p
   const auto known = by_sender.find({hello->sender_token, hello->sender_address});
   Slot* slot = known == by_sender.end() ? nullptr : find(known->second);
   if (slot == nullptr && open == nullptr) {
-    refuse_closed(*hello, key, packet.path);
+    refuse(*hello, {0, wire::Refuse::Cause::kClosed, std::string(kListenerClosed)}, key,
+           packet.path);
+    return;
+  }
+  if ((hello->protection == wire::Protection::kEncrypted) !=
+      (config.protection == wire::Protection::kEncrypted)) {
+    refuse(*hello, {0, wire::Refuse::Cause::kSettings, std::string(kEncryptionDiffers)}, key,
+           packet.path);
     return;
   }
   if (slot == nullptr) slot = &open_half(now, *listener, *hello);
@@ -72,8 +81,8 @@ Slot& Endpoint::State::open_half(Time now, Slot& listener, const wire::Hello& he
       wire::connection_keys(listener.get<Listener>()->key, hello.sender_token, slot.token);
   const auto protection = std::max(config.protection, hello.protection);
   slot.listener = listener_token;
-  slot.channel =
-      Channel(keys.to_sender, {keys.to_receiver, protection}, wire::host_of(hello.sender_address));
+  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection},
+                         wire::host_of(hello.sender_address), config.ciphers.get());
   slot.what = std::make_unique<RecvConnection>(now, config, counters_of[slot.context], credits,
                                                unposted, slot.token, hello);
   by_sender[{hello.sender_token, hello.sender_address}] = slot.token;
@@ -103,13 +112,10 @@ void Endpoint::State::on_declined(Slot& listener, const wire::RxPacket& packet) 
   events.push_back(std::move(event));
 }
 
-void Endpoint::State::refuse_closed(const wire::Hello& hello, const wire::Key& key,
-                                    wire::PathIndex path) {
-  wire::Refuse refuse;
-  refuse.destination = hello.sender_token;
-  refuse.cause = wire::Refuse::Cause::kClosed;
-  refuse.reason = kListenerClosed;
-  strays.push(refuse, key, 0, hello.sender_address, path);
+void Endpoint::State::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
+                             wire::PathIndex path) {
+  with.destination = hello.sender_token;
+  strays.push(with, key, 0, hello.sender_address, path);
 }
 
 }  // namespace dlcp::core

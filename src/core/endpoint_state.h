@@ -104,7 +104,7 @@ class Endpoint::State {
   void collect(Time now, Slot& slot);
   void on_hello(Time now, Slot* listener, const wire::RxPacket& packet);
   void on_declined(Slot& listener, const wire::RxPacket& packet);
-  void refuse_closed(const wire::Hello& hello, const wire::Key& key, wire::PathIndex path);
+  void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key, wire::PathIndex);
   Slot& open_half(Time now, Slot& listener, const wire::Hello& hello);
   void on_welcome(Time now, Slot& slot, SendConnection& connection, const wire::RxPacket& packet);
   void to_departed(Time now, Slot& slot, const wire::FrameHead& head, const wire::RxPacket& packet);

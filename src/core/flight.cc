@@ -31,13 +31,13 @@ void Flight::Delivery::update(Time now, Time packet_sent_at) {
   took = now - packet_sent_at;
 }
 
-std::uint32_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk, bool ends) {
+std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk, bool ends) {
   Path& path = paths_[path_index];
   if (path.records.empty()) path.front_sequence = path.next_sequence;
   path.records.push_back({chunk, now, !ends});
   if (ends) ++records_;
   newest_path_ = path_index;
-  return static_cast<std::uint32_t>(path.next_sequence++);
+  return path.next_sequence++;
 }
 
 bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {

@@ -30,9 +30,10 @@ class Flight {
  public:
   explicit Flight(std::size_t paths) : paths_(paths) {}
 
-  // Numbers the packet on its path and keeps its record. Of a chunk sent in pieces the last is
-  // judged (`ends`): by then the others have had their chance, and the chunk is sent again whole.
-  std::uint32_t on_sent(Time now, std::uint8_t path, ChunkRef chunk, bool ends = true);
+  // Numbers the packet on its path, never twice alike, and keeps its record. Of a chunk sent in
+  // pieces the last is judged (`ends`): by then the others have had their chance, and the chunk is
+  // sent again whole.
+  std::uint64_t on_sent(Time now, std::uint8_t path, ChunkRef chunk, bool ends = true);
 
   // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
   // that is no news.

@@ -14,13 +14,17 @@ namespace dlcp::core {
 class FrameArena {
  public:
   void reset() { used_ = 0; }
+  // Memory for one packet, which stays valid until reset().
+  wire::Buffer& take() {
+    if (used_ == frames_.size()) frames_.emplace_back();
+    return frames_[used_++];
+  }
 
   // Encodes and seals `frame`, and makes `out` a packet of it. References stay valid until reset().
   template <class Frame>
   void emit(const Frame& frame, const wire::Key& key, std::uint32_t sequence, wire::PathIndex path,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
-    if (used_ == frames_.size()) frames_.emplace_back();
-    wire::Buffer& buffer = frames_[used_++];
+    wire::Buffer& buffer = take();
     wire::encode(frame, buffer);
     wire::seal(buffer, key, sequence, path);
     out.header_bytes = 0;
@@ -50,12 +54,21 @@ class FrameWriter {
             const wire::EndpointAddress& to, wire::TxPacket& out) {
     arena_.emit(frame, key, channel_.next_sequence(), path, to, out);
   }
-  // A data packet: its header, and a reference to its payload.
-  void emit(const wire::DataHeader& header, std::span<const std::byte> payload,
-            wire::Protection protection, const wire::EndpointAddress& to, wire::TxPacket& out) {
+  // A data packet: its header, and a reference to its payload or to that sealed. `number`: all 64
+  // bits of header.path_sequence.
+  void emit(const wire::DataHeader& header, std::uint64_t number,
+            std::span<const std::byte> payload, wire::Protection protection,
+            const wire::EndpointAddress& to, wire::TxPacket& out) {
     wire::encode_data(header, payload, {channel_.sealing_key(), protection}, out.header);
     out.header_bytes = wire::kDataHeaderBytes;
     out.payload = payload;
+    if (protection == wire::Protection::kEncrypted) {
+      wire::Buffer& sealed = arena_.take();
+      sealed.resize(payload.size() + wire::kCipherTagBytes);
+      channel_.seal_payload(header, number, std::span(out.header).first(wire::kDataHeaderBytes),
+                            payload, sealed);
+      out.payload = sealed;
+    }
     out.traffic_class = header.traffic_class;
     out.path = header.path;
     out.destination = &to;

@@ -51,7 +51,9 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   if (state_ == State::kDone) return;
   const bool sound = welcome.datagram_bytes_max >= kDatagramLeast &&
                      welcome.hello_bytes >= kDatagramLeast &&
-                     welcome.hello_bytes <= config_.datagram_bytes_max;
+                     welcome.hello_bytes <= config_.datagram_bytes_max &&
+                     (welcome.protection == wire::Protection::kEncrypted) ==
+                         (config_.protection == wire::Protection::kEncrypted);
   if (!sound) return;
   const bool first = answered_ == 0;
   const Duration took = now - wire::from_wire_time(welcome.echo, now);
@@ -87,7 +89,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
 void Handshake::settle_on(std::uint32_t datagram_bytes) {
   // A HELLO may get through to a peer that would not send as much itself.
   datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
-  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(overhead_bytes());
   payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
   state_ = State::kStart;
   pause_ = kFirstPause;

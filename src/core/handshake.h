@@ -41,6 +41,9 @@ class Handshake {
   std::uint64_t receiver_token() const { return receiver_token_; }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
   wire::Protection protection() const { return protection_; }
+  // What packets of data have beside their payload.
+  std::size_t overhead_bytes() const { return wire::overhead_bytes(protection_); }
+  std::size_t packet_bytes() const { return payload_bytes_ + overhead_bytes(); }
   // Stands for the round trip until data has been acknowledged, 1 ms to 1 s: on a long path data
   // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
   // process that is busy starting may read the answer late.

@@ -16,12 +16,13 @@ constexpr Duration kGrowEvery = 300ms;
 
 }  // namespace
 
-void PacketSize::agree(std::uint32_t payload_bytes) {
+void PacketSize::agree(std::uint32_t payload_bytes, std::size_t overhead) {
+  overhead_ = static_cast<std::uint32_t>(overhead);
   sizes_[0] = payload_bytes;
   count_ = 1;
   now_ = 0;
   for (const std::uint32_t datagram : kCommonDatagrams) {
-    const auto room = datagram - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+    const auto room = datagram - overhead_;
     const auto size = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
     if (size < sizes_[count_ - 1]) sizes_[count_++] = size;
   }

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "util/time.h"
+#include "wire/data_header.h"
 
 namespace dlcp::core {
 
@@ -21,9 +22,12 @@ inline constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, 548
 
 class PacketSize {
  public:
-  // START's payload size: the largest there will be.
-  void agree(std::uint32_t payload_bytes);
+  // START's payload size, the largest there will be, and what packets have beside it.
+  void agree(std::uint32_t payload_bytes, std::size_t overhead = wire::kDataHeaderBytes);
   std::uint32_t payload_bytes() const { return sizes_[now_]; }
+  std::uint32_t packet_bytes(std::uint32_t payload_bytes) const {
+    return payload_bytes + overhead_;
+  }
   bool shrunk() const { return now_ > 0; }
 
   // A question is due although earlier ones were answered: packets of ours come to nothing, and it
@@ -55,6 +59,7 @@ class PacketSize {
   void ask(std::size_t from, std::size_t to);
 
   std::array<std::uint32_t, kSizesMax> sizes_{};  // payloads, largest first; the first is agreed
+  std::uint32_t overhead_ = 0;
   std::size_t count_ = 1;
   std::size_t now_ = 0;
 

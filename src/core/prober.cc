@@ -67,8 +67,7 @@ std::size_t Prober::poll_transmit(Time now, const To& to, const Flight& flight, 
   while (const auto payload = size_.next_question()) {
     if (count == out.size()) break;
     asked_at -= Duration(std::int64_t{128} << kPathBits);
-    size_.on_asked(
-        ask(path, asked_at, *payload + static_cast<std::uint32_t>(wire::kDataHeaderBytes)));
+    size_.on_asked(ask(path, asked_at, size_.packet_bytes(*payload)));
   }
   return count;
 }

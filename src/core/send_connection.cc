@@ -82,7 +82,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   heard(now);
   handshake_.on_started();
   queue_.set_payload_bytes(handshake_.payload_bytes());
-  prober_.size().agree(handshake_.payload_bytes());
+  prober_.size().agree(handshake_.payload_bytes(), handshake_.overhead_bytes());
   queue_.set_posted(started.posted);
   window_.open(started.window_packets, started.window_epoch);
   watch(now);
@@ -187,7 +187,7 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     // The peer accepted, and closed before its STARTED got through: that will not be said again.
     handshake_.on_started();
     queue_.set_payload_bytes(handshake_.payload_bytes());
-    prober_.size().agree(handshake_.payload_bytes());
+    prober_.size().agree(handshake_.payload_bytes(), handshake_.overhead_bytes());
   }
   SendQueue::Acked acked;
   const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
@@ -241,7 +241,7 @@ void SendConnection::give_up(Liveness::Verdict verdict) {
        fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets of "
                    "data have up to {} bytes",
                    timeout.count(), while_what,
-                   prober_.size().payload_bytes() + wire::kDataHeaderBytes),
+                   prober_.size().packet_bytes(prober_.size().payload_bytes())),
        "check that the network carries packets of this size, and of the exact class, to the peer "
        "(dlcp doctor --peer)");
 }
@@ -292,7 +292,7 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   const double gain = congestion_->in_slow_start() ? kPacingGainSlowStart : kPacingGain;
   const Duration packet_time = Pacer::packet_time(round_trip(), limit, gain);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
-  std::size_t packets = burst_packets(config_, handshake_.payload_bytes(), packet_time, limit);
+  std::size_t packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);
   // A small message into an idle network goes as one burst: it is not worth two paths.
   const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
   if (small && window_.in_flight() == 0 && config_.burst_packets_max == 0)
@@ -313,14 +313,15 @@ void SendConnection::emit_piece(Time now, FrameWriter& frames, wire::TxPacket& o
   header.message_bytes = sent.view.message_bytes;
   header.offset = piece.offset;
   header.path = cut_.path();
-  header.path_sequence = flight_.on_sent(now, header.path, chunk, piece.ends);
+  const std::uint64_t number = flight_.on_sent(now, header.path, chunk, piece.ends);
+  header.path_sequence = static_cast<std::uint32_t>(number);
   header.sent_at = wire::wire_time(now);
   header.licensed = sent.licensed;
   header.traffic_class = sent.traffic_class;
   header.window_epoch = window_.epoch();
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
-  frames.emit(header, piece.payload, handshake_.protection(), peer_address(), out);
+  frames.emit(header, number, piece.payload, handshake_.protection(), peer_address(), out);
 
   if (sent.licensed) {
     lossy_.on_sent(now, chunk.message, {header.path, header.path_sequence},
@@ -328,10 +329,10 @@ void SendConnection::emit_piece(Time now, FrameWriter& frames, wire::TxPacket& o
   }
   paths_.on_sent(header.path);
   counters_.add(Counter::kPacketsSent);
-  counters_.add(Counter::kBytesSent, out.payload.size());
+  counters_.add(Counter::kBytesSent, piece.payload.size());
   if (sent.again) {
     counters_.add(Counter::kPacketsRetransmitted);
-    counters_.add(Counter::kBytesRetransmitted, out.payload.size());
+    counters_.add(Counter::kBytesRetransmitted, piece.payload.size());
   }
 }
 
@@ -358,7 +359,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
   std::size_t count = emit_control(now, frames, out);
   wants_room_ = false;
   if (!open()) return count;
-  const std::size_t unit = unit_packets(config_, handshake_.payload_bytes());
+  const std::size_t unit = unit_packets(config_, handshake_.packet_bytes());
   double most = window_.most(congestion_->window());
   if (cut_.pending() && queue_.is_acked(cut_.chunk())) cut_.drop();
   for (;;) {

@@ -10,6 +10,7 @@
 #include "datapath/name_selection.h"
 #include "datapath/udp/udp_datapath.h"
 #include "datapath/verbs/verbs_options.h"
+#include "engine/libcrypto.h"
 
 namespace dlcp::engine {
 namespace {
@@ -218,6 +219,13 @@ Result<OpenedDevice> open_device(const Device& from, Carrier over, const Setting
   }
   OpenedDevice& device = opened.value();
   device.config = core_config(device.datapath->limits(), settings);
+  if (settings.protection == wire::Protection::kEncrypted) {
+    auto ciphers = libcrypto_ciphers();
+    if (!ciphers) {
+      return ciphers.error();
+    }
+    device.config.ciphers = std::move(ciphers).value();
+  }
   if (!faults->is_nothing()) {
     device.datapath =
         std::make_unique<datapath::FaultyDatapath>(std::move(device.datapath), faults.value());

@@ -59,6 +59,12 @@ constexpr Knob kKnobs[] = {
      [](Settings& s, const KnobValue& v) {
        s.protection = v.integer == 0 ? wire::Protection::kHeader : wire::Protection::kFull;
      }},
+    {"DLCP_ENCRYPT", KnobType::kChoice, "", "off", kNone, kNone, nullptr, "off|aes-gcm",
+     "payloads encrypted and authentic (AES-128-GCM, by the system's libcrypto); the same on all "
+     "ranks",
+     [](Settings& s, const KnobValue& v) {
+       if (v.integer == 1) s.protection = wire::Protection::kEncrypted;
+     }},
     {"DLCP_SECRET_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file with 32 hexadecimal digits (`openssl rand -hex 16`), the same on all ranks: keys hang "
      "on it too, and whoever reads the handles in NCCL's bootstrap cannot forge packets",

@@ -15,7 +15,8 @@ constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
 constexpr std::uint8_t kHandleVersion = 4;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
-constexpr std::size_t kPluginVersionBytes = 16;
+constexpr std::size_t kPluginVersionBytes = 15;
+constexpr std::size_t kEncryptsAt = kPluginVersionAt + kPluginVersionBytes;
 constexpr std::size_t kListenerAt = 28;
 constexpr std::size_t kSecretAt = 32;
 constexpr std::size_t kAddressAt = 48;
@@ -74,7 +75,8 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   out[kVersionsAt + 2] = std::byte{handle.address.size};
   out[kVersionsAt + 3] = std::byte{handle.secret_fingerprint};
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
-              std::min(handle.plugin_version.size(), kPluginVersionBytes - 1));
+              std::min(handle.plugin_version.size(), kPluginVersionBytes));
+  out[kEncryptsAt] = std::byte{handle.terms.encrypts};
   put(out, kListenerAt, handle.listener.number);
   put(out, kSecretAt, handle.listener.secret.low);
   put(out, kSecretAt + 8, handle.listener.secret.high);
@@ -117,7 +119,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
   handle.terms = {get<std::uint32_t>(bytes, kTermsAt), get<std::uint32_t>(bytes, kTermsAt + 4),
-                  get<std::uint32_t>(bytes, kTermsAt + 8)};
+                  get<std::uint32_t>(bytes, kTermsAt + 8), bytes[kEncryptsAt] != std::byte{0}};
   return handle;
 }
 
@@ -136,6 +138,13 @@ Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
   if (ours == theirs) {
     return Unit{};
+  }
+  if (ours.encrypts != theirs.encrypts) {
+    return Error{ErrorCode::kInvalidUsage,
+                 ours.encrypts
+                     ? "this rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), the peer's does not"
+                     : "the peer's rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), this one not",
+                 "set DLCP_ENCRYPT alike on all ranks"};
   }
   const auto words = [](const AgreedTerms& terms) {
     return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",

@@ -4,7 +4,8 @@
 // memory.
 //
 // Layout, little-endian: magic (8), handle version, wire version, address size, fingerprint of the
-// site's secret, plugin version (16, zero-padded), listener's number (4) and secret (16), address
+// site's secret, plugin version (15, zero-padded), whether payloads are encrypted (1), listener's
+// number (4) and secret (16), address
 // (60), loss terms (12), ticket (4), CRC-32C of all before (4). Magic, versions and plugin version
 // keep their places, so that any version can be refused by name.
 #pragma once
@@ -21,12 +22,13 @@
 
 namespace dlcp::nccl {
 
-// What ranks must have set alike. The tuner steers by it, and ranks that take different algorithms
-// for one collective hang.
+// What ranks must have set alike. The tuner steers by the numbers, and ranks that take different
+// algorithms for one collective hang.
 struct AgreedTerms {
   std::uint32_t budget_ppm = 0;
   std::uint32_t bytes_min = 0;
   std::uint32_t margin_ppm = 0;
+  bool encrypts = false;  // payloads; who cannot read them can do nothing with them
 
   friend bool operator==(const AgreedTerms&, const AgreedTerms&) = default;
 };

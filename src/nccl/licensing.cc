@@ -162,11 +162,12 @@ AgreedTerms agreed_terms(const Context& context) {
   }
   const engine::Settings& settings = setup->value().settings;
   const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.traffic_class());
+  const bool encrypts = settings.protection == wire::Protection::kEncrypted;
   if (!terms.any()) {
-    return {};
+    return {.encrypts = encrypts};
   }
   return {terms.budget_ppm, static_cast<std::uint32_t>(settings.loss_bytes_min),
-          static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6))};
+          static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6)), encrypts};
 }
 
 std::uint32_t budget_of(std::uint64_t comm_id) {

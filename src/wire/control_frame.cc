@@ -24,7 +24,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.datagram_bytes_max);
   io(f.hello_bytes);
   io(f.echo);
-  io(f.protection, Protection::kHeader, Protection::kFull);
+  io(f.protection, Protection::kHeader, Protection::kEncrypted);
 }
 
 template <class Io>
@@ -33,7 +33,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.datagram_bytes_max);
   io(f.hello_bytes);
   io(f.echo);
-  io(f.protection, Protection::kHeader, Protection::kFull);
+  io(f.protection, Protection::kHeader, Protection::kEncrypted);
   io(f.receiver_address);
 }
 
@@ -46,7 +46,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
 template <class Io>
 void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, Start> {
   io(f.payload_bytes);
-  io(f.protection, Protection::kHeader, Protection::kFull);
+  io(f.protection, Protection::kHeader, Protection::kEncrypted);
 }
 
 template <class Io>

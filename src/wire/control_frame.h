@@ -28,8 +28,8 @@ inline constexpr std::size_t kReasonBytesMax = 200;
 using Buffer = std::vector<std::byte>;
 
 // What of a data packet is authentic; each includes those before. Of both ends' wishes the greater
-// is used.
-enum class Protection : std::uint8_t { kHeader = 0, kFull = 1 };
+// is used, but that payloads are encrypted (cipher.h) both must wish.
+enum class Protection : std::uint8_t { kHeader = 0, kFull = 1, kEncrypted = 2 };
 
 // HELLO and WELCOME are open at their end: what follows the fields is skipped, which is zeros today
 // (and padding), and room for what later plugins have to say to each other.

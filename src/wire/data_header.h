@@ -8,6 +8,7 @@
 //      28  send time, 128 ns units (32, wraps after 549 s)
 //      32  path (8) | reply path (8) | epoch of the window in use (16)
 //      36  tag: SipHash-1-3 of bytes 0..35, and of the payload with Protection::kFull
+//          (Protection::kEncrypted: the payload is sealed and has a tag of its own, cipher.h)
 // Integers are little-endian. The payload is the rest of the datagram. 44 bytes leave room for 1408
 // of payload under IPv6 at an MTU of 1500, where 45 would leave 1280.
 #pragma once

@@ -15,6 +15,7 @@ enum class Label : std::uint64_t {
   kToSender,
   kDraw,
   kFingerprint,
+  kPayload,
 };
 
 std::uint64_t derive_word(const Key& key, Label label, std::uint64_t part, std::uint64_t a,
@@ -52,6 +53,10 @@ ConnectionKeys connection_keys(const Key& listener_key, std::uint64_t sender_tok
                                std::uint64_t receiver_token) {
   return {derive(listener_key, Label::kToReceiver, sender_token, receiver_token),
           derive(listener_key, Label::kToSender, sender_token, receiver_token)};
+}
+
+Key payload_key(const Key& direction) {
+  return derive(direction, Label::kPayload, 0, 0);
 }
 
 std::uint64_t draw(const Key& key, std::uint64_t count) {

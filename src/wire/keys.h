@@ -37,6 +37,9 @@ struct ConnectionKeys {
 ConnectionKeys connection_keys(const Key& listener_key, std::uint64_t sender_token,
                                std::uint64_t receiver_token);
 
+// Of the cipher for payloads that go in the direction of `direction`; it says nothing about that.
+Key payload_key(const Key& direction);
+
 // The next of a sequence of numbers that nobody can foresee.
 std::uint64_t draw(const Key& key, std::uint64_t count);
 // Tells two secrets apart without giving one away: 1..255, and 0 for none.

@@ -30,7 +30,8 @@ struct Scene {
     header.path_sequence = sequence;
     bytes.resize(wire::kDataHeaderBytes);
     wire::encode_data(header, {}, {key}, bytes);
-    return channel.refuse_data({.bytes = bytes, .arrived_at = {}, .source = from}, header);
+    wire::DataPacket data{header, {}};
+    return channel.refuse_data({.bytes = bytes, .arrived_at = {}, .source = from}, data);
   }
 
   Channel channel{kOurs, {kTheirs, wire::Protection::kHeader}, kPeer};

@@ -22,7 +22,7 @@ struct Scene {
   std::uint32_t send(Time at, std::uint8_t path) {
     const ChunkRef chunk = *queue.next();
     queue.mark_sent(chunk);
-    return flight.on_sent(at, path, chunk);
+    return static_cast<std::uint32_t>(flight.on_sent(at, path, chunk));
   }
   void receive(std::uint32_t chunk) {
     wire::Ack ack;

@@ -120,13 +120,15 @@ TEST_CASE("a receiver that leaves right after completion never makes the sender 
   }
 }
 
-TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree") {
-  Processes ranks(2, [](Board& board, int rank) {
+TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree, encrypted or not") {
+  const char* const encrypt = GENERATE("off", "aes-gcm");
+  Processes ranks(2, [&](Board& board, int rank) {
     set_environment(rank == 0 ? Settings{{"DLCP_MTU", "9000"}, {"DLCP_PATHS", "3"}}
                               : Settings{{"DLCP_MTU", "1500"},
                                          {"DLCP_GSO", "0"},
                                          {"DLCP_GRO", "0"},
                                          {"DLCP_CHECKSUM", "full"}});
+    setenv("DLCP_ENCRYPT", encrypt, 1);
     Plugin plugin;
     const NetV12& net = plugin.net();
     Rank self(net);
@@ -171,7 +173,9 @@ TEST_CASE("ranks that are set differently fail on both sides, in the same words,
            "this one may lose 1% in messages of 1048576"},
       Case{budget, with("DLCP_TUNER_MARGIN", "0.5"), "(tuner margin 0.5)"},
       Case{{}, {{"DLCP_SECRET_FILE", secret}}, "has a DLCP_SECRET_FILE, this one not"},
-      Case{{{"DLCP_SECRET_FILE", secret}}, {}, "this rank has a DLCP_SECRET_FILE, the peer's not"});
+      Case{{{"DLCP_SECRET_FILE", secret}}, {}, "this rank has a DLCP_SECRET_FILE, the peer's not"},
+      Case{{}, {{"DLCP_ENCRYPT", "aes-gcm"}}, "the peer's rank encrypts payloads"},
+      Case{{{"DLCP_ENCRYPT", "aes-gcm"}}, {}, "this rank encrypts payloads"});
   Processes ranks(2, [&](Board& board, int rank) {
     set_environment(rank == 0 ? each.listening : each.connecting);
     setenv("DLCP_PEER_TIMEOUT", "0.5", 1);

@@ -5,6 +5,7 @@
 // functions of their own so that either side can be counted alone.
 //
 //   bench_packet_cost [--messages 64] [--entropy label|queue-pairs]
+//                     [--protection header|full|encrypted]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include "core/endpoint.h"
 #include "datapath/verbs/fake_verbs.h"
 #include "datapath/verbs/verbs_datapath.h"
+#include "engine/libcrypto.h"
 #include "secrets.h"
 #include "util/ordered_copy.h"
 
@@ -144,7 +146,7 @@ class QuickVerbs final : public datapath::test::FakeVerbs {
 
 struct Host {
   Host(const std::shared_ptr<QuickVerbs>& verbs, const char* ip, datapath::Entropy entropy,
-       std::uint64_t seed) {
+       wire::Protection protection, std::uint64_t seed) {
     datapath::VerbsOptions options;
     options.port.device = "fake";
     options.port.entropy = entropy;
@@ -154,6 +156,10 @@ struct Host {
     config.datagram_bytes_max = datapath->limits().datagram_bytes_max;
     config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
     config.paths = datapath->limits().paths;
+    config.protection = protection;
+    if (protection == wire::Protection::kEncrypted) {
+      config.ciphers = engine::libcrypto_ciphers().value();
+    }
     endpoint =
         std::make_unique<core::Endpoint>(config, datapath->local_address(), test::secrets_of(seed));
     memory.resize(kOutstanding * kMessageBytes);
@@ -207,8 +213,11 @@ __attribute__((noinline)) void receiver_turn(Host& host, Time now) {
 }
 
 struct Stream {
-  Stream(const std::shared_ptr<QuickVerbs>& card, datapath::Entropy entropy)
-      : verbs(card), a(card, "10.0.0.1", entropy, 1), b(card, "10.0.0.2", entropy, 2) {
+  Stream(const std::shared_ptr<QuickVerbs>& card, datapath::Entropy entropy,
+         wire::Protection protection)
+      : verbs(card),
+        a(card, "10.0.0.1", entropy, protection, 1),
+        b(card, "10.0.0.2", entropy, protection, 2) {
     const auto listening = b.endpoint->listen(1, 1);
     sends = a.endpoint->connect(now, 1, listening.invitation, b.datapath->local_address());
     for (int i = 0; i < 1000 && receives == 0; ++i) {
@@ -264,19 +273,24 @@ struct Stream {
 int main(int argc, char** argv) {
   std::uint64_t messages = 64;
   auto entropy = datapath::Entropy::kFlowLabel;
+  auto protection = wire::Protection::kHeader;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
     if (option == "--messages") {
       messages = std::strtoull(argv[i + 1], nullptr, 10);
     } else if (option == "--entropy" && std::string(argv[i + 1]) == "queue-pairs") {
       entropy = datapath::Entropy::kQueuePairs;
-    } else if (option != "--entropy") {
-      fail("[--messages N] [--entropy label|queue-pairs]");
+    } else if (option == "--protection" && std::string(argv[i + 1]) == "full") {
+      protection = wire::Protection::kFull;
+    } else if (option == "--protection" && std::string(argv[i + 1]) == "encrypted") {
+      protection = wire::Protection::kEncrypted;
+    } else if (option != "--entropy" && option != "--protection") {
+      fail("[--messages N] [--entropy label|queue-pairs] [--protection header|full|encrypted]");
     }
   }
   const auto ns = [](auto time) { return std::chrono::duration<double, std::nano>(time).count(); };
   const auto verbs = std::make_shared<QuickVerbs>();
-  Stream stream(verbs, entropy);
+  Stream stream(verbs, entropy, protection);
   stream.run(messages);
   const auto& tx = stream.a.datapath->counters();
   const auto& back = stream.b.datapath->counters();
