@@ -191,17 +191,17 @@ void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
   const auto head = wire::decode_head(frame);
   if (!head || head->destination == 0) return;
   for (const auto& slot : state_->slots) {
-    const auto refuse = [&](auto& connection) {
-      if (connection.peer_token() != head->destination) return;
+    const auto refuse = [&](auto& connection, std::uint64_t called) {
+      if (called != head->destination) return;
       state_->guarded(now, slot->token, [&] {
         connection.on_refused(now);
         state_->settle(now, *slot);
       });
     };
     if (auto* sending = slot->get<SendPtr>()) {
-      refuse(**sending);
+      refuse(**sending, (*sending)->handshake().called());
     } else if (auto* receiving = slot->get<RecvPtr>()) {
-      refuse(**receiving);
+      refuse(**receiving, (*receiving)->peer_token());
     }
   }
 }

@@ -120,7 +120,7 @@ void Endpoint::State::on_welcome(Time now, Slot& slot, SendConnection& connectio
     counters.add(Counter::kDroppedMalformed);
     return;
   }
-  const auto keys = wire::connection_keys(connection.listener_key(), slot.token,
+  const auto keys = wire::connection_keys(connection.handshake().listener_key(), slot.token,
                                           welcome->receiver_token);
   Channel channel = slot.channel;
   if (!(keys.to_sender == channel.opening_key())) {

@@ -9,7 +9,6 @@
 namespace dlcp::core {
 namespace {
 
-constexpr Duration kFirstPause = 5ms;
 constexpr Duration kLongestPause = 500ms;
 constexpr Duration kRoundLeast = 1ms;
 constexpr Duration kRoundMost = 1s;

@@ -31,6 +31,8 @@ class Handshake {
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started();
+  // What was sent last was refused: says it again, as that may be a forgery.
+  void hurry(Time now) { next_send_ = std::min(next_send_, now + kFirstPause); }
 
   // Frames due now, at most out.size().
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
@@ -39,6 +41,10 @@ class Handshake {
   const wire::Key& listener_key() const { return target_.key; }
   const wire::EndpointAddress& peer_address() const { return to_; }
   std::uint64_t receiver_token() const { return receiver_token_; }
+  // Where what we send goes: the listener, until it has answered.
+  std::uint64_t called() const {
+    return receiver_token_ != 0 ? receiver_token_ : wire::listener_token(target_.listener);
+  }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
   wire::Protection protection() const { return protection_; }
   // What packets of data have beside their payload.
@@ -46,10 +52,12 @@ class Handshake {
   std::size_t packet_bytes() const { return payload_bytes_ + overhead_bytes(); }
   // Stands for the round trip until data has been acknowledged, 1 ms to 1 s: on a long path data
   // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
-  // process that is busy starting may read the answer late.
+  // process that is busy starting may read the answer late. 50 ms while nothing was heard.
   Duration round_trip() const { return round_trip_; }
 
  private:
+  static constexpr Duration kFirstPause = 5ms;
+
   void settle_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
   std::uint32_t wanted() const;
@@ -71,7 +79,7 @@ class Handshake {
   Time next_send_;
   Duration pause_;
   std::uint64_t receiver_token_ = 0;
-  Duration round_trip_ = std::chrono::milliseconds(1);
+  Duration round_trip_ = 50ms;
   std::uint32_t payload_bytes_ = 0;
   wire::Protection protection_;
 };

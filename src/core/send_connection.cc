@@ -252,7 +252,8 @@ void SendConnection::on_pause(Time now, Duration length) {
 }
 
 void SendConnection::on_refused(Time now) {
-  if (liveness_.on_refused(now, probe_terms().answer_time)) prober_.clock().hurry(now);
+  if (!liveness_.on_refused(now, probe_terms().answer_time)) return;
+  open() ? prober_.clock().hurry(now) : handshake_.hurry(now);
 }
 
 Time SendConnection::next_timeout() const {

@@ -66,7 +66,7 @@ class SendConnection {
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  const wire::Key& listener_key() const { return handshake_.listener_key(); }
+  const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
   std::uint64_t acknowledged() const { return queue_.first_message(); }
   const PathSet& paths() const { return paths_; }

@@ -172,6 +172,44 @@ TEST_CASE("a killed process is known within 100 ms where its host refuses packet
   });
 }
 
+TEST_CASE(
+    "a process killed before it answered HELLO, or between that and START, is known as well") {
+  for (const auto killed_at : {wire::FrameType::kHello, wire::FrameType::kStart}) {
+    World world(small_world(2, 5, 30s));
+    world.ledger().allow_failures();
+    bool dead = false;
+    world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+      dead = dead || (to == 1 && wire::decode_head(datagram)->type == killed_at);
+      if (!dead) return true;
+      if (to == 1) world.endpoint(0).on_refused(world.now(), datagram);
+      return false;
+    });
+    const auto flow = world.open_flow(0, 1);
+    const auto& error = world.flow(flow).send_error;
+    world.run_until(world.now() + 10s, [&] { return error.has_value(); });
+    REQUIRE(error.has_value());
+    REQUIRE_THAT(error->message(), Contains("process has ended"));
+    REQUIRE(world.now() < time_from_ns(400'000'000));
+  }
+}
+
+TEST_CASE("a forged refusal of HELLO ends nothing, though the path takes a fifth of a second") {
+  WorldConfig config = small_world(2, 6, 30s);
+  for (auto& host : config.network.hosts)
+    host.link.delay = 50ms;  // four links there and back
+  World world(std::move(config));
+  world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+    const auto head = wire::decode_head(datagram);
+    if (to == 1 && head->type == wire::FrameType::kHello) {
+      world.endpoint(0).on_refused(world.now(), datagram);
+    }
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 1000);
+  world.finish(10s);
+}
+
 TEST_CASE("forged refusals do nothing to a peer that is there") {
   World world(small_world(2, 3, 30s));
   std::vector<std::vector<std::byte>> seen(2);
