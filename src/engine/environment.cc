@@ -37,6 +37,11 @@ std::size_t nccl_simple_buffer_bytes() {
   return text != nullptr && end != text && bytes > 0 ? static_cast<std::size_t>(bytes) : kDefault;
 }
 
+bool nccl_keeps_net_plugin() {
+  const char* text = std::getenv("NCCL_NET_PLUGIN_REF_COUNT");
+  return text != nullptr && std::strtoll(text, nullptr, 0) != 0;
+}
+
 Result<std::optional<std::string>> read_text_file(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

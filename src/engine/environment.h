@@ -18,4 +18,8 @@ Result<std::optional<std::string>> read_text_file(const std::string& path);
 // Of each of NCCL's connections with protocol Simple: NCCL_BUFFSIZE, read as NCCL reads it.
 std::size_t nccl_simple_buffer_bytes();
 
+// Whether NCCL is told to keep the net plugin when a process's last communicator ends:
+// NCCL_NET_PLUGIN_REF_COUNT, which is not 0.
+bool nccl_keeps_net_plugin();
+
 }  // namespace dlcp::engine

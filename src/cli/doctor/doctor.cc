@@ -49,7 +49,8 @@ Findings host_findings() {
     all.insert(all.end(), part.begin(), part.end());
   }
   all.push_back(check_plugin());
-  all.push_back(check_nccl());
+  for (Finding& finding : check_nccl())
+    all.push_back(std::move(finding));
   all.push_back(check_rdma());
   return all;
 }

@@ -88,9 +88,36 @@ std::string exported_abis(void* plugin) {
   return list;
 }
 
+// Whether the library that NCCL takes where no name is given is this plugin.
+bool is_ours_unasked() {
+  const Library unasked("libnccl-net.so");
+  std::error_code error;
+  const auto file = std::filesystem::canonical(unasked.path, error);
+  return unasked.handle != nullptr && !error && file.filename() == kPluginFile;
+}
+
 }  // namespace
 
-Finding check_nccl() {
+Finding judge_reload(int version, bool keeps, bool unasked) {
+  const std::string nccl = "NCCL " + nccl_version_text(version);
+  if (version < kForgetsPluginSince || version > kForgetsPluginUntil) {
+    return {"nccl_reload", Level::kOk, nccl + " finds the plugin again after the last communicator",
+            ""};
+  }
+  const std::string forgets =
+      nccl + " forgets NCCL_NET_PLUGIN when a process's last communicator ends";
+  if (keeps || unasked) {
+    return {"nccl_reload", Level::kOk,
+            fmt::format("{}; {} sees to that", forgets,
+                        keeps ? "NCCL_NET_PLUGIN_REF_COUNT" : "libnccl-net.so, which is ours,"),
+            ""};
+  }
+  return {"nccl_reload", Level::kWarn,
+          forgets + ": the next ones fail, or use another network without a word",
+          "export NCCL_NET_PLUGIN_REF_COUNT=1"};
+}
+
+Findings check_nccl() {
   std::string unusable;
   for (const std::string& candidate : nccl_candidates()) {
     const Library library(candidate);
@@ -104,23 +131,25 @@ Finding check_nccl() {
     if (get_version == nullptr || get_version(&version) != 0) continue;
     const int taken = net_abi_taken(version);
     if (taken == 0) {
-      return {"nccl", Level::kFail,
-              fmt::format("{} at {}: too old, it looks up no net ABI of ours",
-                          nccl_version_text(version), library.path),
-              "NCCL 2.13.4 or newer"};
+      return {{"nccl", Level::kFail,
+               fmt::format("{} at {}: too old, it looks up no net ABI of ours",
+                           nccl_version_text(version), library.path),
+               "NCCL 2.13.4 or newer"}};
     }
-    return {
-        "nccl", Level::kOk,
-        fmt::format("{} at {}; takes net ABI v{}", nccl_version_text(version), library.path, taken),
-        ""};
+    return {{"nccl", Level::kOk,
+             fmt::format("{} at {}; takes net ABI v{}", nccl_version_text(version), library.path,
+                         taken),
+             ""},
+            judge_reload(version, engine::nccl_keeps_net_plugin(), is_ours_unasked())};
   }
   if (!unusable.empty()) {
-    return {
-        "nccl", Level::kWarn, "found but not loadable: " + unusable,
-        "run in the job's own environment (its LD_LIBRARY_PATH, container or virtual environment)"};
+    return {{"nccl", Level::kWarn, "found but not loadable: " + unusable,
+             "run in the job's own environment (its LD_LIBRARY_PATH, container or virtual "
+             "environment)"}};
   }
-  return {"nccl", Level::kWarn, "not found on the loader's path, in Python's folders or /usr/local",
-          "run in the job's own environment; `dlcp bench` needs no NCCL"};
+  return {{"nccl", Level::kWarn,
+           "not found on the loader's path, in Python's folders or /usr/local",
+           "run in the job's own environment; `dlcp bench` needs no NCCL"}};
 }
 
 Finding check_plugin() {

@@ -2,11 +2,18 @@
 // NCCL_NET_PLUGIN=dlcp looks up.
 #pragma once
 
+#include <string>
+
 #include "cli/doctor/finding.h"
 
 namespace dlcp::cli {
 
-Finding check_nccl();
+// What it takes, and whether it keeps the plugin.
+Findings check_nccl();
+// Whether a process that ends all its communicators and makes others gets the plugin again.
+// `version`: as ncclGetVersion says it. `keeps`: NCCL_NET_PLUGIN_REF_COUNT is set. `unasked`: what
+// NCCL finds as libnccl-net.so is ours.
+Finding judge_reload(int version, bool keeps, bool unasked);
 Finding check_plugin();
 Finding check_rdma();  // RDMA ports and rdma-core, for the RoCE datapath
 

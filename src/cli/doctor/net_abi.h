@@ -30,4 +30,9 @@ int newest_net_abi(int version);
 int net_abi_taken(int version);
 std::string nccl_version_text(int version);  // "2.28.9"
 
+// NCCL that unloads the plugin with a process's last communicator, its name included, and looks for
+// libnccl-net.so the next time (src/plugin/net.cc, ncclNetPluginUnload; mended in 2.30.3).
+inline constexpr int kForgetsPluginSince = 22803;
+inline constexpr int kForgetsPluginUntil = 23002;
+
 }  // namespace dlcp::cli

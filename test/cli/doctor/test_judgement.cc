@@ -4,6 +4,7 @@
 #include "catch.h"
 #include "cli/doctor/finding.h"
 #include "cli/doctor/host_checks.h"
+#include "cli/doctor/nccl_checks.h"
 #include "cli/doctor/net_abi.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
@@ -188,4 +189,18 @@ TEST_CASE("a peer is a host or address, with or without a port") {
     CHECK_FALSE(resolve_peer(wrong));
   }
   CHECK_THAT(resolve_peer("fe80::1").error().message(), Contains("fe80::1%eth0"));
+}
+
+TEST_CASE("an NCCL that forgets the plugin's name is found, with the line that makes it remember") {
+  for (const int version : {22703, 22800, 23003, 23007}) {
+    CHECK(judge_reload(version, false, false).level == Level::kOk);
+  }
+  for (const int version : {22803, 22809, 22907, 23002}) {
+    const Finding forgets = judge_reload(version, false, false);
+    CHECK(forgets.level == Level::kWarn);
+    CHECK_THAT(forgets.value, Contains("forgets NCCL_NET_PLUGIN"));
+    CHECK(forgets.fix == "export NCCL_NET_PLUGIN_REF_COUNT=1");
+    CHECK(judge_reload(version, true, false).level == Level::kOk);
+    CHECK_THAT(judge_reload(version, false, true).value, Contains("libnccl-net.so, which is ours"));
+  }
 }
