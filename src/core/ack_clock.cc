@@ -24,7 +24,7 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   const bool is_long = arrival.message_bytes >= kLongMessageBytes;
   // After the last receive posted the application may stop calling: do not leave a sender waiting.
-  if (packets_ >= every || (arrival.nothing_posted && is_long)) {
+  if (packets_ >= every || arrival.asked || (arrival.nothing_posted && is_long)) {
     at_once(now);
     return;
   }

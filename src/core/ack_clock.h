@@ -15,6 +15,7 @@ class AckClock {
   struct Arrival {
     std::uint32_t message_bytes = 0;
     bool ends_message = false;    // by its place, not by its time
+    bool asked = false;           // the sender waits for it
     bool nothing_posted = false;  // no receive is left that waits for data
     std::uint32_t window = 1;     // packets that the sender may have in flight
   };

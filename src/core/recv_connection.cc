@@ -218,6 +218,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   const bool ends = data.header.offset + data.payload.size() == data.header.message_bytes;
   ack_clock_.on_data(now, {.message_bytes = data.header.message_bytes,
                            .ends_message = ends,
+                           .asked = data.header.asks_ack,
                            .nothing_posted = !queue_.has_posted(),
                            .window = grant_.window});
   settle_losses(placements);

@@ -30,6 +30,13 @@ void SendWindow::on_burst(Time now) {
   }
 }
 
+bool SendWindow::asks_ack(double congestion_window) {
+  const double half = limit(congestion_window) / 2;
+  if (++unasked_ < half || in_flight_ + 1 < half) return false;
+  unasked_ = 0;
+  return true;
+}
+
 void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited) {
   delivered_[0] += packets;
   if (fabric <= Duration::zero()) return;

@@ -35,6 +35,10 @@ class SendWindow {
     ++in_flight_;
     last_sent_ = now;
   }
+  // Whether the packet about to be sent asks for an acknowledgement at once. While congestion
+  // control holds the sender back, one packet of every half of the window does: a small window must
+  // not wait for as many packets as make an acknowledgement cheap.
+  bool asks_ack(double congestion_window);
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) {
     check(packets <= in_flight_, "only packets in flight are settled");
@@ -64,6 +68,7 @@ class SendWindow {
 
  private:
   std::uint32_t in_flight_ = 0;
+  std::uint32_t unasked_ = 0;  // packets since one that asked
   std::uint32_t credit_ = 1;   // packets, as last granted
   std::uint32_t reserve_ = 1;  // what remains of it after a pause
   std::uint16_t epoch_ = 0;

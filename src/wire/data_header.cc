@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kTagOffset = 36;
 constexpr unsigned kLicensed = 1u << 0;
 constexpr unsigned kRetransmission = 1u << 1;
+constexpr unsigned kAsksAck = 1u << 2;
 constexpr unsigned kClassShift = 4;
 static_assert(kTrafficClassCount <= 16);
 
@@ -30,7 +31,8 @@ void encode_data(const DataHeader& header, std::span<const std::byte> payload, c
   std::byte* at = out.data();
   const unsigned flags = static_cast<unsigned>(header.traffic_class) << kClassShift |
                          (header.licensed ? kLicensed : 0) |
-                         (header.retransmission ? kRetransmission : 0);
+                         (header.retransmission ? kRetransmission : 0) |
+                         (header.asks_ack ? kAsksAck : 0);
   at[0] = std::byte{kMagic};
   at[1] = std::byte{kWireVersion};
   at[2] = static_cast<std::byte>(FrameType::kData);
@@ -72,6 +74,7 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
   header.traffic_class = static_cast<TrafficClass>(traffic_class);
   header.licensed = (flags & kLicensed) != 0;
   header.retransmission = (flags & kRetransmission) != 0;
+  header.asks_ack = (flags & kAsksAck) != 0;
   packet.payload = datagram.subspan(kDataHeaderBytes);
   return packet;
 }

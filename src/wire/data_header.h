@@ -1,7 +1,7 @@
 // The header of a data packet, wire version 2. Every data packet describes itself (message, offset,
 // length), so that arrival order does not matter.
 //
-//  byte 0  magic 0xdc | version | type | flags (bits 0, 1) and traffic class (bits 4..7)
+//  byte 0  magic 0xdc | version | type | flags (bits 0..2) and traffic class (bits 4..7)
 //       4  destination token (64 bits)
 //      12  message number (32)      16  message bytes (32)
 //      20  offset in bytes (32)     24  sequence on this path (32)
@@ -45,6 +45,7 @@ struct DataHeader {
   std::uint8_t reply_path = 0;  // the sender's path on which it last heard the receiver
   bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
   bool retransmission = false;  // for counters only
+  bool asks_ack = false;        // the sender is held up: acknowledge at once
 };
 
 // What both ends of a connection know: the key of this direction, and what the tag covers.

@@ -37,6 +37,18 @@ TEST_CASE("every 64th packet is acknowledged at once, and not the 63rd") {
   CHECK(clock.due() == t0 + 1us);
 }
 
+TEST_CASE("who asks is answered at once, and the count begins anew") {
+  AckClock clock;
+  clock.on_data(t0, middle_of_long());
+  auto asking = middle_of_long();
+  asking.asked = true;
+  clock.on_data(t0 + 2us, asking);
+  CHECK(clock.due() == t0 + 2us);
+  clock.on_sent(t0 + 2us, true);
+  clock.on_data(t0 + 3us, middle_of_long());
+  CHECK(clock.due() == t0 + 53us);
+}
+
 TEST_CASE("a small window is acknowledged by quarters") {
   AckClock clock;
   clock.on_data(t0, {.message_bytes = 1 << 20, .window = 8});

@@ -159,3 +159,19 @@ TEST_CASE("after a pause nothing is left of a long path's window") {
   window.on_burst(t0 + 10s);
   CHECK(window.limit(kWide) == 4);
 }
+
+TEST_CASE("a packet of each half window asks while the other half is in flight") {
+  SendWindow window;
+  window.open(1000, 0);
+  std::string asked;
+  for (int i = 0; i < 16; ++i) {
+    asked += window.asks_ack(16) ? '!' : '.';
+    window.on_sent(t0);
+  }
+  CHECK(asked == ".......!.......!");
+  window.on_settled(16);
+  CHECK_FALSE(window.asks_ack(16));  // not held up
+  SendWindow small;
+  small.open(1, 0);
+  CHECK(small.asks_ack(0.5));
+}

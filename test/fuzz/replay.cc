@@ -69,6 +69,7 @@ void feed_seeds(std::uint64_t first, std::uint64_t count) {
       c = static_cast<char>(rng.next());
     feed(input);
   }
+  std::printf("%llu inputs\n", static_cast<unsigned long long>(count));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +15,7 @@ for ((seed = DLCP_FIRST_SEED; seed < DLCP_FIRST_SEED + DLCP_SEEDS; ++seed)); do
   echo $seed >>"$here/seen"
   if [ "$seed" = "$(cat "$here/bad")" ]; then echo "replay with DLCP_SEED=$seed"; exit 1; fi
 done
+[ -e "$here/idle" ] && echo "No tests ran" || echo "All tests passed (3 assertions in 1 test case)"
 """
 
 
@@ -62,6 +64,17 @@ class Seeds(unittest.TestCase):
         self.fail_at("none")
         self.assertEqual(self.run_seeds("--count", "50", "--chunk", "10").returncode, 0)
         self.assertEqual(self.seen(), list(range(11, 51)))
+
+    def test_a_program_that_runs_nothing_has_not_passed(self):
+        (self.build / "bin" / "idle").touch()
+        done = self.run_seeds("--count", "10", "--chunk", "10")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No tests ran", done.stdout)
+
+    def test_every_story_is_a_test_that_exists(self):
+        sources = "".join(path.read_text() for path in (SEEDS.parents[1] / "test" / "sim").glob("*_test.cc"))
+        for case in re.findall(r'"test_sim_\w+",\s*"([^"]+)"', SEEDS.read_text()):
+            self.assertIn(f'TEST_CASE("{case}")', sources)
 
     def test_wrong_words_and_a_missing_build_are_said(self):
         self.assertEqual(self.run_seeds("--count", "0").returncode, 2)

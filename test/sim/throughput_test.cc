@@ -89,12 +89,22 @@ TEST_CASE("one percent of random loss costs at most a tenth of the throughput") 
   });
 }
 
-TEST_CASE("three senders into one port share it without collapse") {
+namespace {
+
+// Three hosts send 40 messages each to a fourth, whose link is slower; times beside those of fluids
+// that share it evenly.
+struct Incast {
+  double last = 0;  // message
+  double p99 = 0;
+};
+
+Incast run_incast(std::uint64_t seed) {
   WorldConfig config;
   config.network = single_switch(4, {.link = {.rate = 1'000'000'000, .delay = 2us}});
   config.network.hosts[3].link.rate = 200'000'000;
   config.network.port.queue_bytes = 64 << 10;
   config.network.port.early_bytes = 16 << 10;
+  config.network.seed = config.seed = seed;
   World world(std::move(config));
   constexpr std::size_t kBytes = 256 << 10;
   constexpr std::size_t kMessages = 40;
@@ -118,14 +128,23 @@ TEST_CASE("three senders into one port share it without collapse") {
   }
   const double last = ratio.back();
   std::sort(ratio.begin(), ratio.end());
-  const double p99 = ratio[ratio.size() * 99 / 100];
-  const auto& port = world.network().to_host(3).counters();
-  fmt::print(
-      "incast: whole job {:.3f} x fluid, p99 message {:.3f} x fluid, {} tail drops, deepest "
-      "queue {} bytes\n",
-      last, p99, port.tail_drops, port.deepest_bytes);
-  REQUIRE(last <= 1.15);
-  REQUIRE(p99 <= 1.5);
+  return {last, ratio[ratio.size() * 99 / 100]};
+}
+
+}  // namespace
+
+TEST_CASE("three senders into one port share it without collapse") {
+  std::vector<double> p99;
+  for_each_seed(20, [&](std::uint64_t seed) {
+    const Incast incast = run_incast(seed);
+    p99.push_back(incast.p99);
+    REQUIRE(incast.last <= 1.15);
+    REQUIRE(incast.p99 <= 1.5);
+  });
+  std::sort(p99.begin(), p99.end());
+  fmt::print("incast: p99 message {:.3f} x fluid (median), {:.3f} at most\n", p99[p99.size() / 2],
+             p99.back());
+  REQUIRE(p99[p99.size() / 2] <= 1.25);
 }
 
 TEST_CASE("two spines carry nine tenths of the bisection, evenly") {

@@ -40,7 +40,7 @@ std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload
 
 TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
   DataHeader sent = sample();
-  sent.licensed = true;
+  sent.licensed = sent.asks_ack = true;
   sent.reply_path = 99;
   const auto bytes = datagram_of(sent, 128);
   REQUIRE(bytes.size() == 44 + 128);
@@ -58,6 +58,7 @@ TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
   CHECK(packet->header.window_epoch == 60'000);
   CHECK(packet->header.licensed);
   CHECK_FALSE(packet->header.retransmission);
+  CHECK(packet->header.asks_ack);
   CHECK(packet->payload.size() == 128);
   CHECK(authentic(bytes, {kKey, Protection::kHeader}));
 }
