@@ -25,6 +25,9 @@ struct AckSample {
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
+  // What the handshake took with packets as large as data: the path is no longer than that, and as
+  // a rule it was empty then.
+  virtual void on_handshake(Duration round_trip) = 0;
   // What one packet took, host delays excluded; those that an ACK reports come before its on_ack.
   virtual void on_delay(Time now, Duration fabric) = 0;
   virtual void on_ack(const AckSample& sample) = 0;

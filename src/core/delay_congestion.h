@@ -22,6 +22,7 @@ class DelayCongestion final : public CongestionControl {
  public:
   explicit DelayCongestion(Duration target_delay);
 
+  void on_handshake(Duration) override {}
   void on_delay(Time now, Duration fabric) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;

@@ -1,6 +1,7 @@
 #include "core/delay_filter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dlcp::core {
 namespace {
@@ -18,6 +19,7 @@ constexpr int kQuietRounds = 8;
 
 Duration BaseDelay::credible(Duration sample) {
   recent_[seen_++ % recent_.size()] = sample;
+  if (std::exchange(first_, false)) return std::min(sample, base_);
   if (seen_ < recent_.size()) return std::max(sample, base_);
   Duration first = Duration::max();
   Duration second = Duration::max();

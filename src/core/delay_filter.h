@@ -13,6 +13,11 @@ namespace dlcp::core {
 class BaseDelay {
  public:
   void add(Time now, Duration sample, Duration round_trip);
+  // Before the first sample: no more than `bound`, and the first sample may well be less.
+  void begin(Duration bound) {
+    restart(bound);
+    first_ = true;
+  }
   // The path has another delay from now on.
   void restart(Duration base) {
     base_ = next_ = base;
@@ -27,6 +32,7 @@ class BaseDelay {
   // stamp of its first packet. The second smallest of a few is not deceived by one.
   std::array<Duration, 8> recent_{};
   std::size_t seen_ = 0;
+  bool first_ = false;  // nothing but the bound is known
   Duration base_{0};
   Duration next_{0};  // of the epoch that has begun
   Time epoch_ends_{};

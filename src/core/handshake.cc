@@ -75,6 +75,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
     }
   }
   protection_ = std::max(protection_, welcome.protection);
+  took_ = welcome.hello_bytes > answered_ ? took : std::min(took_, took);
   answered_ = std::max(answered_, welcome.hello_bytes);
   if (answered_ >= wanted()) {
     settle_on(answered_);

@@ -54,6 +54,8 @@ class Handshake {
   // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
   // process that is busy starting may read the answer late. 50 ms while nothing was heard.
   Duration round_trip() const { return round_trip_; }
+  // The shortest exchange with a HELLO of the agreed size.
+  Duration took() const { return took_; }
 
  private:
   static constexpr Duration kFirstPause = 5ms;
@@ -80,6 +82,7 @@ class Handshake {
   Duration pause_;
   std::uint64_t receiver_token_ = 0;
   Duration round_trip_ = 50ms;
+  Duration took_ = Duration::max();
   std::uint32_t payload_bytes_ = 0;
   wire::Protection protection_;
 };

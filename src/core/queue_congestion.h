@@ -32,6 +32,7 @@ class QueueCongestion final : public CongestionControl {
  public:
   explicit QueueCongestion(Duration target_delay);
 
+  void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
   void on_delay(Time now, Duration fabric) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;

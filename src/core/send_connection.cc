@@ -52,8 +52,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
   watch(now);
 }
 
-// ---- from the network
-// ----------------------------------------------------------------------------
+// ---- from the network ----
 
 void SendConnection::heard(Time now) {
   liveness_.on_heard(now);
@@ -81,6 +80,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   if (handshake_.state() != Handshake::State::kStart) return;
   heard(now);
   handshake_.on_started();
+  congestion_->on_handshake(handshake_.took());
   queue_.set_payload_bytes(handshake_.payload_bytes());
   prober_.size().agree(handshake_.payload_bytes(), handshake_.overhead_bytes());
   queue_.set_posted(started.posted);
@@ -206,8 +206,7 @@ void SendConnection::on_reset(const wire::Reset& reset) {
   fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
 }
 
-// ---- time
-// ------------------------------------------------------------------------------------------
+// ---- time ----
 
 ProbeClock::Terms SendConnection::probe_terms() const {
   const Duration spread = rtt_.has_sample() ? 4 * rtt_.variation() : handshake_.round_trip();
@@ -283,8 +282,7 @@ void SendConnection::on_timeout(Time now) {
   }
 }
 
-// ---- to the network
-// ----------------------------------------------------------------------------------
+// ---- to the network ----
 
 bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   if (!pacer_.may_send(now)) return false;

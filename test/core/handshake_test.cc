@@ -121,3 +121,12 @@ TEST_CASE("the smallest time that an answer took stands for the round trip, with
   late.welcome(Scene::t0 + 5s, 1452, 8972);
   CHECK(late.handshake->round_trip() == 1s);
 }
+
+TEST_CASE("how long the path takes is what the largest size took, at its best") {
+  Scene s;
+  s.welcome(Scene::t0 + 40us, 1452, 8972);
+  CHECK(s.handshake->took() < 41us);
+  s.welcome(Scene::t0 + 70us, 1472, 8972);  // larger packets take longer
+  CHECK(s.handshake->took() >= 70us);
+  CHECK(s.handshake->took() < 71us);
+}

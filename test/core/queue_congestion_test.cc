@@ -116,6 +116,21 @@ TEST_CASE("a base delay that turns out to have been a queue is a rival's as well
   CHECK(r.control.competing());
 }
 
+TEST_CASE("who joins a queue knows from the handshake that the path is shorter") {
+  Rounds late;
+  late.play(5, 400us);  // 200 us of them are a queue
+  CHECK(late.control.base_delay() == 400us);
+  Rounds told;
+  told.control.on_handshake(200us);
+  told.play(5, 400us);
+  CHECK(told.control.base_delay() == 200us);
+  CHECK(told.control.window() < late.control.window() / 2);
+  Rounds slow;  // whose process was busy when the answer came
+  slow.control.on_handshake(5ms);
+  slow.play(1, 210us);
+  CHECK(slow.control.base_delay() == 210us);
+}
+
 TEST_CASE("a single sample that is too small does not make the rest look like a queue") {
   Rounds r;
   r.play(10, 200us);
