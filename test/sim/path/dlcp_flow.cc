@@ -99,7 +99,8 @@ void DlcpFlow::transmit(End& end) {
       const double bits = (frame->bytes + 66) * 8.0;
       end.card_free_at =
           std::max(end.card_free_at, path_.now()) +
-          Duration(static_cast<std::int64_t>(bits / (kCardSpeed * path_.config().rate) * 1e9));
+          Duration(static_cast<std::int64_t>(
+              bits / (kCardSpeed * std::max(path_.config().rate, path_.config().rate_then)) * 1e9));
       path_.send(end.card_free_at, std::move(frame));
     }
     if (count < outgoing_.size()) return;
