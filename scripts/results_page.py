@@ -29,7 +29,8 @@ def circumstances(root):
 def markdown(results, runs, seconds, where, number):
     """The page as text; `number` writes a figure as the table on the terminal does."""
     lines = ["# Measured", "",
-             f"Written by `scripts/bench --page`: {runs} runs of {seconds:g} s each side in turn, medians; TCP with cubic. "
+             f"Written by `scripts/bench --page`: {runs} run{'s' if runs > 1 else ''} of {seconds:g} s each side in turn, "
+             "medians; TCP with cubic. "
              f"Commit {where['commit']}, {where['date']}, kernel {where['kernel']}, {where['cores']} cores of "
              f"{where['processor']}, load {where['load']} before.", "",
              "| row | unit | DLCP | TCP, or other | ratio | target | |", "|---|---|---|---|---|---|---|"]
@@ -38,6 +39,7 @@ def markdown(results, runs, seconds, where, number):
         if result.get("against", "tcp") != "tcp":
             other += f" ({result['against']})"
         verdict = "; ".join(result["errors"]).replace("|", "\\|") or {True: "met", False: "**missed**", None: ""}[result["met"]]
+        verdict = "; ".join(filter(None, [verdict, *(note.replace("|", "\\|") for note in result.get("notes", []))]))
         lines.append(f"| {result['row']} | {result.get('unit', '')} | {number(result.get('ours'))} | {other} "
                      f"| {number(result.get('ratio'))} | {result['target']} | {verdict} |")
     failed = sum(bool(result["errors"]) for result in results)

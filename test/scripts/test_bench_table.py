@@ -52,7 +52,8 @@ class BenchTable(unittest.TestCase):
     def test_the_page_has_every_row_with_its_verdict(self):
         rows = [measured(self.FAST, runs("bus_gbps", 8), runs("bus_gbps", 10)),
                 measured(self.LATE, runs("p50_us", 20), runs("p50_us", 10)),
-                measured(self.FAST, [{"error": "no start"}], runs("bus_gbps", 1))]
+                measured(self.FAST, [{"error": "no start"}], runs("bus_gbps", 1)),
+                {"row": "idle", "errors": [], "met": True, "target": "<1", "notes": ["a note"]}]
         where = {"commit": "abc", "date": "2026-01-02", "kernel": "6.1", "processor": "P", "cores": 2, "load": 0.5}
         page = bench.results_page.markdown(rows, 3, 1.5, where, bench.number)
         self.assertIn("3 runs of 1.5 s each", page)
@@ -60,7 +61,8 @@ class BenchTable(unittest.TestCase):
         self.assertIn("| fast | Gb/s | 8 | 10.0 | 0.8 | >=0.8 | met |", page)
         self.assertIn("| late | us | 20.0 | 10.0 | 2 | <=1.2 | **missed** |", page)
         self.assertIn("| no start |", page)
-        self.assertEqual(page.splitlines()[-1], "1 targets met, 1 missed, 1 rows failed.")
+        self.assertIn("| met; a note |", page)
+        self.assertEqual(page.splitlines()[-1], "2 targets met, 1 missed, 1 rows failed.")
 
     def test_a_failed_run_is_never_met(self):
         result = measured(self.FAST, [{"bus_gbps": 99, "error": "wrong"}], runs("bus_gbps", 1))
