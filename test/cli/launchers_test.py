@@ -29,8 +29,10 @@ def free_port():
 
 def torchrun():
     """The command of a torchrun that starts, or None."""
-    for command in (["torchrun"], ["python3", "-m", "torch.distributed.run"], ["/usr/bin/python3", "-m", "torch.distributed.run"]):
-        if shutil.which(command[0]) and subprocess.run([*command, "--help"], capture_output=True, check=False).returncode == 0:
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torchrun.py")
+    for python in ("python3", "/usr/bin/python3"):
+        command = [python, script]
+        if subprocess.run([*command, "--help"], capture_output=True, check=False).returncode == 0:
             return command
     return None
 
