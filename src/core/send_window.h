@@ -35,9 +35,10 @@ class SendWindow {
     ++in_flight_;
     last_sent_ = now;
   }
-  // Whether the packet about to be sent asks for an acknowledgement at once. While congestion
-  // control holds the sender back, one packet of every half of the window does: a small window must
-  // not wait for as many packets as make an acknowledgement cheap.
+  // Whether the packet about to be sent, behind which others wait, asks for an acknowledgement at
+  // once. (One with nothing behind it does not: an ACK would stand in the way of the peer's
+  // answer.) While congestion control holds the sender back, one packet of every half of the window
+  // does: a small window must not wait for as many packets as make an acknowledgement cheap.
   bool asks_ack(double congestion_window);
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) {

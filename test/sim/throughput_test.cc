@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "seeds.h"
+#include "wire/data_header.h"
 #include "world.h"
 
 using namespace dlcp;
@@ -185,4 +186,28 @@ TEST_CASE("with one spine dropping a tenth, seven tenths of what is left are car
                carried.goodput / (380e6 * payload_share(1408)));
     REQUIRE(carried.goodput >= 0.7 * 380e6 * payload_share(1408));
   });
+}
+
+TEST_CASE(
+    "a message with nothing behind it asks for no acknowledgement, however small the window") {
+  WorldConfig config;
+  config.network = single_switch(2, {.receive_queue_bytes = 8192});
+  World world(std::move(config));
+  int data = 0, asks = 0;
+  world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
+    if (const auto packet = wire::decode_data(datagram)) {
+      ++data;
+      asks += packet->header.asks_ack ? 1 : 0;
+    }
+    return true;
+  });
+  const auto flow = world.open_flow(0, 1);
+  for (int k = 0; k < 100; ++k)  // one at a time, as in a conversation
+    world.transfer(flow, 64, time_from_ns(1'000'000 + k * 100'000));
+  world.finish(5s);
+  CHECK(data >= 100);
+  CHECK(asks == 0);
+  world.transfer(flow, 100'000);  // where packets do wait behind each other some ask
+  world.finish(5s);
+  CHECK(asks > 0);
 }
