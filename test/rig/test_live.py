@@ -3,7 +3,7 @@
 questions and not data, all ranks stopped for longer than the peer time-out, killed processes. The figures are
 printed.
 
-test_live.py BUILD   Exits with 77 where namespaces are not permitted."""
+test_live.py BUILD [Path|Processes]   Exits with 77 where namespaces are not permitted."""
 
 import contextlib
 import json
