@@ -78,11 +78,21 @@ void check_permissions(const Intent& intent, const SwitchIntent& device,
   }
 }
 
+// The queues that the intent names for these parts. What has joined another part needs none.
+using NamedQueues = decltype(DlcpIntent::queue_of);
+NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
+  NamedQueues named;
+  for (const Part& part : parts) {
+    const auto front = static_cast<std::size_t>(part.carries.front());
+    if (!part.secondary) named[front] = intent.dlcp.queue_of[front];
+  }
+  return named;
+}
+
 // Takes the queue that the intent names for this part, else the next free one.
 bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
-                  const Part& part, FreeQueues& available, QueuePlan& plan,
-                  std::vector<Problem>& problems) {
-  const auto& asked = intent.dlcp.queue_of;
+                  const Part& part, const NamedQueues& asked, FreeQueues& available,
+                  QueuePlan& plan, std::vector<Problem>& problems) {
   const auto wanted = asked[static_cast<std::size_t>(part.carries.front())];
   auto& free = available.any;
   const bool with_control_plane =
@@ -93,10 +103,17 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
     return true;
   }
   if (!wanted || part.secondary) {
-    const auto spare = std::find_if(free.begin(), free.end(), [&asked](std::uint8_t queue) {
+    auto spare = std::find_if(free.begin(), free.end(), [&asked](std::uint8_t queue) {
       return std::find(asked.begin(), asked.end(), queue) == asked.end();
     });
-    if (spare == free.end()) return false;
+    if (spare == free.end()) {
+      Problem problem =
+          problem_at(intent, device, fmt::format("no queue is left for {}", plan.name));
+      problem.expected = "one that is free and that dlcp.queues gives to nothing else";
+      problem.hint = "leave dlcp.queues out: free queues are found per switch";
+      problems.push_back(std::move(problem));
+      return false;
+    }
     plan.queue = *spare;
     free.erase(spare);
     return true;
@@ -185,11 +202,17 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   Layout layout;
   layout.dscp = site_rows(*device.site);
   std::uint16_t taken = 0;
+  // The control-plane queue is one more only for a control part that goes there.
+  const auto control = intent.dlcp.queue_of[static_cast<std::size_t>(SwitchQueue::kStrictHigh)];
+  free.control_plane =
+      free.control_plane && (!control || *control == capabilities.control_plane_queue);
   const std::size_t count = free.any.size() + (free.control_plane ? 1 : 0);
-  for (const Part& part : choose_parts(capabilities, count, device, layout.merges)) {
+  const auto parts = choose_parts(capabilities, count, device, layout.merges);
+  const NamedQueues asked = named_queues(intent, parts);
+  for (const Part& part : parts) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
     if (plan.levels.empty()) continue;  // overrides have put its classes into other queues
-    if (!choose_queue(intent, device, capabilities.control_plane_queue, part, free, plan,
+    if (!choose_queue(intent, device, capabilities.control_plane_queue, part, asked, free, plan,
                       result.problems)) {
       continue;
     }

@@ -83,6 +83,21 @@ TEST_CASE("Every known target gets a plan in which DLCP and the site are apart")
       plan_of(leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n")));
 }
 
+TEST_CASE("Every class has a queue, or the plan says which has none") {
+  const std::string named = "dlcp:\n  queues: {control: 7, exact: 4, urgent: 2, bulk: 1}\n";
+  // Three queues to share: bulk joins urgent, and what they drop has the queue that was bulk's.
+  const auto junos = plan_of(named + leaf_intent("junos", "tomahawk4", "24.4R1"));
+  for (const auto& row : junos.classes)
+    CHECK(junos.dscp[row.dscp].owner == Owner::kDlcp);
+  const auto all = dlcp::test::plan(
+      named + leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n"));
+  if (all.value)
+    for (const auto& row : all.value->classes)
+      CHECK(all.value->dscp[row.dscp].owner == Owner::kDlcp);
+  else
+    CHECK_THAT(all.problems.front().what, Contains("no queue is left for"));
+}
+
 TEST_CASE("A level that nobody marks takes no depth") {
   const auto plan = plan_of(leaf_intent("eos", "tomahawk4", "4.30.2F"));
   CHECK(queue_named(plan, "bulk")->levels.size() == 2);
@@ -290,11 +305,17 @@ TEST_CASE("A DSCP of a lossless class is refused even where the site gives it up
 
 TEST_CASE("A fixed queue is used, and the others go around it") {
   auto text = leaf_intent();
-  text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 1, control: 4}\n");
+  text.insert(text.find("site:"), "dlcp:\n  queues: {bulk: 1, control: 7}\n");
   const auto plan = plan_of(text);
   CHECK(queue_named(plan, "bulk")->queue == 1);
-  CHECK(queue_named(plan, "control")->queue == 4);
+  CHECK(queue_named(plan, "control")->queue == 7);
   check_invariants(plan);
+  // Elsewhere control takes a queue from the others, and two parts share one.
+  text.replace(text.find("control: 7"), 10, "control: 4");
+  const auto fewer = plan_of(text);
+  CHECK(queue_named(fewer, "control")->queue == 4);
+  for (const auto& row : fewer.classes)
+    CHECK(fewer.dscp[row.dscp].owner == Owner::kDlcp);
 }
 
 TEST_CASE("Classes that overrides move take their queue's place and share along") {
