@@ -1,19 +1,23 @@
 // The rows behind find_capabilities: operating systems (what their configuration can say) and ASICs
-// (sizes). Figures come from vendors' documentation and public configuration templates; what was
-// only inferred is a sentence in `unverified`.
+// (sizes). What operating systems can say is in switch/targets/. Figures come from vendors'
+// documentation and public configuration templates; what was only inferred is a sentence in
+// `unverified`.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "switch/capability/capability.h"
 #include "switch/capability/targets.h"
+#include "switch/targets/target_files.h"
 
 namespace dlcp::fabric {
 namespace {
 
-enum class Family { kBroadcom, kSpectrum, kGeneric, kSoftware };
+enum class Family { kBroadcom, kSpectrum, kCloudScale, kGeneric, kSoftware };
 
 struct AsicRow {
   const char* name;
@@ -34,106 +38,93 @@ constexpr AsicRow kAsics[] = {
     {"spectrum2", Family::kSpectrum, 144, 42 * kMega, 14 * kMega},
     {"spectrum3", Family::kSpectrum, 144, 64 * kMega, 20'600'000},
     {"spectrum4", Family::kSpectrum, 192, 160 * kMega, 103'700'000},
+    {"cloudscale-ex", Family::kCloudScale, 208, 40 * kMega, 13 * kMega},
+    {"cloudscale-gx", Family::kCloudScale, 208, 80 * kMega, 26 * kMega},
     {"generic", Family::kGeneric, 256, 0, 0},
     {"software", Family::kSoftware, 1, 0, 2 * kMega},
 };
 
+// A row of a file in switch/targets/.
 struct SystemRow {
-  const char* os;
-  unsigned version_min;  // as version_number() reads it
-  const char* version_text;
-  std::array<Family, 2> families;
+  std::string os;
+  unsigned version_min = 0;  // as version_number() reads it
+  std::string version_text;
+  std::vector<Family> families;
+  std::vector<std::string> releases;
+  std::map<std::string, std::string> sources;  // by what they are the source of
   Capabilities what;
 };
 
-constexpr std::uint64_t kInt32Max = 2'147'483'647;
+Mechanism mechanism_of(const std::string& name) {
+  if (name == "colour") return Mechanism::kColour;
+  return name == "ECT" ? Mechanism::kEct : Mechanism::kQueues;
+}
 
-Capabilities sonic() {
+Remarking remarking_of(const std::string& name) {
+  if (name == "rewrite") return Remarking::kRewrite;
+  return name == "none" ? Remarking::kNone : Remarking::kClassifyOnly;
+}
+
+std::optional<Family> family_of(const std::string& name) {
+  if (name == "broadcom") return Family::kBroadcom;
+  if (name == "spectrum") return Family::kSpectrum;
+  if (name == "cloudscale") return Family::kCloudScale;
+  if (name == "software") return Family::kSoftware;
+  return Family::kGeneric;
+}
+
+// What is not said keeps Capabilities' own default.
+template <class T>
+void take(const nlohmann::json& data, const char* key, T& value) {
+  value = data.value(key, value);
+}
+
+Capabilities capabilities_of(const nlohmann::json& data) {
   Capabilities row;
-  row.control_plane_queue = 7;  // sonic-mgmt's BGP queue test plan: unicast queue 7 everywhere
-  row.threshold_bytes_max = kInt32Max;
-  row.alpha_exponent_min = -8;
-  row.alpha_exponent_max = 7;
-  row.remarking = Remarking::kClassifyOnly;
-  row.hash_settable = true;
-  row.port_prefix = "Ethernet";
-  row.grammar_checked = true;
-  row.unverified = {
-      "That not-ECT packets are dropped at the WRED threshold while ECT packets are marked is "
-      "documented behaviour (wred_green_enable with ecn_all), not seen on this ASIC."};
+  row.mechanism = mechanism_of(data.at("mechanism"));
+  row.remarking = remarking_of(data.value("remarking", "classify"));
+  take(data, "levels_per_queue", row.levels_per_queue);
+  take(data, "separate_knee", row.separate_knee);
+  take(data, "control_plane_queue", row.control_plane_queue);
+  take(data, "threshold_bytes_max", row.threshold_bytes_max);
+  take(data, "pool_per_port", row.pool_per_port);
+  take(data, "alpha_exponent_min", row.alpha_exponent_min);
+  take(data, "alpha_exponent_max", row.alpha_exponent_max);
+  take(data, "weight_max", row.weight_max);
+  take(data, "weights_are_percent", row.weights_are_percent);
+  take(data, "overlay_uniform", row.overlay_uniform);
+  take(data, "hash_settable", row.hash_settable);
+  take(data, "level_counters", row.level_counters);
+  take(data, "port_prefix", row.port_prefix);
+  take(data, "tolerance", row.tolerance);
+  take(data, "grammar_checked", row.grammar_checked);
+  take(data, "seen_working", row.seen_working);
+  take(data, "unverified", row.unverified);
   return row;
 }
 
-// An ASIC that nobody has described: WRED and ECN are not trusted to share a queue.
-Capabilities sonic_generic() {
-  Capabilities row = sonic();
-  row.mechanism = Mechanism::kQueues;
-  row.levels_per_queue = 1;
-  row.unverified = {"The ASIC is unknown: only plain WRED and plain ECN per queue are used."};
-  return row;
-}
-
-Capabilities cumulus() {
-  Capabilities row;
-  row.threshold_bytes_max = kInt32Max;
-  row.alpha_exponent_min = -7;
-  row.alpha_exponent_max = 3;
-  row.weights_are_percent = true;
-  row.remarking = Remarking::kClassifyOnly;
-  row.overlay_uniform = true;
-  row.hash_settable = true;
-  row.port_prefix = "swp";
-  row.unverified = {
-      "That `red enable` beside `ecn enable` drops not-ECT packets is inferred from the ASIC's "
-      "registers as Linux drives them.",
-      "The spelling of alpha values is from examples, not from a grammar."};
-  return row;
-}
-
-Capabilities eos() {
-  Capabilities row;
-  row.mechanism = Mechanism::kColour;
-  row.levels_per_queue = 3;
-  row.separate_knee = true;
-  row.control_plane_queue = 7;  // the switch's own packets have traffic class 7
-  row.threshold_bytes_max = kInt32Max;
-  row.alpha_exponent_min = row.alpha_exponent_max = -2;  // assumed; set per platform, not by us
-  row.weights_are_percent = true;
-  row.remarking = Remarking::kRewrite;  // a policy-map on the port
-  row.overlay_uniform = true;
-  row.port_prefix = "Ethernet";
-  row.level_counters = true;
-  row.unverified = {
-      "Whether ECN marking and drop-precedence thresholds work together in one queue depends on "
-      "the platform: compare `show qos profile` with this plan.",
-      "The dynamic threshold is assumed to be 1/4; state buffer.alpha if it is another.",
-      "That the switch's own control packets leave through queue 7 is from memory of the manual."};
-  return row;
-}
-
-Capabilities tc() {
-  Capabilities row;
-  row.mechanism = Mechanism::kColour;
-  row.levels_per_queue = 3;
-  row.separate_knee = true;
-  row.threshold_bytes_max = (std::uint64_t{1} << 30) - 1;  // RED's, in the kernel
-  row.pool_per_port = true;
-  row.remarking = Remarking::kRewrite;
-  row.hash_settable = true;
-  row.level_counters = true;
-  row.tolerance = 0;
-  row.seen_working = true;  // test/switch/test_tc_guest.py
-  return row;
+std::vector<SystemRow> read_systems() {
+  std::vector<SystemRow> list;
+  for (const TargetFile& file : target_files()) {
+    const auto data = nlohmann::json::parse(file.data);
+    for (const auto& row : data.at("capabilities")) {
+      SystemRow system;
+      system.os = data.at("os");
+      system.version_min = row.at("version_min");
+      system.version_text = row.at("since");
+      for (const auto& family : row.at("families"))
+        if (const auto known = family_of(family)) system.families.push_back(*known);
+      take(row, "releases", system.releases);
+      take(data, "sources", system.sources);
+      system.what = capabilities_of(row);
+      list.push_back(std::move(system));
+    }
+  }
+  return list;
 }
 
 const std::vector<SystemRow>& systems() {
-  static const std::vector<SystemRow> kSystems = {
-      {"sonic", 202205, ">= 202205", {Family::kBroadcom, Family::kSpectrum}, sonic()},
-      {"sonic", 202205, ">= 202205", {Family::kGeneric, Family::kGeneric}, sonic_generic()},
-      {"cumulus", 500, ">= 5.0", {Family::kSpectrum, Family::kSpectrum}, cumulus()},
-      {"eos", 425, ">= 4.25", {Family::kBroadcom, Family::kBroadcom}, eos()},
-      {"tc", 506, "Linux >= 5.6", {Family::kSoftware, Family::kSoftware}, tc()},
-  };
+  static const std::vector<SystemRow> kSystems = read_systems();
   return kSystems;
 }
 
@@ -265,14 +256,14 @@ const char* name_of(Mechanism mechanism) {
 std::vector<TargetRow> known_targets() {
   std::vector<TargetRow> rows;
   for (const SystemRow& system : systems()) {
-    TargetRow row{system.os,
-                  system.version_text,
-                  {},
-                  system.what.levels_per_queue,
-                  name_of(system.what.mechanism),
-                  system.what.separate_knee,
-                  system.what.control_plane_queue,
-                  "nothing: rendered only with `--unverified`"};
+    TargetRow row;
+    row.os = system.os;
+    row.since = system.version_text;
+    row.levels_per_queue = system.what.levels_per_queue;
+    row.mechanism = name_of(system.what.mechanism);
+    row.separate_knee = system.what.separate_knee;
+    row.control_plane_queue = system.what.control_plane_queue;
+    row.checked_by = "nothing: rendered only with `--unverified`";
     for (const AsicRow& asic : kAsics) {
       if (drives(system, asic)) row.asics.emplace_back(asic.name);
     }
@@ -281,6 +272,8 @@ std::vector<TargetRow> known_targets() {
     } else if (system.what.grammar_checked) {
       row.checked_by = "published YANG models; not on hardware";
     }
+    row.releases = system.releases;
+    row.sources = system.sources;
     rows.push_back(std::move(row));
   }
   return rows;

@@ -1,6 +1,7 @@
 // The rows of the capability table as a list, for those who read it by program.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct TargetRow {
   bool separate_knee = false;    // ECN knee apart from the drop depth
   int control_plane_queue = -1;  // kept free of what marks or drops; -1: none
   std::string checked_by;
+  std::vector<std::string> releases;           // those whose documentation or models were read
+  std::map<std::string, std::string> sources;  // of capabilities, by their name
 };
 
 std::vector<TargetRow> known_targets();

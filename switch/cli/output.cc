@@ -185,6 +185,8 @@ std::string targets_json(const std::vector<TargetRow>& targets) {
                 {"levels_per_queue", row.levels_per_queue},
                 {"mechanism", row.mechanism},
                 {"separate_knee", row.separate_knee},
+                {"releases", row.releases},
+                {"sources", row.sources},
                 {"checked_by", row.checked_by}};
     if (row.control_plane_queue >= 0) one["control_plane_queue"] = row.control_plane_queue;
     list.push_back(std::move(one));

@@ -52,12 +52,22 @@ constexpr RunRow kRuns[] = {
     {"eos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
      "printf 'write\\n' | ssh -T \"$DLCP_SWITCH\""},
     {"tc", false, "dlcp-qos.sh apply", "dlcp-qos.sh rollback", ""},
+    {"srlinux", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
+     "printf 'tools system configuration confirmed-accept\\nsave startup\\n' | ssh -T "
+     "\"$DLCP_SWITCH\""},
+    {"junos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
+     "printf 'configure\\ncommit\\nexit\\n' | ssh -T \"$DLCP_SWITCH\""},
+    {"nxos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
+     "printf 'copy running-config startup-config\\nno checkpoint dlcp\\n' | ssh -T "
+     "\"$DLCP_SWITCH\""},
+    // Others take effect at once and for good, as a gNMI Set does.
+    {"", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")", ""},
 };
 
 const RunRow& run_of(const std::string& os) {
   const auto* const row =
       std::find_if(std::begin(kRuns), std::end(kRuns), [&](const auto& r) { return os == r.os; });
-  return row == std::end(kRuns) ? kRuns[0] : *row;
+  return row == std::end(kRuns) ? *std::prev(row) : *row;
 }
 
 std::string with_ports(std::string text, unsigned ports) {

@@ -15,6 +15,8 @@ std::vector<std::unique_ptr<const Vendor>> make_all() {
   vendors.push_back(make_eos());
   vendors.push_back(make_sonic());
   vendors.push_back(make_tc());
+  for (auto& vendor : make_tree_vendors())
+    vendors.push_back(std::move(vendor));
   return vendors;
 }
 

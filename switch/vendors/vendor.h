@@ -101,5 +101,7 @@ std::unique_ptr<const Vendor> make_sonic();
 std::unique_ptr<const Vendor> make_cumulus();
 std::unique_ptr<const Vendor> make_eos();
 std::unique_ptr<const Vendor> make_tc();
+// Those that are data: switch/targets/.
+std::vector<std::unique_ptr<const Vendor>> make_tree_vendors();
 
 }  // namespace dlcp::fabric

@@ -44,6 +44,29 @@ std::vector<std::string> fuzz_seeds() {
         "qdisc ets d1c0: dev eth1 parent 8001:1 bands 5\nqdisc gred d1c3: dev eth1 parent d1c0:3 "
         "vqs 2\n"
         " vq 0 prio 1 limit 5b\nqdisc clsact ffff: dev eth1 parent ffff:fff1 \n"};
+  if (vendor == "srlinux")
+    return {
+        "set / interface ethernet-1/1 ethernet port-speed 100G\nset / qos queues queue a "
+        "queue-index 3\nset / qos forwarding-classes forwarding-class c output unicast-queue a\n"
+        "set / qos classifiers dscp-policy P dscp 26 forwarding-class c\nset / qos interfaces "
+        "interface ethernet-1/1.0 input classifiers dscp-policy P\n"};
+  if (vendor == "junos")
+    return {
+        "set class-of-service forwarding-classes class c queue-num 3 no-loss\nset class-of-service "
+        "classifiers dscp P forwarding-class c loss-priority low code-points [ 011010 af21 ]\nset "
+        "class-of-service interfaces et-0/0/0 unit 0 classifiers dscp P\nset class-of-service "
+        "scheduler-maps S forwarding-class c scheduler x\n"};
+  if (vendor == "nxos")
+    return {
+        "class-map type qos match-any A\n  match dscp 8,10-12\npolicy-map type qos P\n  class A\n"
+        "    set qos-group 3\ninterface Ethernet1/1\n  speed 100000\n  service-policy type qos "
+        "input P\nsystem qos\n  service-policy type queuing output Q\n"};
+  if (vendor == "openconfig")
+    return {
+        "{\"openconfig-qos:qos\":{\"queues\":{\"queue\":[{\"name\":\"a\",\"config\":{\"name\":"
+        "\"a\","
+        "\"queue-id\":3}}]},\"interfaces\":{\"interface\":[{\"interface-id\":\"E1\",\"config\":{"
+        "\"interface-id\":\"E1\"}}]}}}"};
   return {
       "qos map dscp 0 1 2-5,9 to traffic-class 3 drop-precedence 1\n"
       "qos map traffic-class 3 to tx-queue 3\nqos profile P\n   uc-tx-queue 3\n"

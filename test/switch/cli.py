@@ -175,6 +175,16 @@ class Cli(unittest.TestCase):
                                   env={**os.environ, "LC_ALL": "C.UTF-8"})
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_targets_are_listed_with_releases_and_sources(self):
+        self.assertEqual(self.run_verb("targets", "--json"), OK)
+        systems = json.loads(self.out)["systems"]
+        self.assertGreaterEqual({one["os"] for one in systems},
+                                {"sonic", "cumulus", "eos", "tc", "srlinux", "junos", "nxos", "openconfig"})
+        for one in systems:
+            self.assertTrue(one["releases"], one["os"])
+            self.assertTrue(all(source.startswith("https://") for source in one["sources"].values()), one["os"])
+            self.assertTrue(one["sources"], one["os"])
+
     def test_an_error_on_one_switch_keeps_all_from_being_written(self):
         self.sample(("  - name: spine[1-2]\n    os: sonic\n    version: \"202311\"\n    asic: tomahawk4",
                      "  - name: spine[1-2]\n    os: sonic\n    version: \"202311\"\n    asic: generic"))

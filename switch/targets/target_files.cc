@@ -1,0 +1,22 @@
+#include "switch/targets/target_files.h"
+
+#include "switch/targets/embedded.h"
+
+namespace dlcp::fabric {
+
+const std::vector<TargetFile>& target_files() {
+  using namespace targets;
+  static const std::vector<TargetFile> kFiles = {
+      {kSonic, {}},
+      {kCumulus, {}},
+      {kEos, {}},
+      {kTc, {}},
+      {kSrlinux, kSrlinuxText},
+      {kOpenconfig, kOpenconfigText},
+      {kJunos, kJunosText},
+      {kNxos, kNxosText},
+  };
+  return kFiles;
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,17 @@
+// The targets' files, compiled in: NAME.json and, of targets that are data altogether,
+// NAME.mustache.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace dlcp::fabric {
+
+struct TargetFile {
+  std::string_view data, text;  // text: templates; empty: none
+};
+
+// In the order in which targets are listed.
+const std::vector<TargetFile>& target_files();
+
+}  // namespace dlcp::fabric

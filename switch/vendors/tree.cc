@@ -1,0 +1,48 @@
+// Every target that is data (switch/targets/), as a vendor.
+#include "switch/vendors/tree/target.h"
+
+namespace dlcp::fabric {
+namespace {
+
+class TreeVendor final : public Vendor {
+ public:
+  explicit TreeVendor(const tree::Target& target) : target_(target) {}
+
+  std::string_view os() const override { return target_.os; }
+  Checked<SiteConfig> import(const NamedText& running) const override {
+    return tree::import_config(target_, running);
+  }
+  Rendering render(const SwitchPlan& plan) const override {
+    return tree::render_switch(target_, plan);
+  }
+
+  std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
+    auto list = target_.verify_switch;
+    for (const auto& group : plan.groups) {
+      if (group.group.ports.empty()) continue;
+      for (const auto& row : target_.verify_port)
+        list.push_back(
+            {tree::Pattern(row.command).filled({{"port", group.group.ports.front()}}), row.shows});
+    }
+    return list;
+  }
+
+  Checked<std::vector<Finding>> verify(const SwitchPlan& /*plan*/,
+                                       const NamedText& captured) const override {
+    return not_judged(target_.title, captured);
+  }
+
+ private:
+  const tree::Target& target_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<const Vendor>> make_tree_vendors() {
+  std::vector<std::unique_ptr<const Vendor>> vendors;
+  for (const tree::Target& target : tree::targets())
+    vendors.push_back(std::make_unique<TreeVendor>(target));
+  return vendors;
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,116 @@
+#!/bin/bash
+# Applies this folder's change to a switch; a second time it does nothing.
+#
+#   bash apply.sh [--dry-run] SWITCH [PATCH...]      SWITCH: as ssh takes it (gNMI: ADDRESS:PORT)
+#   bash apply.sh --rollback [--dry-run] SWITCH [PATCH...]
+#
+# PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
+# Nothing is applied if a row that a patch touches is not as it was imported, if somebody else's change is
+# pending, or if the switch calls a line an error: what is said to it is in session.sh. DLCP_RUN replaces
+# "ssh SWITCH": a command that reads CLI lines and prints the answers; DLCP_GNMIC replaces "gnmic".
+# Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch refused or is busy.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$here
+dry=
+verb=apply
+words=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --dry-run) dry=1 ;;
+    --rollback) folder=$here/rollback verb=rollback ;;
+    -*) words=(); break ;;
+    *) words+=("$1") ;;
+  esac
+  shift
+done
+if [ ${#words[@]} -eq 0 ]; then
+  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+switch=${words[0]}
+patches=("${words[@]:1}")
+if [ ${#patches[@]} -eq 0 ]; then
+  mapfile -t patches < <(basename -a -s .json "$here"/guard/*.json)
+fi
+if [ "$verb" = rollback ]; then  # last applied, first back
+  mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
+fi
+
+suffix='' show='' pending='' begin='' check='' abort='' commit='' error='' keep='' gnmi=''
+. "$here/session.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+run() { if [ -n "${DLCP_RUN:-}" ]; then $DLCP_RUN; else ssh -T "$switch"; fi; }
+gnmic_() { ${DLCP_GNMIC:-gnmic} -a "$switch" "$@"; }
+show_running() {
+  if [ -n "$gnmi" ]; then gnmic_ get --path "$gnmi" --type config --encoding json_ietf --values-only
+  else printf '%s\n' "$show" | run; fi
+}
+
+show_running >"$work/running" || exit 4
+from=before
+if [ "$verb" = rollback ]; then from=after; fi
+todo=()
+for patch in "${patches[@]}"; do
+  if [ ! -e "$here/guard/$patch.json" ]; then echo "there is no patch $patch in $here" >&2; exit 2; fi
+  state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$work/running") || {
+    echo "refused: rows of $patch are neither as imported nor as planned" >&2
+    exit 3
+  }
+  if [ "$state" = "$from" ]; then todo+=("$patch"); fi
+done
+if [ ${#todo[@]} -eq 0 ]; then
+  echo "nothing to do: every row is as this $verb leaves it"
+  exit 0
+fi
+
+if [ -n "$gnmi" ]; then  # one Set for each patch is one transaction; nothing confirms it later
+  for patch in "${todo[@]}"; do
+    echo "$verb: $patch"
+    if [ -n "$dry" ]; then cat "$folder/$patch.$suffix"; continue; fi
+    gnmic_ set --request-file "$folder/$patch.$suffix" || exit 4
+  done
+  exit 0
+fi
+
+lines() { grep -v '^[!#]' "$folder/$1.$suffix"; }
+is_error() { grep -qE "$error" "$1"; }
+if [ -n "$pending" ]; then
+  printf '%s\n' "$pending" | run >"$work/pending" || exit 4
+  if grep -qE '^ *[-+] ' "$work/pending"; then
+    cat "$work/pending" >&2
+    echo "refused: other changes are pending in the candidate configuration" >&2
+    exit 4
+  fi
+fi
+{
+  printf '%s\n' "$begin"
+  for patch in "${todo[@]}"; do
+    echo "$verb: $patch" >&2
+    lines "$patch"
+  done
+  printf '%s\n' "$check"
+} >"$work/lines"
+run <"$work/lines" >"$work/answer" || exit 4
+cat "$work/answer"
+if is_error "$work/answer"; then
+  printf '%s\n' "$abort" | run
+  echo "refused by the switch; what was tried is taken back" >&2
+  exit 4
+fi
+if [ -n "$dry" ]; then
+  printf '%s\n' "$abort" | run
+  exit 0
+fi
+if [ -n "$commit" ]; then
+  printf '%s\n' "$commit" | run >"$work/answer" || exit 4
+  cat "$work/answer"
+  if is_error "$work/answer"; then
+    printf '%s\n' "$abort" | run
+    echo "refused at commit; what was tried is taken back" >&2
+    exit 4
+  fi
+fi
+echo "done; check, then keep it: $keep"

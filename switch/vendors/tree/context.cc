@@ -1,0 +1,166 @@
+// What templates see. Units are all of the arithmetic here: every number comes from the plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "switch/vendors/tree/wanted.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kSpareSequence = 900;  // where the site's strict schedulers leave no number before
+constexpr const char* kColours[] = {"low", "medium", "high"};  // drop precedence 0, 1, 2
+
+// A depth in every unit that a target may want it in.
+void put_depth(Json& to, const std::string& name, std::uint64_t bytes, std::uint64_t limit,
+               std::uint64_t cell) {
+  to[name] = bytes;
+  to[name + "_max"] = bytes + std::max<std::uint64_t>(cell, 1);
+  to[name + "_kb"] = std::max<std::uint64_t>(bytes / 1024, 1);
+  to[name + "_kb_max"] = bytes / 1024 + 1;
+  const std::uint64_t percent = limit > 0 ? std::min<std::uint64_t>(100 * bytes / limit, 99) : 0;
+  to[name + "_percent"] = std::max<std::uint64_t>(percent, 1);
+  to[name + "_percent_max"] = std::max<std::uint64_t>(percent, 1) + 1;
+}
+
+std::string bits_of(int dscp) {
+  std::string text;
+  for (int bit = 5; bit >= 0; --bit)
+    text += (dscp >> bit & 1) != 0 ? '1' : '0';
+  return text;
+}
+
+std::string fixed_name(const Target& target, int queue) {
+  for (const auto& [name, index] : target.class_names)
+    if (index == queue) return name;
+  return "";
+}
+
+Json dscp_row(const Target& target, const Document& document, int dscp, int queue, int precedence) {
+  Json row = {{"dscp", dscp}, {"bits", bits_of(dscp)}, {"queue", queue}};
+  row["precedence"] = precedence;
+  row["level"] = kColours[std::clamp(precedence, 0, 2)];
+  const auto known = document.class_name.find(queue);
+  row["class_name"] =
+      known != document.class_name.end() ? known->second : fixed_name(target, queue);
+  return row;
+}
+
+Json level_row(const Level& level, const QueuePlan& queue, std::uint64_t cell) {
+  Json row = {{"precedence", level.drop_precedence},
+              {"level", kColours[std::clamp<int>(level.drop_precedence, 0, 2)]},
+              {"ect", level.ect},
+              {"drop", level.drop_bytes.has_value()}};
+  if (level.drop_bytes) put_depth(row, "drop_at", *level.drop_bytes, queue.limit_bytes, cell);
+  return row;
+}
+
+std::string queue_name(const Document& document, int queue) {
+  const auto known = document.queue_name.find(queue);
+  return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
+}
+
+Json queue_row(const Target& target, const SwitchPlan& plan, const Document& document,
+               const PortGroupPlan& group, const QueuePlan& queue) {
+  const auto cell = plan.capabilities.cell_bytes;
+  const double speed = static_cast<double>(group.group.bits_per_second);
+  Json row = {{"queue", queue.queue},
+              {"carries", queue.name},
+              {"class_name", fixed_name(target, queue.queue)},
+              {"queue_name", queue_name(document, queue.queue)},
+              {"named", document.queue_name.count(queue.queue) != 0},
+              {"strict", queue.strict},
+              {"weight", queue.weight},
+              {"limit", queue.limit_bytes},
+              {"alpha", queue.alpha_exponent},
+              {"shape_bps", queue.shape_bits_per_second},
+              {"shape_kbps", queue.shape_bits_per_second / 1000},
+              {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
+              {"burst", queue.shape_burst_bytes},
+              {"mark", queue.mark_bytes.has_value()}};
+  row["shape_percent"] =
+      std::max(1, static_cast<int>(100.0 * static_cast<double>(queue.shape_bits_per_second) /
+                                   std::max(speed, 1.0)));
+  if (queue.mark_bytes) put_depth(row, "mark_at", *queue.mark_bytes, queue.limit_bytes, cell);
+  std::optional<std::uint64_t> first = queue.mark_bytes;  // where one curve does both
+  row["levels"] = Json::array();
+  bool drops = false;
+  for (const Level& level : queue.levels) {
+    row["levels"].push_back(level_row(level, queue, cell));
+    if (level.drop_bytes && !first) first = level.drop_bytes;
+    drops = drops || level.drop_bytes.has_value();
+  }
+  std::string list;
+  for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp)
+    if (plan.dscp[dscp].owner == Owner::kDlcp && plan.dscp[dscp].queue == queue.queue)
+      list += (list.empty() ? "" : ",") + std::to_string(dscp);
+  row["drops"] = drops;
+  row["drops_text"] = drops ? "true" : "false";
+  row["mark_text"] = queue.mark_bytes ? "true" : "false";
+  row["early"] = first.has_value();
+  row["dscp_list"] = list;
+  if (first) put_depth(row, "early_at", *first, queue.limit_bytes, cell);
+  return row;
+}
+
+}  // namespace
+
+Json queues_context(const Target& target, const SwitchPlan& plan, const Document& document,
+                    const PortGroupPlan& group) {
+  Json list = Json::array(), idle = Json::array();
+  unsigned used = 0;
+  std::uint8_t ours = 0;
+  for (const QueuePlan& queue : group.queues) {
+    list.push_back(queue_row(target, plan, document, group, queue));
+    used += queue.weight;
+    ours |= static_cast<std::uint8_t>(1U << queue.queue);
+  }
+  const auto rest = static_cast<unsigned>(kQueueCount) - static_cast<unsigned>(list.size());
+  const unsigned left = used < 100 && rest > 0 ? (100 - used) / rest : 1;
+  for (int queue = 0; queue < kQueueCount; ++queue) {
+    if ((ours >> queue & 1) != 0) continue;
+    Json row = {{"queue", queue}, {"weight", std::max(left, 1U)}, {"default", queue == 0}};
+    row["lossless"] = plan.site->queues[static_cast<std::size_t>(queue)].lossless;
+    row["class_name"] = fixed_name(target, queue);
+    row["queue_name"] = queue_name(document, queue);
+    row["named"] = document.queue_name.count(queue) != 0;
+    idle.push_back(std::move(row));
+  }
+  int strict = document.weighted_sequence - 1;
+  while (strict > 0 && document.strict_sequences.count(strict) != 0)
+    --strict;
+  if (strict < 0 || document.strict_sequences.count(strict) != 0) strict = kSpareSequence;
+  const auto strict_queues =
+      std::count_if(plan.site->queues.begin(), plan.site->queues.end(),
+                    [](const SiteQueue& queue) { return queue.strict && queue.in_use; });
+  return {{"queues", list},
+          {"strict_level", strict_queues + 1},
+          {"idle", idle},
+          {"weighted_sequence", document.weighted_sequence},
+          {"strict_sequence", strict}};
+}
+
+Json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
+                  const PortGroup& group) {
+  Json ours = Json::array(), others = Json::array();
+  const int instead =
+      plan.site->dscp_to_class[group.remark_dscp].value_or(plan.site->default_class);
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
+    const int today =
+        plan.site->dscp_to_class[static_cast<std::size_t>(dscp)].value_or(plan.site->default_class);
+    if (row.owner != Owner::kDlcp) {
+      others.push_back(dscp_row(target, document, dscp, today, 0));
+    } else if (group.trust == Trust::kTrusted) {
+      ours.push_back(dscp_row(target, document, dscp, row.queue, row.drop_precedence));
+      ours.back()["ours"] = true;
+    } else {
+      ours.push_back(dscp_row(target, document, dscp, instead, 0));
+    }
+  }
+  return {{"dscps", ours}, {"others", others}};
+}
+
+}  // namespace dlcp::fabric::tree

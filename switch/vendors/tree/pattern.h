@@ -1,0 +1,43 @@
+// A statement with holes: "interface {port} > service-policy type qos input {name}". A hole takes
+// one word, or what is between its fixed ends ("c-out-8q-q{queue}", "{port}.0"); {name*} takes all
+// words that are left, {*} takes them or none and forgets them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlcp::fabric::tree {
+
+using Captures = std::map<std::string, std::string, std::less<>>;
+
+class Pattern {
+ public:
+  Pattern() = default;
+  explicit Pattern(std::string_view text);
+
+  // What the holes hold; nullopt: it is another statement.
+  std::optional<Captures> match(std::string_view statement) const {
+    return match(statement, false);
+  }
+  // The same for a statement that only begins so; `taken` is how much of it the pattern covers.
+  std::optional<Captures> begins(std::string_view statement, std::size_t& taken) const;
+  // The text with its holes filled; those without a capture stay.
+  std::string filled(const Captures& captures) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Word {
+    std::string fixed, hole, tail;  // hole empty: fixed text alone
+    bool rest = false;
+  };
+  std::optional<Captures> match(std::string_view statement, bool prefix,
+                                std::size_t* taken = nullptr) const;
+
+  std::string text_;
+  std::vector<Word> words_;
+};
+
+}  // namespace dlcp::fabric::tree

@@ -1,0 +1,246 @@
+// The change of one switch whose target is data: wanted statements against those of the running
+// configuration, row by row, with the way back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "switch/vendors/embedded.h"
+#include "switch/vendors/numbers.h"
+#include "switch/vendors/tree/rows.h"
+#include "switch/vendors/tree/wanted.h"
+#include "switch/vendors/words.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+class Renderer {
+ public:
+  Renderer(const Target& target, const SwitchPlan& plan) : target_(target), plan_(plan) {}
+
+  Rendering run() {
+    static const Document kDeclared;
+    const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
+    document_ = imported != nullptr ? imported : &kDeclared;
+    Wanted wanted = wanted_statements(target_, plan_, *document_);
+    out_.problems = std::move(wanted.problems);
+    for (const Statement& statement : document_->statements)
+      if (const auto scope = scope_of(statement.text)) running_[*scope].push_back(statement.text);
+    for (const WantedPart& part : wanted.parts)
+      patches_.push_back(patch_of(part));
+    patches_.push_back(cleanup());
+    if (!has_errors(out_.problems)) {
+      write();
+      add_notes(imported != nullptr);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
+    out_.problems.push_back(
+        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
+  }
+
+  std::optional<std::string> scope_of(const std::string& statement) const {
+    std::size_t taken = 0;
+    const auto rank = rank_of(statement, taken);
+    return rank == target_.scopes.size() ? std::nullopt : std::optional(statement.substr(0, taken));
+  }
+  // Which of the target's scopes this is in; rows are written in that order.
+  std::size_t rank_of(const std::string& statement, std::size_t& taken) const {
+    std::size_t rank = 0;
+    while (rank < target_.scopes.size() && !target_.scopes[rank].begins(statement, taken))
+      ++rank;
+    return rank;
+  }
+
+  void check_ranges(const std::string& statement) {
+    for (const Range& range : target_.ranges) {
+      const auto captures = range.pattern.match(statement);
+      if (!captures) continue;
+      const auto found = captures->find("value");
+      const std::string text = found == captures->end() ? "" : found->second;
+      const bool number = !text.empty() && text.size() < 19 &&
+                          text.find_first_not_of("0123456789") == std::string::npos;
+      if (number && std::stoull(text) >= range.min && std::stoull(text) <= range.max) continue;
+      refuse(statement + " would not be accepted by " + target_.title, text,
+             fmt::format("{}..{}", range.min, range.max),
+             "lower what leads to this value in the intent file");
+    }
+  }
+
+  Patch patch_of(const WantedPart& part) {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<std::string>> after;
+    for (const Statement& statement : part.statements) {
+      check_ranges(statement.text);
+      const auto scope = scope_of(statement.text);
+      if (!scope && opens_other(part.statements, statement.text)) continue;
+      if (!scope) {
+        refuse("the template writes outside of its scopes", statement.text, "a statement of DLCP's",
+               "this is a fault of dlcp-switch");
+        continue;
+      }
+      if (after.find(*scope) == after.end()) order.push_back(*scope);
+      after[*scope].push_back(statement.text);
+    }
+    std::stable_sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
+      std::size_t taken = 0;
+      return rank_of(a, taken) < rank_of(b, taken);
+    });
+    Patch patch{part.name, {}};
+    for (const auto& scope : order) {
+      touched_.insert(scope);
+      Row row{scope, running_[scope], std::move(after[scope])};
+      if (!same(row.before, row.after)) patch.rows.push_back(std::move(row));
+    }
+    return patch;
+  }
+
+  // "interface X" alone: only the way to what is in it.
+  static bool opens_other(const Statements& statements, const std::string& text) {
+    return std::any_of(statements.begin(), statements.end(), [&text](const Statement& other) {
+      return other.text.starts_with(text + " > ");
+    });
+  }
+
+  static bool same(std::vector<std::string> a, std::vector<std::string> b) {
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+  }
+
+  static std::string own_name(const std::string& scope) {
+    for (const auto& word : words_of(scope))
+      if (is_own(word)) return word;
+    return "";
+  }
+
+  // Rows of an earlier change that nothing refers to any more.
+  Patch cleanup() {
+    std::set<std::string> referred;
+    const auto refer = [&referred](const std::string& scope, const std::string& statement) {
+      const auto own = own_name(scope);
+      for (const auto& word : words_of(statement))
+        if (is_own(word) && word != own) referred.insert(word);
+    };
+    for (const Statement& statement : document_->statements) {
+      const auto scope = scope_of(statement.text).value_or("");
+      const bool goes = touched_.count(scope) != 0 || !own_name(scope).empty();
+      if (!goes) refer(scope, statement.text);
+    }
+    for (const Patch& patch : patches_)
+      for (const Row& row : patch.rows)
+        for (const auto& statement : row.after)
+          refer(row.scope, statement);
+    Patch patch{"90-cleanup", {}};
+    for (const auto& [scope, statements] : running_) {
+      const auto own = own_name(scope);
+      if (own.empty() || statements.empty() || touched_.count(scope) != 0) continue;
+      if (referred.count(own) == 0)
+        patch.rows.push_back({scope, statements, {}});
+      else
+        note(Severity::kWarning, scope + " stays: a port outside this plan still has it");
+    }
+    std::stable_sort(patch.rows.begin(), patch.rows.end(), [this](const Row& a, const Row& b) {
+      std::size_t taken = 0;
+      return rank_of(b.scope, taken) < rank_of(a.scope, taken);  // what refers goes first
+    });
+    return patch;
+  }
+
+  void note(Severity severity, std::string text) {
+    out_.notes.push_back({severity, std::move(text), false});
+  }
+
+  std::string headed(const std::string& text) const {
+    if (!target_.checked_by.empty() || target_.reader.syntax == Syntax::kJson) return text;
+    return target_.comment +
+           "UNVERIFIED: no grammar has checked this text; try it on a virtual switch first\n" +
+           text;
+  }
+
+  void put_file(const std::string& path, std::string text, FileKind kind) {
+    OutputFile file{path, std::move(text), kind, !target_.checked_by.empty(), false};
+    file.checked_by = target_.checked_by;
+    out_.files.push_back(std::move(file));
+  }
+
+  void write() {
+    bool any = false;
+    for (const Patch& patch : patches_) {
+      if (patch.rows.empty()) continue;
+      any = true;
+      const bool ports = patch.name.starts_with("20-");
+      for (const Row& row : patch.rows)
+        out_.changes.push_back({row.scope, joined(row.before), joined(row.after),
+                                ports ? Impact::kUnknown : Impact::kHitless});
+      put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
+               FileKind::kConfig);
+      put_file("rollback/" + patch.name + "." + target_.suffix,
+               headed(change_text(target_, reversed(patch.rows))), FileKind::kRollback);
+      out_.files.push_back({"guard/" + patch.name + ".json", guard_text(target_, patch.rows),
+                            FileKind::kConfig, true});
+    }
+    if (!any) return;
+    std::string session = "# What apply.sh says to " + target_.title + ".\n";
+    session += "suffix=" + target_.suffix + "\n";
+    for (const auto& [name, text] : target_.session)
+      session += name + "=" + quoted(text) + "\n";
+    out_.files.push_back({"session.sh", session, FileKind::kConfig, true});
+    out_.files.push_back(
+        {"apply.sh", std::string(embedded::kTreeApply), FileKind::kConfig, true, true});
+    out_.files.push_back(
+        {"rollback.sh", std::string(embedded::kTreeRollback), FileKind::kRollback, true, true});
+    out_.files.push_back(
+        {"guard.py", std::string(embedded::kTreeGuard), FileKind::kConfig, true, true});
+  }
+
+  static std::string quoted(const std::string& text) {
+    std::string out = "'";
+    for (const char c : text)
+      out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+  }
+
+  static std::string joined(const std::vector<std::string>& statements) {
+    std::string text;
+    for (const auto& statement : statements)
+      text += (text.empty() ? "" : "\n") + statement;
+    return text;
+  }
+
+  void add_notes(bool imported) {
+    if (!imported)
+      note(Severity::kWarning,
+           "the site is declared, not imported: apply.sh refuses if ports have classifiers or "
+           "schedulers already; import the running configuration to merge into them");
+    for (const auto& text : target_.notes)
+      note(Severity::kWarning, text);
+    for (const auto& group : plan_.groups)
+      if (group.group.trust == Trust::kRemarked) {
+        note(Severity::kWarning,
+             "ports that are not trusted are classed as DSCP " +
+                 std::to_string(group.group.remark_dscp) +
+                 " but keep their DSCP on the wire: the next switch sees DLCP's DSCPs again");
+        break;
+      }
+  }
+
+  const Target& target_;
+  const SwitchPlan& plan_;
+  const Document* document_ = nullptr;
+  std::map<std::string, std::vector<std::string>> running_;  // by scope
+  std::set<std::string> touched_;
+  std::vector<Patch> patches_;
+  Rendering out_;
+};
+
+}  // namespace
+
+Rendering render_switch(const Target& target, const SwitchPlan& plan) {
+  return Renderer(target, plan).run();
+}
+
+}  // namespace dlcp::fabric::tree

@@ -1,0 +1,175 @@
+#include "switch/vendors/tree/rows.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "switch/vendors/words.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// Prints statements as nested blocks: the contexts that a line needs, where they are not open.
+class Blocks {
+ public:
+  Blocks(std::string& out, std::string no) : out_(out), no_(std::move(no)) {}
+
+  void line(const std::string& statement, bool takes_away) {
+    auto path = contexts_of(statement);
+    std::size_t same = 0;
+    while (same < open_.size() && same + 1 < path.size() && open_[same] == path[same])
+      ++same;
+    for (std::size_t depth = same; depth < path.size(); ++depth) {
+      out_.append(2 * depth, ' ');
+      const bool last = depth + 1 == path.size();
+      out_ += (last && takes_away ? no_ : "") + path[depth] + "\n";
+    }
+    if (takes_away) path.pop_back();
+    open_ = std::move(path);
+  }
+
+ private:
+  std::string& out_;
+  const std::string no_;
+  std::vector<std::string> open_;
+};
+
+void print_blocks(const Target& target, const Row& row, std::string& out) {
+  Blocks blocks(out, target.no);
+  const bool whole = row.after.empty() || target.change == tree::Change::kReplace;
+  if (!row.before.empty() && whole && contains(row.before, row.scope)) {
+    blocks.line(row.scope, true);
+  } else {
+    for (auto at = row.before.rbegin(); at != row.before.rend(); ++at)
+      if (!contains(row.after, *at)) blocks.line(*at, true);
+  }
+  for (const auto& statement : row.after)
+    if (target.change == tree::Change::kReplace || !contains(row.before, statement))
+      blocks.line(statement, false);
+}
+
+std::string delete_prefix(const std::string& prefix) {
+  return "delete" + (prefix.starts_with("set") ? prefix.substr(3) : " ");
+}
+
+void print_flat(const Target& target, const Row& row, std::string& out) {
+  const auto& prefix = target.reader.prefix;
+  if (!row.before.empty()) out += delete_prefix(prefix) + row.scope + "\n";
+  for (const auto& statement : row.after)
+    out += prefix + statement + "\n";
+}
+
+// "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` gets what leads there without
+// keys.
+std::string path_of(const JsonShape& shape, const std::string& scope, std::string& names) {
+  std::string path;
+  const auto words = words_of(scope);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    path += "/" + words[i];
+    names += (names.empty() ? "" : " ") + words[i];
+    const auto key = key_of(shape, names);
+    if (!key.empty() && i + 1 < words.size()) path += "[" + key + "=" + words[++i] + "]";
+  }
+  return path;
+}
+
+Json scalar(const JsonShape& shape, const std::string& leaf, const std::string& value) {
+  if (contains(shape.booleans, leaf)) return value == "true";
+  if (contains(shape.numbers, leaf)) return std::stoll(value);
+  return value;
+}
+
+// One statement, without its scope, into the tree below the scope.
+void put(const JsonShape& shape, Json& node, const std::string& names,
+         const std::vector<std::string>& words, std::size_t at) {
+  if (at >= words.size()) return;
+  const auto& name = words[at];
+  const auto here = names + " " + name;
+  const auto key = key_of(shape, here);
+  if (!key.empty() && at + 1 < words.size()) {
+    Json& list = node[name];
+    if (list.is_null()) list = Json::array();
+    const Json value = scalar(shape, key, words[at + 1]);
+    for (Json& item : list)
+      if (item[key] == value) return put(shape, item, here, words, at + 2);
+    list.push_back({{key, value}});
+    return put(shape, list.back(), here, words, at + 2);
+  }
+  if (at + 2 < words.size()) return put(shape, node[name], here, words, at + 1);
+  if (at + 1 == words.size()) return;
+  const Json value = scalar(shape, name, words[at + 1]);
+  if (!contains(shape.leaf_lists, name)) {
+    node[name] = value;
+  } else {
+    if (node[name].is_null()) node[name] = Json::array();
+    node[name].push_back(value);
+  }
+}
+
+// The value of a row: a tree, or of a leaf its scalar.
+Json value_of(const JsonShape& shape, const Row& row, const std::string& names) {
+  Json value = Json::object();
+  for (const auto& statement : row.after) {
+    const auto words = words_of(statement.substr(row.scope.size()));
+    if (words.size() == 1) return scalar(shape, names.substr(names.rfind(' ') + 1), words[0]);
+    put(shape, value, names, words, 0);
+  }
+  return value;
+}
+
+std::string gnmi_text(const Target& target, const std::vector<Row>& rows) {
+  const JsonShape& shape = target.reader.json;
+  Json deletes = Json::array(), replaces = Json::array();
+  for (const Row& row : rows) {
+    std::string names;
+    const auto path = path_of(shape, row.scope, names);
+    if (row.after.empty())
+      deletes.push_back(path);
+    else
+      replaces.push_back(
+          {{"path", path}, {"encoding", "json_ietf"}, {"value", value_of(shape, row, names)}});
+  }
+  Json request = Json::object();
+  if (!deletes.empty()) request["deletes"] = deletes;
+  if (!replaces.empty()) request["replaces"] = replaces;
+  return request.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string change_text(const Target& target, const std::vector<Row>& rows) {
+  if (target.reader.syntax == Syntax::kJson) return gnmi_text(target, rows);
+  std::string out;
+  for (const Row& row : rows) {
+    if (target.reader.syntax == Syntax::kBlocks)
+      print_blocks(target, row, out);
+    else
+      print_flat(target, row, out);
+  }
+  return out;
+}
+
+std::vector<Row> reversed(const std::vector<Row>& rows) {
+  std::vector<Row> back;
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row)
+    back.push_back({row->scope, row->after, row->before});
+  return back;
+}
+
+std::string guard_text(const Target& target, const std::vector<Row>& rows) {
+  constexpr const char* kSyntax[] = {"blocks", "flat", "json"};
+  Json guard;
+  guard["syntax"] = kSyntax[static_cast<int>(target.reader.syntax)];
+  guard["prefix"] = target.reader.prefix;
+  guard["keys"] = target.reader.json.keys;
+  for (const Row& row : rows)
+    guard["rows"][row.scope] = {{"before", row.before}, {"after", row.after}};
+  return guard.dump(1) + "\n";
+}
+
+}  // namespace dlcp::fabric::tree

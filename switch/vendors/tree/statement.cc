@@ -1,0 +1,216 @@
+#include "switch/vendors/tree/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "switch/vendors/words.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+constexpr std::size_t kStatementsMax = 400'000;  // 512 ports with everything set are some 10,000
+constexpr std::size_t kDepthMax = 32;
+constexpr std::string_view kInto = " > ";
+
+class Reading {
+ public:
+  Reading(const Reader& reader, const std::string& file) : reader_(reader), file_(file) {}
+
+  Checked<Statements> finish() {
+    if (statements_.empty() && problems_.empty())
+      fault(0, "there is nothing of QoS or interfaces in this file", "", "");
+    Checked<Statements> result;
+    if (!has_errors(problems_)) result.value = std::move(statements_);
+    result.problems = std::move(problems_);
+    return result;
+  }
+
+  void blocks(const std::string& text) {
+    struct Open {
+      std::size_t indent;
+      std::string path;
+    };
+    std::vector<Open> open;
+    each_line(text, [&](std::string line, int number) {
+      const auto indent = line.find_first_not_of(" \t");
+      line = one_spaced(line);
+      if (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end") return;
+      while (!open.empty() && open.back().indent >= indent)
+        open.pop_back();
+      auto path = open.empty() ? line : open.back().path + std::string(kInto) + line;
+      if (open.size() >= kDepthMax) return;
+      add(path, number);
+      open.push_back({indent, std::move(path)});
+    });
+  }
+
+  void flat(const std::string& text) {
+    each_line(text, [&](const std::string& raw, int number) {
+      std::string line = one_spaced(raw);
+      if (line.starts_with("deactivate "))
+        return fault(number, "deactivated statements are not modelled", line,
+                     "a configuration without them");
+      if (!line.starts_with(reader_.prefix)) return;
+      line.erase(0, reader_.prefix.size());
+      const auto open = line.find(" [ ");
+      const auto close = line.find(" ]");
+      if (open == std::string::npos || close == std::string::npos || close < open + 3)
+        return add(line, number);
+      for (const auto& value : words_of(line.substr(open + 3, close - open - 3)))
+        add(line.substr(0, open) + " " + value, number);
+    });
+  }
+
+  void json(const std::string& text) {
+    nlohmann::json tree;
+    try {
+      tree = nlohmann::json::parse(text);
+    } catch (const nlohmann::json::exception&) {
+      return fault(0, "this is not JSON", "", "");
+    }
+    walk(tree, "", "", 0);
+  }
+
+ private:
+  void fault(int line, std::string what, std::string seen, std::string expected) {
+    if (problems_.size() > 20) return;
+    problems_.push_back(
+        {Severity::kError, file_, line, std::move(what), std::move(seen), std::move(expected), ""});
+  }
+
+  static std::string one_spaced(const std::string& line) {
+    std::string text;
+    for (const auto& word : words_of(line))
+      text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
+
+  template <class Take>
+  void each_line(const std::string& text, Take take) {
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      const auto begin = line.find_first_not_of(" \t\r");
+      if (begin == std::string::npos) continue;
+      if (line[begin] == '%' || line.compare(begin, 7, "error: ") == 0)
+        fault(number, "this is an error message of the switch", line.substr(begin),
+              "its running configuration");
+      take(line, number);
+    }
+  }
+
+  void add(const std::string& text, int line) {
+    const auto wanted = [&text](const std::string& root) { return text.starts_with(root); };
+    if (std::none_of(reader_.roots.begin(), reader_.roots.end(), wanted)) return;
+    if (statements_.size() == kStatementsMax)
+      return fault(line, "the configuration is too large", "", "");
+    if (statements_.size() < kStatementsMax) statements_.push_back({text, line});
+  }
+
+  // "openconfig-qos:qos" and "qos" are one name.
+  static std::string plain(const std::string& name) {
+    const auto colon = name.find(':');
+    return colon == std::string::npos ? name : name.substr(colon + 1);
+  }
+
+  // A scalar that is one word; nullopt: anything else, which no statement of ours has.
+  static std::optional<std::string> word_of(const nlohmann::json& value) {
+    if (value.is_structured()) return std::nullopt;
+    auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (text.empty() || text.find_first_of(" \t\n\r>") != std::string::npos) return std::nullopt;
+    return text;
+  }
+
+  // `names`: what leads here without the keys of lists. `key`: a leaf that the path has already.
+  void walk(const nlohmann::json& node, const std::string& path, const std::string& names,
+            std::size_t depth, const std::string& key = {}) {
+    if (depth > kDepthMax) return;
+    const auto below = [](const std::string& above, const std::string& name) {
+      return above.empty() ? name : above + " " + name;
+    };
+    if (node.is_array() && path.empty()) {  // several answers in one
+      for (const auto& item : node)
+        walk(item, path, names, depth + 1);
+      return;
+    }
+    if (!node.is_object()) {
+      if (const auto word = word_of(node); word && !path.empty()) add(below(path, *word), 0);
+      return;
+    }
+    for (const auto& [long_name, value] : node.items()) {
+      const auto name = plain(long_name);
+      if (name == key) continue;
+      const auto here = below(names, name);
+      if (!value.is_array()) {
+        walk(value, below(path, name), here, depth + 1);
+        continue;
+      }
+      const auto list_key = key_of(reader_.json, here);
+      for (const auto& item : value) {
+        if (!item.is_object()) {
+          walk(item, below(path, name), here, depth + 1);
+        } else if (!list_key.empty() && item.contains(list_key)) {
+          const auto word = word_of(item[list_key]);
+          if (word) walk(item, below(path, name) + " " + *word, here, depth + 1, list_key);
+        }
+      }
+    }
+  }
+
+  const Reader& reader_;
+  const std::string& file_;
+  Statements statements_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+std::string key_of(const JsonShape& shape, std::string_view names) {
+  std::string_view longest, key;
+  for (const auto& [list, leaf] : shape.keys) {
+    const bool fits = names == list || (names.ends_with(list) && names.size() > list.size() &&
+                                        names[names.size() - list.size() - 1] == ' ');
+    if (!fits || list.size() <= longest.size()) continue;
+    longest = list;
+    key = leaf;
+  }
+  return std::string(key);
+}
+
+Checked<Statements> read_statements(const Reader& reader, const std::string& file,
+                                    const std::string& text) {
+  Reading reading(reader, file);
+  switch (reader.syntax) {
+    case Syntax::kBlocks:
+      reading.blocks(text);
+      break;
+    case Syntax::kFlat:
+      reading.flat(text);
+      break;
+    case Syntax::kJson:
+      reading.json(text);
+      break;
+  }
+  return reading.finish();
+}
+
+std::vector<std::string> contexts_of(std::string_view statement) {
+  std::vector<std::string> contexts;
+  for (;;) {
+    const auto at = statement.find(kInto);
+    contexts.emplace_back(statement.substr(0, at));
+    if (at == std::string_view::npos) return contexts;
+    statement.remove_prefix(at + kInto.size());
+  }
+}
+
+bool is_under(std::string_view statement, std::string_view root) {
+  return statement.starts_with(root) &&
+         (statement.size() == root.size() || statement[root.size()] == ' ');
+}
+
+}  // namespace dlcp::fabric::tree

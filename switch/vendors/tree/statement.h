@@ -1,0 +1,58 @@
+// A configuration as statements, whatever its syntax: one line each, with everything that leads to
+// it before it. "interface Ethernet1/1 > service-policy type qos input P" is a line in a block;
+// "qos queues queue q5 queue-index 5" is one of flat text or of a JSON tree. Two configurations are
+// the same when they have the same statements.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switch/model/problem.h"
+
+namespace dlcp::fabric::tree {
+
+enum class Syntax {
+  kBlocks,  // indented lines: a line is inside of the nearest one before it with less indentation
+  kFlat,    // "set a b c": every line says all of it
+  kJson,    // RFC 7951, as gNMI carries it
+};
+
+struct Statement {
+  std::string text;
+  int line = 0;  // of the file; 0: made here
+};
+using Statements = std::vector<Statement>;
+
+// What makes a JSON tree of statements and back: which lists have which key, and how leaves are
+// written.
+struct JsonShape {
+  std::map<std::string, std::string> keys;  // list, with what is above it -> its key leaf
+  std::vector<std::string> leaf_lists;
+  std::vector<std::string> numbers;   // leaves that are JSON numbers; all others are strings
+  std::vector<std::string> booleans;  // leaves that are true or false
+};
+
+struct Reader {
+  Syntax syntax = Syntax::kBlocks;
+  std::string prefix;              // of flat lines: "set "
+  std::vector<std::string> roots;  // only statements that begin so are kept
+  JsonShape json;
+};
+
+// The key leaf of a list, given by the names that lead to it ("qos queues queue"); empty: no list.
+std::string key_of(const JsonShape& shape, std::string_view names);
+
+// Errors: text that is an error message of a switch, JSON that is none, more than 400,000
+// statements.
+Checked<Statements> read_statements(const Reader& reader, const std::string& file,
+                                    const std::string& text);
+
+// "a > b > c" -> a, b, c.
+std::vector<std::string> contexts_of(std::string_view statement);
+// True for the statement itself and for everything inside of or after it.
+bool is_under(std::string_view statement, std::string_view root);
+
+}  // namespace dlcp::fabric::tree

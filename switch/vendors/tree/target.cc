@@ -1,0 +1,163 @@
+// Reads switch/targets/*.json. The files are compiled in, so that a fault in one is a fault of the
+// build: tests load them all.
+#include "switch/vendors/tree/target.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "switch/targets/target_files.h"
+#include "switch/vendors/numbers.h"
+
+namespace dlcp::fabric::tree {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> words(const Json& data, const char* key) {
+  return data.value(key, std::vector<std::string>{});
+}
+
+std::vector<Pattern> patterns(const Json& data, const char* key) {
+  std::vector<Pattern> list;
+  for (const auto& text : words(data, key))
+    list.emplace_back(text);
+  return list;
+}
+
+Reader reader_of(const Json& data) {
+  Reader reader;
+  const auto syntax = data.at("syntax").get<std::string>();
+  reader.syntax = syntax == "blocks" ? Syntax::kBlocks
+                  : syntax == "flat" ? Syntax::kFlat
+                                     : Syntax::kJson;
+  reader.prefix = data.value("prefix", "");
+  reader.roots = words(data, "roots");
+  reader.json.keys = data.value("keys", std::map<std::string, std::string>{});
+  reader.json.leaf_lists = words(data, "leaf_lists");
+  reader.json.numbers = words(data, "numbers");
+  reader.json.booleans = words(data, "booleans");
+  return reader;
+}
+
+// A number for all, "precedence" (DSCP / 8), or a list of 64.
+std::array<int, kDscpCount> classes_of(const Json& data) {
+  std::array<int, kDscpCount> classes{};
+  for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp) {
+    if (data.is_number()) classes[dscp] = data.get<int>();
+    if (data.is_string()) classes[dscp] = static_cast<int>(dscp / 8);
+    if (data.is_array()) classes[dscp] = data.at(dscp).get<int>();
+  }
+  return classes;
+}
+
+std::vector<VerifyCommand> commands_of(const Json& data, const char* key) {
+  std::vector<VerifyCommand> list;
+  for (const auto& row : data.value(key, Json::array()))
+    list.push_back({row.at(0).get<std::string>(), row.at(1).get<std::string>()});
+  return list;
+}
+
+// "=== NAME" begins a section.
+std::map<std::string, std::string> sections_of(std::string_view text) {
+  std::map<std::string, std::string> sections;
+  std::string name;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("=== "))
+      name = line.substr(4);
+    else if (!name.empty())
+      sections[name] += line + "\n";
+  }
+  return sections;
+}
+
+Target target_of(const TargetFile& file, const Json& data) {
+  Target target;
+  const Json& config = data.at("configuration");
+  target.os = data.at("os").get<std::string>();
+  target.title = data.at("title").get<std::string>();
+  target.suffix = config.at("suffix").get<std::string>();
+  target.comment = config.value("comment", "! ");
+  target.reader = reader_of(config);
+  for (const auto& [name, list] : config.at("facts").items())
+    for (const auto& text : list)
+      target.facts[name].emplace_back(text.get<std::string>());
+  for (const auto& row : config.value("refuse", Json::array()))
+    target.refusals.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
+                               row.at(2).get<std::string>()});
+  target.unbound = classes_of(config.at("unbound"));
+  target.unlisted = classes_of(config.at("unlisted"));
+  target.class_names = config.value("class_names", std::map<std::string, int>{});
+  target.queue_names = config.value("queue_names", std::map<std::string, int>{});
+  target.configured_is_used = config.value("configured_is_used", true);
+  for (const auto& row : config.at("objects"))
+    target.objects.push_back(
+        {row.at("name").get<std::string>(), Pattern(row.at("root").get<std::string>()),
+         patterns(row, "bindings"), patterns(row, "shared"), patterns(row, "left_out"),
+         patterns(row, "renames"), row.value("ours_first", false), row.value("required", true)});
+  target.scopes = patterns(config, "scopes");
+  for (const auto& row : config.value("ranges", Json::array()))
+    target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
+                             row.at(2).get<std::uint64_t>()});
+  target.no = config.value("no", "no ");
+  target.change = config.value("change", "replace") == "lines" ? Change::kLines : Change::kReplace;
+  target.templates = sections_of(file.text);
+  target.session = config.value("session", std::map<std::string, std::string>{});
+  target.verify_switch = commands_of(config, "verify_switch");
+  target.verify_port = commands_of(config, "verify_port");
+  target.notes = words(config, "notes");
+  target.checked_by = config.value("checked_by", "");
+  return target;
+}
+
+std::vector<Target> read_targets() {
+  std::vector<Target> list;
+  for (const TargetFile& file : target_files()) {
+    const auto data = Json::parse(file.data);
+    if (data.contains("configuration")) list.push_back(target_of(file, data));
+  }
+  return list;
+}
+
+constexpr std::string_view kPrefix = "DLCP-";
+constexpr std::string_view kNone = "none";
+
+}  // namespace
+
+bool is_own(std::string_view name) {
+  return name.starts_with(kPrefix);
+}
+
+std::string site_name(std::string_view name) {
+  if (!is_own(name)) return std::string(name);
+  const auto dash = name.find('-', kPrefix.size());
+  const auto base = dash == std::string_view::npos ? std::string_view() : name.substr(dash + 1);
+  return base == kNone ? "" : std::string(base);
+}
+
+std::optional<int> dscp_of(std::string_view word) {
+  if (word == "be" || word == "default") return 0;
+  if (word == "ef") return 46;
+  const bool bits = word.size() == 6 && word.find_first_not_of("01") == std::string_view::npos;
+  if (bits) {
+    int value = 0;
+    for (const char c : word)
+      value = value * 2 + (c - '0');
+    return value;
+  }
+  const auto digit = [word](std::size_t at) { return word[at] - '0'; };
+  if (word.size() == 3 && word.starts_with("cs") && digit(2) >= 0 && digit(2) <= 7)
+    return 8 * digit(2);
+  if (word.size() == 4 && word.starts_with("af") && digit(2) >= 1 && digit(2) <= 4 &&
+      digit(3) >= 1 && digit(3) <= 3)
+    return 8 * digit(2) + 2 * digit(3);
+  const auto number = number_of(word);
+  return number && *number < kDscpCount ? number : std::nullopt;
+}
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> kTargets = read_targets();
+  return kTargets;
+}
+
+}  // namespace dlcp::fabric::tree

@@ -1,0 +1,31 @@
+// What a plan makes of a target's configuration: the statements that DLCP wants there, beside and
+// in copies of the site's.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "switch/vendors/tree/target.h"
+
+namespace dlcp::fabric::tree {
+
+struct WantedPart {
+  std::string name;  // of the patch: "10-definitions", "20-ports-01-host"
+  Statements statements;
+};
+
+struct Wanted {
+  std::vector<WantedPart> parts;
+  std::vector<Problem> problems;
+};
+
+Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
+
+// What templates see of a port group: its queues with their depths in every unit.
+nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
+                              const Document& document, const PortGroupPlan& group);
+nlohmann::json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
+                            const PortGroup& group);
+
+}  // namespace dlcp::fabric::tree

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Runs the generated apply.sh and rollback.sh of a target that is data against a stand-in of its switch.
+
+usage: tree_apply.py OS FOLDER RUNNING RENDER HOSTS UPLINKS   (RENDER OS FOLDER RUNNING HOSTS UPLINKS renders anew)
+
+The stand-in holds the configuration as statements and takes what the target's own syntax says: blocks with
+"no", flat set and delete, or a gNMI Set. With YANG models in $DLCP_YANG_DIR_..., what is applied is validated,
+and so is what it is after a line of it has been broken. Exit: 0 if all expectations hold."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import stand_in
+from stand_in import expect, expect_nothing_to_do
+
+YANG = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-yang-set"
+
+CLI = r'''#!/usr/bin/env python3
+import json, os, pathlib, sys
+state = pathlib.Path(os.environ["STATE"])
+sys.path.insert(0, str(state / "leaf"))
+import guard
+file, pending = state / "config.json", state / "pending.json"
+prefix = os.environ["PREFIX"]
+config = json.loads((pending if pending.exists() else file).read_text())
+words = {"blocks": "no ", "flat": prefix.replace("set", "delete", 1)}
+
+def under(one, scope):
+    return one == scope or one.startswith(scope + " ")
+
+def print_blocks(rows, depth=0):
+    done = []
+    for row in rows:
+        head, _, rest = row.partition(" > ")
+        if head in done:
+            continue
+        done.append(head)
+        print(" " * depth + head)
+        print_blocks([one[len(head) + 3:] for one in rows if one.startswith(head + " > ")], depth + 2)
+
+lines = sys.stdin.read().splitlines()
+opened = []
+for raw in lines:
+    line = " ".join(raw.split())
+    if not line:
+        continue
+    if os.environ.get("REFUSE", "nothing at all") in line:
+        print("error: syntax error\n% Invalid\nError: refused\nERROR: refused")
+    elif line == os.environ["SHOW"]:
+        if prefix:
+            print("\n".join(prefix + row for row in config))
+        else:
+            print_blocks(config)
+    elif line.startswith("checkpoint "):
+        (state / "checkpoint.json").write_text(json.dumps(config))
+    elif line.startswith("rollback running-config"):
+        config = json.loads((state / "checkpoint.json").read_text())
+    elif line in os.environ["ABORT"].splitlines() and line.startswith(("rollback", "discard")):
+        if pending.exists():
+            pending.unlink()
+        config = json.loads(file.read_text())
+    elif line in os.environ["COMMIT"].splitlines() and line.startswith("commit"):
+        file.write_text(json.dumps(config))
+    elif line in os.environ["SAID"].splitlines():
+        pass
+    elif prefix:
+        if line.startswith(prefix):
+            row = line[len(prefix):]
+            if row not in config:
+                config.append(row)
+        elif line.startswith(words["flat"]):
+            gone = line[len(words["flat"]):]
+            config = [row for row in config if not under(row, gone)]
+        else:
+            print("unknown command: " + line)
+    else:
+        indent = len(raw) - len(raw.lstrip())
+        while opened and opened[-1][0] >= indent:
+            opened.pop()
+        above = opened[-1][1] + " > " if opened else ""
+        if line.startswith("no "):
+            gone = above + line[3:]
+            if not any(under(row, gone) for row in config):
+                print("% Invalid: there is no " + gone)
+            config = [row for row in config if not under(row, gone)]
+        else:
+            row = above + line
+            if row not in config:
+                config.append(row)
+            opened.append((indent, row))
+if os.environ["COMMIT"] and json.loads(file.read_text()) != config:
+    pending.write_text(json.dumps(config))
+elif not os.environ["COMMIT"]:
+    file.write_text(json.dumps(config))
+elif pending.exists():
+    pending.unlink()
+'''
+
+GNMIC = r'''#!/usr/bin/env python3
+import json, os, pathlib, re, sys
+state = pathlib.Path(os.environ["STATE"])
+file = state / "config.json"
+config = json.loads(file.read_text())
+
+def steps(path):
+    for name, key, value in re.findall(r"/([^/\[]+)(?:\[([^=]+)=([^]]+)\])?", path):
+        yield name, key, value
+
+def walk(path, make):
+    at, last = config, None
+    parts = list(steps(path))
+    for number, (name, key, value) in enumerate(parts):
+        name = next((one for one in at if one.split(":")[-1] == name), name)
+        if key:
+            entries = at.setdefault(name, []) if make else at.get(name, [])
+            found = next((one for one in entries if str(one[key]) == value), None)
+            if found is None:
+                if not make:
+                    return None
+                found = {key: value}
+                entries.append(found)
+            last, at = (entries, found, key), found
+        elif number + 1 == len(parts):
+            return at, name, None
+        else:
+            last, at = (at, name, None), at.setdefault(name, {}) if make else at.get(name, {})
+    return last
+
+def prune(node):
+    for name in list(node):
+        value = node[name]
+        if isinstance(value, dict):
+            prune(value)
+        if isinstance(value, list):
+            for one in value:
+                if isinstance(one, dict):
+                    prune(one)
+        if value in ({}, []):
+            del node[name]
+
+if "get" in sys.argv:
+    print(json.dumps([config]))
+    sys.exit(0)
+request = pathlib.Path(sys.argv[-1]).read_text()
+if os.environ.get("REFUSE", "nothing at all") in request:
+    sys.exit("rpc error: code = InvalidArgument")
+request = json.loads(request)
+for path in request.get("deletes", []):
+    where = walk(path, False)
+    if where and isinstance(where[0], list):
+        where[0].remove(where[1])
+    elif where:
+        where[0].pop(where[1], None)
+for one in request.get("replaces", []):
+    at, what, key = walk(one["path"], True)
+    if isinstance(at, list):
+        keep = what[key]
+        what.clear()
+        what[key] = keep
+        what.update(one["value"])
+    else:
+        at[what] = one["value"]
+prune(config)
+file.write_text(json.dumps(config))
+'''
+
+
+class Switch(stand_in.Switch):
+    def __init__(self, name, folder, text):
+        super().__init__(name, folder, {"switch-cli": CLI, "gnmic": GNMIC})
+        said = json.loads(subprocess.run(
+            ["bash", "-c", f'gnmi= show= pending= begin= check= abort= commit= error= keep=; . {self.folder}/session.sh;'
+             'python3 -c "import json,sys; print(json.dumps(sys.argv[1:]))"'
+             ' "$gnmi" "$show" "$pending" "$begin" "$check" "$abort" "$commit"'],
+            capture_output=True, text=True, check=True).stdout)
+        self.gnmi, self.show = said[0], said[1].splitlines()[-1:] or [""]
+        guard_file = next((self.folder / "guard").glob("*.json"))
+        rows = json.loads(guard_file.read_text())
+        self.prefix = rows["prefix"]
+        self.environment.update(DLCP_RUN="switch-cli", SHOW=self.show[0], ABORT=said[5], COMMIT=said[6],
+                                PREFIX=self.prefix, SAID="\n".join(said[1:]))
+        sys.path.insert(0, str(self.folder))
+        import guard  # pylint: disable=import-outside-toplevel
+        sys.path.pop(0)
+        config = json.loads(text) if self.gnmi else list(dict.fromkeys(guard.statements(rows, text)))
+        (self.root / "config.json").write_text(json.dumps(config))
+
+    def running(self):
+        """As the switch shows it."""
+        if self.gnmi:
+            return json.dumps(json.loads((self.root / "config.json").read_text()), sort_keys=True)
+        return subprocess.run([str(self.root / "bin" / "switch-cli")], input=self.show[0] + "\n", text=True,
+                              capture_output=True, timeout=60, check=True, env=self.environment).stdout
+
+    def statements(self):
+        return self.running() if self.gnmi else sorted(json.loads((self.root / "config.json").read_text()))
+
+    def change(self, old, new):
+        file = self.root / "config.json"
+        text = file.read_text()
+        expect(old in text, f"{old} is in the configuration")
+        file.write_text(text.replace(old, new, 1))
+
+
+def validated(name, switch, what):
+    """True: the vendor's models accept it; None: there are none here."""
+    path = switch.root / "check.conf"
+    path.write_text(switch.running())
+    done = subprocess.run([sys.executable, str(YANG), "--target", name, str(path)], capture_output=True, text=True,
+                          check=False)
+    if done.returncode == 77:
+        print(done.stdout.strip())
+        return None
+    expect(done.returncode in (0, 1), f"{what}: {done.stdout}{done.stderr}")
+    if done.returncode == 1:
+        print(done.stdout)
+    return done.returncode == 0
+
+
+BREAKS = {"srlinux": ("max-drop-probability-percent 100", "max-drop-probability-percent 101"),
+          "junos": ("transmit-rate percent", "transmit-speed percent"),
+          "openconfig": ('"QUEUE"', '"QUEUES"')}
+
+
+def main():
+    name, folder, running_file, render, *ports = sys.argv[1:]
+    switch = Switch(name, pathlib.Path(folder), pathlib.Path(running_file).read_text())
+    imported = switch.statements()
+    expect("SITE" in switch.running(), "the stand-in has the import")
+
+    result = switch.run("apply.sh", "--dry-run", "leaf")
+    expect(result.returncode == 0, "a dry run", result)
+    expect(switch.statements() == imported, "a dry run changes nothing", result)
+    result = switch.run("apply.sh", "leaf", REFUSE="DLCP-1-SITE")
+    expect(result.returncode == 4, "an error of the switch", result)
+    if not switch.gnmi:  # of two gNMI Sets the first stands when the second is refused
+        expect(switch.statements() == imported, "an error drops all", result)
+    result = switch.run("apply.sh", "leaf")
+    planned = switch.statements()
+    expect(result.returncode == 0 and "DLCP-1-SITE" in switch.running(), "apply works", result)
+    expect_nothing_to_do(switch, "apply.sh", "leaf")
+    if name in BREAKS and validated(name, switch, "the planned configuration") is not None:
+        expect(validated(name, switch, "the planned configuration"), "the vendor's models accept the plan")
+        broken = switch.root / "broken.conf"
+        broken.write_text(switch.running().replace(*BREAKS[name]))
+        done = subprocess.run([sys.executable, str(YANG), "--target", name, str(broken)], capture_output=True,
+                              text=True, check=False)
+        expect(done.returncode == 1, "and refuse it when it is broken", done)
+
+    (switch.root / "again").write_text(switch.running())
+    again = switch.root / "again.out"
+    subprocess.run([render, name, str(again), str(switch.root / "again"), *ports], check=True)
+    expect(not again.exists(), f"what is applied renders to no change: {list(again.glob('*'))}")
+
+    # Somebody gives a port another object: neither way goes on.
+    kept = (switch.root / "config.json").read_text()
+    port = ports[0].split(",")[0]
+    rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
+    line = next(one for scope, row in rows.items() if port in scope for one in row["after"] if "DLCP-1-SITE" in one)
+    if switch.gnmi:
+        switch.change('"name": "DLCP-1-SITE"', '"name": "DLCP-9-SITE"')
+    else:
+        switch.change(line, line.replace("DLCP-1-SITE", "OTHER"))
+    result = switch.run("rollback.sh", "leaf")
+    expect(result.returncode == 3 and "refused" in result.stderr, "rollback refuses a drifted row", result)
+    (switch.root / "config.json").write_text(kept)
+
+    result = switch.run("rollback.sh", "leaf")
+    expect(result.returncode == 0 and switch.statements() == imported, "rollback gives it back", result)
+    expect_nothing_to_do(switch, "rollback.sh", "leaf")
+    result = switch.run("apply.sh", "leaf", "10-definitions", "20-ports-01-host")
+    expect(result.returncode == 0 and imported != switch.statements() != planned, "a canary first", result)
+    result = switch.run("apply.sh", "leaf")
+    expect(result.returncode == 0 and switch.statements() == planned, "then the rest", result)
+    switch.remove()
+    print("apply.sh and rollback.sh: all expectations hold")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+// Targets that are data: how their configurations are read as statements, what is imported from
+// them, and what is refused. That applying and rolling back gives the configuration back, and that
+// the vendors' models accept it, is played by tree_apply.py.
+#include "catch.h"
+#include "switch/vendors/tree/target.h"
+#include "vendor_plan.h"
+
+using namespace dlcp;
+using namespace dlcp::fabric;
+using namespace dlcp::test;
+
+namespace {
+
+std::string leaf(const std::string& os, const std::string& file) {
+  return read_text(std::string(DLCP_SWITCH_DATA) + "/" + os + "/" + file);
+}
+
+std::vector<std::string> texts(const tree::Reader& reader, const std::string& text) {
+  std::vector<std::string> list;
+  const auto read = tree::read_statements(reader, "running", text);
+  REQUIRE(read.value);
+  for (const auto& statement : *read.value)
+    list.push_back(statement.text);
+  return list;
+}
+
+std::string problems_of(const std::string& os, const std::string& text) {
+  std::string said;
+  for (const auto& problem : find_vendor(os)->import({"running", text}).problems)
+    said += to_text(problem) + "\n";
+  return said;
+}
+
+struct Fixture {
+  const char *os, *file, *port, *other;
+};
+constexpr Fixture kFixtures[] = {
+    {"srlinux", "leaf.srl", "ethernet-1/1", "ethernet-1/31"},
+    {"junos", "leaf.set", "et-0/0/0", "et-0/0/31"},
+    {"nxos", "leaf.nxos", "Ethernet1/1", "Ethernet1/49"},
+    {"openconfig", "leaf.json", "Ethernet1/1", "Ethernet31/1"},
+};
+
+}  // namespace
+
+TEST_CASE("a pattern's holes take words, what is between fixed ends, and the rest of a line") {
+  using tree::Pattern;
+  const Pattern port("interface {port} > match dscp {dscp*}");
+  const auto held = port.match("interface Ethernet1/1 > match dscp 8, 10-12");
+  REQUIRE(held);
+  CHECK(held->at("port") == "Ethernet1/1");
+  CHECK(held->at("dscp") == "8, 10-12");
+  CHECK_FALSE(port.match("interface Ethernet1/1 > match dscp"));
+  CHECK_FALSE(port.match("interface Ethernet1/1"));
+  CHECK(Pattern("class c-out-8q-q{queue}").match("class c-out-8q-q5")->at("queue") == "5");
+  CHECK_FALSE(Pattern("class c-out-8q-q{queue}").match("class c-out-8q-q"));
+  CHECK(Pattern("interface {port}.0").match("interface ethernet-1/1.0")->at("port") ==
+        "ethernet-1/1");
+  CHECK_FALSE(Pattern("interface {port}.0").match("interface ethernet-1/1.1"));
+  CHECK(Pattern("a {*}").match("a"));
+  std::size_t taken = 0;
+  CHECK(Pattern("policy {name}").begins("policy P > class c", taken));
+  CHECK(taken == 8);
+  CHECK(Pattern("x {port}.0").filled({{"port", "e1"}}) == "x e1.0");
+}
+
+TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") {
+  tree::Reader blocks{tree::Syntax::kBlocks, "", {"policy", "interface"}, {}};
+  CHECK(
+      texts(blocks, "policy P\n !\n class a\n  set q 3\n class b\n!\nhostname x\ninterface E1\n") ==
+      std::vector<std::string>{"policy P", "policy P > class a", "policy P > class a > set q 3",
+                               "policy P > class b", "interface E1"});
+  tree::Reader flat{tree::Syntax::kFlat, "set ", {"cos "}, {}};
+  CHECK(texts(flat, "set cos  a points [ 1 2 ]\nset system x\nset cos b\n") ==
+        std::vector<std::string>{"cos a points 1", "cos a points 2", "cos b"});
+  tree::Reader json{tree::Syntax::kJson, "", {"qos "}, {}};
+  json.json.keys = {{"queues queue", "name"}, {"input classifiers classifier", "type"}};
+  CHECK(
+      texts(json,
+            R"([{"oc:qos": {"queues": {"queue": [{"name": "q", "config": {"id": 5, "on": true}}]},)"
+            R"("input": {"classifiers": {"classifier": [{"type": "IPV4", "set": [1, 2]}]}}}}])") ==
+      std::vector<std::string>{"qos input classifiers classifier IPV4 set 1",
+                               "qos input classifiers classifier IPV4 set 2",
+                               "qos queues queue q config id 5",
+                               "qos queues queue q config on true"});
+}
+
+TEST_CASE("what is no configuration is refused with the line it is seen in") {
+  CHECK_THAT(problems_of("nxos", "% Invalid command\n"), Contains("running:1"));
+  CHECK_THAT(problems_of("junos", "error: syntax\n"), Contains("error message of the switch"));
+  CHECK_THAT(problems_of("openconfig", "{"), Contains("this is not JSON"));
+  CHECK_THAT(problems_of("srlinux", ""), Contains("nothing of QoS"));
+}
+
+TEST_CASE("an import says what the site does: classes, queues, weights, PFC") {
+  for (const Fixture& fixture : kFixtures) {
+    INFO(fixture.os);
+    const auto site = import_text(*find_vendor(fixture.os), leaf(fixture.os, fixture.file));
+    CHECK(site.dscp_to_class[26] == 3);
+    CHECK(site.dscp_to_class[48] == 6);
+    CHECK(site.dscp_to_class[40] == 0);
+    CHECK(site.default_class == 0);
+    CHECK(site.queues[0].weight == 20u);
+    CHECK(site.queues[3].weight.value_or(0) >= 30u);
+    CHECK(site.queues[6].strict);
+    CHECK_FALSE(site.queues[5].in_use);
+    CHECK(site.ports.size() == 5);
+    CHECK(site.imported);
+  }
+  const auto junos = import_text(*find_vendor("junos"), leaf("junos", "leaf.set"));
+  CHECK(junos.pfc_priorities == 1U << 3);
+  CHECK(junos.queues[3].lossless);
+  const auto nxos = import_text(*find_vendor("nxos"), leaf("nxos", "leaf.nxos"));
+  CHECK(nxos.queues[3].lossless);
+  CHECK(find_port(nxos, "Ethernet1/1")->bits_per_second == 400'000'000'000);
+  const auto nokia = import_text(*find_vendor("srlinux"), leaf("srlinux", "leaf.srl"));
+  CHECK(find_port(nokia, "ethernet-1/1")->bits_per_second == 400'000'000'000);
+}
+
+TEST_CASE("every template stays within its scopes, with and without a site to merge into") {
+  for (const Fixture& fixture : kFixtures) {
+    INFO(fixture.os);
+    const auto& vendor = *find_vendor(fixture.os);
+    for (const bool imported : {true, false}) {
+      SiteConfig site;
+      if (imported) site = import_text(vendor, leaf(fixture.os, fixture.file));
+      auto plan = make_plan(std::move(site), {fixture.port}, {fixture.other});
+      plan.groups.front().group.trust = Trust::kRemarked;
+      const auto rendering = vendor.render(plan);
+      INFO(problems_of(rendering));
+      CHECK(rendering.problems.empty());
+      CHECK(rendering.changes.size() > 10);
+    }
+  }
+}
+
+TEST_CASE("what DLCP cannot merge into is refused, with what to do") {
+  const auto junos = leaf("junos", "leaf.set");
+  CHECK_THAT(problems_of("junos", junos + "deactivate class-of-service interfaces et-0/0/0\n"),
+             Contains("deactivated statements"));
+  CHECK_THAT(problems_of("junos", junos + "set class-of-service interfaces et-* scheduler-map S\n"),
+             Contains("by a wildcard"));
+  CHECK_THAT(problems_of("junos", junos + "set class-of-service interfaces et-0/0/0 "
+                                          "forwarding-class-set a scheduler-map S\n"),
+             Contains("use a scheduler-map on the port"));
+  CHECK_THAT(problems_of("nxos", leaf("nxos", "leaf.nxos") +
+                                     "system qos\n  service-policy type qos input X\n"),
+             Contains("attach it to ports"));
+  CHECK_THAT(problems_of("nxos", "class-map type qos match-all A\n  match cos 3\n"),
+             Contains("use match-any on DSCPs"));
+  CHECK_THAT(problems_of("nxos",
+                         "class-map type qos match-any A\n  match dscp 99\n"
+                         "policy-map type qos P\n  class A\n    set qos-group 3\n"
+                         "interface Ethernet1/1\n  service-policy type qos input P\n"),
+             Contains("not a list of DSCPs"));
+  CHECK_THAT(problems_of("srlinux", leaf("srlinux", "leaf.srl") +
+                                        "set / qos pfc-mapping-profile P received-traffic "
+                                        "unicast-mapping 3 dot1p 3\n"),
+             Contains("declare the site"));
+  CHECK_THAT(problems_of("srlinux", "set / qos queues queue a queue-index 9\n"),
+             Contains("not one of the unicast queues"));
+}
+
+TEST_CASE("a port with another classifier than most is refused, and a number out of range") {
+  auto text = leaf("junos", "leaf.set");
+  text += "set class-of-service interfaces et-0/0/9 unit 0 classifiers dscp OTHER\n";
+  const auto& vendor = *find_vendor("junos");
+  auto plan = make_plan(import_text(vendor, text), {"et-0/0/9"}, {});
+  CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("another classifier"));
+  plan = make_plan(import_text(vendor, text), {"et-0/0/0"}, {});
+  plan.groups[0].queues[1].weight = 101;
+  CHECK_THAT(dlcp::test::problems_of(vendor.render(plan)), Contains("expected 1..100"));
+}
+
+TEST_CASE("Junos: a queue that drops early is not marked, as its ECN queues drop at their tail") {
+  const auto& vendor = *find_vendor("junos");
+  auto plan = make_plan(import_text(vendor, leaf("junos", "leaf.set")), {"et-0/0/0"}, {});
+  plan.groups[0].queues[3].mark_bytes.reset();
+  const auto rendering = vendor.render(plan);
+  const auto& text = file_of(rendering, "10-definitions.set").text;
+  CHECK_THAT(text, Contains("schedulers DLCP-1-SITE-q5 explicit-congestion-notification\n"));
+  CHECK(text.find("schedulers DLCP-1-SITE-q2 explicit") == std::string::npos);
+  CHECK_THAT(text, Contains("drop-profiles DLCP-1-SITE-q2 interpolate fill-level 3\n"));
+  CHECK(find_capabilities("junos", "24.4R1", "tomahawk4").value->mechanism == Mechanism::kQueues);
+}
