@@ -59,7 +59,7 @@ MORE = (Path(200, 1, free=True), Path(400, 2.5, free=True), Path(1000, 0, step_u
 # A link that is the limit, with a shallow and a deep queue, in packets of 1500 bytes.
 BESIDE = (Path(1000, rate_mbit=400, queue_kib=25), Path(1000, rate_mbit=400, queue_kib=500),
           Path(10_000, rate_mbit=400, queue_kib=250), Path(10_000, rate_mbit=400, queue_kib=5000))
-FAULTS = ("delay=200us", "delay=1ms+200us", "delay=200us+500us", "delay=200us,drop=0.01")
+FAULTS = ("delay_us=200", "delay_us=1000,jitter_us=200", "delay_us=200,jitter_us=500", "delay_us=200,drop=0.01")
 
 
 def size_of(path):
@@ -125,14 +125,17 @@ class Sweep:
 
     def fault(self, fault):
         """Ours alone, over loopback, with what DLCP_FAULT does to every packet."""
-        rates = []
+        rates, errors = [], []
         for run in range(self.arguments.runs):
             self.progress(f"DLCP_FAULT={fault}: run {run + 1} of {self.arguments.runs}")
             command = [self.build.dlcp, "bench", "--mode", "bw", "--size", "1M", "--json", "--plugin",
                        self.build.plugin, "--seconds", str(self.arguments.seconds)]
-            result = rig.run_json(command, {"DLCP_FAULT": fault, "DLCP_IFNAME": "lo"}, timeout=120)[1]
+            status, result, said = rig.run_json(command, {"DLCP_FAULT": fault, "DLCP_IFNAME": "lo"}, timeout=120)
             rates.append((result or {}).get("bus_gbps") or 0)
-        return {"fault": fault, "ours": statistics.median(rates), "spread": rates}
+            if status:
+                errors.append((result or {}).get("error") or said.strip() or f"exit code {status}")
+        return {"fault": fault, "ours": statistics.median(rates), "spread": rates, "errors": errors,
+                **({"met": False} if errors else {})}
 
 
 def result_of(path, rates, late, errors):
@@ -153,7 +156,8 @@ def line(result):
         return (f"{result['beside']:<34} ours {result['ours']:.2f} of the link, TCP {result['tcp']:.2f}"
                 f"  {'met' if result['met'] else 'MISSED'}")
     if "fault" in result:
-        return f"{'DLCP_FAULT=' + result['fault']:<34} {result['ours']:>6.2f}"
+        text = f"{'DLCP_FAULT=' + result['fault']:<40} {result['ours']:>6.2f}"
+        return "\n".join([text, *(f"    error: {e}"[:79] for e in result["errors"])])
     rates = [f"{result['gbps'][side]:>6.2f}" if side in result["gbps"] else f"{'-':>6}"
              for side in ("ours", "cubic", "bbr")]
     ratio = f"{result['ratio']:.2f}" if result["ratio"] is not None else "-"

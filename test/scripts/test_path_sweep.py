@@ -34,6 +34,29 @@ class PathSweep(unittest.TestCase):
         self.assertEqual(sweep.seconds(path_sweep.Path(1000)), 2)
         self.assertEqual(sweep.seconds(path_sweep.Path(100_000, 2)), 9)
 
+    def sweep_of(self, answer):
+        before = path_sweep.rig.run_json
+        self.addCleanup(setattr, path_sweep.rig, "run_json", before)
+        path_sweep.rig.run_json = lambda command, environment, timeout: answer
+        build = type("Build", (), {"dlcp": "dlcp", "plugin": "plugin"})
+        return path_sweep.Sweep(type("Arguments", (), {"seconds": 2, "runs": 1}), build, lambda text: None, ["cubic"])
+
+    def test_a_fault_that_the_plugin_refuses_is_an_error_and_not_a_rate_of_nothing(self):
+        right = self.sweep_of((0, {"bus_gbps": 5.0}, "")).fault("delay_us=200")
+        self.assertNotIn("met", right)  # nobody to compare with
+        self.assertIn("5.00", path_sweep.line(right))
+        wrong = self.sweep_of((2, {"bus_gbps": 0, "error": "there is no fault called delay"}, "")).fault("delay=1")
+        self.assertFalse(wrong["met"])
+        self.assertIn("error: there is no fault called delay", path_sweep.line(wrong))
+
+    def test_every_fault_of_the_sweep_is_one_that_the_plugin_knows(self):
+        source = (pathlib.Path(__file__).resolve().parents[2] / "src/datapath/faulty/fault_spec.cc").read_text()
+        for fault in path_sweep.FAULTS:
+            for setting in fault.split(","):
+                name, _, value = setting.partition("=")
+                self.assertIn(f'"{name}"', source)
+                self.assertRegex(value, r"^[0-9.]+$")
+
     def test_lines_fit_a_terminal(self):
         for path in (*path_sweep.FULL, *path_sweep.MORE):
             shown = path_sweep.result_of(path, {None: [10.25], "cubic": [10.25], "bbr": [10.25]}, [99999], [])
