@@ -46,7 +46,9 @@ struct Pair {
     for (const Time until = now + duration; now < until; now += 50us) {
       a.on_timeout(now);
       b.on_timeout(now);
-      while (carry(a, b) | carry(b, a)) {
+      for (bool moved = true; moved;) {
+        moved = carry(a, b);
+        moved = carry(b, a) || moved;
       }
     }
   }
