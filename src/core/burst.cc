@@ -19,7 +19,7 @@ std::size_t burst_packets(const Config& config, std::size_t packet_bytes, Durati
                           double window) {
   if (config.burst_packets_max != 0) return config.burst_packets_max;
   const auto by_pace = static_cast<std::size_t>(kBurstSpan / std::max(packet_time, Duration(1)));
-  const auto by_window = static_cast<std::size_t>(window / 4);
+  const auto by_window = static_cast<std::size_t>(window / 2);
   const std::size_t by_bytes = kBurstBytesMax / packet_bytes;
   const std::size_t packets = std::min({by_pace, by_window, by_bytes, kBurstPacketsMax});
   const std::size_t unit = unit_packets(config, packet_bytes);

@@ -320,7 +320,7 @@ void SendConnection::emit_piece(Time now, FrameWriter& frames, wire::TxPacket& o
   header.window_epoch = window_.epoch();
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
-  header.asks_ack = queue_.has_next() && window_.asks_ack(congestion_->window());
+  header.asks_ack = queue_.has_next() && window_.asks_ack(now, congestion_->window());
   frames.emit(header, number, piece.payload, handshake_.protection(), peer_address(), out);
 
   if (sent.licensed) {

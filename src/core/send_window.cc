@@ -30,10 +30,11 @@ void SendWindow::on_burst(Time now) {
   }
 }
 
-bool SendWindow::asks_ack(double congestion_window) {
+bool SendWindow::asks_ack(Time now, double congestion_window) {
   const double half = limit(congestion_window) / 2;
-  if (++unasked_ < half || in_flight_ + 1 < half) return false;
+  if (++unasked_ < half || in_flight_ + 1 < half || now - asked_at_ < kAskEvery) return false;
   unasked_ = 0;
+  asked_at_ = now;
   return true;
 }
 

@@ -21,6 +21,8 @@ namespace dlcp::core {
 
 class SendWindow {
  public:
+  static constexpr Duration kAskEvery = std::chrono::microseconds(40);
+
   // STARTED: the part that the receiver keeps for this connection for ever.
   void open(std::uint32_t packets, std::uint16_t epoch) {
     reserve_ = credit_ = std::max<std::uint32_t>(packets, 1);
@@ -38,8 +40,9 @@ class SendWindow {
   // Whether the packet about to be sent, behind which others wait, asks for an acknowledgement at
   // once. (One with nothing behind it does not: an ACK would stand in the way of the peer's
   // answer.) While congestion control holds the sender back, one packet of every half of the window
-  // does: a small window must not wait for as many packets as make an acknowledgement cheap.
-  bool asks_ack(double congestion_window);
+  // does, if the last such is kAskEvery ago: a small window must not wait for as many packets as
+  // make an acknowledgement cheap, and a fast one must not be acknowledged packet by packet.
+  bool asks_ack(Time now, double congestion_window);
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) {
     check(packets <= in_flight_, "only packets in flight are settled");
@@ -70,6 +73,7 @@ class SendWindow {
  private:
   std::uint32_t in_flight_ = 0;
   std::uint32_t unasked_ = 0;  // packets since one that asked
+  Time asked_at_{};
   std::uint32_t credit_ = 1;   // packets, as last granted
   std::uint32_t reserve_ = 1;  // what remains of it after a pause
   std::uint16_t epoch_ = 0;

@@ -165,13 +165,15 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
   window.open(1000, 0);
   std::string asked;
   for (int i = 0; i < 16; ++i) {
-    asked += window.asks_ack(16) ? '!' : '.';
+    asked += window.asks_ack(t0 + i * 10us, 16) ? '!' : '.';
     window.on_sent(t0);
   }
   CHECK(asked == ".......!.......!");
   window.on_settled(16);
-  CHECK_FALSE(window.asks_ack(16));  // not held up
+  CHECK_FALSE(window.asks_ack(t0 + 1s, 16));  // not held up
   SendWindow small;
   small.open(1, 0);
-  CHECK(small.asks_ack(0.5));
+  CHECK(small.asks_ack(t0, 0.5));
+  CHECK_FALSE(small.asks_ack(t0 + SendWindow::kAskEvery - 1ns, 0.5));
+  CHECK(small.asks_ack(t0 + SendWindow::kAskEvery, 0.5));
 }
