@@ -11,9 +11,10 @@ std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::
   if (header.path >= data_.size()) data_.resize(header.path + std::size_t{1});
   ReplayWindow& seen = data_[header.path];
   const std::uint64_t number = seen.expand(header.path_sequence);
-  if (incoming_.protection == wire::Protection::kEncrypted &&
-      !open_payload(packet.bytes, number, data)) {
-    return Counter::kDroppedUnauthentic;
+  if (incoming_.protection == wire::Protection::kEncrypted) {
+    if (seen.has(number)) return Counter::kDroppedReplayed;
+    // If it cannot be opened, its number stays free for the true one.
+    if (!open_payload(packet.bytes, number, data)) return Counter::kDroppedUnauthentic;
   }
   if (!seen.accept(number)) return Counter::kDroppedReplayed;
   return std::nullopt;

@@ -17,11 +17,17 @@ class ReplayWindow {
 
   // The number that `low` is the end of: the one nearest to the newest.
   std::uint64_t expand(std::uint32_t low) const { return wire::expand_serial(low, next_); }
-  // False for a number that has come before, or is too far behind to tell.
+  // The number has come before, or is too far behind to tell.
+  bool has(std::uint64_t number) const {
+    if (number >= next_) return number - next_ >= std::uint64_t{1} << 62;  // before 0
+    const std::uint64_t word = number / 64;
+    return word + kWords <= newest_word_ || ((words_[word % kWords] >> (number % 64)) & 1) != 0;
+  }
+  // From now on it has come; false if it had.
   bool accept(std::uint64_t number) {
+    if (has(number)) return false;
     const std::uint64_t word = number / 64;
     if (number >= next_) {
-      if (number - next_ >= std::uint64_t{1} << 62) return false;  // before 0
       if (word - newest_word_ >= kWords) {
         words_ = {};
         newest_word_ = word;
@@ -29,14 +35,9 @@ class ReplayWindow {
       while (newest_word_ < word)
         words_[++newest_word_ % kWords] = 0;
       next_ = number + 1;
-    } else if (word + kWords <= newest_word_) {
-      return false;
     }
-    std::uint64_t& seen = words_[word % kWords];
-    const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    const bool fresh = (seen & bit) == 0;
-    seen |= bit;
-    return fresh;
+    words_[word % kWords] |= std::uint64_t{1} << (number % 64);
+    return true;
   }
   // One more than the newest.
   std::uint64_t next() const { return next_; }

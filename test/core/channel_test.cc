@@ -3,6 +3,7 @@
 #include "catch.h"
 #include "core/replay_window.h"
 #include "core/token_table.h"
+#include "toy_cipher.h"
 #include "util/rng.h"
 
 using namespace dlcp;
@@ -58,6 +59,31 @@ TEST_CASE("each data packet counts once, on its path") {
   CHECK(s.data(0, 0) == Counter::kDroppedReplayed);
   CHECK_FALSE(s.data(255, 0));
   CHECK_FALSE(s.data(0, 1));
+}
+
+TEST_CASE("a number is taken by the packet that can be opened, and not opened again") {
+  const test::ToyCiphers ciphers;
+  constexpr auto kEncrypted = wire::Protection::kEncrypted;
+  Channel channel(kOurs, {kTheirs, kEncrypted}, kPeer, &ciphers);
+  wire::DataHeader header;
+  wire::Buffer packet(wire::kDataHeaderBytes + 128 + wire::kCipherTagBytes);
+  const auto head = std::span(packet).first(wire::kDataHeaderBytes);
+  const auto sealed = std::span(packet).subspan(wire::kDataHeaderBytes);
+  wire::encode_data(header, {}, {kTheirs, kEncrypted}, head);
+  const wire::Buffer plain(128, std::byte{9});
+  ciphers.make(wire::payload_key(kTheirs))->seal(wire::nonce_of(0, 0), head, plain, sealed);
+  const auto refuse = [&](std::byte damage) {
+    sealed[5] ^= damage;
+    wire::DataPacket data{header, sealed};
+    const auto reason =
+        channel.refuse_data({.bytes = packet, .arrived_at = {}, .source = kPeer}, data);
+    sealed[5] ^= damage;
+    return reason;
+  };
+  CHECK(refuse(std::byte{1}) == Counter::kDroppedUnauthentic);
+  CHECK_FALSE(refuse(std::byte{0}));
+  // Opening it would show the damage.
+  CHECK(refuse(std::byte{1}) == Counter::kDroppedReplayed);
 }
 
 TEST_CASE("what has no right tag, or comes from elsewhere, is dropped and not remembered") {
