@@ -3,12 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "switch/cli/load.h"
 #include "switch/cli/output.h"
-#include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
 namespace {
@@ -17,14 +15,6 @@ struct CheckOptions {
   IntentOptions intent;
   bool strict = false;
 };
-
-void render_for_problems(std::size_t /*index*/, const SwitchIntent& /*device*/,
-                         const SwitchPlan& plan, std::vector<Problem>& problems) {
-  const Vendor* const vendor = find_vendor(plan.os);
-  if (vendor == nullptr) return;
-  auto rendering = vendor->render(plan);
-  std::move(rendering.problems.begin(), rendering.problems.end(), std::back_inserter(problems));
-}
 
 ExitCode run_check(const CheckOptions& options) {
   const Loaded loaded = load(options.intent, {}, render_for_problems);

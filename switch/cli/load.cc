@@ -167,6 +167,14 @@ Loaded load(const IntentOptions& options, const std::function<void(const Intent&
   return loaded;
 }
 
+void render_for_problems(std::size_t /*index*/, const SwitchIntent& /*device*/,
+                         const SwitchPlan& plan, std::vector<Problem>& problems) {
+  const Vendor* const vendor = find_vendor(plan.os);
+  if (vendor == nullptr) return;
+  auto rendering = vendor->render(plan);
+  std::move(rendering.problems.begin(), rendering.problems.end(), std::back_inserter(problems));
+}
+
 ExitCode outcome_of(const Loaded& loaded) {
   if (loaded.unreadable) return ExitCode::kFiles;
   return has_errors(loaded.problems) ? ExitCode::kWrong : ExitCode::kOk;

@@ -33,6 +33,10 @@ Loaded load(const IntentOptions& options, const std::function<void(const Intent&
 
 Checked<std::string> read_file(const std::string& path);
 
+// A Visit that keeps of a rendering what speaks against it.
+void render_for_problems(std::size_t index, const SwitchIntent& device, const SwitchPlan& plan,
+                         std::vector<Problem>& problems);
+
 // Exit code of problems that end a verb.
 ExitCode outcome_of(const Loaded& loaded);
 

@@ -1,14 +1,12 @@
 // `dlcp-switch rollout`: the order of change for a whole fabric, as files for Ansible.
 #include <fmt/core.h>
 
-#include <iterator>
 #include <memory>
 
 #include "switch/cli/folder.h"
 #include "switch/cli/load.h"
 #include "switch/cli/output.h"
 #include "switch/cli/rollout.h"
-#include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
 namespace {
@@ -19,16 +17,8 @@ struct RolloutOptions {
   RolloutPace pace;
 };
 
-// A fabric that cannot be rendered has no order of change.
-void render_for_problems(std::size_t /*index*/, const SwitchIntent& /*device*/,
-                         const SwitchPlan& plan, std::vector<Problem>& problems) {
-  const Vendor* const vendor = find_vendor(plan.os);
-  if (vendor == nullptr) return;
-  auto rendering = vendor->render(plan);
-  std::move(rendering.problems.begin(), rendering.problems.end(), std::back_inserter(problems));
-}
-
 ExitCode run_rollout(const RolloutOptions& options) {
+  // A fabric that cannot be rendered has no order of change.
   Loaded loaded = load(options.intent, {}, render_for_problems);
   ExitCode outcome = outcome_of(loaded);
   std::vector<RolloutFile> files;

@@ -1,5 +1,7 @@
 // The targets that are built in, and what they all say alike. A new vendor adds its factory to the
 // list.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -54,6 +56,17 @@ Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std:
           std::move(seen),
           std::move(expected),
           std::move(hint)};
+}
+
+std::string remark_warning(const SwitchPlan& plan) {
+  for (const auto& group : plan.groups) {
+    if (group.group.trust != Trust::kRemarked) continue;
+    return fmt::format(
+        "ports that are not trusted are classed as DSCP {} but keep their DSCP on the wire: the "
+        "next switch sees DLCP's DSCPs again",
+        group.group.remark_dscp);
+  }
+  return {};
 }
 
 Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured) {

@@ -93,6 +93,9 @@ const char* name_of(Impact impact);  // "hitless", "drops traffic", "port flap",
 // Why nothing of the switch is rendered.
 Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
                 std::string hint);
+// What the reader of a rendering that does not rewrite DSCPs must know of ports that are not
+// trusted; empty if all are.
+std::string remark_warning(const SwitchPlan& plan);
 // verify() of a target whose counters nobody has been able to check `verify` against.
 Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured);
 

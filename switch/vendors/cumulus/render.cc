@@ -274,14 +274,8 @@ class Renderer {
     note(Severity::kNote,
          "ECT packets are marked and not-ECT packets dropped at one depth: a queue has one RED "
          "curve");
-    for (const auto& group : plan_.groups)
-      if (group.group.trust == Trust::kRemarked) {
-        note(Severity::kWarning,
-             "ports that are not trusted are classed as DSCP " +
-                 std::to_string(group.group.remark_dscp) +
-                 " but keep their DSCP on the wire: the next switch sees DLCP's DSCPs again");
-        break;
-      }
+    if (std::string warning = remark_warning(plan_); !warning.empty())
+      note(Severity::kWarning, std::move(warning));
   }
 
   const SwitchPlan& plan_;

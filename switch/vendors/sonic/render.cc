@@ -271,16 +271,8 @@ class Renderer {
     note(Severity::kNote,
          "ECT packets are marked and not-ECT packets dropped at one depth: SONiC has one threshold "
          "pair per colour, and every packet is green");
-    for (const auto& group : plan_.groups)
-      if (group.group.trust == Trust::kRemarked) {
-        note(
-            Severity::kWarning,
-            "ports that are not trusted are classed as DSCP " +
-                std::to_string(group.group.remark_dscp) +
-                " but keep their DSCP on the wire: the next switch sees DLCP's DSCPs again, unless "
-                "an ACL or the host's uplink rewrites them");
-        break;
-      }
+    if (const std::string warning = remark_warning(plan_); !warning.empty())
+      note(Severity::kWarning, warning + ", unless an ACL or the host's uplink rewrites them");
   }
 
   const SwitchPlan& plan_;

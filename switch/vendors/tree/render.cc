@@ -218,14 +218,8 @@ class Renderer {
            "schedulers already; import the running configuration to merge into them");
     for (const auto& text : target_.notes)
       note(Severity::kWarning, text);
-    for (const auto& group : plan_.groups)
-      if (group.group.trust == Trust::kRemarked) {
-        note(Severity::kWarning,
-             "ports that are not trusted are classed as DSCP " +
-                 std::to_string(group.group.remark_dscp) +
-                 " but keep their DSCP on the wire: the next switch sees DLCP's DSCPs again");
-        break;
-      }
+    if (std::string warning = remark_warning(plan_); !warning.empty())
+      note(Severity::kWarning, std::move(warning));
   }
 
   const Target& target_;
