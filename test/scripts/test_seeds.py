@@ -73,7 +73,9 @@ class Seeds(unittest.TestCase):
 
     def test_every_story_is_a_test_that_exists(self):
         sources = "".join(path.read_text() for path in (SEEDS.parents[1] / "test" / "sim").glob("*_test.cc"))
-        for case in re.findall(r'"test_sim_\w+",\s*"([^"]+)"', SEEDS.read_text()):
+        cases = re.findall(r'"test_sim_\w+",\s*"([^"]+)"', SEEDS.read_text())
+        self.assertEqual(len(cases), 3)
+        for case in cases:
             self.assertIn(f'TEST_CASE("{case}")', sources)
 
     def test_wrong_words_and_a_missing_build_are_said(self):
