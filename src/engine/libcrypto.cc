@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "wire/codec.h"
 
@@ -140,13 +142,16 @@ class Libcrypto final : public wire::CipherSource {
 
 Ciphers load_ciphers(std::span<const char* const> libraries) {
   void* library = nullptr;
+  std::vector<std::string> reasons;
   for (const char* name : libraries) {
-    library = library != nullptr ? library : ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) break;
+    reasons.emplace_back(::dlerror());
   }
   if (library == nullptr) {
     return Error{ErrorCode::kSystem,
                  fmt::format("DLCP_ENCRYPT=aes-gcm needs {}, and none can be loaded: {}",
-                             fmt::join(libraries, " or "), ::dlerror()),
+                             fmt::join(libraries, " or "), fmt::join(reasons, "; ")),
                  "install OpenSSL's library on every host (apt-get install libssl3), or unset "
                  "DLCP_ENCRYPT on all ranks"};
   }

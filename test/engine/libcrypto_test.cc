@@ -117,3 +117,10 @@ TEST_CASE("a system without libcrypto is told what to install") {
                                             Contains("apt-get install libssl3") &&
                                             Contains("unset DLCP_ENCRYPT"));
 }
+
+TEST_CASE("of every library that cannot be loaded the reason is said") {
+  const char* const missing[] = {"libcrypto-nosuch.so.9", "libcrypto-nosuch.so.8"};
+  const std::string message = engine::load_ciphers(missing).error().message();
+  CHECK_THAT(message, Contains("libcrypto-nosuch.so.9: cannot open") &&
+                          Contains("libcrypto-nosuch.so.8: cannot open"));
+}
