@@ -17,7 +17,7 @@
 namespace dlcp::fabric {
 namespace {
 
-enum class Family { kBroadcom, kSpectrum, kCloudScale, kGeneric, kSoftware };
+enum class Family { kBroadcom, kSpectrum, kCloudScale, kSiliconOne, kGeneric, kSoftware };
 
 struct AsicRow {
   const char* name;
@@ -40,6 +40,7 @@ constexpr AsicRow kAsics[] = {
     {"spectrum4", Family::kSpectrum, 192, 160 * kMega, 103'700'000},
     {"cloudscale-ex", Family::kCloudScale, 208, 40 * kMega, 13 * kMega},
     {"cloudscale-gx", Family::kCloudScale, 208, 80 * kMega, 26 * kMega},
+    {"silicon-one-g200", Family::kSiliconOne, 384, 256 * kMega, 85 * kMega},
     {"generic", Family::kGeneric, 256, 0, 0},
     {"software", Family::kSoftware, 1, 0, 2 * kMega},
 };
@@ -69,6 +70,7 @@ std::optional<Family> family_of(const std::string& name) {
   if (name == "broadcom") return Family::kBroadcom;
   if (name == "spectrum") return Family::kSpectrum;
   if (name == "cloudscale") return Family::kCloudScale;
+  if (name == "silicon-one") return Family::kSiliconOne;
   if (name == "software") return Family::kSoftware;
   return Family::kGeneric;
 }
@@ -93,6 +95,7 @@ Capabilities capabilities_of(const nlohmann::json& data) {
   take(data, "weight_max", row.weight_max);
   take(data, "weights_are_percent", row.weights_are_percent);
   take(data, "overlay_uniform", row.overlay_uniform);
+  take(data, "lag_members", row.lag_members);
   take(data, "hash_settable", row.hash_settable);
   take(data, "level_counters", row.level_counters);
   take(data, "port_prefix", row.port_prefix);

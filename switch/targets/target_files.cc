@@ -15,6 +15,8 @@ const std::vector<TargetFile>& target_files() {
       {kOpenconfig, kOpenconfigText},
       {kJunos, kJunosText},
       {kNxos, kNxosText},
+      {kArcos, kArcosText},
+      {kIosxr, kIosxrText},
   };
   return kFiles;
 }

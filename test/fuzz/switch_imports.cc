@@ -67,6 +67,19 @@ std::vector<std::string> fuzz_seeds() {
         "\"a\","
         "\"queue-id\":3}}]},\"interfaces\":{\"interface\":[{\"interface-id\":\"E1\",\"config\":{"
         "\"interface-id\":\"E1\"}}]}}}"};
+  if (vendor == "arcos")
+    return {
+        "[{\"updates\":[{\"Path\":\"qos\",\"values\":{\"qos\":{\"a:classifiers\":{\"classifier\":[{"
+        "\"name\":"
+        "\"c\",\"filters\":{\"filter\":[{\"type\":\"t:DSCP\",\"config\":{\"dscp-value\":[26]}}]}}]}"
+        "}}}]}]"};
+  if (vendor == "iosxr")
+    return {
+        "{\"x:class-map\":{\"type\":{\"qos\":[{\"class-map-name\":\"c\",\"match-any\":{},\"match\":"
+        "{"
+        "\"dscp\":{\"value\":[26,\"af11\"]}}}]}},\"x:policy-map\":{\"type\":{\"qos\":[{"
+        "\"policy-map-name\":\"P\",\"class\":[{\"name\":\"c\",\"type\":\"qos\",\"set\":{"
+        "\"traffic-class\":3}}]}]}}}"};
   return {
       "qos map dscp 0 1 2-5,9 to traffic-class 3 drop-precedence 1\n"
       "qos map traffic-class 3 to tx-queue 3\nqos profile P\n   uc-tx-queue 3\n"

@@ -179,7 +179,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("targets", "--json"), OK)
         systems = json.loads(self.out)["systems"]
         self.assertGreaterEqual({one["os"] for one in systems},
-                                {"sonic", "cumulus", "eos", "tc", "srlinux", "junos", "nxos", "openconfig"})
+                                {"sonic", "cumulus", "eos", "tc", "srlinux", "junos", "nxos", "openconfig", "arcos", "iosxr"})
         for one in systems:
             self.assertTrue(one["releases"], one["os"])
             self.assertTrue(all(source.startswith("https://") for source in one["sources"].values()), one["os"])

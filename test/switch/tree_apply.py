@@ -105,43 +105,42 @@ file = state / "config.json"
 config = json.loads(file.read_text())
 
 def steps(path):
-    for name, key, value in re.findall(r"/([^/\[]+)(?:\[([^=]+)=([^]]+)\])?", path):
-        yield name, key, value
+    for name, keys in re.findall(r"/([^/\[]+)((?:\[[^]]+\])*)", path):
+        yield name.split(":")[-1], name, dict(re.findall(r"\[([^=]+)=([^]]+)\]", keys))
 
 def walk(path, make):
     at, last = config, None
     parts = list(steps(path))
-    for number, (name, key, value) in enumerate(parts):
-        name = next((one for one in at if one.split(":")[-1] == name), name)
-        if key:
+    for number, (plain, name, keys) in enumerate(parts):
+        name = next((one for one in at if one.split(":")[-1] == plain), name)
+        if keys:
             entries = at.setdefault(name, []) if make else at.get(name, [])
-            found = next((one for one in entries if str(one[key]) == value), None)
+            found = next((one for one in entries if all(str(one[key]) == value for key, value in keys.items())), None)
             if found is None:
                 if not make:
                     return None
-                found = {key: value}
+                found = dict(keys)
                 entries.append(found)
-            last, at = (entries, found, key), found
+            last, at = (entries, found, keys), found
         elif number + 1 == len(parts):
             return at, name, None
         else:
             last, at = (at, name, None), at.setdefault(name, {}) if make else at.get(name, {})
     return last
 
-def prune(node):
-    for name in list(node):
-        value = node[name]
-        if isinstance(value, dict):
-            prune(value)
-        if isinstance(value, list):
-            for one in value:
-                if isinstance(one, dict):
-                    prune(one)
-        if value in ({}, []):
+def drop_empty(node):
+    for name, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        if isinstance(value, (dict, list)):
+            drop_empty(value)
+        says_more = value or name in ("match-any", "random-detect-ecn")  # there or not there
+        if value in ({}, []) and not says_more and isinstance(node, dict):
             del node[name]
 
 if "get" in sys.argv:
-    print(json.dumps([config]))
+    paths = [sys.argv[at + 1].strip("/") for at, word in enumerate(sys.argv) if word == "--path"]
+    plain = {name.split(":")[-1]: value for name, value in config.items()}
+    print(json.dumps([{"source": "leaf", "updates": [{"Path": path, "values": {path: plain.get(path.split(":")[-1], {})}}
+                                                     for path in paths]}]))
     sys.exit(0)
 request = pathlib.Path(sys.argv[-1]).read_text()
 if os.environ.get("REFUSE", "nothing at all") in request:
@@ -153,16 +152,15 @@ for path in request.get("deletes", []):
         where[0].remove(where[1])
     elif where:
         where[0].pop(where[1], None)
+    drop_empty(config)
 for one in request.get("replaces", []):
-    at, what, key = walk(one["path"], True)
+    at, what, keys = walk(one["path"], True)
     if isinstance(at, list):
-        keep = what[key]
         what.clear()
-        what[key] = keep
+        what.update(keys)
         what.update(one["value"])
     else:
         at[what] = one["value"]
-prune(config)
 file.write_text(json.dumps(config))
 '''
 
@@ -221,7 +219,9 @@ def validated(name, switch, what):
 
 BREAKS = {"srlinux": ("max-drop-probability-percent 100", "max-drop-probability-percent 101"),
           "junos": ("transmit-rate percent", "transmit-speed percent"),
-          "openconfig": ('"QUEUE"', '"QUEUES"')}
+          "openconfig": ('"QUEUE"', '"QUEUES"'),
+          "arcos": ('"unit": "kbps"', '"unit": "kb/s"'),
+          "iosxr": ('"unit": "ratio"', '"unit": "rate"')}
 
 
 def main():
@@ -260,7 +260,8 @@ def main():
     rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
     line = next(one for scope, row in rows.items() if port in scope for one in row["after"] if "DLCP-1-SITE" in one)
     if switch.gnmi:
-        switch.change('"name": "DLCP-1-SITE"', '"name": "DLCP-9-SITE"')
+        leaf = "service-policy-name" if name == "iosxr" else "name"
+        switch.change(f'"{leaf}": "DLCP-1-SITE"', f'"{leaf}": "DLCP-9-SITE"')
     else:
         switch.change(line, line.replace("DLCP-1-SITE", "OTHER"))
     result = switch.run("rollback.sh", "leaf")

@@ -39,6 +39,8 @@ constexpr Fixture kFixtures[] = {
     {"junos", "leaf.set", "et-0/0/0", "et-0/0/31"},
     {"nxos", "leaf.nxos", "Ethernet1/1", "Ethernet1/49"},
     {"openconfig", "leaf.json", "Ethernet1/1", "Ethernet31/1"},
+    {"arcos", "leaf.json", "swp1", "swp31"},
+    {"iosxr", "leaf.json", "FourHundredGigE0/0/0/0", "FourHundredGigE0/0/0/30"},
 };
 
 }  // namespace
@@ -83,6 +85,55 @@ TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") 
                                "qos input classifiers classifier IPV4 set 2",
                                "qos queues queue q config id 5",
                                "qos queues queue q config on true"});
+}
+
+TEST_CASE("JSON: entries with several keys, containers that are there, and what gnmic prints") {
+  tree::Reader json{tree::Syntax::kJson, "", {"map "}, {}};
+  json.json.keys = {{"map class", "name type"}};
+  const std::vector<std::string> expected{"map class c qos", "map class c qos ecn",
+                                          "map class c qos set tc 3"};
+  const std::string tree =
+      R"({"class":[{"name":"c","type":"qos","ecn":{},"set":{"tc":3}},{"name":"half"},)"
+      R"({"name":"c","type":"qos"}]})";
+  auto seen = texts(json, R"({"x:map":)" + tree + "}");
+  std::sort(seen.begin(), seen.end());
+  CHECK(seen == expected);
+  seen = texts(
+      json, R"([{"source":"leaf","updates":[{"Path":"x:map","values":{"x:map":)" + tree + "}}]}]");
+  std::sort(seen.begin(), seen.end());
+  CHECK(seen == expected);
+}
+
+TEST_CASE("ArcOS: each drop precedence has an entry of its own, marked or dropped") {
+  const auto& vendor = *find_vendor("arcos");
+  const auto plan = make_plan(import_text(vendor, leaf("arcos", "leaf.json")), {"swp1"}, {});
+  const auto rendering = vendor.render(plan);
+  const auto& guard = file_of(rendering, "guard/10-definitions.json").text;
+  const std::string profile = "random-detect profile DLCP-out1-SITE-OUT-q2 entry ";
+  CHECK_THAT(guard, Contains(profile + "high config drop-precedence 2\""));
+  CHECK_THAT(guard, Contains(profile + "high config ecn-mark false\""));
+  CHECK_THAT(guard, Contains(profile + "low config ecn-mark true\""));
+  CHECK_THAT(problems_of("arcos", R"({"openconfig-interfaces:interfaces":{"interface":[{"name":)"
+                                  R"("swp1","q:qos":{"s:service-tablemaps":{"service-tablemap":[)"
+                                  R"({"direction":"INGRESS","config":{"name":"T"}}]}}}]}})"),
+             Contains("classified by a tablemap"));
+}
+
+TEST_CASE("IOS XR: paths name the modules of their nodes and all keys of their entries") {
+  const auto& vendor = *find_vendor("iosxr");
+  const auto plan =
+      make_plan(import_text(vendor, leaf("iosxr", "leaf.json")), {"FourHundredGigE0/0/0/0"}, {});
+  const auto rendering = vendor.render(plan);
+  CHECK_THAT(
+      file_of(rendering, "20-ports-01-host.gnmi.json").text,
+      Contains("/Cisco-IOS-XR-um-interface-cfg:interfaces/interface[interface-name="
+               "FourHundredGigE0/0/0/0]/Cisco-IOS-XR-um-if-service-policy-qos-cfg:service-policy"));
+  const auto& text = file_of(rendering, "10-definitions.gnmi.json").text;
+  CHECK_THAT(text, Contains("\"minimum-threshold-unit\": \"bytes\""));
+  CHECK_THAT(text, Contains("\"random-detect-ecn\": {}"));
+  CHECK_THAT(problems_of("iosxr", R"({"c:class-map":{"type":{"qos":[{"class-map-name":"A",)"
+                                  R"("match-all":{},"match":{}}]}}})"),
+             Contains("use match-any on DSCPs"));
 }
 
 TEST_CASE("what is no configuration is refused with the line it is seen in") {

@@ -45,7 +45,10 @@ trap 'rm -rf "$work"' EXIT
 run() { if [ -n "${DLCP_RUN:-}" ]; then $DLCP_RUN; else ssh -T "$switch"; fi; }
 gnmic_() { ${DLCP_GNMIC:-gnmic} -a "$switch" "$@"; }
 show_running() {
-  if [ -n "$gnmi" ]; then gnmic_ get --path "$gnmi" --type config --encoding json_ietf --values-only
+  if [ -n "$gnmi" ]; then
+    local path paths=()
+    for path in $gnmi; do paths+=(--path "$path"); done
+    gnmic_ get "${paths[@]}" --type config --encoding json_ietf
   else printf '%s\n' "$show" | run; fi
 }
 

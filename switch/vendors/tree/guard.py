@@ -39,33 +39,51 @@ def flat(text, prefix):
             yield f"{several[1]} {value}"
 
 
-def key_of(keys, names):
+def keys_of(keys, names):
     fitting = [one for one in keys if names == one or names.endswith(" " + one)]
-    return keys[max(fitting, key=len)] if fitting else None
+    return keys[max(fitting, key=len)].split() if fitting else []
 
 
-def tree(node, keys, path="", names="", own=None):
+def word(value):
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
+
+
+def updates(answer, keys):
+    """What gnmic prints of a Get: each value beside the path that it was asked by."""
+    for update in answer:
+        for path, value in update.get("values", {}).items():
+            names = " ".join(step.split(":")[-1] for step in path.split("/") if step)
+            yield from tree(value, keys, names, names)
+
+
+def tree(node, keys, path="", names="", own=()):
     if isinstance(node, list) and not path:
         for item in node:
             yield from tree(item, keys)
         return
     if not isinstance(node, dict):
-        yield f"{path} {json.dumps(node) if isinstance(node, (bool, int, float)) else node}".strip()
+        yield f"{path} {word(node)}".strip()
         return
+    if not path and "updates" in node:
+        yield from updates(node["updates"], keys)
+        return
+    if path and len(node) == len(own):  # there is no more to say
+        yield path
     for long_name, value in node.items():
         name = long_name.split(":")[-1]
-        if name == own:  # a key, which the path has already
+        if name in own:  # keys, which the path has already
             continue
         below, here = f"{path} {name}".strip(), f"{names} {name}".strip()
         if not isinstance(value, list):
             yield from tree(value, keys, below, here)
             continue
-        key = key_of(keys, here)
+        list_keys = keys_of(keys, here)
         for item in value:
             if not isinstance(item, dict):
                 yield from tree(item, keys, below, here)
-            elif key in item:
-                yield from tree(item, keys, f"{below} {item[key]}", here, key)
+            elif list_keys and all(key in item for key in list_keys):
+                entry = " ".join(str(word(item[key])) for key in list_keys)
+                yield from tree(item, keys, f"{below} {entry}", here, list_keys)
 
 
 def statements(guard, text):

@@ -117,9 +117,9 @@ class Importer {
     }
   }
 
-  // "100G", "100g", "100gbps", "SPEED_100GB", "100000" (in Mb/s); 0: none of these.
+  // "100G", "100g", "100gbps", "openconfig-if-ethernet:SPEED_100GB", "100000" (in Mb/s); 0: none.
   static std::uint64_t speed_of(std::string text) {
-    if (text.starts_with("SPEED_")) text.erase(0, 6);
+    if (const auto at = text.find("SPEED_"); at != std::string::npos) text.erase(0, at + 6);
     const auto digits = text.find_first_not_of("0123456789");
     const auto number = number_of(std::string_view(text).substr(0, digits));
     if (!number) return 0;

@@ -1,6 +1,7 @@
 #include "switch/vendors/tree/rows.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "switch/vendors/words.h"
@@ -64,23 +65,45 @@ void print_flat(const Target& target, const Row& row, std::string& out) {
     out += prefix + statement + "\n";
 }
 
+// A node's name with the module that it needs one of, as RFC 7951 has it.
+std::string named(const JsonShape& shape, const std::string& names, const std::string& name) {
+  const auto module = shape.modules.find(names);
+  return module == shape.modules.end() ? name : module->second + ":" + name;
+}
+
+std::string joined(const std::string& names, const std::string& name) {
+  return names.empty() ? name : names + " " + name;
+}
+
 // "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` gets what leads there without
 // keys.
 std::string path_of(const JsonShape& shape, const std::string& scope, std::string& names) {
   std::string path;
   const auto words = words_of(scope);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    path += "/" + words[i];
-    names += (names.empty() ? "" : " ") + words[i];
-    const auto key = key_of(shape, names);
-    if (!key.empty() && i + 1 < words.size()) path += "[" + key + "=" + words[++i] + "]";
+    names = joined(names, words[i]);
+    path += "/" + named(shape, names, words[i]);
+    const auto keys = keys_of(shape, names);
+    if (i + keys.size() >= words.size()) continue;
+    for (const auto& key : keys)
+      path += "[" + key + "=" + words[++i] + "]";
   }
   return path;
 }
 
-Json scalar(const JsonShape& shape, const std::string& leaf, const std::string& value) {
-  if (contains(shape.booleans, leaf)) return value == "true";
-  if (contains(shape.numbers, leaf)) return std::stoll(value);
+// A leaf is named by as many of the names that lead to it as tell it apart.
+bool is_of(const std::vector<std::string>& list, const std::string& names) {
+  return std::any_of(list.begin(), list.end(), [&names](const std::string& one) {
+    return names == one || names.ends_with(" " + one);
+  });
+}
+
+Json scalar(const JsonShape& shape, const std::string& names, const std::string& value) {
+  if (is_of(shape.booleans, names)) return value == "true";
+  std::int64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, number);
+  if (is_of(shape.numbers, names) && read.ec == std::errc() && read.ptr == end) return number;
   return value;
 }
 
@@ -88,22 +111,30 @@ Json scalar(const JsonShape& shape, const std::string& leaf, const std::string& 
 void put(const JsonShape& shape, Json& node, const std::string& names,
          const std::vector<std::string>& words, std::size_t at) {
   if (at >= words.size()) return;
-  const auto& name = words[at];
-  const auto here = names + " " + name;
-  const auto key = key_of(shape, here);
-  if (!key.empty() && at + 1 < words.size()) {
+  const auto here = joined(names, words[at]);
+  const auto name = named(shape, here, words[at]);
+  const auto keys = keys_of(shape, here);
+  if (!keys.empty() && at + keys.size() < words.size()) {
+    Json entry = Json::object();
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      entry[keys[i]] = scalar(shape, joined(here, keys[i]), words[at + 1 + i]);
     Json& list = node[name];
     if (list.is_null()) list = Json::array();
-    const Json value = scalar(shape, key, words[at + 1]);
-    for (Json& item : list)
-      if (item[key] == value) return put(shape, item, here, words, at + 2);
-    list.push_back({{key, value}});
-    return put(shape, list.back(), here, words, at + 2);
+    const auto same = std::find_if(list.begin(), list.end(), [&](const Json& item) {
+      return std::all_of(keys.begin(), keys.end(),
+                         [&](const auto& key) { return item[key] == entry[key]; });
+    });
+    if (same != list.end()) return put(shape, *same, here, words, at + 1 + keys.size());
+    list.push_back(std::move(entry));
+    return put(shape, list.back(), here, words, at + 1 + keys.size());
   }
   if (at + 2 < words.size()) return put(shape, node[name], here, words, at + 1);
-  if (at + 1 == words.size()) return;
-  const Json value = scalar(shape, name, words[at + 1]);
-  if (!contains(shape.leaf_lists, name)) {
+  if (at + 1 == words.size()) {  // a container that is there, and says no more
+    if (node[name].is_null()) node[name] = Json::object();
+    return;
+  }
+  const Json value = scalar(shape, here, words[at + 1]);
+  if (!is_of(shape.leaf_lists, here)) {
     node[name] = value;
   } else {
     if (node[name].is_null()) node[name] = Json::array();
@@ -116,7 +147,7 @@ Json value_of(const JsonShape& shape, const Row& row, const std::string& names) 
   Json value = Json::object();
   for (const auto& statement : row.after) {
     const auto words = words_of(statement.substr(row.scope.size()));
-    if (words.size() == 1) return scalar(shape, names.substr(names.rfind(' ') + 1), words[0]);
+    if (words.size() == 1 && row.after.size() == 1) return scalar(shape, names, words[0]);
     put(shape, value, names, words, 0);
   }
   return value;

@@ -125,13 +125,41 @@ class Reading {
     return text;
   }
 
-  // `names`: what leads here without the keys of lists. `key`: a leaf that the path has already.
+  static std::string below(const std::string& above, const std::string& name) {
+    return above.empty() ? name : above + " " + name;
+  }
+
+  // What gnmic prints of a Get: each value beside the path that it was asked by.
+  void walk_updates(const nlohmann::json& updates) {
+    if (!updates.is_array()) return;
+    for (const auto& update : updates) {
+      if (!update.is_object() || !update.contains("values")) continue;
+      for (const auto& [path, value] : update["values"].items()) {
+        std::string names;
+        std::istringstream steps(path);
+        for (std::string step; std::getline(steps, step, '/');)
+          if (!step.empty()) names = below(names, plain(step));
+        walk(value, names, names, 1);
+      }
+    }
+  }
+
+  // The words of an entry's keys; nullopt: one is not there, or is more than a word.
+  static std::optional<std::string> keys_in(const nlohmann::json& item,
+                                            const std::vector<std::string>& keys) {
+    std::string text;
+    for (const auto& key : keys) {
+      const auto word = item.contains(key) ? word_of(item[key]) : std::nullopt;
+      if (!word) return std::nullopt;
+      text = below(text, *word);
+    }
+    return text;
+  }
+
+  // `names`: what leads here without the keys of lists. `keys`: leaves that the path has already.
   void walk(const nlohmann::json& node, const std::string& path, const std::string& names,
-            std::size_t depth, const std::string& key = {}) {
+            std::size_t depth, const std::vector<std::string>& keys = {}) {
     if (depth > kDepthMax) return;
-    const auto below = [](const std::string& above, const std::string& name) {
-      return above.empty() ? name : above + " " + name;
-    };
     if (node.is_array() && path.empty()) {  // several answers in one
       for (const auto& item : node)
         walk(item, path, names, depth + 1);
@@ -141,21 +169,22 @@ class Reading {
       if (const auto word = word_of(node); word && !path.empty()) add(below(path, *word), 0);
       return;
     }
+    if (path.empty() && node.contains("updates")) return walk_updates(node["updates"]);
+    if (!path.empty() && node.size() == keys.size()) add(path, 0);  // there is no more to say
     for (const auto& [long_name, value] : node.items()) {
       const auto name = plain(long_name);
-      if (name == key) continue;
+      if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
       const auto here = below(names, name);
       if (!value.is_array()) {
         walk(value, below(path, name), here, depth + 1);
         continue;
       }
-      const auto list_key = key_of(reader_.json, here);
+      const auto list_keys = keys_of(reader_.json, here);
       for (const auto& item : value) {
         if (!item.is_object()) {
           walk(item, below(path, name), here, depth + 1);
-        } else if (!list_key.empty() && item.contains(list_key)) {
-          const auto word = word_of(item[list_key]);
-          if (word) walk(item, below(path, name) + " " + *word, here, depth + 1, list_key);
+        } else if (const auto words = keys_in(item, list_keys); words && !words->empty()) {
+          walk(item, below(path, name) + " " + *words, here, depth + 1, list_keys);
         }
       }
     }
@@ -169,7 +198,7 @@ class Reading {
 
 }  // namespace
 
-std::string key_of(const JsonShape& shape, std::string_view names) {
+std::vector<std::string> keys_of(const JsonShape& shape, std::string_view names) {
   std::string_view longest, key;
   for (const auto& [list, leaf] : shape.keys) {
     const bool fits = names == list || (names.ends_with(list) && names.size() > list.size() &&
@@ -178,7 +207,7 @@ std::string key_of(const JsonShape& shape, std::string_view names) {
     longest = list;
     key = leaf;
   }
-  return std::string(key);
+  return words_of(std::string(key));
 }
 
 Checked<Statements> read_statements(const Reader& reader, const std::string& file,

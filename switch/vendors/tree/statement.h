@@ -29,10 +29,12 @@ using Statements = std::vector<Statement>;
 // What makes a JSON tree of statements and back: which lists have which key, and how leaves are
 // written.
 struct JsonShape {
-  std::map<std::string, std::string> keys;  // list, with what is above it -> its key leaf
+  std::map<std::string, std::string> keys;     // list, with what is above it -> its key leaves
+  std::map<std::string, std::string> modules;  // names that lead to a node -> the prefix it needs
+  // Leaves, each by the end of the names that lead to it ("config value").
   std::vector<std::string> leaf_lists;
-  std::vector<std::string> numbers;   // leaves that are JSON numbers; all others are strings
-  std::vector<std::string> booleans;  // leaves that are true or false
+  std::vector<std::string> numbers;   // JSON numbers; all others are strings
+  std::vector<std::string> booleans;  // true or false
 };
 
 struct Reader {
@@ -42,8 +44,9 @@ struct Reader {
   JsonShape json;
 };
 
-// The key leaf of a list, given by the names that lead to it ("qos queues queue"); empty: no list.
-std::string key_of(const JsonShape& shape, std::string_view names);
+// The key leaves of a list, given by the names that lead to it ("qos queues queue"); empty: no
+// list.
+std::vector<std::string> keys_of(const JsonShape& shape, std::string_view names);
 
 // Errors: text that is an error message of a switch, JSON that is none, more than 400,000
 // statements.

@@ -33,6 +33,7 @@ Reader reader_of(const Json& data) {
   reader.prefix = data.value("prefix", "");
   reader.roots = words(data, "roots");
   reader.json.keys = data.value("keys", std::map<std::string, std::string>{});
+  reader.json.modules = data.value("modules", std::map<std::string, std::string>{});
   reader.json.leaf_lists = words(data, "leaf_lists");
   reader.json.numbers = words(data, "numbers");
   reader.json.booleans = words(data, "booleans");
@@ -91,10 +92,11 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.queue_names = config.value("queue_names", std::map<std::string, int>{});
   target.configured_is_used = config.value("configured_is_used", true);
   for (const auto& row : config.at("objects"))
-    target.objects.push_back(
-        {row.at("name").get<std::string>(), Pattern(row.at("root").get<std::string>()),
-         patterns(row, "bindings"), patterns(row, "shared"), patterns(row, "left_out"),
-         patterns(row, "renames"), row.value("ours_first", false), row.value("required", true)});
+    target.objects.push_back({row.at("name").get<std::string>(),
+                              Pattern(row.at("root").get<std::string>()), patterns(row, "bindings"),
+                              patterns(row, "shared"), patterns(row, "left_out"),
+                              patterns(row, "renames"), row.value("tag", ""),
+                              row.value("ours_first", false), row.value("required", true)});
   target.scopes = patterns(config, "scopes");
   for (const auto& row : config.value("ranges", Json::array()))
     target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),

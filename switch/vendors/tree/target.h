@@ -28,6 +28,7 @@ struct ObjectKind {
       left_out;  // after the root: not copied if {dscp}, {class} or {queue} is DLCP's
   std::vector<Pattern>
       renames;              // after the root: the object's own name, which the copy has its own of
+  std::string tag;          // in names of copies, where two kinds have the same root
   bool ours_first = false;  // DLCP's statements stand before the site's: the first match counts
   bool required = false;    // every port has one of DLCP's, with or without one of the site's
 };

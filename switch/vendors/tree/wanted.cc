@@ -156,14 +156,16 @@ class Maker {
                                     const Json& context) {
     const auto key = kind.name + "\n" + base + "\n" + context.dump();
     auto& number = numbers_[key];
-    const std::string tail = base.empty() ? "none" : base;
+    const auto name_of = [&] {
+      return fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
+    };
     if (number == 0) {
       number = ++counts_[kind.name + "\n" + base];
-      const auto name = fmt::format("DLCP-{}-{}", number, tail);
+      const auto name = name_of();
       for (auto& statement : object(kind, base, context, name, number))
         if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
     }
-    return {fmt::format("DLCP-{}-{}", number, tail), number};
+    return {name_of(), number};
   }
 
   std::string site_object(const std::string& kind, const std::string& port) const {

@@ -1,0 +1,3 @@
+# What apply.sh says to Arrcus ArcOS.
+suffix=gnmi.json
+gnmi='/qos /interfaces'
