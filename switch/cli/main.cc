@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   dlcp::fabric::cli::add_verify(app, exit_code);
   dlcp::fabric::cli::add_trace(app, exit_code);
   dlcp::fabric::cli::add_rollout(app, exit_code);
+  dlcp::fabric::cli::add_telemetry(app, exit_code);
   dlcp::fabric::cli::add_tables(app, exit_code);
   if (const std::string like = unknown_verb(app, argc, argv); !like.empty()) {
     fmt::print(stderr, "error: no verb '{}'\n  hint: did you mean '{}'?\n", argv[1], like);

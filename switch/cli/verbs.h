@@ -33,6 +33,7 @@ void add_diff(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);
 void add_rollout(CLI::App& app, ExitCode& exit_code);
 void add_trace(CLI::App& app, ExitCode& exit_code);
+void add_telemetry(CLI::App& app, ExitCode& exit_code);
 void add_tables(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace dlcp::fabric::cli

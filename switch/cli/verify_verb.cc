@@ -8,6 +8,8 @@
 
 #include "switch/cli/load.h"
 #include "switch/cli/output.h"
+#include "switch/telemetry/capture.h"
+#include "switch/vendors/counters.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
@@ -28,6 +30,22 @@ ExitCode print_findings(const std::vector<Finding>& findings) {
   return ExitCode::kOk;
 }
 
+// JSON of Prometheus or gNMI where the target's counters have names there; else what commands
+// print.
+Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const Vendor& vendor,
+                                    const NamedText& captured) {
+  const auto* const names = telemetry::find_names(plan.os);
+  if (names == nullptr || !telemetry::is_json(captured.text)) return vendor.verify(plan, captured);
+  const auto label = [&](int queue) {
+    return names->queues_by_name ? vendor.queue_name(plan, queue) : std::to_string(queue);
+  };
+  auto table = telemetry::read_capture({plan, *names, label}, captured);
+  Checked<std::vector<Finding>> judged;
+  judged.problems = std::move(table.problems);
+  if (table.value) judged.value = judge_counters(plan, *table.value);
+  return judged;
+}
+
 Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::string& captured,
                     std::vector<Problem>& problems) {
   Verified verified{plan.name, vendor.verify_commands(plan), {}};
@@ -35,7 +53,7 @@ Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::str
   auto text = read_file(captured);
   std::move(text.problems.begin(), text.problems.end(), std::back_inserter(problems));
   if (!text.value) return verified;
-  auto judged = vendor.verify(plan, {captured, *text.value});
+  auto judged = judge(plan, vendor, {captured, *text.value});
   std::move(judged.problems.begin(), judged.problems.end(), std::back_inserter(problems));
   if (judged.value) verified.findings = std::move(*judged.value);
   return verified;
@@ -88,7 +106,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<VerifyOptions>();
   add_intent_options(*verb, options->intent);
   verb->add_option("--captured", options->captured,
-                   "File with what the commands printed on the switch (exit 4 if not as planned)");
+                   "File with what the commands printed on the switch, or JSON of Prometheus' "
+                   "/api/v1/query or of a gNMI Get (exit 4 if not as planned)");
   verb->callback([options, &exit_code] { exit_code = run_verify(*options); });
 }
 

@@ -1,5 +1,6 @@
 // Every target that is data (switch/targets/), as a vendor.
 #include "switch/vendors/tree/target.h"
+#include "switch/vendors/tree/wanted.h"
 
 namespace dlcp::fabric {
 namespace {
@@ -14,6 +15,12 @@ class TreeVendor final : public Vendor {
   }
   Rendering render(const SwitchPlan& plan) const override {
     return tree::render_switch(target_, plan);
+  }
+
+  std::string queue_name(const SwitchPlan& plan, int queue) const override {
+    static const tree::Document kDeclared;
+    const auto* imported = dynamic_cast<const tree::Document*>(plan.site->document.get());
+    return tree::queue_name(imported != nullptr ? *imported : kDeclared, queue);
   }
 
   std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {

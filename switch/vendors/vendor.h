@@ -81,6 +81,11 @@ class Vendor {
   // Nothing is rendered for a switch whose plan has errors; this sees valid plans only.
   virtual Rendering render(const SwitchPlan& plan) const = 0;
 
+  // What the target's own counters call a queue; by its number where queues have no names.
+  virtual std::string queue_name(const SwitchPlan& /*plan*/, int queue) const {
+    return std::to_string(queue);
+  }
+
   virtual std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const = 0;
   virtual Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
                                                const NamedText& captured) const = 0;

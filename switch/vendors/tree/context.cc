@@ -57,11 +57,6 @@ Json level_row(const Level& level, const QueuePlan& queue, std::uint64_t cell) {
   return row;
 }
 
-std::string queue_name(const Document& document, int queue) {
-  const auto known = document.queue_name.find(queue);
-  return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
-}
-
 Json queue_row(const Target& target, const SwitchPlan& plan, const Document& document,
                const PortGroupPlan& group, const QueuePlan& queue) {
   const auto cell = plan.capabilities.cell_bytes;
@@ -106,6 +101,11 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
 }
 
 }  // namespace
+
+std::string queue_name(const Document& document, int queue) {
+  const auto known = document.queue_name.find(queue);
+  return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
+}
 
 Json queues_context(const Target& target, const SwitchPlan& plan, const Document& document,
                     const PortGroupPlan& group) {

@@ -22,6 +22,9 @@ struct Wanted {
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
 
+// The queue's name in the configuration: the site's, or the one that DLCP gives it.
+std::string queue_name(const Document& document, int queue);
+
 // What templates see of a port group: its queues with their depths in every unit.
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
                               const Document& document, const PortGroupPlan& group);

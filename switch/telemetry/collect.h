@@ -1,0 +1,25 @@
+// How the counters of a fabric reach Prometheus: files for its scrape and for gnmic, and the names
+// of everything, for those who collect with something else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switch/telemetry/watch.h"
+
+namespace dlcp::fabric::telemetry {
+
+struct TextFile {
+  std::string name, text;
+  bool executable = false;
+};
+
+// names.json, TELEMETRY.md, and what the fabric's systems need of targets.json, gnmic.json,
+// sonic-queue-counters.py.
+std::vector<TextFile> collection_files(const std::string& fabric,
+                                       const std::vector<Watch>& watches);
+
+// The answer that `verify --captured` reads: the last five minutes of one switch.
+std::string query_of(const std::string& switch_name);
+
+}  // namespace dlcp::fabric::telemetry

@@ -1,0 +1,274 @@
+#include "switch/telemetry/rules.h"
+
+#include <fmt/format.h>
+
+namespace dlcp::fabric::telemetry {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text)
+    out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
+// Inside double quotes of PromQL.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out;
+}
+
+// A regular expression for these names alone, inside double quotes of PromQL.
+std::string any_of_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) {
+    text += text.empty() ? "" : "|";
+    for (const char c : name)
+      text += c == '.' ? std::string("[.]") : std::string(1, c);
+  }
+  return text;
+}
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// The recording rules of the switches that are alike.
+class Recorder {
+ public:
+  Recorder(const std::string& fabric, const Watch& watch)
+      : fabric_(escaped(fabric)), watch_(watch), names_(*watch.names) {}
+
+  std::string run() {
+    for (const WatchedPorts& group : watch_.groups)
+      for (const WatchedQueue& queue : group.queues)
+        put_queue(group, queue);
+    for (const WatchedLossless& queue : watch_.lossless)
+      put_lossless(queue);
+    put_pfc();
+    return std::move(text_);
+  }
+
+ private:
+  void record(const std::string& name, const std::string& expression, const Labels& labels) {
+    text_ += fmt::format("      - record: {}\n        expr: {}\n        labels: {{", name,
+                         quoted(expression));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      text_ +=
+          fmt::format("{}{}: {}", i == 0 ? "" : ", ", labels[i].first, quoted(labels[i].second));
+    text_ += "}\n";
+  }
+
+  std::string matchers(const CounterName& counter, const std::string& queue,
+                       const std::vector<std::string>& ports) const {
+    return fmt::format("{}{{fabric=\"{}\",dlcp_plan=\"{}\",{}=\"{}\",{}=~\"{}\"{}{}}}",
+                       counter.metric, fabric_, watch_.name, names_.queue_label, queue,
+                       names_.port_label, any_of_names(ports), counter.where.empty() ? "" : ",",
+                       counter.where);
+  }
+
+  std::string by_port(const char* sum, const std::string& series) const {
+    return fmt::format(
+        "{} by (fabric, switch, port) (label_replace({}, \"port\", \"$1\", \"{}\", \"(.+)\"))", sum,
+        series, names_.port_label);
+  }
+
+  std::string rate(Counter which, const std::string& queue,
+                   const std::vector<std::string>& ports) const {
+    const CounterName* const counter = names_.counter(which, watch_.version);
+    if (counter == nullptr) return {};
+    return by_port("sum", fmt::format("rate({}[5m])", matchers(*counter, queue, ports)));
+  }
+
+  std::string all_drops(const std::string& queue, const std::vector<std::string>& ports) const {
+    std::string text = rate(Counter::kDrops, queue, ports);
+    const CounterName* const drops = names_.counter(Counter::kDrops, watch_.version);
+    if (drops != nullptr && drops->adds_early)
+      text += " + " + rate(Counter::kEarlyDrops, queue, ports);
+    return text;
+  }
+
+  void put_queue(const WatchedPorts& group, const WatchedQueue& queue) {
+    const Labels labels = {{"plan", watch_.name},
+                           {"queue", std::to_string(queue.queue)},
+                           {"carries", queue.carries},
+                           {"part", name_of(queue.part)}};
+    const auto put = [&](const char* name, const std::string& expression) {
+      if (!expression.empty())
+        record(fmt::format("{}{}:rate5m", kRecorded, name), expression, labels);
+      return !expression.empty();
+    };
+    const auto own = [&](const char* name) {  // what has just been recorded for these ports
+      return fmt::format("{}{}:rate5m{{fabric=\"{}\",plan=\"{}\",queue=\"{}\",port=~\"{}\"}}",
+                         kRecorded, name, fabric_, watch_.name, queue.queue,
+                         any_of_names(group.ports));
+    };
+    const bool packets = put("packets", rate(Counter::kPackets, queue.label, group.ports));
+    const bool drops = put("drops", all_drops(queue.label, group.ports));
+    const bool early = put("early_drops", rate(Counter::kEarlyDrops, queue.label, group.ports));
+    if (queue.marks) put("marks", rate(Counter::kMarks, queue.label, group.ports));
+    put("trims", rate(Counter::kTrims, queue.label, group.ports));
+    if (drops && early)
+      put("tail_drops", fmt::format("clamp_min({} - {}, 0)", own("drops"), own("early_drops")));
+    if (packets && early && queue.shed_share > 0)
+      record(fmt::format("{}shed:ratio", kRecorded),
+             fmt::format("{0} / ({1} + {0}) / {2:.4g}", own("early_drops"), own("packets"),
+                         queue.shed_share),
+             labels);
+    put_depth(group, queue, labels);
+  }
+
+  void put_depth(const WatchedPorts& group, const WatchedQueue& queue, const Labels& labels) {
+    const CounterName* const deepest = names_.counter(Counter::kWatermark, watch_.version);
+    if (deepest == nullptr || queue.limit_bytes == 0) return;
+    std::string series = matchers(*deepest, queue.label, group.ports);
+    // Without a period of its own a watermark stays for ever: only one that has just risen counts.
+    if (deepest->where.empty()) series = fmt::format("({0} and changes({0}[1h]) > 0)", series);
+    record(fmt::format("{}depth:ratio", kRecorded),
+           fmt::format("{} / {}", by_port("max", series), queue.limit_bytes), labels);
+  }
+
+  void put_lossless(const WatchedLossless& queue) {
+    std::vector<std::string> ports;
+    for (const WatchedPorts& group : watch_.groups)
+      ports.insert(ports.end(), group.ports.begin(), group.ports.end());
+    const auto expression = all_drops(queue.label, ports);
+    if (!expression.empty())
+      record("dlcp_switch_lossless_drops:rate5m", expression,
+             {{"queue", std::to_string(queue.queue)}});
+  }
+
+  void put_pfc() {
+    if (!names_.pfc) return;
+    const PfcName& name = *names_.pfc;
+    std::string ours;
+    for (const int priority : watch_.priorities)
+      ours += (ours.empty() ? "" : "|") + std::to_string(priority);
+    for (const bool of_dlcp : {true, false}) {
+      if (of_dlcp && ours.empty()) continue;
+      const auto series =
+          fmt::format("rate({}{{fabric=\"{}\",dlcp_plan=\"{}\",{}{}\"{}\"}}[5m])", name.metric,
+                      fabric_, watch_.name, name.priority_label, of_dlcp ? "=~" : "!~", ours);
+      record("dlcp_switch_pfc_frames:rate5m",
+             fmt::format("sum by (fabric, switch, port, priority) (label_replace(label_replace({}, "
+                         "\"port\", \"$1\", \"{}\", \"(.+)\"), \"priority\", \"$1\", \"{}\", "
+                         "\"(.+)\"))",
+                         series, name.port_label, name.priority_label),
+             {{"of", of_dlcp ? "dlcp" : "site"}});
+    }
+  }
+
+  const std::string fabric_;  // as PromQL writes it
+  const Watch& watch_;
+  const Names& names_;
+  std::string text_;
+};
+
+struct Alert {
+  const char* name;
+  const char* expression;  // {fabric} is filled in
+  const char* lasts;
+  const char* severity;
+  const char* summary;
+  const char* action;
+};
+
+#define DLCP_WHERE "{{ $labels.switch }} {{ $labels.port }}: "
+#define DLCP_QUEUE "queue {{ $labels.queue }} ({{ $labels.carries }})"
+
+constexpr Alert kAlerts[] = {
+    {"DlcpSwitchControlLoss",
+     "dlcp_switch_queue_drops:rate5m{fabric=\"FABRIC\",part=\"control\"} > 0", "1m", "critical",
+     DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} control packets/s",
+     "Acknowledgements are lost: the strict queue's rate limit is too low for what arrives, or "
+     "somebody else marks its DSCP."},
+    {"DlcpSwitchExactLoss", "dlcp_switch_queue_drops:rate5m{fabric=\"FABRIC\",part=\"exact\"} > 0",
+     "5m", "warning",
+     DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s, none of which may be lost",
+     "Senders repair it, slowly: incast beyond the plan, a limit below the planned one, or senders "
+     "that do not react to marks."},
+    {"DlcpSwitchDropsProtected",
+     "dlcp_switch_queue_early_drops:rate5m{fabric=\"FABRIC\",part=~\"control|exact\"} > 0", "2m",
+     "critical",
+     DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s early; it should drop none",
+     "WRED drop is on in this queue, or its packets arrive not-ECT: dlcp doctor --peer, and diff "
+     "the switch against its plan."},
+    {"DlcpSwitchTailDrops",
+     "dlcp_switch_queue_tail_drops:rate5m{fabric=\"FABRIC\",part=~\"sheds|mixed\"} > 0", "5m",
+     "warning", DLCP_WHERE DLCP_QUEUE " drops {{ $value | humanize }} packets/s when full",
+     "Protected packets are among them: the queue's limit is below the planned one, or senders do "
+     "not react to marks."},
+    {"DlcpSwitchShedsAll", "dlcp_switch_queue_shed:ratio{fabric=\"FABRIC\"} > 0.9", "10m",
+     "warning",
+     DLCP_WHERE DLCP_QUEUE " sheds {{ $value | humanizePercentage }} of all that may be lost there",
+     "What comes next is protected: more load than the fabric carries, or a path that is down."},
+    {"DlcpSwitchNeverMarks",
+     "dlcp_switch_queue_early_drops:rate5m{fabric=\"FABRIC\",part=\"sheds\"} > 0 and on (fabric, "
+     "switch, port, queue) dlcp_switch_queue_marks:rate5m == 0",
+     "15m", "warning", DLCP_WHERE DLCP_QUEUE " drops early and marks nothing",
+     "ECN is off, or protected packets arrive not-ECT: dlcp doctor --peer shows whether marks "
+     "survive."},
+    {"DlcpSwitchNeverSheds",
+     "dlcp_switch_queue_marks:rate5m{fabric=\"FABRIC\",part=\"sheds\"} > 0 and on (fabric, switch, "
+     "port, queue) dlcp_switch_queue_early_drops:rate5m == 0",
+     "30m", "warning", DLCP_WHERE DLCP_QUEUE " marks and drops nothing early",
+     "Early drop is off (on SONiC: wred_green_enable), or droppable packets arrive ECT, or no job "
+     "here is licensed to lose."},
+    {"DlcpSwitchQueueDeep", "dlcp_switch_queue_depth:ratio{fabric=\"FABRIC\"} > 0.9", "5m",
+     "warning",
+     DLCP_WHERE DLCP_QUEUE " was filled to {{ $value | humanizePercentage }} of its limit",
+     "Above the limit everything is dropped: incast beyond the plan (fabric.incast_degree), or "
+     "thresholds other than planned."},
+    {"DlcpSwitchPfc", "dlcp_switch_pfc_frames:rate5m{fabric=\"FABRIC\",of=\"dlcp\"} > 0", "1m",
+     "critical",
+     DLCP_WHERE "pause frames arrive for priority {{ $labels.priority }}, which DLCP uses",
+     "PFC is on for a lossy class at the other end of this link: it stops what may be dropped."},
+    {"DlcpSwitchLosslessLoss", "dlcp_switch_lossless_drops:rate5m{fabric=\"FABRIC\"} > 0", "1m",
+     "critical",
+     DLCP_WHERE "the site's lossless queue {{ $labels.queue }} drops {{ $value | humanize }} "
+                "packets/s",
+     "Headroom is too small for the cable or PFC is off: not DLCP's queue, but roll DLCP back "
+     "where it began with the change."},
+    {"DlcpSwitchSilent",
+     "group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"} offset 30m) "
+     "unless group by (fabric, switch) (dlcp_switch_queue_packets:rate5m{fabric=\"FABRIC\"})",
+     "10m", "warning", "{{ $labels.switch }}: no queue counters for ten minutes",
+     "The exporter or the gNMI session is gone; no other alert can speak of this switch."},
+};
+
+#undef DLCP_WHERE
+#undef DLCP_QUEUE
+
+std::string alert_text(const Alert& alert, const std::string& fabric) {
+  std::string expression = alert.expression;
+  constexpr std::string_view kFabric = "FABRIC";
+  for (auto at = expression.find(kFabric); at != std::string::npos;
+       at = expression.find(kFabric, at + fabric.size()))
+    expression.replace(at, kFabric.size(), fabric);
+  return fmt::format(
+      "      - alert: {}\n        expr: {}\n        for: {}\n        labels: {{severity: {}}}\n"
+      "        annotations:\n          summary: {}\n          action: {}\n",
+      alert.name, quoted(expression), alert.lasts, alert.severity, quoted(alert.summary),
+      quoted(alert.action));
+}
+
+}  // namespace
+
+std::string rules_text(const std::string& fabric, const std::vector<Watch>& watches) {
+  std::string text = fmt::format(
+      "# Recording and alert rules for the queues of {}, made by `dlcp-switch telemetry` from its "
+      "plan.\n# A new plan has other numbers: make them anew with every change of the intent.\n"
+      "groups:\n",
+      quoted(fabric));
+  for (const Watch& watch : watches) {
+    if (watch.names == nullptr) continue;
+    text += fmt::format("  - name: {}\n    interval: 30s\n    rules:\n{}",
+                        quoted("dlcp-switch-" + watch.name), Recorder(fabric, watch).run());
+  }
+  text += "  - name: dlcp-switch-alerts\n    interval: 30s\n    rules:\n";
+  for (const Alert& alert : kAlerts)
+    text += alert_text(alert, escaped(fabric));
+  return text;
+}
+
+}  // namespace dlcp::fabric::telemetry
