@@ -14,6 +14,9 @@ constexpr Duration kEpochMost = 10s;
 // A cut, and with it an empty queue, comes every eight rounds or so. Longer memory makes the
 // emptiest round too empty where jitter is large.
 constexpr int kQuietRounds = 8;
+// Of fewer samples the smallest is often far from the smallest there can be.
+constexpr int kSpreadSamples = 8;
+constexpr int kSpreadGain = 8;  // rounds
 
 }  // namespace
 
@@ -39,6 +42,18 @@ void BaseDelay::add(Time now, Duration sample, Duration round_trip) {
   }
   base_ = std::min(base_, smallest);
   next_ = std::min(next_, smallest);
+}
+
+void DelaySpread::add(Duration sample) {
+  smallest_ = samples_++ == 0 ? sample : std::min(smallest_, sample);
+  sum_ += sample;
+}
+
+void DelaySpread::end_round() {
+  if (samples_ < kSpreadSamples) return;
+  spread_ += (sum_ / samples_ - smallest_ - spread_) / kSpreadGain;
+  samples_ = 0;
+  sum_ = Duration::zero();
 }
 
 void MeanStep::add(Duration value) {

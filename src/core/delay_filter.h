@@ -38,8 +38,24 @@ class BaseDelay {
   Time epoch_ends_{};
 };
 
-// The mean step between neighbours, smoothed: of samples it is the jitter, of the means of rounds
-// how far they can be trusted. A standing queue moves neighbours together and not apart.
+// By how much the mean delay lies above the smallest of a round, smoothed: what jitter does within
+// a round trip, whether packets overtake each other or wait for each other. A standing queue lifts
+// all delays of a round alike.
+class DelaySpread {
+ public:
+  void add(Duration sample);
+  // Rounds of few samples are taken together.
+  void end_round();
+  Duration value() const { return spread_; }
+
+ private:
+  int samples_ = 0;
+  Duration sum_{0};
+  Duration smallest_{0};
+  Duration spread_{0};
+};
+
+// The mean step between neighbours, smoothed: of the means of rounds, how far they can be trusted.
 class MeanStep {
  public:
   explicit MeanStep(int gain) : gain_(gain) {}  // over about so many steps

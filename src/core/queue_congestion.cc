@@ -18,13 +18,12 @@ constexpr double kWindowLarge = 1024;
 // The emptiest of sixteen rounds looks emptier than it was, the present one may look fuller: so
 // many mean steps between rounds are not queue.
 constexpr double kVagueGain = 2.5;
-constexpr int kNoiseGain = 8;    // rounds
-constexpr int kJitterGain = 16;  // samples
-// More jitter than the base delay, or this, is not believed: bursts of others look like it.
-constexpr Duration kJitterFree = 33us;
-// By so many mean steps jitter lifts the mean above the base at most. Uniform jitter does by 1.5,
-// the sum of two by 2.2.
-constexpr double kMeanSteps = 3;
+constexpr int kNoiseGain = 8;  // rounds
+// A greater spread than the base delay, or this, is not believed: bursts of others look like it.
+constexpr Duration kSpreadFree = 33us;
+// By so many spreads jitter lifts the mean above the base at most. Independent jitter does by one;
+// where packets keep their order and wait for each other, by more, the more of them there are.
+constexpr double kSpreads = 3;
 
 // A cut empties the queue and a quarter of it more, so that all see the empty path.
 constexpr double kCutGain = 1.25;
@@ -68,14 +67,11 @@ double ns(Duration duration) {
 }  // namespace
 
 QueueCongestion::QueueCongestion(Duration target_delay)
-    : target_least_(ns(target_delay)),
-      jitter_(kJitterGain),
-      noise_(kNoiseGain),
-      window_(kWindowFirst) {}
+    : target_least_(ns(target_delay)), noise_(kNoiseGain), window_(kWindowFirst) {}
 
 void QueueCongestion::on_delay(Time now, Duration delay) {
   base_.add(now, delay, round_trip_);
-  jitter_.add(delay);
+  spread_.add(delay);
   round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
   round_.delay_sum += delay;
   ++round_.samples;
@@ -105,11 +101,12 @@ void QueueCongestion::judge_queue() {
   queue_ = 0;
   if (round_.samples == 0) return;
   const Duration mean = round_.delay_sum / round_.samples;
-  const Duration step = std::min(jitter_.value(), std::max(base_.value(), kJitterFree));
-  vagueness_ = ns(std::min(step, noise_.value()));
+  spread_.end_round();
+  const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
+  vagueness_ = ns(std::min(spread * 2 / 3, noise_.value()));
   // Jitter does not lift the mean further above the base; a queue that was never empty since we
   // look must not pass for it.
-  const double highest = ns(base_.value()) + kMeanSteps * ns(step);
+  const double highest = ns(base_.value()) + kSpreads * ns(spread);
   const Duration quiet = quiet_.value() > Duration::zero() ? quiet_.value() : mean;
   queue_ = std::max(0.0, ns(mean) - std::min(ns(quiet), highest));
   // Where a host that pauses has lifted the mean, some sample shows the queue to be shorter.
@@ -222,7 +219,7 @@ void QueueCongestion::rebase() {
 // goes.
 bool QueueCongestion::rebase_was_wrong() const {
   if (base_before_ == Duration::zero() || rounds_ - rebased_at_ >= kRivalRounds) return false;
-  const double tolerated = std::max(aim(), 2 * ns(jitter_.value()));
+  const double tolerated = std::max(aim(), ns(spread_.value()));
   return ns(base_.value()) < ns(base_after_) - tolerated;
 }
 

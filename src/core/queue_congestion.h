@@ -73,7 +73,7 @@ class QueueCongestion final : public CongestionControl {
 
   const double target_least_;  // ns
   BaseDelay base_;
-  MeanStep jitter_;
+  DelaySpread spread_;
   MeanStep noise_;  // of the means of rounds
   QuietDelay quiet_;
   LossWindow losses_;

@@ -79,6 +79,32 @@ TEST_CASE("the mean step of uniform jitter is a third of its width, of a standin
   CHECK(none.value() < 100ns);
 }
 
+TEST_CASE("the spread of uniform jitter is half of its width, of a standing queue nothing") {
+  DelaySpread uniform;
+  DelaySpread none;
+  Rng rng(1);
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 64; ++i) {
+      uniform.add(1ms + Duration(static_cast<std::int64_t>(rng.unit() * 90e3)));
+      none.add(round < 10 ? 1ms : 5ms);
+    }
+    uniform.end_round();
+    none.end_round();
+  }
+  CHECK(static_cast<double>(uniform.value().count()) == Approx(45e3).epsilon(0.1));
+  CHECK(none.value() == 0ns);
+}
+
+TEST_CASE("rounds of a single sample are taken together for the spread") {
+  DelaySpread spread;
+  for (int round = 0; round < 400; ++round) {
+    spread.add(round % 2 == 0 ? 1ms : 1080us);
+    if (round < 7) CHECK(spread.value() == 0ns);
+    spread.end_round();
+  }
+  CHECK(static_cast<double>(spread.value().count()) == Approx(40e3).epsilon(0.01));
+}
+
 TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen at most") {
   QuietDelay quiet;
   CHECK(quiet.value() == 0ns);

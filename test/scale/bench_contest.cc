@@ -116,17 +116,22 @@ void print(const Condition& condition, const ContestResult& result) {
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1;
-  if (argc == 3 && std::string_view(argv[1]) == "--seed") {
-    seed = std::strtoull(argv[2], nullptr, 10);
-  } else if (argc != 1) {
-    fmt::print(stderr, "usage: bench_contest [--seed N]\n");
-    return 2;
+  std::string_view only;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view option = argv[i];
+    if (i + 1 == argc || (option != "--seed" && option != "--only")) {
+      fmt::print(stderr, "usage: bench_contest [--seed N] [--only PART-OF-A-CONDITION]\n");
+      return 2;
+    }
+    if (option == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
+    if (option == "--only") only = argv[i + 1];
   }
   std::vector<Condition> conditions;
   add_rivals(conditions);
   add_shapes(conditions);
   add_paths(conditions);
   for (Condition& condition : conditions) {
+    if (condition.name.find(only) == std::string::npos) continue;
     condition.config.path.seed = seed;
     print(condition, run_contest(condition.config));
   }
