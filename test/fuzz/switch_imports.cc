@@ -1,8 +1,10 @@
-// An importer of running configurations (DLCP_FUZZ_VENDOR): whatever a file holds, an import ends
+// An importer of running configurations (fuzz_vendor): whatever a file holds, an import ends
 // with a site or with problems that say why not, and a site that comes out can be planned with: its
 // numbers are in range.
 #include "fuzz_input.h"
 #include "switch/vendors/vendor.h"
+
+extern const char* const fuzz_vendor;  // fuzz_vendor.cc
 
 using namespace dlcp::fabric;
 using dlcp::test::require;
@@ -23,7 +25,7 @@ void check(const SiteConfig& site) {
 }  // namespace
 
 std::vector<std::string> fuzz_seeds() {
-  const std::string vendor = DLCP_FUZZ_VENDOR;
+  const std::string vendor = fuzz_vendor;
   if (vendor == "sonic")
     return {
         "{\"PORT\":{\"Ethernet0\":{}},\"DSCP_TO_TC_MAP\":{\"A\":{\"0\":\"1\",\"26\":\"3\"}},"
@@ -89,7 +91,7 @@ std::vector<std::string> fuzz_seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const NamedText text{"running", std::string(reinterpret_cast<const char*>(data), size)};
-  const auto result = find_vendor(DLCP_FUZZ_VENDOR)->import(text);
+  const auto result = find_vendor(fuzz_vendor)->import(text);
   require(result.value.has_value() != has_errors(result.problems), "a site or errors, never both");
   if (result.value) check(*result.value);
   return 0;
