@@ -3,6 +3,7 @@
   test_install.py BUILD"""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,7 +24,7 @@ class Install(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.prefix = pathlib.Path(folder.name, "usr")
+        self.prefix = pathlib.Path(folder.name, "a plâce", "usr")  # nothing may break at a space
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix, "--strip"], check=True,
                        stdout=subprocess.DEVNULL)
         self.plugin = next(self.prefix.rglob("libnccl-net-dlcp.so"))
@@ -45,6 +46,19 @@ class Install(unittest.TestCase):
             here.mkdir()
             self.plugin.rename(here / self.plugin.name)
         self.assertIn(str(here / self.plugin.name), plugin_finding(self.prefix)["value"])
+
+    def test_a_stage_holds_the_same_files_and_works_from_where_it_is_put(self):
+        stage = self.prefix.parent / "stage"
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr/local", "--strip"], check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "DESTDIR": str(stage)})
+        staged = stage / "usr" / "local"
+
+        def files(folder):
+            return sorted(path.relative_to(folder) for path in folder.rglob("*"))
+
+        self.assertEqual(files(staged), files(self.prefix))
+        moved = staged.rename(self.prefix.parent / "moved")
+        self.assertIn(str(moved), plugin_finding(moved)["value"])
 
     def test_removing_what_was_installed_leaves_nothing(self):
         for name in (BUILD / "install_manifest.txt").read_text().splitlines():
