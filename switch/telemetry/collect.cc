@@ -133,8 +133,8 @@ std::string not_counted(const Watch& watch) {
   constexpr const char* kMeans[kCounterCount] = {
       "nothing can be judged",
       "no alert on loss",
-      "early drops, as planned, and drops of a full queue are one number: DlcpSwitchTailDrops, "
-      "-ShedsAll, -NeverMarks, -NeverSheds stay silent",
+      ("early drops, as planned, and drops of a full queue are one number: DlcpSwitchTailDrops, "
+       "-ShedsAll, -NeverMarks, -NeverSheds stay silent"),
       "DlcpSwitchNeverMarks and -NeverSheds stay silent",
       "",
       "DlcpSwitchQueueDeep stays silent"};
