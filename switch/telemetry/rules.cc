@@ -5,7 +5,7 @@
 namespace dlcp::fabric::telemetry {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text)
     out += c == '\'' ? std::string("''") : std::string(1, c);
@@ -52,10 +52,10 @@ class Recorder {
  private:
   void record(const std::string& name, const std::string& expression, const Labels& labels) {
     text_ += fmt::format("      - record: {}\n        expr: {}\n        labels: {{", name,
-                         quoted(expression));
+                         in_quotes(expression));
     for (std::size_t i = 0; i < labels.size(); ++i)
       text_ +=
-          fmt::format("{}{}: {}", i == 0 ? "" : ", ", labels[i].first, quoted(labels[i].second));
+          fmt::format("{}{}: {}", i == 0 ? "" : ", ", labels[i].first, in_quotes(labels[i].second));
     text_ += "}\n";
   }
 
@@ -248,8 +248,8 @@ std::string alert_text(const Alert& alert, const std::string& fabric) {
   return fmt::format(
       "      - alert: {}\n        expr: {}\n        for: {}\n        labels: {{severity: {}}}\n"
       "        annotations:\n          summary: {}\n          action: {}\n",
-      alert.name, quoted(expression), alert.lasts, alert.severity, quoted(alert.summary),
-      quoted(alert.action));
+      alert.name, in_quotes(expression), alert.lasts, alert.severity, in_quotes(alert.summary),
+      in_quotes(alert.action));
 }
 
 }  // namespace
@@ -259,11 +259,11 @@ std::string rules_text(const std::string& fabric, const std::vector<Watch>& watc
       "# Recording and alert rules for the queues of {}, made by `dlcp-switch telemetry` from its "
       "plan.\n# A new plan has other numbers: make them anew with every change of the intent.\n"
       "groups:\n",
-      quoted(fabric));
+      in_quotes(fabric));
   for (const Watch& watch : watches) {
     if (watch.names == nullptr) continue;
     text += fmt::format("  - name: {}\n    interval: 30s\n    rules:\n{}",
-                        quoted("dlcp-switch-" + watch.name), Recorder(fabric, watch).run());
+                        in_quotes("dlcp-switch-" + watch.name), Recorder(fabric, watch).run());
   }
   text += "  - name: dlcp-switch-alerts\n    interval: 30s\n    rules:\n";
   for (const Alert& alert : kAlerts)

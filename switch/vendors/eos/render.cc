@@ -31,7 +31,7 @@ struct Patch {
   std::vector<Row> rows;
 };
 
-std::string quoted(const std::optional<std::string>& text) {
+std::string in_quotes(const std::optional<std::string>& text) {
   if (!text) return "null";
   std::string out = "\"";
   for (const char c : *text)
@@ -319,8 +319,8 @@ class Renderer {
       std::string set = kHead, undo = kHead, rows = "{\n";
       for (const auto& row : patch.rows) {
         set += row.set;
-        rows += fmt::format("  {}: [{}, {}]{}\n", quoted(row.name), quoted(row.before),
-                            quoted(row.after), &row == &patch.rows.back() ? "" : ",");
+        rows += fmt::format("  {}: [{}, {}]{}\n", in_quotes(row.name), in_quotes(row.before),
+                            in_quotes(row.after), &row == &patch.rows.back() ? "" : ",");
         out_.changes.push_back(
             {row.name, row.before.value_or(""), row.after.value_or(""), row.impact});
       }
