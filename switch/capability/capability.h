@@ -54,6 +54,10 @@ struct Capabilities {
 Checked<Capabilities> find_capabilities(std::string_view os, std::string_view version,
                                         std::string_view asic);
 
+// Whether a version of a system is that release or a later one. "master" is
+// later than all.
+bool is_since(std::string_view os, std::string_view version, std::string_view release);
+
 const char* name_of(Mechanism mechanism);  // "colour", "ECT", "queues"
 std::vector<std::string> known_systems();  // OS names, for messages
 std::vector<std::string> known_asics(std::string_view os);

@@ -225,6 +225,11 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
                                               : "ask for a row in the capability table"));
 }
 
+bool is_since(std::string_view os, std::string_view version, std::string_view release) {
+  if (os == "sonic" && version == "master") return true;
+  return version_number(version) >= version_number(release);
+}
+
 std::vector<std::string> known_systems() {
   std::vector<std::string> names;
   for (const SystemRow& system : systems()) {
@@ -277,6 +282,8 @@ std::vector<TargetRow> known_targets() {
     }
     row.releases = system.releases;
     row.sources = system.sources;
+    for (const FeatureRow& feature : feature_rows())
+      if (feature.os == system.os) row.features.push_back(feature);
     rows.push_back(std::move(row));
   }
   return rows;

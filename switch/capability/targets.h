@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "switch/capability/features.h"
+
 namespace dlcp::fabric {
 
 struct TargetRow {
@@ -17,6 +19,7 @@ struct TargetRow {
   std::string checked_by;
   std::vector<std::string> releases;           // those whose documentation or models were read
   std::map<std::string, std::string> sources;  // of capabilities, by their name
+  std::vector<FeatureRow> features;
 };
 
 std::vector<TargetRow> known_targets();

@@ -50,7 +50,13 @@ class Findings {
 };
 
 // Parts of lint_switch (lint.h) in files of their own.
-void lint_ports(Findings& findings, const SwitchPlan& plan);   // names, aggregates, trust
-void lint_egress(Findings& findings, const SwitchPlan& plan);  // marks as they leave
+void lint_ports(Findings& findings,
+                const SwitchPlan& plan);  // names, aggregates, trust
+// Headroom and watchdogs of what is lossless; what asked features mean for
+// others.
+void lint_lossless(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device);
+void lint_features(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device);
+void lint_egress(Findings& findings,
+                 const SwitchPlan& plan);  // marks as they leave
 
 }  // namespace dlcp::fabric

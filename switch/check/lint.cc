@@ -74,7 +74,7 @@ void check_merges(Findings& findings, const SwitchPlan& plan) {
 
 void check_given_queues(Findings& findings, const SwitchPlan& plan) {
   std::string text;
-  for (const std::uint8_t dscp : dscps_in_given_queues(*plan.site, dscps_of(plan.classes)))
+  for (const std::uint8_t dscp : dscps_in_given_queues(*plan.site, plan.dlcp_dscps))
     text += (text.empty() ? "" : ",") + std::to_string(dscp);
   if (text.empty()) return;
   findings.warning("shared-queue",
@@ -241,9 +241,11 @@ std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& devic
   check_given_queues(findings, plan);
   check_dscps(findings, plan);
   check_depths(findings, plan, device);
-  check_scheduling(findings, plan, queues_in_use(*plan.site, dscps_of(plan.classes)));
+  check_scheduling(findings, plan, queues_in_use(*plan.site, plan.dlcp_dscps));
   lint_ports(findings, plan);
   lint_egress(findings, plan);
+  lint_lossless(findings, plan, device);
+  lint_features(findings, plan, device);
   check_senders(findings, plan);
   return findings.take();
 }

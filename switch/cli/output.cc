@@ -48,6 +48,7 @@ Json json_of(const QueuePlan& queue) {
     one["weight"] = queue.weight;
     one["share_percent"] = queue.share_percent;
   }
+  if (queue.tenant > 0) one["tenant"] = queue.tenant;
   if (queue.mark_bytes) one["mark_bytes"] = *queue.mark_bytes;
   one["limit_bytes"] = queue.limit_bytes;
   one["alpha_exponent"] = queue.alpha_exponent;
@@ -188,6 +189,15 @@ std::string targets_json(const std::vector<TargetRow>& targets) {
                 {"releases", row.releases},
                 {"sources", row.sources},
                 {"checked_by", row.checked_by}};
+    one["features"] = Json::array();
+    for (const FeatureRow& feature : row.features) {
+      Json each = {{"feature", feature.feature}, {"how", feature.how}, {"source", feature.source}};
+      if (!feature.since.empty()) each["since"] = feature.since;
+      if (!feature.asics.empty()) each["asics"] = feature.asics;
+      if (!feature.modes.empty()) each["modes"] = feature.modes;
+      if (feature.max > 0) each["range"] = {feature.min, feature.max};
+      one["features"].push_back(std::move(each));
+    }
     if (row.control_plane_queue >= 0) one["control_plane_queue"] = row.control_plane_queue;
     list.push_back(std::move(one));
   }

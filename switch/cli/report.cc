@@ -25,6 +25,37 @@ std::string heading(const SwitchPlan& plan) {
   return text;
 }
 
+std::string features_of(const SwitchPlan& plan) {
+  const PlannedFeatures& features = plan.features;
+  std::string text;
+  if (features.trimming)
+    text += fmt::format(
+        "- Packets that a full weighted queue cannot take are cut to {}, marked DSCP {} and sent "
+        "on "
+        "through queue {}.\n",
+        features.trimming->size_bytes == 0 ? std::string("the switch's own size")
+                                           : fmt::format("{} bytes", features.trimming->size_bytes),
+        features.trimming->dscp, features.trimming->queue);
+  if (features.load_balancing)
+    text += fmt::format("- Equal paths are chosen anew, by load, for every {}.\n",
+                        *features.load_balancing == LoadBalancing::kPacket ? "packet" : "flowlet");
+  if (features.pfc_watchdog)
+    text += fmt::format(
+        "- Pause storms on the site's lossless priorities end after {} ms, for {} ms at least.\n",
+        features.pfc_watchdog->detect_ms, features.pfc_watchdog->restore_ms);
+  for (std::size_t i = 0; i < plan.tenants.size() && !plan.groups.empty(); ++i) {
+    double share = 0;
+    for (const QueuePlan& queue : plan.groups.front().queues)
+      share += queue.tenant == i + 1 ? queue.share_percent : 0;
+    text += fmt::format(
+        "- Tenant {} has {:.0f}% of a busy link in queues of its own; control is one queue for all "
+        "tenants.\n",
+        plan.tenants[i], share);
+  }
+  if (features.hash_seed) text += fmt::format("- The hash seed is {}.\n", *features.hash_seed);
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string expression(const SwitchPlan& plan) {
   std::string text = "## What is expressed, and how\n\n";
   switch (plan.capabilities.mechanism) {
@@ -43,6 +74,7 @@ std::string expression(const SwitchPlan& plan) {
       break;
   }
   text += queue_tables(plan);
+  text += features_of(plan);
   text +=
       "ECMP and LAG hashes are the site's: the UDP source port, which spreads DLCP over paths, "
       "must "

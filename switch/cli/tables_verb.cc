@@ -20,8 +20,11 @@ void add_tables(CLI::App& app, ExitCode& exit_code) {
   CLI::App* targets = app.add_subcommand("targets", "What each kind of switch can express");
   auto json = std::make_shared<bool>(false);
   targets->add_flag("--json", *json, "One JSON object on standard output");
-  targets->callback([json, &exit_code] {
-    fmt::print("{}", *json ? targets_json(known_targets()) : capability_table_text());
+  auto features = std::make_shared<bool>(false);
+  targets->add_flag("--features", *features, "Who has trimming, spraying, seeds and watchdogs");
+  targets->callback([json, features, &exit_code] {
+    const auto table = [&] { return *features ? feature_table_text() : capability_table_text(); };
+    fmt::print("{}", *json ? targets_json(known_targets()) : table());
     exit_code = ExitCode::kOk;
   });
 }

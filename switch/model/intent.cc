@@ -46,6 +46,18 @@ const SitePort* find_port(const SiteConfig& site, const std::string& name) {
   return at == site.port_facts.end() || at->name != name ? nullptr : &*at;
 }
 
+const DlcpIntent& tenant_of(const Intent& intent, std::size_t tenant) {
+  return tenant == 0 ? intent.dlcp : intent.tenants[tenant - 1].dlcp;
+}
+
+std::uint64_t dscps_of(const Intent& intent) {
+  std::uint64_t dscps = 0;
+  for (std::size_t tenant = 0; tenant <= intent.tenants.size(); ++tenant)
+    for (const TrafficClassRow& row : tenant_of(intent, tenant).classes)
+      dscps |= std::uint64_t{1} << row.dscp;
+  return dscps;
+}
+
 Problem problem_at(const Intent& intent, const SwitchIntent& device, std::string what) {
   Problem problem;
   problem.file = intent.file;

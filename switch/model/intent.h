@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dlcp/traffic_class.h"
+#include "switch/model/features.h"
 #include "switch/model/problem.h"
 #include "switch/model/site.h"
 
@@ -40,6 +41,7 @@ struct PortGroup {
   double incast_degree = 0;        // senders that may burst into one port at once
   std::vector<std::string> hosts;  // behind the ports, in their order; empty: not named
   std::string lag;                 // link aggregate these ports are members of; empty: none
+  unsigned cable_metres = 0;       // longest cable behind the ports; 0: not said
 };
 
 struct SwitchIntent {
@@ -54,6 +56,7 @@ struct SwitchIntent {
   std::uint64_t lossy_pool_bytes = 0;  // 0: imported, or the ASIC's conservative default
   std::optional<int> alpha_exponent;   // dynamic threshold 2^n; nullopt: the plan chooses
   std::optional<unsigned> hash_seed;
+  Features features;
   std::vector<PortGroup> port_groups;
   std::shared_ptr<const SiteConfig> site;       // null only while `import` is pending
   std::shared_ptr<const PendingImport> import;  // null: the site is declared
@@ -74,12 +77,26 @@ struct DlcpIntent {
   std::array<std::optional<std::uint8_t>, 4> queue_of;  // index SwitchQueue; nullopt: any free one
 };
 
+// Another job's DLCP on the same switches: its own DSCPs, so its own queues and
+// shares. The control queue is one for all.
+struct TenantIntent {
+  int line = 0;
+  std::string name;     // part of its queues' names: [A-Za-z0-9_-]+
+  std::string classes;  // file of its DSCPs, which its hosts name in DLCP_CLASSES
+  DlcpIntent dlcp;
+};
+
 struct Intent {
   std::string file;
   FabricIntent fabric;
-  DlcpIntent dlcp;
+  DlcpIntent dlcp;                    // the first tenant's, which has no name
+  std::vector<TenantIntent> tenants;  // the others
   std::vector<SwitchIntent> switches;
 };
+
+// Tenant 0 is `dlcp`.
+const DlcpIntent& tenant_of(const Intent& intent, std::size_t tenant);
+std::uint64_t dscps_of(const Intent& intent);  // bit d: some tenant marks DSCP d
 
 // "`what` on switch 'leaf1'", at the switch's line of the intent file.
 Problem problem_at(const Intent& intent, const SwitchIntent& device, std::string what);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -171,6 +172,61 @@ void read_dlcp(Reading& reading, const YamlNode& node, const Sources& sources, D
   }
 }
 
+constexpr std::size_t kTenantNameMax = 12;
+
+std::optional<std::string> read_tenant_name(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+  if (!plain || text.empty() || text.size() > kTenantNameMax) return std::nullopt;
+  return std::string(text);
+}
+
+// DSCPs that two tenants mark, and shares that the link does not have.
+void check_tenants(Reading& reading, const Intent& intent) {
+  std::array<std::string, kDscpCount> owner;
+  double sum = 0;
+  for (std::size_t i = 0; i <= intent.tenants.size(); ++i) {
+    const DlcpIntent& dlcp = tenant_of(intent, i);
+    const int line = i == 0 ? 0 : intent.tenants[i - 1].line;
+    const std::string name =
+        i == 0 ? "dlcp" : fmt::format("tenant '{}'", intent.tenants[i - 1].name);
+    sum += dlcp.exact_percent + dlcp.urgent_percent + dlcp.bulk_percent;
+    for (const TrafficClassRow& row : dlcp.classes) {
+      std::string& held = owner[row.dscp];
+      if (!held.empty() && held != name) {
+        reading.fail(line, fmt::format("{} and {} mark one DSCP", held, name),
+                     std::to_string(row.dscp), "DSCPs of each tenant's own",
+                     "`CLASS.dscp = N` lines in the file that `classes` names");
+        return;
+      }
+      held = name;
+    }
+  }
+  if (sum > 90 && !intent.tenants.empty())
+    reading.fail(0, "the shares of all tenants cannot be had", fmt::format("{:g}%", sum),
+                 "at most 90% in all: the rest is the site's", "lower dlcp.shares and theirs");
+}
+
+void read_tenant(Reading& reading, const YamlNode& node, const Sources& sources, Intent& intent) {
+  Section section(reading, node, "tenants[]", "a tenant");
+  if (!section.usable()) return;
+  TenantIntent tenant;
+  tenant.line = section.line();
+  tenant.dlcp = default_dlcp();
+  tenant.dlcp.level_shares = intent.dlcp.level_shares;
+  tenant.name = section.value("name", read_tenant_name, "at most 12 letters, digits, '_' and '-'")
+                    .value_or("");
+  if (const YamlNode* part = section.find("shares")) read_shares(reading, *part, tenant.dlcp);
+  tenant.classes = section.text("classes").value_or("");
+  read_classes(reading, tenant.classes, section.line(), sources, tenant.dlcp);
+  for (const TenantIntent& other : intent.tenants)
+    if (other.name == tenant.name)
+      reading.fail(tenant.line, "two tenants have one name", tenant.name, "a name for each");
+  intent.tenants.push_back(std::move(tenant));
+}
+
 void check_names(Reading& reading, const std::vector<SwitchIntent>& switches) {
   std::set<std::string> names;
   for (const SwitchIntent& device : switches) {
@@ -212,6 +268,9 @@ Checked<Intent> read_intent(const std::string& file, const std::string& text,
   if (const YamlNode* node = top.find("fabric"))
     read_fabric(reading, *node, intent.fabric, presets);
   if (const YamlNode* node = top.find("dlcp")) read_dlcp(reading, *node, sources, intent.dlcp);
+  for (const YamlNode* node : top.list("tenants"))
+    read_tenant(reading, *node, sources, intent);
+  if (!has_errors(reading.problems)) check_tenants(reading, intent);
   std::shared_ptr<const DeclaredSite> site;
   if (const YamlNode* node = top.find("site")) {
     site = std::make_shared<const DeclaredSite>(read_site(reading, *node, "site"));

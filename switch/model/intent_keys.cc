@@ -14,6 +14,8 @@ constexpr KeyRow kKeys[] = {
     {"", "site", "section", false, "",
      "classes that are there today and stay as they are; needed unless every switch has its own or "
      "a running_config"},
+    {"", "tenants", "list", false, "",
+     "other jobs with DSCPs, queues and shares of their own; dlcp is the first one's"},
     {"", "switches", "list", true, "", "one entry per switch, or per range of equal ones"},
 
     {"fabric", "name", "text", true, "", "for reports"},
@@ -24,6 +26,11 @@ constexpr KeyRow kKeys[] = {
      "senders that may burst into one port at once"},
     {"fabric", "saturated_queues", "number", false, "16",
      "queues of one switch that may be full at once"},
+
+    {"tenants[]", "name", "text", true, "", "letters, digits, '_' and '-', 12 at most"},
+    {"tenants[]", "classes", "file", true, "",
+     "its DSCPs, the same file that DLCP_CLASSES names on its hosts"},
+    {"tenants[]", "shares", "section", false, "", "parts of a busy link, as dlcp.shares"},
 
     {"dlcp", "classes", "file", false, "",
      "overrides of the class table, the same file that DLCP_CLASSES names"},
@@ -67,7 +74,7 @@ constexpr KeyRow kKeys[] = {
      "of the link that this queue must keep beside DLCP"},
 
     {"switches[]", "name", "name or range", true, "", "leaf1, or leaf[1-16]"},
-    {"switches[]", "os", "system", true, "", "sonic, cumulus, eos or tc"},
+    {"switches[]", "os", "system", true, "", "a system that `dlcp-switch targets` lists"},
     {"switches[]", "version", "text", true, "", "of the operating system: \"202311\""},
     {"switches[]", "asic", "ASIC", true, "", "tomahawk4, spectrum3, ...; software for tc"},
     {"switches[]", "sku", "text", false, "", "the vendor's hardware name"},
@@ -78,7 +85,14 @@ constexpr KeyRow kKeys[] = {
      "to import; {name} stands for the switch's name"},
     {"switches[]", "site", "section", false, "", "as the top's site, for this entry alone"},
     {"switches[]", "buffer", "section", false, "", "where table or import do not know it"},
-    {"switches[]", "hash_seed", "number", false, "", "of ECMP; tiers should differ"},
+    {"switches[]", "hash_seed", "number", false, "",
+     "of ECMP; tiers should differ. Set where the target has it, else compared"},
+    {"switches[]", "load_balancing", "mode", false, "hash",
+     "how equal paths are chosen from: hash, flowlet or packet"},
+    {"switches[]", "trimming", "section", false, "",
+     "cut what a full queue cannot take, instead of dropping it"},
+    {"switches[]", "pfc_watchdog", "section", false, "",
+     "end pause storms on the site's lossless priorities"},
     {"switches[]", "ports", "list", true, "", "groups of equal ports"},
     {"switches[].buffer", "lossy_pool", "bytes", false, "", "shared by lossy queues: 20.6MB"},
     {"switches[].buffer", "alpha", "power of two", false, "",
@@ -94,6 +108,16 @@ constexpr KeyRow kKeys[] = {
     {"switches[].ports[]", "incast_degree", "number", false, "fabric.incast_degree", ""},
     {"switches[].ports[]", "hosts", "names", false, "",
      "what is behind the ports, one name for each: gpu[1-32]; `trace` goes by it"},
+    {"switches[].ports[]", "cable", "length", false, "",
+     "longest cable: 40m; the site's headroom is held against it"},
+    {"switches[].trimming", "size", "bytes", false, "the target's least",
+     "kept of a packet, headers included"},
+    {"switches[].trimming", "dscp", "DSCP", false, "of control",
+     "of what is left; it has to lead to DLCP's control queue"},
+    {"switches[].pfc_watchdog", "detect", "time", false, "200ms",
+     "pause frames without an end for this long are a storm"},
+    {"switches[].pfc_watchdog", "restore", "time", false, "200ms",
+     "they are heeded again after this long without"},
     {"switches[].ports[]", "lag", "text", false, "", "link aggregate that the ports belong to"},
 };
 

@@ -41,6 +41,8 @@ struct SitePort {
   std::uint64_t bits_per_second = 0;
   std::string lag;              // link aggregate it is a member of
   bool rewrites_dscps = false;  // on egress, per traffic class: see SiteConfig::egress_rewrite
+  unsigned cable_metres = 0;
+  std::uint64_t headroom_bytes = 0;  // of one lossless priority
 };
 
 struct SiteConfig {
@@ -54,6 +56,9 @@ struct SiteConfig {
   std::uint8_t pfc_priorities = 0;            // bit p: PFC is on for priority p on some port
   std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
   std::uint64_t lossless_headroom_bytes = 0;
+  std::optional<bool> pfc_watchdog;   // somebody looks after pause frames; nullopt: not known
+  std::optional<unsigned> hash_seed;  // of ECMP, as this system sets it; nullopt: not known
+  std::string hash_seed_source;       // what says so
   std::uint64_t permitted_dscps = 0;  // bit d: the site lets DLCP take DSCP d out of another class
   std::uint8_t permitted_queues = 0;  // bit q: the site gives queue q up to DLCP
   std::uint64_t dlcp_dscps = 0;       // bit d: an earlier dlcp-switch mapped DSCP d (the vendor

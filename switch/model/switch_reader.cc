@@ -34,6 +34,29 @@ constexpr std::pair<const char*, Trust> kTrusts[] = {{"dscp", Trust::kTrusted},
 constexpr std::pair<const char*, Overlay> kOverlays[] = {{"none", Overlay::kNone},
                                                          {"vxlan-uniform", Overlay::kVxlanUniform}};
 
+constexpr std::pair<const char*, LoadBalancing> kLoadBalancings[] = {
+    {"hash", LoadBalancing::kHash},
+    {"flowlet", LoadBalancing::kFlowlet},
+    {"packet", LoadBalancing::kPacket}};
+
+constexpr unsigned kMetresMax = 100'000;
+
+std::optional<unsigned> read_metres(std::string_view text) {
+  if (!text.ends_with('m')) return std::nullopt;
+  text.remove_suffix(1);
+  const auto metres = read_integer(text, kMetresMax);
+  return metres && *metres > 0 ? std::optional(static_cast<unsigned>(*metres)) : std::nullopt;
+}
+
+// Whole milliseconds, as watchdogs count.
+std::optional<unsigned> read_milliseconds(std::string_view text) {
+  constexpr std::uint64_t kNanoseconds = 1'000'000, kMinuteNs = 60'000'000'000;
+  const auto time = read_time_ns(text);
+  if (!time || *time < kNanoseconds || *time > kMinuteNs || *time % kNanoseconds != 0)
+    return std::nullopt;
+  return static_cast<unsigned>(*time / kNanoseconds);
+}
+
 constexpr std::uint64_t kSpeedMin = 1'000'000;  // 1 Mb/s: software switches in tests
 constexpr std::uint64_t kSpeedMax = 3'200'000'000'000;
 
@@ -99,6 +122,7 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   group.incast_degree =
       section.value("incast_degree", read_degree, "1 to 100000").value_or(presets_.incast_degree);
   group.lag = section.text("lag").value_or("");
+  group.cable_metres = section.value("cable", read_metres, "1m to 100000m").value_or(0);
   for (const auto& names :
        section.values("hosts", read_names, "names such as gpu1 or gpu[1-32], one for each port")) {
     group.hosts.insert(group.hosts.end(), names.begin(), names.end());
@@ -139,6 +163,33 @@ void SwitchReader::read_buffer(const YamlNode& node, const std::string& where,
       section.value("lossy_pool", read_bytes, "a size such as 20.6MB").value_or(0);
   device.alpha_exponent =
       section.value("alpha", read_power_of_two, "a power of two such as 1/4, 1 or 2");
+}
+
+void SwitchReader::read_features(Section& section, SwitchIntent& device) {
+  Features& features = device.features;
+  features.load_balancing =
+      section.value("load_balancing", one_of(kLoadBalancings), "hash, flowlet or packet");
+  if (const YamlNode* node = section.find("trimming")) {
+    Section part(reading_, *node, "switches[].trimming", "trimming of " + section.where());
+    Trimming trimming;
+    const auto size = [](std::string_view text) -> std::optional<std::uint64_t> {
+      const auto bytes = read_bytes(text);
+      return bytes && *bytes >= 64 && *bytes <= 4096 ? bytes : std::nullopt;
+    };
+    trimming.size_bytes = part.value("size", size, "64 to 4096 bytes").value_or(0);
+    trimming.dscp = part.value("dscp", read_dscp, "a DSCP, 0 to 63");
+    features.trimming = trimming;
+  }
+  if (const YamlNode* node = section.find("pfc_watchdog")) {
+    Section part(reading_, *node, "switches[].pfc_watchdog", "pfc_watchdog of " + section.where());
+    PfcWatchdog watchdog;
+    constexpr const char* kTimes = "whole milliseconds, such as 200ms";
+    watchdog.detect_ms =
+        part.value("detect", read_milliseconds, kTimes).value_or(watchdog.detect_ms);
+    watchdog.restore_ms =
+        part.value("restore", read_milliseconds, kTimes).value_or(watchdog.restore_ms);
+    features.pfc_watchdog = watchdog;
+  }
 }
 
 bool SwitchReader::set_site(Section& section, const std::shared_ptr<const DeclaredSite>& declared,
@@ -188,6 +239,7 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
       "0 to 4294967295");
   if (seed) device.hash_seed = static_cast<unsigned>(*seed);
   device.port_groups = read_ports(section);
+  read_features(section, device);
   if (const YamlNode* buffer = section.find("buffer")) read_buffer(*buffer, where, device);
   std::shared_ptr<const DeclaredSite> declared = site_;
   if (const YamlNode* site = section.find("site")) {

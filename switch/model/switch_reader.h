@@ -31,7 +31,9 @@ class SwitchReader {
   std::vector<PortGroup> read_ports(Section& section);
   std::optional<PortGroup> read_group(const YamlNode& node, const std::string& where);
   void read_buffer(const YamlNode& node, const std::string& where, SwitchIntent& device);
-  // Sets the site of `device`, or what is to be imported. False: neither is there.
+  void read_features(Section& section, SwitchIntent& device);
+  // Sets the site of `device`, or what is to be imported. False: neither is
+  // there.
   bool set_site(Section& section, const std::shared_ptr<const DeclaredSite>& declared,
                 SwitchIntent& device);
 

@@ -28,7 +28,12 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
   const SiteConfig& site = *device.site;
   std::vector<Problem> found;
   std::string all;  // what the site would have to give up
-  for (const TrafficClassRow& row : intent.dlcp.classes) {
+  std::vector<TrafficClassRow> rows;
+  for (std::size_t tenant = 0; tenant <= intent.tenants.size(); ++tenant) {
+    const auto& classes = tenant_of(intent, tenant).classes;
+    rows.insert(rows.end(), classes.begin(), classes.end());
+  }
+  for (const TrafficClassRow& row : rows) {
     const auto traffic_class = site.dscp_to_class[row.dscp];
     if (!traffic_class || (site.dlcp_dscps & bit(row.dscp)) != 0) continue;
     const bool lossless = is_lossless_class(site, *traffic_class);
@@ -84,7 +89,7 @@ NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
   NamedQueues named;
   for (const Part& part : parts) {
     const auto front = static_cast<std::size_t>(part.carries.front());
-    if (!part.secondary) named[front] = intent.dlcp.queue_of[front];
+    if (!part.secondary && part.tenant == 0) named[front] = intent.dlcp.queue_of[front];
   }
   return named;
 }
@@ -93,7 +98,8 @@ NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
 bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
                   const Part& part, const NamedQueues& asked, FreeQueues& available,
                   QueuePlan& plan, std::vector<Problem>& problems) {
-  const auto wanted = asked[static_cast<std::size_t>(part.carries.front())];
+  const auto wanted = part.tenant == 0 ? asked[static_cast<std::size_t>(part.carries.front())]
+                                       : std::optional<std::uint8_t>();
   auto& free = available.any;
   const bool with_control_plane =
       part.strict && available.control_plane && (!wanted || *wanted == control_plane_queue);
@@ -180,19 +186,12 @@ std::array<DscpRow, kDscpCount> site_rows(const SiteConfig& site) {
 
 }  // namespace
 
-std::uint64_t dscps_of(const std::array<TrafficClassRow, kTrafficClassCount>& classes) {
-  std::uint64_t dscps = 0;
-  for (const TrafficClassRow& row : classes)
-    dscps |= bit(row.dscp);
-  return dscps;
-}
-
 Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
                         const Capabilities& capabilities) {
   Checked<Layout> result;
   check_collisions(intent, device, result.problems);
   check_permissions(intent, device, result.problems);
-  const std::uint64_t dlcp_dscps = dscps_of(intent.dlcp.classes);
+  const std::uint64_t dlcp_dscps = dscps_of(intent);
   auto free = free_queues(*device.site, capabilities, dlcp_dscps);
   if (free.any.empty()) {
     result.problems.push_back(no_queue_free(intent, device, capabilities, dlcp_dscps));
@@ -207,7 +206,18 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   free.control_plane =
       free.control_plane && (!control || *control == capabilities.control_plane_queue);
   const std::size_t count = free.any.size() + (free.control_plane ? 1 : 0);
-  const auto parts = choose_parts(capabilities, count, device, layout.merges);
+  const auto parts =
+      choose_parts(capabilities, count, intent.tenants.size() + 1, device, layout.merges);
+  if (parts.size() > count) {
+    Problem problem = problem_at(intent, device, "the tenants need more queues than are free");
+    problem.seen = fmt::format("{} free", count);
+    problem.expected = fmt::format("{}, one for each of {} tenants at least", parts.size(),
+                                   intent.tenants.size() + 1);
+    problem.hint = may_take_hint(*device.site, capabilities, dlcp_dscps);
+    if (problem.hint.empty()) problem.hint = "let fewer tenants share this switch";
+    result.problems.push_back(std::move(problem));
+    return result;
+  }
   const NamedQueues asked = named_queues(intent, parts);
   for (const Part& part : parts) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);

@@ -18,9 +18,6 @@ struct Layout {
   std::vector<Merge> merges;
 };
 
-// Bit d: DLCP marks packets with DSCP d.
-std::uint64_t dscps_of(const std::array<TrafficClassRow, kTrafficClassCount>& classes);
-
 Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
                         const Capabilities& capabilities);
 

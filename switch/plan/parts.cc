@@ -110,7 +110,9 @@ std::string names_of(const Level& level) {
 }
 
 void absorb(Level& into, const Level& from) {
-  into.classes.insert(into.classes.end(), from.classes.begin(), from.classes.end());
+  for (const TrafficClass member : from.classes)  // two tenants' control is one class
+    if (std::find(into.classes.begin(), into.classes.end(), member) == into.classes.end())
+      into.classes.push_back(member);
   for (const std::uint8_t dscp : from.dscps) {
     if (std::find(into.dscps.begin(), into.dscps.end(), dscp) == into.dscps.end()) {
       into.dscps.push_back(dscp);
@@ -126,12 +128,25 @@ bool share_a_dscp(const Level& a, const Level& b) {
   });
 }
 
+// Every tenant has the weighted parts; a strict one serves the control of all.
+std::vector<Part> for_tenants(const std::vector<Part>& parts, std::size_t tenants) {
+  std::vector<Part> all;
+  for (std::size_t tenant = 0; tenant < tenants; ++tenant)
+    for (Part part : parts) {
+      if (part.strict && tenant > 0) continue;
+      part.tenant = tenant;
+      all.push_back(std::move(part));
+    }
+  return all;
+}
+
 std::string name_of(const Part& part) {
   std::string text;
   for (const SwitchQueue queue : part.carries) {
     text += (text.empty() ? "" : "+") + std::string(dlcp::fabric::name_of(queue));
   }
-  return part.secondary ? text + "-droppable" : text;
+  if (part.secondary) text += "-droppable";
+  return text;
 }
 
 // Levels that the target cannot tell apart, or that one DSCP carries, become one.
@@ -160,12 +175,13 @@ void merge_levels(std::vector<Level>& levels, const Part& part, const Capabiliti
 }  // namespace
 
 std::vector<Part> choose_parts(const Capabilities& capabilities, std::size_t free_count,
-                               const SwitchIntent& device, std::vector<Merge>& merges) {
+                               std::size_t tenants, const SwitchIntent& device,
+                               std::vector<Merge>& merges) {
   const auto& arrangements =
       capabilities.mechanism == Mechanism::kQueues ? queue_per_level() : shared_queues();
-  const auto fits =
-      std::find_if(arrangements.begin(), arrangements.end(),
-                   [free_count](const Arrangement& a) { return a.parts.size() <= free_count; });
+  const auto fits = std::find_if(
+      arrangements.begin(), arrangements.end(),
+      [&](const Arrangement& a) { return for_tenants(a.parts, tenants).size() <= free_count; });
   const Arrangement& chosen = fits == arrangements.end() ? arrangements.back() : *fits;
   if (*chosen.lost != '\0') {
     const std::string why = &chosen == &arrangements.front()
@@ -175,33 +191,43 @@ std::vector<Part> choose_parts(const Capabilities& capabilities, std::size_t fre
                                               free_count, capabilities.queues, device.name);
     merges.push_back({chosen.lost, why});
   }
-  return chosen.parts;
+  return for_tenants(chosen.parts, tenants);
 }
 
 QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& capabilities,
                    std::vector<Merge>& merges) {
   QueuePlan plan;
   plan.name = name_of(part);
+  if (part.tenant > 0) plan.name = intent.tenants[part.tenant - 1].name + "-" + plan.name;
+  plan.tenant = part.tenant;
   plan.carries = part.carries;
   plan.strict = part.strict;
   std::array<Level, 3> ranked;
   double total = 0;
-  for (const TrafficClassRow& row : intent.dlcp.classes) {
-    if (!holds(part, row)) continue;
-    Level one;
-    one.classes = {row.traffic_class};
-    one.dscps = {row.dscp};
-    one.share = offered(intent.dlcp, row);
-    one.ect = row.ecn != Ecn::kNotEct;
-    total += one.share;
-    Level& level = ranked[rank_of(row)];
-    if (level.classes.empty()) {
-      level = one;
-    } else {
-      absorb(level, one);
+  const auto add = [&](const DlcpIntent& dlcp) {
+    for (const TrafficClassRow& row : dlcp.classes) {
+      if (!holds(part, row)) continue;
+      Level one;
+      one.classes = {row.traffic_class};
+      one.dscps = {row.dscp};
+      one.share = offered(dlcp, row);
+      one.ect = row.ecn != Ecn::kNotEct;
+      total += one.share;
+      Level& level = ranked[rank_of(row)];
+      if (level.classes.empty()) {
+        level = one;
+      } else {
+        absorb(level, one);
+      }
     }
-  }
-  // A level that nobody marks needs no depth of its own, and losing it loses nothing.
+  };
+  if (part.strict)
+    for (std::size_t tenant = 0; tenant <= intent.tenants.size(); ++tenant)
+      add(tenant_of(intent, tenant));
+  else
+    add(tenant_of(intent, part.tenant));
+  // A level that nobody marks needs no depth of its own, and losing it loses
+  // nothing.
   Level& middle = ranked[1];
   if (!ranked[0].classes.empty() && !middle.classes.empty() && middle.share <= 0) {
     absorb(ranked[0], middle);

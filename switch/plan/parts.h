@@ -16,11 +16,13 @@ struct Part {
   Kind kind = Kind::kAll;
   bool strict = false;
   bool secondary = false;  // a droppable half: dlcp.queues names the protected one
+  std::size_t tenant = 0;  // a strict part is every tenant's
 };
 
 // Parts for this many free queues; says in `merges` what had to join. `free_count` > 0.
 std::vector<Part> choose_parts(const Capabilities& capabilities, std::size_t free_count,
-                               const SwitchIntent& device, std::vector<Merge>& merges);
+                               std::size_t tenants, const SwitchIntent& device,
+                               std::vector<Merge>& merges);
 
 // The queue of a part: name, levels and their shares; no queue number, depth or weight.
 QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& capabilities,

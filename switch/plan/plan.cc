@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "switch/plan/features.h"
 #include "switch/plan/layout.h"
 #include "switch/plan/ports.h"
 #include "switch/plan/shares.h"
@@ -99,11 +100,15 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
   plan.overlay = device.overlay;
   plan.site = device.site;
   plan.classes = intent.dlcp.classes;
+  for (const TenantIntent& tenant : intent.tenants)
+    plan.tenants.push_back(tenant.name);
+  plan.dlcp_dscps = dscps_of(intent);
   plan.dscp = layout.value->dscp;
   plan.merges = std::move(layout.value->merges);
   plan.hash_fields = {HashField::kSourceIp, HashField::kDestinationIp, HashField::kProtocol,
                       HashField::kSourcePort, HashField::kDestinationPort};
-  plan.hash_seed = device.hash_seed;
+  plan.hash_seed = device.hash_seed ? device.hash_seed : device.site->hash_seed;
+  if (!finish(settle_features(intent, device, plan))) return result;
   result.value = std::move(plan);
   return result;
 }

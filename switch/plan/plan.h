@@ -40,6 +40,7 @@ struct QueuePlan {
   std::uint8_t queue = 0, traffic_class = 0;
   std::string name;  // "control", "exact", "urgent", "bulk", joined with '+' where merged
   std::vector<SwitchQueue> carries;
+  std::size_t tenant = 0;  // whose shares it has; a strict queue carries every tenant's control
   bool strict = false;
   std::uint64_t shape_bits_per_second = 0;  // strict queues: always > 0
   std::uint64_t shape_burst_bytes = 0;      // what may leave at once above that rate
@@ -54,8 +55,9 @@ struct QueuePlan {
 struct PortGroupPlan {
   PortGroup group;
   std::uint64_t bdp_bytes = 0;
-  std::vector<QueuePlan> queues;  // DLCP's, by queue index; all but byte and bit figures are the
-                                  // same in every group of the switch
+  std::uint64_t headroom_bytes = 0;  // each lossless priority of the site's needs; 0: not known
+  std::vector<QueuePlan> queues;     // DLCP's, by queue index; all but byte and bit figures are the
+                                     // same in every group of the switch
 };
 
 // Something that was wanted and is not expressed.
@@ -66,17 +68,33 @@ struct Merge {
 
 enum class HashField { kSourceIp, kDestinationIp, kProtocol, kSourcePort, kDestinationPort };
 
+// Features as the target is to have them; what is absent is not rendered.
+struct TrimmingPlan {
+  std::uint64_t size_bytes = 0;      // 0: the switch's own
+  std::uint8_t dscp = 0, queue = 0;  // of what is left of a packet
+};
+
+struct PlannedFeatures {
+  std::optional<LoadBalancing> load_balancing;  // never kHash: that is every target's own
+  std::optional<TrimmingPlan> trimming;         // of every weighted queue of DLCP's
+  std::optional<PfcWatchdog> pfc_watchdog;
+  std::optional<unsigned> hash_seed;
+};
+
 struct SwitchPlan {
   std::string name, os, version, asic, sku;
   SwitchRole role = SwitchRole::kOther;
   Overlay overlay = Overlay::kNone;
   Capabilities capabilities;
   std::shared_ptr<const SiteConfig> site;
-  std::array<TrafficClassRow, kTrafficClassCount> classes;
+  std::array<TrafficClassRow, kTrafficClassCount> classes;  // of the first tenant
+  std::vector<std::string> tenants;                         // names of the others
+  std::uint64_t dlcp_dscps = 0;                             // bit d: some tenant marks DSCP d
   std::array<DscpRow, kDscpCount> dscp;
   std::vector<PortGroupPlan> groups;
   std::vector<HashField> hash_fields;  // ECMP and LAG
-  std::optional<unsigned> hash_seed;
+  std::optional<unsigned> hash_seed;   // as stated, or as the switch sets it by itself
+  PlannedFeatures features;
   std::vector<Merge> merges;
   std::vector<std::string> reasoning;  // lines for --explain
 };

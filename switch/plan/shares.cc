@@ -78,14 +78,14 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
                                const Capabilities& capabilities, Layout& layout,
                                std::vector<std::string>& reasoning) {
   std::vector<Problem> problems;
-  const std::uint8_t used = queues_in_use(*device.site, dscps_of(intent.dlcp.classes));
+  const std::uint8_t used = queues_in_use(*device.site, dscps_of(intent));
   SiteWeights site = site_weights(*device.site, used);
   std::vector<QueuePlan*> weighted;
   double wanted = 0;
   for (QueuePlan& queue : layout.queues) {
     if (queue.strict) continue;
     weighted.push_back(&queue);
-    wanted += wanted_percent(intent.dlcp, queue);
+    wanted += wanted_percent(tenant_of(intent, queue.tenant), queue);
   }
   if (site.unknown > 0 || !site.any) {
     reasoning.push_back(fmt::format(
@@ -106,7 +106,7 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
   }
   double total = site.total;
   for (QueuePlan* queue : weighted) {
-    const double exact = give * wanted_percent(intent.dlcp, *queue) / wanted;
+    const double exact = give * wanted_percent(tenant_of(intent, queue->tenant), *queue) / wanted;
     // Percentages are rounded down, so that their sum stays within 100.
     const double rounded = capabilities.weights_are_percent ? std::floor(exact) : std::round(exact);
     queue->weight = static_cast<unsigned>(

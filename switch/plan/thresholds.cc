@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "switch/plan/arithmetic.h"
+#include "switch/plan/headroom.h"
 #include "switch/plan/units.h"
 
 namespace dlcp::fabric {
@@ -197,6 +198,10 @@ void explain(const PortGroupPlan& plan, const PortFigures& port,
                   plan.group.ports.size(), rate_text(plan.group.bits_per_second),
                   rate_text(plan.group.bits_per_second), bytes_text(plan.bdp_bytes),
                   bytes_text(ecn_knee_bytes(port)), port.incast_degree));
+  if (plan.headroom_bytes > 0)
+    reasoning.push_back(
+        fmt::format("  headroom: {} for each lossless priority of the site's, with {} m of cable",
+                    bytes_text(plan.headroom_bytes), plan.group.cable_metres));
   for (const QueuePlan& queue : plan.queues) {
     double above = 1;
     for (std::size_t i = 0; i < queue.levels.size(); ++i) {
@@ -238,6 +243,9 @@ Checked<std::vector<PortGroupPlan>> set_depths(const Intent& intent, const Switc
     PortGroupPlan plan;
     plan.group = group;
     plan.bdp_bytes = static_cast<std::uint64_t>(bandwidth_delay_bytes(port));
+    if (device.site->pfc_priorities != 0)
+      plan.headroom_bytes =
+          headroom_bytes(group.bits_per_second, group.cable_metres, intent.fabric.mtu_bytes);
     plan.queues = layout.queues;
     for (QueuePlan& queue : plan.queues) {
       queue.alpha_exponent = alpha;

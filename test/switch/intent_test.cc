@@ -248,14 +248,17 @@ TEST_CASE("The schema knows exactly the keys that the reader knows") {
            {"site", "site"},
            {"site.queues[]", "siteQueue"},
            {"switches[]", "switch"},
+           {"tenants[]", "tenant"},
            {"switches[].buffer", "buffer"},
+           {"switches[].trimming", "trimming"},
+           {"switches[].pfc_watchdog", "pfcWatchdog"},
            {"switches[].ports[]", "portGroup"}}) {
     compare_section(defs.at(definition), section);
   }
   std::set<std::string_view> sections;
   for (const KeyRow& row : intent_keys())
     sections.insert(row.section);
-  CHECK(sections.size() == 13);
+  CHECK(sections.size() == 16);
 }
 
 TEST_CASE("The sample validates against the schema") {

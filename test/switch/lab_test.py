@@ -14,6 +14,41 @@ import sonic_apply
 LAB = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "switch-lab"
 
 
+def container(folder, imported):
+    """scripts/sonic-vs, with a docker that plays one container: its commands run here."""
+    switch = sonic_apply.Switch(folder, {})
+    docker = f'''#!/bin/bash
+echo "$@" >> {switch.root}/docker.log
+case $1 in
+  image|run|rm) ;;
+  cp) [[ $3 == *:/tmp/site.json ]] && cp "$2" {switch.root}/site.json || cp -r "$2" {switch.root}/remote ;;
+  exec) shift 2
+    if [ "$1" = sonic-db-cli ] && [ "$3" = KEYS ]; then echo PORT_TABLE:PortInitDone
+    elif [ "$1" = sonic-cfggen ] && [ "$2" = -j ]; then cp {switch.root}/site.json {switch.root}/config_db.json
+    elif [ "$1" = bash ]; then exec bash -c "${{3//\\/tmp\\/dlcp-lab/{switch.root}/remote}}"
+    else exec "$@"; fi ;;
+esac
+'''
+    switch.add_tool("docker", docker)
+    config = switch.root / "import.json"
+    config.write_text(json.dumps(imported))
+    command = [str(LAB.parent / "sonic-vs")]
+    environment = switch.environment
+    done = subprocess.run([*command, "vs:latest", str(switch.folder), str(config)], text=True, capture_output=True, timeout=100,
+                          env=environment)
+    expect(done.returncode == 0 and not (switch.root / "docker.log").exists(), "sonic-vs is dry by default", done)
+    done = subprocess.run([*command, "--really", "vs:latest", str(switch.folder), str(config)], text=True, capture_output=True,
+                          timeout=200, env=environment)
+    expect(done.returncode == 0 and done.stdout.count("as it should be") == 6, "sonic-vs runs the lab in a container", done)
+    log = (switch.root / "docker.log").read_text().splitlines()
+    expect(log[-1].startswith("rm --force dlcp-vs-"), "and removes the container", done)
+    environment = {**environment, "PATH": "/nowhere"}
+    done = subprocess.run([sys.executable, *command, "--really", "vs:latest", str(switch.folder), str(config)], text=True,
+                          capture_output=True, timeout=60, env=environment)
+    expect(done.returncode == 77 and "no docker" in done.stdout, "and is skipped without docker", done)
+    switch.remove()
+
+
 def main():
     folder, imported = pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text())
     switch = sonic_apply.Switch(folder, imported)
@@ -38,6 +73,7 @@ def main():
     result = lab("--really")
     expect(result.returncode == 1 and "FAILED" in result.stdout, "a lab can fail", result)
     switch.remove()
+    container(folder, imported)
     print("switch-lab: all expectations hold")
 
 

@@ -55,6 +55,7 @@ inline fabric::SwitchPlan make_plan(fabric::SiteConfig site, const std::vector<s
     plan.dscp[dscp].queue = plan.site->class_to_queue[traffic_class.value_or(0)].value_or(0);
   }
   for (const auto& row : plan.classes) {
+    plan.dlcp_dscps |= std::uint64_t{1} << row.dscp;
     const auto queue = static_cast<std::uint8_t>(queues[static_cast<int>(row.queue)]);
     const auto precedence = static_cast<std::uint8_t>(row.early == EarlyTreatment::kDrop ? 2 : 0);
     plan.dscp[row.dscp] = {Owner::kDlcp, true, queue, queue, precedence};

@@ -39,6 +39,10 @@ constexpr Leaf kLeaves[] = {
     {"interface/*/qos/egress-scheduler/profile", 0, 0, 0, "*"},
     {"interface/*/qos/egress-shaper/profile", 0, 0, 0, "*"},
     {"system/forwarding/ecmp-hash/source-port", 0, 0, 0, "|on|off|enabled|disabled|"},
+    {"router/adaptive-routing/enable", 0, 0, 0, "|on|off|"},  // to 5.14
+    {"router/adaptive-routing/state", 0, 0, 0, "|enabled|disabled|"},
+    {"interface/*/router/adaptive-routing/enable", 0, 0, 0, "|on|off|"},
+    {"interface/*/router/adaptive-routing/state", 0, 0, 0, "|enabled|disabled|"},
 };
 
 std::string_view next_part(std::string_view& rest) {

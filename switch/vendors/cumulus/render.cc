@@ -25,12 +25,16 @@ class Renderer {
     begin("10-definitions");
     put_queue_mapping();
     put_hash();
+    put_adaptive_routing("router");
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const auto& group = plan_.groups[i];
       begin(fmt::format("20-ports-{:02}-{}", i + 1,
                         group.group.role == PortRole::kHost ? "host" : "fabric"));
-      for (const auto& port : group.group.ports)
+      const bool routed = group.group.role == PortRole::kFabric && group.group.lag.empty();
+      for (const auto& port : group.group.ports) {
         put_port(port, group);
+        if (routed) put_adaptive_routing("interface/" + port + "/router");
+      }
     }
     drop_stale();
     for (auto& problem : check_leaves(patches_)) {
@@ -102,6 +106,15 @@ class Renderer {
     if (now.empty() || now == "on" || now == "enabled") return;
     put(patches_.front(), "system/forwarding/ecmp-hash/source-port",
         now == "disabled" ? "enabled" : "on", Impact::kUnknown);
+  }
+
+  // Of the switch, then of each uplink that is routed by itself: bonds cannot have it.
+  void put_adaptive_routing(const std::string& root) {
+    if (!plan_.features.load_balancing) return;
+    const bool words = is_since("cumulus", plan_.version, "5.15");
+    const bool restarts = !is_since("cumulus", plan_.version, "5.13");
+    put(patches_.back(), root + "/adaptive-routing/" + (words ? "state" : "enable"),
+        words ? "enabled" : "on", restarts ? Impact::kReload : Impact::kUnknown);
   }
 
   Leaves mapping(const std::string& base, const PortGroup& group) {
@@ -268,6 +281,11 @@ class Renderer {
            "the site is declared, not imported: apply.sh refuses if ports have QoS profiles "
            "already; "
            "import the output of `nv config show` to merge into them");
+    if (plan_.features.load_balancing)
+      note(Severity::kWarning,
+           "adaptive routing takes what the guide calls eligible packets: look whether DLCP's UDP "
+           "is "
+           "among them before you count on it; before 5.13 switchd restarts when it is applied");
     note(Severity::kNote,
          "switchd is reloaded by `nv config apply`, without loss by its documentation as long as "
          "no buffer or PFC setting changes; none does here");

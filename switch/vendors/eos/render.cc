@@ -215,7 +215,7 @@ class Renderer {
   // A round-robin queue makes all queues below it round-robin, those of the site that were strict
   // too, and a strict queue is none below a round-robin one.
   void check_scheduling(const PortGroupPlan& group) {
-    const auto used = queues_in_use(*plan_.site, dscps_of(plan_.classes));
+    const auto used = queues_in_use(*plan_.site, plan_.dlcp_dscps);
     const int preset = queue_of_class(*plan_.site, plan_.site->default_class);
     int top = -1, strict = kQueueCount;  // the highest round-robin queue, and DLCP's strict one
     for (const auto& queue : group.queues)

@@ -82,13 +82,20 @@ std::vector<Patch> ChangeSet::take() {
   return std::move(patches_);
 }
 
-BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue) {
+bool queue_trims(const SwitchPlan& plan, const QueuePlan& queue) {
+  return plan.features.trimming && !queue.strict;
+}
+
+BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue,
+                       bool trims) {
   const auto cover = find_cover(config, "BUFFER_QUEUE", port, queue.queue);
   if (cover.row == nullptr) return BufferFate::kOwn;
   const auto name = text_field(*cover.row, "profile");
   if (name.find("lossless") != std::string::npos) return BufferFate::kLossless;
   const Json* row = find_row(config, "BUFFER_PROFILE", name);
-  if (row != nullptr && text_field(*row, "dynamic_th") == std::to_string(queue.alpha_exponent))
+  const bool deep =
+      row != nullptr && text_field(*row, "dynamic_th") == std::to_string(queue.alpha_exponent);
+  if (deep && (text_field(*row, "packet_discard_action") == "trim") == trims)
     return BufferFate::kSite;
   return cover.range.first == cover.range.last ? BufferFate::kOwn : BufferFate::kRange;
 }

@@ -47,7 +47,11 @@ enum class BufferFate {
   kRange,     // stays, though not as planned: the site's row covers other queues too
   kLossless,  // the queue is the site's lossless one: refused
 };
-BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue);
+// `trims`: the queue is to trim what it cannot take, which is a field of its
+// buffer profile.
+BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue,
+                       bool trims);
+bool queue_trims(const SwitchPlan& plan, const QueuePlan& queue);
 
 // Names that DLCP's definitions got, by port group and queue.
 struct Definitions {

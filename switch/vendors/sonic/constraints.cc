@@ -1,7 +1,9 @@
-// What SONiC accepts, as a table: fields, ranges, choices and references of the rows that DLCP
-// writes. From sonic-yang-models (sonic-{wred-profile,scheduler,queue,port-qos-map,dscp-tc-map,
-// tc-queue-map,tc-priority-group-map,buffer-profile,buffer-queue,hash}.yang) and, where it is
-// narrower, from orchagent (qosorch.cpp reads thresholds as int and knows no scheduler priority).
+// What SONiC accepts, as a table: fields, ranges, choices and references of the
+// rows that DLCP writes. From sonic-yang-models
+// (sonic-{wred-profile,scheduler,queue,port-qos-map,dscp-tc-map,
+// tc-queue-map,tc-priority-group-map,buffer-profile,buffer-queue,hash,trimming,pfcwd}.yang)
+// and, where it is narrower, from orchagent (qosorch.cpp reads thresholds as
+// int and knows no scheduler priority).
 #include <fmt/format.h>
 
 #include <limits>
@@ -12,7 +14,7 @@
 namespace dlcp::fabric::sonic {
 namespace {
 
-enum class Kind { kNumber, kChoice, kReference, kEntries, kList };
+enum class Kind { kNumber, kChoice, kReference, kEntries, kList, kPriorities };
 
 struct Field {
   const char* table;
@@ -63,6 +65,14 @@ constexpr Field kFields[] = {
     {"PORT_QOS_MAP", "dscp_to_tc_map", Kind::kReference, 0, 0, "DSCP_TO_TC_MAP"},
     {"PORT_QOS_MAP", "tc_to_queue_map", Kind::kReference, 0, 0, "TC_TO_QUEUE_MAP"},
     {"PORT_QOS_MAP", "tc_to_pg_map", Kind::kReference, 0, 0, "TC_TO_PRIORITY_GROUP_MAP"},
+    {"PORT_QOS_MAP", "pfcwd_sw_enable", Kind::kPriorities},
+    {"BUFFER_PROFILE", "packet_discard_action", Kind::kChoice, 0, 0, "|drop|trim|"},
+    {"SWITCH_TRIMMING", "size", Kind::kNumber, 1, 4'294'967'295},
+    {"SWITCH_TRIMMING", "dscp_value", Kind::kNumber, 0, 63},
+    {"SWITCH_TRIMMING", "queue_index", Kind::kNumber, 0, 255},
+    {"PFC_WD", "action", Kind::kChoice, 0, 0, "|drop|forward|alert|"},
+    {"PFC_WD", "detection_time", Kind::kNumber, 100, 5000},
+    {"PFC_WD", "restoration_time", Kind::kNumber, 100, 60000},
     {"DSCP_TO_TC_MAP", "", Kind::kEntries, 0, 15, "", 63},
     {"TC_TO_QUEUE_MAP", "", Kind::kEntries, 0, 9, "", 15},
     {"TC_TO_PRIORITY_GROUP_MAP", "", Kind::kEntries, 0, 7, "", 15},
@@ -162,6 +172,8 @@ class Checker {
         fault(name + " " + text, fmt::format("{}..{}", field.min, field.max));
       const auto key = field.kind == Kind::kEntries ? number_of(name) : 0;
       if (!key || *key > field.key_max) fault(name, fmt::format("0..{}", field.key_max));
+    } else if (field.kind == Kind::kPriorities && !are_priorities(text)) {
+      fault(name + " " + text, "priorities 0..7 with commas, as in 3,4");
     } else if (field.kind == Kind::kChoice && !chosen(field, text)) {
       fault(name + " " + text, fmt::format("one of {}", field.choices));
     } else if (field.kind == Kind::kReference && !exists(field.choices, text)) {
@@ -169,6 +181,11 @@ class Checker {
     }
   }
 
+  static bool are_priorities(const std::string& text) {
+    for (std::size_t at = 0; at < text.size(); ++at)
+      if (at % 2 == 0 ? text[at] < '0' || text[at] > '7' : text[at] != ',') return false;
+    return text.size() % 2 == 1;
+  }
   static bool chosen(const Field& field, const std::string& text) {
     return std::string_view(field.choices).find("|" + text + "|") != std::string_view::npos;
   }

@@ -96,13 +96,19 @@ class Definer {
     const Json* site = lossy_profile();
     if (site == nullptr) return {};
     const auto& ports = group.group.ports;
+    const bool trims = queue_trims(plan_, queue);
     const bool taken = std::any_of(ports.begin(), ports.end(), [&](const auto& port) {
-      return buffer_fate(change_.config(), port, queue) == BufferFate::kOwn;
+      return buffer_fate(change_.config(), port, queue, trims) == BufferFate::kOwn;
     });
-    const auto name = fmt::format("{}lossy-{}{}", kPrefix, queue.alpha_exponent < 0 ? "m" : "",
-                                  std::abs(queue.alpha_exponent));
+    const auto name =
+        fmt::format("{}{}-{}{}", kPrefix, trims ? "trim" : "lossy",
+                    queue.alpha_exponent < 0 ? "m" : "", std::abs(queue.alpha_exponent));
     Json row = *site;
     row["dynamic_th"] = std::to_string(queue.alpha_exponent);
+    if (trims)
+      row["packet_discard_action"] = "trim";
+    else
+      row.erase("packet_discard_action");
     if (taken) change_.put("BUFFER_PROFILE", name, row, Impact::kHitless);
     return name;
   }

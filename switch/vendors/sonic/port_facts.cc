@@ -52,6 +52,32 @@ const Json* lossy_pool(const Json& config, const SiteConfig& site, std::string& 
   return nullptr;
 }
 
+// CABLE_LENGTH|AZURE {"Ethernet0": "40m"}.
+void read_cables(const Json& config, SiteConfig& site) {
+  for (const auto& [key, row] : table_of(config, "CABLE_LENGTH").items()) {
+    if (!row.is_object()) continue;
+    for (const auto& [name, length] : row.items()) {
+      SitePort* const port = port_named(site, name);
+      const auto text = length.is_string() ? length.get<std::string>() : "";
+      const auto metres =
+          text.ends_with('m') ? number_of(text.substr(0, text.size() - 1)) : std::nullopt;
+      if (port != nullptr && metres) port->cable_metres = static_cast<unsigned>(*metres);
+    }
+  }
+}
+
+// Headroom that the profile of a port's lossless priority groups has by itself.
+void read_headroom(const Json& config, SiteConfig& site) {
+  for (const auto& [key, row] : table_of(config, "BUFFER_PG").items()) {
+    const auto bar = key.find('|');
+    const Json* profile = find_row(config, "BUFFER_PROFILE", text_field(row, "profile"));
+    if (bar == std::string::npos || profile == nullptr) continue;
+    SitePort* const port = port_named(site, key.substr(0, bar));
+    if (port != nullptr)
+      port->headroom_bytes = std::max(port->headroom_bytes, number_field(*profile, "xoff"));
+  }
+}
+
 }  // namespace
 
 void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
@@ -71,7 +97,14 @@ void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
   if (const Json* device = find_row(config, "DEVICE_METADATA", "localhost")) {
     site.hardware = text_field(*device, "hwsku");
     site.asic = asic_of(site.hardware);
+    const auto type = text_field(*device, "type");
+    site.hash_seed = hash_seed_of(type);
+    site.hash_seed_source = "DEVICE_METADATA type " + type;
   }
+  read_cables(config, site);
+  const auto& watchdogs = table_of(config, "PFC_WD");
+  if (config.contains("PORT_QOS_MAP"))
+    site.pfc_watchdog = watchdogs.size() > (watchdogs.contains("GLOBAL") ? 1U : 0U);
 }
 
 void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& fault) {
@@ -103,6 +136,7 @@ void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& faul
 }
 
 void read_buffers(const Json& config, SiteConfig& site) {
+  read_headroom(config, site);
   const auto size = [&](const char* pool, const char* field) -> std::uint64_t {
     const Json* row = find_row(config, "BUFFER_POOL", pool);
     return row == nullptr ? 0 : number_field(*row, field);

@@ -55,6 +55,13 @@ std::string asic_of(std::string_view hwsku) {
   return "";
 }
 
+std::optional<unsigned> hash_seed_of(std::string_view type) {
+  for (const auto& row : facts().at("hash_seeds"))
+    if (type.find(row.at(0).get_ref<const std::string&>()) != std::string_view::npos)
+      return row.at(1).get<unsigned>();
+  return std::nullopt;
+}
+
 bool Release::has_table(std::string_view table) const {
   const auto& since = facts().at("tables_since");
   const auto found = since.find(std::string(table));
@@ -68,10 +75,22 @@ bool Release::has_command(std::string_view begin) const {
   });
 }
 
-std::vector<VerifyCommand> Release::commands() const {
+bool Release::knows(std::string_view command) const {
+  const auto& rows = facts().at("also");
+  return std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+    return row.at("command") == command && holds(row.at("since").get<std::string>());
+  });
+}
+
+std::vector<VerifyCommand> Release::commands(const PlannedFeatures& features) const {
   std::vector<VerifyCommand> list;
+  const auto wanted = [&features](const std::string& feature) {
+    return feature.empty() || (feature == "trimming" && features.trimming) ||
+           (feature == "pfc_watchdog" && features.pfc_watchdog);
+  };
   for (const auto& row : facts().at("commands")) {
     if (!holds(row.at("since").get<std::string>())) continue;
+    if (!wanted(row.value("if", std::string()))) continue;
     list.push_back({row.at("command").get<std::string>(), row.at("shows").get<std::string>()});
   }
   return list;

@@ -3,6 +3,7 @@
 // in releases.json; nothing about a release is written anywhere else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@ class Release {
   bool updater_takes(std::string_view table) const;
   bool has_table(std::string_view table) const;
   bool has_command(std::string_view begin) const;  // one of commands() begins so
-  // In the order in which they are run; "{port}" stands for a port of each group.
-  std::vector<VerifyCommand> commands() const;
+  bool knows(std::string_view command) const;      // among those that reports may name
+  // In the order in which they are run; "{port}" stands for a port of each
+  // group.
+  std::vector<VerifyCommand> commands(const PlannedFeatures& features = {}) const;
   const std::string& name() const { return name_; }
 
  private:
@@ -32,7 +35,11 @@ class Release {
   std::string name_;  // the newest listed release that is not newer than the one asked for
 };
 
-// The ASIC behind an hwsku, as the capability table names it; "" where nobody has said.
+// The hash seed that orchagent sets for a DEVICE_METADATA type; nullopt: the
+// default, 0, which is also that of types that nobody has listed.
+std::optional<unsigned> hash_seed_of(std::string_view type);
+// The ASIC behind an hwsku, as the capability table names it; "" where nobody
+// has said.
 std::string asic_of(std::string_view hwsku);
 
 }  // namespace dlcp::fabric::sonic

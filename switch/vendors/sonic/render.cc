@@ -10,6 +10,7 @@
 
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/sonic/change.h"
+#include "switch/vendors/sonic/switch_features.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
@@ -31,7 +32,7 @@ class Renderer {
     ChangeSet change(document_->config, release_);
     change.begin("10-definitions");
     const auto definitions = put_definitions(plan_, *document_, change, out_);
-    put_hash(change);
+    SwitchFeatures(plan_, *document_, release_, out_).put_switch(change);
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const auto& group = plan_.groups[i].group;
       change.begin(fmt::format("20-ports-{:02}-{}", i + 1,
@@ -129,6 +130,7 @@ class Renderer {
       row["dscp_to_tc_map"] = document_->dscp_map;
     if (!definitions.queue_map.empty()) row["tc_to_queue_map"] = definitions.queue_map;
     if (!definitions.group_map.empty()) row["tc_to_pg_map"] = definitions.group_map;
+    SwitchFeatures(plan_, *document_, release_, out_).put_port(port, row, change);
     if (!row.empty()) change.put("PORT_QOS_MAP", port, row, Impact::kPortFlap);
   }
 
@@ -145,7 +147,8 @@ class Renderer {
   void put_buffer(const std::string& port, const QueuePlan& queue, const std::string& profile,
                   ChangeSet& change) {
     const auto cover = find_cover(document_->config, "BUFFER_QUEUE", port, queue.queue);
-    switch (buffer_fate(document_->config, port, queue)) {
+    const bool trims = queue_trims(plan_, queue);
+    switch (buffer_fate(document_->config, port, queue, trims)) {
       case BufferFate::kSite:
         return;
       case BufferFate::kLossless:
@@ -154,6 +157,12 @@ class Renderer {
                "give DLCP another queue (dlcp.queues in the intent file)");
         return;
       case BufferFate::kRange:
+        if (trims)
+          refuse(fmt::format(
+                     "BUFFER_QUEUE|{} is one row for several queues, and one of them is to trim",
+                     cover.key),
+                 std::to_string(queue.queue), "one row per queue",
+                 "split it first; it is the site's row");
         keep_range(cover, queue.alpha_exponent);
         return;
       case BufferFate::kOwn:
@@ -171,26 +180,6 @@ class Renderer {
         "{} (dynamic_th {}, planned {})", name,
         profile == nullptr ? "?" : text_field(*profile, "dynamic_th"), planned)];
     rows.insert(cover.key);
-  }
-
-  void put_hash(ChangeSet& change) {
-    const Json* now = find_row(document_->config, "SWITCH_HASH", "GLOBAL");
-    if (now == nullptr || !now->contains("ecmp_hash")) {
-      note(Severity::kWarning,
-           fmt::format(
-               "ECMP hash fields are not configured on this switch, and DLCP does not add "
-               "them (SONiC cannot remove that row again){}; UDP source port must be among "
-               "them, or all packets of a connection take one path",
-               release_.has_command("show switch-hash") ? ": see `show switch-hash global`" : ""));
-      return;
-    }
-    const auto& fields = (*now)["ecmp_hash"];
-    if (!fields.is_array() ||
-        std::find(fields.begin(), fields.end(), "L4_SRC_PORT") != fields.end())
-      return;
-    Json row = *now;
-    row["ecmp_hash"].push_back("L4_SRC_PORT");
-    change.put("SWITCH_HASH", "GLOBAL", row, Impact::kUnknown);
   }
 
   // `config load` writes fields and takes none away.
@@ -226,6 +215,9 @@ class Renderer {
         {"rollback.sh", std::string(embedded::kSonicRollback), FileKind::kRollback, true, true});
     out_.files.push_back(
         {"guard.py", std::string(embedded::kSonicGuard), FileKind::kConfig, true, true});
+    if (release_.knows("config load_minigraph --override_config"))
+      out_.files.push_back(
+          {"persist.py", std::string(embedded::kSonicPersist), FileKind::kConfig, true, true});
     if (document_->config.empty()) return;
     Json after = document_->config;
     for (const auto& patch : patches)
@@ -265,9 +257,12 @@ class Renderer {
                        "`config load`, which no YANG model watches, and the rollback deletes those "
                        "rows from the database; both behind the same guard",
                        release_.name()));
-    note(Severity::kNote,
-         "`config qos reload` and `config load_minigraph` render QoS anew and remove these rows; "
-         "the apply script must be run again after them");
+    note(
+        Severity::kNote,
+        "`config qos reload` and `config load_minigraph` render QoS anew and remove these rows: "
+        "run apply.sh again after them. `persist.py add` keeps them through `config load_minigraph "
+        "--override_config`, in golden_config_db.json; a table there takes the whole place of the "
+        "rendered one, the site's rows in it as they are now. `persist.py remove` is the way back");
     note(Severity::kNote,
          "ECT packets are marked and not-ECT packets dropped at one depth: SONiC has one threshold "
          "pair per colour, and every packet is green");

@@ -55,7 +55,7 @@ CounterTable read_tables(const std::string& text) {
 std::vector<VerifyCommand> commands(const SwitchPlan& plan) {
   constexpr std::string_view kPort = "{port}";
   std::vector<VerifyCommand> list;
-  for (const auto& command : Release(plan.version).commands()) {
+  for (const auto& command : Release(plan.version).commands(plan.features)) {
     const auto at = command.command.find(kPort);
     if (at == std::string::npos) {
       list.push_back(command);

@@ -107,18 +107,30 @@ void add_matches(std::string& text, const std::vector<Match>& matches) {
   }
 }
 
+// DSCPs of the first tenant in the order of its classes, then those of the others.
+std::vector<unsigned> marks_of(const SwitchPlan& plan) {
+  std::vector<unsigned> marks;
+  for (const TrafficClassRow& row : plan.classes)
+    marks.push_back(row.dscp);
+  for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
+    const bool listed = std::find(marks.begin(), marks.end(), dscp) != marks.end();
+    if ((plan.dlcp_dscps >> dscp & 1) != 0 && !listed) marks.push_back(dscp);
+  }
+  return marks;
+}
+
 void add_remarks(std::string& text, const SwitchPlan& plan, const PortGroup& group) {
   if (group.trust != Trust::kRemarked) return;
   unsigned pref = kFirstPref;
-  for (const TrafficClassRow& row : plan.classes) {
+  for (const unsigned dscp : marks_of(plan)) {
     add(text,
         "filter add dev $1 ingress protocol ip pref {} flower ip_tos {:#04x}/0xfc action pedit ex "
         "munge ip tos set {:#04x} retain 0xfc pipe action csum ip4h pipe action pass\n",
-        pref++, row.dscp << 2, group.remark_dscp << 2);
+        pref++, dscp << 2, group.remark_dscp << 2);
     add(text,
         "filter add dev $1 ingress protocol ipv6 pref {} flower ip_tos {:#04x}/0xfc action pedit "
         "ex munge ip6 traffic_class set {:#04x} retain 0xfc pipe action pass\n",
-        pref++, row.dscp << 2, group.remark_dscp << 2);
+        pref++, dscp << 2, group.remark_dscp << 2);
   }
 }
 

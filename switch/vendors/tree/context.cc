@@ -74,7 +74,8 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
               {"shape_kbps", queue.shape_bits_per_second / 1000},
               {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
               {"burst", queue.shape_burst_bytes},
-              {"mark", queue.mark_bytes.has_value()}};
+              {"mark", queue.mark_bytes.has_value()},
+              {"trims", plan.features.trimming.has_value() && !queue.strict}};
   row["shape_percent"] =
       std::max(1, static_cast<int>(100.0 * static_cast<double>(queue.shape_bits_per_second) /
                                    std::max(speed, 1.0)));
@@ -140,6 +141,30 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
           {"idle", idle},
           {"weighted_sequence", document.weighted_sequence},
           {"strict_sequence", strict}};
+}
+
+Json features_context(const SwitchPlan& plan, const Document& document) {
+  constexpr unsigned kPollMs = 100;
+  const PlannedFeatures& features = plan.features;
+  Json context = {{"seeded", features.hash_seed.has_value()},
+                  {"hash_seed", features.hash_seed.value_or(0)},
+                  {"flowlet", features.load_balancing == LoadBalancing::kFlowlet},
+                  {"packet", features.load_balancing == LoadBalancing::kPacket},
+                  {"trimming", features.trimming.has_value()},
+                  {"watchdog", features.pfc_watchdog.has_value()},
+                  {"pfc_profiles", Json::array()}};
+  if (features.trimming) {
+    context["trim_size"] = features.trimming->size_bytes;
+    context["trim_dscp"] = features.trimming->dscp;
+    context["trim_queue"] = features.trimming->queue;
+  }
+  if (features.pfc_watchdog) {
+    context["polls"] = std::max(features.pfc_watchdog->detect_ms / kPollMs, 1U);
+    context["restore_ms"] = features.pfc_watchdog->restore_ms;
+  }
+  for (const auto& profile : document.pfc_profiles)
+    context["pfc_profiles"].push_back({{"profile", profile}});
+  return context;
 }
 
 Json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,

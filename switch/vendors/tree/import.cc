@@ -9,7 +9,8 @@
 //   the
 //                              two facts both have: {policy}, {scheduler}, {id}
 //   pfc           {priority}, or {class}, or {queue}
-//   port          {port}; speed {port} {speed}; lag {port} {lag}
+//   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends
+//   pause storms port          {port}; speed {port} {speed}; lag {port} {lag}
 //   rewrite       {port}; rewrite_dscp {class} {dscp}
 #include <fmt/format.h>
 
@@ -306,6 +307,9 @@ class Importer {
         row.lossless = row.in_use = true;
       }
     }
+    for (const Fact& fact : facts("pfc_profile"))
+      document_->pfc_profiles.insert(held(fact.held, "profile"));
+    if (target_.facts.count("watchdog") != 0) site_.pfc_watchdog = !facts("watchdog").empty();
   }
 
   void read_rewriting() {

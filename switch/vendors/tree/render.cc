@@ -174,8 +174,10 @@ class Renderer {
       any = true;
       const bool ports = patch.name.starts_with("20-");
       for (const Row& row : patch.rows)
-        out_.changes.push_back({row.scope, joined(row.before), joined(row.after),
-                                ports ? Impact::kUnknown : Impact::kHitless});
+        out_.changes.push_back(
+            {row.scope, joined(row.before), joined(row.after),
+             // A row of the switch's own (a hash seed) is felt at once.
+             ports || own_name(row.scope).empty() ? Impact::kUnknown : Impact::kHitless});
       put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
                FileKind::kConfig);
       put_file("rollback/" + patch.name + "." + target_.suffix,

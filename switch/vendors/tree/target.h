@@ -74,9 +74,11 @@ struct Document final : ImportedDocument {
   std::map<std::string, std::string> shared;  // kind -> what ports without one of their own have
   std::map<std::string, int> queue_of;        // names of queues and classes
   std::string classifier;                     // that most ports have; empty: none
-  std::map<int, std::string> class_name, queue_name;  // of a queue, as the site calls it
-  int weighted_sequence = 1;       // of the scheduler that the site's weighted queues are in
-  std::set<int> strict_sequences;  // taken by its strict ones
+  std::map<int, std::string> class_name,
+      queue_name;                      // of a queue, as the site calls it
+  int weighted_sequence = 1;           // of the scheduler that the site's weighted queues are in
+  std::set<int> strict_sequences;      // taken by its strict ones
+  std::set<std::string> pfc_profiles;  // names of what turns PFC on
 };
 
 bool is_own(std::string_view name);

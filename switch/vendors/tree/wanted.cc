@@ -49,6 +49,10 @@ class Maker {
                      ? Json::object()
                      : queues_context(target_, plan_, document_, plan_.groups.front());
     add(definitions(), "switch", whole);
+    add(definitions(), "features", features_context(plan_, document_));
+    if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
+      refuse("no congestion notification profile is in the imported configuration",
+             plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const auto& group = plan_.groups[i];
       wanted_.parts.push_back({fmt::format("20-ports-{:02}-{}", i + 1,

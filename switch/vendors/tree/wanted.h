@@ -28,6 +28,8 @@ std::string queue_name(const Document& document, int queue);
 // What templates see of a port group: its queues with their depths in every unit.
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
                               const Document& document, const PortGroupPlan& group);
+// Features of the switch as a whole; also what of the site's they go into.
+nlohmann::json features_context(const SwitchPlan& plan, const Document& document);
 nlohmann::json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
                             const PortGroup& group);
 

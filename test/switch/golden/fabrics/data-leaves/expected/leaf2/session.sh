@@ -16,4 +16,5 @@ pending='configure
 show | compare | no-more
 exit'
 show='show configuration class-of-service | display set | no-more
-show configuration interfaces | display set | no-more'
+show configuration interfaces | display set | no-more
+show configuration forwarding-options | display set | no-more'

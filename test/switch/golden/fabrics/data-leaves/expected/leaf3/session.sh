@@ -11,4 +11,5 @@ error='^(%|ERROR|Error| *\^$)'
 keep='copy running-config startup-config; no checkpoint dlcp (until then: rollback running-config checkpoint dlcp)'
 show='terminal length 0
 show running-config ipqos
-show running-config interface'
+show running-config interface
+show running-config | include ^ip.load-sharing'

@@ -1,0 +1,105 @@
+// Checks of what keeps the site's lossless classes alive beside DLCP: headroom
+// for the cables, and somebody who ends pause storms.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "switch/check/finding.h"
+#include "switch/plan/headroom.h"
+#include "switch/plan/units.h"
+
+namespace dlcp::fabric {
+namespace {
+
+// The longer cable counts: of the intent's own and of those that the switch has
+// been told of.
+void check_cables(Findings& findings, const SwitchPlan& plan, const PortGroupPlan& each) {
+  const PortGroup& group = each.group;
+  if (group.cable_metres == 0) return;
+  for (const std::string& name : group.ports) {
+    const SitePort* const port = find_port(*plan.site, name);
+    if (port == nullptr || port->cable_metres == 0) continue;
+    if (port->cable_metres < group.cable_metres) {
+      findings.error(
+          "cable-length",
+          fmt::format("{} has been told of a shorter cable at {}", plan.site->source, name),
+          fmt::format("{}m", port->cable_metres),
+          fmt::format("{}m, as the intent says", group.cable_metres),
+          "correct CABLE_LENGTH first: headroom follows from it", group.line);
+      return;
+    }
+  }
+  for (const std::string& name : group.ports) {
+    const SitePort* const port = find_port(*plan.site, name);
+    if (port == nullptr || port->headroom_bytes == 0 || port->headroom_bytes >= each.headroom_bytes)
+      continue;
+    findings.warning(
+        "headroom",
+        fmt::format("{} has {} of headroom for a lossless priority; {} m at {} need {} at least",
+                    name, bytes_text(port->headroom_bytes), group.cable_metres,
+                    rate_text(group.bits_per_second), bytes_text(each.headroom_bytes)),
+        "its lossless class drops under load: raise xoff of the site's profile", group.line);
+    return;
+  }
+}
+
+// All of it together must leave DLCP's pool what the plan takes.
+void check_total(Findings& findings, const SwitchPlan& plan, std::uint64_t pool) {
+  const auto priorities =
+      static_cast<std::uint64_t>(std::popcount(unsigned{plan.site->pfc_priorities}));
+  std::uint64_t total = 0;
+  for (const PortGroupPlan& group : plan.groups)
+    total += group.headroom_bytes * priorities * group.group.ports.size();
+  const std::uint64_t chip = plan.capabilities.buffer_bytes;
+  if (total == 0 || chip == 0 || plan.site->lossless_headroom_bytes != 0 || pool + total <= chip)
+    return;
+  findings.error("beyond-buffer",
+                 "the lossy pool and the headroom that cables and speeds ask for exceed the chip",
+                 fmt::format("{} + {}", bytes_text(pool), bytes_text(total)),
+                 fmt::format("at most {} on {}", bytes_text(chip), plan.asic),
+                 "state a smaller buffer.lossy_pool, or the cables as they are");
+}
+
+}  // namespace
+
+void lint_lossless(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device) {
+  if (plan.site->pfc_priorities == 0) return;
+  for (const PortGroupPlan& group : plan.groups)
+    check_cables(findings, plan, group);
+  const std::uint64_t known =
+      device.lossy_pool_bytes != 0 ? device.lossy_pool_bytes : plan.site->lossy_pool_bytes;
+  check_total(findings, plan, known != 0 ? known : plan.capabilities.lossy_pool_bytes);
+  if (plan.site->pfc_watchdog.value_or(true) || plan.features.pfc_watchdog) return;
+  findings.warning("pfc-without-watchdog",
+                   "PFC is on and nobody ends pause storms: one stuck receiver stops the fabric, "
+                   "DLCP's queues with it",
+                   "`pfc_watchdog: {detect: 200ms, restore: 200ms}` for this switch");
+}
+
+void lint_features(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device) {
+  if (plan.features.trimming)
+    findings.warning(
+        "trimming-needs-receivers",
+        "trimmed packets keep the length of their IP header: kernels and NICs that do not know "
+        "trimming discard them, so DLCP's hosts gain nothing by it yet",
+        "watch the switch's trim counters; leave trimming out where hosts are not prepared");
+  if (plan.features.load_balancing == LoadBalancing::kPacket)
+    findings.note(
+        "per-packet",
+        "packets of one flow arrive out of order: DLCP takes that, RoCE of the site may not",
+        "ask who else uses these paths");
+  if (!device.hash_seed) return;
+  const auto& own = plan.site->hash_seed;
+  if (own && *own != *device.hash_seed)
+    findings.warning("hash-seed",
+                     fmt::format("the switch sets the hash seed {} by itself ({}), not {}", *own,
+                                 plan.site->hash_seed_source, *device.hash_seed),
+                     "state that seed, or change what it comes from");
+  else if (!own && !plan.features.hash_seed)
+    findings.note("hash-seed", fmt::format("hash_seed is compared between tiers, not written: {} "
+                                           "has no row for it that is known here",
+                                           plan.os));
+}
+
+}  // namespace dlcp::fabric

@@ -1,0 +1,72 @@
+#include "switch/vendors/sonic/switch_features.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlcp::fabric::sonic {
+
+void SwitchFeatures::put_switch(ChangeSet& change) {
+  put_hash(change);
+  put_trimming(change);
+}
+
+void SwitchFeatures::put_hash(ChangeSet& change) {
+  const Json* now = find_row(document_.config, "SWITCH_HASH", "GLOBAL");
+  if (now == nullptr || !now->contains("ecmp_hash")) {
+    note(Severity::kWarning,
+         fmt::format(
+             "ECMP hash fields are not configured on this switch, and DLCP does not add them "
+             "(SONiC cannot remove that row again){}; UDP source port must be among them, or all "
+             "packets of a connection take one path",
+             release_.has_command("show switch-hash") ? ": see `show switch-hash global`" : ""));
+    return;
+  }
+  const auto& fields = (*now)["ecmp_hash"];
+  if (!fields.is_array() || std::find(fields.begin(), fields.end(), "L4_SRC_PORT") != fields.end())
+    return;
+  Json row = *now;
+  row["ecmp_hash"].push_back("L4_SRC_PORT");
+  change.put("SWITCH_HASH", "GLOBAL", row, Impact::kUnknown);
+}
+
+void SwitchFeatures::put_trimming(ChangeSet& change) {
+  if (!plan_.features.trimming) return;
+  const auto& trimming = *plan_.features.trimming;
+  const Json row = {{"size", std::to_string(trimming.size_bytes)},
+                    {"dscp_value", std::to_string(trimming.dscp)},
+                    {"queue_index", std::to_string(trimming.queue)}};
+  const Json* now = find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL");
+  if (now != nullptr && *now != row)
+    refuse("the site trims packets already, in another way", now->dump(), row.dump(),
+           "one setting serves the whole switch: state the site's in `trimming`, or agree on one");
+  if (document_.config.empty() || !document_.config.contains("BUFFER_QUEUE"))
+    refuse("trimming is a field of buffer profiles, and the switch's are not known",
+           plan_.site->source, "an import with BUFFER_QUEUE and BUFFER_PROFILE rows",
+           "import `show runningconfiguration all`, or leave trimming out");
+  change.put("SWITCH_TRIMMING", "GLOBAL", row, Impact::kHitless);
+  note(Severity::kWarning,
+       "SONiC does not take SWITCH_TRIMMING back before the next boot (orchagent logs an error "
+       "when the row goes); without profiles that trim it does nothing");
+  if (trimming.queue == plan_.capabilities.control_plane_queue)
+    note(Severity::kWarning, fmt::format("this ASIC sends what is left of packets through queue "
+                                         "{}, where the switch's own BGP and LACP leave",
+                                         trimming.queue));
+}
+
+// Ends pause storms on the site's lossless priorities of a port; a row that
+// is there stays.
+void SwitchFeatures::put_port(const std::string& port, Json& maps, ChangeSet& change) {
+  const auto& watchdog = plan_.features.pfc_watchdog;
+  const auto priorities = text_field(maps, "pfc_enable");
+  if (!watchdog || priorities.empty()) return;
+  if (find_row(document_.config, "PFC_WD", port) == nullptr)
+    change.put("PFC_WD", port,
+               {{"action", "drop"},
+                {"detection_time", std::to_string(watchdog->detect_ms)},
+                {"restoration_time", std::to_string(watchdog->restore_ms)}},
+               Impact::kHitless);
+  if (!maps.contains("pfcwd_sw_enable")) maps["pfcwd_sw_enable"] = priorities;
+}
+
+}  // namespace dlcp::fabric::sonic

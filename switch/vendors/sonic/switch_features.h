@@ -1,0 +1,39 @@
+// What a plan asks of a SONiC switch beside its queues: hash fields, trimming,
+// and an end to pause storms.
+#pragma once
+
+#include <string>
+
+#include "switch/vendors/sonic/change.h"
+
+namespace dlcp::fabric::sonic {
+
+// Problems and notes go into `out`.
+class SwitchFeatures {
+ public:
+  SwitchFeatures(const SwitchPlan& plan, const Document& document, const Release& release,
+                 Rendering& out)
+      : plan_(plan), document_(document), release_(release), out_(out) {}
+
+  void put_switch(ChangeSet& change);
+  // `maps`: the port's row of PORT_QOS_MAP, as it is being written.
+  void put_port(const std::string& port, Json& maps, ChangeSet& change);
+
+ private:
+  void put_hash(ChangeSet& change);
+  void put_trimming(ChangeSet& change);
+  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
+    out_.problems.push_back(
+        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
+  }
+  void note(Severity severity, std::string text) {
+    out_.notes.push_back({severity, std::move(text), false});
+  }
+
+  const SwitchPlan& plan_;
+  const Document& document_;
+  const Release& release_;
+  Rendering& out_;
+};
+
+}  // namespace dlcp::fabric::sonic

@@ -1,0 +1,103 @@
+// What a fabric for gradients has beside queues: tenants, headroom, and features that targets have
+// or have not.
+#include "switch/capability/features.h"
+
+#include <algorithm>
+#include <bitset>
+#include <set>
+
+#include "catch.h"
+#include "intent_text.h"
+#include "switch/plan/headroom.h"
+
+using namespace dlcp::fabric;
+using dlcp::test::leaf_intent;
+using dlcp::test::queue_named;
+
+namespace {
+
+SwitchPlan plan_of(const std::string& text) {
+  auto plan = dlcp::test::plan(text);
+  for (const Problem& problem : plan.problems)
+    UNSCOPED_INFO(to_text(problem));
+  REQUIRE(plan.value.has_value());
+  return *plan.value;
+}
+
+}  // namespace
+
+TEST_CASE("A second tenant has queues and shares of its own, and control is one for both") {
+  const std::string file =
+      "control.dscp = 41\nexact.dscp = 19\nurgent-protected.dscp = 21\nurgent-droppable.dscp = 23\n"
+      "bulk-protected.dscp = 11\nbulk-middle.dscp = 13\nbulk-droppable.dscp = 15\n";
+  Sources sources = dlcp::test::no_sources();
+  sources.read = [&file](const std::string&) {
+    Checked<std::string> text;
+    text.value = file;
+    return text;
+  };
+  const std::string tenants =
+      "tenants:\n  - {name: b, classes: b.conf, shares: {exact: 5%, urgent: 10%, bulk: 5%}}\n"
+      "dlcp:\n  shares: {exact: 10%, urgent: 20%, bulk: 10%}\n";
+  const auto intent =
+      read_intent("test.yaml", tenants + leaf_intent("srlinux", "tomahawk4", "24.10"), sources);
+  REQUIRE(intent.value);
+  auto made = plan_switch(*intent.value, intent.value->switches.front());
+  for (const Problem& problem : made.problems)
+    UNSCOPED_INFO(to_text(problem));
+  REQUIRE(made.value);
+  const SwitchPlan& plan = *made.value;
+  double first = 0, second = 0;
+  std::set<int> dscps;
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    (queue.tenant == 0 ? first : second) += queue.share_percent;
+    for (const Level& level : queue.levels)
+      for (const auto dscp : level.dscps)
+        CHECK(dscps.insert(dscp).second);
+    if (!queue.strict) continue;
+    CHECK(queue.levels.front().dscps == std::vector<std::uint8_t>{40, 41});
+  }
+  CHECK(dscps.size() == 14);
+  CHECK(first > 1.5 * second);
+  CHECK(second > 0);
+  CHECK(std::bitset<64>(plan.dlcp_dscps).count() == 14);
+}
+
+TEST_CASE("Headroom grows with the cable and the speed, and is unknown without a cable") {
+  CHECK(headroom_bytes(400'000'000'000, 0, 9216) == 0);
+  // 40 m both ways at 400 Gb/s: 20.2 kB; 905 quanta: 57.9 kB; two packets.
+  CHECK(headroom_bytes(400'000'000'000, 40, 9216) == 20'202 + 57'920 + 18'432);
+  CHECK(headroom_bytes(400'000'000'000, 300, 9216) > headroom_bytes(400'000'000'000, 40, 9216));
+  CHECK(headroom_bytes(100'000'000'000, 40, 9216) < headroom_bytes(400'000'000'000, 40, 9216));
+  CHECK(headroom_bytes(800'000'000'000, 40, 9216) > headroom_bytes(400'000'000'000, 40, 9216));
+}
+
+TEST_CASE("A feature is planned where the release and the ASIC have it, and refused elsewhere") {
+  const std::string trim = "    trimming: {size: 256}\n    pfc_watchdog: {}\n";
+  const auto plan = plan_of(leaf_intent("sonic", "spectrum4", "202511", trim));
+  REQUIRE(plan.features.trimming);
+  const auto* const control = queue_named(plan, "control");
+  REQUIRE(control);
+  CHECK(plan.features.trimming->queue == control->queue);
+  CHECK(plan.features.trimming->dscp == 40);
+  CHECK(plan.features.pfc_watchdog->detect_ms == 200);
+  for (const auto& [asic, version] :
+       {std::pair("spectrum4", "202411"), std::pair("spectrum3", "202511"),
+        std::pair("tomahawk5", "202511")})
+    CHECK_FALSE(dlcp::test::plan(leaf_intent("sonic", asic, version, trim)).value);
+  const std::string spray = "    load_balancing: packet\n";
+  CHECK(plan_of(leaf_intent("junos", "tomahawk5", "24.4R1", spray)).features.load_balancing ==
+        LoadBalancing::kPacket);
+  const auto refused = dlcp::test::plan(leaf_intent("sonic", "tomahawk5", "202605", spray));
+  REQUIRE_FALSE(refused.problems.empty());
+  CHECK(refused.problems.front().expected.find("junos") != std::string::npos);
+}
+
+TEST_CASE("Every feature of every target names where it was read") {
+  for (const FeatureRow& row : feature_rows()) {
+    INFO(row.os << ' ' << row.feature);
+    CHECK(row.source.rfind("https://", 0) == 0);
+    CHECK_FALSE(row.how.empty());
+    CHECK((row.feature != "load_balancing" || !row.modes.empty()));
+  }
+}

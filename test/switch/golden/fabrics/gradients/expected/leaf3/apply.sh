@@ -1,0 +1,1 @@
+(as switch/vendors/tree/apply.sh)

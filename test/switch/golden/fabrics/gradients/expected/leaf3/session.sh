@@ -1,0 +1,3 @@
+# What apply.sh says to OpenConfig over gNMI.
+suffix=gnmi.json
+gnmi='/qos'

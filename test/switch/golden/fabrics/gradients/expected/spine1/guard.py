@@ -1,0 +1,1 @@
+(as switch/vendors/sonic/guard.py)
