@@ -51,7 +51,9 @@ void DelaySpread::add(Duration sample) {
 
 void DelaySpread::end_round() {
   if (samples_ < kSpreadSamples) return;
-  spread_ += (sum_ / samples_ - smallest_ - spread_) / kSpreadGain;
+  const Duration spread = sum_ / samples_ - smallest_;
+  spread_ = known_ ? spread_ + (spread - spread_) / kSpreadGain : spread;
+  known_ = true;
   samples_ = 0;
   sum_ = Duration::zero();
 }

@@ -47,11 +47,13 @@ class DelaySpread {
   // Rounds of few samples are taken together.
   void end_round();
   Duration value() const { return spread_; }
+  bool known() const { return known_; }
 
  private:
   int samples_ = 0;
   Duration sum_{0};
   Duration smallest_{0};
+  bool known_ = false;
   Duration spread_{0};
 };
 

@@ -33,13 +33,14 @@ constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
 constexpr int kRestRounds = 2;  // until what a cut has done is seen
 
-// Growth per round: three packets, whatever the window, as only that makes windows equal; faster
-// the longer nothing was cut, for windows of many thousand packets; and an eighth of the way back
-// to where the last cut was.
+// Growth per round: three packets, whatever the window, as only that makes windows equal; an eighth
+// of the way back to where the last cut was; and a share of the window once nothing was cut for a
+// few rounds more than cuts are apart among equals, for windows of many thousand packets.
 constexpr double kGrowth = 3;
-constexpr double kQuickerRounds = 16;
 constexpr double kGrowthBack = 1.0 / 8;
 constexpr double kGrowthMost = 0.25;  // of the window
+constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
+constexpr double kCalmRoundsMost = 40;
 
 // A queue that stands for so many rounds although the window is down to so much of what it was is
 // not ours. Again within kRivalRounds: it is somebody's.
@@ -109,6 +110,8 @@ void QueueCongestion::judge_queue() {
   const double highest = ns(base_.value()) + kSpreads * ns(spread);
   const Duration quiet = quiet_.value() > Duration::zero() ? quiet_.value() : mean;
   queue_ = std::max(0.0, ns(mean) - std::min(ns(quiet), highest));
+  // Before the spread is known nothing tells a queue from jitter.
+  if (!spread_.known()) queue_ = 0;
   // Where a host that pauses has lifted the mean, some sample shows the queue to be shorter.
   queue_ = std::clamp(ns(round_.delay_min - base_.value()), 0.0, queue_);
   noise_.add(mean);
@@ -180,9 +183,10 @@ void QueueCongestion::grow(double half_budget) {
     window_ += round_.acked;
     return;
   }
-  const double quicker = rounds_since_cut_ / kQuickerRounds;
+  const double calm = (rounds_since_cut_ - kCalmRounds) / (kCalmRoundsMost - kCalmRounds);
+  const double most = kGrowthMost * window_;
   const double back = kGrowthBack * std::max(0.0, window_before_cut_ - window_);
-  window_ += std::min(back + kGrowth * (1 + quicker * quicker), kGrowthMost * window_);
+  window_ += std::min(std::max(back + kGrowth, std::clamp(calm, 0.0, 1.0) * most), most);
 }
 
 void QueueCongestion::watch_standing_queue() {

@@ -57,7 +57,7 @@ TEST_CASE("jitter of twice the base delay does not hold the window down, however
 
 TEST_CASE("a queue above the target is cut by its share of the delay and a quarter more") {
   Rounds r;
-  r.play(6, 200us);
+  r.play(8, 200us);
   const double before = r.control.window();
   r.play(1, 300us);  // 100 us of queue of 300
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3)));
@@ -66,6 +66,36 @@ TEST_CASE("a queue above the target is cut by its share of the delay and a quart
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3)));
   r.play(1, 100ms);
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3) / 2));
+}
+
+TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter a round") {
+  Rounds r;
+  r.play(9, 200us);
+  r.play(1, 400us);  // ends slow start
+  const auto growth = [&] {
+    const double before = r.control.window();
+    r.play(1, 200us);
+    return r.control.window() / before - 1;
+  };
+  r.play(8, 200us);
+  CHECK(growth() < 0.1);
+  r.play(7, 200us);
+  const double early = growth();
+  r.play(7, 200us);
+  CHECK(growth() > early);
+  r.limited = false;
+  r.play(20, 200us);  // a window that is not used does not grow
+  r.limited = true;
+  CHECK(growth() == Approx(0.25));
+}
+
+TEST_CASE("no queue is judged before eight samples have shown what jitter does") {
+  Rounds r;
+  r.control.on_handshake(200us);
+  r.play(7, 2ms);
+  CHECK(r.control.window() == 16 * 128);
+  r.play(1, 2ms);
+  CHECK(r.control.window() < 16 * 128);
 }
 
 TEST_CASE("a small window accepts a queue that a large one does not") {
@@ -118,11 +148,11 @@ TEST_CASE("a base delay that turns out to have been a queue is a rival's as well
 
 TEST_CASE("who joins a queue knows from the handshake that the path is shorter") {
   Rounds late;
-  late.play(5, 400us);  // 200 us of them are a queue
+  late.play(10, 400us);  // 200 us of them are a queue
   CHECK(late.control.base_delay() == 400us);
   Rounds told;
   told.control.on_handshake(200us);
-  told.play(5, 400us);
+  told.play(10, 400us);
   CHECK(told.control.base_delay() == 200us);
   CHECK(told.control.window() < late.control.window() / 2);
   Rounds slow;  // whose process was busy when the answer came

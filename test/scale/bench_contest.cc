@@ -68,6 +68,13 @@ void add_shapes(std::vector<Condition>& all) {
             {fmt::format("jitter {}, {} us, {} flows", name, base.count() / 1000, flows), config});
       }
     }
+    ContestConfig far = basic(100ms);
+    far.path.shape = shape;
+    far.path.jitter = 200ms;
+    far.path.rate = 2e9;
+    far.path.buffer = buffer_of(far.path, 2);
+    far.rounds = 80;
+    all.push_back({fmt::format("jitter {}, 100 + 200 ms, 2 Gbit/s", name), far});
   }
 }
 

@@ -64,6 +64,17 @@ TEST_CASE("jitter does not hold a flow up, whatever its shape") {
   }
 }
 
+TEST_CASE("jitter of twice a base delay of 100 ms that keeps the order does not end slow start") {
+  ContestConfig config = SweepCell{.base = 100ms}.config(Contender::kDlcp, 1);
+  config.path.rate = 200e6;
+  config.path.jitter = 200ms;
+  config.path.shape = JitterShape::kInOrder;
+  config.rounds = 120;
+  const ContestResult result = run_contest(config);
+  fmt::print("100 + 200 ms in order: {:.3f} of 200 Mbit/s\n", result.used);
+  CHECK(result.used >= 0.5);
+}
+
 TEST_CASE("a queue that marks is kept where it marks") {
   SweepCell cell{.base = 20us, .flows = 16};
   ContestConfig config = cell.config(Contender::kDlcp, 1);
