@@ -20,7 +20,7 @@ constexpr double kWindowLarge = 1024;
 constexpr double kVagueGain = 2.5;
 constexpr int kNoiseGain = 8;  // rounds
 // A greater spread than the base delay, or this, is not believed: bursts of others look like it.
-constexpr Duration kSpreadFree = 33us;
+constexpr Duration kSpreadFree = 50us;
 // By so many spreads jitter lifts the mean above the base at most. Independent jitter does by one;
 // where packets keep their order and wait for each other, by more, the more of them there are.
 constexpr double kSpreads = 3;
@@ -104,7 +104,7 @@ void QueueCongestion::judge_queue() {
   const Duration mean = round_.delay_sum / round_.samples;
   spread_.end_round();
   const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
-  vagueness_ = ns(std::min(spread * 2 / 3, noise_.value()));
+  vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
   // Jitter does not lift the mean further above the base; a queue that was never empty since we
   // look must not pass for it.
   const double highest = ns(base_.value()) + kSpreads * ns(spread);
@@ -119,7 +119,7 @@ void QueueCongestion::judge_queue() {
 }
 
 double QueueCongestion::aim() const {
-  return target_least_ + kBaseShare * ns(base_.value());
+  return std::max(target_least_, kBaseShare * ns(base_.value()));
 }
 
 double QueueCongestion::target(double window) const {

@@ -25,8 +25,9 @@
 
 namespace dlcp::core {
 
-// The least queue aimed at, about eight packets at 10 Gbit/s: bursts and clocks are no finer.
-inline constexpr Duration kQueueTarget = std::chrono::microseconds(10);
+// The least queue aimed at: where hosts are what limits, smaller bursts cost them more than the
+// queue costs anybody.
+inline constexpr Duration kQueueTarget = std::chrono::microseconds(30);
 
 class QueueCongestion final : public CongestionControl {
  public:

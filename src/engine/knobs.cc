@@ -82,8 +82,9 @@ constexpr Knob kKnobs[] = {
        s.congestion = static_cast<core::CongestionKind>(v.integer);
      }},
     {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
-     "queueing delay that congestion control aims at; `queue` adds a share of base delay and "
-     "jitter; auto: 10, with `delay` 200, over Soft-RoCE 10000",
+     "queueing delay that congestion control aims at; `queue` aims at a share of the base delay "
+     "where that is more, and adds some for jitter; auto: 30, with `delay` 200, over Soft-RoCE "
+     "10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "sent on a connection before its receive is known to be posted",

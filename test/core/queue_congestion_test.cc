@@ -37,7 +37,7 @@ struct Rounds {
       }
     }
   }
-  QueueCongestion control{10us};
+  QueueCongestion control{kQueueTarget};
   Duration base = 200us;
   Time now = time_from_ns(0);
   bool limited = true;
