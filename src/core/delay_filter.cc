@@ -15,7 +15,7 @@ constexpr Duration kEpochMost = 10s;
 // emptiest round too empty where jitter is large.
 constexpr int kQuietRounds = 8;
 // Of fewer samples the smallest is often far from the smallest there can be.
-constexpr int kSpreadSamples = 8;
+constexpr int kSpreadSamples = 7;
 constexpr int kSpreadGain = 8;  // rounds
 
 }  // namespace

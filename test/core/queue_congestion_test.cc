@@ -89,13 +89,13 @@ TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter
   CHECK(growth() == Approx(0.25));
 }
 
-TEST_CASE("no queue is judged before eight samples have shown what jitter does") {
+TEST_CASE("no queue is judged before seven samples have shown what jitter does") {
   Rounds r;
   r.control.on_handshake(200us);
-  r.play(7, 2ms);
-  CHECK(r.control.window() == 16 * 128);
+  r.play(6, 2ms);
+  CHECK(r.control.window() == 16 * 64);
   r.play(1, 2ms);
-  CHECK(r.control.window() < 16 * 128);
+  CHECK(r.control.window() < 16 * 64);
 }
 
 TEST_CASE("a small window accepts a queue that a large one does not") {
