@@ -5,11 +5,11 @@
 //   bulk-middle.drop_precedence = 3     1 = dropped last ... 3 = dropped first
 //   urgent-protected.queue = bulk       exact, urgent or bulk
 //   exact.ecn = ect1                    ect0 or ect1; classes that are dropped early stay not-ECT
+//   bulk.levels = 3                     2 or 3: whether bulk-middle is in use
 #pragma once
 
 #include <array>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,36 +34,28 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-inline std::optional<std::uint8_t> number_in(std::string_view text, unsigned min, unsigned max) {
+inline bool set_number(std::uint8_t& to, std::string_view text, unsigned min, unsigned max) {
   unsigned value = 0;
   const auto at = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = at.ec == std::errc() && at.ptr == text.data() + text.size();
-  if (!whole || value < min || value > max) return std::nullopt;
-  return static_cast<std::uint8_t>(value);
+  if (!whole || value < min || value > max) return false;
+  to = static_cast<std::uint8_t>(value);
+  return true;
 }
 
 // Sets one field; empty: done, else what would have been a right value.
 inline std::string set_field(TrafficClassRow& row, std::string_view field, std::string_view value) {
-  if (field == "dscp") {
-    const auto dscp = number_in(value, 0, 63);
-    if (dscp) row.dscp = *dscp;
-    return dscp ? "" : "0 to 63";
-  }
+  if (field == "dscp") return set_number(row.dscp, value, 0, 63) ? "" : "0 to 63";
   if (field == "drop_precedence") {
-    const auto precedence = number_in(value, 1, 3);
-    if (precedence) row.drop_precedence = *precedence;
-    return precedence ? "" : "1 (dropped last) to 3 (dropped first)";
+    const bool set = set_number(row.drop_precedence, value, 1, 3);
+    return set ? "" : "1 (dropped last) to 3 (dropped first)";
   }
   if (field == "queue") {
-    const bool strict = row.queue == SwitchQueue::kStrictHigh;
-    if (!strict && value == "exact")
-      row.queue = SwitchQueue::kExact;
-    else if (!strict && value == "urgent")
-      row.queue = SwitchQueue::kUrgent;
-    else if (!strict && value == "bulk")
-      row.queue = SwitchQueue::kBulk;
-    else
-      return strict ? "no change: control has the strict queue" : "exact, urgent or bulk";
+    if (row.queue == SwitchQueue::kStrictHigh) return "no change: control has the strict queue";
+    if (value != "exact" && value != "urgent" && value != "bulk") return "exact, urgent or bulk";
+    row.queue = value == "exact"    ? SwitchQueue::kExact
+                : value == "urgent" ? SwitchQueue::kUrgent
+                                    : SwitchQueue::kBulk;
     return "";
   }
   if (field != "ecn") return "one of dscp, drop_precedence, queue, ecn";
@@ -75,10 +67,11 @@ inline std::string set_field(TrafficClassRow& row, std::string_view field, std::
 
 }  // namespace class_overrides
 
-// Applies every good line of `text` to `table` and returns what is wrong with the others, then what
-// is wrong with the table: two classes in different queues must not share a DSCP.
+// Applies every good line of `text` to `table` and `shares`, and returns what is wrong with the
+// others, then what is wrong with the table: two classes in different queues must not share a DSCP.
 inline std::vector<ClassOverrideError> apply_class_overrides(std::string_view text,
-                                                             TrafficClassTable& table) {
+                                                             TrafficClassTable& table,
+                                                             LevelShares& shares) {
   std::vector<ClassOverrideError> errors;
   for (int number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
@@ -93,6 +86,14 @@ inline std::vector<ClassOverrideError> apply_class_overrides(std::string_view te
       errors.push_back({number, "not an override", std::string(line), "class.field = value"});
       continue;
     }
+    const auto value = class_overrides::trimmed(line.substr(equals + 1));
+    if (name == "bulk.levels") {
+      if (value == "2" || value == "3")
+        shares = value == "3" ? kThreeLevelShares : kTwoLevelShares;
+      else
+        errors.push_back({number, "cannot set bulk.levels", std::string(value), "2 or 3"});
+      continue;
+    }
     TrafficClassRow* found = nullptr;
     for (TrafficClassRow& row : table) {
       if (name.substr(0, dot) == row.name) found = &row;
@@ -102,7 +103,6 @@ inline std::vector<ClassOverrideError> apply_class_overrides(std::string_view te
                         "a class of dlcp/traffic_class.h, such as " + std::string(table[0].name)});
       continue;
     }
-    const auto value = class_overrides::trimmed(line.substr(equals + 1));
     const auto expected = class_overrides::set_field(*found, name.substr(dot + 1), value);
     if (!expected.empty())
       errors.push_back({number, "cannot set " + std::string(name), std::string(value), expected});

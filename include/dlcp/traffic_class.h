@@ -74,9 +74,11 @@ struct LevelShares {
   double bulk_droppable, bulk_middle, bulk_protected;
   double urgent_droppable, urgent_protected;
 };
-// What senders mark: two levels of bulk. They never mark bulk-middle, which a switch of two levels
-// would drop with the droppable.
+// What senders mark unless they are told of three levels of bulk. They never mark bulk-middle then.
 inline constexpr LevelShares kTwoLevelShares = {0.25, 0, 0.75, 0.25, 0.75};
+// Three levels: the same packets may be dropped, the smallest of them first. A switch of two levels
+// drops both alike, so that fabrics of both kinds carry the same traffic.
+inline constexpr LevelShares kThreeLevelShares = {0.10, 0.15, 0.75, 0.25, 0.75};
 
 // The IPv4 TOS or IPv6 traffic-class byte: DSCP in the upper six bits, ECN in the lower two.
 constexpr std::uint8_t tos_of(const TrafficClassRow& row) {

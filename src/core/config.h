@@ -43,8 +43,8 @@ struct Config {
   std::size_t requests_max = 64;
   // Shorter messages are exact, whatever their licence.
   std::size_t licence_bytes_min = std::size_t{64} << 10;
-  // Share of a stream's licensed packets, those of smallest magnitude, that are marked droppable.
-  float droppable_share = static_cast<float>(kTwoLevelShares.bulk_droppable);
+  // How a stream's licensed packets divide over the levels, by magnitude.
+  LevelShares level_shares = kTwoLevelShares;
   std::string plugin_version = "0.0.0";  // for messages only
 };
 

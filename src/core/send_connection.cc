@@ -25,7 +25,7 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
       counters_(counters),
       local_(local),
       handshake_(now, config, open.token, open.target, local_),
-      queue_(config.requests_max, config.eager_bytes, config.droppable_share),
+      queue_(config.requests_max, config.eager_bytes, config.level_shares),
       flight_(config.paths),
       paths_(config.paths, open.seed),
       congestion_(make_congestion(config.congestion, config.target_delay)),

@@ -15,8 +15,7 @@ void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& 
   for (const wire::Hole& hole : stop.holes) {
     for (std::uint32_t i = 0; i < hole.count && queue.has_chunk({number, hole.first + i}); ++i) {
       const ChunkRef chunk{number, hole.first + i};
-      const TrafficClass sent_as = queue.class_of(chunk);
-      if (sent_as == TrafficClass::kUrgentDroppable || sent_as == TrafficClass::kBulkDroppable) {
+      if (row_of(queue.class_of(chunk)).early == EarlyTreatment::kDrop) {
         droppable += queue.view(chunk).payload.size();
       }
     }

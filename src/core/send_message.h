@@ -61,6 +61,7 @@ struct SendMessage {
   Bitmap first;                 // by turn: in the group, and not sent yet
   Bitmap then;                  // the same; sent when nothing is left in `first`
   Bitmap droppable;             // of the chunks in groups so far
+  Bitmap middle;                // of those; urgent layers have no such level
 
   // The chunk's place in the message as seen from `start`.
   std::uint32_t turn(std::uint32_t chunk) const {
@@ -75,6 +76,7 @@ struct SendMessage {
     if (licence.urgent) {
       return is_droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
     }
+    if (middle.test(chunk)) return TrafficClass::kBulkMiddle;
     return is_droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
   }
   bool was_sent(std::uint32_t chunk) const {

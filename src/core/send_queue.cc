@@ -31,6 +31,7 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message,
   added.licensed = added.forgoes = true;
   added.licence = *licence;
   added.droppable.reset(added.chunks);
+  added.middle.reset(added.chunks);
   added.first.reset(added.chunks);
   added.then.reset(added.chunks);
 }
@@ -63,10 +64,11 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
   message.group_end = std::min(message.group + most, message.chunks);
   for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
     const std::uint32_t chunk = message.chunk_at(turn);
-    const bool droppable =
-        judge_.judge(message.licence.element, view({next_new_message_, chunk}).payload) ==
-        gradient::Worth::kDroppable;
+    const gradient::Worth worth =
+        judge_.judge(message.licence.element, view({next_new_message_, chunk}).payload);
+    const bool droppable = worth != gradient::Worth::kProtected;
     if (droppable) message.droppable.set(chunk);
+    if (worth == gradient::Worth::kMiddle) message.middle.set(chunk);
     (droppable && posted ? message.then : message.first).set(turn);
   }
 }

@@ -19,8 +19,10 @@ namespace dlcp::core {
 
 class SendQueue {
  public:
-  SendQueue(std::size_t requests_max, std::size_t eager_bytes, float droppable_share = 0)
-      : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(droppable_share) {}
+  SendQueue(std::size_t requests_max, std::size_t eager_bytes, const LevelShares& shares = {})
+      : requests_max_(requests_max),
+        eager_bytes_(eager_bytes),
+        judge_(static_cast<float>(shares.bulk_droppable), static_cast<float>(shares.bulk_middle)) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
 

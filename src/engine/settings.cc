@@ -104,7 +104,7 @@ Status read_classes(Settings& settings, const FileReader& read_file) {
   if (!text) {
     return text.error();
   }
-  const auto errors = apply_class_overrides(text.value(), settings.classes);
+  const auto errors = apply_class_overrides(text.value(), settings.classes, settings.level_shares);
   if (errors.empty()) {
     return Unit{};
   }

@@ -49,6 +49,7 @@ struct Settings {
   double tuner_margin = 0.1;
   std::string classes_file;  // empty: none
   TrafficClassTable classes = kTrafficClasses;
+  LevelShares level_shares = kTwoLevelShares;
 
   // Every knob with the value in force and where it comes from, in the table's order.
   struct Effective {

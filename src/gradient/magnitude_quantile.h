@@ -24,20 +24,27 @@ class MagnitudeQuantile {
   float threshold_ = 0;
 };
 
-// What a sender marks a packet as.
-enum class Worth : std::uint8_t { kProtected, kDroppable };
+// What a sender marks a packet as. Both lower levels may be lost; kDroppable goes first.
+enum class Worth : std::uint8_t { kProtected, kMiddle, kDroppable };
 
 class WorthJudge {
  public:
-  explicit WorthJudge(float droppable_share) : quantile_(droppable_share) {}
+  // Shares of a stream's packets, smallest first. middle_share 0: there is no such level.
+  explicit WorthJudge(float droppable_share, float middle_share = 0)
+      : droppable_(droppable_share),
+        middle_(middle_share > 0 ? droppable_share + middle_share : 0) {}
 
   // Scores the payload and compares it with the stream's packets before it.
   Worth judge(ElementType type, std::span<const std::byte> payload) {
-    return quantile_.add(mean_magnitude(type, payload)) ? Worth::kDroppable : Worth::kProtected;
+    const float magnitude = mean_magnitude(type, payload);
+    const bool small = middle_.add(magnitude);
+    if (droppable_.add(magnitude)) return Worth::kDroppable;
+    return small ? Worth::kMiddle : Worth::kProtected;
   }
 
  private:
-  MagnitudeQuantile quantile_;
+  MagnitudeQuantile droppable_;  // below it
+  MagnitudeQuantile middle_;     // below it, and not below the other
 };
 
 }  // namespace dlcp::gradient

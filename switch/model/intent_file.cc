@@ -145,7 +145,8 @@ void read_classes(Reading& reading, const std::string& file, int line, const Sou
     reading.problems.push_back(std::move(problem));
   }
   if (!text.value) return;
-  for (const ClassOverrideError& error : apply_class_overrides(*text.value, dlcp.classes)) {
+  for (const ClassOverrideError& error :
+       apply_class_overrides(*text.value, dlcp.classes, dlcp.level_shares)) {
     reading.problems.push_back(
         {Severity::kError, file, error.line, error.what, error.seen, error.expected, ""});
   }
@@ -164,11 +165,11 @@ void read_dlcp(Reading& reading, const YamlNode& node, const Sources& sources, D
   if (strict) dlcp.strict_percent = *strict;
   if (const YamlNode* part = section.find("shares")) read_shares(reading, *part, dlcp);
   if (const YamlNode* part = section.find("queues")) read_queues(reading, *part, dlcp);
-  if (const YamlNode* part = section.find("level_shares")) {
-    read_level_shares(reading, *part, dlcp.level_shares);
-  }
   if (const auto file = section.text("classes")) {
     read_classes(reading, *file, section.find("classes")->line, sources, dlcp);
+  }
+  if (const YamlNode* part = section.find("level_shares")) {
+    read_level_shares(reading, *part, dlcp.level_shares);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "core/lossy_sends.h"
 #include "core/send_queue.h"
+#include "util/rng.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -18,7 +19,8 @@ namespace {
 constexpr std::uint32_t kPayload = 128;
 
 struct Sender {
-  explicit Sender(std::uint64_t posted = 100) {
+  explicit Sender(std::uint64_t posted = 100, const LevelShares& shares = kTwoLevelShares)
+      : queue(64, 512, shares) {
     queue.set_payload_bytes(kPayload);
     queue.set_posted(posted);
   }
@@ -40,7 +42,7 @@ struct Sender {
     }
     return order;
   }
-  SendQueue queue{64, 512, 0.25f};
+  SendQueue queue;
   std::vector<std::vector<std::byte>> memory;
 };
 
@@ -65,6 +67,39 @@ TEST_CASE("licensed messages begin somewhere else each time, exact ones at the b
   }
   CHECK(first.size() > 8);
   CHECK(last.size() > 8);
+}
+
+TEST_CASE("what a sender marks is shared out as the plan of the switches has it") {
+  for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares})
+    for (const bool urgent : {false, true}) {
+      Sender sender(1000, shares);
+      Rng rng(11);
+      std::array<double, kTrafficClassCount> marked{};
+      for (int message = 0; message < 120; ++message) {
+        std::vector<float> values(100 * kPayload / 4);
+        for (std::uint32_t chunk = 0; chunk < 100; ++chunk) {
+          const auto magnitude = static_cast<float>(std::exp(4 * rng.unit()));
+          std::fill_n(values.begin() + chunk * kPayload / 4, kPayload / 4, magnitude);
+        }
+        sender.push_floats(values, {.element = gradient::ElementType::kFloat32, .urgent = urgent});
+        while (const auto chunk = sender.queue.next()) {
+          if (message >= 20)
+            marked[static_cast<std::size_t>(sender.queue.class_of(*chunk))] += 1e-4;
+          sender.queue.mark_sent(*chunk);
+        }
+      }
+      const auto share = [&](TrafficClass of) { return marked[static_cast<std::size_t>(of)]; };
+      const auto planned = [&](double of_bulk) {
+        return Approx(urgent ? 0 : of_bulk).margin(0.015);
+      };
+      CHECK(share(TrafficClass::kBulkDroppable) == planned(shares.bulk_droppable));
+      CHECK(share(TrafficClass::kBulkMiddle) == planned(shares.bulk_middle));
+      CHECK(share(TrafficClass::kBulkProtected) == planned(shares.bulk_protected));
+      CHECK(share(TrafficClass::kUrgentDroppable) ==
+            Approx(urgent ? shares.urgent_droppable : 0).margin(0.015));
+      CHECK(share(TrafficClass::kUrgentProtected) ==
+            Approx(urgent ? shares.urgent_protected : 0).margin(0.015));
+    }
 }
 
 TEST_CASE("within a group the small magnitudes go last, each chunk with its class") {

@@ -91,6 +91,16 @@ TEST_CASE("the judge protects large packets and gives up small ones", "[quantile
     judged(i % 2 == 0 ? 1.0f : 100.0f);
   CHECK(judged(1) == gradient::Worth::kDroppable);
   CHECK(judged(100) == gradient::Worth::kProtected);
+  gradient::WorthJudge three(0.3f, 0.3f);
+  int worths[3] = {};
+  for (int i = 0; i < 6000; ++i) {
+    std::fill(packet.begin(), packet.end(), static_cast<float>(1 + i * 7 % 10));
+    const auto worth =
+        three.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet)));
+    if (i >= 1000) ++worths[static_cast<int>(worth)];
+  }
+  CHECK(worths[static_cast<int>(gradient::Worth::kDroppable)] == Approx(1500).margin(250));
+  CHECK(worths[static_cast<int>(gradient::Worth::kMiddle)] == Approx(1500).margin(250));
   packet[7] = gradient::kPriceless;
   CHECK(judge.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet))) ==
         gradient::Worth::kProtected);

@@ -9,7 +9,8 @@ namespace {
 
 TrafficClassTable table_with(std::string_view text) {
   TrafficClassTable table = kTrafficClasses;
-  for (const ClassOverrideError& error : apply_class_overrides(text, table)) {
+  LevelShares shares = kTwoLevelShares;
+  for (const ClassOverrideError& error : apply_class_overrides(text, table, shares)) {
     FAIL("line " << error.line << ": " << error.what << ' ' << error.seen);
   }
   return table;
@@ -17,7 +18,8 @@ TrafficClassTable table_with(std::string_view text) {
 
 ClassOverrideError only_error(std::string_view text) {
   TrafficClassTable table = kTrafficClasses;
-  const auto errors = apply_class_overrides(text, table);
+  LevelShares shares = kTwoLevelShares;
+  const auto errors = apply_class_overrides(text, table, shares);
   REQUIRE(errors.size() == 1);
   return errors.front();
 }
@@ -67,6 +69,18 @@ TEST_CASE("Classes of one queue may share a DSCP, others may not") {
 
 TEST_CASE("A bad line does not keep the good ones from being applied") {
   TrafficClassTable table = kTrafficClasses;
-  CHECK(apply_class_overrides("nonsense\ncontrol.dscp = 48", table).size() == 1);
+  LevelShares shares = kTwoLevelShares;
+  CHECK(apply_class_overrides("nonsense\ncontrol.dscp = 48", table, shares).size() == 1);
   CHECK(table[0].dscp == 48);
+}
+
+TEST_CASE("bulk.levels says whether senders and switches use the middle level") {
+  TrafficClassTable table = kTrafficClasses;
+  LevelShares shares = kTwoLevelShares;
+  CHECK(apply_class_overrides("bulk.levels = 3 # where all switches know colours", table, shares)
+            .empty());
+  CHECK(shares.bulk_middle == kThreeLevelShares.bulk_middle);
+  CHECK(apply_class_overrides("bulk.levels = 2", table, shares).empty());
+  CHECK(shares.bulk_middle == 0);
+  CHECK(only_error("bulk.levels = 4").expected == "2 or 3");
 }
