@@ -6,12 +6,14 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 namespace dlcp::fabric {
 namespace {
 
-constexpr std::size_t kDepthMax = 24;  // an intent file nests six deep
+constexpr std::size_t kDepthMax = 24;               // an intent file nests six deep
+constexpr std::size_t kExpandedNodesMax = 100'000;  // by aliases of one file
 
 int line_of(const YAML::Mark& mark) {
   return mark.line + 1;
@@ -19,6 +21,41 @@ int line_of(const YAML::Mark& mark) {
 
 [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) {
   throw YAML::ParserException(mark, what);  // caught in parse_yaml, with the library's own
+}
+
+struct Extent {
+  std::size_t nodes = 0, depth = 0;
+};
+
+Extent extent_of(const YamlNode& node) {
+  Extent extent;
+  const auto add = [&extent](const YamlNode& below) {
+    const Extent one = extent_of(below);
+    extent.nodes += one.nodes;
+    extent.depth = std::max(extent.depth, one.depth);
+  };
+  for (const YamlNode& item : node.items)
+    add(item);
+  for (const YamlEntry& entry : node.entries)
+    add(entry.value);
+  return {extent.nodes + 1, extent.depth + 1};
+}
+
+// Puts what the merge key "<<" names where the map itself says nothing.
+void merge(YamlNode& map) {
+  constexpr std::string_view kMerge = "<<";
+  const auto at = std::find_if(map.entries.begin(), map.entries.end(),
+                               [&](const YamlEntry& entry) { return entry.key == kMerge; });
+  if (at == map.entries.end()) return;
+  const YamlNode from = std::move(at->value);
+  map.entries.erase(at);
+  const auto take = [&map](const YamlNode& other) {
+    for (const YamlEntry& entry : other.entries)
+      if (map.find(entry.key) == nullptr) map.entries.push_back(entry);
+  };
+  take(from);
+  for (const YamlNode& item : from.items)
+    take(item);
 }
 
 // Builds the tree from the library's events. `open_` holds the lists and maps being filled.
@@ -34,10 +71,17 @@ class TreeBuilder : public YAML::EventHandler {
     if (awaits_key()) refuse(mark, "a key is missing");
     place(std::move(node));
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    refuse(mark, "aliases are not supported; write the value out");
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) refuse(mark, "an alias of what it is inside of");
+    if (awaits_key()) refuse(mark, "keys must be plain words");
+    const Extent extent = extent_of(found->second);
+    expanded_ += extent.nodes;
+    if (expanded_ > kExpandedNodesMax) refuse(mark, "aliases stand for too much; write it out");
+    if (open_.size() + extent.depth > kDepthMax) refuse(mark, "nested too deeply");
+    place(found->second);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (awaits_key()) {
       keep_key(mark, value);
@@ -48,16 +92,17 @@ class TreeBuilder : public YAML::EventHandler {
     node.line = line_of(mark);
     node.text = value;
     node.quoted = tag == "!";
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
     place(std::move(node));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/,
-                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {
-    begin(mark, YamlNode::Kind::kList);
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    begin(mark, YamlNode::Kind::kList, anchor);
   }
   void OnSequenceEnd() override { end(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    begin(mark, YamlNode::Kind::kMap);
+    begin(mark, YamlNode::Kind::kMap, anchor);
   }
   void OnMapEnd() override { end(); }
 
@@ -66,6 +111,7 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Open {
     YamlNode node;
+    YAML::anchor_t anchor = YAML::NullAnchor;
     bool has_key = false;  // maps: entries.back() waits for its value
   };
 
@@ -83,17 +129,21 @@ class TreeBuilder : public YAML::EventHandler {
     entries.push_back({key, line_of(mark), {}});
     open_.back().has_key = true;
   }
-  void begin(const YAML::Mark& mark, YamlNode::Kind kind) {
+  void begin(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor) {
     if (awaits_key()) refuse(mark, "keys must be plain words");
     if (open_.size() >= kDepthMax) refuse(mark, "nested too deeply");
     Open open;
     open.node.kind = kind;
     open.node.line = line_of(mark);
+    open.anchor = anchor;
     open_.push_back(std::move(open));
   }
   void end() {
     YamlNode node = std::move(open_.back().node);
+    const YAML::anchor_t anchor = open_.back().anchor;
     open_.pop_back();
+    merge(node);
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
     place(std::move(node));
   }
   void place(YamlNode node) {
@@ -109,6 +159,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   YamlNode root_;
   std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  std::size_t expanded_ = 0;  // nodes that aliases stand for
   bool done_ = false;
 };
 

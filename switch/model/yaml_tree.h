@@ -1,6 +1,6 @@
 // A YAML document as a plain tree in which every value and key knows its line. The only place that
-// touches the YAML library; its exceptions end here. Aliases, several documents, duplicate keys and
-// keys that are not scalars are refused.
+// touches the YAML library; its exceptions end here. Aliases and merge keys are written out, within
+// bounds; several documents, duplicate keys and keys that are not scalars are refused.
 #pragma once
 
 #include <string>

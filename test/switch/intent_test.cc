@@ -267,3 +267,19 @@ TEST_CASE("The sample validates against the schema") {
   REQUIRE(tree.value);
   validate(schema, schema, *tree.value, "sample");
 }
+
+TEST_CASE("Aliases and merge keys stand for what they name") {
+  const auto read = parse_yaml("file",
+                               "a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\n"
+                               "d: {<<: [*a, {z: 4}]}\ne: &e 5\nf: [*e]\n");
+  REQUIRE(read.value);
+  const YamlNode& root = *read.value;
+  CHECK(root.find("b")->find("y")->text == "2");
+  CHECK(root.find("c")->find("x")->text == "1");
+  CHECK(root.find("c")->find("y")->text == "3");
+  CHECK(root.find("c")->entries.size() == 2);
+  CHECK(root.find("d")->find("z")->text == "4");
+  CHECK(root.find("f")->items[0].text == "5");
+  CHECK(root.find("b")->find("x")->line == 1);  // where it is written
+  CHECK_THAT(parse_yaml("file", "a: &a [*a]\n").problems.at(0).what, Contains("inside of"));
+}
