@@ -1,5 +1,6 @@
 // Cumulus Linux: a change adds profiles of DLCP's own and points ports at them; its rollback gives
 // the imported configuration back. What NVUE would do with the files is played on flat leaves.
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -216,6 +217,46 @@ TEST_CASE("alpha values, which no grammar has checked, are a file apart that say
     if (other.grammar_checked) CHECK(other.text.find("shared-alpha alpha_") == std::string::npos);
 }
 
+// What `nv set` lines of a text make of the leaves; numbers with commas stand for one line each.
+void set_lines(Leaves& leaves, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("nv set ")) continue;
+    std::vector<std::string> paths{""};
+    std::istringstream words(line.substr(7));
+    std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+    const std::string value = all[1] == "pfc" ? "{}" : all.back();
+    if (all[1] != "pfc") all.pop_back();
+    for (const auto& word : all) {
+      std::vector<std::string> longer;
+      std::istringstream parts(word);
+      for (std::string part; std::getline(parts, part, ',');)
+        for (const auto& path : paths)
+          longer.push_back(path.empty() ? part : path + "/" + part);
+      paths = std::move(longer);
+    }
+    for (const auto& path : paths)
+      leaves[path] = value;
+  }
+}
+
+TEST_CASE("the RoCE macro is refused with explicit settings that DLCP can stand beside") {
+  Leaves leaves{{"interface/swp1/type", "swp"}, {"qos/roce/enable", "on"}};
+  const auto refused = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+  REQUIRE(has_errors(refused.problems));
+  leaves.erase("qos/roce/enable");
+  for (const auto& problem : refused.problems)
+    if (problem.severity == Severity::kError) set_lines(leaves, problem.hint);
+  const auto site = import_text(nvue(), cumulus::yaml_of(leaves));
+  CHECK(site.class_to_queue[*site.dscp_to_class[26]] == 3);
+  CHECK(site.class_to_queue[*site.dscp_to_class[48]] == 6);
+  CHECK(site.class_to_queue[*site.dscp_to_class[0]] == 0);
+  CHECK(site.queues[3].lossless);
+  CHECK(site.queues[3].weight == 50u);
+  CHECK(site.queues[6].strict);
+  CHECK_FALSE(site.queues[5].in_use);
+}
+
 TEST_CASE("what Cumulus cannot do or must not do is refused") {
   auto leaves = leaves_of(leaf_text());
   const auto refusal = [&] { return problems_of(nvue().render(plan_of(leaves))); };
@@ -233,6 +274,9 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
     const auto result = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
     REQUIRE_FALSE(result.value);
     CHECK_THAT(to_text(result.problems.at(0)), Contains("qos roce"));
+    leaves["qos/roce/mode"] = "lossy-multi-tc";
+    const auto other = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+    CHECK_THAT(other.problems.at(0).hint, Contains("prints what mode lossy-multi-tc sets"));
   }
   SECTION("a rate beyond the shaper's range") {
     auto plan = plan_of(leaves);

@@ -172,6 +172,8 @@ Checked<Leaves> read_leaves(const NamedText& yaml) {
   auto tree = parse_yaml(yaml.file, yaml.text);
   Checked<Leaves> result;
   result.problems = std::move(tree.problems);
+  for (Problem& problem : result.problems)
+    if (problem.hint.empty()) problem.hint = "take it with: nv config show > SWITCH.yaml";
   if (!tree.value) return result;
   Flattener flattener;
   const auto refuse = [&](int line, std::string what) {

@@ -64,15 +64,40 @@ class Importer {
     }
   }
 
+  // What `nv set qos roce` sets, by the table in "RDMA over Converged Ethernet" of NVIDIA's guide
+  // (5.14: the same in every release from 5.0); its buffers and headroom are each ASIC's own.
+  static std::string explicit_roce(bool lossless) {
+    std::string text = R"(nv unset qos roce
+nv set qos mapping default-global trust l3
+nv set qos egress-queue-mapping default-global switch-priority 0,1,2,4,5,7 traffic-class 0
+nv set qos egress-queue-mapping default-global switch-priority 3 traffic-class 3
+nv set qos egress-queue-mapping default-global switch-priority 6 traffic-class 6
+nv set qos egress-scheduler default-global traffic-class 1,2,4,5,7 bw-percent 0
+nv set qos egress-scheduler default-global traffic-class 0,3 bw-percent 50
+nv set qos egress-scheduler default-global traffic-class 6 mode strict
+nv set qos congestion-control default-global traffic-class 3 ecn enable
+nv set qos congestion-control default-global traffic-class 3 min-threshold 150000
+nv set qos congestion-control default-global traffic-class 3 max-threshold 1501500)";
+    if (lossless) text += "\nnv set qos pfc default-global switch-priority 3";
+    return text;
+  }
+
   void refuse_roce() {
     const auto enabled = value_of(leaves(), "qos/roce/enable");
     if (enabled != "on" && enabled != "enabled" && enabled != "true") return;
+    const auto mode = value_of(leaves(), "qos/roce/mode", "lossless");
+    const bool known = mode == "lossless" || mode == "lossy";
     fault(
         "`qos roce` is enabled: it sets maps, buffers and PFC by itself and accepts no profiles "
         "beside it",
         "qos roce enable " + enabled, "explicit mapping, pfc and congestion-control profiles",
-        "`nv show qos roce` prints what it sets: write that out as explicit settings, unset "
-        "`qos roce`, then import again");
+        known
+            ? "the same as explicit settings, to be compared with `nv show qos roce`; then import "
+              "again:\n" +
+                  explicit_roce(mode == "lossless")
+            : "`nv show qos roce` prints what mode " + mode +
+                  " sets: write that out as explicit settings, unset `qos roce`, then import "
+                  "again");
   }
 
   // The site's profile that most ports have.
