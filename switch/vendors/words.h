@@ -1,17 +1,20 @@
 // Splits a line of a command's output or of a configuration at its white space.
 #pragma once
 
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlcp::fabric {
 
-inline std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream stream(line);
+inline std::vector<std::string> words_of(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
   std::vector<std::string> words;
-  for (std::string word; stream >> word;)
-    words.push_back(word);
+  for (auto at = line.find_first_not_of(kSpace); at != std::string_view::npos;) {
+    const auto end = line.find_first_of(kSpace, at);
+    words.emplace_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kSpace, end);
+  }
   return words;
 }
 

@@ -20,38 +20,47 @@ Pattern::Pattern(std::string_view text) : text_(text) {
   }
 }
 
-std::optional<Captures> Pattern::begins(std::string_view statement, std::size_t& taken) const {
-  return match(statement, true, &taken);
+std::optional<Captures> Pattern::match(std::string_view statement) const {
+  if (!scan(statement, false, nullptr, nullptr)) return std::nullopt;
+  Captures captures;
+  scan(statement, false, nullptr, &captures);
+  return captures;
 }
 
-std::optional<Captures> Pattern::match(std::string_view statement, bool prefix,
-                                       std::size_t* taken) const {
+std::optional<Captures> Pattern::begins(std::string_view statement, std::size_t& taken) const {
+  if (!scan(statement, true, &taken, nullptr)) return std::nullopt;
   Captures captures;
+  scan(statement, true, &taken, &captures);
+  return captures;
+}
+
+bool Pattern::scan(std::string_view statement, bool prefix, std::size_t* taken,
+                   Captures* captures) const {
   std::size_t at = 0;
   for (const Word& word : words_) {
     const bool ends = at >= statement.size();
     if (word.rest) {
-      if (word.hole == "*") return captures;
-      if (ends) return std::nullopt;
-      captures[word.hole] = statement.substr(at);
-      return captures;
+      if (word.hole == "*") return true;
+      if (ends) return false;
+      if (captures != nullptr) (*captures)[word.hole] = statement.substr(at);
+      return true;
     }
-    if (ends) return std::nullopt;
+    if (ends) return false;
     auto end = statement.find(' ', at);
     if (end == std::string_view::npos) end = statement.size();
     const auto seen = statement.substr(at, end - at);
     if (!seen.starts_with(word.fixed) || (word.hole.empty() && seen.size() != word.fixed.size()))
-      return std::nullopt;
+      return false;
     if (!word.hole.empty()) {
       const auto around = word.fixed.size() + word.tail.size();
-      if (seen.size() <= around || seen == ">" || !seen.ends_with(word.tail)) return std::nullopt;
-      captures[word.hole] = seen.substr(word.fixed.size(), seen.size() - around);
+      if (seen.size() <= around || seen == ">" || !seen.ends_with(word.tail)) return false;
+      if (captures != nullptr)
+        (*captures)[word.hole] = seen.substr(word.fixed.size(), seen.size() - around);
     }
     if (taken != nullptr) *taken = end;
     at = end + 1;
   }
-  if (!prefix && at < statement.size()) return std::nullopt;
-  return captures;
+  return prefix || at >= statement.size();
 }
 
 std::string Pattern::filled(const Captures& captures) const {

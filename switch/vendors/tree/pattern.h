@@ -19,11 +19,12 @@ class Pattern {
   explicit Pattern(std::string_view text);
 
   // What the holes hold; nullopt: it is another statement.
-  std::optional<Captures> match(std::string_view statement) const {
-    return match(statement, false);
-  }
+  std::optional<Captures> match(std::string_view statement) const;
   // The same for a statement that only begins so; `taken` is how much of it the pattern covers.
   std::optional<Captures> begins(std::string_view statement, std::size_t& taken) const;
+  bool covers(std::string_view statement, std::size_t& taken) const {
+    return scan(statement, true, &taken, nullptr);
+  }
   // The text with its holes filled; those without a capture stay.
   std::string filled(const Captures& captures) const;
   const std::string& text() const { return text_; }
@@ -33,8 +34,8 @@ class Pattern {
     std::string fixed, hole, tail;  // hole empty: fixed text alone
     bool rest = false;
   };
-  std::optional<Captures> match(std::string_view statement, bool prefix,
-                                std::size_t* taken = nullptr) const;
+  // Most statements are none of a pattern's: nothing is captured before all of it fits.
+  bool scan(std::string_view statement, bool prefix, std::size_t* taken, Captures* captures) const;
 
   std::string text_;
   std::vector<Word> words_;

@@ -50,7 +50,7 @@ class Renderer {
   // Which of the target's scopes this is in; rows are written in that order.
   std::size_t rank_of(const std::string& statement, std::size_t& taken) const {
     std::size_t rank = 0;
-    while (rank < target_.scopes.size() && !target_.scopes[rank].begins(statement, taken))
+    while (rank < target_.scopes.size() && !target_.scopes[rank].covers(statement, taken))
       ++rank;
     return rank;
   }
@@ -71,26 +71,27 @@ class Renderer {
   }
 
   Patch patch_of(const WantedPart& part) {
-    std::vector<std::string> order;
+    std::vector<std::pair<std::size_t, std::string>> order;  // rank and scope
     std::map<std::string, std::vector<std::string>> after;
     for (const Statement& statement : part.statements) {
       check_ranges(statement.text);
-      const auto scope = scope_of(statement.text);
-      if (!scope && opens_other(part.statements, statement.text)) continue;
-      if (!scope) {
+      std::size_t taken = 0;
+      const auto rank = rank_of(statement.text, taken);
+      const bool inside = rank < target_.scopes.size();
+      if (!inside && opens_other(part.statements, statement.text)) continue;
+      if (!inside) {
         refuse("the template writes outside of its scopes", statement.text, "a statement of DLCP's",
                "this is a fault of dlcp-switch");
         continue;
       }
-      if (after.find(*scope) == after.end()) order.push_back(*scope);
-      after[*scope].push_back(statement.text);
+      const auto [row, is_new] = after.try_emplace(statement.text.substr(0, taken));
+      if (is_new) order.emplace_back(rank, row->first);
+      row->second.push_back(statement.text);
     }
-    std::stable_sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
-      std::size_t taken = 0;
-      return rank_of(a, taken) < rank_of(b, taken);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     Patch patch{part.name, {}};
-    for (const auto& scope : order) {
+    for (const auto& [rank, scope] : order) {
       touched_.insert(scope);
       Row row{scope, running_[scope], std::move(after[scope])};
       if (!same(row.before, row.after)) patch.rows.push_back(std::move(row));

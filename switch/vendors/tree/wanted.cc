@@ -58,8 +58,7 @@ class Maker {
       wanted_.parts.push_back({fmt::format("20-ports-{:02}-{}", i + 1,
                                            group.group.role == PortRole::kHost ? "host" : "fabric"),
                                {}});
-      for (const auto& port : group.group.ports)
-        put_port(port, group);
+      put_group(group);
     }
     return std::move(wanted_);
   }
@@ -155,21 +154,16 @@ class Maker {
     return std::move(first);
   }
 
-  // An object of DLCP's for this base and group; equal ones are one.
-  std::pair<std::string, int> named(const ObjectKind& kind, const std::string& base,
-                                    const Json& context) {
-    const auto key = kind.name + "\n" + base + "\n" + context.dump();
-    auto& number = numbers_[key];
-    const auto name_of = [&] {
-      return fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
-    };
-    if (number == 0) {
-      number = ++counts_[kind.name + "\n" + base];
-      const auto name = name_of();
+  // An object of DLCP's for this base and context; equal ones are one.
+  std::string named(const ObjectKind& kind, const std::string& base, const Json& context) {
+    auto& number = numbers_[kind.name + "\n" + base + "\n" + context.dump()];
+    const bool is_new = number == 0;
+    if (is_new) number = ++counts_[kind.name + "\n" + base];
+    auto name = fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
+    if (is_new)
       for (auto& statement : object(kind, base, context, name, number))
         if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
-    }
-    return {name_of(), number};
+    return name;
   }
 
   std::string site_object(const std::string& kind, const std::string& port) const {
@@ -182,26 +176,51 @@ class Maker {
     return shared == document_.shared.end() ? "" : shared->second;
   }
 
-  void put_port(const std::string& port, const PortGroupPlan& group) {
-    Json context = queues_context(target_, plan_, document_, group);
+  // Ports whose objects of the site's are the same get the same statements, each with its name.
+  void put_group(const PortGroupPlan& group) {
+    constexpr std::string_view kPort = "{port}";
+    const Json queues = queues_context(target_, plan_, document_, group);
     Json dscps = dscp_context(target_, plan_, document_, group.group);
-    context["port"] = port;
-    for (const ObjectKind& kind : target_.objects) {
-      const bool classifies = kind.name == "classifier";
-      const std::string base = site_object(kind.name, port);
-      if (classifies && base != document_.classifier && !document_.statements.empty())
-        return refuse("port " + port + " has another classifier than most ports",
-                      base.empty() ? "none" : base,
-                      document_.classifier.empty() ? "none" : document_.classifier,
-                      "leave the port out of the intent, or give it the classifier that the "
-                      "others have");
-      Json seen = classifies ? dscps : queues_context(target_, plan_, document_, group);
-      if (classifies && group.group.trust == Trust::kRemarked) seen["remarked"] = true;
-      const auto [name, number] = named(kind, base, seen);
-      context[kind.name] = name;
-      context[kind.name + "_number"] = number;
+    if (group.group.trust == Trust::kRemarked) dscps["remarked"] = true;
+    std::map<std::vector<std::string>, Statements> made_for;  // by the site's objects
+    for (const auto& port : group.group.ports) {
+      std::vector<std::string> bases;
+      for (const ObjectKind& kind : target_.objects)
+        bases.push_back(site_object(kind.name, port));
+      if (!check_classifier(port, bases)) return;
+      auto& statements = made_for[bases];
+      if (statements.empty()) {
+        Json context = queues;
+        context["port"] = kPort;
+        for (std::size_t i = 0; i < bases.size(); ++i) {
+          const ObjectKind& kind = target_.objects[i];
+          context[kind.name] = named(kind, bases[i], kind.name == "classifier" ? dscps : queues);
+        }
+        statements = made("port", context);
+      }
+      for (Statement statement : statements) {
+        for (auto at = statement.text.find(kPort); at != std::string::npos;
+             at = statement.text.find(kPort, at + port.size()))
+          statement.text.replace(at, kPort.size(), port);
+        statement.line = 0;
+        if (known_.insert(statement.text).second)
+          wanted_.parts.back().statements.push_back(std::move(statement));
+      }
     }
-    add(wanted_.parts.back().statements, "port", context);
+  }
+
+  bool check_classifier(const std::string& port, const std::vector<std::string>& bases) {
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      if (target_.objects[i].name != "classifier" || bases[i] == document_.classifier ||
+          document_.statements.empty())
+        continue;
+      refuse("port " + port + " has another classifier than most ports",
+             bases[i].empty() ? "none" : bases[i],
+             document_.classifier.empty() ? "none" : document_.classifier,
+             "leave the port out of the intent, or give it the classifier that the others have");
+      return false;
+    }
+    return true;
   }
 
   const Target& target_;
