@@ -76,7 +76,7 @@ Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedTex
        0,
        "captured counters of " + std::string(target) + " are not judged",
        {},
-       "a capture of SONiC or tc",
+       "counters of SONiC, tc, SR Linux, Junos or NX-OS, or JSON of Prometheus or gNMI",
        "compare by eye with what `dlcp-switch verify` says to look for"});
 }
 

@@ -34,9 +34,9 @@ class TreeVendor final : public Vendor {
     return list;
   }
 
-  Checked<std::vector<Finding>> verify(const SwitchPlan& /*plan*/,
+  Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
                                        const NamedText& captured) const override {
-    return not_judged(target_.title, captured);
+    return tree::judge_captured(target_, plan, captured);
   }
 
  private:

@@ -19,7 +19,7 @@ NO_QUEUE = "no queue is free"
 GIVE_UP = "may_take_queues"
 
 
-class Foreign(unittest.TestCase):
+class Checks(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
@@ -60,6 +60,9 @@ class Foreign(unittest.TestCase):
         return {problem.get("rule") for problem in said["problems"]}
 
     # SONiC's templates: seven classes in use, and the queue of BGP and LACP is not free.
+
+
+class Foreign(Checks):
     def test_templates_of_tomahawk4(self):
         self.refused(sonic(hwsku="Nokia-IXR7220-H4-64D"), NO_QUEUE, GIVE_UP)
 
@@ -218,10 +221,95 @@ class Foreign(unittest.TestCase):
                      **self.cumulus())
 
     def test_nvue_roce(self):
-        self.refused(shapes.nvue(shapes.NVUE_ROCE), "`qos roce` is enabled", "write that out as explicit settings", **self.cumulus())
+        self.refused(shapes.nvue(shapes.NVUE_ROCE), "`qos roce` is enabled", "nv unset qos roce", **self.cumulus())
 
     def test_nvue_rewriting(self):
         self.refused(shapes.nvue({**shapes.NVUE_REWRITING}), "rewrites DSCPs", "take it off", **self.cumulus())
+
+
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+TREES = {"srlinux": ("leaf.srl", "24.10", "tomahawk4", "ethernet-1/1"),
+         "junos": ("leaf.set", "24.4R1", "tomahawk4", "et-0/0/0"),
+         "nxos": ("leaf.nxos", "10.4(3)", "cloudscale-gx", "Ethernet1/1"),
+         "openconfig": ("leaf.json", "0.11", "tomahawk4", "Ethernet1/1"),
+         "arcos": ("leaf.json", "8.2.1", "tomahawk5", "swp1"),
+         "iosxr": ("leaf.json", "25.3", "silicon-one-g200", "FourHundredGigE0/0/0/0")}
+
+
+class ForeignTrees(Checks):
+    """The same for targets that are data."""
+
+    def of(self, os):
+        file, version, asic, port = TREES[os]
+        return (DATA / os / file).read_text(), {"os": os, "version": version, "asic": asic, "ports": (port,)}
+
+    def test_line_ends_marks_and_prompts_are_no_matter(self):
+        for os in TREES:
+            text, options = self.of(os)
+            self.planned(text.replace("\n", "\r\n"), **options)
+            self.planned("\ufeff" + text, **options)
+            self.planned(text.replace("SITE", "Größe"), **options)
+            if os in ("srlinux", "junos", "nxos"):
+                self.planned("leaf1# show running-config\n" + text + text, **options)
+
+    def test_what_is_no_configuration_says_how_to_take_one(self):
+        for os in TREES:
+            text, options = self.of(os)
+            for wrong in ("", "\n \n", "<html></html>", "\x00\x01" + text, "null", "[[[]]]", '{"error": "rpc"}'):
+                self.refused(wrong, "", "take it with: ", **options)
+            if os in ("srlinux", "junos", "nxos"):
+                self.refused(text.replace("\n", "\n --More-- \n", 1), "paged its output", **options)
+            else:
+                self.refused(text[:len(text) // 2], "this is not JSON", "take it with: gnmic get --path", **options)
+
+        self.refused((DATA / "eos" / "leaf.eos").read_text().replace("\n", "\n --More-- \n", 1), "paged its output",
+                     "no-more", os="eos", version="4.30.2F", ports=("Ethernet1/1",))
+        for wrong in ("a: [", "\x00"):
+            self.refused(wrong, "", "nv config show", os="cumulus", version="5.14", asic="spectrum4", ports=("swp1",))
+
+    def test_an_object_that_ports_have_and_the_file_lacks_is_missed(self):
+        for os, root in (("nxos", "policy-map type qos SITE-IN"), ("junos", "classifiers dscp SITE forw"),
+                         ("srlinux", "scheduler-policy SITE scheduler"), ("iosxr", '"policy-map-name": "SITE"')):
+            text, options = self.of(os)
+            self.assertIn(root, text)
+            self.refused(text.replace(root, root.replace("SITE", "GONE")), ", which is not in this file",
+                         "take it with: ", **options)
+
+    def test_names_of_several_words_are_refused(self):
+        for os, name in (("junos", '"MY SITE"'), ("srlinux", '"MY SITE"'), ("openconfig", "MY SITE"),
+                         ("arcos", "MY SITE"), ("iosxr", "MY SITE")):
+            text, options = self.of(os)
+            self.refused(text.replace("SITE", name), "a name with spaces in it", **options)
+
+    def test_a_class_for_all_the_rest_is_followed(self):
+        text, options = self.of("nxos")
+        last = "  class CNP\n    set qos-group 6\n"
+        self.assertIn(last, text)
+        everything = self.planned(text.replace(last, last + "  class class-default\n    set qos-group 5\n"), **options)
+        tree, options = json.loads(self.of("iosxr")[0]), self.of("iosxr")[1]
+        site = tree["Cisco-IOS-XR-um-policymap-classmap-cfg:policy-map"]["type"]["qos"][0]
+        site["class"][-1]["set"]["traffic-class"] = 5
+        for queues, _, _ in (everything, self.planned(tree, **options)):
+            self.assertNotIn(5, [queue["queue"] for queue in queues.values()])
+
+    def test_classes_that_match_something_else_are_refused(self):
+        text, options = self.of("nxos")
+        self.refused(text.replace("policy-map type qos SITE-IN\n", "class-map type qos match-any ACL\n  match access-group"
+                                  " name X\npolicy-map type qos SITE-IN\n  class ACL\n    set qos-group 5\n", 1),
+                     "something else than DSCPs", "classify by DSCP", **options)
+        text, options = self.of("arcos")
+        self.refused(text.replace("filter-types:DSCP", "filter-types:ANY").replace("dscp-value", "x"),
+                     "something else than DSCPs", "classify by DSCP", **options)
+
+    def test_wildcards_and_groups_of_junos_are_refused(self):
+        text, options = self.of("junos")
+        cos = "set class-of-service "
+        self.refused(text + cos + "interfaces et-0/0/* scheduler-map SITE\n", "by a wildcard", "per port", **options)
+        self.refused(text + cos + "interfaces et-0/0/1 unit * classifiers dscp SITE\n", "by a wildcard", "per unit",
+                     **options)
+        self.refused(text + cos + "apply-groups G\n", "groups are applied", "display inheritance", **options)
+        self.refused("set groups G class-of-service schedulers s\n" + text, "groups are applied",
+                     "display inheritance", **options)
 
 
 if __name__ == "__main__":

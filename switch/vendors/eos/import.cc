@@ -34,6 +34,8 @@ class Importer {
       if (text[0] == '!' && !text.starts_with(kOwnComment)) continue;  // separators, comments
       if (text.starts_with("%") || text.starts_with("> "))
         fault("this is an error message of the switch", text, "output of `show running-config`");
+      if (text.find("--More--") != std::string::npos)
+        fault("the switch has paged its output", text, "all of it at once");
       any |= begin == 0 ? read_statement(text) : read_inside(text, begin > kNested.size());
     }
     if (!any)

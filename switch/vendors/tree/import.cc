@@ -2,6 +2,7 @@
 //
 //   dscp          {policy} {dscp*} {class}: a classifier's row
 //   class_map, policy_class    the same in two steps: {map} {dscp*}, and {policy} {map} {class}
+//   other_match   {map}: it matches something; a map that matches nothing stands for all the rest
 //   class_queue   {class} {queue}; without it a class leads to the queue of its number
 //   queue_index   {queue} {index}: what a queue's name means
 //   weight, strict             {policy} {queue} [{weight}]
@@ -36,11 +37,14 @@ class Importer {
   Checked<SiteConfig> run() {
     auto read = read_statements(target_.reader, running_.file, running_.text);
     problems_ = std::move(read.problems);
+    for (Problem& problem : problems_)
+      if (problem.hint.empty()) problem.hint = take_with(target_);
     Checked<SiteConfig> result;
     if (read.value) {
       document_->statements = std::move(*read.value);
       collect();
-      refuse();
+      auto doubts = doubts_of(target_, *document_, running_);
+      std::move(doubts.begin(), doubts.end(), std::back_inserter(problems_));
       read_ports();
       read_names();
       read_map();
@@ -86,12 +90,6 @@ class Importer {
           if (auto captures = pattern.match(statement.text))
             document_->shared[kind.name] = held(*captures, "name");
     }
-  }
-
-  void refuse() {
-    for (const Statement& statement : document_->statements)
-      for (const Refusal& row : target_.refusals)
-        if (row.pattern.match(statement.text)) fault(statement, row.why, "", row.hint);
   }
 
   const std::vector<Fact>& facts(const std::string& name) { return facts_[name]; }
@@ -215,18 +213,32 @@ class Importer {
     }
   }
 
+  // A class of the classifying policy: the DSCPs it matches, or all that are left.
+  void map_class(const Fact& step) {
+    bool by_dscp = false;
+    for (const Fact& fact : facts("class_map")) {
+      if (!joins(step.held, fact.held, {"map", "policy"})) continue;
+      by_dscp = true;
+      map_dscps(fact, held(step.held, "class"), false);  // the first class that matches
+    }
+    if (by_dscp) return;
+    for (const Fact& fact : facts("other_match"))
+      if (joins(step.held, fact.held, {"map", "policy"}))
+        return fault(*fact.from, "a class that matches something else than DSCPs classifies ports",
+                     "DSCPs alone", "classify by DSCP, or declare the site (site.dscp_map)");
+    const auto queue = queue_named(held(step.held, "class"));
+    for (auto& row : site_.dscp_to_class)
+      if (queue && !row) row = static_cast<std::uint8_t>(*queue);
+  }
+
   void read_map() {
     document_->classifier = most_used("classifier");
     const bool bound = !document_->classifier.empty();
     for (const Fact& fact : facts("dscp"))
       if (held(fact.held, "policy") == document_->classifier)
         map_dscps(fact, held(fact.held, "class"), true);
-    for (const Fact& step : facts("policy_class")) {
-      if (held(step.held, "policy") != document_->classifier) continue;
-      for (const Fact& fact : facts("class_map"))
-        if (joins(step.held, fact.held, {"map", "policy"}))
-          map_dscps(fact, held(step.held, "class"), false);  // the first class that matches
-    }
+    for (const Fact& step : facts("policy_class"))
+      if (held(step.held, "policy") == document_->classifier) map_class(step);
     std::array<int, kQueueCount> uses{};
     for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp) {
       auto& row = site_.dscp_to_class[dscp];

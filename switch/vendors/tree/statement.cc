@@ -90,6 +90,7 @@ class Reading {
 
   template <class Take>
   void each_line(const std::string& text, Take take) {
+    if (text.find('\0') != std::string::npos) return fault(0, "this is not text", "", "");
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -99,6 +100,8 @@ class Reading {
       if (line[begin] == '%' || line.compare(begin, 7, "error: ") == 0)
         fault(number, "this is an error message of the switch", line.substr(begin),
               "its running configuration");
+      if (line.find("--More--") != std::string::npos)
+        fault(number, "the switch has paged its output", line.substr(begin), "all of it at once");
       take(line, number);
     }
   }
@@ -145,11 +148,13 @@ class Reading {
   }
 
   // The words of an entry's keys; nullopt: one is not there, or is more than a word.
-  static std::optional<std::string> keys_in(const nlohmann::json& item,
-                                            const std::vector<std::string>& keys) {
+  std::optional<std::string> keys_in(const nlohmann::json& item,
+                                     const std::vector<std::string>& keys) {
     std::string text;
     for (const auto& key : keys) {
       const auto word = item.contains(key) ? word_of(item[key]) : std::nullopt;
+      if (item.contains(key) && !word)
+        fault(0, "a name with spaces in it is not followed", item[key].dump(), "names of one word");
       if (!word) return std::nullopt;
       text = below(text, *word);
     }

@@ -83,6 +83,10 @@ Target target_of(const TargetFile& file, const Json& data) {
   for (const auto& [name, list] : config.at("facts").items())
     for (const auto& text : list)
       target.facts[name].emplace_back(text.get<std::string>());
+  const Json counters = config.value("counters", Json::object());
+  for (const auto& [name, list] : counters.items())
+    for (const auto& text : list)
+      target.counters[name].emplace_back(text.get<std::string>());
   for (const auto& row : config.value("refuse", Json::array()))
     target.refusals.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
                                row.at(2).get<std::string>()});

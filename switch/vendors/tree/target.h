@@ -63,6 +63,7 @@ struct Target {
   std::map<std::string, std::string> templates;  // by section of NAME.mustache
   std::map<std::string, std::string> session;    // what apply.sh says to the switch
   std::vector<VerifyCommand> verify_switch, verify_port;
+  std::map<std::string, std::vector<Pattern>> counters;  // of show commands: see verify.cc
   std::vector<std::string> notes;
   std::string checked_by;  // empty: nothing has checked the text
 };
@@ -88,6 +89,13 @@ std::optional<int> dscp_of(std::string_view word);
 
 const std::vector<Target>& targets();
 Checked<SiteConfig> import_config(const Target& target, const NamedText& running);
+// Errors of what must not be imported; statements and bindings of the document are there already.
+std::vector<Problem> doubts_of(const Target& target, const Document& document,
+                               const NamedText& running);
+std::string take_with(const Target& target);  // how to get a running configuration, for hints
 Rendering render_switch(const Target& target, const SwitchPlan& plan);
+// Counters as the target's show commands print them.
+Checked<std::vector<Finding>> judge_captured(const Target& target, const SwitchPlan& plan,
+                                             const NamedText& captured);
 
 }  // namespace dlcp::fabric::tree
