@@ -44,12 +44,10 @@ void BaseDelay::add(Time now, Duration sample, Duration round_trip) {
   next_ = std::min(next_, smallest);
 }
 
-void DelaySpread::add(Duration sample) {
-  smallest_ = samples_++ == 0 ? sample : std::min(smallest_, sample);
-  sum_ += sample;
-}
-
-void DelaySpread::end_round() {
+void DelaySpread::add(int samples, Duration sum, Duration smallest) {
+  smallest_ = samples_ == 0 ? smallest : std::min(smallest_, smallest);
+  samples_ += samples;
+  sum_ += sum;
   if (samples_ < kSpreadSamples) return;
   const Duration spread = sum_ / samples_ - smallest_;
   spread_ = known_ ? spread_ + (spread - spread_) / kSpreadGain : spread;

@@ -43,9 +43,8 @@ class BaseDelay {
 // all delays of a round alike.
 class DelaySpread {
  public:
-  void add(Duration sample);
-  // Rounds of few samples are taken together.
-  void end_round();
+  // A round's `samples`, their sum and the smallest. Rounds of few samples are taken together.
+  void add(int samples, Duration sum, Duration smallest);
   Duration value() const { return spread_; }
   bool known() const { return known_; }
 

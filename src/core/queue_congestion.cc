@@ -72,7 +72,6 @@ QueueCongestion::QueueCongestion(Duration target_delay)
 
 void QueueCongestion::on_delay(Time now, Duration delay) {
   base_.add(now, delay, round_trip_);
-  spread_.add(delay);
   round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
   round_.delay_sum += delay;
   ++round_.samples;
@@ -102,7 +101,7 @@ void QueueCongestion::judge_queue() {
   queue_ = 0;
   if (round_.samples == 0) return;
   const Duration mean = round_.delay_sum / round_.samples;
-  spread_.end_round();
+  spread_.add(round_.samples, round_.delay_sum, round_.delay_min);
   const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
   vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
   // Jitter does not lift the mean further above the base; a queue that was never empty since we

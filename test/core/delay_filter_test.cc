@@ -1,5 +1,7 @@
 #include "core/delay_filter.h"
 
+#include <algorithm>
+
 #include "catch.h"
 #include "util/rng.h"
 
@@ -84,12 +86,16 @@ TEST_CASE("the spread of uniform jitter is half of its width, of a standing queu
   DelaySpread none;
   Rng rng(1);
   for (int round = 0; round < 100; ++round) {
+    Duration sum{0};
+    Duration smallest = Duration::max();
     for (int i = 0; i < 64; ++i) {
-      uniform.add(1ms + Duration(static_cast<std::int64_t>(rng.unit() * 90e3)));
-      none.add(round < 10 ? 1ms : 5ms);
+      const Duration sample = 1ms + Duration(static_cast<std::int64_t>(rng.unit() * 90e3));
+      sum += sample;
+      smallest = std::min(smallest, sample);
     }
-    uniform.end_round();
-    none.end_round();
+    uniform.add(64, sum, smallest);
+    const Duration standing = round < 10 ? 1ms : 5ms;
+    none.add(64, 64 * standing, standing);
   }
   CHECK(static_cast<double>(uniform.value().count()) == Approx(45e3).epsilon(0.1));
   CHECK(none.value() == 0ns);
@@ -98,9 +104,9 @@ TEST_CASE("the spread of uniform jitter is half of its width, of a standing queu
 TEST_CASE("rounds of a single sample are taken together for the spread") {
   DelaySpread spread;
   for (int round = 0; round < 400; ++round) {
-    spread.add(round % 2 == 0 ? 1ms : 1080us);
     if (round < 7) CHECK(spread.value() == 0ns);
-    spread.end_round();
+    const Duration sample = round % 2 == 0 ? 1ms : 1080us;
+    spread.add(1, sample, sample);
   }
   CHECK(static_cast<double>(spread.value().count()) == Approx(40e3).epsilon(0.01));
 }
