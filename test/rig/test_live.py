@@ -26,7 +26,6 @@ PREFIX = f"liv{os.getpid() % 10000}x"
 BUILD = None
 KILLS = 20           # of each side
 RECOVERED_MS = 1000  # after the path changed
-TRIES = 2            # of what has to be over by then, as whoever shares the machine may take as long
 KNOWN_MS = 100       # that a process has been killed
 # A process that has not answered at all is given longer: the path to it may be long.
 KNOWN_UNHEARD_MS = 500
@@ -75,11 +74,8 @@ class Path(unittest.TestCase):
 
     def test_packets_shrink_and_grow_with_the_path_under_load(self):
         for before, after in ((9000, 1500), (1500, 1280), (1280, 9000)):
-            for _ in range(TRIES):
-                self.network.set(f"portmtu={before}")
-                took = self.stands_still(lambda: self.network.set(f"portmtu={after}"))
-                if took <= RECOVERED_MS:
-                    break
+            self.network.set(f"portmtu={before}")
+            took = self.stands_still(lambda: self.network.set(f"portmtu={after}"))
             print(f"    MTU {before} -> {after}: the slowest message took {took:.0f} ms", flush=True)
             self.assertLessEqual(took, RECOVERED_MS)
 
