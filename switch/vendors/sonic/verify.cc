@@ -6,19 +6,13 @@
 #include <sstream>
 
 #include "switch/vendors/counters.h"
+#include "switch/vendors/numbers.h"
 #include "switch/vendors/sonic/document.h"
 #include "switch/vendors/sonic/release.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
-
-std::optional<std::uint64_t> count_of(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), ','), text.end());
-  if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;  // "N/A": this platform does not count it
-  return std::stoull(text);
-}
 
 CounterTable read_tables(const std::string& text) {
   CounterTable table;
@@ -36,7 +30,7 @@ CounterTable read_tables(const std::string& text) {
     if (!unicast || !queue) continue;
     auto& row = table[{words[0], *queue}];
     for (std::size_t i = 2; i < words.size(); ++i) {
-      const auto count = count_of(words[i]);
+      const auto count = counter_of(words[i]);
       if (header[i] == "WredDrp/pkts")
         row.early_drops = count;
       else if (header[i] == "EcnMarked/pkts")

@@ -22,13 +22,6 @@ std::string plain(std::string line) {
   return text;
 }
 
-std::optional<std::uint64_t> count_of(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), ','), text.end());
-  if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;
-  return std::stoull(text);
-}
-
 class CounterReader {
  public:
   CounterReader(const Target& target, const Document& document)
@@ -56,7 +49,7 @@ class CounterReader {
         if (const auto queue = held->find("queue"); queue != held->end())
           queue_ = number_of_queue(queue->second);
         if (const auto count = held->find("count"); count != held->end())
-          put(name, count_of(count->second));
+          put(name, counter_of(count->second));
       }
   }
 
