@@ -12,6 +12,7 @@
 
 #include "switch/capability/capability.h"
 #include "switch/capability/targets.h"
+#include "switch/model/joined.h"
 #include "switch/targets/target_files.h"
 
 namespace dlcp::fabric {
@@ -142,13 +143,6 @@ unsigned version_number(std::string_view text) {
   if (*at.ptr != '.') return 0;
   at = std::from_chars(at.ptr + 1, end, minor);
   return at.ec == std::errc() && minor < 100 ? major * 100 + minor : 0;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words)
-    text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 const AsicRow* find_asic(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switch/capability/capability.h"
+#include "switch/model/joined.h"
 #include "switch/targets/target_files.h"
 
 namespace dlcp::fabric {
@@ -41,13 +42,6 @@ std::vector<FeatureRow> read_rows() {
 
 bool holds(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words)
-    text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // "sonic since 202505 on spectrum4, tomahawk5".
