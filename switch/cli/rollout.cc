@@ -306,8 +306,8 @@ std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
 
 }  // namespace
 
-std::vector<RolloutFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
-                                       const RolloutPace& pace) {
+std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
+                                    const RolloutPace& pace) {
   return {{"inventory.yml", inventory(intent, steps, pace)},
           {"playbook.yml", playbook(steps, pace)},
           {"rollback.yml", rollback(steps, pace)},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switch/cli/canary.h"
+#include "switch/model/text_file.h"
 
 namespace dlcp::fabric::cli {
 
@@ -15,12 +16,8 @@ struct RolloutPace {
   unsigned canary_minutes = 30, batch_minutes = 10;  // under load, before the next ones
 };
 
-struct RolloutFile {
-  std::string name, text;
-};
-
 // inventory.yml, playbook.yml, rollback.yml, change.yml and back.yml (their tasks), ROLLOUT.md.
-std::vector<RolloutFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
-                                       const RolloutPace& pace);
+std::vector<TextFile> rollout_files(const Intent& intent, const std::vector<CanaryStep>& steps,
+                                    const RolloutPace& pace);
 
 }  // namespace dlcp::fabric::cli

@@ -1,11 +1,8 @@
 // `dlcp-switch rollout`: the order of change for a whole fabric, as files for Ansible.
-#include <fmt/core.h>
-
 #include <memory>
 
-#include "switch/cli/folder.h"
+#include "switch/cli/fabric_files.h"
 #include "switch/cli/load.h"
-#include "switch/cli/output.h"
 #include "switch/cli/rollout.h"
 
 namespace dlcp::fabric::cli {
@@ -19,38 +16,12 @@ struct RolloutOptions {
 
 ExitCode run_rollout(const RolloutOptions& options) {
   // A fabric that cannot be rendered has no order of change.
-  Loaded loaded = load(options.intent, {}, render_for_problems);
-  ExitCode outcome = outcome_of(loaded);
-  std::vector<RolloutFile> files;
-  if (outcome == ExitCode::kOk) {
-    files = rollout_files(*loaded.intent, canary_steps(*loaded.intent), options.pace);
-    const Folder folder(options.folder);
-    std::optional<Problem> problem;
-    for (const RolloutFile& file : files) {
-      problem = folder.write(file.name, file.text, false);
-      if (problem) break;
-    }
-    if (!problem) problem = folder.commit().problem;
-    if (problem) {
-      loaded.problems.push_back(*problem);
-      outcome = ExitCode::kFiles;
-    }
-  }
-  if (options.intent.json) {
-    std::vector<std::string> names;
-    for (const RolloutFile& file : files)
-      names.push_back(file.name);
-    fmt::print("{}", files_json(names, loaded.problems));
-    return outcome;
-  }
-  print_problems(loaded.problems, false);
-  if (outcome == ExitCode::kOk) {
-    fmt::print("{} files in {}: begin with ROLLOUT.md; nothing is pushed by dlcp-switch\n",
-               files.size(), options.folder);
-  } else {
-    fmt::print(stderr, "nothing was written\n");
-  }
-  return outcome;
+  return write_fabric_files(
+      load(options.intent, {}, render_for_problems), options.intent.json, options.folder,
+      [&](const Intent& intent) {
+        return rollout_files(intent, canary_steps(intent), options.pace);
+      },
+      ": begin with ROLLOUT.md; nothing is pushed by dlcp-switch");
 }
 
 }  // namespace

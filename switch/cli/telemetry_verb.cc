@@ -1,12 +1,9 @@
 // `dlcp-switch telemetry`: how to watch this fabric's queues, as files for Prometheus, gnmic and
 // Grafana.
-#include <fmt/core.h>
-
 #include <memory>
 
-#include "switch/cli/folder.h"
+#include "switch/cli/fabric_files.h"
 #include "switch/cli/load.h"
-#include "switch/cli/output.h"
 #include "switch/telemetry/collect.h"
 #include "switch/telemetry/dashboard.h"
 #include "switch/telemetry/rules.h"
@@ -19,22 +16,14 @@ struct TelemetryOptions {
   std::string folder = "switches";
 };
 
-std::vector<telemetry::TextFile> files_of(const std::string& fabric,
-                                          const std::vector<telemetry::Watch>& watches) {
+std::vector<TextFile> files_of(const std::string& fabric,
+                               const std::vector<telemetry::Watch>& watches) {
   auto files = telemetry::collection_files(fabric, watches);
   files.push_back({"rules.yml", telemetry::rules_text(fabric, watches)});
   files.push_back({"dashboard.json", telemetry::dashboard_text(fabric, watches)});
   for (auto& file : files)
     file.name = "telemetry/" + file.name;
   return files;
-}
-
-std::optional<Problem> write(const std::string& path,
-                             const std::vector<telemetry::TextFile>& files) {
-  const Folder folder(path);
-  for (const auto& file : files)
-    if (auto problem = folder.write(file.name, file.text, file.executable)) return problem;
-  return folder.commit().problem;
 }
 
 ExitCode run_telemetry(const TelemetryOptions& options) {
@@ -46,29 +35,12 @@ ExitCode run_telemetry(const TelemetryOptions& options) {
         if (const Vendor* const vendor = find_vendor(plan.os))
           switches[index] = telemetry::watch_of(plan, *vendor);
       });
-  ExitCode outcome = outcome_of(loaded);
-  std::vector<telemetry::TextFile> files;
-  if (outcome == ExitCode::kOk) {
-    files = files_of(loaded.intent->fabric.name, telemetry::joined(switches));
-    if (auto problem = write(options.folder, files)) {
-      loaded.problems.push_back(std::move(*problem));
-      outcome = ExitCode::kFiles;
-    }
-  }
-  if (options.intent.json) {
-    std::vector<std::string> names;
-    for (const auto& file : files)
-      names.push_back(file.name);
-    fmt::print("{}", files_json(names, loaded.problems));
-    return outcome;
-  }
-  print_problems(loaded.problems, false);
-  if (outcome == ExitCode::kOk) {
-    fmt::print("{} files in {}/telemetry: begin with TELEMETRY.md\n", files.size(), options.folder);
-  } else {
-    fmt::print(stderr, "nothing was written\n");
-  }
-  return outcome;
+  return write_fabric_files(
+      std::move(loaded), options.intent.json, options.folder,
+      [&](const Intent& intent) {
+        return files_of(intent.fabric.name, telemetry::joined(switches));
+      },
+      "/telemetry: begin with TELEMETRY.md");
 }
 
 }  // namespace

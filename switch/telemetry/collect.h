@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "switch/model/text_file.h"
 #include "switch/telemetry/watch.h"
 
 namespace dlcp::fabric::telemetry {
-
-struct TextFile {
-  std::string name, text;
-  bool executable = false;
-};
 
 // names.json, TELEMETRY.md, and what the fabric's systems need of targets.json, gnmic.json,
 // sonic-queue-counters.py.
