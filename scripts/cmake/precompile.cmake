@@ -39,7 +39,7 @@ function(dlcp_precompiled target)
     # Names of files and times in them belong to this build folder: a cache must not hand them to another one.
     set_target_properties(${provider} PROPERTIES CXX_COMPILER_LAUNCHER "")
     if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-    target_compile_options(${provider} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+      target_compile_options(${provider} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${provider})

@@ -18,7 +18,7 @@ enum class LoadBalancing {
 // What a full queue cannot take is cut to its first bytes and goes on, instead
 // of being dropped.
 struct Trimming {
-  std::uint64_t size_bytes = 256;    // what is kept of a packet; 0: the least that the target has
+  std::uint64_t size_bytes = 0;      // what is kept of a packet; 0: the least that the target has
   std::optional<std::uint8_t> dscp;  // of what is left; nullopt: that of DLCP's control class
   bool operator==(const Trimming&) const = default;
 };
