@@ -12,19 +12,8 @@
 
 using namespace dlcp::fabric;
 using dlcp::test::leaf_intent;
+using dlcp::test::plan_of;
 using dlcp::test::queue_named;
-
-namespace {
-
-SwitchPlan plan_of(const std::string& text) {
-  auto plan = dlcp::test::plan(text);
-  for (const Problem& problem : plan.problems)
-    UNSCOPED_INFO(to_text(problem));
-  REQUIRE(plan.value.has_value());
-  return *plan.value;
-}
-
-}  // namespace
 
 TEST_CASE("A second tenant has queues and shares of its own, and control is one for both") {
   const std::string file =

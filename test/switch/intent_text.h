@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "catch.h"
 #include "switch/model/intent_file.h"
 #include "switch/plan/plan.h"
 
@@ -59,6 +60,14 @@ inline fabric::Checked<fabric::SwitchPlan> plan(const std::string& text) {
   fabric::Checked<fabric::SwitchPlan> failed;
   failed.problems = intent.problems;
   return failed;
+}
+
+inline fabric::SwitchPlan plan_of(const std::string& text) {
+  const auto planned = plan(text);
+  for (const fabric::Problem& problem : planned.problems)
+    UNSCOPED_INFO(fabric::to_text(problem));
+  REQUIRE(planned.value.has_value());
+  return *planned.value;
 }
 
 inline const fabric::QueuePlan* queue_named(const fabric::SwitchPlan& plan,

@@ -12,18 +12,11 @@
 using namespace dlcp::fabric;
 using dlcp::TrafficClass;
 using dlcp::test::leaf_intent;
+using dlcp::test::plan_of;
 using dlcp::test::queue_named;
 using dlcp::test::three_levels;
 
 namespace {
-
-SwitchPlan plan_of(const std::string& text) {
-  auto plan = dlcp::test::plan(text);
-  for (const Problem& problem : plan.problems)
-    UNSCOPED_INFO(to_text(problem));
-  REQUIRE(plan.value.has_value());
-  return *plan.value;
-}
 
 bool says(const std::vector<Merge>& merges, const std::string& what) {
   return std::any_of(merges.begin(), merges.end(), [&what](const Merge& merge) {
