@@ -111,23 +111,35 @@ void Endpoint::State::on_breach(Time now, std::uint64_t token, std::string_view 
 }
 
 void Endpoint::State::collect(Time now, Slot& slot) {
-  const auto finish = [&](auto& connection, Event::Kind kind) {
-    while (const auto done = connection.pop_done()) {
-      events.push_back({kind, slot.token, done->request, done->bytes, done->lost, {}, {}});
-    }
+  const auto tell = [&](Event::Kind kind, RequestId request, std::size_t bytes) -> Event& {
+    Event& event = events.push_back({});
+    event.kind = kind;
+    event.connection = slot.token;
+    event.request = request;
+    event.bytes = bytes;
+    return event;
+  };
+  const auto give_up = [&](const auto& connection) {
     if (!connection.failed()) return;
     const Error error = *connection.error();
     fail_context(now, slot.context, error, &slot);
   };
   if (auto* sending = slot.get<SendPtr>()) {
-    finish(**sending, Event::Kind::kSendDone);
+    while (const auto done = (*sending)->pop_done()) {
+      Event& event = tell(Event::Kind::kSendDone, done->request, done->memory.size());
+      event.memory = done->memory;
+    }
+    give_up(**sending);
   } else if (auto* receiving = slot.get<RecvPtr>()) {
     if ((*receiving)->failed() && !slot.held_by_user) {
       // Nobody above has heard of it yet: it goes quietly.
       depart(now, slot, std::nullopt);
       return;
     }
-    finish(**receiving, Event::Kind::kReceiveDone);
+    while (const auto done = (*receiving)->pop_done()) {
+      tell(Event::Kind::kReceiveDone, done->request, done->bytes).lost = done->lost;
+    }
+    give_up(**receiving);
   }
 }
 
@@ -163,7 +175,10 @@ void Endpoint::State::depart(Time now, Slot& slot, std::optional<Departed> farew
 // Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
 void Endpoint::State::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason) {
   std::optional<Departed> farewell;
-  Event event{Event::Kind::kClosed, slot.token, 0, 0, 0, told, {}};
+  Event event;
+  event.kind = Event::Kind::kClosed;
+  event.connection = slot.token;
+  event.error = told;
   const auto part = [&](const auto& connection) {
     event.peer = connection.peer_address();
     const Departed::Peer peer{connection.peer_token(), event.peer};

@@ -31,11 +31,12 @@ struct Event {
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;  // kDeclined: the listener
   RequestId request = 0;
-  std::size_t bytes = 0;       // of the message
-  std::size_t lost = 0;        // of them, zeros in the place of what was lost; kReceiveDone only
-  Error error;                 // kClosed and kDeclined
-  wire::EndpointAddress peer;  // kClosed only
-  bool proven = true;          // kDeclined only: false from who lacks our site's secret
+  std::size_t bytes = 0;  // of the message
+  std::size_t lost = 0;   // of them, zeros in the place of what was lost; kReceiveDone only
+  std::span<const std::byte> memory;  // of the message; kSendDone only
+  Error error;                        // kClosed and kDeclined
+  wire::EndpointAddress peer;         // kClosed only
+  bool proven = true;                 // kDeclined only: false from who lacks our site's secret
 };
 
 // Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte

@@ -254,7 +254,7 @@ void SendQueue::settle(SendMessage& message) {
   if (message.reported || message.acked_count < message.chunks) return;
   message.reported = true;
   message.forgoes = false;
-  done_.push_back({message.request, message.bytes.size(), 0});
+  done_.push_back({message.request, message.bytes});
 }
 
 bool SendQueue::acknowledge_below(std::uint64_t completed, Acked& result) {

@@ -80,8 +80,7 @@ class SendQueue {
 
   struct Done {
     RequestId request = 0;
-    std::size_t bytes = 0;
-    std::size_t lost = 0;  // always 0; the receiver counts
+    std::span<const std::byte> memory;
   };
   std::optional<Done> pop_done();
 

@@ -1,6 +1,9 @@
 // The request table: slots are found by index, and a generation in the name makes stale names miss.
 #include "engine/connection.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace dlcp::engine {
 namespace {
 
@@ -33,6 +36,28 @@ Request* Connection::find(core::RequestId name) {
     return nullptr;
   }
   return &requests[index];
+}
+
+bool Connection::uses(const Memory& registered) const {
+  const std::byte* begin = registered.data;
+  const std::byte* end = begin + registered.bytes;
+  return std::any_of(requests.begin(), requests.end(), [&](const Request& request) {
+    if (request.state.load(std::memory_order_relaxed) != Request::State::kPending) {
+      return false;
+    }
+    if (request.registration != nullptr) {
+      return request.registration == registered.registration;
+    }
+    const std::span<const std::byte> used = request.memory;
+    return !used.empty() && used.data() < end && begin < used.data() + used.size();
+  });
+}
+
+void Connection::count_lost(const core::Licence& licence, std::size_t bytes) {
+  if (std::exchange(lossy_collective, licence.collective) != licence.collective) {
+    contributions_lost = 0;
+  }
+  contributions_lost += bytes * licence.cost();
 }
 
 void Connection::fail(const Error& reason) {

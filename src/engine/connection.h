@@ -42,12 +42,6 @@ struct Request {
   Connection* connection = nullptr;
 };
 
-// A send that the peer has but whose memory the datapath still reads.
-struct Settling {
-  core::Event event;
-  Time since;
-};
-
 struct Connection {
   static constexpr std::size_t kRequestsMax = 64;  // NCCL has at most 32 outstanding
 
@@ -67,6 +61,11 @@ struct Connection {
   Request* free_slot();
   // nullptr for a name whose slot has moved on.
   Request* find(core::RequestId name);
+  // Whether a pending request lies in the registered memory: those of another registration that
+  // overlaps it do not count, as NCCL registers what is registered already.
+  bool uses(const Memory& registered) const;
+  // Contributions that the request's collective has lost here, those of this request included.
+  void count_lost(const core::Licence& licence, std::size_t bytes);
   // Every pending request fails; later ones are refused with the same error.
   void fail(const Error& reason);
 };

@@ -1,8 +1,6 @@
-// What callers ask for, and the turns they take. The step itself is in step.cc.
 #include "engine/engine.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -12,7 +10,9 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr std::size_t kBatchPackets = 64;
+constexpr int kReceiveBatches = 2;       // per step: bounds how long a caller is held
+constexpr int kTransmitBatches = 4;      // likewise
+constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
@@ -24,11 +24,12 @@ Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config&
                const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
                std::unique_ptr<Monitor> monitor)
     : datapath_(std::move(datapath)),
-      endpoint_(config, datapath_->local_address(), secrets),
+      pump_(*datapath_, config, secrets, placer_),
+      endpoint_(pump_.endpoint()),
       monitor_(std::move(monitor)),
-      arrived_(kBatchPackets),
       listeners_(config.peer_timeout),
-      notices_(std::move(log), std::move(on_failure)) {}
+      notices_(std::move(log), std::move(on_failure)),
+      failures_(pump_, *datapath_, connections_, listeners_, notices_) {}
 
 Engine::~Engine() {
   helper_.stop();
@@ -57,26 +58,16 @@ void Engine::close_listener(core::ListenerId listener) {
   Turn turn(*this);
   listeners_.close(listener);
   endpoint_.close_listener(turn.now(), listener);
-  transmit(turn.now());
-}
-
-Connection* Engine::keep(core::ConnectionId id, core::ContextId context, bool sends) {
-  auto& slot = connections_[id];
-  slot = std::make_unique<Connection>();
-  slot->engine = this;
-  slot->id = id;
-  slot->context = context;
-  slot->sends = sends;
-  return slot.get();
+  flush(turn.now());
 }
 
 Connection* Engine::connect(core::ContextId context, const wire::Invitation& listener,
                             const wire::EndpointAddress& to) {
   Turn turn(*this);
-  Connection* connection =
-      keep(endpoint_.connect(turn.now(), context, listener, to), context, true);
+  const auto id = endpoint_.connect(turn.now(), context, listener, to);
+  Connection& connection = connections_.add(*this, id, context, true);
   step(turn.now());
-  return connection;
+  return &connection;
 }
 
 void Engine::decline(core::ContextId context, const wire::Invitation& listener,
@@ -99,12 +90,12 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
     }
     return static_cast<Connection*>(nullptr);
   }
-  Connection* connection = keep(*id, context, false);
+  Connection& connection = connections_.add(*this, *id, context, false);
   if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event found nobody
-    connection->fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
-                      "its log says why"});
+    connection.fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
+                     "its log says why"});
   }
-  return connection;
+  return &connection;
 }
 
 core::ConnectionState Engine::poll_state(Connection& connection) {
@@ -134,9 +125,8 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   if (sends) {
     taken = endpoint_.post_send(turn.now(), connection.id, request->name, request->memory, licence);
   } else {
-    taken = endpoint_.post_receive(turn.now(), connection.id, request->name,
-                                   {memory.data, memory.bytes}, licence);
-    place();
+    taken = pump_.post_receive(turn.now(), connection.id, request->name,
+                               {memory.data, memory.bytes}, licence);
   }
   if (!taken) {
     request->state.store(Request::State::kFree, std::memory_order_relaxed);
@@ -146,7 +136,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
     }
     return static_cast<Request*>(nullptr);
   }
-  more_work_ = transmit(turn.now()) || more_work_;
+  flush(turn.now());
   take_events(turn.now());
   return request;
 }
@@ -189,49 +179,44 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
 }
 
 void Engine::release_memory(Connection& connection, const Memory& registered) {
-  Turn turn(*this);
-  const std::byte* begin = registered.data;
-  const std::byte* end = begin + registered.bytes;
-  bool in_use = false;
-  for (const Request& request : connection.requests) {
-    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
-      const bool overlaps = !request.memory.empty() && request.memory.data() < end &&
-                            begin < request.memory.data() + request.memory.size();
-      // Other registrations may hold the same memory: NCCL registers what is registered already.
-      in_use = in_use ||
-               (request.registration != nullptr ? request.registration == registered.registration
-                                                : overlaps);
+  const bool sends = connection.sends;
+  {
+    Turn turn(*this);
+    if (connection.uses(registered)) {
+      endpoint_.close(turn.now(), connection.id);
+      const Error error{ErrorCode::kInternal,
+                        "memory was deregistered while requests on it were outstanding",
+                        "the connection is aborted; expected only while a communicator aborts"};
+      if (!connection.failed.load(std::memory_order_relaxed)) {
+        notices_.say(LogLevel::kWarn, error.message());
+      }
+      failures_.end(connection, error);
+      take_events(turn.now());
+      flush(turn.now());
     }
   }
-  if (in_use) {
-    endpoint_.close(turn.now(), connection.id);
-    const Error error{ErrorCode::kInternal,
-                      "memory was deregistered while requests on it were outstanding",
-                      "the connection is aborted; expected only while a communicator aborts"};
-    if (!connection.failed.load(std::memory_order_relaxed)) {
-      notices_.say(LogLevel::kWarn, error.message());
-    }
-    fail(connection, error);
-    take_events(turn.now());
-    transmit(turn.now());
-  }
-  if (connection.sends) {
+  if (sends) {
     reclaim({registered.data, registered.bytes});
-    datapath_->release_memory({registered.data, registered.bytes});
   }
 }
 
-// Waits for the datapath to let go of the memory, and makes it if that takes long: hardware may be
-// held up by a port that is down, and the packets were for a connection that has what it needs.
-void Engine::reclaim(std::span<const std::byte> memory) {
+// Waits, without the lock, for the datapath to let go of the memory, and makes it if that takes
+// long: hardware may be held up by a port that is down, and the packets were for a connection that
+// has what it needs.
+void Engine::reclaim(std::span<std::byte> memory) {
   const Time end = steady_now() + kReclaimPatience;
   constexpr timespec kPause{0, 20'000};
-  while (datapath_->reads(memory)) {
-    if (steady_now() >= end) {
-      datapath_->abandon(memory);
-      return;
+  for (;; nanosleep(&kPause, nullptr)) {
+    Turn turn(*this);
+    const bool read = datapath_->reads(memory);
+    if (read && turn.now() < end) {
+      continue;
     }
-    nanosleep(&kPause, nullptr);
+    if (read) {
+      datapath_->abandon(memory);
+    }
+    datapath_->release_memory(memory);
+    return;
   }
 }
 
@@ -242,19 +227,19 @@ bool Engine::close(Connection* connection) {
     aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
   }
   endpoint_.close(turn.now(), connection->id);
-  fail(*connection, {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
+  failures_.end(*connection,
+                {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
   connections_.erase(connection->id);
-  transmit(turn.now());
+  flush(turn.now());
   take_events(turn.now());
   return aborted;
 }
 
 void Engine::fail_context(core::ContextId context, const Error& error) {
   Turn turn(*this);
-  endpoint_.fail_context(turn.now(), context, error);
-  fail_connections(context, error);
+  failures_.context(turn.now(), context, error);
   take_events(turn.now());
-  transmit(turn.now());
+  flush(turn.now());
 }
 
 void Engine::linger(Duration at_most, bool resets_only) {
@@ -272,6 +257,111 @@ void Engine::linger(Duration at_most, bool resets_only) {
     }
     nanosleep(&kPause, nullptr);
   }
+}
+
+void Engine::poll() {
+  Turn turn(*this, std::try_to_lock);
+  if (turn.held()) {
+    step(turn.now());
+  }
+}
+
+void Engine::step(Time now) {
+  for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch) {
+    now = steady_now();  // placing took a while, and arrival times hang on it
+  }
+  flush(now);
+  if (const auto failure = datapath_->failure()) {
+    failures_.device(now, *failure);
+  }
+  take_events(now);
+  report(now);
+}
+
+void Engine::flush(Time now) {
+  for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch) {
+    now = steady_now();  // sending took a while; what is sent next must not look that old
+  }
+}
+
+void Engine::take_events(Time now) {
+  while (const auto event = pump_.poll_event(now)) {
+    on_event(now, *event);
+  }
+}
+
+void Engine::on_event(Time now, const core::Event& event) {
+  if (event.kind == core::Event::Kind::kDeclined) {
+    if (listeners_.decline(event, now)) {
+      notices_.say(LogLevel::kWarn, event.error.message());
+    }
+    return;
+  }
+  Connection* connection = connections_.find(event.connection);
+  if (connection == nullptr) {
+    return;
+  }
+  if (event.kind == core::Event::Kind::kClosed) {
+    failures_.closed(now, *connection, event);
+    return;
+  }
+  Request* request = connection->find(event.request);
+  if (request != nullptr &&
+      request->state.load(std::memory_order_relaxed) == Request::State::kPending) {
+    finish(now, *request, event);
+  }
+}
+
+void Engine::finish(Time now, Request& request, const core::Event& event) {
+  Connection& connection = *request.connection;
+  if (event.lost > 0) {
+    connection.count_lost(request.licence, event.lost);
+  }
+  monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
+                       event.lost, request.licence, connection.contributions_lost});
+  request.outcome = {event.bytes, event.lost};
+  request.state.store(Request::State::kDone, std::memory_order_release);
+}
+
+// To those who look from outside, who may also ask us to be exact.
+void Engine::report(Time now) {
+  if (const auto exact = monitor_->exact_changed()) {
+    endpoint_.forbid_loss(*exact);
+    notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: nothing is lost from now on"
+                                         : "`dlcp exact --undo` was run: licences hold again");
+  }
+  if (monitor_->due() <= now || monitor_->stale(now)) {
+    monitor_->show(now, endpoint_, *datapath_);
+  }
+}
+
+// When a step is due though no packet arrives.
+Time Engine::deadline(Time now) const {
+  return std::min(pump_.deadline(now), monitor_->due());
+}
+
+HelperThread::Sleep Engine::helper_turn() {
+  const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  const Time now = steady_now();
+  if (!lock.owns_lock()) {
+    return {false, now + helper_.look_up().next()};  // whoever holds it also drives
+  }
+  if (now < polled + kPollingPause) {
+    helper_wakes_ = now + helper_.look_up().next();
+    return {false, helper_wakes_};
+  }
+  helper_.look_up().reset();
+  step(now);
+  if (datapath_->arm()) {
+    step(now);
+  }
+  helper_wakes_ = deadline(now);
+  const HelperThread::Sleep sleep{true, helper_wakes_};
+  const Notices::Batch said = notices_.take();
+  lock.unlock();
+  notices_.speak(said);
+  return sleep;
 }
 
 void Engine::describe(core::ContextId context, const ContextDescription& description) {

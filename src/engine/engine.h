@@ -1,24 +1,24 @@
-// One device of this process at work: the protocol core, a datapath, the lock around both, and the
-// helper thread. Whoever polls drives one bounded step; the helper steps when nobody does. Packets
-// come from the datapath, go through the core, and their payload is placed here.
+// One device of this process at work: a datapath and the protocol core, the pump between them, the
+// lock around all three, and the helper thread. Whoever polls drives one bounded step; the helper
+// steps when nobody does.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
-#include <vector>
+#include <span>
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
 #include "engine/connection.h"
+#include "engine/connection_table.h"
+#include "engine/failures.h"
 #include "engine/helper_thread.h"
 #include "engine/listeners.h"
 #include "engine/monitor.h"
 #include "engine/notices.h"
-#include "engine/outbox.h"
+#include "engine/pump.h"
 
 namespace dlcp::engine {
 
@@ -78,36 +78,27 @@ class Engine {
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
   void poll();
-  bool step(Time now);
-  bool receive_packets(Time now);
-  void place();
-  bool transmit(Time now);
+  void step(Time now);
+  void flush(Time now);  // sends what a call from above has left to send
   void take_events(Time now);
   void on_event(Time now, const core::Event& event);
   void finish(Time now, Request& request, const core::Event& event);
-  void settle(Time now);
   void report(Time now);
-  void reclaim(std::span<const std::byte> memory);
-  void fail_device(Time now, const Error& error);
-  void fail(Connection& connection, const Error& error);
-  void fail_connections(core::ContextId context, const Error& error);
-  Connection* keep(core::ConnectionId id, core::ContextId context, bool sends);
+  void reclaim(std::span<std::byte> memory);
   Time deadline(Time now) const;
   HelperThread::Sleep helper_turn();
 
   std::mutex mutex_;
-  std::unique_ptr<datapath::Datapath> datapath_;
-  core::Endpoint endpoint_;
+  const std::unique_ptr<datapath::Datapath> datapath_;
+  HostPlacer placer_;
+  Pump pump_;
+  core::Endpoint& endpoint_;  // the pump's
   const std::unique_ptr<Monitor> monitor_;
-  Outbox outbox_;
-  bool more_work_ = false;  // the last step stopped at its bound, not for want of work
-  std::vector<wire::RxPacket> arrived_;
-  std::unordered_map<core::ConnectionId, std::unique_ptr<Connection>> connections_;
+  ConnectionTable connections_;
   Listeners listeners_;
-  std::deque<Settling> settling_;
-  bool device_failed_ = false;
   bool said_copies_ = false;
   Notices notices_;
+  Failures failures_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
   bool helper_runs_ = false;
 

@@ -103,7 +103,7 @@ TEST_CASE("a bitmap acknowledges chunks behind a hole and completes the message 
   CHECK(q.ack(0, {{0, 100, 0}}).in_flight == 4);
   const auto done = q.queue.pop_done();
   REQUIRE(done);
-  CHECK(done->bytes == 12800);
+  CHECK(done->memory.size() == 12800);
   CHECK(q.queue.empty());
 }
 

@@ -106,6 +106,19 @@ void World::freeze(HostIndex host, Duration length) {
   hosts_[host]->freeze_until(now() + length);
 }
 
+void World::set_filter(const Filter& filter) {
+  for (HostIndex host = 0; host < hosts_.size(); ++host) {
+    if (!filter) {
+      hosts_[host]->set_filter({});
+      continue;
+    }
+    hosts_[host]->set_filter([this, host, filter](std::vector<std::byte>& datagram) {
+      keys_.see(datagram);
+      return filter(host, datagram);
+    });
+  }
+}
+
 void World::deliver(HostIndex host, std::span<const std::byte> datagram,
                     const wire::HostAddress& source) {
   hosts_[host]->take(now(), {.bytes = datagram, .arrived_at = now(), .path = 0, .source = source});

@@ -71,7 +71,7 @@ class World {
   void freeze(HostIndex host, Duration length);
   // Sees every datagram before its host does, may change it, and may keep it back (false).
   using Filter = std::function<bool(HostIndex to, std::vector<std::byte>& datagram)>;
-  void set_filter(Filter filter) { filter_ = std::move(filter); }
+  void set_filter(const Filter& filter);
   // As if the datagram had arrived at the host, from its peer if nothing else is said; passes no
   // filter.
   void deliver(HostIndex host, std::span<const std::byte> datagram,
@@ -103,7 +103,6 @@ class World {
   datapath::sim::Network network_;
   Ledger ledger_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  Filter filter_;
   KeyRing keys_;
   std::vector<wire::Invitation> invitations_;
   Time last_step_at_;

@@ -6,8 +6,6 @@
 namespace dlcp::test {
 namespace {
 
-constexpr std::size_t kBatch = 64;
-
 Duration exponential(Rng& rng, Duration mean) {
   return Duration(
       static_cast<std::int64_t>(-std::log(1 - rng.unit()) * static_cast<double>(mean.count())) + 1);
@@ -21,12 +19,11 @@ World::Host::Host(World& world, HostIndex index, const core::Config& core, const
       index_(index),
       model_(model),
       datapath_(world.network().host(index)),
-      endpoint_(core, datapath_.local_address(), secrets),
+      filtered_(datapath_),
+      pump_(filtered_, core, secrets, *this),
       rng_(seed),
       pauses_{.every = model.pause_every, .length = model.pause_length},
-      freezes_{.every = model.freeze_every, .length = model.freeze_length},
-      received_(kBatch),
-      outgoing_(kBatch) {}
+      freezes_{.every = model.freeze_every, .length = model.freeze_length} {}
 
 bool World::Host::Outages::covers(Time now, Rng& rng) {
   if (every == Duration::zero()) return false;
@@ -60,14 +57,11 @@ Time World::Host::application_wakes_at(Time now) const {
 
 Time World::Host::wake_at(Time now) {
   if (dead_) return kNever;
-  // What is due and could not go out waits for room in the NIC, not for time.
-  Time timer = endpoint_.next_timeout();
-  if (nic_was_full_ && timer <= now) timer = kNever;
-  Time wake = std::min({timer, application_at_, resume_at_});
+  Time wake = std::min({pump_.deadline(now), application_at_, resume_at_});
   if (kicked_ || datapath_.has_packets()) wake = now;
-  if (nic_was_full_ && datapath_.nic().queued_bytes() <= datapath_.config().nic_queue_bytes / 2) {
-    wake = now;
-  }
+  const bool nic_has_room =
+      datapath_.nic().queued_bytes() <= datapath_.config().nic_queue_bytes / 2;
+  if (pump_.blocked() && nic_has_room) wake = now;
   if (wake == kNever) return kNever;
   wake = std::max({wake, now, busy_until_, frozen_until_});
   if (freezes_.covers(now, rng_)) wake = std::max(wake, freezes_.until);
@@ -77,8 +71,7 @@ Time World::Host::wake_at(Time now) {
 void World::Host::step(Time now) {
   const bool paused = pauses_.covers(now, rng_);
   kicked_ = false;
-  std::size_t packets = receive(now);
-  if (endpoint_.next_timeout() <= now) endpoint_.on_timeout(now);
+  std::size_t packets = pump_.receive(now).packets;
   drain_events(now);
   if (!paused) {
     run_application(now);
@@ -86,63 +79,17 @@ void World::Host::step(Time now) {
   }
   resume_at_ = paused ? pauses_.until : kNever;
   application_at_ = application_wakes_at(now);
-  packets += transmit(now);
+  packets += pump_.transmit(now).packets;
+  drain_events(now);
   busy_until_ = now + model_.packet_cost * packets;
 }
 
-void World::Host::copy_placements(Time now) {
-  for (const auto& placement : endpoint_.placements()) {
-    world_.ledger_.place(now, index_, placement);
-  }
-}
-
-void World::Host::take(Time now, const wire::RxPacket& packet) {
-  endpoint_.on_packet(now, packet);
-  copy_placements(now);
-}
-
-std::size_t World::Host::receive(Time now) {
-  const std::size_t count = datapath_.receive(now, received_);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!world_.filter_) {
-      take(now, received_[i]);
-      continue;
-    }
-    wire::RxPacket packet = received_[i];
-    std::vector<std::byte> bytes(packet.bytes.begin(), packet.bytes.end());
-    world_.keys_.see(bytes);
-    if (!world_.filter_(index_, bytes)) continue;
-    packet.bytes = bytes;
-    take(now, packet);
-  }
-  return count;
-}
-
-// Asks for no more than the NIC will take, so that nothing the endpoint has handed out has to wait
-// here while its memory goes back to the application.
-std::size_t World::Host::transmit(Time now) {
-  std::size_t total = 0;
-  for (;;) {
-    const auto& config = datapath_.config();
-    const std::size_t frame = config.mtu + datapath::sim::kEthernetBytes;
-    const std::size_t queued = datapath_.nic().queued_bytes();
-    const std::size_t room =
-        (config.nic_queue_bytes - std::min(config.nic_queue_bytes, queued)) / frame;
-    nic_was_full_ = room == 0;
-    if (room == 0) return total;
-    const std::size_t asked = std::min(room, kBatch);
-    const std::size_t count = endpoint_.poll_transmit(now, std::span(outgoing_).first(asked));
-    if (count > asked) throw Violation("poll_transmit filled more than it was given");
-    if (datapath_.send(std::span(outgoing_).first(count)) != count) {
-      throw Violation("packets larger than the MTU");
-    }
-    total += count;
-    if (count < asked) return total;
-  }
+void World::Host::place(const core::Placement& placement) {
+  world_.ledger_.place(world_.now(), index_, placement);
 }
 
 void World::Host::drain_events(Time now) {
-  while (const auto event = endpoint_.poll_event())
+  while (const auto event = pump_.poll_event(now))
     world_.ledger_.on_event(now, index_, *event);
 }
 
@@ -161,12 +108,12 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
     if (message.send_at > now) break;
     const auto request = Ledger::request_id(index, flow.sends_posted);
     const auto source = world_.ledger_.open_source(message);
-    if (!endpoint_.post_send(now, flow.send_connection, request, source, message.send_licence))
+    if (!endpoint().post_send(now, flow.send_connection, request, source, message.send_licence))
       break;
     message.send_posted_at = now;
     ++flow.sends_posted;
   }
-  const bool open = endpoint_.state(flow.send_connection) == core::ConnectionState::kOpen;
+  const bool open = endpoint().state(flow.send_connection) == core::ConnectionState::kOpen;
   if (open && flow.close_when_done && flow.sends_done == flow.messages.size()) {
     world_.close_sender(index);
   }
@@ -175,7 +122,7 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
 void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
   if (flow.receive_closed || flow.receive_error) return;
   if (!flow.receive_connection && !flow.never_accept) {
-    if (const auto accepted = endpoint_.accept(flow.listener)) {
+    if (const auto accepted = endpoint().accept(flow.listener)) {
       world_.ledger_.on_accept(index, *accepted);
     }
   }
@@ -186,12 +133,11 @@ void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
     if (message.receive_at > now) break;
     const auto buffer = world_.ledger_.open_buffer(index_, index, number);
     const auto request = Ledger::request_id(index, number);
-    if (!endpoint_.post_receive(now, *flow.receive_connection, request, buffer,
-                                message.receive_licence))
+    if (!pump_.post_receive(now, *flow.receive_connection, request, buffer,
+                            message.receive_licence))
       break;
     message.receive_posted = true;
     ++flow.receives_posted;
-    copy_placements(now);
   }
   drain_events(now);
   if (flow.close_when_done && flow.receives_done == flow.messages.size()) {

@@ -1,23 +1,25 @@
-// One host of the simulated world: the engine's loop and the application, driven by World.
+// One host of the simulated world: the engine's pump and the application, driven by World.
 #pragma once
 
 #include <optional>
-#include <vector>
 
+#include "engine/pump.h"
+#include "filtered_datapath.h"
 #include "world.h"
 
 namespace dlcp::test {
 
-class World::Host {
+class World::Host final : engine::Placer {
  public:
   Host(World& world, HostIndex index, const core::Config& core, const HostModel& model,
        std::uint64_t seed, const core::Secrets& secrets);
 
-  core::Endpoint& endpoint() { return endpoint_; }
+  core::Endpoint& endpoint() { return pump_.endpoint(); }
   // When step() has something to do; kNever if nothing but a packet can change that.
   Time wake_at(Time now);
   void step(Time now);
-  void take(Time now, const wire::RxPacket& packet);
+  void take(Time now, const wire::RxPacket& packet) { pump_.on_packet(now, packet); }
+  void set_filter(FilteredDatapath::Filter filter) { filtered_.set_filter(std::move(filter)); }
   void kick() { kicked_ = true; }
   void kill() { dead_ = true; }
   bool dead() const { return dead_; }
@@ -32,9 +34,7 @@ class World::Host {
     bool covers(Time now, Rng& rng);
   };
 
-  void copy_placements(Time now);
-  std::size_t receive(Time now);
-  std::size_t transmit(Time now);
+  void place(const core::Placement& placement) override;
   void drain_events(Time now);
   void run_application(Time now);
   void serve_sender(Time now, std::size_t index, Flow& flow);
@@ -46,18 +46,16 @@ class World::Host {
   HostIndex index_;
   HostModel model_;
   datapath::sim::SimDatapath& datapath_;
-  core::Endpoint endpoint_;
+  FilteredDatapath filtered_;
+  engine::Pump pump_;
   Rng rng_;
   Outages pauses_;
   Outages freezes_;
-  std::vector<wire::RxPacket> received_;
-  std::vector<wire::TxPacket> outgoing_;
   Time busy_until_{};
   Time frozen_until_{};
   Time application_at_ = kNever;  // the next post that is not due yet
   Time resume_at_ = kNever;  // end of a pause that the application may have missed something in
   bool kicked_ = true;       // the application has something new to do
-  bool nic_was_full_ = false;
   bool dead_ = false;
 };
 

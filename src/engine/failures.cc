@@ -1,0 +1,58 @@
+#include "engine/failures.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace dlcp::engine {
+
+void Failures::closed(Time now, Connection& connection, const core::Event& event) {
+  if (connection.failed.load(std::memory_order_relaxed)) {
+    return;
+  }
+  Error error = event.error;
+  if (const std::string peer = datapath_.describe(event.peer); !peer.empty()) {
+    error.what = fmt::format("{} (peer {})", error.what, peer);
+  }
+  end(connection, error);
+  notices_.say(LogLevel::kWarn, error.message());
+  notices_.failed(connection.context, error);
+  pump_.endpoint().fail_context(now, connection.context, event.error);
+  end_all(connection.context, error);
+}
+
+void Failures::device(Time now, const Error& error) {
+  if (std::exchange(device_failed_, true)) {
+    return;
+  }
+  notices_.say(LogLevel::kWarn, error.message());
+  std::set<core::ContextId> contexts = listeners_.contexts();
+  contexts.merge(connections_.contexts());
+  for (const core::ContextId each : contexts) {
+    context(now, each, error);
+    notices_.failed(each, error);
+  }
+}
+
+void Failures::context(Time now, core::ContextId context, const Error& error) {
+  pump_.endpoint().fail_context(now, context, error);
+  end_all(context, error);
+}
+
+void Failures::end_all(core::ContextId context, const Error& error) {
+  listeners_.fail(context, error);
+  connections_.for_each_of(context, [&](Connection& connection) { end(connection, error); });
+}
+
+void Failures::end(Connection& connection, const Error& error) {
+  for (const Request& request : connection.requests) {
+    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
+      pump_.forget(connection.id, request.memory);
+    }
+  }
+  connection.fail(error);
+}
+
+}  // namespace dlcp::engine
