@@ -2,9 +2,11 @@
 // outcome in `exit_code`; main() does the rest.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "cli/exit_code.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dlcp::cli {
 

@@ -87,32 +87,32 @@ ExitCode print(int number, bool json, bool just_number) {
 }  // namespace
 
 void add_traffic_class(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "traffic-class",
-      "Prints the trafficClass of a communicator that may lose a share of its sums");
+  CLI::App& verb =
+      add_verb(app, "traffic-class",
+               "Prints the trafficClass of a communicator that may lose a share of its sums");
   auto options = std::make_shared<TrafficClassOptions>();
   constexpr double kMost = CommunicatorClass::kBudgetPpmMax / 1e6;
-  auto* budget = add_share(*verb, "--budget", options->budget, {1e-6, kMost},
+  auto* budget = add_share(verb, "--budget", options->budget, {1e-6, kMost},
                            "share of each result that may be lost, 0.01 or 1%; 0: exact, whatever "
                            "DLCP_LOSS_BUDGET says");
-  add_named(*verb, "--priority", kPriorities, options->priority,
+  add_named(verb, "--priority", kPriorities, options->priority,
             "learned (default), urgent or bulk");
-  add_named(*verb, "--type", kTypes, options->type,
+  add_named(verb, "--type", kTypes, options->type,
             "fp32, fp16 or bf16: reductions of any other type are exact");
-  auto* decode = add_count(*verb, "--decode", options->number, {INT32_MIN, INT32_MAX},
+  auto* decode = add_count(verb, "--decode", options->number, {INT32_MIN, INT32_MAX},
                            "explains a number instead");
-  verb->add_flag("--json", options->json, "number and meaning as a JSON object");
-  decode->excludes(budget);
-  verb->footer(
+  add_flag(verb, "--json", options->json, "number and meaning as a JSON object");
+  exclude_each_other(decode, budget);
+  const char* const footer =
       "In PyTorch: options = ProcessGroupNCCL.Options(); options.config.traffic_class = N; "
       "new_group(pg_options=options)\n"
-      "Exit: 0; 1 when --decode is given a number that means nothing; 2 usage.");
-  verb->callback([=, &exit_code] {
-    if (decode->count() > 0) {
+      "Exit: 0; 1 when --decode is given a number that means nothing; 2 usage.";
+  complete(verb, footer, [=, &exit_code] {
+    if (given(decode)) {
       exit_code = print(options->number, options->json, false);
       return;
     }
-    if (budget->count() == 0) throw CLI::RequiredError("--budget or --decode");
+    if (!given(budget)) miss("--budget or --decode");
     const auto ppm = static_cast<std::uint32_t>(std::llround(options->budget * 1e6));
     exit_code = print(encode({ppm, options->priority, options->type}), options->json, true);
   });

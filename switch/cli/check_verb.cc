@@ -3,18 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
+#include "switch/cli/verbs.h"
 
 namespace dlcp::fabric::cli {
-namespace {
-
-struct CheckOptions {
-  IntentOptions intent;
-  bool strict = false;
-};
 
 ExitCode run_check(const CheckOptions& options) {
   const Loaded loaded = load(options.intent, {}, render_for_problems);
@@ -32,17 +25,6 @@ ExitCode run_check(const CheckOptions& options) {
   }
   if (options.strict && count(Severity::kWarning) > 0) return ExitCode::kWrong;
   return outcome_of(loaded);
-}
-
-}  // namespace
-
-void add_check(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "check", "Look for what a well-formed configuration would still do wrong; writes nothing");
-  auto options = std::make_shared<CheckOptions>();
-  add_intent_options(*verb, options->intent);
-  verb->add_flag("--strict", options->strict, "Exit 1 for warnings, too");
-  verb->callback([options, &exit_code] { exit_code = run_check(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
+#include "switch/cli/verbs.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
@@ -18,6 +17,8 @@ void print_change(const Change& change) {
     fmt::print("+ {}: {}  ({})\n", change.row, change.after, name_of(change.impact));
   }
 }
+
+}  // namespace
 
 ExitCode run_diff(const IntentOptions& options) {
   std::vector<Rendered> switches;
@@ -49,16 +50,6 @@ ExitCode run_diff(const IntentOptions& options) {
   }
   const ExitCode outcome = outcome_of(loaded);
   return outcome == ExitCode::kOk && differs ? ExitCode::kDiffers : outcome;
-}
-
-}  // namespace
-
-void add_diff(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "diff", "Rows that would change against the imported configuration (exit 4 if any)");
-  auto options = std::make_shared<IntentOptions>();
-  add_intent_options(*verb, *options);
-  verb->callback([options, &exit_code] { exit_code = run_diff(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

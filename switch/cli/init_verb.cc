@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 #include "switch/cli/sample.h"
 #include "switch/cli/verbs.h"
@@ -43,18 +42,10 @@ ExitCode write_sample(const std::string& file) {
 
 }  // namespace
 
-void add_init(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand("init", "Write a commented sample of an intent file");
-  auto file = std::make_shared<std::string>("intent.yaml");
-  verb->add_option("FILE", *file, "Where to; `-`: standard output")->capture_default_str();
-  auto classes = std::make_shared<std::string>();
-  verb->add_option("--classes", *classes,
-                   "Also write a class file with DSCPs of RFC 2474's pools for local use (xxxx11, "
-                   "xxxx01), for dlcp.classes here and DLCP_CLASSES on the hosts");
-  verb->callback([file, classes, &exit_code] {
-    exit_code = classes->empty() ? ExitCode::kOk : write_new(*classes, local_classes());
-    if (exit_code == ExitCode::kOk) exit_code = write_sample(*file);
-  });
+ExitCode run_init(const InitOptions& options) {
+  ExitCode outcome = ExitCode::kOk;
+  if (!options.classes.empty()) outcome = write_new(options.classes, local_classes());
+  return outcome == ExitCode::kOk ? write_sample(options.file) : outcome;
 }
 
 }  // namespace dlcp::fabric::cli

@@ -119,13 +119,6 @@ void plan_all(const Intent& intent, const Sources& sources, const Visit& visit, 
 
 }  // namespace
 
-void add_intent_options(CLI::App& verb, IntentOptions& options) {
-  verb.add_option("INTENT", options.file, "Intent file (YAML); `dlcp-switch init` writes a sample")
-      ->required();
-  verb.add_option("--switch", options.only, "Only the switch of this name");
-  verb.add_flag("--json", options.json, "One JSON object on standard output");
-}
-
 Checked<std::string> read_file(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);

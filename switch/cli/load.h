@@ -8,11 +8,17 @@
 #include <vector>
 
 #include "switch/check/lint.h"
-#include "switch/cli/verbs.h"
+#include "switch/cli/exit_code.h"
 #include "switch/model/intent.h"
 #include "switch/plan/plan.h"
 
 namespace dlcp::fabric::cli {
+
+struct IntentOptions {
+  std::string file;
+  std::string only;  // one switch; empty: all
+  bool json = false;
+};
 
 struct Loaded {
   std::optional<Intent> intent;

@@ -1,19 +1,12 @@
 // `dlcp-switch plan`: the numbers, and with --explain where they come from.
 #include <fmt/core.h>
 
-#include <memory>
-
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
 #include "switch/cli/plan_text.h"
+#include "switch/cli/verbs.h"
 
 namespace dlcp::fabric::cli {
 namespace {
-
-struct PlanOptions {
-  IntentOptions intent;
-  bool explain = false;
-};
 
 // Equal switches (a range of the intent) are printed once.
 bool same_but_name(const SwitchPlan& a, const SwitchPlan& b) {
@@ -22,7 +15,9 @@ bool same_but_name(const SwitchPlan& a, const SwitchPlan& b) {
          a.groups.front().group.line == b.groups.front().group.line;
 }
 
-ExitCode print_plans(const PlanOptions& options) {
+}  // namespace
+
+ExitCode run_plan(const PlanOptions& options) {
   const Loaded loaded = load(options.intent);
   if (options.intent.json) {
     fmt::print("{}", plans_json(loaded.plans, loaded.problems));
@@ -41,17 +36,6 @@ ExitCode print_plans(const PlanOptions& options) {
     i = next;
   }
   return outcome_of(loaded);
-}
-
-}  // namespace
-
-void add_plan(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "plan", "Print queues, shares and depths of every switch, and what had to be merged");
-  auto options = std::make_shared<PlanOptions>();
-  add_intent_options(*verb, options->intent);
-  verb->add_flag("--explain", options->explain, "Also where every number comes from");
-  verb->callback([options, &exit_code] { exit_code = print_plans(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

@@ -7,21 +7,14 @@
 #include <atomic>
 #include <iterator>
 #include <map>
-#include <memory>
 
 #include "switch/cli/folder.h"
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
 #include "switch/cli/report.h"
+#include "switch/cli/verbs.h"
 
 namespace dlcp::fabric::cli {
 namespace {
-
-struct RenderOptions {
-  IntentOptions intent;
-  std::string folder = "switches";
-  bool unverified = false;
-};
 
 constexpr std::size_t kProgressFrom = 200;
 
@@ -153,6 +146,8 @@ class Renderer {
   std::atomic<bool> unwritten_ = false;
 };
 
+}  // namespace
+
 ExitCode run_render(const RenderOptions& options) {
   Renderer renderer(options);
   Loaded loaded = load(
@@ -174,20 +169,6 @@ ExitCode run_render(const RenderOptions& options) {
     fmt::print(stderr, "nothing was written\n");
   }
   return outcome;
-}
-
-}  // namespace
-
-void add_render(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "render", "Write configuration, rollback, verification and a report for every switch");
-  auto options = std::make_shared<RenderOptions>();
-  add_intent_options(*verb, options->intent);
-  verb->add_option("-o,--output", options->folder, "Folder, one subfolder per switch")
-      ->capture_default_str();
-  verb->add_flag("--unverified", options->unverified,
-                 "Also write text that no grammar has checked; its first line says so");
-  verb->callback([options, &exit_code] { exit_code = run_render(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

@@ -1,20 +1,13 @@
 // `dlcp-switch telemetry`: how to watch this fabric's queues, as files for Prometheus, gnmic and
 // Grafana.
-#include <memory>
-
 #include "switch/cli/fabric_files.h"
-#include "switch/cli/load.h"
+#include "switch/cli/verbs.h"
 #include "switch/telemetry/collect.h"
 #include "switch/telemetry/dashboard.h"
 #include "switch/telemetry/rules.h"
 
 namespace dlcp::fabric::cli {
 namespace {
-
-struct TelemetryOptions {
-  IntentOptions intent;
-  std::string folder = "switches";
-};
 
 std::vector<TextFile> files_of(const std::string& fabric,
                                const std::vector<telemetry::Watch>& watches) {
@@ -25,6 +18,8 @@ std::vector<TextFile> files_of(const std::string& fabric,
     file.name = "telemetry/" + file.name;
   return files;
 }
+
+}  // namespace
 
 ExitCode run_telemetry(const TelemetryOptions& options) {
   std::vector<telemetry::Watch> switches;
@@ -41,19 +36,6 @@ ExitCode run_telemetry(const TelemetryOptions& options) {
         return files_of(intent.fabric.name, telemetry::joined(switches));
       },
       "/telemetry: begin with TELEMETRY.md");
-}
-
-}  // namespace
-
-void add_telemetry(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "telemetry",
-      "Write what watches DLCP's queues: counters' names, Prometheus rules, a Grafana dashboard");
-  auto options = std::make_shared<TelemetryOptions>();
-  add_intent_options(*verb, options->intent);
-  verb->add_option("-o,--output", options->folder, "The folder that `render` writes")
-      ->capture_default_str();
-  verb->callback([options, &exit_code] { exit_code = run_telemetry(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

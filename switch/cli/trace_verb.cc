@@ -2,20 +2,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "switch/check/trace.h"
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
+#include "switch/cli/verbs.h"
 #include "switch/model/intent_keys.h"
 
 namespace dlcp::fabric::cli {
 namespace {
-
-struct TraceOptions {
-  IntentOptions intent;
-  std::string from, to, only_class;
-};
 
 Problem unknown(const std::string& what, const std::string& seen,
                 const std::vector<std::string>& known, const std::string& expected) {
@@ -87,6 +81,8 @@ std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {
   return paths;
 }
 
+}  // namespace
+
 ExitCode run_trace(const TraceOptions& options) {
   Loaded loaded = load(options.intent);
   // A switch that cannot be rendered is traced all the same: that is when one asks.
@@ -102,20 +98,6 @@ ExitCode run_trace(const TraceOptions& options) {
   }
   const ExitCode outcome = outcome_of(loaded);
   return outcome == ExitCode::kOk && changes(paths) ? ExitCode::kWrong : outcome;
-}
-
-}  // namespace
-
-void add_trace(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "trace", "Follow each class from host to host: queue, colour and DSCP at every port");
-  auto options = std::make_shared<TraceOptions>();
-  add_intent_options(*verb, options->intent);
-  constexpr const char* kEnd = "A name of `hosts`, SWITCH:PORT, or a switch (its first host port)";
-  verb->add_option("--from", options->from, kEnd)->required();
-  verb->add_option("--to", options->to, kEnd)->required();
-  verb->add_option("--class", options->only_class, "Only this class (exit 1 if a class changes)");
-  verb->callback([options, &exit_code] { exit_code = run_trace(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

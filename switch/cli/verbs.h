@@ -1,39 +1,72 @@
-// The verbs of `dlcp-switch`, one source file each. add_* registers a subcommand whose callback
-// leaves its outcome in `exit_code`; main() does the rest.
+// The verbs of `dlcp-switch`, one source file each, with what they are asked for. They print, and
+// return what the program ends with; command_line.cc reads the options.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "switch/cli/exit_code.h"
+#include "switch/cli/load.h"
+#include "switch/cli/rollout.h"
 
 namespace dlcp::fabric::cli {
 
-// Documented in --help of every verb and in README.
-enum class ExitCode : int {
-  kOk = 0,
-  kWrong = 1,  // the intent, the site or a plan has errors; nothing was written
-  kUsage = 2,
-  kRefused = 3,  // text that no grammar has checked, without --unverified
-  kDiffers = 4,  // diff: there is something to change; verify: counters are not as planned
-  kFiles = 5,    // a file cannot be read or written
+struct InitOptions {
+  std::string file = "intent.yaml";
+  std::string classes;  // a class file to write, too; empty: none
 };
+ExitCode run_init(const InitOptions& options);
 
-// What every verb that reads an intent takes.
-struct IntentOptions {
-  std::string file;
-  std::string only;  // one switch; empty: all
+struct PlanOptions {
+  IntentOptions intent;
+  bool explain = false;
+};
+ExitCode run_plan(const PlanOptions& options);
+
+struct CheckOptions {
+  IntentOptions intent;
+  bool strict = false;
+};
+ExitCode run_check(const CheckOptions& options);
+
+struct RenderOptions {
+  IntentOptions intent;
+  std::string folder = "switches";
+  bool unverified = false;
+};
+ExitCode run_render(const RenderOptions& options);
+
+ExitCode run_diff(const IntentOptions& options);
+
+struct VerifyOptions {
+  IntentOptions intent;
+  std::string captured;
+};
+ExitCode run_verify(const VerifyOptions& options);
+
+struct TraceOptions {
+  IntentOptions intent;
+  std::string from, to, only_class;
+};
+ExitCode run_trace(const TraceOptions& options);
+
+struct RolloutOptions {
+  IntentOptions intent;
+  std::string folder = "switches";
+  RolloutPace pace;
+};
+ExitCode run_rollout(const RolloutOptions& options);
+
+struct TelemetryOptions {
+  IntentOptions intent;
+  std::string folder = "switches";
+};
+ExitCode run_telemetry(const TelemetryOptions& options);
+
+struct TargetsOptions {
   bool json = false;
+  bool features = false;
 };
-void add_intent_options(CLI::App& verb, IntentOptions& options);
-
-void add_init(CLI::App& app, ExitCode& exit_code);
-void add_plan(CLI::App& app, ExitCode& exit_code);
-void add_render(CLI::App& app, ExitCode& exit_code);
-void add_check(CLI::App& app, ExitCode& exit_code);
-void add_diff(CLI::App& app, ExitCode& exit_code);
-void add_verify(CLI::App& app, ExitCode& exit_code);
-void add_rollout(CLI::App& app, ExitCode& exit_code);
-void add_trace(CLI::App& app, ExitCode& exit_code);
-void add_telemetry(CLI::App& app, ExitCode& exit_code);
-void add_tables(CLI::App& app, ExitCode& exit_code);
+ExitCode run_targets(const TargetsOptions& options);
+ExitCode run_keys();
 
 }  // namespace dlcp::fabric::cli

@@ -4,21 +4,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
-#include "switch/cli/load.h"
 #include "switch/cli/output.h"
+#include "switch/cli/verbs.h"
 #include "switch/telemetry/capture.h"
 #include "switch/vendors/counters.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
 namespace {
-
-struct VerifyOptions {
-  IntentOptions intent;
-  std::string captured;
-};
 
 ExitCode print_findings(const std::vector<Finding>& findings) {
   constexpr const char* kSigns[] = {"ok   ", "WRONG", "?    "};
@@ -59,6 +53,8 @@ Verified verify_one(const SwitchPlan& plan, const Vendor& vendor, const std::str
   return verified;
 }
 
+}  // namespace
+
 ExitCode run_verify(const VerifyOptions& options) {
   std::vector<Verified> switches;
   const Loaded loaded = load(
@@ -96,19 +92,6 @@ ExitCode run_verify(const VerifyOptions& options) {
   }
   const ExitCode outcome = outcome_of(loaded);
   return outcome == ExitCode::kOk && wrong ? ExitCode::kDiffers : outcome;
-}
-
-}  // namespace
-
-void add_verify(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* verb = app.add_subcommand(
-      "verify", "Commands that show DLCP at work; with their output, whether it is as planned");
-  auto options = std::make_shared<VerifyOptions>();
-  add_intent_options(*verb, options->intent);
-  verb->add_option("--captured", options->captured,
-                   "File with what the commands printed on the switch, or JSON of Prometheus' "
-                   "/api/v1/query or of a gNMI Get (exit 4 if not as planned)");
-  verb->callback([options, &exit_code] { exit_code = run_verify(*options); });
 }
 
 }  // namespace dlcp::fabric::cli

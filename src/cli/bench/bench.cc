@@ -125,12 +125,11 @@ ExitCode run(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* bench = app.add_subcommand(
-      "bench", "Drives an NCCL net plugin, any, as NCCL's proxy does; checks every byte");
+  CLI::App& bench = add_verb(
+      app, "bench", "Drives an NCCL net plugin, any, as NCCL's proxy does; checks every byte");
   auto options = std::make_shared<BenchOptions>();
-  add_options(*bench, *options);
-  bench->footer(kFooter);
-  bench->callback([options, &exit_code] {
+  add_options(bench, *options);
+  complete(bench, kFooter, [options, &exit_code] {
     try {
       exit_code = run(*options);
     } catch (const BenchError& e) {

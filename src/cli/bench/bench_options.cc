@@ -123,10 +123,9 @@ namespace {
 
 void add_what_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  bench
-      .add_option("--plugin", c.plugin,
-                  "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours")
-      ->envname("NCCL_NET_PLUGIN");
+  take_from(add_text(bench, "--plugin", c.plugin,
+                     "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours"),
+            "NCCL_NET_PLUGIN");
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's net interface to use, 6 to 12 (default: the highest)");
   add_choice(
@@ -134,9 +133,9 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       "bw, lat, ring, incast, alltoall or abort (default bw)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
             "Processes (default 2; ring, incast, alltoall 4)");
-  bench.add_option("--size", o.sizes,
-                   "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
-                   "64, ring 16M)");
+  add_text(bench, "--size", o.sizes,
+           "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
+           "64, ring 16M)");
   add_count(bench, "--inflight", o.inflight, {1, 256},
             "Requests under way per connection (default 8, abort 32; ring always 4)");
   add_count(bench, "--channels", c.channels, {1, 64}, "Connections per pair of ranks (default 1)");
@@ -170,32 +169,32 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
       bench, "--idle", names_of(kIdle), [&o](const std::string& text) { o.idle = text; },
       "When nothing moves: spin, yield (as NCCL does), or auto: spin if every rank has a core "
       "(default)");
-  bench.add_flag("--pin", c.pin, "One core per rank, in turn");
-  bench.add_flag("--no-check", o.no_check, "Do not compare what arrives");
+  add_flag(bench, "--pin", c.pin, "One core per rank, in turn");
+  add_flag(bench, "--no-check", o.no_check, "Do not compare what arrives");
   auto* kill = add_count(bench, "--kill-rank", c.kill_rank, {0, 1'000'000},
                          "SIGKILL this rank; every other must report an error");
-  add_count(bench, "--kill-after-ms", c.kill_after_ms, {0, 86'400'000},
-            "... this long after the connections stand (default 500)")
-      ->needs(kill);
-  bench.add_flag("--each-finds-out", c.each_finds_out,
-                 "Do not end the other ranks when one fails: each must notice by itself");
-  bench.add_flag("--json", o.json, "One JSON object, or an array for several sizes");
+  need(add_count(bench, "--kill-after-ms", c.kill_after_ms, {0, 86'400'000},
+                 "... this long after the connections stand (default 500)"),
+       kill);
+  add_flag(bench, "--each-finds-out", c.each_finds_out,
+           "Do not end the other ranks when one fails: each must notice by itself");
+  add_flag(bench, "--json", o.json, "One JSON object, or an array for several sizes");
   group_rest(bench, "How it runs");
 }
 
 void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  bench.add_option("--netns", c.netns, "Rank i runs inside network namespace PREFIXi");
-  bench.add_flag("--device-by-rank", c.device_by_rank,
-                 "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
-                 "with the first");
+  add_text(bench, "--netns", c.netns, "Rank i runs inside network namespace PREFIXi");
+  add_flag(bench, "--device-by-rank", c.device_by_rank,
+           "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
+           "with the first");
   add_count(bench, "--rank", o.world.rank, {0, 1'000'000},
             "This process's rank, when others start the rest");
   add_count(bench, "--world", o.world.size, {2, 1'000'000},
             "... of so many; default: from Slurm, Open MPI, torchrun");
-  bench.add_option("--rendezvous", o.world.rendezvous,
-                   "HOST[:PORT] where rank 0 waits (TCP); default: from the launcher, and port "
-                   "29777");
+  add_text(bench, "--rendezvous", o.world.rendezvous,
+           "HOST[:PORT] where rank 0 waits (TCP); default: from the launcher, and port "
+           "29777");
   group_rest(bench, "Where it runs");
 }
 

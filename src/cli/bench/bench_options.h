@@ -1,12 +1,12 @@
 // The command line of `dlcp bench`, and what it comes to: cases that are ready to run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/world.h"
+#include "cli/command_line/options.h"
 
 namespace dlcp::cli {
 

@@ -127,12 +127,13 @@ void add_document_verb(CLI::App& app, ExitCode& exit_code, const std::string& na
     bool markdown = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(name, description);
-  verb->add_option("WORD", options->word, "Rows with this word in them only");
-  auto* json = verb->add_flag("--json", options->json, "As a JSON array");
-  verb->add_flag("--markdown", options->markdown, "As a Markdown table, for documents")
-      ->excludes(json);
-  verb->callback([options, name, make = std::move(make), &exit_code] {
+  CLI::App& verb = add_verb(app, name, description);
+  add_text(verb, "WORD", options->word, "Rows with this word in them only");
+  auto* json = add_flag(verb, "--json", options->json, "As a JSON array");
+  auto* markdown =
+      add_flag(verb, "--markdown", options->markdown, "As a Markdown table, for documents");
+  exclude_each_other(markdown, json);
+  complete(verb, "", [options, name, make = std::move(make), &exit_code] {
     const Document document = make().filtered(options->word);
     if (document.rows.empty()) {
       fmt::print(stderr, "dlcp {}: no row has '{}' in it; `dlcp {}` prints all\n", name,

@@ -2,12 +2,12 @@
 // and as JSON; and the verb that prints one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/options.h"
 #include "cli/exit_code.h"
 
 namespace dlcp::cli {

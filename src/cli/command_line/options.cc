@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
@@ -25,6 +26,50 @@ std::optional<std::int64_t> parse_signed(const std::string& text) {
 }
 
 }  // namespace
+
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description) {
+  return *app.add_subcommand(name, description);
+}
+
+void complete(CLI::App& verb, const std::string& footer, std::function<void()> run) {
+  verb.footer(footer);
+  verb.callback(std::move(run));
+}
+
+CLI::Option* add_flag(CLI::App& verb, const std::string& name, bool& value,
+                      const std::string& help) {
+  return verb.add_flag(name, value, help);
+}
+
+CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& value,
+                      const std::string& help) {
+  return verb.add_option(name, value, help);
+}
+
+CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
+                         const std::string& help) {
+  return verb.add_option(name, values, help);
+}
+
+void take_from(CLI::Option* option, const char* environment_variable) {
+  option->envname(environment_variable);
+}
+
+bool given(const CLI::Option* option) {
+  return option->count() > 0;
+}
+
+void exclude_each_other(CLI::Option* one, CLI::Option* other) {
+  one->excludes(other);
+}
+
+void need(CLI::Option* option, CLI::Option* other) {
+  option->needs(other);
+}
+
+void miss(const std::string& options) {
+  throw CLI::RequiredError(options);
+}
 
 CLI::Option* add_count(CLI::App& verb, const std::string& name, Range<std::int64_t> range,
                        std::function<void(std::int64_t)> store, const std::string& help) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "cli/command_line/help.h"
 #include "util/similar.h"
 
 namespace dlcp::cli {
@@ -40,8 +43,6 @@ std::string unexpected_word(const CLI::App& app) {
   return words.empty() ? "" : option != words.end() ? *option : words.front();
 }
 
-}  // namespace
-
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& words) {
   const auto parsed = app.get_subcommands();
@@ -70,7 +71,18 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("{}: {} ({} --help)", program, what, program);
 }
 
-ExitCode parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& outcome) {
+}  // namespace
+
+ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int argc,
+                     char** argv) {
+  CLI::App app{program.about, program.name};
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", program.name + " " + program.version);
+  app.require_subcommand(1);
+  app.footer(program.footer);
+  ExitCode outcome = ExitCode::kOk;
+  for (const AddVerb add : verbs)
+    add(app, outcome);
   try {
     app.parse(argc, argv);
     return outcome;

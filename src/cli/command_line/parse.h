@@ -1,20 +1,29 @@
-// The command line as a whole: runs the parser, and says what is wrong with it in one line that
-// names the word, what was probably meant, and where help is.
+// The command line as a whole: adds the verbs, runs the parser, and says what is wrong in one line
+// that names the word, what was probably meant, and where help is.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 
 #include "cli/exit_code.h"
 
+namespace CLI {
+class App;
+}
+
 namespace dlcp::cli {
 
-// Parses and runs the verb. kUsage after an error, which is on stderr then; --help and --version
-// are kOk.
-ExitCode parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& outcome);
+struct Program {
+  std::string name;
+  std::string about;
+  std::string version;
+  std::string footer;  // of --help without a verb
+};
+// Adds a verb whose callback leaves its outcome in the exit code.
+using AddVerb = void (*)(CLI::App& app, ExitCode& exit_code);
 
-// "dlcp doctor: there is no option --per; did you mean --peer? (dlcp doctor --help)"
-std::string explain(const CLI::App& app, const CLI::ParseError& error,
-                    const std::vector<std::string>& words);
+// Runs the verb that is asked for. kUsage after an error, which is on stderr then; --help and
+// --version are kOk.
+ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int argc, char** argv);
 
 }  // namespace dlcp::cli

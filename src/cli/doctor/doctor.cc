@@ -1,7 +1,6 @@
 // `dlcp doctor`: registers the verb, runs the checks that were asked for, prints.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -161,39 +160,38 @@ ExitCode listen(const DoctorOptions& options) {
 
 void add_doctor(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* doctor =
-      app.add_subcommand("doctor", "Check this host, or the path to another, and say what to mend");
-  doctor->add_flag("--json", options->json, "Print one JSON object instead of text");
-  doctor->add_flag("--strict", options->strict, "Exit with 1 when there are warnings");
+  CLI::App& doctor =
+      add_verb(app, "doctor", "Check this host, or the path to another, and say what to mend");
+  add_flag(doctor, "--json", options->json, "Print one JSON object instead of text");
+  add_flag(doctor, "--strict", options->strict, "Exit with 1 when there are warnings");
   auto* listen_flag =
-      doctor->add_flag("--listen", options->listen, "Answer the probes of another host's --peer");
-  auto* peer =
-      doctor->add_option("--peer", options->peer,
-                         "HOST[:PORT] where `dlcp doctor --listen` runs: check the ports that "
-                         "data uses, MTU, marks, loss and delay, there and back");
-  add_count(*doctor, "--port", options->port, {1, 65535},
+      add_flag(doctor, "--listen", options->listen, "Answer the probes of another host's --peer");
+  auto* peer = add_text(doctor, "--peer", options->peer,
+                        "HOST[:PORT] where `dlcp doctor --listen` runs: check the ports that "
+                        "data uses, MTU, marks, loss and delay, there and back");
+  add_count(doctor, "--port", options->port, {1, 65535},
             "UDP port where --listen and --peer meet, the same on both hosts (default: 48555 or "
             "61555, whichever gets through)");
-  add_time(*doctor, "--seconds", options->seconds, {0, 1e9},
-           "With --listen: stop after so long (default 0: never)")
-      ->needs(listen_flag);
-  add_count(*doctor, "--paths", options->probe.paths, {1, 256},
-            "With --peer: source ports to probe from (default 16)")
-      ->needs(peer);
-  add_count(*doctor, "--probes", options->probe.probes, {1, 100000},
-            "With --peer: probes per path (default 100)")
-      ->needs(peer);
-  peer->excludes(listen_flag);
-  doctor->footer(
+  need(add_time(doctor, "--seconds", options->seconds, {0, 1e9},
+                "With --listen: stop after so long (default 0: never)"),
+       listen_flag);
+  need(add_count(doctor, "--paths", options->probe.paths, {1, 256},
+                 "With --peer: source ports to probe from (default 16)"),
+       peer);
+  need(add_count(doctor, "--probes", options->probe.probes, {1, 100000},
+                 "With --peer: probes per path (default 100)"),
+       peer);
+  exclude_each_other(peer, listen_flag);
+  const char* const footer =
       "Exit codes: 0 fit (warnings allowed), 1 warnings with --strict, 2 usage, 3 at least one "
       "check failed.\n"
       "Examples:\n  dlcp doctor                     this host\n"
       "  dlcp doctor --listen            on host B, then on host A:\n  dlcp doctor --peer B "
-      "--json");
-  doctor->callback([options, peer, &exit_code] {
-    exit_code = options->listen     ? listen(*options)
-                : peer->count() > 0 ? examine_path(*options)
-                                    : examine_host(*options);
+      "--json";
+  complete(doctor, footer, [options, peer, &exit_code] {
+    exit_code = options->listen ? listen(*options)
+                : given(peer)   ? examine_path(*options)
+                                : examine_host(*options);
     std::fflush(stdout);
   });
 }

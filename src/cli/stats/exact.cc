@@ -138,28 +138,28 @@ ExitCode exact(const ExactOptions& options) {
 }  // namespace
 
 void add_exact(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "exact",
+  CLI::App& command = add_verb(
+      app, "exact",
       "Makes running jobs exact at once: the chosen processes of this host accept no loss any "
       "more, whatever was licensed. Peers need not agree. Lists them first; without a choice it "
       "only lists. Works with plugins of any version.");
   const auto options = std::make_shared<ExactOptions>();
-  auto* all = command->add_flag("--all", options->all,
-                                "Every process of this host that we may reach; asks first");
-  for (CLI::Option* chosen : add_selection(*command, options->selection))
-    chosen->excludes(all);
-  command
-      ->add_option("--communicator", options->selection.communicator,
-                   "Processes that have this communicator; the beginning of its number is enough")
-      ->excludes(all);
-  command->add_flag("--yes", options->yes, "Do not ask");
-  command->add_flag("--dry-run", options->dry_run, "List whom it would be, and change nothing");
-  command->add_flag("--undo", options->undo, "What was licensed may be lost again");
-  command->add_flag("--json", options->json, "The list as JSON");
-  command->footer(
-      "Exit: 0; 2 usage, or nobody chosen; 3 when no process was found or one could not be "
-      "reached.");
-  command->callback([&exit_code, options] { exit_code = exact(*options); });
+  auto* all = add_flag(command, "--all", options->all,
+                       "Every process of this host that we may reach; asks first");
+  for (CLI::Option* chosen : add_selection(command, options->selection))
+    exclude_each_other(chosen, all);
+  auto* communicator =
+      add_text(command, "--communicator", options->selection.communicator,
+               "Processes that have this communicator; the beginning of its number is enough");
+  exclude_each_other(communicator, all);
+  add_flag(command, "--yes", options->yes, "Do not ask");
+  add_flag(command, "--dry-run", options->dry_run, "List whom it would be, and change nothing");
+  add_flag(command, "--undo", options->undo, "What was licensed may be lost again");
+  add_flag(command, "--json", options->json, "The list as JSON");
+  complete(command,
+           "Exit: 0; 2 usage, or nobody chosen; 3 when no process was found or one could not be "
+           "reached.",
+           [&exit_code, options] { exit_code = exact(*options); });
 }
 
 }  // namespace dlcp::cli

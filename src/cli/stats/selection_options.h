@@ -1,9 +1,9 @@
 // The options by which verbs are told which processes are meant.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
+#include "cli/command_line/options.h"
 #include "cli/stats/pages.h"
 
 namespace dlcp::cli {

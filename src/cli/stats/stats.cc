@@ -74,27 +74,26 @@ ExitCode stats(const StatsOptions& options) {
 }  // namespace
 
 void add_stats(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "stats",
+  CLI::App& command = add_verb(
+      app, "stats",
       "What running processes of this host do through the plugin: per communicator, bytes, losses "
       "within the budget, retransmissions, message times, and why it is exact.");
   const auto options = std::make_shared<StatsOptions>();
-  add_selection(*command, options->selection);
-  command->add_flag("--paths", options->paths,
-                    "Loss and delay of every path, with its ports (takes half a second)");
-  auto* json = command->add_flag("--json", options->json, "As JSON");
-  auto* prometheus =
-      command->add_flag("--prometheus", options->prometheus, "As Prometheus text")->excludes(json);
-  command
-      ->add_option("--textfile", options->textfile,
-                   "Writes the Prometheus text to this file, whole or not at all, for the node "
-                   "exporter's textfile collector")
-      ->excludes(json)
-      ->excludes(prometheus);
-  command->footer(
-      "Exit: 0; 2 usage; 3 when no process was found or one could not be read. With --prometheus "
-      "and --textfile it is no error that there is none.");
-  command->callback([&exit_code, options] { exit_code = stats(*options); });
+  add_selection(command, options->selection);
+  add_flag(command, "--paths", options->paths,
+           "Loss and delay of every path, with its ports (takes half a second)");
+  auto* json = add_flag(command, "--json", options->json, "As JSON");
+  auto* prometheus = add_flag(command, "--prometheus", options->prometheus, "As Prometheus text");
+  auto* textfile = add_text(command, "--textfile", options->textfile,
+                            "Writes the Prometheus text to this file, whole or not at all, for the "
+                            "node exporter's textfile collector");
+  exclude_each_other(prometheus, json);
+  exclude_each_other(textfile, json);
+  exclude_each_other(textfile, prometheus);
+  complete(command,
+           "Exit: 0; 2 usage; 3 when no process was found or one could not be read. With "
+           "--prometheus and --textfile it is no error that there is none.",
+           [&exit_code, options] { exit_code = stats(*options); });
 }
 
 }  // namespace dlcp::cli

@@ -115,20 +115,21 @@ ExitCode run(const TopOptions& options) {
 }  // namespace
 
 void add_top(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "top",
+  CLI::App& command = add_verb(
+      app, "top",
       "The rates of running processes, as they change: q quits, s sorts by another column, p shows "
       "paths. In a pipe one table over one interval.");
   const auto options = std::make_shared<TopOptions>();
-  add_selection(*command, options->selection);
-  add_time(*command, "--interval", options->interval, {0.2, 3600},
+  add_selection(command, options->selection);
+  add_time(command, "--interval", options->interval, {0.2, 3600},
            "Between two looks (default 1 s; processes write five times a second)");
-  command->add_flag("--once", options->once, "One table, on a terminal too");
-  command->add_flag("--json", options->json, "One table as JSON");
-  command->footer(
+  add_flag(command, "--once", options->once, "One table, on a terminal too");
+  add_flag(command, "--json", options->json, "One table as JSON");
+  complete(
+      command,
       "SENT and RECV are Gb/s of payload; RESENT is a share of SENT, LOST of what was received "
-      "under a licence. P99 is of messages sent since the start. Exit: 0; 2 usage.");
-  command->callback([&exit_code, options] { exit_code = run(*options); });
+      "under a licence. P99 is of messages sent since the start. Exit: 0; 2 usage.",
+      [&exit_code, options] { exit_code = run(*options); });
 }
 
 }  // namespace dlcp::cli

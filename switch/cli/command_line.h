@@ -1,0 +1,10 @@
+// The command line of `dlcp-switch`: verbs, options and help, and the verb that was asked for.
+#pragma once
+
+#include "switch/cli/exit_code.h"
+
+namespace dlcp::fabric::cli {
+
+ExitCode run_command_line(int argc, char** argv);
+
+}  // namespace dlcp::fabric::cli
