@@ -13,6 +13,7 @@ namespace dlcp::cli {
 void add_abi(CLI::App& app, ExitCode& exit_code);  // in cli/doctor
 void add_bench(CLI::App& app, ExitCode& exit_code);
 void add_doctor(CLI::App& app, ExitCode& exit_code);
+void add_order(CLI::App& app, ExitCode& exit_code);
 void add_knobs(CLI::App& app, ExitCode& exit_code);
 void add_counters(CLI::App& app, ExitCode& exit_code);
 void add_traffic_class(CLI::App& app, ExitCode& exit_code);

@@ -1,6 +1,5 @@
 #include "cli/bench/local_ranks.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <filesystem>
 
 #include "cli/bench/control.h"
+#include "cli/bench/net_namespace.h"
 #include "cli/bench/rank.h"
 
 namespace dlcp::cli {
@@ -22,18 +22,6 @@ namespace {
 std::string make_directory() {
   std::string path = (std::filesystem::temp_directory_path() / "dlcp-bench-XXXXXX").string();
   return mkdtemp(path.data()) != nullptr ? path : "";
-}
-
-void enter_namespace(const std::string& name) {
-  const std::string path = "/var/run/netns/" + name;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool entered = fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
-  const int why = errno;
-  if (fd >= 0) close(fd);
-  if (!entered)
-    throw BenchError(
-        ExitCode::kUsage,
-        fmt::format("--netns: cannot enter {}: {}; see scripts/netns", name, std::strerror(why)));
 }
 
 void pin_to_cpu(int rank) {

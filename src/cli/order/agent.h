@@ -1,0 +1,59 @@
+// The part of `dlcp order` that runs on every host: answers probes, and does the leader's jobs, one
+// after the other, until the leader ends it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/bench/frames.h"
+#include "cli/order/agent_words.h"
+#include "cli/order/load_meter.h"
+#include "cli/order/probe_socket.h"
+#include "wire/echo_frame.h"
+
+namespace dlcp::cli {
+
+class Agent {
+ public:
+  // `line` leads to the leader. `interfaces` as NCCL_SOCKET_IFNAME selects; `name`: what the host
+  // is called, empty: its host name. Throws BenchError when there is nothing to measure by.
+  Agent(int line, const std::string& interfaces, const std::string& name);
+
+  // Throws BenchError(kTransport) when the leader is gone.
+  void run();
+
+ private:
+  // A burst to one host.
+  struct Burst {
+    int host = 0;
+    order::Measurement best;
+    int answers = 0;
+  };
+
+  void take_words();
+  void take_word(const std::string& word);
+  void meet(PeerList peers);
+  void serve(int timeout_ms);
+  void take(const ProbeSocket& socket, const ProbeSocket::Arrival& arrival);
+  void answer(const ProbeSocket& socket, const ProbeSocket::Arrival& arrival,
+              const wire::EchoRequest& request);
+  void note(const ProbeSocket::Arrival& arrival, const wire::EchoReply& reply);
+  void probe(const std::vector<int>& hosts);
+  void load(const AgentJob& job);
+  void send_probe(std::size_t burst, int number);
+  void finish(AgentAnswer answer);
+  const datapath::SocketAddress& address_of(int host, std::size_t port) const;
+
+  FrameReader line_;
+  AgentHello self_;
+  std::vector<ProbeSocket> sockets_;
+  PeerList peers_;
+  std::vector<std::vector<datapath::SocketAddress>> to_;  // by host and port
+  std::vector<Burst> bursts_;
+  bool ended_ = false;
+  LoadMeter meter_;
+  wire::Buffer frame_;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,68 @@
+// The hosts of a real network behind the interface that they are measured by: an agent on each,
+// started here (network namespaces) or by a launcher, and lines to all of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/bench/frames.h"
+#include "cli/order/agent_words.h"
+#include "cli/order/order_options.h"
+#include "order/discovery.h"
+
+namespace dlcp::cli {
+
+class MeasuredRun : public order::Network {
+ public:
+  // Meets the other ranks, or starts an agent in each namespace. Throws BenchError.
+  static std::unique_ptr<MeasuredRun> start(const OrderOptions& options);
+  ~MeasuredRun() override;
+  MeasuredRun(const MeasuredRun&) = delete;
+  MeasuredRun& operator=(const MeasuredRun&) = delete;
+
+  // False: this process is an agent alone, and serve() is all there is to do.
+  bool leads() const { return lead_; }
+  void serve();
+
+  // In the order of their ranks; several ranks of one host are one host with as many slots.
+  std::vector<fabric::Host> hosts() const { return hosts_; }
+  std::vector<order::Measurement> probe(const std::vector<order::Pair>& pairs) override;
+  std::vector<double> load(const order::LoadPhase& phase) override;
+  double load_gb() const { return load_gb_; }
+
+ private:
+  struct Line {
+    FrameReader reader;
+    AgentHello hello;
+    bool gone = false;
+  };
+  struct LoadRound {
+    std::vector<double> gb_per_s;  // by transfer; NaN: not known
+    double median_bytes = 0;       // received by a transfer
+  };
+
+  explicit MeasuredRun(const OrderOptions& options) : options_(options) {}
+
+  void start_namespaces();
+  void start_ranks();
+  int start_agent(const std::string& net_namespace, const std::string& name);
+  void take_hellos();
+  void settle_names();
+  void send(std::size_t host, const AgentJob& job);
+  AgentAnswer await(std::size_t host, std::int64_t deadline);
+  LoadRound load_once(const order::LoadPhase& phase, int ms, double gb_per_s);
+
+  const OrderOptions& options_;
+  bool lead_ = true;
+  int own_line_ = -1;        // of an agent that does not lead
+  std::vector<Line> lines_;  // by rank, then by host
+  std::vector<fabric::Host> hosts_;
+  std::vector<pid_t> children_;
+  double load_gb_ = 0;
+};
+
+}  // namespace dlcp::cli

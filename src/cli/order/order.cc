@@ -1,0 +1,177 @@
+// `dlcp order`: registers the verb and its own verbs, measures, solves, writes.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/bench/bench_case.h"
+#include "cli/command_line/moving_line.h"
+#include "cli/commands.h"
+#include "cli/order/burst.h"
+#include "cli/order/files.h"
+#include "cli/order/measured_run.h"
+#include "cli/order/order_options.h"
+#include "cli/order/order_report.h"
+#include "cli/order/order_verbs.h"
+#include "cli/order/simulated_run.h"
+#include "fabric/order_file.h"
+#include "order/picture.h"
+#include "order/solve.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kFooter = R"(What it does
+  Finds out which hosts share a leaf, by round trips and TTL of a few probes for
+  each host, and what leaves and hosts carry, by a short load of all at once.
+  Then puts hosts into an order that crosses leaves as seldom as can be, which
+  serves NCCL's rings, trees, PAT and all-to-all alike. NCCL takes the order in
+  which ranks name their hosts; so the order has to reach the launcher:
+  `dlcp order write FILE hostfile` writes what launchers read, and
+  `dlcp order exec FILE -- COMMAND` gives a job's processes new ranks by itself.
+
+Columns
+  Time of an AllReduce of 1 GB (all-to-all: of 1 GB from each host), and how
+  long its first byte takes; bound: no order takes less.
+
+Examples
+  srun -N 512 --ntasks-per-node=1 dlcp order -o order.json
+  dlcp order write order.json hostfile > hosts; mpirun --hostfile hosts ...
+  torchrun ... --no-python dlcp order exec order.json -- python train.py
+  dlcp order --simulate hosts=512,leaves=32,oversubscription=4,noise=0.3
+
+Exit codes
+  0 done   2 bad usage, or a file that cannot be read or written
+  3 a host was lost   4 not all ranks came)";
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+struct Found {
+  order::Discovery discovery;
+  bool measured = true;
+  double seconds = 0;
+  double load_gb = 0;
+  std::vector<int> given;  // hosts by node rank today
+};
+
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
+  return std::move(result).value();
+}
+
+order::DiscoveryOptions discovery_options(const OrderOptions& options, MovingLine& line) {
+  return {{options.full}, !options.no_load, [&line](const std::string& what) { line.show(what); }};
+}
+
+Found simulate(const OrderOptions& options) {
+  SimulatedRun run(value_or_throw(order::parse_simulation(options.simulate)));
+  std::vector<fabric::Host> hosts;
+  for (const fabric::Host& host : run.truth().hosts)
+    hosts.push_back({host.name, {}, 0, 1, false, false});
+  MovingLine line;
+  Found found{order::discover(run, std::move(hosts), discovery_options(options, line)),
+              true,
+              run.seconds(),
+              run.load_gb(),
+              {}};
+  found.given = fabric::given_order(found.discovery.fabric);
+  return found;
+}
+
+Found from_file(const OrderOptions& options) {
+  fabric::OrderFile file = value_or_throw(read_order_file(options.from));
+  Found found;
+  found.measured = false;
+  found.given = std::move(file.order);
+  found.discovery.fabric = std::move(file.fabric);
+  return found;
+}
+
+Found measure(const OrderOptions& options, bool& leads) {
+  const auto run = MeasuredRun::start(options);
+  leads = run->leads();
+  if (!leads) {
+    run->serve();
+    return {};
+  }
+  MovingLine line;
+  const auto begin = std::chrono::steady_clock::now();
+  Found found{order::discover(*run, run->hosts(), discovery_options(options, line)),
+              true,
+              seconds_since(begin),
+              run->load_gb(),
+              {}};
+  found.given = fabric::given_order(found.discovery.fabric);
+  return found;
+}
+
+void write_results(const OrderOptions& options, const Found& found, const order::Solution& solution,
+                   const OrderReport& report) {
+  if (!options.out.empty()) {
+    const fabric::OrderFile file{found.discovery.fabric, solution.order, report.to_json().dump()};
+    write_file(options.out, fabric::write_order(file));
+  }
+  if (!options.plot.empty())
+    write_file(options.plot, order::picture(found.discovery.fabric, found.given, solution.order));
+}
+
+ExitCode run(const OrderOptions& options) {
+  bool leads = true;
+  const Found found = !options.simulate.empty() ? simulate(options)
+                      : !options.from.empty()   ? from_file(options)
+                                                : measure(options, leads);
+  if (!leads) return ExitCode::kOk;
+  order::SolveOptions how;
+  how.gain_min = 1 + options.gain_min;
+  how.seed = options.seed;
+  const auto& hosts = found.discovery.fabric.hosts;
+  const auto silent = std::ranges::count_if(hosts, &fabric::Host::silent);
+  if (!options.mesh.empty())
+    how.mesh = value_or_throw(
+        order::parse_mesh(options.mesh, static_cast<int>(hosts.size()) - static_cast<int>(silent)));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto distances = order::all_distances(found.discovery.known);
+  if (distances && found.measured) how.distances = &*distances;
+  const order::Solution solution = order::solve(found.discovery.fabric, found.given, how);
+  OrderReport report{found.discovery.fabric, solution};
+  report.solver_seconds = seconds_since(begin);
+  report.measured = found.measured;
+  report.probes = found.discovery.probes;
+  report.packets = report.probes * kBurstProbes;
+  report.probe_seconds = found.seconds;
+  report.load_gb = found.load_gb;
+  write_results(options, found, solution, report);
+  fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
+  if (!options.out.empty() && !options.json)
+    fmt::print("{} written. Next: dlcp order write {} hostfile, or dlcp order exec {} -- COMMAND\n",
+               options.out, options.out, options.out);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_order(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* verb = app.add_subcommand(
+      "order", "Finds which hosts share a leaf and puts ranks where the network is");
+  auto options = std::make_shared<OrderOptions>();
+  add_options(*verb, *options);
+  add_order_verbs(*verb, exit_code);
+  verb->require_subcommand(0, 1);
+  verb->footer(kFooter);
+  verb->callback([verb, options, &exit_code] {
+    if (!verb->get_subcommands().empty()) return;
+    try {
+      exit_code = run(*options);
+    } catch (const BenchError& e) {
+      fmt::print(stderr, "dlcp order: {}\n", e.what());
+      exit_code = e.exit_code();
+    }
+  });
+}
+
+}  // namespace dlcp::cli

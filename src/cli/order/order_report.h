@@ -1,0 +1,26 @@
+// What `dlcp order` tells of a network and an order, for people and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "order/discovery.h"
+#include "order/solve.h"
+
+namespace dlcp::cli {
+
+struct OrderReport {
+  const fabric::Fabric& fabric;
+  const order::Solution& solution;
+  bool measured = true;      // false: the fabric comes from a file
+  std::size_t probes = 0;    // pairs, one burst each
+  std::size_t packets = 0;   // of 64 bytes, asked
+  double load_gb = 0;        // 10^9 bits sent to load the network
+  double probe_seconds = 0;  // load included; simulated where the network is
+  double solver_seconds = 0;
+
+  nlohmann::ordered_json to_json() const;
+  std::string to_text() const;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,42 @@
+#include "cli/order/this_host.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "datapath/udp/interfaces.h"
+
+namespace dlcp::cli {
+
+std::vector<std::string> names_of_this_host() {
+  std::vector<std::string> names;
+  if (const char* const slurm = std::getenv("SLURMD_NODENAME")) names.emplace_back(slurm);
+  std::array<char, 256> own{};
+  if (gethostname(own.data(), own.size() - 1) == 0) {
+    names.emplace_back(own.data());
+    const std::string first = names.back().substr(0, names.back().find('.'));
+    if (first != names.back() && !first.empty()) names.push_back(first);
+  }
+  for (const auto family : {datapath::IpFamily::kV4, datapath::IpFamily::kV6}) {
+    const auto interfaces = datapath::list_interfaces(family);
+    if (!interfaces) continue;
+    for (const auto& interface : interfaces.value()) {
+      if (!interface.is_loopback) names.push_back(datapath::to_string(interface.ip));
+    }
+  }
+  return names;
+}
+
+Result<int> find_this_host(const fabric::Fabric& fabric, const std::string& name) {
+  const auto names = name.empty() ? names_of_this_host() : std::vector<std::string>{name};
+  for (const std::string& one : names) {
+    if (const int host = fabric::find_host(fabric, one); host >= 0) return host;
+  }
+  return Error{ErrorCode::kInvalidUsage,
+               fmt::format("the order has no host called {}", fmt::join(names, ", ")),
+               "give its name there with --host"};
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,22 @@
+// An order in the words of those who start jobs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fabric/order_file.h"
+#include "util/result.h"
+
+namespace dlcp::order {
+
+struct Format {
+  const char* name;  // hostfile, rankfile, ...
+  const char* help;  // for whom, and how it is given to him
+  Result<std::string> (*write)(const fabric::OrderFile& file);
+};
+
+std::span<const Format> formats();
+const Format* find_format(std::string_view name);
+
+}  // namespace dlcp::order
