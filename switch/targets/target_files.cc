@@ -9,7 +9,7 @@ const std::vector<TargetFile>& target_files() {
   static const std::vector<TargetFile> kFiles = {
       {kSonic, {}},
       {kCumulus, {}},
-      {kEos, {}},
+      {kEos, kEosText},
       {kTc, {}},
       {kSrlinux, kSrlinuxText},
       {kOpenconfig, kOpenconfigText},

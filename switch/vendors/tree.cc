@@ -31,6 +31,7 @@ class TreeVendor final : public Vendor {
         list.push_back(
             {tree::Pattern(row.command).filled({{"port", group.group.ports.front()}}), row.shows});
     }
+    list.insert(list.end(), target_.verify_last.begin(), target_.verify_last.end());
     return list;
   }
 

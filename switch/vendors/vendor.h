@@ -107,7 +107,6 @@ Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedTex
 // One per file under switch/vendors/; registry.cc lists them.
 std::unique_ptr<const Vendor> make_sonic();
 std::unique_ptr<const Vendor> make_cumulus();
-std::unique_ptr<const Vendor> make_eos();
 std::unique_ptr<const Vendor> make_tc();
 // Those that are data: switch/targets/.
 std::vector<std::unique_ptr<const Vendor>> make_tree_vendors();

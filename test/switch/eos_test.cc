@@ -165,7 +165,7 @@ TEST_CASE("what EOS would refuse or what would touch the site's own is refused")
   const auto refusal = [&] { return problems_of(eos().render(plan)); };
   SECTION("a threshold beyond the range") {
     plan.groups[0].queues[1].mark_bytes = 3'000'000'000;
-    CHECK_THAT(refusal(), Contains("a threshold would not be accepted by EOS"));
+    CHECK_THAT(refusal(), Contains("would not be accepted by Arista EOS"));
   }
   SECTION("a percentage of nothing") {
     plan.groups[0].queues[1].weight = 0;
@@ -183,6 +183,26 @@ TEST_CASE("what EOS would refuse or what would touch the site's own is refused")
     plan = plan_of(replaced(leaf(), "   description host\n", "   uc-tx-queue 5\n"));
     CHECK_THAT(refusal(), Contains("port Ethernet1/1 has QoS of its own"));
   }
+}
+
+TEST_CASE("what ports have of their own, or have and the text lacks, is refused") {
+  const auto refusal = [](const std::string& line) {
+    return problems_of(eos().render(plan_of(replaced(leaf(), "   description host\n", line))));
+  };
+  CHECK_THAT(refusal("   qos trust cos\n"), Contains("port Ethernet1/1 has QoS of its own"));
+  CHECK_THAT(refusal("   no qos trust\n"), Contains("port Ethernet1/1 has QoS of its own"));
+  CHECK_THAT(refusal("   service-policy type qos input P\n"), Contains("has QoS of its own"));
+  CHECK(refusal("   qos trust dscp\n").empty());
+  const auto missing =
+      eos().import({"leaf.eos", "interface Ethernet1/1\n   service-profile NONE\n"});
+  REQUIRE_FALSE(missing.value);
+  CHECK_THAT(to_text(missing.problems.at(0)), Contains("NONE, which is not in this file"));
+}
+
+TEST_CASE("a profile that an earlier render left and no port has any more is removed") {
+  const auto rendering = render_ok(
+      plan_of(leaf() + "qos profile DLCP-7-OLD\n   uc-tx-queue 5\n      bandwidth percent 1\n"));
+  CHECK_THAT(file_of(rendering, "90-cleanup.eos").text, Contains("no qos profile DLCP-7-OLD\n"));
 }
 
 TEST_CASE("a text that is no running-config is refused with its line") {

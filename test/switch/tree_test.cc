@@ -67,15 +67,15 @@ TEST_CASE("a pattern's holes take words, what is between fixed ends, and the res
 }
 
 TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") {
-  tree::Reader blocks{tree::Syntax::kBlocks, "", {"policy", "interface"}, {}};
+  tree::Reader blocks{tree::Syntax::kBlocks, "", {"policy", "interface"}, {}, {}, ""};
   CHECK(
       texts(blocks, "policy P\n !\n class a\n  set q 3\n class b\n!\nhostname x\ninterface E1\n") ==
       std::vector<std::string>{"policy P", "policy P > class a", "policy P > class a > set q 3",
                                "policy P > class b", "interface E1"});
-  tree::Reader flat{tree::Syntax::kFlat, "set ", {"cos "}, {}};
+  tree::Reader flat{tree::Syntax::kFlat, "set ", {"cos "}, {}, {}, ""};
   CHECK(texts(flat, "set cos  a points [ 1 2 ]\nset system x\nset cos b\n") ==
         std::vector<std::string>{"cos a points 1", "cos a points 2", "cos b"});
-  tree::Reader json{tree::Syntax::kJson, "", {"qos "}, {}};
+  tree::Reader json{tree::Syntax::kJson, "", {"qos "}, {}, {}, ""};
   json.json.keys = {{"queues queue", "name"}, {"input classifiers classifier", "type"}};
   CHECK(
       texts(json,
@@ -87,8 +87,27 @@ TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") 
                                "qos queues queue q config on true"});
 }
 
+TEST_CASE("a line that names several numbers is a statement for each, and own comments are kept") {
+  tree::Reader reader{tree::Syntax::kBlocks,           "",      {"qos "}, {},
+                      {{"qos map dscp ", " to ", 63}}, "!! own"};
+  CHECK(texts(reader,
+              "qos map dscp 8 10-11,13 to class 1\nqos map dscp to class name x\n"
+              "qos profile P\n   !! own queue\n   ! other\n") ==
+        std::vector<std::string>{"qos map dscp 8 to class 1", "qos map dscp 10 to class 1",
+                                 "qos map dscp 11 to class 1", "qos map dscp 13 to class 1",
+                                 "qos map dscp to class name x", "qos profile P",
+                                 "qos profile P > !! own queue"});
+  for (const char* list : {"64", "5-3", "x", "8-", "1,99999999999"}) {
+    const auto read = tree::read_statements(reader, "running",
+                                            std::string("qos map dscp ") + list + " to class 1\n");
+    INFO(list);
+    CHECK_FALSE(read.value);
+    CHECK_THAT(to_text(read.problems.at(0)), Contains("not a list of numbers"));
+  }
+}
+
 TEST_CASE("JSON: entries with several keys, containers that are there, and what gnmic prints") {
-  tree::Reader json{tree::Syntax::kJson, "", {"map "}, {}};
+  tree::Reader json{tree::Syntax::kJson, "", {"map "}, {}, {}, ""};
   json.json.keys = {{"map class", "name type"}};
   const std::vector<std::string> expected{"map class c qos", "map class c qos ecn",
                                           "map class c qos set tc 3"};

@@ -6,7 +6,8 @@
 #
 # PATCH is a name without suffix, such as 20-ports-01-host: apply one group of ports as the canary.
 # Nothing is applied if a row that a patch touches is not as it was imported, if somebody else's change is
-# pending, or if the switch calls a line an error: what is said to it is in session.sh. DLCP_RUN replaces
+# pending, or if the switch calls a line an error: what is said to it is in session.sh. Where the switch
+# rewrites what it is told, what it made of it is kept in applied/ for the rollback. DLCP_RUN replaces
 # "ssh SWITCH": a command that reads CLI lines and prints the answers; DLCP_GNMIC replaces "gnmic".
 # Exit: 0 done or nothing to do, 2 usage, 3 a row has drifted, 4 the switch refused or is busy.
 set -u
@@ -26,7 +27,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#words[@]} -eq 0 ]; then
-  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 switch=${words[0]}
@@ -38,10 +39,12 @@ if [ "$verb" = rollback ]; then  # last applied, first back
   mapfile -t patches < <(printf '%s\n' "${patches[@]}" | sort -r)
 fi
 
-suffix='' show='' pending='' begin='' check='' abort='' commit='' error='' keep='' gnmi=''
+suffix='' show='' pending='' begin='' check='' abort='' commit='' error='' keep='' gnmi='' tries='' drop='' remembers=''
 . "$here/session.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+id=dlcp-$verb-$(date +%s)  # of the session, where the switch names those
+said() { printf '%s\n' "${1//\{id\}/$id}"; }
 run() { if [ -n "${DLCP_RUN:-}" ]; then $DLCP_RUN; else ssh -T "$switch"; fi; }
 gnmic_() { ${DLCP_GNMIC:-gnmic} -a "$switch" "$@"; }
 show_running() {
@@ -58,7 +61,9 @@ if [ "$verb" = rollback ]; then from=after; fi
 todo=()
 for patch in "${patches[@]}"; do
   if [ ! -e "$here/guard/$patch.json" ]; then echo "there is no patch $patch in $here" >&2; exit 2; fi
-  state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$work/running") || {
+  applied=()
+  if [ -e "$here/applied/$patch.txt" ]; then applied=("$here/applied/$patch.txt"); fi
+  state=$(python3 "$here/guard.py" "$here/guard/$patch.json" "$work/running" "${applied[@]}") || {
     echo "refused: rows of $patch are neither as imported nor as planned" >&2
     exit 3
   }
@@ -78,7 +83,7 @@ if [ -n "$gnmi" ]; then  # one Set for each patch is one transaction; nothing co
   exit 0
 fi
 
-lines() { grep -v '^[!#]' "$folder/$1.$suffix"; }
+lines() { grep -v '^[!#]' "$1/$2.$suffix" | grep -v '^ *!$'; }
 is_error() { grep -qE "$error" "$1"; }
 if [ -n "$pending" ]; then
   printf '%s\n' "$pending" | run >"$work/pending" || exit 4
@@ -88,32 +93,58 @@ if [ -n "$pending" ]; then
     exit 4
   fi
 fi
+# The way back must be known to work before the way out is taken: both go through a session that is
+# dropped, where the switch has such.
+if [ -n "$tries" ] && [ "$verb" = apply ]; then
+  id=$id-try
+  {
+    said "$begin"
+    for patch in "${todo[@]}"; do lines "$folder" "$patch"; done
+    for ((at = ${#todo[@]} - 1; at >= 0; --at)); do lines "$here/rollback" "${todo[at]}"; done
+    said "$drop"
+    said "$abort"
+  } >"$work/lines"
+  id=${id%-try}
+  run <"$work/lines" >"$work/answer" || exit 4
+  if is_error "$work/answer"; then
+    cat "$work/answer"
+    echo "refused by the switch (change and rollback were only tried); nothing is applied" >&2
+    exit 4
+  fi
+fi
 {
-  printf '%s\n' "$begin"
+  said "$begin"
   for patch in "${todo[@]}"; do
     echo "$verb: $patch" >&2
-    lines "$patch"
+    lines "$folder" "$patch"
   done
-  printf '%s\n' "$check"
+  said "$check"
 } >"$work/lines"
 run <"$work/lines" >"$work/answer" || exit 4
 cat "$work/answer"
 if is_error "$work/answer"; then
-  printf '%s\n' "$abort" | run
+  said "$abort" | run
   echo "refused by the switch; what was tried is taken back" >&2
   exit 4
 fi
 if [ -n "$dry" ]; then
-  printf '%s\n' "$abort" | run
+  said "$abort" | run
   exit 0
 fi
 if [ -n "$commit" ]; then
-  printf '%s\n' "$commit" | run >"$work/answer" || exit 4
+  said "$commit" | run >"$work/answer" || exit 4
   cat "$work/answer"
   if is_error "$work/answer"; then
-    printf '%s\n' "$abort" | run
+    said "$abort" | run
     echo "refused at commit; what was tried is taken back" >&2
     exit 4
   fi
 fi
-echo "done; check, then keep it: $keep"
+if [ -n "$remembers" ]; then
+  show_running >"$work/running" || exit 4
+  mkdir -p "$here/applied"
+  for patch in "${todo[@]}"; do
+    if [ "$verb" = apply ]; then cp "$work/running" "$here/applied/$patch.txt"; else rm -f "$here/applied/$patch.txt"; fi
+  done
+fi
+echo "done; check, then keep it: $(said "$keep")"

@@ -62,6 +62,7 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
   const auto cell = plan.capabilities.cell_bytes;
   const double speed = static_cast<double>(group.group.bits_per_second);
   Json row = {{"queue", queue.queue},
+              {"traffic_class", queue.traffic_class},
               {"carries", queue.name},
               {"class_name", fixed_name(target, queue.queue)},
               {"queue_name", queue_name(document, queue.queue)},
@@ -103,6 +104,15 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
 
 }  // namespace
 
+std::string word_used(const Word& word, const std::string& name, const SwitchPlan& plan,
+                      const Document& document) {
+  const auto seen = document.words.find(name);
+  if (seen != document.words.end()) return seen->second;
+  for (const auto& [asic, text] : word.asics)
+    if (plan.asic.starts_with(asic)) return text;
+  return word.otherwise;
+}
+
 std::string queue_name(const Document& document, int queue) {
   const auto known = document.queue_name.find(queue);
   return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
@@ -136,11 +146,45 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   const auto strict_queues =
       std::count_if(plan.site->queues.begin(), plan.site->queues.end(),
                     [](const SiteQueue& queue) { return queue.strict && queue.in_use; });
-  return {{"queues", list},
-          {"strict_level", strict_queues + 1},
-          {"idle", idle},
-          {"weighted_sequence", document.weighted_sequence},
-          {"strict_sequence", strict}};
+  Json context = {{"queues", list},
+                  {"strict_level", strict_queues + 1},
+                  {"idle", idle},
+                  {"weighted_sequence", document.weighted_sequence},
+                  {"strict_sequence", strict}};
+  for (const auto& [name, word] : target.words)
+    context[name] = word_used(word, name, plan, document);
+  return context;
+}
+
+Json map_context(const Target& target, const SwitchPlan& plan, const Document& document) {
+  Json dscps = Json::array(), classes = Json::array();
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
+    if (row.owner != Owner::kDlcp) continue;
+    dscps.push_back(dscp_row(target, document, dscp, row.queue, row.drop_precedence));
+    dscps.back()["traffic_class"] = row.traffic_class;
+  }
+  for (const QueuePlan& queue : plan.groups.front().queues) {
+    const auto& doubtful = target.doubtful_classes;
+    const bool is_usual =
+        queue.traffic_class == queue.queue && document.classes.count(queue.traffic_class) == 0 &&
+        std::find(doubtful.begin(), doubtful.end(), queue.traffic_class) == doubtful.end();
+    if (!is_usual)
+      classes.push_back({{"traffic_class", queue.traffic_class}, {"queue", queue.queue}});
+  }
+  return {{"mapped", dscps}, {"classes", classes}};
+}
+
+Json remark_context(const SwitchPlan& plan, const PortGroup& group) {
+  std::string list;
+  for (int dscp = 0; dscp < kDscpCount; ++dscp)
+    if (plan.dscp[static_cast<std::size_t>(dscp)].owner == Owner::kDlcp)
+      list += (list.empty() ? "" : " ") + std::to_string(dscp);
+  return {{"remarked", group.trust == Trust::kRemarked},
+          {"remark_dscp", group.remark_dscp},
+          {"remark_class",
+           plan.site->dscp_to_class[group.remark_dscp].value_or(plan.site->default_class)},
+          {"dscps_of_dlcp", list}};
 }
 
 Json features_context(const SwitchPlan& plan, const Document& document) {

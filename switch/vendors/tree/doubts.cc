@@ -15,7 +15,8 @@ class Doubts {
   std::vector<Problem> run() {
     for (const Statement& statement : document_.statements) {
       for (const Refusal& row : target_.refusals)
-        if (row.pattern.match(statement.text)) fault(&statement, row.why, "", row.hint);
+        if (row.pattern.match(statement.text) && statement.text != row.but)
+          fault(&statement, row.why, "", row.hint);
       check_words(statement);
     }
     for (const ObjectKind& kind : target_.objects) {
@@ -38,7 +39,7 @@ class Doubts {
 
   // Names are one word, and a port is one port.
   void check_words(const Statement& statement) {
-    for (const Pattern& scope : target_.scopes) {
+    for (const auto& [scope, change, hitless] : target_.scopes) {
       std::size_t taken = 0;
       const auto held = scope.begins(statement.text, taken);
       if (!held) continue;
@@ -78,6 +79,7 @@ class Doubts {
 }  // namespace
 
 std::string take_with(const Target& target) {
+  if (!target.take_with.empty()) return "take it with: " + target.take_with;
   const auto said = [&target](const char* key) {
     const auto found = target.session.find(key);
     return found == target.session.end() ? std::string() : found->second;

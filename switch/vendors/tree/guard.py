@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Says whether the rows that a patch touches are as they were before it, or as it leaves them.
 
-  guard.py ROWS RUNNING     ROWS: guard/*.json; RUNNING: the running configuration as imported, or -
+  guard.py ROWS RUNNING [APPLIED]    ROWS: guard/*.json; RUNNING: the running configuration as imported, or -
+                                     APPLIED: the same, saved right after the patch was applied
 
-Prints "before", "after" or "drift"; rows that have drifted go to stderr.
+Prints "before", "after" or "drift"; rows that have drifted go to stderr. "After" is what APPLIED says
+where there is one (systems rewrite what they are told in words of their own), else the planned text.
 Exit: 0 before or after, 3 drift, 2 usage or unreadable."""
 
 import json
@@ -11,17 +13,33 @@ import re
 import sys
 
 
-def blocks(text):
+def numbers(text):
+    for part in text.replace(",", " ").split():
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def each(path, lists):
+    """A line that names several numbers is a statement for each."""
+    for before, after in lists:
+        end = path.find(after, len(before))
+        if path.startswith(before) and end >= 0:
+            return [f"{before}{number}{path[end:]}" for number in numbers(path[len(before):end])]
+    return [path]
+
+
+def blocks(text, lists=(), comment=None):
     opened = []
     for raw in text.splitlines():
         line = " ".join(raw.split())
-        if not line or line[0] in "!#" or line in ("exit", "end"):
+        kept = comment and line.startswith(comment)
+        if not line or not kept and (line[0] in "!#" or line in ("exit", "end")):
             continue
         indent = len(raw) - len(raw.lstrip())
         while opened and opened[-1][0] >= indent:
             opened.pop()
         path = f"{opened[-1][1]} > {line}" if opened else line
-        yield path
+        yield from each(path, lists)
         opened.append((indent, path))
 
 
@@ -88,24 +106,30 @@ def tree(node, keys, path="", names="", own=()):
 
 def statements(guard, text):
     if guard["syntax"] == "blocks":
-        return blocks(text)
+        return blocks(text, guard.get("lists", ()), guard.get("comment"))
     if guard["syntax"] == "flat":
         return flat(text, guard["prefix"])
     return tree(json.loads(text), guard["keys"])
 
 
+def rows_of(guard, path):
+    with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
+        running = list(statements(guard, file.read()))
+    return {scope: sorted(one for one in running if one == scope or one.startswith(scope + " "))
+            for scope in guard["rows"]}
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         return 2
     with open(sys.argv[1], encoding="utf-8") as file:
         guard = json.load(file)
-    with sys.stdin if sys.argv[2] == "-" else open(sys.argv[2], encoding="utf-8") as file:
-        running = list(statements(guard, file.read()))
-    now, before, after = {}, {}, {}
-    for scope, row in guard["rows"].items():
-        before[scope], after[scope] = sorted(row["before"]), sorted(row["after"])
-        now[scope] = sorted(one for one in running if one == scope or one.startswith(scope + " "))
+    now = rows_of(guard, sys.argv[2])
+    before = {scope: sorted(row["before"]) for scope, row in guard["rows"].items()}
+    after = {scope: sorted(row["after"]) for scope, row in guard["rows"].items()}
+    if len(sys.argv) == 4:
+        after = rows_of(guard, sys.argv[3])
     if now == after:
         print("after")
         return 0

@@ -9,6 +9,10 @@
 //   queue_scheduler, scheduler_weight, scheduler_strict    the same in two steps, joined by what
 //   the
 //                              two facts both have: {policy}, {scheduler}, {id}
+//   configured    {policy} {queue}: the site says something of it; shape {policy} {queue} {rate}
+//   {unit} round_robin   {policy} {queue}, where queues are strict unless one from them on is
+//   round-robin class_to_queue {class} {queue}: where classes are numbers beside those of queues
+//   own_queue     {name} {queue}: an object of DLCP's says that a queue is DLCP's
 //   pfc           {priority}, or {class}, or {queue}
 //   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends
 //   pause storms port          {port}; speed {port} {speed}; lag {port} {lag}
@@ -19,16 +23,11 @@
 #include <sstream>
 
 #include "switch/vendors/numbers.h"
-#include "switch/vendors/tree/target.h"
+#include "switch/vendors/tree/facts.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {
-
-std::string held(const Captures& captures, std::string_view name) {
-  const auto found = captures.find(name);
-  return found == captures.end() ? std::string() : found->second;
-}
 
 class Importer {
  public:
@@ -48,7 +47,7 @@ class Importer {
       read_ports();
       read_names();
       read_map();
-      read_queues();
+      read_scheduling(target_, facts_, most_used("scheduler"), *document_, site_);
       read_pfc();
       read_rewriting();
     }
@@ -63,11 +62,6 @@ class Importer {
   }
 
  private:
-  struct Fact {
-    Captures held;
-    const Statement* from;
-  };
-
   void fault(const Statement& at, std::string what, std::string expected, std::string hint = {}) {
     if (problems_.size() > 20) return;
     problems_.push_back({Severity::kError, running_.file, at.line, std::move(what), at.text,
@@ -89,10 +83,19 @@ class Importer {
         for (const Pattern& pattern : kind.shared)
           if (auto captures = pattern.match(statement.text))
             document_->shared[kind.name] = held(*captures, "name");
+      see_words(statement);
     }
+    for (const auto& [name, list] : facts_)
+      document_->facts.insert(name);
   }
 
-  const std::vector<Fact>& facts(const std::string& name) { return facts_[name]; }
+  void see_words(const Statement& statement) {
+    for (const auto& [name, word] : target_.words)
+      for (const auto& [pattern, value] : word.seen)
+        if (pattern.match(statement.text)) document_->words.emplace(name, value);
+  }
+
+  const std::vector<Fact>& facts(const std::string& name) const { return of(facts_, name); }
 
   void read_ports() {
     std::map<std::string, SitePort> ports;
@@ -109,8 +112,9 @@ class Importer {
     for (const Fact& fact : facts("speed"))
       port(held(fact.held, "port")).bits_per_second = speed_of(held(fact.held, "speed"));
     for (const Fact& fact : facts("lag"))
-      port(held(fact.held, "port")).lag = held(fact.held, "lag");
+      port(held(fact.held, "port")).lag = target_.lag_prefix + held(fact.held, "lag");
     for (auto& [name, row] : ports) {
+      if (!name.starts_with(target_.ports_begin)) continue;
       site_.ports.push_back(name);
       site_.port_facts.push_back(std::move(row));
     }
@@ -150,10 +154,7 @@ class Importer {
   }
 
   std::optional<int> queue_named(const std::string& name) const {
-    const auto known = document_->queue_of.find(name);
-    if (known != document_->queue_of.end()) return known->second;
-    const auto number = number_of(name);
-    return number && *number < kQueueCount ? number : std::nullopt;
+    return tree::queue_named(*document_, name);
   }
 
   // What most ports have, by the name of the site's that DLCP's may be a copy of.
@@ -194,22 +195,16 @@ class Importer {
     return list;
   }
 
-  // What both have of these, they have alike.
-  static bool joins(const Captures& a, const Captures& b,
-                    std::initializer_list<std::string_view> names) {
-    return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-      return held(a, name).empty() || held(b, name).empty() || held(a, name) == held(b, name);
-    });
-  }
-
   void map_dscps(const Fact& fact, const std::string& name, bool overwrites) {
     const auto queue = queue_named(name);
     if (!queue)
       return fault(*fact.from, "a forwarding class that is not known: " + name,
-                   "a class with a queue", "define it, or take the statement out");
+                   target_.class_names.empty() ? "0..7" : "a class with a queue",
+                   "define it, or take the statement out");
     for (const int dscp : dscps_in(fact)) {
       auto& row = site_.dscp_to_class[static_cast<std::size_t>(dscp)];
       if (!row || overwrites) row = static_cast<std::uint8_t>(*queue);
+      said_.insert(dscp);
     }
   }
 
@@ -248,58 +243,47 @@ class Importer {
     }
     site_.default_class =
         static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
+    read_class_queues();
+    read_owned();
+    for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp)
+      if ((site_.dlcp_dscps >> dscp & 1) == 0)
+        queue_of_class(*site_.dscp_to_class[dscp]).in_use = true;
+    for (const int doubtful : target_.doubtful_classes)
+      if (document_->classes.count(doubtful) == 0)
+        site_.queues[static_cast<std::size_t>(doubtful)].in_use = true;
+  }
+
+  SiteQueue& queue_of_class(std::size_t traffic_class) {
+    return site_.queues[*site_.class_to_queue[traffic_class]];
+  }
+
+  void read_class_queues() {
     for (std::uint8_t queue = 0; queue < kQueueCount; ++queue)
       site_.class_to_queue[queue] = queue;
-    for (const auto& row : site_.dscp_to_class)
-      site_.queues[*row].in_use = true;
-  }
-
-  // The queue that a fact is about, in the scheduler policy that most ports have.
-  SiteQueue* queue_of(const Fact& fact) {
-    const auto policy = fact.held.find("policy");
-    if (policy != fact.held.end() && policy->second != scheduler_) return nullptr;
-    const auto queue = queue_named(held(fact.held, "queue"));
-    return queue ? &site_.queues[static_cast<std::size_t>(*queue)] : nullptr;
-  }
-
-  void read_queues() {
-    scheduler_ = most_used("scheduler");
-    for (std::uint8_t q = 0; q < kQueueCount; ++q) {
-      site_.queues[q].queue = q;
-      site_.queues[q].name = scheduler_;
-    }
-    for (const Fact& fact : facts("weight"))
-      put_weight(queue_of(fact), held(fact.held, "weight"));
-    for (const Fact& fact : facts("strict"))
-      put_strict(queue_of(fact));
-    for (const Fact& step : facts("queue_scheduler")) {
-      SiteQueue* const queue = queue_of(step);
-      if (queue == nullptr) continue;
-      const auto number = number_of(held(step.held, "scheduler"));
-      for (const Fact& fact : facts("scheduler_weight"))
-        if (joins(step.held, fact.held, {"policy", "scheduler", "id"})) {
-          put_weight(queue, held(fact.held, "weight"));
-          document_->weighted_sequence = number.value_or(1);
-        }
-      for (const Fact& fact : facts("scheduler_strict"))
-        if (joins(step.held, fact.held, {"policy", "scheduler", "id"})) {
-          put_strict(queue);
-          document_->strict_sequences.insert(number.value_or(0));
-        }
+    for (const Fact& fact : facts("class_to_queue")) {
+      const auto number = number_of(held(fact.held, "class"));
+      const auto queue = queue_named(held(fact.held, "queue"));
+      if (!number || *number >= kQueueCount || !queue) {
+        fault(*fact.from, "a class or queue out of range", "0..7");
+        continue;
+      }
+      site_.class_to_queue[static_cast<std::size_t>(*number)] = static_cast<std::uint8_t>(*queue);
+      document_->classes.insert(*number);
     }
   }
 
-  void put_weight(SiteQueue* queue, const std::string& text) {
-    const auto weight = number_of(text);
-    if (queue == nullptr || !weight) return;
-    queue->configured = queue->configured || target_.configured_is_used;
-    queue->weight = static_cast<unsigned>(std::min(*weight, 1'000'000));
-  }
-
-  void put_strict(SiteQueue* queue) {
-    if (queue == nullptr) return;
-    queue->configured = queue->configured || target_.configured_is_used;
-    queue->strict = true;
+  // Where the DSCP map is one for the whole switch, what an earlier change took of it is found by
+  // its queues.
+  void read_owned() {
+    for (const Fact& fact : facts("own_queue"))
+      if (const auto queue = queue_named(held(fact.held, "queue"));
+          queue && is_own(held(fact.held, "name")))
+        site_.dlcp_queues |= static_cast<std::uint8_t>(1U << *queue);
+    for (const int dscp : said_) {
+      const auto traffic_class = *site_.dscp_to_class[static_cast<std::size_t>(dscp)];
+      if ((site_.dlcp_queues >> *site_.class_to_queue[traffic_class] & 1) != 0)
+        site_.dlcp_dscps |= std::uint64_t{1} << dscp;
+    }
   }
 
   void read_pfc() {
@@ -315,7 +299,7 @@ class Importer {
           continue;
         }
         site_.pfc_priorities |= static_cast<std::uint8_t>(1U << *queue);
-        auto& row = site_.queues[static_cast<std::size_t>(*queue)];
+        auto& row = queue_of_class(static_cast<std::size_t>(*queue));
         row.lossless = row.in_use = true;
       }
     }
@@ -331,6 +315,8 @@ class Importer {
         if (name.empty() || port.name == name) port.rewrites_dscps = true;
       if (site_.egress_rewrite.empty()) site_.egress_rewrite = fact.from->text;
     }
+    for (std::size_t c = 0; c < target_.usual_rewriting.size() && !facts("rewrite").empty(); ++c)
+      site_.class_to_dscp[c] = static_cast<std::uint8_t>(target_.usual_rewriting[c]);
     for (const Fact& fact : facts("rewrite_dscp")) {
       const auto queue = queue_named(held(fact.held, "class"));
       const auto dscp = dscp_of(held(fact.held, "dscp"));
@@ -342,8 +328,8 @@ class Importer {
   const Target& target_;
   const NamedText& running_;
   std::shared_ptr<Document> document_ = std::make_shared<Document>();
-  std::map<std::string, std::vector<Fact>> facts_;
-  std::string scheduler_;
+  Facts facts_;
+  std::set<int> said_;  // DSCPs that the classifier has a row for
   SiteConfig site_;
   std::vector<Problem> problems_;
 };

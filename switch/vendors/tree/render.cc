@@ -24,6 +24,8 @@ class Renderer {
     document_ = imported != nullptr ? imported : &kDeclared;
     Wanted wanted = wanted_statements(target_, plan_, *document_);
     out_.problems = std::move(wanted.problems);
+    for (Problem& problem : scheduling_faults(target_, plan_))
+      out_.problems.push_back(std::move(problem));
     for (const Statement& statement : document_->statements)
       if (const auto scope = scope_of(statement.text)) running_[*scope].push_back(statement.text);
     for (const WantedPart& part : wanted.parts)
@@ -31,7 +33,7 @@ class Renderer {
     patches_.push_back(cleanup());
     if (!has_errors(out_.problems)) {
       write();
-      add_notes(imported != nullptr);
+      add_notes(imported != nullptr, wanted.notes);
     }
     return std::move(out_);
   }
@@ -50,9 +52,15 @@ class Renderer {
   // Which of the target's scopes this is in; rows are written in that order.
   std::size_t rank_of(const std::string& statement, std::size_t& taken) const {
     std::size_t rank = 0;
-    while (rank < target_.scopes.size() && !target_.scopes[rank].covers(statement, taken))
+    while (rank < target_.scopes.size() && !target_.scopes[rank].pattern.covers(statement, taken))
       ++rank;
     return rank;
+  }
+
+  Change change_of(const std::string& scope) const {
+    std::size_t taken = 0;
+    const auto rank = rank_of(scope, taken);
+    return rank == target_.scopes.size() ? Change::kReplace : target_.scopes[rank].change;
   }
 
   void check_ranges(const std::string& statement) {
@@ -93,7 +101,8 @@ class Renderer {
     Patch patch{part.name, {}};
     for (const auto& [rank, scope] : order) {
       touched_.insert(scope);
-      Row row{scope, running_[scope], std::move(after[scope])};
+      Row row{scope, running_[scope], std::move(after[scope]), target_.scopes[rank].change,
+              target_.scopes[rank].hitless};
       if (!same(row.before, row.after)) patch.rows.push_back(std::move(row));
     }
     return patch;
@@ -140,7 +149,7 @@ class Renderer {
       const auto own = own_name(scope);
       if (own.empty() || statements.empty() || touched_.count(scope) != 0) continue;
       if (referred.count(own) == 0)
-        patch.rows.push_back({scope, statements, {}});
+        patch.rows.push_back({scope, statements, {}, change_of(scope), false});
       else
         note(Severity::kWarning, scope + " stays: a port outside this plan still has it");
     }
@@ -158,8 +167,8 @@ class Renderer {
   std::string headed(const std::string& text) const {
     if (!target_.checked_by.empty() || target_.reader.syntax == Syntax::kJson) return text;
     return target_.comment +
-           "UNVERIFIED: no grammar has checked this text; try it on a virtual switch first\n" +
-           text;
+           "UNVERIFIED: no grammar has checked this text; try it on a virtual switch first" +
+           target_.unverified_hint + "\n" + text;
   }
 
   void put_file(const std::string& path, std::string text, FileKind kind) {
@@ -175,10 +184,11 @@ class Renderer {
       any = true;
       const bool ports = patch.name.starts_with("20-");
       for (const Row& row : patch.rows)
-        out_.changes.push_back(
-            {row.scope, joined(row.before), joined(row.after),
-             // A row of the switch's own (a hash seed) is felt at once.
-             ports || own_name(row.scope).empty() ? Impact::kUnknown : Impact::kHitless});
+        out_.changes.push_back({row.scope, joined(row.before), joined(row.after),
+                                // A row of the switch's own (a hash seed) is felt at once.
+                                !row.hitless && (ports || own_name(row.scope).empty())
+                                    ? Impact::kUnknown
+                                    : Impact::kHitless});
       put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
                FileKind::kConfig);
       put_file("rollback/" + patch.name + "." + target_.suffix,
@@ -214,14 +224,21 @@ class Renderer {
     return text;
   }
 
-  void add_notes(bool imported) {
-    if (!imported)
-      note(Severity::kWarning,
-           "the site is declared, not imported: apply.sh refuses if ports have classifiers or "
-           "schedulers already; import the running configuration to merge into them");
-    for (const auto& text : target_.notes)
+  void add_notes(bool imported, const std::set<std::string>& of_copies) {
+    if (!imported) note(Severity::kWarning, target_.declared_note);
+    Captures words;
+    for (const auto& [name, word] : target_.words)
+      words[name] = word_used(word, name, plan_, *document_);
+    for (const Note& one : target_.notes) {
+      const bool fits = (one.given.empty() || document_->facts.count(one.given) != 0) &&
+                        (one.missing.empty() || document_->facts.count(one.missing) == 0);
+      if (!fits) continue;
+      note(one.warns ? Severity::kWarning : Severity::kNote, Pattern(one.text).filled(words));
+    }
+    for (const auto& text : of_copies)
       note(Severity::kWarning, text);
-    if (std::string warning = remark_warning(plan_); !warning.empty())
+    const bool rewrites = plan_.capabilities.remarking == Remarking::kRewrite;
+    if (std::string warning = remark_warning(plan_); !rewrites && !warning.empty())
       note(Severity::kWarning, std::move(warning));
   }
 

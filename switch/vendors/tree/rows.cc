@@ -18,40 +18,58 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
 // Prints statements as nested blocks: the contexts that a line needs, where they are not open.
 class Blocks {
  public:
-  Blocks(std::string& out, std::string no) : out_(out), no_(std::move(no)) {}
+  Blocks(const Target& target, std::string& out) : target_(target), out_(out) {}
 
-  void line(const std::string& statement, bool takes_away) {
+  void take_away(const std::string& statement) { line(statement, true, false); }
+  // `opens`: statements inside of this one follow.
+  void add(const std::string& statement, bool opens) { line(statement, false, opens); }
+
+ private:
+  void line(const std::string& statement, bool takes_away, bool opens) {
     auto path = contexts_of(statement);
     std::size_t same = 0;
     while (same < open_.size() && same + 1 < path.size() && open_[same] == path[same])
       ++same;
     for (std::size_t depth = same; depth < path.size(); ++depth) {
-      out_.append(2 * depth, ' ');
       const bool last = depth + 1 == path.size();
-      out_ += (last && takes_away ? no_ : "") + path[depth] + "\n";
+      const std::string indent(target_.indent * depth, ' ');
+      if (depth > 0 && (!last || opens) && !target_.separator.empty())
+        out_ += indent + target_.separator + "\n";
+      out_ += indent + (last && takes_away ? target_.no : "") + path[depth] + "\n";
     }
     if (takes_away) path.pop_back();
     open_ = std::move(path);
   }
 
- private:
+  const Target& target_;
   std::string& out_;
-  const std::string no_;
   std::vector<std::string> open_;
 };
 
+bool overwrites(const Row& row) {
+  return row.change == Change::kOverwrite || row.change == Change::kOverwriteLine;
+}
+
+void take_away(const Row& row, Blocks& blocks) {
+  const bool whole = row.after.empty() || row.change == Change::kReplace;
+  if (row.before.empty() || (overwrites(row) && !row.after.empty())) return;
+  if (row.change == Change::kOverwrite || (whole && contains(row.before, row.scope)))
+    return blocks.take_away(row.scope);
+  for (auto at = row.before.rbegin(); at != row.before.rend(); ++at)
+    if (!contains(row.after, *at)) blocks.take_away(*at);
+}
+
 void print_blocks(const Target& target, const Row& row, std::string& out) {
-  Blocks blocks(out, target.no);
-  const bool whole = row.after.empty() || target.change == tree::Change::kReplace;
-  if (!row.before.empty() && whole && contains(row.before, row.scope)) {
-    blocks.line(row.scope, true);
-  } else {
-    for (auto at = row.before.rbegin(); at != row.before.rend(); ++at)
-      if (!contains(row.after, *at)) blocks.line(*at, true);
+  Blocks blocks(target, out);
+  take_away(row, blocks);
+  for (std::size_t i = 0; i < row.after.size(); ++i) {
+    if (row.change == Change::kLines && contains(row.before, row.after[i])) continue;
+    const bool opens =
+        i + 1 < row.after.size() && row.after[i + 1].starts_with(row.after[i] + " > ");
+    blocks.add(row.after[i], opens);
   }
-  for (const auto& statement : row.after)
-    if (target.change == tree::Change::kReplace || !contains(row.before, statement))
-      blocks.line(statement, false);
+  const bool is_block = row.after.size() > 1 && row.after.front() == row.scope;
+  if (is_block && !target.separator.empty()) out += target.separator + "\n";
 }
 
 std::string delete_prefix(const std::string& prefix) {
@@ -188,7 +206,7 @@ std::string change_text(const Target& target, const std::vector<Row>& rows) {
 std::vector<Row> reversed(const std::vector<Row>& rows) {
   std::vector<Row> back;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row)
-    back.push_back({row->scope, row->after, row->before});
+    back.push_back({row->scope, row->after, row->before, row->change, row->hitless});
   return back;
 }
 
@@ -198,6 +216,9 @@ std::string guard_text(const Target& target, const std::vector<Row>& rows) {
   guard["syntax"] = kSyntax[static_cast<int>(target.reader.syntax)];
   guard["prefix"] = target.reader.prefix;
   guard["keys"] = target.reader.json.keys;
+  for (const auto& [before, after, max] : target.reader.lists)
+    guard["lists"].push_back({before, after});
+  if (!target.reader.kept_comment.empty()) guard["comment"] = target.reader.kept_comment;
   for (const Row& row : rows)
     guard["rows"][row.scope] = {{"before", row.before}, {"after", row.after}};
   return guard.dump(1) + "\n";

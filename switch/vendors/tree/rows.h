@@ -13,6 +13,8 @@ namespace dlcp::fabric::tree {
 struct Row {
   std::string scope;
   std::vector<std::string> before, after;  // statements in their order; empty: there is none
+  Change change = Change::kReplace;
+  bool hitless = false;
 };
 
 struct Patch {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "switch/vendors/numbers.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -37,12 +38,13 @@ class Reading {
     each_line(text, [&](std::string line, int number) {
       const auto indent = line.find_first_not_of(" \t");
       line = one_spaced(line);
-      if (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end") return;
+      const bool kept = !reader_.kept_comment.empty() && line.starts_with(reader_.kept_comment);
+      if (!kept && (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end")) return;
       while (!open.empty() && open.back().indent >= indent)
         open.pop_back();
       auto path = open.empty() ? line : open.back().path + std::string(kInto) + line;
       if (open.size() >= kDepthMax) return;
-      add(path, number);
+      add_each(path, number);
       open.push_back({indent, std::move(path)});
     });
   }
@@ -97,13 +99,43 @@ class Reading {
       ++number;
       const auto begin = line.find_first_not_of(" \t\r");
       if (begin == std::string::npos) continue;
-      if (line[begin] == '%' || line.compare(begin, 7, "error: ") == 0)
+      if (line[begin] == '%' || line.compare(begin, 2, "> ") == 0 ||
+          line.compare(begin, 7, "error: ") == 0)
         fault(number, "this is an error message of the switch", line.substr(begin),
               "its running configuration");
       if (line.find("--More--") != std::string::npos)
         fault(number, "the switch has paged its output", line.substr(begin), "all of it at once");
       take(line, number);
     }
+  }
+
+  // A statement for every number that the line names.
+  void add_each(const std::string& text, int line) {
+    for (const NumberList& list : reader_.lists) {
+      if (!text.starts_with(list.before)) continue;
+      const auto end = text.find(list.after, list.before.size());
+      if (end == std::string::npos) continue;
+      auto names = text.substr(list.before.size(), end - list.before.size());
+      std::replace(names.begin(), names.end(), ',', ' ');
+      for (const auto& word : words_of(names)) {
+        const auto range = range_of(word);
+        if (!range || range->second > list.max)
+          return fault(line, "not a list of numbers", word, fmt::format("numbers 0..{}", list.max));
+        for (int number = range->first; number <= range->second; ++number)
+          add(fmt::format("{}{}{}", list.before, number, text.substr(end)), line);
+      }
+      return;
+    }
+    add(text, line);
+  }
+
+  // "7", "10-12"; nullopt: anything else.
+  static std::optional<std::pair<int, int>> range_of(std::string_view word) {
+    const auto dash = word.find('-');
+    const auto first = number_of(word.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number_of(word.substr(dash + 1));
+    if (!first || !last || *last < *first) return std::nullopt;
+    return std::pair{*first, *last};
   }
 
   void add(const std::string& text, int line) {

@@ -37,11 +37,20 @@ struct JsonShape {
   std::vector<std::string> booleans;  // true or false
 };
 
+// Lines that name several numbers at once, each of which is a statement of its own: "qos map dscp 8
+// 10-12 to traffic-class 1". Errors: what is between the two is no list, or goes beyond `max`.
+struct NumberList {
+  std::string before, after;
+  int max = 0;
+};
+
 struct Reader {
   Syntax syntax = Syntax::kBlocks;
   std::string prefix;              // of flat lines: "set "
   std::vector<std::string> roots;  // only statements that begin so are kept
   JsonShape json;
+  std::vector<NumberList> lists;
+  std::string kept_comment;  // of blocks: comments that begin so are statements; empty: none
 };
 
 // The key leaves of a list, given by the names that lead to it ("qos queues queue"); empty: no

@@ -37,6 +37,10 @@ Reader reader_of(const Json& data) {
   reader.json.leaf_lists = words(data, "leaf_lists");
   reader.json.numbers = words(data, "numbers");
   reader.json.booleans = words(data, "booleans");
+  for (const auto& row : data.value("lists", Json::array()))
+    reader.lists.push_back(
+        {row.at(0).get<std::string>(), row.at(1).get<std::string>(), row.at(2).get<int>()});
+  reader.kept_comment = data.value("kept_comment", "");
   return reader;
 }
 
@@ -72,6 +76,105 @@ std::map<std::string, std::string> sections_of(std::string_view text) {
   return sections;
 }
 
+// [pattern, why, hint], and a statement of the pattern that is accepted.
+std::vector<Refusal> refusals_of(const Json& data, const char* key) {
+  std::vector<Refusal> list;
+  for (const auto& row : data.value(key, Json::array()))
+    list.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
+                    row.at(2).get<std::string>(),
+                    row.size() > 3 ? row.at(3).get<std::string>() : std::string()});
+  return list;
+}
+
+ObjectKind object_of(const Json& row) {
+  ObjectKind kind{row.at("name").get<std::string>(),
+                  Pattern(row.at("root").get<std::string>()),
+                  patterns(row, "bindings"),
+                  patterns(row, "shared"),
+                  patterns(row, "left_out"),
+                  patterns(row, "renames"),
+                  row.value("tag", ""),
+                  row.value("ours_first", false),
+                  row.value("required", true),
+                  row.value("classifies", row.at("name") == "classifier"),
+                  {},
+                  refusals_of(row, "not_remarked")};
+  for (const auto& one : row.value("requires", Json::array()))
+    kind.requirements.push_back({patterns(one, "patterns"), one.at("text").get<std::string>(),
+                                 one.at("why").get<std::string>(),
+                                 one.at("hint").get<std::string>(),
+                                 one.at("note").get<std::string>()});
+  return kind;
+}
+
+Change change_of(const std::string& name) {
+  if (name == "lines") return Change::kLines;
+  if (name == "overwrite") return Change::kOverwrite;
+  return name == "overwrite line" ? Change::kOverwriteLine : Change::kReplace;
+}
+
+// A pattern, or one with how rows of it change.
+std::vector<Scope> scopes_of(const Json& config) {
+  const auto usual = config.value("change", "replace");
+  std::vector<Scope> list;
+  for (const auto& row : config.at("scopes")) {
+    if (row.is_string())
+      list.push_back({Pattern(row.get<std::string>()), change_of(usual), false});
+    else
+      list.push_back({Pattern(row.at("scope").get<std::string>()),
+                      change_of(row.value("change", usual)), row.value("hitless", false)});
+  }
+  return list;
+}
+
+std::map<std::string, Word> words_in(const Json& config) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  std::map<std::string, Word> list;
+  const Json data = config.value("words", Json::object());
+  for (const auto& [name, row] : data.items()) {
+    Word& word = list[name];
+    for (const auto& [pattern, value] : row.value("seen", Pairs{}))
+      word.seen.emplace_back(Pattern(pattern), value);
+    word.asics = row.value("asics", Pairs{});
+    word.otherwise = row.at("otherwise").get<std::string>();
+  }
+  return list;
+}
+
+std::vector<Note> notes_of(const Json& config) {
+  std::vector<Note> list;
+  for (const auto& row : config.value("notes", Json::array())) {
+    if (row.is_string())
+      list.push_back({row.get<std::string>(), "", "", true});
+    else
+      list.push_back({row.at("text").get<std::string>(), row.value("if", ""),
+                      row.value("unless", ""), row.value("warns", true)});
+  }
+  return list;
+}
+
+void read_meaning(Target& target, const Json& config) {
+  for (const auto& [name, list] : config.at("facts").items())
+    for (const auto& text : list)
+      target.facts[name].emplace_back(text.get<std::string>());
+  target.refusals = refusals_of(config, "refuse");
+  target.port_refusals = refusals_of(config, "refuse_on_ports");
+  target.unbound = classes_of(config.at("unbound"));
+  target.unlisted = classes_of(config.at("unlisted"));
+  target.class_names = config.value("class_names", std::map<std::string, int>{});
+  target.queue_names = config.value("queue_names", std::map<std::string, int>{});
+  target.ports_are_listed = config.value("ports_are_listed", false);
+  target.ports_begin = config.value("ports_begin", "");
+  target.lag_prefix = config.value("lag_prefix", "");
+  target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
+  target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
+  target.round_robin_binds_below = config.value("round_robin_binds_below", false);
+  target.words = words_in(config);
+  target.configured_is_used = config.value("configured_is_used", true);
+  for (const auto& row : config.at("objects"))
+    target.objects.push_back(object_of(row));
+}
+
 Target target_of(const TargetFile& file, const Json& data) {
   Target target;
   const Json& config = data.at("configuration");
@@ -79,39 +182,31 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.title = data.at("title").get<std::string>();
   target.suffix = config.at("suffix").get<std::string>();
   target.comment = config.value("comment", "! ");
+  target.unverified_hint = config.value("unverified_hint", "");
+  target.indent = config.value("indent", std::size_t{2});
+  target.separator = config.value("separator", "");
   target.reader = reader_of(config);
-  for (const auto& [name, list] : config.at("facts").items())
-    for (const auto& text : list)
-      target.facts[name].emplace_back(text.get<std::string>());
+  read_meaning(target, config);
   const Json counters = config.value("counters", Json::object());
   for (const auto& [name, list] : counters.items())
     for (const auto& text : list)
       target.counters[name].emplace_back(text.get<std::string>());
-  for (const auto& row : config.value("refuse", Json::array()))
-    target.refusals.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
-                               row.at(2).get<std::string>()});
-  target.unbound = classes_of(config.at("unbound"));
-  target.unlisted = classes_of(config.at("unlisted"));
-  target.class_names = config.value("class_names", std::map<std::string, int>{});
-  target.queue_names = config.value("queue_names", std::map<std::string, int>{});
-  target.configured_is_used = config.value("configured_is_used", true);
-  for (const auto& row : config.at("objects"))
-    target.objects.push_back({row.at("name").get<std::string>(),
-                              Pattern(row.at("root").get<std::string>()), patterns(row, "bindings"),
-                              patterns(row, "shared"), patterns(row, "left_out"),
-                              patterns(row, "renames"), row.value("tag", ""),
-                              row.value("ours_first", false), row.value("required", true)});
-  target.scopes = patterns(config, "scopes");
+  target.scopes = scopes_of(config);
   for (const auto& row : config.value("ranges", Json::array()))
     target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
                              row.at(2).get<std::uint64_t>()});
   target.no = config.value("no", "no ");
-  target.change = config.value("change", "replace") == "lines" ? Change::kLines : Change::kReplace;
   target.templates = sections_of(file.text);
   target.session = config.value("session", std::map<std::string, std::string>{});
   target.verify_switch = commands_of(config, "verify_switch");
   target.verify_port = commands_of(config, "verify_port");
-  target.notes = words(config, "notes");
+  target.verify_last = commands_of(config, "verify_last");
+  target.notes = notes_of(config);
+  target.declared_note = config.value(
+      "declared_note",
+      "the site is declared, not imported: apply.sh refuses if ports have classifiers or "
+      "schedulers already; import the running configuration to merge into them");
+  target.take_with = config.value("take_with", "");
   target.checked_by = config.value("checked_by", "");
   return target;
 }

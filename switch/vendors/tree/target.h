@@ -11,61 +11,44 @@
 #include <vector>
 
 #include "switch/model/site.h"
-#include "switch/vendors/tree/pattern.h"
+#include "switch/vendors/tree/rules.h"
 #include "switch/vendors/tree/statement.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::tree {
 
-// Something of the site's that a port is pointed at and DLCP has a copy of: a classifier, a
-// scheduler policy.
-struct ObjectKind {
-  std::string name;               // "classifier", as templates know it
-  Pattern root;                   // its statements begin so; {name}
-  std::vector<Pattern> bindings;  // a port has it; {port} {name}
-  std::vector<Pattern> shared;    // every port without a binding has it; {name}
-  std::vector<Pattern>
-      left_out;  // after the root: not copied if {dscp}, {class} or {queue} is DLCP's
-  std::vector<Pattern>
-      renames;              // after the root: the object's own name, which the copy has its own of
-  std::string tag;          // in names of copies, where two kinds have the same root
-  bool ours_first = false;  // DLCP's statements stand before the site's: the first match counts
-  bool required = false;    // every port has one of DLCP's, with or without one of the site's
-};
-
-struct Refusal {
-  Pattern pattern;
-  std::string why, hint;
-};
-
-// A number that is written, and what the target takes.
-struct Range {
-  Pattern pattern;  // {value}
-  std::uint64_t min = 0, max = 0;
-};
-
-enum class Change { kReplace, kLines };  // a row is deleted and set anew, or changed line by line
-
 struct Target {
   std::string os, title, suffix, comment;
+  std::string unverified_hint;  // where what no grammar has checked can be tried
+  std::size_t indent = 2;       // of blocks; with what stands before and after those inside
+  std::string separator;
   Reader reader;
   std::map<std::string, std::vector<Pattern>> facts;
   std::vector<Refusal> refusals;
+  std::vector<Refusal> port_refusals;  // {port}: of ports that DLCP takes
   std::array<int, kDscpCount> unbound{},
       unlisted{};  // class of DSCPs without a classifier or a row
   std::map<std::string, int> class_names, queue_names;
+  bool ports_are_listed = false;         // a running configuration has every port
+  std::string ports_begin;               // names of what is no port begin otherwise
+  std::string lag_prefix;                // of names of link aggregates
+  std::vector<int> doubtful_classes;     // whose queue platforms differ in, if nothing says it
+  std::vector<int> usual_rewriting;      // class -> DSCP, where only rewriting itself is on
+  bool round_robin_binds_below = false;  // a queue is strict if none from it on is round-robin
+  std::map<std::string, Word> words;
   bool configured_is_used = true;  // a queue that the site sets something for is its own
   std::vector<ObjectKind> objects;
-  std::vector<Pattern> scopes;  // what is one row of the change; those that others refer to first
+  std::vector<Scope> scopes;  // those that others refer to first
   std::vector<Range> ranges;
   std::string no = "no ";
-  Change change = Change::kReplace;
   std::map<std::string, std::string> templates;  // by section of NAME.mustache
   std::map<std::string, std::string> session;    // what apply.sh says to the switch
-  std::vector<VerifyCommand> verify_switch, verify_port;
+  std::vector<VerifyCommand> verify_switch, verify_port, verify_last;
   std::map<std::string, std::vector<Pattern>> counters;  // of show commands: see verify.cc
-  std::vector<std::string> notes;
-  std::string checked_by;  // empty: nothing has checked the text
+  std::vector<Note> notes;
+  std::string declared_note;  // of a site that was not imported
+  std::string take_with;      // how to get a running configuration; empty: by what apply.sh says
+  std::string checked_by;     // empty: nothing has checked the text
 };
 
 // Statements of the running configuration.
@@ -80,6 +63,9 @@ struct Document final : ImportedDocument {
   int weighted_sequence = 1;           // of the scheduler that the site's weighted queues are in
   std::set<int> strict_sequences;      // taken by its strict ones
   std::set<std::string> pfc_profiles;  // names of what turns PFC on
+  std::set<std::string> facts;         // kinds of facts that are there
+  std::set<int> classes;               // whose queue is said
+  std::map<std::string, std::string> words;  // as the site uses them: Target::words
 };
 
 bool is_own(std::string_view name);

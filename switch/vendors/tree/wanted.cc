@@ -41,6 +41,7 @@ class Maker {
     for (const auto& group : plan.groups)
       for (const auto& queue : group.queues)
         queues_.insert(queue.queue);
+    read_port_faults();
   }
 
   Wanted run() {
@@ -48,6 +49,7 @@ class Maker {
     Json whole = plan_.groups.empty()
                      ? Json::object()
                      : queues_context(target_, plan_, document_, plan_.groups.front());
+    if (!plan_.groups.empty()) whole.update(map_context(target_, plan_, document_));
     add(definitions(), "switch", whole);
     add(definitions(), "features", features_context(plan_, document_));
     if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
@@ -131,10 +133,7 @@ class Maker {
     const auto to = kind.root.filled({{"name", name}});
     for (const Statement& statement : document_.statements) {
       if (!is_under(statement.text, from)) continue;
-      std::string_view rest = std::string_view(statement.text).substr(from.size());
-      while (!rest.empty() && (rest.front() == ' ' || rest.front() == '>'))
-        rest.remove_prefix(1);
-      if (is_left_out(kind, rest)) continue;
+      if (is_left_out(kind, inside(statement.text, from))) continue;
       copy.push_back({to + statement.text.substr(from.size()), 0});
     }
     return copy;
@@ -147,11 +146,53 @@ class Maker {
     context["base"] = base;
     context["number"] = number;
     context["fresh"] = copy.empty();
+    Statements before = made(kind.name + " first", context);
+    check_remarking(kind, base, name, copy, context);
+    for (const Requirement& one : kind.requirements)
+      require(one, kind, base, name, copy, before);
     Statements ours = made(kind.name, context);
-    Statements& first = kind.ours_first ? ours : copy;
-    Statements& second = kind.ours_first ? copy : ours;
-    first.insert(first.end(), second.begin(), second.end());
-    return std::move(first);
+    const Statements& first = kind.ours_first ? ours : copy;
+    const Statements& second = kind.ours_first ? copy : ours;
+    before.insert(before.end(), first.begin(), first.end());
+    before.insert(before.end(), second.begin(), second.end());
+    return before;
+  }
+
+  // What a statement of an object says, without the object's root and what joins the two.
+  static std::string_view inside(const std::string& statement, const std::string& root) {
+    std::string_view rest = std::string_view(statement).substr(root.size());
+    while (!rest.empty() && (rest.front() == ' ' || rest.front() == '>'))
+      rest.remove_prefix(1);
+    return rest;
+  }
+
+  void require(const Requirement& one, const ObjectKind& kind, const std::string& base,
+               const std::string& name, const Statements& copy, Statements& before) {
+    const auto root = kind.root.filled({{"name", name}});
+    const auto named_base = [&base](const std::string& text) {
+      return Pattern(text).filled({{"name", base}});
+    };
+    for (const Statement& statement : copy)
+      for (const Pattern& pattern : one.patterns) {
+        const auto said = inside(statement.text, root);
+        if (!pattern.match(said)) continue;
+        if (said != one.text)
+          refuse(named_base(one.why), std::string(said), one.text, named_base(one.hint));
+        return;
+      }
+    if (before.empty()) before.push_back({root, 0});
+    before.push_back({root + " > " + one.text, 0});
+    if (!base.empty()) wanted_.notes.insert(named_base(one.note));
+  }
+
+  void check_remarking(const ObjectKind& kind, const std::string& base, const std::string& name,
+                       const Statements& copy, const Json& context) {
+    if (!context.value("remarked", false)) return;
+    const auto root = kind.root.filled({{"name", name}});
+    for (const Statement& statement : copy)
+      for (const Refusal& one : kind.not_remarked)
+        if (one.pattern.match(inside(statement.text, root)))
+          refuse(one.why, base, "an object without it", one.hint);
   }
 
   // An object of DLCP's for this base and context; equal ones are one.
@@ -180,6 +221,8 @@ class Maker {
   void put_group(const PortGroupPlan& group) {
     constexpr std::string_view kPort = "{port}";
     const Json queues = queues_context(target_, plan_, document_, group);
+    Json both = queues;
+    both.update(remark_context(plan_, group.group));
     Json dscps = dscp_context(target_, plan_, document_, group.group);
     if (group.group.trust == Trust::kRemarked) dscps["remarked"] = true;
     std::map<std::vector<std::string>, Statements> made_for;  // by the site's objects
@@ -187,14 +230,15 @@ class Maker {
       std::vector<std::string> bases;
       for (const ObjectKind& kind : target_.objects)
         bases.push_back(site_object(kind.name, port));
-      if (!check_classifier(port, bases)) return;
+      if (!check_classifier(port, bases) || !check_port(port)) return;
       auto& statements = made_for[bases];
       if (statements.empty()) {
         Json context = queues;
         context["port"] = kPort;
         for (std::size_t i = 0; i < bases.size(); ++i) {
           const ObjectKind& kind = target_.objects[i];
-          context[kind.name] = named(kind, bases[i], kind.name == "classifier" ? dscps : queues);
+          const Json& seen = kind.name == "classifier" ? dscps : kind.classifies ? both : queues;
+          context[kind.name] = named(kind, bases[i], seen);
         }
         statements = made("port", context);
       }
@@ -223,6 +267,31 @@ class Maker {
     return true;
   }
 
+  // What ports have of their own that the copies of their objects would not have.
+  void read_port_faults() {
+    for (const Refusal& one : target_.port_refusals)
+      for (const Statement& statement : document_.statements) {
+        const auto said = one.pattern.match(statement.text);
+        if (!said || statement.text == Pattern(one.but).filled(*said)) continue;
+        port_faults_.emplace(said->find("port")->second, std::pair{&one, &statement});
+      }
+  }
+
+  bool check_port(const std::string& port) {
+    const auto& ports = plan_.site->ports;
+    if (target_.ports_are_listed && !ports.empty() &&
+        std::find(ports.begin(), ports.end(), port) == ports.end()) {
+      refuse("port " + port + " is not in the imported configuration", port, "a port of it",
+             "name ports as the switch does: " + ports.front());
+      return false;
+    }
+    const auto fault = port_faults_.find(port);
+    if (fault == port_faults_.end()) return true;
+    const auto& [refusal, statement] = fault->second;
+    refuse("port " + port + " " + refusal->why, statement->text, "none of it", refusal->hint);
+    return false;
+  }
+
   const Target& target_;
   const SwitchPlan& plan_;
   const Document& document_;
@@ -230,6 +299,7 @@ class Maker {
   std::set<int> queues_;    // DLCP's
   std::set<std::string> known_;
   std::map<std::string, int> numbers_, counts_;
+  std::map<std::string, std::pair<const Refusal*, const Statement*>> port_faults_;  // by port
   Wanted wanted_;
 };
 

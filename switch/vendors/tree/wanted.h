@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,24 @@ struct WantedPart {
 struct Wanted {
   std::vector<WantedPart> parts;
   std::vector<Problem> problems;
+  std::set<std::string> notes;  // of what copies of the site's objects got beside DLCP's queues
 };
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
 
+// Queues that DLCP's would turn from strict to round-robin, or the other way round, where a system
+// makes every queue below a round-robin one round-robin too.
+std::vector<Problem> scheduling_faults(const Target& target, const SwitchPlan& plan);
+
 // The queue's name in the configuration: the site's, or the one that DLCP gives it.
 std::string queue_name(const Document& document, int queue);
+
+std::string word_used(const Word& word, const std::string& name, const SwitchPlan& plan,
+                      const Document& document);
+// What templates see where one map is the whole switch's: DLCP's DSCPs, and classes whose queue
+// must be said. The plan has a port group.
+nlohmann::json map_context(const Target& target, const SwitchPlan& plan, const Document& document);
+nlohmann::json remark_context(const SwitchPlan& plan, const PortGroup& group);
 
 // What templates see of a port group: its queues with their depths in every unit.
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,

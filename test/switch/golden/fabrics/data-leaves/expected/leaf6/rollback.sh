@@ -1,1 +1,1 @@
-(as switch/vendors/eos/rollback.sh)
+(as switch/vendors/tree/rollback.sh)

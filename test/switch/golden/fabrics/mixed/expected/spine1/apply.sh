@@ -1,1 +1,1 @@
-(as switch/vendors/eos/apply.sh)
+(as switch/vendors/tree/apply.sh)

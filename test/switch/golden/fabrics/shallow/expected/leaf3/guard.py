@@ -1,1 +1,1 @@
-(as switch/vendors/eos/guard.py)
+(as switch/vendors/tree/guard.py)

@@ -1,0 +1,33 @@
+// Facts of a running configuration: statements that one of the target's patterns says the meaning
+// of, with what its holes hold. import.cc lists their kinds.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switch/vendors/tree/target.h"
+
+namespace dlcp::fabric::tree {
+
+struct Fact {
+  Captures held;
+  const Statement* from;
+};
+using Facts = std::map<std::string, std::vector<Fact>>;
+
+const std::vector<Fact>& of(const Facts& facts, const std::string& kind);
+std::string held(const Captures& captures, std::string_view name);  // empty: no such hole
+// What both have of these, they have alike.
+bool joins(const Captures& a, const Captures& b, std::initializer_list<std::string_view> names);
+// By the name that the site or the target has for a queue, else by its number.
+std::optional<int> queue_named(const Document& document, const std::string& name);
+
+// How queues are served in the scheduler policy of this name, which most ports have.
+void read_scheduling(const Target& target, const Facts& facts, const std::string& scheduler,
+                     Document& document, SiteConfig& site);
+
+}  // namespace dlcp::fabric::tree
