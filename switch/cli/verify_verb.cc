@@ -33,6 +33,8 @@ Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const Vendor& vendor
   const auto label = [&](int queue) {
     return names->queues_by_name ? vendor.queue_name(plan, queue) : std::to_string(queue);
   };
+  // JSON may also be a show command's own.
+  if (auto shown = vendor.verify(plan, captured); shown.value) return shown;
   auto table = telemetry::read_capture({plan, *names, label}, captured);
   Checked<std::vector<Finding>> judged;
   judged.problems = std::move(table.problems);

@@ -68,15 +68,4 @@ std::string remark_warning(const SwitchPlan& plan) {
   return {};
 }
 
-Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured) {
-  return Checked<std::vector<Finding>>::failed(
-      {Severity::kError,
-       captured.file,
-       0,
-       "captured counters of " + std::string(target) + " are not judged",
-       {},
-       "counters of SONiC, tc, SR Linux, Junos or NX-OS, or JSON of Prometheus or gNMI",
-       "compare by eye with what `dlcp-switch verify` says to look for"});
-}
-
 }  // namespace dlcp::fabric

@@ -1,8 +1,8 @@
 // SONiC: config_db.json in, JSON patches for the generic configuration updater out. The parts are
 // in switch/vendors/sonic/: document (rows and patches), import, definitions, render, constraints,
 // verify.
+#include "switch/vendors/shows.h"
 #include "switch/vendors/sonic/document.h"
-#include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric {
 namespace {
@@ -19,8 +19,11 @@ class Sonic final : public Vendor {
   }
   Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
                                        const NamedText& captured) const override {
-    return sonic::judge(plan, captured);
+    return judge_shown(shows_, plan, captured, queue_by_number);
   }
+
+ private:
+  const Shows shows_ = shows_of_target("sonic");
 };
 
 }  // namespace

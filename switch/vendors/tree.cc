@@ -1,5 +1,5 @@
 // Every target that is data (switch/targets/), as a vendor.
-#include "switch/vendors/tree/target.h"
+#include "switch/vendors/tree/facts.h"
 #include "switch/vendors/tree/wanted.h"
 
 namespace dlcp::fabric {
@@ -24,20 +24,21 @@ class TreeVendor final : public Vendor {
   }
 
   std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
-    auto list = target_.verify_switch;
-    for (const auto& group : plan.groups) {
-      if (group.group.ports.empty()) continue;
-      for (const auto& row : target_.verify_port)
-        list.push_back(
-            {tree::Pattern(row.command).filled({{"port", group.group.ports.front()}}), row.shows});
-    }
-    list.insert(list.end(), target_.verify_last.begin(), target_.verify_last.end());
-    return list;
+    return commands_of(target_.shows, plan);
   }
 
   Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
                                        const NamedText& captured) const override {
-    return tree::judge_captured(target_, plan, captured);
+    static const tree::Document kDeclared;
+    const auto* document = dynamic_cast<const tree::Document*>(plan.site->document.get());
+    if (document == nullptr) document = &kDeclared;
+    const auto queue_of = [document](const std::string& name) -> std::optional<int> {
+      if (const auto known = tree::queue_named(*document, name)) return known;
+      for (int queue = 0; queue < kQueueCount; ++queue)
+        if (name == tree::queue_name(*document, queue)) return queue;
+      return std::nullopt;
+    };
+    return judge_shown(target_.shows, plan, captured, queue_of);
   }
 
  private:

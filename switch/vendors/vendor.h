@@ -101,8 +101,6 @@ Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std:
 // What the reader of a rendering that does not rewrite DSCPs must know of ports that are not
 // trusted; empty if all are.
 std::string remark_warning(const SwitchPlan& plan);
-// verify() of a target whose counters nobody has been able to check `verify` against.
-Checked<std::vector<Finding>> not_judged(std::string_view target, const NamedText& captured);
 
 // One per file under switch/vendors/; registry.cc lists them.
 std::unique_ptr<const Vendor> make_sonic();

@@ -1,4 +1,4 @@
-// Captured counters of a Linux switch: whatever a file holds, judging it ends with findings or with
+// Captured counters of a switch: whatever a file holds, judging it ends with findings or with
 // a problem, and no finding speaks of a port that the plan does not have.
 #include <algorithm>
 
@@ -20,6 +20,18 @@ const SwitchPlan& plan() {
 
 std::vector<std::string> fuzz_seeds() {
   return {
+      "Port TxQ Counter/pkts Counter/bytes Drop/pkts Drop/bytes\neth0 UC2 1 2 3 4\nEt0 UC2 1 2 3 "
+      "4\n",
+      "{\n \"intfQueueCounters\": {\"eth0\": {\"queueCounters\": {\"2\": \"34\"}}}\n}\n",
+      "eth0 output: P\nClass DLCP-q2\n Transmitted : 7/9 1\n Total Dropped : 3/300 0\n"
+      "RED ecn marked & transmitted(packets/bytes): 18/20\n",
+      "nv show interface eth0 counters qos -o json\n{\n \"egress-queue-stats\": {\"2\": "
+      "{\"tx-frames\": 9,\n"
+      "\"tx-uc-buffer-discards\": 1, \"wred-discards\": 2, \"ecn-marked-frames\": 3}}\n}\n",
+      "Physical interface: eth0, up\nQueue: 2, Forwarding classes: DLCP-fc2\n Packets : 9 0 pps\n",
+      "Egress Queuing for eth0 [System]\n| QOS GROUP 2 |\n| WRED/AFD & Tail Drop Pkts | 44| 0|\n",
+      "/ qos interfaces interface eth0 output queues queue DLCP-q2 queue-statistics "
+      "aggregate-statistics dropped-packets 1\n",
       "[{\"kind\":\"ets\",\"handle\":\"d1c0:\",\"dev\":\"eth0\",\"options\":{\"bands\":5}},"
       "{\"kind\":\"tbf\",\"handle\":\"d1c1:\",\"dev\":\"eth0\",\"options\":{\"rate\":2500000000},"
       "\"packets\":7,\"drops\":1},{\"kind\":\"red\",\"handle\":\"d1c2:\",\"dev\":\"eth0\","
@@ -33,7 +45,7 @@ std::vector<std::string> fuzz_seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const NamedText text{"captured", std::string(reinterpret_cast<const char*>(data), size)};
-  const auto judged = find_vendor("tc")->verify(plan(), text);
+  const auto judged = find_vendor(DLCP_FUZZ_VENDOR)->verify(plan(), text);
   require(judged.value.has_value() != has_errors(judged.problems), "findings or errors");
   if (!judged.value) return 0;
   require(std::all_of(judged.value->begin(), judged.value->end(),

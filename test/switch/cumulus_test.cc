@@ -298,3 +298,19 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
     CHECK_THAT(to_text(result.problems.at(0)), Contains("dscp/40/switch-priority is out of range"));
   }
 }
+
+TEST_CASE("commands are those of the release: counters moved in 5.5") {
+  auto plan = plan_of(leaves_of(leaf_text()));
+  plan.os = "cumulus";
+  const auto listed = [&](const std::string& version) {
+    plan.version = version;
+    std::string text;
+    for (const auto& [command, shows] : nvue().verify_commands(plan))
+      text += command + "\n";
+    return text;
+  };
+  CHECK_THAT(listed("5.4"), Contains("nv show interface swp1 qos counters\n"));
+  CHECK(listed("5.4").find("counters qos") == std::string::npos);
+  CHECK_THAT(listed("5.5"), Contains("nv show interface swp1 counters qos\n"));
+  CHECK(listed("5.15").find("qos counters") == std::string::npos);
+}

@@ -155,7 +155,7 @@ TEST_CASE("a port without DLCP senders has their DSCPs rewritten on arrival") {
   const auto rendering = render_ok(plan);
   const auto& text = file_of(rendering, "10-definitions.eos").text;
   CHECK_THAT(text, Contains("class-map type qos match-any DLCP-marks\n"
-                            "   match ip dscp 10 12 14 18 20 22 40\n"));
+                            "   match dscp 10,12,14,18,20,22,40\n"));
   CHECK_THAT(text, Contains("      set dscp 26\n      set traffic-class 3\n"));
   CHECK_THAT(text, Contains("service-policy type qos input DLCP-as-26\n"));
 }

@@ -6,6 +6,7 @@ usage: foreign.py DLCP_SWITCH [-v]"""
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -223,6 +224,18 @@ class Foreign(Checks):
     def test_nvue_roce(self):
         self.refused(shapes.nvue(shapes.NVUE_ROCE), "`qos roce` is enabled", "nv unset qos roce", **self.cumulus())
 
+    def test_nvue_acls_that_mark(self):
+        text, options = (DATA / "cumulus" / "leaf.yaml").read_text(), {"os": "cumulus", "version": "5.14", "asic": "spectrum4",
+                                                                       "ports": ("swp1",)}
+        marking = text.replace("    qos:\n      congestion-control", "    acl:\n      MARK:\n        rule:\n          '1':\n"
+                               "            action:\n              set:\n                dscp: 0\n    qos:\n      congestion-control", 1)
+        self.assertNotEqual(marking, text)
+        self.planned(marking, **options)
+        bound = marking.replace("      swp1-4:\n        qos:", "      swp1-4:\n        acl:\n          MARK:\n            inbound: {}\n"
+                                "        qos:", 1)
+        self.assertNotEqual(bound, marking)
+        self.refused(bound, "an ACL of swp1 sets DSCPs or classes", "take the rule out", **options)
+
     def test_nvue_rewriting(self):
         self.refused(shapes.nvue({**shapes.NVUE_REWRITING}), "rewrites DSCPs", "take it off", **self.cumulus())
 
@@ -233,6 +246,7 @@ TREES = {"srlinux": ("leaf.srl", "24.10", "tomahawk4", "ethernet-1/1"),
          "nxos": ("leaf.nxos", "10.4(3)", "cloudscale-gx", "Ethernet1/1"),
          "openconfig": ("leaf.json", "0.11", "tomahawk4", "Ethernet1/1"),
          "arcos": ("leaf.json", "8.2.1", "tomahawk5", "swp1"),
+         "eos": ("leaf.eos", "4.30.2F", "tomahawk4", "Ethernet1/1"),
          "iosxr": ("leaf.json", "25.3", "silicon-one-g200", "FourHundredGigE0/0/0/0")}
 
 
@@ -257,13 +271,11 @@ class ForeignTrees(Checks):
             text, options = self.of(os)
             for wrong in ("", "\n \n", "<html></html>", "\x00\x01" + text, "null", "[[[]]]", '{"error": "rpc"}'):
                 self.refused(wrong, "", "take it with: ", **options)
-            if os in ("srlinux", "junos", "nxos"):
+            if os in ("srlinux", "junos", "nxos", "eos"):
                 self.refused(text.replace("\n", "\n --More-- \n", 1), "paged its output", **options)
             else:
                 self.refused(text[:len(text) // 2], "this is not JSON", "take it with: gnmic get --path", **options)
 
-        self.refused((DATA / "eos" / "leaf.eos").read_text().replace("\n", "\n --More-- \n", 1), "paged its output",
-                     "no-more", os="eos", version="4.30.2F", ports=("Ethernet1/1",))
         for wrong in ("a: [", "\x00"):
             self.refused(wrong, "", "nv config show", os="cumulus", version="5.14", asic="spectrum4", ports=("swp1",))
 
@@ -300,6 +312,43 @@ class ForeignTrees(Checks):
         text, options = self.of("arcos")
         self.refused(text.replace("filter-types:DSCP", "filter-types:ANY").replace("dscp-value", "x"),
                      "something else than DSCPs", "classify by DSCP", **options)
+
+    def test_what_goes_before_a_classifier_is_refused(self):
+        text, options = self.of("junos")
+        self.refused(text + "set class-of-service classifiers dscp SITE import default\n", "takes rows from another", **options)
+        self.refused(text + "set firewall family inet filter F term 1 then forwarding-class roce\n",
+                     "a firewall filter sets forwarding classes", "classify by DSCP alone", **options)
+
+    def test_classes_of_junos_by_queue(self):
+        text, options = self.of("junos")
+        older = text.replace("forwarding-classes class be queue-num 0", "forwarding-classes queue 0 be")
+        self.assertNotEqual(older, text)
+        self.assertEqual(self.planned(older, **options)[0], self.planned(text, **options)[0])
+
+    def test_a_file_without_its_ports_is_missed(self):
+        text, options = self.of("nxos")
+        self.refused(re.sub(r"(?m)^interface Ethernet.*\n(  .*\n)*", "", text), "no port in this file",
+                     "show running-config interface", **options)
+
+    def test_eos_policies_and_maps_of_ports_are_refused(self):
+        text, options = self.of("eos")
+        self.refused(text.replace("   qos trust dscp\n", "   qos trust dscp\n   service-policy type qos input P\n"),
+                     "classifies by a policy of the site's", **options)
+        self.refused(text.replace("   description host\n", "   qos map dscp to traffic-class name M\n"),
+                     "has a DSCP map of its own", "leave the port out", **options)
+        named = text + "qos map dscp to traffic-class name M\n   dscp 26 to traffic-class 5\n"
+        self.assertEqual(self.planned(named, **options)[0], self.planned(text, **options)[0])
+
+    def test_texts_in_odd_hands(self):
+        text, options = self.of("eos")
+        plan = self.planned(text, **options)[0]
+        for odd in (text.replace("   ", "\t"), text.replace("qos map dscp 26", "qos map  dscp   26"),
+                    text.replace("description host", "description h\u00f4te \u2603 > tx-queue 5"),
+                    text + "".join(f"interface Ethernet{n}/1\n   service-profile STORAGE\n" for n in range(40, 4000))):
+            self.assertEqual(self.planned(odd, **options)[0], plan)
+        self.refused(text.replace("qos map dscp 26 ", "qos map dscp 26-20 "), "not a list of numbers", **options)
+        self.refused(text[:text.index("qos profile")] + text[text.index("interface Ethernet1/1"):],
+                     "which is not in this file", **options)
 
     def test_wildcards_and_groups_of_junos_are_refused(self):
         text, options = self.of("junos")

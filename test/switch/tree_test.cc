@@ -155,55 +155,6 @@ TEST_CASE("IOS XR: paths name the modules of their nodes and all keys of their e
              Contains("use match-any on DSCPs"));
 }
 
-TEST_CASE("captured counters of Junos, NX-OS and SR Linux are judged") {
-  const auto said = [](const std::string& os, const char* file, const char* port,
-                       const std::string& captured) {
-    const auto& vendor = *find_vendor(os);
-    const auto plan = make_plan(import_text(vendor, leaf(os, file)), {port}, {});
-    const auto judged = vendor.verify(plan, {"captured", captured});
-    std::string text;
-    for (const auto& problem : judged.problems)
-      text += to_text(problem);
-    if (judged.value)
-      for (const Finding& finding : *judged.value)
-        text += std::to_string(static_cast<int>(finding.verdict)) + " q" +
-                std::to_string(finding.queue) + " " + finding.what + "\n";
-    return text;
-  };
-  // Queue 2 drops and marks as planned, queue 5 marks alone and has lost packets at its tail.
-  const auto junos = said("junos", "leaf.set", "et-0/0/0",
-                          "Physical interface: et-0/0/0, up, Physical link is Up\n"
-                          "Queue: 2, Forwarding classes: DLCP-fc2\n  Transmitted:\n"
-                          "    Packets              :      900      0 pps\n"
-                          "    Tail-dropped packets :        0      0 pps\n"
-                          "    RED-dropped packets  :       12      0 pps\n"
-                          "    ECN-CE packets       :       34      0 pps\n"
-                          "Queue: 5, Forwarding classes: DLCP-fc5\n"
-                          "    Tail-dropped packets :        7      0 pps\n"
-                          "    RED-dropped packets  :        0      0 pps\n"
-                          "    ECN-CE packets       :       99      0 pps\n");
-  CHECK_THAT(junos, Contains("0 q2 bulk: 12 dropped early, 34 marked"));
-  CHECK_THAT(junos, Contains("1 q5 exact: 7 packets dropped by a full queue"));
-  const std::string nxos_text =
-      "Egress Queuing for Ethernet1/1 [System]\n+----+\n|      QOS GROUP 5     |\n"
-      "|                   Tx Pkts |      1,050|      0|\n"
-      "| WRED/AFD & Tail Drop Pkts |          3|      0|\n"
-      "|      QOS GROUP 2     |\n| WRED/AFD & Tail Drop Pkts |   44|   0|\n";
-  const auto nxos = said("nxos", "leaf.nxos", "Ethernet1/1", nxos_text);
-  CHECK_THAT(nxos, Contains("1 q5 exact: 3 packets dropped by a full queue"));
-  CHECK_THAT(nxos, Contains("2 q2 bulk: 44 packets dropped; where early drops are not counted"));
-  CHECK_THAT(nxos, Contains("2 q4 urgent: no counters in the capture"));
-  const std::string queue =
-      "/ qos interfaces interface ethernet-1/1 output queues queue DLCP-q5 queue-statistics "
-      "aggregate-statistics ";
-  const auto nokia = said("srlinux", "leaf.srl", "ethernet-1/1",
-                          queue + "dropped-packets 0\n" + queue + "ecn-marked-packets 8\n");
-  CHECK_THAT(nokia, Contains("0 q5 exact: 0 dropped early, 8 marked"));
-  CHECK_THAT(said("junos", "leaf.set", "et-0/0/0", "nothing\n"),
-             Contains("output of `show interfaces queue {port}`"));
-  CHECK_THAT(said("iosxr", "leaf.json", "FourHundredGigE0/0/0/0", "x"), Contains("not judged"));
-}
-
 TEST_CASE("what is no configuration is refused with the line it is seen in") {
   CHECK_THAT(problems_of("nxos", "% Invalid command\n"), Contains("running:1"));
   CHECK_THAT(problems_of("junos", "error: syntax\n"), Contains("error message of the switch"));

@@ -72,14 +72,14 @@ class Flattener {
   Leaves take() { return std::move(leaves_); }
 
  private:
-  // qos/..., interface/PORT/{qos,type,link}/..., system/forwarding/ecmp-hash/...; ports are kept by
-  // name.
+  // qos/..., acl/..., interface/PORT/{qos,type,link,acl}/..., system/forwarding/ecmp-hash/...;
+  // ports are kept by name.
   static bool is_ours(int depth, const std::string& path, std::string_view key) {
-    if (depth == 0) return key == "qos" || key == "interface" || key == "system";
+    if (depth == 0) return key == "qos" || key == "interface" || key == "system" || key == "acl";
     if (path == "system") return key == "forwarding";
     if (path == "system/forwarding") return key == "ecmp-hash";
     if (depth == 2 && path.compare(0, 10, "interface/") == 0)
-      return key == "qos" || key == "type" || key == "link";
+      return key == "qos" || key == "type" || key == "link" || key == "acl";
     return true;
   }
 

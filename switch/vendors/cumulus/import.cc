@@ -26,6 +26,7 @@ class Importer {
       document_->leaves = std::move(*leaves.value);
       read_ports();
       refuse_roce();
+      refuse_marking();
       read_mapping();
       read_queues();
       read_pfc();
@@ -98,6 +99,27 @@ nv set qos congestion-control default-global traffic-class 3 max-threshold 15015
             : "`nv show qos roce` prints what mode " + mode +
                   " sets: write that out as explicit settings, unset `qos roce`, then import "
                   "again");
+  }
+
+  // Rules of ports' ACLs come after the mapping, and count more.
+  void refuse_marking() {
+    std::set<std::string> marking;
+    for (auto at = leaves().lower_bound("acl/");
+         at != leaves().end() && at->first.starts_with("acl/"); ++at)
+      if (at->first.find("/action/set/") != std::string::npos)
+        marking.insert(at->first.substr(4, at->first.find('/', 4) - 4));
+    for (const auto& port : site_.ports) {
+      const auto root = "interface/" + port + "/acl/";
+      for (auto at = leaves().lower_bound(root);
+           at != leaves().end() && at->first.starts_with(root); ++at) {
+        const auto name =
+            at->first.substr(root.size(), at->first.find('/', root.size()) - root.size());
+        if (marking.count(name) == 0) continue;
+        return fault("an ACL of " + port + " sets DSCPs or classes, which is not followed", name,
+                     "ports that are classed by their mapping profile alone",
+                     "take the rule out of the ACL, or leave the switch out of the intent");
+      }
+    }
   }
 
   // The site's profile that most ports have.

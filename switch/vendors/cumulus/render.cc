@@ -8,6 +8,7 @@
 
 #include "switch/vendors/cumulus/document.h"
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/refuser.h"
 
 namespace dlcp::fabric::cumulus {
 namespace {
@@ -48,10 +49,6 @@ class Renderer {
   }
 
  private:
-  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    out_.problems.push_back(
-        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
-  }
   void note(Severity severity, std::string text) {
     out_.notes.push_back({severity, std::move(text), false});
   }
@@ -138,9 +135,10 @@ class Renderer {
       if (!level.drop_bytes) continue;
       drops = true;
       if (level.ect || (depth && *depth != *level.drop_bytes))
-        refuse(fmt::format("queue {} has depths that one RED curve cannot tell apart", queue.queue),
-               std::to_string(*level.drop_bytes), "one depth for marking and dropping",
-               "nothing is rendered for this switch");
+        refuse_(
+            fmt::format("queue {} has depths that one RED curve cannot tell apart", queue.queue),
+            std::to_string(*level.drop_bytes), "one depth for marking and dropping",
+            "nothing is rendered for this switch");
       depth = level.drop_bytes;
     }
     return depth;
@@ -201,8 +199,8 @@ class Renderer {
       }
     }
     if (sum > 100)
-      refuse("the queues' percentages exceed 100", std::to_string(sum), "at most 100",
-             "lower dlcp.shares, or the site's bw-percent first");
+      refuse_("the queues' percentages exceed 100", std::to_string(sum), "at most 100",
+              "lower dlcp.shares, or the site's bw-percent first");
     if (sum + static_cast<int>(idle.size()) <= 100)
       for (const int q : idle) {
         result[fmt::format("traffic-class/{}/mode", q)] = "dwrr";
@@ -226,7 +224,7 @@ class Renderer {
   void put_port(const std::string& port, const PortGroupPlan& group) {
     const auto base = [&](const char* feature) { return profile_of(running(), port, feature); };
     if (base(kMapping) != document_->mapping)
-      return refuse(
+      return refuse_(
           "port " + port + " has another mapping profile than most ports", base(kMapping),
           document_->mapping,
           "leave the port out of the intent, or give it the profile that the others have");
@@ -301,6 +299,7 @@ class Renderer {
   std::vector<Patch> patches_;
   std::map<std::string, Leaves> made_;  // "qos/FEATURE/NAME"
   Rendering out_;
+  const Refuser refuse_{plan_, out_.problems};
 };
 
 }  // namespace

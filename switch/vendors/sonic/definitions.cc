@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
+
+constexpr const char* kNothing = "nothing is rendered for this switch";
 
 class Definer {
  public:
@@ -61,9 +64,9 @@ class Definer {
     for (const auto& level : queue.levels) {
       if (!level.drop_bytes) continue;
       if (level.ect || (depth && *depth != *level.drop_bytes))
-        refuse(fmt::format("queue {} has drop depths that one WRED profile cannot tell apart",
-                           queue.queue),
-               std::to_string(*level.drop_bytes), "one depth, for not-ECT packets");
+        refuse_(fmt::format("queue {} has drop depths that one WRED profile cannot tell apart",
+                            queue.queue),
+                std::to_string(*level.drop_bytes), "one depth, for not-ECT packets", kNothing);
       depth = level.drop_bytes;
     }
     return depth;
@@ -73,9 +76,9 @@ class Definer {
     const auto drop = drop_depth(queue);
     if (!drop && !queue.mark_bytes) return {};
     if (drop && queue.mark_bytes && *drop != *queue.mark_bytes)
-      refuse(fmt::format("queue {} marks and drops at different depths", queue.queue),
-             fmt::format("{} and {}", *queue.mark_bytes, *drop),
-             "one depth: SONiC has one threshold pair per colour");
+      refuse_(fmt::format("queue {} marks and drops at different depths", queue.queue),
+              fmt::format("{} and {}", *queue.mark_bytes, *drop),
+              "one depth: SONiC has one threshold pair per colour", kNothing);
     const auto depth = drop ? *drop : *queue.mark_bytes;
     const auto cell = std::max<std::uint64_t>(1, plan_.capabilities.cell_bytes);
     Json row = {{"ecn", queue.mark_bytes ? "ecn_all" : "ecn_none"}};
@@ -195,20 +198,16 @@ class Definer {
   std::string own_name(const std::string& site) {
     const std::string name = std::string(kPrefix) + (site.empty() ? "map" : site);
     if (name.size() > kMapNameMax)
-      refuse(fmt::format("the site's map name leaves no room for the prefix {}", kPrefix), site,
-             fmt::format("at most {} characters", kMapNameMax - kPrefix.size()));
+      refuse_(fmt::format("the site's map name leaves no room for the prefix {}", kPrefix), site,
+              fmt::format("at most {} characters", kMapNameMax - kPrefix.size()), kNothing);
     return name;
-  }
-
-  void refuse(std::string what, std::string seen, std::string expected) {
-    out_.problems.push_back(refusal(plan_, std::move(what), std::move(seen), std::move(expected),
-                                    "nothing is rendered for this switch"));
   }
 
   const SwitchPlan& plan_;
   const Document& document_;
   ChangeSet& change_;
   Rendering& out_;
+  const Refuser refuse_{plan_, out_.problems};
   Definitions result_;
   std::map<std::string, Json> made_;  // "TABLE|name"
 };

@@ -75,6 +75,5 @@ std::vector<Problem> check_rows(const Json& config, const std::vector<Patch>& pa
 Checked<SiteConfig> import_config(const NamedText& running);
 Rendering render_switch(const SwitchPlan& plan);
 std::vector<VerifyCommand> commands(const SwitchPlan& plan);
-Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& captured);
 
 }  // namespace dlcp::fabric::sonic

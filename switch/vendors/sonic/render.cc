@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "switch/vendors/embedded.h"
+#include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
 #include "switch/vendors/sonic/switch_features.h"
 
@@ -56,10 +57,6 @@ class Renderer {
   }
 
  private:
-  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    out_.problems.push_back(
-        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
-  }
   std::size_t ports() const {
     std::size_t count = 0;
     for (const auto& group : plan_.groups)
@@ -74,8 +71,8 @@ class Renderer {
   bool accepts(const std::string& port, const Json* maps) {
     if (document_->config.empty()) return true;
     if (find_row(document_->config, "PORT", port) == nullptr) {
-      refuse("port " + port + " is not in the imported configuration", port, "a row of PORT",
-             "name physical ports (members of a port channel, not the channel itself)");
+      refuse_("port " + port + " is not in the imported configuration", port, "a row of PORT",
+              "name physical ports (members of a port channel, not the channel itself)");
       return false;
     }
     if (maps == nullptr) return true;
@@ -83,8 +80,8 @@ class Renderer {
       const auto name = std::string(site_name(text_field(*maps, field)));
       if (name.empty() || name == most) return true;
       if (std::string_view(field) == "dscp_to_tc_map" && name.substr(0, 3) == "as-") return true;
-      refuse(fmt::format("port {} has another {} than most ports", port, field), name, most,
-             "leave the port out of the intent, or give it the map that the others have");
+      refuse_(fmt::format("port {} has another {} than most ports", port, field), name, most,
+              "leave the port out of the intent, or give it the map that the others have");
       return false;
     };
     return same("dscp_to_tc_map", document_->dscp_map) &&
@@ -100,8 +97,8 @@ class Renderer {
       if (key.find(',') == std::string::npos) continue;
       const auto ports = "," + key.substr(0, key.find('|')) + ",";
       if (ports.find("," + port + ",") == std::string::npos) continue;
-      refuse(fmt::format("{}|{} is one row for several ports", table, key), port,
-             "one row per port", "split it first; it is the site's row");
+      refuse_(fmt::format("{}|{} is one row for several ports", table, key), port,
+              "one row per port", "split it first; it is the site's row");
       return true;
     }
     return false;
@@ -139,8 +136,8 @@ class Renderer {
     const auto cover = find_cover(document_->config, table, port, queue);
     if (cover.row == nullptr) return fmt::format("{}|{}", port, queue);
     if (cover.range.first == cover.range.last) return cover.key;
-    refuse(fmt::format("{}|{} is one row for several queues", table, cover.key),
-           std::to_string(queue), "one row per queue", "split it first; it is the site's row");
+    refuse_(fmt::format("{}|{} is one row for several queues", table, cover.key),
+            std::to_string(queue), "one row per queue", "split it first; it is the site's row");
     return {};
   }
 
@@ -152,17 +149,17 @@ class Renderer {
       case BufferFate::kSite:
         return;
       case BufferFate::kLossless:
-        refuse(fmt::format("queue {} of {} has a lossless buffer profile", queue.queue, port),
-               text_field(*cover.row, "profile"), "a lossy one",
-               "give DLCP another queue (dlcp.queues in the intent file)");
+        refuse_(fmt::format("queue {} of {} has a lossless buffer profile", queue.queue, port),
+                text_field(*cover.row, "profile"), "a lossy one",
+                "give DLCP another queue (dlcp.queues in the intent file)");
         return;
       case BufferFate::kRange:
         if (trims)
-          refuse(fmt::format(
-                     "BUFFER_QUEUE|{} is one row for several queues, and one of them is to trim",
-                     cover.key),
-                 std::to_string(queue.queue), "one row per queue",
-                 "split it first; it is the site's row");
+          refuse_(fmt::format(
+                      "BUFFER_QUEUE|{} is one row for several queues, and one of them is to trim",
+                      cover.key),
+                  std::to_string(queue.queue), "one row per queue",
+                  "split it first; it is the site's row");
         keep_range(cover, queue.alpha_exponent);
         return;
       case BufferFate::kOwn:
@@ -189,10 +186,10 @@ class Renderer {
         if (!patch.direct || !row.before || !row.after) continue;
         for (const auto& field : row.before->items())
           if (!row.after->contains(field.key()))
-            refuse(fmt::format("{}|{} loses its field {}, which {} cannot express", row.table,
-                               row.key, field.key(), release_.name()),
-                   field.key(), "the same fields, or SONiC 202511 with `config apply-patch`",
-                   "roll DLCP back first, then render from the running configuration");
+            refuse_(fmt::format("{}|{} loses its field {}, which {} cannot express", row.table,
+                                row.key, field.key(), release_.name()),
+                    field.key(), "the same fields, or SONiC 202511 with `config apply-patch`",
+                    "roll DLCP back first, then render from the running configuration");
       }
   }
 
@@ -274,6 +271,7 @@ class Renderer {
   const Release release_;
   const Document* document_ = nullptr;
   Rendering out_;
+  const Refuser refuse_{plan_, out_.problems};
   std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile
 };
 

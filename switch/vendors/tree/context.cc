@@ -179,7 +179,7 @@ Json remark_context(const SwitchPlan& plan, const PortGroup& group) {
   std::string list;
   for (int dscp = 0; dscp < kDscpCount; ++dscp)
     if (plan.dscp[static_cast<std::size_t>(dscp)].owner == Owner::kDlcp)
-      list += (list.empty() ? "" : " ") + std::to_string(dscp);
+      list += (list.empty() ? "" : ",") + std::to_string(dscp);
   return {{"remarked", group.trust == Trust::kRemarked},
           {"remark_dscp", group.remark_dscp},
           {"remark_class",

@@ -23,7 +23,7 @@ def each(path, lists):
     """A line that names several numbers is a statement for each."""
     for before, after in lists:
         end = path.find(after, len(before))
-        if path.startswith(before) and end >= 0:
+        if path.startswith(before) and end >= 0 and " > " not in path[:end]:
             return [f"{before}{number}{path[end:]}" for number in numbers(path[len(before):end])]
     return [path]
 

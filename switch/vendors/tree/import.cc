@@ -113,6 +113,7 @@ class Importer {
       port(held(fact.held, "port")).bits_per_second = speed_of(held(fact.held, "speed"));
     for (const Fact& fact : facts("lag"))
       port(held(fact.held, "port")).lag = target_.lag_prefix + held(fact.held, "lag");
+    if (ports.empty()) check_bindings();
     for (auto& [name, row] : ports) {
       if (!name.starts_with(target_.ports_begin)) continue;
       site_.ports.push_back(name);
@@ -129,6 +130,20 @@ class Importer {
     if (digits == std::string::npos) return static_cast<std::uint64_t>(*number) * 1'000'000;
     const bool giga = text[digits] == 'g' || text[digits] == 'G';
     return giga ? static_cast<std::uint64_t>(*number) * 1'000'000'000 : 0;
+  }
+
+  // Classifiers that no port has, and no port either: those are in another part of what is asked
+  // for.
+  void check_bindings() {
+    if (target_.facts.count("port") == 0) return;
+    for (const ObjectKind& kind : target_.objects)
+      for (const Statement& statement : document_->statements) {
+        std::size_t taken = 0;
+        const auto object = kind.root.begins(statement.text, taken);
+        if (!object || kind.bindings.empty()) continue;
+        return fault(statement, "there is no port in this file, and nothing says what ports have",
+                     "ports, too", take_with(target_));
+      }
   }
 
   // What names of queues and classes mean: as the target has it, and as the site says.

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/refuser.h"
 #include "switch/vendors/tree/rows.h"
 #include "switch/vendors/tree/wanted.h"
-#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
 namespace {
@@ -39,11 +41,6 @@ class Renderer {
   }
 
  private:
-  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    out_.problems.push_back(
-        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
-  }
-
   std::optional<std::string> scope_of(const std::string& statement) const {
     std::size_t taken = 0;
     const auto rank = rank_of(statement, taken);
@@ -72,15 +69,15 @@ class Renderer {
       const bool number = !text.empty() && text.size() < 19 &&
                           text.find_first_not_of("0123456789") == std::string::npos;
       if (number && std::stoull(text) >= range.min && std::stoull(text) <= range.max) continue;
-      refuse(statement + " would not be accepted by " + target_.title, text,
-             fmt::format("{}..{}", range.min, range.max),
-             "lower what leads to this value in the intent file");
+      refuse_(statement + " would not be accepted by " + target_.title, text,
+              fmt::format("{}..{}", range.min, range.max),
+              "lower what leads to this value in the intent file");
     }
   }
 
   Patch patch_of(const WantedPart& part) {
     std::vector<std::pair<std::size_t, std::string>> order;  // rank and scope
-    std::map<std::string, std::vector<std::string>> after;
+    std::unordered_map<std::string, std::vector<std::string>> after;
     for (const Statement& statement : part.statements) {
       check_ranges(statement.text);
       std::size_t taken = 0;
@@ -88,8 +85,8 @@ class Renderer {
       const bool inside = rank < target_.scopes.size();
       if (!inside && opens_other(part.statements, statement.text)) continue;
       if (!inside) {
-        refuse("the template writes outside of its scopes", statement.text, "a statement of DLCP's",
-               "this is a fault of dlcp-switch");
+        refuse_("the template writes outside of its scopes", statement.text,
+                "a statement of DLCP's", "this is a fault of dlcp-switch");
         continue;
       }
       const auto [row, is_new] = after.try_emplace(statement.text.substr(0, taken));
@@ -121,33 +118,53 @@ class Renderer {
     return a == b;
   }
 
-  static std::string own_name(const std::string& scope) {
-    for (const auto& word : words_of(scope))
-      if (is_own(word)) return word;
-    return "";
+  // Words that are names of DLCP's.
+  template <class Take>
+  static void each_own_word(std::string_view text, Take take) {
+    constexpr std::string_view kOwn = "DLCP-";
+    for (auto at = text.find(kOwn); at != std::string_view::npos; at = text.find(kOwn, at + 1)) {
+      if (at > 0 && text[at - 1] != ' ') continue;
+      take(text.substr(at, text.find(' ', at) - at));
+    }
+  }
+
+  static std::string own_name(std::string_view scope) {
+    std::string_view first;
+    each_own_word(scope, [&first](std::string_view word) {
+      if (first.empty()) first = word;
+    });
+    return std::string(first);
   }
 
   // Rows of an earlier change that nothing refers to any more.
   Patch cleanup() {
-    std::set<std::string> referred;
-    const auto refer = [&referred](const std::string& scope, const std::string& statement) {
-      const auto own = own_name(scope);
-      for (const auto& word : words_of(statement))
-        if (is_own(word) && word != own) referred.insert(word);
+    std::set<std::string, std::less<>> referred;
+    const auto refer = [&referred](const std::string& own, const std::string& statement) {
+      each_own_word(statement, [&](std::string_view word) {
+        if (word != own && referred.count(word) == 0) referred.emplace(word);
+      });
     };
     for (const Statement& statement : document_->statements) {
+      if (own_name(statement.text).empty()) continue;
       const auto scope = scope_of(statement.text).value_or("");
       const bool goes = touched_.count(scope) != 0 || !own_name(scope).empty();
-      if (!goes) refer(scope, statement.text);
+      if (!goes) refer("", statement.text);
     }
     for (const Patch& patch : patches_)
-      for (const Row& row : patch.rows)
+      for (const Row& row : patch.rows) {
+        const auto own = own_name(row.scope);
         for (const auto& statement : row.after)
-          refer(row.scope, statement);
+          refer(own, statement);
+      }
     Patch patch{"90-cleanup", {}};
-    for (const auto& [scope, statements] : running_) {
+    std::vector<std::string> scopes;
+    for (const auto& [scope, statements] : running_)
+      if (!own_name(scope).empty() && !statements.empty() && touched_.count(scope) == 0)
+        scopes.push_back(scope);
+    std::sort(scopes.begin(), scopes.end());
+    for (const auto& scope : scopes) {
+      const auto& statements = running_.at(scope);
       const auto own = own_name(scope);
-      if (own.empty() || statements.empty() || touched_.count(scope) != 0) continue;
       if (referred.count(own) == 0)
         patch.rows.push_back({scope, statements, {}, change_of(scope), false});
       else
@@ -245,10 +262,11 @@ class Renderer {
   const Target& target_;
   const SwitchPlan& plan_;
   const Document* document_ = nullptr;
-  std::map<std::string, std::vector<std::string>> running_;  // by scope
-  std::set<std::string> touched_;
+  std::unordered_map<std::string, std::vector<std::string>> running_;  // by scope
+  std::unordered_set<std::string> touched_;
   std::vector<Patch> patches_;
   Rendering out_;
+  const Refuser refuse_{plan_, out_.problems};
 };
 
 }  // namespace

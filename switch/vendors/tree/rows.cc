@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "switch/vendors/words.h"
 
@@ -93,15 +94,31 @@ std::string joined(const std::string& names, const std::string& name) {
   return names.empty() ? name : names + " " + name;
 }
 
+// What keys a list has, looked up once for each list.
+class Keys {
+ public:
+  explicit Keys(const JsonShape& shape) : shape_(shape) {}
+  const JsonShape& shape() const { return shape_; }
+  const std::vector<std::string>& of(const std::string& names) {
+    const auto [at, is_new] = known_.try_emplace(names);
+    if (is_new) at->second = keys_of(shape_, names);
+    return at->second;
+  }
+
+ private:
+  const JsonShape& shape_;
+  std::unordered_map<std::string, std::vector<std::string>> known_;
+};
+
 // "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` gets what leads there without
 // keys.
-std::string path_of(const JsonShape& shape, const std::string& scope, std::string& names) {
+std::string path_of(Keys& known, const std::string& scope, std::string& names) {
   std::string path;
   const auto words = words_of(scope);
   for (std::size_t i = 0; i < words.size(); ++i) {
     names = joined(names, words[i]);
-    path += "/" + named(shape, names, words[i]);
-    const auto keys = keys_of(shape, names);
+    path += "/" + named(known.shape(), names, words[i]);
+    const auto& keys = known.of(names);
     if (i + keys.size() >= words.size()) continue;
     for (const auto& key : keys)
       path += "[" + key + "=" + words[++i] + "]";
@@ -126,12 +143,13 @@ Json scalar(const JsonShape& shape, const std::string& names, const std::string&
 }
 
 // One statement, without its scope, into the tree below the scope.
-void put(const JsonShape& shape, Json& node, const std::string& names,
-         const std::vector<std::string>& words, std::size_t at) {
+void put(Keys& known, Json& node, const std::string& names, const std::vector<std::string>& words,
+         std::size_t at) {
   if (at >= words.size()) return;
+  const JsonShape& shape = known.shape();
   const auto here = joined(names, words[at]);
   const auto name = named(shape, here, words[at]);
-  const auto keys = keys_of(shape, here);
+  const auto& keys = known.of(here);
   if (!keys.empty() && at + keys.size() < words.size()) {
     Json entry = Json::object();
     for (std::size_t i = 0; i < keys.size(); ++i)
@@ -142,11 +160,11 @@ void put(const JsonShape& shape, Json& node, const std::string& names,
       return std::all_of(keys.begin(), keys.end(),
                          [&](const auto& key) { return item[key] == entry[key]; });
     });
-    if (same != list.end()) return put(shape, *same, here, words, at + 1 + keys.size());
+    if (same != list.end()) return put(known, *same, here, words, at + 1 + keys.size());
     list.push_back(std::move(entry));
-    return put(shape, list.back(), here, words, at + 1 + keys.size());
+    return put(known, list.back(), here, words, at + 1 + keys.size());
   }
-  if (at + 2 < words.size()) return put(shape, node[name], here, words, at + 1);
+  if (at + 2 < words.size()) return put(known, node[name], here, words, at + 1);
   if (at + 1 == words.size()) {  // a container that is there, and says no more
     if (node[name].is_null()) node[name] = Json::object();
     return;
@@ -161,27 +179,27 @@ void put(const JsonShape& shape, Json& node, const std::string& names,
 }
 
 // The value of a row: a tree, or of a leaf its scalar.
-Json value_of(const JsonShape& shape, const Row& row, const std::string& names) {
+Json value_of(Keys& known, const Row& row, const std::string& names) {
   Json value = Json::object();
   for (const auto& statement : row.after) {
     const auto words = words_of(statement.substr(row.scope.size()));
-    if (words.size() == 1 && row.after.size() == 1) return scalar(shape, names, words[0]);
-    put(shape, value, names, words, 0);
+    if (words.size() == 1 && row.after.size() == 1) return scalar(known.shape(), names, words[0]);
+    put(known, value, names, words, 0);
   }
   return value;
 }
 
 std::string gnmi_text(const Target& target, const std::vector<Row>& rows) {
-  const JsonShape& shape = target.reader.json;
+  Keys known(target.reader.json);
   Json deletes = Json::array(), replaces = Json::array();
   for (const Row& row : rows) {
     std::string names;
-    const auto path = path_of(shape, row.scope, names);
+    const auto path = path_of(known, row.scope, names);
     if (row.after.empty())
       deletes.push_back(path);
     else
       replaces.push_back(
-          {{"path", path}, {"encoding", "json_ietf"}, {"value", value_of(shape, row, names)}});
+          {{"path", path}, {"encoding", "json_ietf"}, {"value", value_of(known, row, names)}});
   }
   Json request = Json::object();
   if (!deletes.empty()) request["deletes"] = deletes;
@@ -219,8 +237,13 @@ std::string guard_text(const Target& target, const std::vector<Row>& rows) {
   for (const auto& [before, after, max] : target.reader.lists)
     guard["lists"].push_back({before, after});
   if (!target.reader.kept_comment.empty()) guard["comment"] = target.reader.kept_comment;
+  // Scopes are there once each: no look-up that would compare each with all before it.
+  Json all = Json::object();
+  auto& entries =
+      static_cast<std::vector<std::pair<const std::string, Json>>&>(all.get_ref<Json::object_t&>());
   for (const Row& row : rows)
-    guard["rows"][row.scope] = {{"before", row.before}, {"after", row.after}};
+    entries.emplace_back(row.scope, Json{{"before", row.before}, {"after", row.after}});
+  guard["rows"] = std::move(all);
   return guard.dump(1) + "\n";
 }
 

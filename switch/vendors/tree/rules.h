@@ -40,7 +40,7 @@ struct ObjectKind {
   bool required = false;    // every port has one of DLCP's, with or without one of the site's
   bool classifies = false;  // it sees how the port's DSCPs are treated, besides its queues
   std::vector<Requirement> requirements;
-  std::vector<Refusal> not_remarked;  // after the root: not on ports whose DSCPs are re-marked
+  std::vector<Refusal> refused;  // after the root: what a copy must not have
 };
 
 // A number that is written, and what the target takes.

@@ -116,6 +116,7 @@ class Reading {
       const auto end = text.find(list.after, list.before.size());
       if (end == std::string::npos) continue;
       auto names = text.substr(list.before.size(), end - list.before.size());
+      if (names.find(" > ") != std::string::npos) continue;  // inside of it
       std::replace(names.begin(), names.end(), ',', ' ');
       for (const auto& word : words_of(names)) {
         const auto range = range_of(word);
@@ -216,7 +217,9 @@ class Reading {
         walk(value, below(path, name), here, depth + 1);
         continue;
       }
-      const auto list_keys = keys_of(reader_.json, here);
+      const auto [known, is_new] = keys_.try_emplace(here);
+      if (is_new) known->second = keys_of(reader_.json, here);
+      const std::vector<std::string>& list_keys = known->second;  // stays where it is
       for (const auto& item : value) {
         if (!item.is_object()) {
           walk(item, below(path, name), here, depth + 1);
@@ -229,6 +232,7 @@ class Reading {
 
   const Reader& reader_;
   const std::string& file_;
+  std::map<std::string, std::vector<std::string>> keys_;  // of lists, by the names that lead there
   Statements statements_;
   std::vector<Problem> problems_;
 };

@@ -55,13 +55,6 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
   return classes;
 }
 
-std::vector<VerifyCommand> commands_of(const Json& data, const char* key) {
-  std::vector<VerifyCommand> list;
-  for (const auto& row : data.value(key, Json::array()))
-    list.push_back({row.at(0).get<std::string>(), row.at(1).get<std::string>()});
-  return list;
-}
-
 // "=== NAME" begins a section.
 std::map<std::string, std::string> sections_of(std::string_view text) {
   std::map<std::string, std::string> sections;
@@ -98,7 +91,7 @@ ObjectKind object_of(const Json& row) {
                   row.value("required", true),
                   row.value("classifies", row.at("name") == "classifier"),
                   {},
-                  refusals_of(row, "not_remarked")};
+                  refusals_of(row, "refused")};
   for (const auto& one : row.value("requires", Json::array()))
     kind.requirements.push_back({patterns(one, "patterns"), one.at("text").get<std::string>(),
                                  one.at("why").get<std::string>(),
@@ -187,10 +180,6 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.separator = config.value("separator", "");
   target.reader = reader_of(config);
   read_meaning(target, config);
-  const Json counters = config.value("counters", Json::object());
-  for (const auto& [name, list] : counters.items())
-    for (const auto& text : list)
-      target.counters[name].emplace_back(text.get<std::string>());
   target.scopes = scopes_of(config);
   for (const auto& row : config.value("ranges", Json::array()))
     target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
@@ -198,9 +187,7 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.no = config.value("no", "no ");
   target.templates = sections_of(file.text);
   target.session = config.value("session", std::map<std::string, std::string>{});
-  target.verify_switch = commands_of(config, "verify_switch");
-  target.verify_port = commands_of(config, "verify_port");
-  target.verify_last = commands_of(config, "verify_last");
+  target.shows = shows_of(config);
   target.notes = notes_of(config);
   target.declared_note = config.value(
       "declared_note",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "switch/model/site.h"
+#include "switch/vendors/shows.h"
 #include "switch/vendors/tree/rules.h"
 #include "switch/vendors/tree/statement.h"
 #include "switch/vendors/vendor.h"
@@ -43,8 +44,7 @@ struct Target {
   std::string no = "no ";
   std::map<std::string, std::string> templates;  // by section of NAME.mustache
   std::map<std::string, std::string> session;    // what apply.sh says to the switch
-  std::vector<VerifyCommand> verify_switch, verify_port, verify_last;
-  std::map<std::string, std::vector<Pattern>> counters;  // of show commands: see verify.cc
+  Shows shows;
   std::vector<Note> notes;
   std::string declared_note;  // of a site that was not imported
   std::string take_with;      // how to get a running configuration; empty: by what apply.sh says
@@ -80,8 +80,5 @@ std::vector<Problem> doubts_of(const Target& target, const Document& document,
                                const NamedText& running);
 std::string take_with(const Target& target);  // how to get a running configuration, for hints
 Rendering render_switch(const Target& target, const SwitchPlan& plan);
-// Counters as the target's show commands print them.
-Checked<std::vector<Finding>> judge_captured(const Target& target, const SwitchPlan& plan,
-                                             const NamedText& captured);
 
 }  // namespace dlcp::fabric::tree

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <kainjow/mustache.hpp>
 #include <set>
+#include <unordered_set>
 
+#include "switch/vendors/refuser.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -53,8 +55,8 @@ class Maker {
     add(definitions(), "switch", whole);
     add(definitions(), "features", features_context(plan_, document_));
     if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
-      refuse("no congestion notification profile is in the imported configuration",
-             plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
+      refuse_("no congestion notification profile is in the imported configuration",
+              plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const auto& group = plan_.groups[i];
       wanted_.parts.push_back({fmt::format("20-ports-{:02}-{}", i + 1,
@@ -67,11 +69,6 @@ class Maker {
 
  private:
   Statements& definitions() { return wanted_.parts.front().statements; }
-
-  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    wanted_.problems.push_back(
-        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
-  }
 
   // The statements that a section of the target's templates makes of this.
   Statements made(const std::string& section, const Json& context) {
@@ -147,7 +144,7 @@ class Maker {
     context["number"] = number;
     context["fresh"] = copy.empty();
     Statements before = made(kind.name + " first", context);
-    check_remarking(kind, base, name, copy, context);
+    check_copied(kind, base, name, copy);
     for (const Requirement& one : kind.requirements)
       require(one, kind, base, name, copy, before);
     Statements ours = made(kind.name, context);
@@ -177,7 +174,7 @@ class Maker {
         const auto said = inside(statement.text, root);
         if (!pattern.match(said)) continue;
         if (said != one.text)
-          refuse(named_base(one.why), std::string(said), one.text, named_base(one.hint));
+          refuse_(named_base(one.why), std::string(said), one.text, named_base(one.hint));
         return;
       }
     if (before.empty()) before.push_back({root, 0});
@@ -185,14 +182,14 @@ class Maker {
     if (!base.empty()) wanted_.notes.insert(named_base(one.note));
   }
 
-  void check_remarking(const ObjectKind& kind, const std::string& base, const std::string& name,
-                       const Statements& copy, const Json& context) {
-    if (!context.value("remarked", false)) return;
+  void check_copied(const ObjectKind& kind, const std::string& base, const std::string& name,
+                    const Statements& copy) {
     const auto root = kind.root.filled({{"name", name}});
     for (const Statement& statement : copy)
-      for (const Refusal& one : kind.not_remarked)
+      for (const Refusal& one : kind.refused)
         if (one.pattern.match(inside(statement.text, root)))
-          refuse(one.why, base, "an object without it", one.hint);
+          refuse_(base + " " + one.why, std::string(inside(statement.text, root)),
+                  "an object without it", one.hint);
   }
 
   // An object of DLCP's for this base and context; equal ones are one.
@@ -258,10 +255,10 @@ class Maker {
       if (target_.objects[i].name != "classifier" || bases[i] == document_.classifier ||
           document_.statements.empty())
         continue;
-      refuse("port " + port + " has another classifier than most ports",
-             bases[i].empty() ? "none" : bases[i],
-             document_.classifier.empty() ? "none" : document_.classifier,
-             "leave the port out of the intent, or give it the classifier that the others have");
+      refuse_("port " + port + " has another classifier than most ports",
+              bases[i].empty() ? "none" : bases[i],
+              document_.classifier.empty() ? "none" : document_.classifier,
+              "leave the port out of the intent, or give it the classifier that the others have");
       return false;
     }
     return true;
@@ -281,14 +278,14 @@ class Maker {
     const auto& ports = plan_.site->ports;
     if (target_.ports_are_listed && !ports.empty() &&
         std::find(ports.begin(), ports.end(), port) == ports.end()) {
-      refuse("port " + port + " is not in the imported configuration", port, "a port of it",
-             "name ports as the switch does: " + ports.front());
+      refuse_("port " + port + " is not in the imported configuration", port, "a port of it",
+              "name ports as the switch does: " + ports.front());
       return false;
     }
     const auto fault = port_faults_.find(port);
     if (fault == port_faults_.end()) return true;
     const auto& [refusal, statement] = fault->second;
-    refuse("port " + port + " " + refusal->why, statement->text, "none of it", refusal->hint);
+    refuse_("port " + port + " " + refusal->why, statement->text, "none of it", refusal->hint);
     return false;
   }
 
@@ -297,10 +294,11 @@ class Maker {
   const Document& document_;
   std::vector<bool> ours_;  // by DSCP
   std::set<int> queues_;    // DLCP's
-  std::set<std::string> known_;
+  std::unordered_set<std::string> known_;
   std::map<std::string, int> numbers_, counts_;
   std::map<std::string, std::pair<const Refusal*, const Statement*>> port_faults_;  // by port
   Wanted wanted_;
+  const Refuser refuse_{plan_, wanted_.problems};
 };
 
 }  // namespace
