@@ -33,6 +33,7 @@ std::vector<FeatureRow> read_rows() {
       take(one, "max", row.max);
       take(one, "step", row.step);
       take(one, "queue", row.queue);
+      take(one, "own_rows", row.own_rows);
       take(one, "how", row.how);
       rows.push_back(std::move(row));
     }

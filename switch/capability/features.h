@@ -21,6 +21,7 @@ struct FeatureRow {
   std::uint64_t min = 0, max = 0;  // of the number that goes with it; max 0: any
   std::uint64_t step = 1;          // and a multiple of this
   int queue = -1;                  // where trimmed packets must leave; -1: where one asks
+  bool own_rows = false;           // of the configuration, with no name that says whose they are
   std::string how;                 // what is written
   std::string source;
 };

@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -77,13 +79,50 @@ void check_even_levels(Findings& findings, const std::vector<SwitchPlan>& plans)
                 "nothing breaks; the coarsest switch decides what is lost under load");
 }
 
+bool same_shares(const LevelShares& a, const LevelShares& b) {
+  constexpr double kEqual = 0.001;
+  const auto near = [](double x, double y) { return std::abs(x - y) < kEqual; };
+  return near(a.bulk_droppable, b.bulk_droppable) && near(a.bulk_middle, b.bulk_middle) &&
+         near(a.bulk_protected, b.bulk_protected) && near(a.urgent_droppable, b.urgent_droppable) &&
+         near(a.urgent_protected, b.urgent_protected);
+}
+
+std::string shares_text(const LevelShares& shares) {
+  return fmt::format("bulk {:g}/{:g}/{:g}, urgent {:g}/{:g}", 100 * shares.bulk_droppable,
+                     100 * shares.bulk_middle, 100 * shares.bulk_protected,
+                     100 * shares.urgent_droppable, 100 * shares.urgent_protected);
+}
+
+// Depths follow the shares of what arrives: planned for others, a level is too shallow or too deep.
+void check_sent_shares(std::vector<Problem>& problems, const Intent& intent) {
+  for (std::size_t i = 0; i <= intent.tenants.size(); ++i) {
+    const DlcpIntent& dlcp = tenant_of(intent, i);
+    if (same_shares(dlcp.level_shares, dlcp.sent_shares)) continue;
+    Findings findings(intent.file, dlcp.shares_line, "");
+    findings.warning(
+        "level-shares",
+        fmt::format("dlcp.level_shares plans {} (droppable, middle, protected, in percent), and "
+                    "{} send {}",
+                    shares_text(dlcp.level_shares),
+                    i == 0 ? "hosts" : "hosts of tenant '" + intent.tenants[i - 1].name + "'",
+                    shares_text(dlcp.sent_shares)),
+        "leave level_shares out: it is then what hosts send; `bulk.levels = 3` in the class file "
+        "of "
+        "`classes` makes them send three levels of bulk");
+    auto found = findings.take();
+    std::move(found.begin(), found.end(), std::back_inserter(problems));
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> lint_fabric(const Intent& intent, const std::vector<SwitchPlan>& plans) {
   Findings findings(intent.file, 0, "fabric: ");
   check_hash_seeds(findings, plans);
   check_even_levels(findings, plans);
-  return findings.take();
+  auto problems = findings.take();
+  check_sent_shares(problems, intent);
+  return problems;
 }
 
 }  // namespace dlcp::fabric

@@ -69,11 +69,30 @@ void describe(Hop& hop, const SwitchPlan& plan, const PortGroup& out, std::uint8
   }
 }
 
-// The part of DLCP that a class belongs in is among those of its queue.
-bool serves(const SwitchPlan& plan, const Hop& hop, const TrafficClassRow& row) {
+// A class of a tenant; tenant 0 is the first, which has no name.
+struct Sent {
+  std::size_t tenant = 0;
+  std::string name;
+  const TrafficClassRow* row = nullptr;
+};
+
+std::vector<Sent> classes_of(const SwitchPlan& plan) {
+  std::vector<Sent> all;
+  for (const TrafficClassRow& row : plan.classes)
+    all.push_back({0, "", &row});
+  for (std::size_t i = 0; i < plan.tenant_classes.size(); ++i)
+    for (const TrafficClassRow& row : plan.tenant_classes[i])
+      all.push_back({i + 1, plan.tenants[i], &row});
+  return all;
+}
+
+// The part of DLCP that a class belongs in is among those of its queue, which is its tenant's.
+bool serves(const SwitchPlan& plan, const Hop& hop, const Sent& sent) {
+  const TrafficClassRow& row = *sent.row;
   for (const PortGroupPlan& group : plan.groups)
     for (const QueuePlan& queue : group.queues) {
       if (queue.name != hop.carries) continue;
+      if (!queue.strict && queue.tenant != sent.tenant) return false;
       return std::find(queue.carries.begin(), queue.carries.end(), row.queue) !=
              queue.carries.end();
     }
@@ -165,9 +184,11 @@ std::vector<std::vector<const SwitchPlan*>> paths_between(const std::vector<Swit
 std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
                               const std::vector<const SwitchPlan*>& path) {
   std::vector<ClassTrace> traces;
-  for (const TrafficClassRow& row : from.device->classes) {
+  for (const Sent& sent : classes_of(*from.device)) {
+    const TrafficClassRow& row = *sent.row;
     ClassTrace one;
     one.traffic_class = row.traffic_class;
+    one.tenant = sent.name;
     one.hops.push_back({from.host, "", row.dscp, row.dscp, {}, {}, row.name, "", "sent"});
     std::uint8_t dscp = row.dscp;
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -185,7 +206,7 @@ std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
       if (one.changed.empty() && hop.dscp_out != hop.dscp_in) {
         one.changed = fmt::format("{} {}: DSCP {} leaves as {}", plan.name, hop.port, hop.dscp_in,
                                   hop.dscp_out);
-      } else if (one.changed.empty() && !serves(plan, hop, row)) {
+      } else if (one.changed.empty() && !serves(plan, hop, sent)) {
         one.changed = fmt::format("{} {}: served as '{}'", plan.name, hop.port, hop.carries);
       }
       one.hops.push_back(std::move(hop));
@@ -199,19 +220,22 @@ std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
 // Every class through every pair of ports: what a trace would show anywhere in the fabric.
 void lint_egress(Findings& findings, const SwitchPlan& plan) {
   if (plan.site->egress_rewrite.empty()) return;
+  const std::vector<Sent> sent = classes_of(plan);
   for (const PortGroupPlan& each : plan.groups) {
     PortGroup in = each.group;
     in.trust = Trust::kTrusted;
     for (const std::string& port : each.group.ports) {
-      const auto lost =
-          std::find_if(plan.classes.begin(), plan.classes.end(), [&](const TrafficClassRow& row) {
-            return leaving_dscp(plan, in, port, row.dscp) != row.dscp;
-          });
-      if (lost == plan.classes.end()) continue;
+      const auto found = std::find_if(sent.begin(), sent.end(), [&](const Sent& one) {
+        return leaving_dscp(plan, in, port, one.row->dscp) != one.row->dscp;
+      });
+      if (found == sent.end()) continue;
+      const TrafficClassRow* const lost = found->row;
       findings.error(
           "egress-rewrite",
-          fmt::format("{} rewrites DSCPs as packets leave: class '{}' (DSCP {}) leaves as DSCP {}",
-                      port, lost->name, lost->dscp, leaving_dscp(plan, in, port, lost->dscp)),
+          fmt::format(
+              "{} rewrites DSCPs as packets leave: class '{}'{} (DSCP {}) leaves as DSCP {}", port,
+              lost->name, found->name.empty() ? "" : " of tenant '" + found->name + "'", lost->dscp,
+              leaving_dscp(plan, in, port, lost->dscp)),
           plan.site->egress_rewrite, "no rewriting on ports that DLCP's packets leave through",
           "take it off these ports: the next switch would serve all of DLCP's levels as one",
           each.group.line);

@@ -24,6 +24,7 @@ struct Hop {
 
 struct ClassTrace {
   TrafficClass traffic_class = TrafficClass::kControl;
+  std::string tenant;  // whose; empty: the first tenant's, which has no name
   std::vector<Hop> hops;
   std::string changed;  // where and how the class changes on the way; empty: it does not
 };
@@ -47,7 +48,7 @@ std::vector<std::string> endpoint_names(const std::vector<SwitchPlan>& plans);
 std::vector<std::vector<const SwitchPlan*>> paths_between(const std::vector<SwitchPlan>& plans,
                                                           const Endpoint& from, const Endpoint& to);
 
-// One packet of each class over one path.
+// One packet of each class of each tenant over one path.
 std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
                               const std::vector<const SwitchPlan*>& path);
 

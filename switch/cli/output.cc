@@ -233,6 +233,7 @@ std::string traces_json(const std::vector<TracedPath>& paths,
       Json of_class = {{"class", dlcp::row_of(each.traffic_class).name},
                        {"unchanged", each.changed.empty()},
                        {"hops", std::move(hops)}};
+      if (!each.tenant.empty()) of_class["tenant"] = each.tenant;
       if (!each.changed.empty()) of_class["changed"] = each.changed;
       one["classes"].push_back(std::move(of_class));
     }

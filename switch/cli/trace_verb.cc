@@ -28,7 +28,8 @@ void print_trace(const TracedPath& path) {
     names += (names.empty() ? "" : " -> ") + device->name;
   fmt::print("path: {}\n", names);
   for (const ClassTrace& one : path.classes) {
-    fmt::print("  {}{}\n", row_of(one.traffic_class).name,
+    fmt::print("  {}{}{}\n", row_of(one.traffic_class).name,
+               one.tenant.empty() ? "" : " of tenant " + one.tenant,
                one.changed.empty() ? "" : ": CHANGES at " + one.changed);
     for (const Hop& hop : one.hops) {
       if (!hop.queue) {

@@ -34,6 +34,8 @@ struct Features {
   std::optional<LoadBalancing> load_balancing;
   std::optional<Trimming> trimming;
   std::optional<PfcWatchdog> pfc_watchdog;
+  // Rows of these go, whoever wrote them: they bear no name of DLCP's that would say.
+  bool remove_trimming = false, remove_pfc_watchdog = false;
 };
 
 }  // namespace dlcp::fabric

@@ -72,7 +72,9 @@ struct FabricIntent {
 struct DlcpIntent {
   std::array<TrafficClassRow, kTrafficClassCount> classes;  // the table with the site's overrides
   LevelShares level_shares;
-  double strict_percent = 0;                                       // cap of the strict queue
+  LevelShares sent_shares = kTwoLevelShares;  // what its hosts mark: of the class file, else usual
+  int shares_line = 0;                        // of `level_shares`; 0: planned as sent
+  double strict_percent = 0;                  // cap of the strict queue
   double exact_percent = 0, urgent_percent = 0, bulk_percent = 0;  // guaranteed parts of a link
   std::array<std::optional<std::uint8_t>, 4> queue_of;  // index SwitchQueue; nullopt: any free one
 };

@@ -146,7 +146,7 @@ void read_classes(Reading& reading, const std::string& file, int line, const Sou
   }
   if (!text.value) return;
   for (const ClassOverrideError& error :
-       apply_class_overrides(*text.value, dlcp.classes, dlcp.level_shares)) {
+       apply_class_overrides(*text.value, dlcp.classes, dlcp.sent_shares)) {
     reading.problems.push_back(
         {Severity::kError, file, error.line, error.what, error.seen, error.expected, ""});
   }
@@ -167,8 +167,10 @@ void read_dlcp(Reading& reading, const YamlNode& node, const Sources& sources, D
   if (const YamlNode* part = section.find("queues")) read_queues(reading, *part, dlcp);
   if (const auto file = section.text("classes")) {
     read_classes(reading, *file, section.find("classes")->line, sources, dlcp);
+    dlcp.level_shares = dlcp.sent_shares;
   }
   if (const YamlNode* part = section.find("level_shares")) {
+    dlcp.shares_line = part->line;
     read_level_shares(reading, *part, dlcp.level_shares);
   }
 }
@@ -216,12 +218,14 @@ void read_tenant(Reading& reading, const YamlNode& node, const Sources& sources,
   TenantIntent tenant;
   tenant.line = section.line();
   tenant.dlcp = default_dlcp();
-  tenant.dlcp.level_shares = intent.dlcp.level_shares;
   tenant.name = section.value("name", read_tenant_name, "at most 12 letters, digits, '_' and '-'")
                     .value_or("");
   if (const YamlNode* part = section.find("shares")) read_shares(reading, *part, tenant.dlcp);
   tenant.classes = section.text("classes").value_or("");
   read_classes(reading, tenant.classes, section.line(), sources, tenant.dlcp);
+  tenant.dlcp.shares_line = intent.dlcp.shares_line;
+  tenant.dlcp.level_shares =
+      intent.dlcp.shares_line != 0 ? intent.dlcp.level_shares : tenant.dlcp.sent_shares;
   for (const TenantIntent& other : intent.tenants)
     if (other.name == tenant.name)
       reading.fail(tenant.line, "two tenants have one name", tenant.name, "a name for each");

@@ -94,6 +94,9 @@ constexpr KeyRow kKeys[] = {
      "cut what a full queue cannot take, instead of dropping it"},
     {"switches[]", "pfc_watchdog", "section", false, "",
      "end pause storms on the site's lossless priorities"},
+    {"switches[]", "remove", "list", false, "",
+     "`trimming`, `pfc_watchdog`: take these rows out, whoever wrote them; they bear no name of "
+     "DLCP's"},
     {"switches[]", "ports", "list", true, "", "groups of equal ports"},
     {"switches[].buffer", "lossy_pool", "bytes", false, "", "shared by lossy queues: 20.6MB"},
     {"switches[].buffer", "alpha", "power of two", false, "",

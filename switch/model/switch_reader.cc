@@ -190,6 +190,14 @@ void SwitchReader::read_features(Section& section, SwitchIntent& device) {
         part.value("restore", read_milliseconds, kTimes).value_or(watchdog.restore_ms);
     features.pfc_watchdog = watchdog;
   }
+  constexpr std::pair<const char*, int> kRemovable[] = {{"trimming", 0}, {"pfc_watchdog", 1}};
+  for (const int what : section.values("remove", one_of(kRemovable), "trimming or pfc_watchdog")) {
+    (what == 0 ? features.remove_trimming : features.remove_pfc_watchdog) = true;
+    const bool asked =
+        what == 0 ? features.trimming.has_value() : features.pfc_watchdog.has_value();
+    if (asked)
+      section.complain("remove", kRemovable[what].first, "what the switch is not to have", 0);
+  }
 }
 
 bool SwitchReader::set_site(Section& section, const std::shared_ptr<const DeclaredSite>& declared,

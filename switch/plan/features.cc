@@ -25,6 +25,9 @@ class Settler {
     settle_watchdog();
     settle_trimming();
     settle_seed();
+    plan_.features.remove_trimming = settle_removal("trimming", device_.features.remove_trimming);
+    plan_.features.remove_pfc_watchdog =
+        settle_removal("pfc_watchdog", device_.features.remove_pfc_watchdog);
     return std::move(problems_);
   }
 
@@ -70,6 +73,19 @@ class Settler {
     const auto row = find("pfc_watchdog");
     if (row && fits(*row, "pfc_watchdog.detect", device_.features.pfc_watchdog->detect_ms))
       plan_.features.pfc_watchdog = device_.features.pfc_watchdog;
+  }
+
+  bool settle_removal(const std::string& feature, bool asked) {
+    if (!asked) return false;
+    const auto& rows = feature_rows();
+    const bool has_rows = std::any_of(rows.begin(), rows.end(), [&](const FeatureRow& row) {
+      return row.os == device_.os && row.feature == feature && row.own_rows;
+    });
+    if (!has_rows)
+      fail(fmt::format("{} has no rows of {} to remove", device_.os, feature), "remove: " + feature,
+           "a system that keeps it in rows of their own: sonic",
+           "leave it out: here it goes with DLCP's own objects at the next render");
+    return has_rows;
   }
 
   const QueuePlan* strict_queue() const {

@@ -100,8 +100,10 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
   plan.overlay = device.overlay;
   plan.site = device.site;
   plan.classes = intent.dlcp.classes;
-  for (const TenantIntent& tenant : intent.tenants)
+  for (const TenantIntent& tenant : intent.tenants) {
     plan.tenants.push_back(tenant.name);
+    plan.tenant_classes.push_back(tenant.dlcp.classes);
+  }
   plan.dlcp_dscps = dscps_of(intent);
   plan.dscp = layout.value->dscp;
   plan.merges = std::move(layout.value->merges);

@@ -79,6 +79,7 @@ struct PlannedFeatures {
   std::optional<TrimmingPlan> trimming;         // of every weighted queue of DLCP's
   std::optional<PfcWatchdog> pfc_watchdog;
   std::optional<unsigned> hash_seed;
+  bool remove_trimming = false, remove_pfc_watchdog = false;  // rows that bear nobody's name
 };
 
 struct SwitchPlan {
@@ -89,7 +90,8 @@ struct SwitchPlan {
   std::shared_ptr<const SiteConfig> site;
   std::array<TrafficClassRow, kTrafficClassCount> classes;  // of the first tenant
   std::vector<std::string> tenants;                         // names of the others
-  std::uint64_t dlcp_dscps = 0;                             // bit d: some tenant marks DSCP d
+  std::vector<std::array<TrafficClassRow, kTrafficClassCount>> tenant_classes;  // theirs
+  std::uint64_t dlcp_dscps = 0;  // bit d: some tenant marks DSCP d
   std::array<DscpRow, kDscpCount> dscp;
   std::vector<PortGroupPlan> groups;
   std::vector<HashField> hash_fields;  // ECMP and LAG

@@ -8,6 +8,8 @@
 
 #include "catch.h"
 #include "intent_text.h"
+#include "switch/check/lint.h"
+#include "switch/check/trace.h"
 #include "switch/plan/headroom.h"
 
 using namespace dlcp::fabric;
@@ -15,7 +17,14 @@ using dlcp::test::leaf_intent;
 using dlcp::test::plan_of;
 using dlcp::test::queue_named;
 
-TEST_CASE("A second tenant has queues and shares of its own, and control is one for both") {
+namespace {
+
+struct TwoTenants {
+  Intent intent;
+  SwitchPlan plan;
+};
+
+TwoTenants two_tenants() {
   const std::string file =
       "control.dscp = 41\nexact.dscp = 19\nurgent-protected.dscp = 21\nurgent-droppable.dscp = 23\n"
       "bulk-protected.dscp = 11\nbulk-middle.dscp = 13\nbulk-droppable.dscp = 15\n";
@@ -35,7 +44,13 @@ TEST_CASE("A second tenant has queues and shares of its own, and control is one 
   for (const Problem& problem : made.problems)
     UNSCOPED_INFO(to_text(problem));
   REQUIRE(made.value);
-  const SwitchPlan& plan = *made.value;
+  return {*intent.value, *made.value};
+}
+
+}  // namespace
+
+TEST_CASE("A second tenant has queues and shares of its own, and control is one for both") {
+  const SwitchPlan plan = two_tenants().plan;
   double first = 0, second = 0;
   std::set<int> dscps;
   for (const QueuePlan& queue : plan.groups.front().queues) {
@@ -50,6 +65,47 @@ TEST_CASE("A second tenant has queues and shares of its own, and control is one 
   CHECK(first > 1.5 * second);
   CHECK(second > 0);
   CHECK(std::bitset<64>(plan.dlcp_dscps).count() == 14);
+}
+
+TEST_CASE("A trace follows the classes of every tenant, and each stays in a queue of its own") {
+  const SwitchPlan plan = two_tenants().plan;
+  const std::vector<SwitchPlan> plans{plan};
+  const auto from = find_endpoint(plans, "leaf1:Ethernet0"),
+             to = find_endpoint(plans, "leaf1:Ethernet1");
+  REQUIRE((from && to));
+  auto traces = trace(*from, *to, {&plans.front()});
+  CHECK(traces.size() == 14);
+  CHECK(std::count_if(traces.begin(), traces.end(),
+                      [](const ClassTrace& one) { return one.tenant == "b"; }) == 7);
+  for (const ClassTrace& one : traces)
+    CHECK(one.changed.empty());
+  std::vector<SwitchPlan> swapped{plan};
+  for (QueuePlan& queue : swapped.front().groups.front().queues)
+    if (!queue.strict) queue.tenant = 1 - queue.tenant;
+  traces = trace(*find_endpoint(swapped, "leaf1:Ethernet0"),
+                 *find_endpoint(swapped, "leaf1:Ethernet1"), {&swapped.front()});
+  CHECK(std::count_if(traces.begin(), traces.end(),
+                      [](const ClassTrace& one) { return one.changed.empty(); }) == 2);  // control
+}
+
+TEST_CASE("DSCPs of any tenant that leave rewritten are an error") {
+  const auto [intent, plan] = two_tenants();
+  SwitchPlan rewritten = plan;
+  auto site = *plan.site;
+  site.egress_rewrite = "rewrite";
+  site.port_facts = {{"Ethernet0", 0, "", true}};
+  for (const DscpRow& row : plan.dscp)
+    if (row.owner == Owner::kDlcp) site.class_to_dscp[row.traffic_class] = 63;
+  for (const dlcp::TrafficClassRow& row : plan.classes)
+    site.class_to_dscp[plan.dscp[row.dscp].traffic_class] = row.dscp;
+  rewritten.site = std::make_shared<const SiteConfig>(site);
+  rewritten.classes = {plan.classes[0], plan.classes[0], plan.classes[0], plan.classes[0],
+                       plan.classes[0], plan.classes[0], plan.classes[0]};
+  bool found = false;
+  for (const Problem& problem : lint_switch(intent, intent.switches.front(), rewritten))
+    found = found || (problem.rule == "egress-rewrite" &&
+                      problem.what.find("of tenant 'b'") != std::string::npos);
+  CHECK(found);
 }
 
 TEST_CASE("Headroom grows with the cable and the speed, and is unknown without a cable") {
@@ -80,6 +136,25 @@ TEST_CASE("A feature is planned where the release and the ASIC have it, and refu
   const auto refused = dlcp::test::plan(leaf_intent("sonic", "tomahawk5", "202605", spray));
   REQUIRE_FALSE(refused.problems.empty());
   CHECK(refused.problems.front().expected.find("junos") != std::string::npos);
+}
+
+TEST_CASE(
+    "Rows that bear nobody's name are removed where a system has such, and not asked for at once") {
+  const std::string gone = "    remove: [trimming, pfc_watchdog]\n";
+  const auto plan = plan_of(leaf_intent("sonic", "tomahawk4", "202311", gone));
+  CHECK(plan.features.remove_trimming);
+  CHECK(plan.features.remove_pfc_watchdog);
+  const auto said = [](const std::string& intent) {
+    const auto made = dlcp::test::plan(intent);
+    return made.problems.empty() ? "" : to_text(made.problems.front());
+  };
+  CHECK_THAT(said(leaf_intent("srlinux", "tomahawk4", "24.10", gone)),
+             Catch::Contains("srlinux has no rows of trimming to remove"));
+  CHECK_THAT(said(leaf_intent("sonic", "tomahawk4", "202311", "    remove: [trim]\n")),
+             Catch::Contains("trimming or pfc_watchdog"));
+  CHECK_THAT(
+      said(leaf_intent("sonic", "spectrum4", "202511", "    trimming: {size: 256}\n" + gone)),
+      Catch::Contains("what the switch is not to have"));
 }
 
 TEST_CASE("Every feature of every target names where it was read") {

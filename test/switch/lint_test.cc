@@ -178,3 +178,19 @@ TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels th
   const Scene arista = scene_of(three_levels(leaf_intent("eos", "tomahawk5", "4.30.2F")));
   CHECK(rules({leaf, arista.plan}) == "uneven-levels ");
 }
+
+TEST_CASE("Depths for other shares than hosts send are a warning that says both") {
+  const auto found = [](const std::string& text) {
+    const Scene scene = scene_of(text);
+    std::string said;
+    for (const Problem& problem : lint_fabric(scene.intent, {scene.plan}))
+      if (problem.rule == "level-shares") said += to_text(problem);
+    return said;
+  };
+  CHECK(found(leaf_intent()).empty());
+  const std::string said = found(three_levels(leaf_intent()));
+  CHECK_THAT(said, Catch::Contains("test.yaml:3") || Catch::Contains("test.yaml:2"));
+  CHECK_THAT(said, Catch::Contains("warning"));
+  CHECK_THAT(said, Catch::Contains("plans bulk 25/25/50"));
+  CHECK_THAT(said, Catch::Contains("hosts send bulk 25/0/75"));
+}

@@ -304,6 +304,35 @@ TEST_CASE("a value beyond SONiC's range is refused on every render") {
   }
 }
 
+TEST_CASE("trimming and watchdog rows go where the intent says so, and come back by the rollback") {
+  Json config = leaf();
+  config["SWITCH_TRIMMING"]["GLOBAL"] = {
+      {"size", "256"}, {"dscp_value", "40"}, {"queue_index", "7"}};
+  config["PFC_WD"]["Ethernet0"] = {
+      {"action", "drop"}, {"detection_time", "200"}, {"restoration_time", "200"}};
+  config["PORT_QOS_MAP"]["Ethernet0"]["pfcwd_sw_enable"] = "3";
+  auto plan = plan_of(config);
+  const auto kept = render_ok(plan);
+  CHECK(applied(config, kept).at("SWITCH_TRIMMING") == config.at("SWITCH_TRIMMING"));
+  CHECK(applied(config, kept).at("PFC_WD") == config.at("PFC_WD"));
+  CHECK(std::any_of(kept.notes.begin(), kept.notes.end(), [](const ReportNote& note) {
+    return note.text.find("`remove: [trimming]` takes it out") != std::string::npos;
+  }));
+  plan.features.remove_trimming = plan.features.remove_pfc_watchdog = true;
+  const auto gone = render_ok(plan);
+  const Json after = applied(config, gone);
+  CHECK_FALSE(after.value("SWITCH_TRIMMING", Json::object()).contains("GLOBAL"));
+  CHECK_FALSE(after.value("PFC_WD", Json::object()).contains("Ethernet0"));
+  CHECK_FALSE(after.at("PORT_QOS_MAP").at("Ethernet0").contains("pfcwd_sw_enable"));
+  CHECK(patched(after, gone, FileKind::kRollback).at("PFC_WD") == config.at("PFC_WD"));
+  // A profile of the site's that trims needs the row.
+  config["BUFFER_PROFILE"]["theirs"] = {
+      {"pool", "p"}, {"size", "0"}, {"packet_discard_action", "trim"}};
+  plan = plan_of(config);
+  plan.features.remove_trimming = true;
+  CHECK_THAT(problems_of(sonic().render(plan)), Contains("a buffer profile of the site's trims"));
+}
+
 TEST_CASE("a file that is no config_db is refused with its line") {
   const auto text_of = [](const std::string& text) {
     const auto result = sonic().import({"config_db.json", text});

@@ -29,6 +29,12 @@ void ChangeSet::put(const std::string& table, const std::string& key, const Json
   patch.rows.push_back(std::move(change));
 }
 
+void ChangeSet::remove(const std::string& table, const std::string& key, Impact impact) {
+  const Json* now = find_row(config_, table, key);
+  if (now == nullptr || !wanted_.emplace(table, key).second) return;
+  patches_.back().rows.push_back({table, key, *now, std::nullopt, impact});
+}
+
 std::set<std::string> ChangeSet::references_left() const {
   std::set<std::string> names;
   const auto add = [&](const Json& row) {
@@ -39,7 +45,7 @@ std::set<std::string> ChangeSet::references_left() const {
   std::map<std::pair<std::string, std::string>, const Json*> after;
   for (const auto& patch : patches_)
     for (const auto& row : patch.rows)
-      after[{row.table, row.key}] = &*row.after;
+      if (row.after) after[{row.table, row.key}] = &*row.after;
   for (const char* table : kReferringTables) {
     const auto found = config_.find(table);
     if (found == config_.end()) continue;

@@ -22,6 +22,7 @@ class ChangeSet {
 
   void begin(std::string patch);  // rows put from now on belong to it
   void put(const std::string& table, const std::string& key, const Json& row, Impact impact);
+  void remove(const std::string& table, const std::string& key, Impact impact);  // if it is there
   // Rows of tables that the release's updater refuses are in a patch of their own, before all
   // others. Removes DLCP's own definitions that nothing refers to any more; returns those that
   // ports outside the plan still use.

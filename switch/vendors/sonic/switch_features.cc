@@ -31,19 +31,26 @@ void SwitchFeatures::put_hash(ChangeSet& change) {
 }
 
 void SwitchFeatures::put_trimming(ChangeSet& change) {
-  if (!plan_.features.trimming) return;
+  if (plan_.features.remove_trimming) return remove_trimming(change);
+  if (!plan_.features.trimming) {
+    if (find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL") != nullptr)
+      note(Severity::kNote,
+           "the switch has SWITCH_TRIMMING|GLOBAL, which bears nobody's name: it stays; `remove: "
+           "[trimming]` takes it out, whoever wrote it");
+    return;
+  }
   const auto& trimming = *plan_.features.trimming;
   const Json row = {{"size", std::to_string(trimming.size_bytes)},
                     {"dscp_value", std::to_string(trimming.dscp)},
                     {"queue_index", std::to_string(trimming.queue)}};
   const Json* now = find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL");
   if (now != nullptr && *now != row)
-    refuse("the site trims packets already, in another way", now->dump(), row.dump(),
-           "one setting serves the whole switch: state the site's in `trimming`, or agree on one");
+    refuse_("the site trims packets already, in another way", now->dump(), row.dump(),
+            "one setting serves the whole switch: state the site's in `trimming`, or agree on one");
   if (document_.config.empty() || !document_.config.contains("BUFFER_QUEUE"))
-    refuse("trimming is a field of buffer profiles, and the switch's are not known",
-           plan_.site->source, "an import with BUFFER_QUEUE and BUFFER_PROFILE rows",
-           "import `show runningconfiguration all`, or leave trimming out");
+    refuse_("trimming is a field of buffer profiles, and the switch's are not known",
+            plan_.site->source, "an import with BUFFER_QUEUE and BUFFER_PROFILE rows",
+            "import `show runningconfiguration all`, or leave trimming out");
   change.put("SWITCH_TRIMMING", "GLOBAL", row, Impact::kHitless);
   note(Severity::kWarning,
        "SONiC does not take SWITCH_TRIMMING back before the next boot (orchagent logs an error "
@@ -54,11 +61,31 @@ void SwitchFeatures::put_trimming(ChangeSet& change) {
                                          trimming.queue));
 }
 
+// Nothing may be left that trims: queues of the site that do would drop from then on.
+void SwitchFeatures::remove_trimming(ChangeSet& change) {
+  const auto profiles = document_.config.find("BUFFER_PROFILE");
+  if (profiles != document_.config.end())
+    for (const auto& [name, row] : profiles->items())
+      if (!is_own(name) && text_field(row, "packet_discard_action") == "trim")
+        return refuse_("a buffer profile of the site's trims packets", name,
+                       "trimming that is DLCP's alone",
+                       "leave `remove: [trimming]` out: the site needs SWITCH_TRIMMING");
+  change.remove("SWITCH_TRIMMING", "GLOBAL", Impact::kHitless);
+  note(Severity::kWarning,
+       "SWITCH_TRIMMING|GLOBAL goes because the intent says so: nothing in it says whose it is; "
+       "the ASIC keeps it until the next boot");
+}
+
 // Ends pause storms on the site's lossless priorities of a port; a row that
 // is there stays.
 void SwitchFeatures::put_port(const std::string& port, Json& maps, ChangeSet& change) {
   const auto& watchdog = plan_.features.pfc_watchdog;
   const auto priorities = text_field(maps, "pfc_enable");
+  if (plan_.features.remove_pfc_watchdog) {
+    change.remove("PFC_WD", port, Impact::kHitless);
+    maps.erase("pfcwd_sw_enable");
+    return;
+  }
   if (!watchdog || priorities.empty()) return;
   if (find_row(document_.config, "PFC_WD", port) == nullptr)
     change.put("PFC_WD", port,

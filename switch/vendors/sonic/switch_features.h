@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
 
 namespace dlcp::fabric::sonic {
@@ -22,10 +23,7 @@ class SwitchFeatures {
  private:
   void put_hash(ChangeSet& change);
   void put_trimming(ChangeSet& change);
-  void refuse(std::string what, std::string seen, std::string expected, std::string hint) {
-    out_.problems.push_back(
-        refusal(plan_, std::move(what), std::move(seen), std::move(expected), std::move(hint)));
-  }
+  void remove_trimming(ChangeSet& change);
   void note(Severity severity, std::string text) {
     out_.notes.push_back({severity, std::move(text), false});
   }
@@ -34,6 +32,7 @@ class SwitchFeatures {
   const Document& document_;
   const Release& release_;
   Rendering& out_;
+  const Refuser refuse_{plan_, out_.problems};
 };
 
 }  // namespace dlcp::fabric::sonic
