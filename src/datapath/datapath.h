@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "util/result.h"
 #include "wire/packet.h"
@@ -28,9 +30,35 @@ struct Limits {
   Duration host_delay{0};
 };
 
+// One thing that a datapath counts; what is on or off counts as 1 or 0.
+struct NamedCount {
+  std::string_view name;
+  std::uint64_t value = 0;
+};
+
+// A table of them for a struct of counters.
+template <class Counters>
+struct CounterRow {
+  std::string_view name;
+  std::uint64_t Counters::*counter;
+};
+template <class Counters>
+std::vector<NamedCount> counts_of(const Counters& counters,
+                                  std::span<const CounterRow<Counters>> rows) {
+  std::vector<NamedCount> counts;
+  for (const auto& row : rows)
+    counts.push_back({row.name, counters.*row.counter});
+  return counts;
+}
+
 class Datapath {
  public:
   virtual ~Datapath() = default;
+
+  // What kind it is, for statistics: "udp", "verbs".
+  virtual std::string_view name() const = 0;
+  // What it has counted, always the same rows in the same order.
+  virtual std::vector<NamedCount> counts() const { return {}; }
 
   virtual const wire::EndpointAddress& local_address() const = 0;
   virtual Limits limits() const = 0;

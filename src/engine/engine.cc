@@ -374,6 +374,10 @@ ContextSummary Engine::summary(core::ContextId context) {
   return monitor_->summary(context, endpoint_);
 }
 
+void Engine::add_to(Statistics& statistics) const {
+  statistics.add(endpoint_.counters(), datapath_->name(), datapath_->counts());
+}
+
 core::Counters Engine::counters() {
   const std::lock_guard lock(mutex_);
   return endpoint_.counters();

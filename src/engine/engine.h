@@ -19,6 +19,7 @@
 #include "engine/monitor.h"
 #include "engine/notices.h"
 #include "engine/pump.h"
+#include "engine/statistics.h"
 
 namespace dlcp::engine {
 
@@ -71,6 +72,8 @@ class Engine {
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context);
   core::Counters counters();
+  // Into the sums of the process; nobody else may be inside any more.
+  void add_to(Statistics& statistics) const;
 
  private:
   class Turn;  // the lock, held; its end re-arms the helper and speaks what was to be said

@@ -1,6 +1,7 @@
-// A connection to another rank while it is being opened: over RoCE where both can, and over UDP
-// after all if nobody answers there. A peer that has not been heard over RoCE has not been told
-// START either, so nothing accepts that connection any more and no data can be in two places.
+// A connection to another rank while it is being opened: over the best carrier that both have, and
+// over the next after all if nobody answers there. A peer that has not been heard over one has not
+// been told START either, so nothing accepts that connection any more and no data can be in two
+// places.
 #pragma once
 
 #include <string>
@@ -20,28 +21,29 @@ class Opening {
     wire::Invitation listener;
     wire::EndpointAddress address;  // of all that it has
   };
-  // `route`: chosen for `peer`. `patience`: how long RoCE may be silent.
-  Opening(const Engines& engines, core::ContextId context, const Peer& peer, const Route& route,
+  // `route`: chosen for `peer`. `patience`: how long a carrier that is not the last may be silent.
+  Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
           Duration patience);
 
   // Drives a step. A connection that is open, or has failed, is the caller's to use or to close.
   core::ConnectionState poll();
   Connection* connection() const { return connection_; }
   const wire::Invitation& listener() const { return peer_.listener; }
-  // Why the connection is over UDP though both ranks have RoCE; empty if it is not.
-  const std::string& why_not_roce() const { return why_not_roce_; }
+  // See Route::fallback; empty if nobody fell back here.
+  const std::string& fallback() const { return fallback_; }
 
  private:
   bool fall_back();
 
-  const Engines engines_;
+  const Port port_;
   const core::ContextId context_;
   const Peer peer_;
   const Duration patience_;
-  const Time began_;
-  bool may_fall_back_;
+  Time began_;
+  const Carrier* over_;
+  bool may_fall_back_ = true;
   Connection* connection_;
-  std::string why_not_roce_;
+  std::string fallback_;
 };
 
 }  // namespace dlcp::engine

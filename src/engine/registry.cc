@@ -78,7 +78,14 @@ void Registry::refresh() {
       return;  // said at listen, where it makes the job fail
     }
     const Setup& setup = setup_->value();
-    by_device_.resize(setup.devices.size());
+    for (const Device& device : setup.devices) {
+      auto& lanes = by_device_.emplace_back();
+      for (const Carrier* carrier : carriers()) {
+        if (carrier->on(device)) {
+          lanes.push_back({carrier, {}, false});
+        }
+      }
+    }
     for (std::string& line : effective_lines(setup.settings)) {
       lines.push_back({LogLevel::kInfo, std::move(line)});
     }
@@ -118,9 +125,9 @@ std::shared_ptr<const Result<Setup>> Registry::setup() {
   return setup_;
 }
 
-Result<Engines> Registry::engines(int device) {
+Result<Port> Registry::port(int device) {
   std::vector<LogLine> lines;
-  Engines engines;
+  std::vector<Lane> lanes;
   {
     const std::lock_guard lock(mutex_);
     const auto setup = this->setup();
@@ -132,40 +139,48 @@ Result<Engines> Registry::engines(int device) {
       return Error{ErrorCode::kInvalidArgument,
                    fmt::format("device {} of {}", device, by_device_.size()), ""};
     }
-    const Device& from = setup->value().devices[index];
-    Running& running = by_device_[index];
-    engines = {running.roce.lock(), running.udp.lock()};
-    std::string said;
-    if (from.roce && engines.roce == nullptr && !running.roce_failed) {
-      auto opened = open(from, Carrier::kRoce, said);
-      if (!opened && !from.udp) {
-        return opened.error();
+    for (Running& lane : by_device_[index]) {
+      auto engine = running(setup->value().devices[index], lane, lines);
+      if (!engine) {
+        return engine.error();
       }
-      if (opened) {
-        running.roce = engines.roce = std::move(opened).value();
-        lines.push_back({LogLevel::kInfo, std::move(said)});
-      } else {
-        running.roce_failed = true;
-        lines.push_back({LogLevel::kWarn, fmt::format("{} is used over UDP: {}", from.name,
-                                                      opened.error().message())});
+      if (engine.value() != nullptr) {
+        lanes.push_back({lane.over, std::move(engine).value()});
       }
-    }
-    if (from.udp && engines.udp == nullptr) {
-      auto opened = open(from, Carrier::kUdp, said);
-      if (!opened) {
-        return opened.error();
-      }
-      running.udp = engines.udp = std::move(opened).value();
-      lines.push_back({LogLevel::kInfo, std::move(said)});
     }
   }
   for (LogLine& line : lines) {
     say(line.level, std::move(line.text));
   }
-  return engines;
+  return Port(std::move(lanes));
 }
 
-Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier over,
+// nullptr where it cannot be opened and the device has another carrier, which comes after it.
+Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running& lane,
+                                                  std::vector<LogLine>& said) {
+  auto engine = lane.engine.lock();
+  if (engine != nullptr || lane.failed) {
+    return engine;
+  }
+  std::string description;
+  auto opened = open(device, *lane.over, description);
+  if (opened) {
+    lane.engine = opened.value();
+    said.push_back({LogLevel::kInfo, std::move(description)});
+    return opened;
+  }
+  const auto order = carriers();
+  const auto next = std::ranges::find(order, lane.over) + 1;
+  if (std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); })) {
+    return opened;
+  }
+  lane.failed = true;
+  said.push_back({LogLevel::kWarn, fmt::format("{} is not used over {}: {}", device.name,
+                                               lane.over->name, opened.error().message())});
+  return std::shared_ptr<Engine>();
+}
+
+Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Carrier& over,
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
   auto opened_device = open_device(device, over, settings);
@@ -184,10 +199,9 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier ove
     return own.error();
   }
   auto opened = std::make_shared<Opened>();
-  opened->udp = opened_device->udp;
-  opened->verbs = opened_device->verbs;
   opened->stats_file = settings.stats_file;
   Opened* const raw = opened.get();
+  const std::string datapath(opened_device->datapath->name());
   opened->engine = std::make_unique<Engine>(
       std::move(opened_device->datapath), opened_device->config,
       core::Secrets{own.value(), *listeners_key_, settings.site_secret},
@@ -195,8 +209,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier ove
       [this, raw](core::ContextId context, const Error& error) {
         spread_failure(raw->engine.get(), context, error);
       },
-      std::make_unique<Monitor>(live_rows(settings), device.name,
-                                over == Carrier::kRoce ? "verbs" : "udp"));
+      std::make_unique<Monitor>(live_rows(settings), device.name, datapath));
   if (!opened->engine->start_helper()) {
     return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
                  "check the limits on threads and open files (ulimit -u, -n)"};
@@ -208,7 +221,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, Carrier ove
       engine, [this, opened = std::move(opened)](Engine*) mutable { retire(std::move(opened)); });
 }
 
-void Registry::say_fallback(const std::string& why) {
+void Registry::say_fallback(const std::string& fallback) {
   {
     const std::lock_guard lock(mutex_);
     if (said_fallback_) {
@@ -216,9 +229,7 @@ void Registry::say_fallback(const std::string& why) {
     }
     said_fallback_ = true;
   }
-  say(LogLevel::kWarn, fmt::format("over UDP instead of RoCE: {} (said once; see `dlcp doctor` on "
-                                   "both)",
-                                   why));
+  say(LogLevel::kWarn, fmt::format("{} (said once; see `dlcp doctor` on both)", fallback));
 }
 
 // Null where the user or the system will not have it: only `dlcp stats` misses it.
@@ -250,7 +261,7 @@ void Registry::retire(std::shared_ptr<Opened> opened) {
   }
   opened->engine->stop();  // not under the lock: its thread may be spreading a failure
   const std::lock_guard lock(mutex_);
-  statistics_.add(opened->engine->counters(), opened->udp, opened->verbs);
+  opened->engine->add_to(statistics_);
   const std::string stats_file = opened->stats_file;
   opened.reset();
   --retiring_;

@@ -12,7 +12,7 @@
 
 #include "engine/device.h"
 #include "engine/engine.h"
-#include "engine/route.h"
+#include "engine/port.h"
 #include "engine/settings.h"
 #include "engine/statistics.h"
 #include "util/result.h"
@@ -35,11 +35,11 @@ class Registry {
   // The outcome of the last refresh(); stays valid while it is held.
   std::shared_ptr<const Result<Setup>> setup();
 
-  // The engines of a device, opened if need be. Letting go of the last user of one joins its thread
+  // The lanes of a device, opened if need be. Letting go of the last user of one joins its thread
   // and closes its sockets; after the last of all, statistics are written.
-  Result<Engines> engines(int device);
-  // Says in the log, once, that connections which might go over RoCE go over UDP.
-  void say_fallback(const std::string& why);
+  Result<Port> port(int device);
+  // Says in the log, once, that connections go over another carrier than they might.
+  void say_fallback(const std::string& fallback);
 
   // The numbers of listeners, over all devices.
   std::uint32_t new_listener() { return next_listener_.fetch_add(1); }
@@ -50,18 +50,20 @@ class Registry {
  private:
   struct Opened {
     std::unique_ptr<Engine> engine;
-    const datapath::UdpCounters* udp = nullptr;
-    const datapath::VerbsCounters* verbs = nullptr;
     std::string stats_file;
   };
 
   struct Running {
-    std::weak_ptr<Engine> roce;
-    std::weak_ptr<Engine> udp;
-    bool roce_failed = false;  // to open: then it is not tried again
+    const Carrier* over = nullptr;
+    std::weak_ptr<Engine> engine;
+    bool failed = false;  // to open: then it is not tried again
   };
 
-  Result<std::shared_ptr<Engine>> open(const Device& device, Carrier over, std::string& said);
+  // Opens what of the device's carrier is not open.
+  Result<std::shared_ptr<Engine>> running(const Device& device, Running& lane,
+                                          std::vector<LogLine>& said);
+  Result<std::shared_ptr<Engine>> open(const Device& device, const Carrier& over,
+                                       std::string& said);
   void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
   void say(LogLevel level, std::string text);
@@ -71,8 +73,8 @@ class Registry {
   std::recursive_mutex mutex_;
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
-  std::string said_;  // of setup_, in the log
-  std::vector<Running> by_device_;
+  std::string said_;                             // of setup_, in the log
+  std::vector<std::vector<Running>> by_device_;  // its carriers, the best first
   bool said_fallback_ = false;
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;

@@ -2,102 +2,99 @@
 
 #include <fmt/format.h>
 
-#include "datapath/udp/udp_address.h"
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "datapath/device_address.h"
 
 namespace dlcp::engine {
 namespace {
 
-using datapath::UdpAddress;
+using datapath::DeviceAddress;
 
-wire::EndpointAddress roce_part(UdpAddress address) {
-  address.port_count = 0;
-  address.ports = {};
-  address.ip.scope = 0;
-  return encode(address);
+bool has_locators(const DeviceAddress& address) {
+  return address.port_count != 0 || address.queue_pair != 0;
 }
 
-wire::EndpointAddress udp_part(UdpAddress address) {
-  address.queue_pair = 0;
-  return encode(address);
+const char* family_of(const DeviceAddress& address) {
+  return address.ip.family == datapath::IpFamily::kV4 ? "IPv4" : "IPv6";
 }
 
-bool same_host(datapath::IpAddress a, datapath::IpAddress b) {
-  a.scope = b.scope = 0;
-  return a == b;
-}
-
-// Empty if packets can go over RoCE.
-std::string obstacle(const std::optional<UdpAddress>& roce, const UdpAddress& peer) {
-  if (!roce && peer.queue_pair == 0) {
-    return "neither rank uses RoCE";
+// Empty if packets can go that way; only where at least one of the two has it.
+std::string obstacle(const Carrier& carrier, const std::optional<DeviceAddress>& here,
+                     const DeviceAddress& peer) {
+  if (!here) {
+    return fmt::format("this rank does not use {}, the peer at {} does", carrier.name,
+                       to_string(peer.ip));
   }
-  if (!roce) {
-    return fmt::format("this rank does not use RoCE, the peer at {} does", to_string(peer.ip));
+  if (!has_locators(carrier.part(peer))) {
+    return fmt::format("the peer at {} does not use {}, this rank at {} does", to_string(peer.ip),
+                       carrier.name, to_string(here->ip));
   }
-  if (peer.queue_pair == 0) {
-    return fmt::format("the peer at {} does not use RoCE, this rank at {} does", to_string(peer.ip),
-                       to_string(roce->ip));
-  }
-  if (roce->ip.family != peer.ip.family) {
-    return fmt::format("the RoCE addresses are {} here and {} there, not of one family",
-                       to_string(roce->ip), to_string(peer.ip));
+  if (here->ip.family != peer.ip.family) {
+    return fmt::format("the {} addresses are {} ({}) here and {} ({}) there, not of one family",
+                       carrier.name, to_string(here->ip), family_of(*here), to_string(peer.ip),
+                       family_of(peer));
   }
   return {};
 }
 
 }  // namespace
 
-std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& roce,
-                                          const wire::EndpointAddress& udp) {
-  const auto queue_pair = datapath::decode_udp_address(roce);
-  auto both = datapath::decode_udp_address(udp);
-  if (!queue_pair || !both || !same_host(queue_pair->ip, both->ip)) {
-    return std::nullopt;
-  }
-  both->queue_pair = queue_pair->queue_pair;
-  return encode(*both);
+std::string fallback_words(const Carrier& used, const Carrier& better, const std::string& why) {
+  return fmt::format("over {} instead of {}: {}", used.name, better.name, why);
 }
 
-wire::EndpointAddress Engines::address() const {
-  if (roce == nullptr || udp == nullptr) {
-    return roce != nullptr ? roce->address() : udp->address();
-  }
-  return join(roce->address(), udp->address()).value_or(udp->address());
-}
-
-Result<Route> choose_route(const std::optional<wire::EndpointAddress>& roce,
-                           const std::optional<wire::EndpointAddress>& udp,
-                           const wire::EndpointAddress& peer) {
-  const auto theirs = datapath::decode_udp_address(peer);
+Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::EndpointAddress& peer,
+                           const Carrier* after) {
+  const auto theirs = datapath::decode_device_address(peer);
   if (!theirs) {
     return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
                  "run the same plugin version on all ranks"};
   }
-  const auto here = roce ? datapath::decode_udp_address(*roce) : std::nullopt;
-  const std::string why_not = obstacle(here, *theirs);
-  if (why_not.empty()) {
-    return Route{Carrier::kRoce, roce_part(*theirs), {}};
+  std::string obstacles;
+  std::string fallback;
+  const Carrier* better = nullptr;
+  auto order = carriers();
+  if (after != nullptr) {
+    const auto passed = std::ranges::find(order, after);
+    order = {passed + 1, order.end()};
   }
-  if (udp && theirs->port_count != 0) {
-    const bool mixed = here || theirs->queue_pair != 0;
-    return Route{Carrier::kUdp, udp_part(*theirs), mixed ? why_not : std::string()};
+  for (const Carrier* carrier : order) {
+    const auto own = std::ranges::find(ours, carrier, &LocalAddress::over);
+    const auto here =
+        own == ours.end() ? std::nullopt : datapath::decode_device_address(own->address);
+    if (!here && !has_locators(carrier->part(*theirs))) {
+      continue;
+    }
+    const std::string why_not = obstacle(*carrier, here, *theirs);
+    if (why_not.empty()) {
+      if (better != nullptr) {
+        fallback = fallback_words(*carrier, *better, obstacles);
+      }
+      return Route{carrier, encode(carrier->part(*theirs)), std::move(fallback)};
+    }
+    better = better != nullptr ? better : carrier;
+    obstacles += (obstacles.empty() ? "" : "; ") + why_not;
   }
-  return Error{
-      ErrorCode::kInvalidUsage,
-      fmt::format("{}, and {} rank is set to do without UDP", why_not, udp ? "the peer's" : "this"),
-      "see `dlcp doctor` on both; set DLCP_DATAPATH to the same on all ranks, or leave it "
-      "at auto"};
+  return Error{ErrorCode::kInvalidUsage,
+               obstacles.empty() ? "the two ranks have no other network in common" : obstacles,
+               "see `dlcp doctor` on both; set DLCP_DATAPATH to the same on all ranks, or leave it "
+               "at auto, and choose interfaces of one address family (DLCP_IFNAME)"};
 }
 
-Result<Route> choose_route(const Engines& engines, const wire::EndpointAddress& peer) {
-  const auto address_of = [](const std::shared_ptr<Engine>& engine) {
-    return engine != nullptr ? std::optional(engine->address()) : std::nullopt;
-  };
-  auto route = choose_route(address_of(engines.roce), address_of(engines.udp), peer);
+Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,
+                           const Carrier* after) {
+  std::vector<LocalAddress> ours;
+  for (const Lane& lane : port.lanes()) {
+    ours.push_back({lane.over, lane.engine->address()});
+  }
+  auto route = choose_route(ours, peer, after);
   if (!route) {
     return route;
   }
-  if (auto reachable = engines.over(route->over)->check_reachable(route->to); !reachable) {
+  if (auto reachable = port.over(*route->over)->engine->check_reachable(route->to); !reachable) {
     return reachable.error();
   }
   return route;

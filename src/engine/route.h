@@ -1,54 +1,38 @@
-// Between two ranks, over what: RoCE where both can, else UDP. The side that connects decides, from
-// what it has itself and from the address in the other's handle; the other listens on both.
+// Between two ranks, over what: the best carrier that both have. The side that connects decides,
+// from what it has itself and from the address in the other's handle; the other listens on all.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <span>
 #include <string>
 
-#include "engine/device.h"
-#include "engine/engine.h"
+#include "engine/carrier.h"
+#include "engine/port.h"
 #include "util/result.h"
 #include "wire/packet.h"
 
 namespace dlcp::engine {
 
-// The engines that are open on one device.
-struct Engines {
-  std::shared_ptr<Engine> roce;
-  std::shared_ptr<Engine> udp;
-
-  // Both addresses in one.
-  wire::EndpointAddress address() const;
-  const std::shared_ptr<Engine>& holder_of(const Engine* engine) const {
-    return engine == roce.get() ? roce : udp;
-  }
-  const std::shared_ptr<Engine>& over(Carrier carrier) const {
-    return carrier == Carrier::kRoce ? roce : udp;
-  }
-  template <class Function>
-  void each(const Function& function) const {
-    for (Engine* engine : {roce.get(), udp.get()}) {
-      if (engine != nullptr) function(*engine);
-    }
-  }
-};
-
 struct Route {
-  Carrier over = Carrier::kUdp;
+  const Carrier* over = nullptr;
   wire::EndpointAddress to;  // the part of the peer's address that is meant for it
-  std::string why_not_roce;  // where only one of the two ranks could have used it
+  // Where one of the two ranks could have used a better carrier: "over UDP instead of RoCE: ..."
+  std::string fallback;
 };
 
-// An address of what both have; nullopt if they are not of one IP address.
-std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& roce,
-                                          const wire::EndpointAddress& udp);
+// What this rank has.
+struct LocalAddress {
+  const Carrier* over = nullptr;
+  wire::EndpointAddress address;
+};
 
-// `roce`, `udp`: this rank's addresses, where it has them. kInvalidUsage, naming both sides, if
-// the two have nothing in common.
-Result<Route> choose_route(const std::optional<wire::EndpointAddress>& roce,
-                           const std::optional<wire::EndpointAddress>& udp,
-                           const wire::EndpointAddress& peer);
-Result<Route> choose_route(const Engines& engines, const wire::EndpointAddress& peer);
+// What a connection over `used` has to say for itself where `better` was possible.
+std::string fallback_words(const Carrier& used, const Carrier& better, const std::string& why);
+
+// kInvalidUsage, naming both sides, if the two have nothing in common. `after`: only carriers that
+// come after this one.
+Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::EndpointAddress& peer,
+                           const Carrier* after = nullptr);
+Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,
+                           const Carrier* after = nullptr);
 
 }  // namespace dlcp::engine

@@ -3,21 +3,24 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/counters.h"
-#include "datapath/udp/udp_counters.h"
-#include "datapath/verbs/verbs_counters.h"
+#include "datapath/datapath.h"
 
 namespace dlcp::engine {
 
 class Statistics {
  public:
-  // Those of datapaths that the device has.
-  void add(const core::Counters& counters, const datapath::UdpCounters* udp,
-           const datapath::VerbsCounters* verbs);
+  // Of one engine, and of the datapath that it ran on.
+  void add(const core::Counters& counters, std::string_view datapath,
+           const std::vector<datapath::NamedCount>& counts);
 
-  // One object: every core counter by its name, "mean_burst", and "udp" and "verbs" with theirs.
+  // One object: every core counter by its name, "mean_burst", and for each kind of datapath that
+  // was open ("udp", "verbs") an object with what it counted.
   std::string json() const;
 
   // Writes json() to `path`, where %p stands for the process id. Failures are silent: nobody is
@@ -26,8 +29,7 @@ class Statistics {
 
  private:
   std::array<std::uint64_t, core::kCounterCount> core_{};
-  datapath::UdpCounters udp_;
-  datapath::VerbsCounters verbs_;
+  std::map<std::string, std::vector<datapath::NamedCount>, std::less<>> datapaths_;
 };
 
 }  // namespace dlcp::engine

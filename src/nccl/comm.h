@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "core/endpoint.h"
 #include "engine/engine.h"
@@ -13,9 +14,8 @@ namespace dlcp::nccl {
 
 struct ListenComm {
   Context* context = nullptr;
-  engine::Engines engines;  // it listens on both, where there are both
-  core::ListenerId roce_listener = 0;
-  core::ListenerId udp_listener = 0;
+  engine::Port port;
+  std::vector<core::ListenerId> listeners;  // one on each lane
 };
 
 // A sendComm or a recvComm.

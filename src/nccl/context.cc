@@ -28,16 +28,16 @@ Context& Context::of_process() {
   return *context;
 }
 
-Result<engine::Engines> Context::engines(int device) {
+Result<engine::Port> Context::port(int device) {
   const std::lock_guard lock(mutex_);
-  auto held = engines_.find(device);
-  if (held == engines_.end()) {
-    auto opened = engine::Registry::of_process().engines(device);
+  auto held = ports_.find(device);
+  if (held == ports_.end()) {
+    auto opened = engine::Registry::of_process().port(device);
     if (!opened) {
       return opened.error();
     }
-    held = engines_.emplace(device, std::move(opened).value()).first;
-    held->second.each([&](engine::Engine& engine) { engine.describe(id_, description_); });
+    held = ports_.emplace(device, std::move(opened).value()).first;
+    show(held->second);
   }
   return held->second;
 }
@@ -57,8 +57,14 @@ void Context::describe_rank(int rank, int ranks) {
 }
 
 void Context::show() {
-  for (const auto& [device, of_device] : engines_) {
-    of_device.each([&](engine::Engine& engine) { engine.describe(id_, description_); });
+  for (const auto& [device, port] : ports_) {
+    show(port);
+  }
+}
+
+void Context::show(const engine::Port& port) {
+  for (const engine::Lane& lane : port.lanes()) {
+    lane.engine->describe(id_, description_);
   }
 }
 
@@ -79,7 +85,7 @@ void Context::object_closed(bool aborted) {
     delete this;
     return;
   }
-  release_engines();
+  release_ports();
 }
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
@@ -115,40 +121,42 @@ bool Context::finish() {
   }
   const auto left = static_cast<int>(abandoned.size());
   abandoned.clear();  // they hold on to engines
-  release_engines();
+  release_ports();
   const std::lock_guard lock(mutex_);
   open_objects_ -= left;
   finished_ = true;
   return open_objects_ == 0;
 }
 
-void Context::release_engines() {
-  std::map<int, engine::Engines> engines;
+void Context::release_ports() {
+  std::map<int, engine::Port> ports;
   bool wait = false;
   {
     const std::lock_guard lock(mutex_);
     if (!until_finalize_ && open_objects_ > 0) {
       return;  // somebody has opened another one meanwhile
     }
-    engines.swap(engines_);
+    ports.swap(ports_);
     wait = !std::exchange(aborted_, false);
   }
   engine::ContextSummary summary;
-  for (const auto& [device, of_device] : engines) {
-    of_device.each([&](engine::Engine& engine) { summary.merge(engine.summary(id_)); });
+  for (const auto& [device, port] : ports) {
+    for (const engine::Lane& lane : port.lanes()) {
+      summary.merge(lane.engine->summary(id_));
+    }
   }
   if (std::string line = summary_line(comm_id_, summary); !line.empty()) {
     say({engine::LogLevel::kInfo, std::move(line)});
   }
   const auto setup = engine::Registry::of_process().setup();
-  for (const auto& [device, of_device] : engines) {
-    of_device.each([&](engine::Engine& engine) {
+  for (const auto& [device, port] : ports) {
+    for (const engine::Lane& lane : port.lanes()) {
       if (wait && setup->ok()) {
-        engine.linger(setup->value().settings.linger);
+        lane.engine->linger(setup->value().settings.linger);
       } else {
-        engine.linger(kResetsTake, true);  // the process may end now, and one may be lost
+        lane.engine->linger(kResetsTake, true);  // the process may end now, and one may be lost
       }
-    });
+    }
   }
 }
 

@@ -40,8 +40,8 @@ class Context {
   // True the first time that it is asked this.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 
-  // The engines of a device; the context too holds on to them until nothing is open any more.
-  Result<engine::Engines> engines(int device);
+  // The lanes of a device; the context too holds on to them until nothing is open any more.
+  Result<engine::Port> port(int device);
 
   // Something was opened that uses an engine (listener, connection) ...
   void object_opened();
@@ -61,15 +61,17 @@ class Context {
   bool finish();
 
  private:
-  void release_engines();
-  void show();  // the description, with mutex_ held
+  void release_ports();
+  // The description, with mutex_ held.
+  void show();
+  void show(const engine::Port& port);
 
   const core::ContextId id_;
   const std::uint64_t comm_id_;
   const int traffic_class_;
   const bool until_finalize_;
   std::mutex mutex_;
-  std::map<int, engine::Engines> engines_;
+  std::map<int, engine::Port> ports_;
   engine::ContextDescription description_;
   std::map<std::uint32_t, engine::Opening> pending_;  // by ticket
   std::uint32_t next_ticket_;

@@ -11,7 +11,7 @@ namespace dlcp::nccl::net {
 namespace {
 
 // A peer that lives answers in less than a round trip; its process may be busy starting.
-constexpr Duration kRocePatience = 3s;
+constexpr Duration kCarrierPatience = 3s;
 
 Context& context_of(void* context) {
   return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
@@ -29,29 +29,24 @@ ResultCode refuse_unusable_setup() {
 
 ResultCode start_listening(Context& context, int device, HandleBytes bytes, void** listen_comm) {
   context.object_opened();  // first, so that a close elsewhere does not take the engines away
-  auto engines = context.engines(device);
-  if (!engines) {
+  auto port = context.port(device);
+  if (!port) {
     context.object_closed(false);
-    return refuse(engines.error());
+    return refuse(port.error());
   }
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
-  comm->engines = std::move(engines).value();
+  comm->port = std::move(port).value();
   Handle handle{{},
-                comm->engines.address(),
+                comm->port.address(),
                 wire::fingerprint(site_secret()),
                 DLCP_VERSION,
                 agreed_terms(context)};
-  // One invitation for both: it hangs on the number, and on what the process keeps to itself.
+  // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
   const std::uint32_t number = engine::Registry::of_process().new_listener();
-  if (const auto& roce = comm->engines.roce; roce != nullptr) {
-    const auto listening = roce->listen(context.id(), number);
-    comm->roce_listener = listening.id;
-    handle.listener = listening.invitation;
-  }
-  if (const auto& udp = comm->engines.udp; udp != nullptr) {
-    const auto listening = udp->listen(context.id(), number);
-    comm->udp_listener = listening.id;
+  for (const engine::Lane& lane : comm->port.lanes()) {
+    const auto listening = lane.engine->listen(context.id(), number);
+    comm->listeners.push_back(listening.id);
     handle.listener = listening.invitation;
   }
   encode_handle(handle, bytes);
@@ -76,12 +71,12 @@ Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& w
 
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
   context.object_opened();
-  auto engines = context.engines(device);
-  if (!engines) {
+  auto port = context.port(device);
+  if (!port) {
     context.object_closed(false);
-    return refuse(engines.error());
+    return refuse(port.error());
   }
-  auto route = engine::choose_route(engines.value(), peer.address);
+  auto route = engine::choose_route(port.value(), peer.address);
   if (!route) {
     context.object_closed(true);
     return refuse(route.error());
@@ -89,33 +84,19 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   core::Refusal why_not;
   if (auto alike = check_alike(agreed_terms(context), peer, why_not); !alike) {
     // NCCL polls accept there for ever unless it hears of this.
-    engines->over(route->over)->decline(context.id(), peer.listener, route->to, why_not);
+    port->over(*route->over)->engine->decline(context.id(), peer.listener, route->to, why_not);
     context.object_closed(true);
     return refuse(alike.error());
   }
-  if (!route->why_not_roce.empty()) {
-    engine::Registry::of_process().say_fallback(route->why_not_roce);
+  if (!route->fallback.empty()) {
+    engine::Registry::of_process().say_fallback(route->fallback);
   }
   const Duration peer_timeout =
       engine::Registry::of_process().setup()->value().settings.peer_timeout;
   set_ticket(handle, context.keep_pending(engine::Opening(
-                         engines.value(), context.id(), {peer.listener, peer.address},
-                         route.value(), std::min(kRocePatience, peer_timeout / 4))));
+                         port.value(), context.id(), {peer.listener, peer.address}, route.value(),
+                         std::min(kCarrierPatience, peer_timeout / 4))));
   return ResultCode::kSuccess;
-}
-
-Result<engine::Connection*> accept_over(const ListenComm& listening, engine::Carrier carrier) {
-  const auto& engine = listening.engines.over(carrier);
-  if (engine == nullptr) {
-    return static_cast<engine::Connection*>(nullptr);
-  }
-  const bool over_roce = carrier == engine::Carrier::kRoce;
-  auto accepted = engine->accept(over_roce ? listening.roce_listener : listening.udp_listener,
-                                 listening.context->id());
-  if (accepted && accepted.value() != nullptr && !over_roce && listening.engines.roce != nullptr) {
-    engine::Registry::of_process().say_fallback("a peer has connected so; its log says why");
-  }
-  return accepted;
 }
 
 }  // namespace
@@ -152,13 +133,13 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       }
       opening = context.find_pending(ticket_of(handle), peer->listener);
     }
-    auto engines = context.engines(device);
-    if (!engines) {
-      return refuse(engines.error());
+    auto port = context.port(device);
+    if (!port) {
+      return refuse(port.error());
     }
     const auto state = opening->poll();
-    if (!opening->why_not_roce().empty()) {
-      engine::Registry::of_process().say_fallback(opening->why_not_roce());
+    if (!opening->fallback().empty()) {
+      engine::Registry::of_process().say_fallback(opening->fallback());
     }
     if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting) {
       return ResultCode::kSuccess;
@@ -177,7 +158,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       traffic_class = context.traffic_class();
     }
     announce_terms(context, traffic_class, true);
-    *send_comm = new Comm{&context, engines->holder_of(connection->engine), connection,
+    *send_comm = new Comm{&context, port->holder_of(connection->engine), connection,
                           Licensing(context, traffic_class)};
     return ResultCode::kSuccess;
   });
@@ -187,17 +168,24 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
   return guarded("accept", [&] {
     *recv_comm = nullptr;
     auto& listening = *static_cast<ListenComm*>(listen_comm);
-    for (const auto carrier : {engine::Carrier::kRoce, engine::Carrier::kUdp}) {
-      const auto accepted = accept_over(listening, carrier);
+    const auto& lanes = listening.port.lanes();
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const auto accepted =
+          lanes[i].engine->accept(listening.listeners[i], listening.context->id());
       if (!accepted) {
         return code_of(accepted.error().code);  // the engine has logged why
       }
-      if (engine::Connection* connection = accepted.value(); connection != nullptr) {
-        listening.context->object_opened();
-        *recv_comm = new Comm{listening.context, listening.engines.over(carrier), connection,
-                              Licensing(*listening.context, listening.context->traffic_class())};
-        break;
+      if (accepted.value() == nullptr) {
+        continue;
       }
+      if (i > 0) {
+        engine::Registry::of_process().say_fallback(engine::fallback_words(
+            *lanes[i].over, *lanes[0].over, "a peer has connected so; its log says why"));
+      }
+      listening.context->object_opened();
+      *recv_comm = new Comm{listening.context, lanes[i].engine, accepted.value(),
+                            Licensing(*listening.context, listening.context->traffic_class())};
+      break;
     }
     return ResultCode::kSuccess;
   });
@@ -218,11 +206,8 @@ ResultCode close_listen(void* opaque) noexcept {
   return guarded("closeListen", [&] {
     const std::unique_ptr<ListenComm> comm(static_cast<ListenComm*>(opaque));
     if (comm != nullptr) {
-      if (comm->engines.roce != nullptr) {
-        comm->engines.roce->close_listener(comm->roce_listener);
-      }
-      if (comm->engines.udp != nullptr) {
-        comm->engines.udp->close_listener(comm->udp_listener);
+      for (std::size_t i = 0; i < comm->listeners.size(); ++i) {
+        comm->port.lanes()[i].engine->close_listener(comm->listeners[i]);
       }
       comm->context->object_closed(false);
     }

@@ -28,6 +28,7 @@ class RecordingDatapath : public Datapath {
  public:
   explicit RecordingDatapath(Record& record) : record_(record) {}
 
+  std::string_view name() const override { return "recording"; }
   const wire::EndpointAddress& local_address() const override { return address_; }
   Limits limits() const override { return {.datagram_bytes_max = 1472, .paths = 16}; }
   std::size_t send(std::span<const wire::TxPacket> packets) override {

@@ -298,7 +298,7 @@ TEST_CASE("packets that nobody can receive are taken, counted and do not disturb
 
   Packets garbage(wire::EndpointAddress{});
   garbage.add(500);
-  UdpAddress nowhere;
+  DeviceAddress nowhere;
   nowhere.ip = parse_ip_address("fd00::1").value();
   nowhere.ports[0] = 50000;
   nowhere.port_count = 1;

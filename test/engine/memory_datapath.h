@@ -50,6 +50,7 @@ class MemoryDatapath final : public datapath::Datapath {
   MemoryDatapath(std::shared_ptr<Wire> wire, int side, const wire::EndpointAddress& address)
       : wire_(std::move(wire)), side_(side), address_(address) {}
 
+  std::string_view name() const override { return "memory"; }
   const wire::EndpointAddress& local_address() const override { return address_; }
   datapath::Limits limits() const override { return {1472, 4, 64, std::size_t{1} << 20}; }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "catch.h"
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 #include "engine/clock.h"
 #include "memory_datapath.h"
 #include "secrets.h"
@@ -25,14 +25,15 @@ struct Network {
 
 struct Rank {
   Rank(const Network& network, int side) {
-    datapath::UdpAddress address;
+    datapath::DeviceAddress address;
     address.ip = datapath::parse_ip_address(side == 0 ? "10.0.0.1" : "10.0.0.2").value();
     address.queue_pair = 17;
-    engines.roce = open(network.roce, side, encode(address));
+    auto roce = open(network.roce, side, encode(address));
     address.queue_pair = 0;
     address.port_count = 1;
     address.ports[0] = 50'000;
-    engines.udp = open(network.udp, side, encode(address));
+    auto udp = open(network.udp, side, encode(address));
+    port = engine::Port({{&engine::kRoce, std::move(roce)}, {&engine::kUdp, std::move(udp)}});
   }
 
   static std::shared_ptr<engine::Engine> open(const std::shared_ptr<Wire>& wire, int side,
@@ -46,13 +47,15 @@ struct Rank {
         [](core::ContextId, const Error&) {});
   }
 
-  engine::Engines engines;
+  engine::Engine& over(const engine::Carrier& carrier) const { return *port.over(carrier)->engine; }
+  engine::Port port;
 };
 
 // The same listener over both, as a rank of NCCL has it; what a rank connects to.
 struct Listening {
   explicit Listening(const Rank& rank)
-      : over_roce(rank.engines.roce->listen(1, 1)), over_udp(rank.engines.udp->listen(1, 1)) {}
+      : over_roce(rank.over(engine::kRoce).listen(1, 1)),
+        over_udp(rank.over(engine::kUdp).listen(1, 1)) {}
   core::Endpoint::Listening over_roce;
   core::Endpoint::Listening over_udp;
 };
@@ -64,11 +67,11 @@ struct Meeting {
   Listening listening{there};
 
   engine::Opening open() {
-    const engine::Opening::Peer peer{listening.over_udp.invitation, there.engines.address()};
-    auto route = engine::choose_route(here.engines, peer.address);
+    const engine::Opening::Peer peer{listening.over_udp.invitation, there.port.address()};
+    auto route = engine::choose_route(here.port, peer.address);
     REQUIRE(route.ok());
-    REQUIRE(route->over == engine::Carrier::kRoce);
-    return {here.engines, 1, peer, route.value(), kPatience};
+    REQUIRE(route->over == &engine::kRoce);
+    return {here.port, 1, peer, route.value(), kPatience};
   }
   // Polls both ranks until the connection is no longer being opened.
   ConnectionState finish(engine::Opening& opening) {
@@ -82,11 +85,11 @@ struct Meeting {
     return state;
   }
   void accept() {
-    for (const auto carrier : {engine::Carrier::kRoce, engine::Carrier::kUdp}) {
-      const bool roce = carrier == engine::Carrier::kRoce;
+    for (const auto* carrier : engine::carriers()) {
+      const bool roce = carrier == &engine::kRoce;
       auto& accepted = roce ? accepted_over_roce : accepted_over_udp;
       const auto listener = (roce ? listening.over_roce : listening.over_udp).id;
-      if (accepted == nullptr) accepted = there.engines.over(carrier)->accept(listener, 1).value();
+      if (accepted == nullptr) accepted = there.over(*carrier).accept(listener, 1).value();
     }
   }
   engine::Connection* accepted_over_roce = nullptr;
@@ -99,8 +102,8 @@ TEST_CASE("two ranks that hear each other over RoCE stay there") {
   Meeting meeting;
   engine::Opening opening = meeting.open();
   CHECK(meeting.finish(opening) == ConnectionState::kOpen);
-  CHECK(opening.connection()->engine == meeting.here.engines.roce.get());
-  CHECK(opening.why_not_roce().empty());
+  CHECK(opening.connection()->engine == &meeting.here.over(engine::kRoce));
+  CHECK(opening.fallback().empty());
   CHECK(meeting.accepted_over_roce != nullptr);
   CHECK(meeting.accepted_over_udp == nullptr);
 }
@@ -120,10 +123,11 @@ TEST_CASE("two ranks between which RoCE is blocked meet over UDP, once, and know
   const Time begin = engine::steady_now();
   CHECK(meeting.finish(opening) == ConnectionState::kOpen);
   CHECK(engine::steady_now() - begin >= kPatience);
-  CHECK(opening.connection()->engine == meeting.here.engines.udp.get());
-  CHECK(opening.why_not_roce() ==
-        "the peer at 10.0.0.2 has not answered over RoCE for 50 ms; check that switches and "
-        "firewalls pass UDP port 4791");
+  CHECK(opening.connection()->engine == &meeting.here.over(engine::kUdp));
+  CHECK(
+      opening.fallback() ==
+      "over UDP instead of RoCE: the peer at 10.0.0.2 has not answered over RoCE for 50 ms; check "
+      "that switches and firewalls pass UDP port 4791");
   CHECK(meeting.accepted_over_roce == nullptr);
   CHECK(meeting.accepted_over_udp != nullptr);
 }
@@ -136,7 +140,7 @@ TEST_CASE("a peer that was heard over RoCE is never left for UDP, however slow i
   };
   engine::Opening opening = meeting.open();
   CHECK(meeting.finish(opening) == ConnectionState::kClosed);
-  CHECK(opening.connection()->engine == meeting.here.engines.roce.get());
-  CHECK(opening.why_not_roce().empty());
+  CHECK(opening.connection()->engine == &meeting.here.over(engine::kRoce));
+  CHECK(opening.fallback().empty());
   CHECK(meeting.accepted_over_udp == nullptr);
 }

@@ -1,16 +1,18 @@
 // Over what two ranks talk: every combination of what they have.
 #include "engine/route.h"
 
+#include <vector>
+
 #include "catch.h"
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 
 namespace dlcp::engine {
 namespace {
 
-using datapath::UdpAddress;
+using datapath::DeviceAddress;
 
-UdpAddress at(const char* ip, bool roce, bool udp) {
-  UdpAddress address;
+DeviceAddress at(const char* ip, bool roce, bool udp) {
+  DeviceAddress address;
   address.ip = datapath::parse_ip_address(ip).value();
   address.queue_pair = roce ? 17 : 0;
   address.port_count = udp ? 2 : 0;
@@ -33,7 +35,10 @@ struct Rank {
 };
 
 Result<Route> route(const Rank& here, const Rank& there) {
-  return choose_route(here.roce_address(), here.udp_address(), there.address());
+  std::vector<LocalAddress> ours;
+  if (here.roce) ours.push_back({&kRoce, *here.roce_address()});
+  if (here.udp) ours.push_back({&kUdp, *here.udp_address()});
+  return choose_route(ours, there.address());
 }
 
 constexpr Rank kBoth{"10.0.0.1", true, true};
@@ -47,9 +52,9 @@ TEST_CASE("two ranks that have RoCE use it, each the other's queue pair and noth
     for (const Rank& there : {kBoth, kRoceOnly}) {
       auto chosen = route(here, there);
       REQUIRE(chosen);
-      CHECK(chosen->over == Carrier::kRoce);
+      CHECK(chosen->over == &kRoce);
       CHECK(chosen->to == encode(at(there.ip, true, false)));
-      CHECK(chosen->why_not_roce.empty());
+      CHECK(chosen->fallback.empty());
     }
   }
 }
@@ -57,38 +62,55 @@ TEST_CASE("two ranks that have RoCE use it, each the other's queue pair and noth
 TEST_CASE("a rank without RoCE makes both ends use UDP, and that is said where RoCE was possible") {
   auto away = route(kBoth, kUdpOnly);
   REQUIRE(away);
-  CHECK(away->over == Carrier::kUdp);
+  CHECK(away->over == &kUdp);
   CHECK(away->to == encode(at(kUdpOnly.ip, false, true)));
-  CHECK(away->why_not_roce == "the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.1 does");
+  CHECK(away->fallback ==
+        "over UDP instead of RoCE: the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.1 "
+        "does");
   auto back = route(kUdpOnly, kBoth);
   REQUIRE(back);
-  CHECK(back->over == Carrier::kUdp);
+  CHECK(back->over == &kUdp);
   CHECK(back->to == encode(at(kBoth.ip, false, true)));
-  CHECK(back->why_not_roce == "this rank does not use RoCE, the peer at 10.0.0.1 does");
+  CHECK(back->fallback ==
+        "over UDP instead of RoCE: this rank does not use RoCE, the peer at 10.0.0.1 does");
   auto plain = route(kUdpOnly, kUdpOnly);
   REQUIRE(plain);
-  CHECK(plain->over == Carrier::kUdp);
-  CHECK(plain->why_not_roce.empty());
+  CHECK(plain->over == &kUdp);
+  CHECK(plain->fallback.empty());
 }
 
-TEST_CASE("RoCE addresses of two families go over UDP") {
+TEST_CASE("addresses of two families do not meet, whatever carries packets between them") {
   auto chosen = route(kBoth, {"fd00::2", true, true});
-  REQUIRE(chosen);
-  CHECK(chosen->over == Carrier::kUdp);
-  CHECK_THAT(chosen->why_not_roce, Contains("10.0.0.1 here and fd00::2 there"));
+  REQUIRE_FALSE(chosen);
+  CHECK_THAT(chosen.error().what,
+             Contains("RoCE addresses are 10.0.0.1 (IPv4) here and fd00::2 (IPv6) there") &&
+                 Contains("UDP addresses are 10.0.0.1 (IPv4) here and fd00::2 (IPv6) there"));
+  CHECK_THAT(chosen.error().hint, Contains("DLCP_IFNAME"));
+}
+
+TEST_CASE("after a carrier only those that come after it are considered") {
+  const std::vector<LocalAddress> ours{{&kRoce, *kBoth.roce_address()},
+                                       {&kUdp, *kBoth.udp_address()}};
+  const wire::EndpointAddress peer = Rank{"10.0.0.4", true, true}.address();
+  CHECK(choose_route(ours, peer)->over == &kRoce);
+  CHECK(choose_route(ours, peer, &kRoce)->over == &kUdp);
+  CHECK(choose_route(ours, peer, &kRoce)->fallback.empty());
+  CHECK_FALSE(choose_route(ours, peer, &kUdp));
 }
 
 TEST_CASE("ranks with nothing in common are told what each of them is set to") {
   auto here = route(kRoceOnly, kUdpOnly);
   REQUIRE_FALSE(here);
   CHECK(here.error().code == ErrorCode::kInvalidUsage);
-  CHECK(here.error().what ==
-        "the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.3 does, and this rank is set "
-        "to do without UDP");
+  CHECK(
+      here.error().what ==
+      "the peer at 10.0.0.2 does not use RoCE, this rank at 10.0.0.3 does; this rank does not use "
+      "UDP, the peer at 10.0.0.2 does");
   auto there = route(kUdpOnly, kRoceOnly);
   REQUIRE_FALSE(there);
-  CHECK_THAT(there.error().what, Contains("the peer's rank is set to do without UDP"));
-  CHECK_FALSE(choose_route(kBoth.roce_address(), kBoth.udp_address(), {}));
+  CHECK_THAT(there.error().what,
+             Contains("the peer at 10.0.0.3 does not use UDP, this rank at 10.0.0.2 does"));
+  CHECK_FALSE(choose_route(std::vector<LocalAddress>{{&kUdp, *kBoth.udp_address()}}, {}));
 }
 
 TEST_CASE("two addresses of one host are joined into one that says both") {

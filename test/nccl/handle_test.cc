@@ -3,7 +3,7 @@
 #include "nccl/handle.h"
 
 #include "catch.h"
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 #include "plugin.h"
 #include "util/rng.h"
 #include "wire/frame_head.h"
@@ -14,7 +14,7 @@ using namespace dlcp::test;
 namespace nccl = dlcp::nccl;
 
 nccl::Handle example() {
-  dlcp::datapath::UdpAddress address;
+  dlcp::datapath::DeviceAddress address;
   address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
   address.ports[0] = 50000;
   address.port_count = 1;
@@ -110,7 +110,7 @@ TEST_CASE("connect refuses a peer of another plugin, version or address family a
   CHECK_THAT(take_log().back(), Contains("another network plugin"));
 
   nccl::Handle v6 = example();
-  dlcp::datapath::UdpAddress address;
+  dlcp::datapath::DeviceAddress address;
   address.ip = dlcp::datapath::parse_ip_address("2001:db8::1").value();
   address.ports[0] = 50000;
   address.port_count = 1;

@@ -15,9 +15,9 @@
 #include <string>
 #include <thread>
 
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
+#include "engine/carrier.h"
 #include "engine/clock.h"
-#include "engine/device.h"
 #include "engine/engine.h"
 #include "engine/environment.h"
 #include "secrets.h"
@@ -71,7 +71,7 @@ class Flood {
  public:
   Flood(const wire::EndpointAddress& to, const wire::Invitation& invitation)
       : to_(to), invitation_(invitation) {
-    const auto address = datapath::decode_udp_address(to);
+    const auto address = datapath::decode_device_address(to);
     if (!address) fail("the engine has no UDP address");
     const auto peer = datapath::socket_address(address->ip, address->ports[0]);
     socket_ = Fd(::socket(peer.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   environment.push_back({"DLCP_IFNAME", "lo"});
   const auto settings = need(engine::load_settings(environment, engine::read_text_file));
   const auto devices = need(engine::choose_devices(settings));
-  auto opened = need(engine::open_device(devices.front(), engine::Carrier::kUdp, settings));
+  auto opened = need(engine::open_device(devices.front(), engine::kUdp, settings));
   engine::Engine engine(
       std::move(opened.datapath), opened.config, test::secrets_of(1), [](const engine::LogLine&) {},
       [](core::ContextId, const Error&) {});

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/carrier.h"
 #include "engine/clock.h"
-#include "engine/device.h"
 #include "engine/engine.h"
 #include "engine/environment.h"
 #include "secrets.h"
@@ -75,7 +75,7 @@ class Stream {
     auto settings =
         need(engine::load_settings(engine::process_environment(), engine::read_text_file));
     const auto devices = need(engine::choose_devices(settings));
-    auto opened = need(engine::open_device(devices.front(), engine::Carrier::kUdp, settings));
+    auto opened = need(engine::open_device(devices.front(), engine::kUdp, settings));
     engine_ = std::make_unique<engine::Engine>(
         std::move(opened.datapath), opened.config,
         test::secrets_of(static_cast<std::uint64_t>(std::time(nullptr))),

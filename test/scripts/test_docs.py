@@ -60,7 +60,7 @@ class Docs(unittest.TestCase):
         objects = list(yaml.safe_load_all((ROOT / "docs/recipes/kubernetes/dlcp.yaml").read_text()))
         self.assertEqual([one["kind"] for one in objects], ["NetworkPolicy", "MPIJob", "DaemonSet"])
         ports = {port["protocol"]: port for port in objects[0]["spec"]["ingress"][0]["ports"]}
-        lowest = re.search(r"kUdpPortMin = (\d+)", (ROOT / "src/datapath/udp/udp_address.h").read_text()).group(1)
+        lowest = re.search(r"kUdpPortMin = (\d+)", (ROOT / "src/datapath/device_address.h").read_text()).group(1)
         self.assertEqual((ports["UDP"]["port"], ports["UDP"]["endPort"]), (int(lowest), 65535))
         for one in objects[1]["spec"]["mpiReplicaSpecs"].values():
             given = {variable["name"] for variable in one["template"]["spec"]["containers"][0]["env"]}

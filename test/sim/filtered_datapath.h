@@ -20,6 +20,7 @@ class FilteredDatapath final : public datapath::Datapath {
   explicit FilteredDatapath(datapath::Datapath& inner) : inner_(inner) {}
   void set_filter(Filter filter) { filter_ = std::move(filter); }
 
+  std::string_view name() const override { return inner_.name(); }
   const wire::EndpointAddress& local_address() const override { return inner_.local_address(); }
   datapath::Limits limits() const override { return inner_.limits(); }
   std::size_t send(std::span<const wire::TxPacket> packets) override {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 #include "util/time.h"

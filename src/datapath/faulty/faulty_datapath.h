@@ -30,6 +30,8 @@ class FaultyDatapath final : public Datapath {
  public:
   FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec& spec);
 
+  std::string_view name() const override { return inner_->name(); }
+  std::vector<NamedCount> counts() const override { return inner_->counts(); }
   const wire::EndpointAddress& local_address() const override { return inner_->local_address(); }
   Limits limits() const override { return inner_->limits(); }
   std::string describe(const wire::EndpointAddress& address) const override {

@@ -36,6 +36,7 @@ class SimDatapath : public Datapath, public EventSink {
   SimDatapath(EventQueue& events, HostIndex index, const HostConfig& config, EventSink& first_hop,
               std::uint64_t seed, std::uint64_t& delivery_hash);
 
+  std::string_view name() const override { return "sim"; }
   const wire::EndpointAddress& local_address() const override { return address_; }
   Limits limits() const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;

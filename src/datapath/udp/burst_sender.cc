@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -142,7 +142,7 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
 }
 
 bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
-  const std::optional<UdpAddress> address = decode_udp_address(*packet.destination);
+  const std::optional<DeviceAddress> address = decode_device_address(*packet.destination);
   if (!address || address->port_count == 0 || address->ip.family != options_.family ||
       packet.path >= sockets_.size()) {
     return false;

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 #include "datapath/udp/udp_counters.h"
 #include "wire/packet.h"
 

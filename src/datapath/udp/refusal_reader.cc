@@ -12,7 +12,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 
 namespace dlcp::datapath {
 namespace {

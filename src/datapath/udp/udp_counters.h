@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "datapath/datapath.h"
+
 namespace dlcp::datapath {
 
 // Why the kernel (or we) refused a packet; each counts packets, which are lost. Order is printed.
@@ -16,8 +18,9 @@ enum class UdpSendError : std::uint8_t {
   kNoBuffers,       // ENOBUFS, ENOMEM: dropped by the interface's queue
   kOther,
 };
-inline constexpr std::array<const char*, 6> kUdpSendErrorNames = {
-    "bad_destination", "too_big", "unreachable", "not_permitted", "no_buffers", "other"};
+inline constexpr std::array<std::string_view, 6> kUdpSendErrorNames = {
+    "tx_error_bad_destination", "tx_error_too_big",    "tx_error_unreachable",
+    "tx_error_not_permitted",   "tx_error_no_buffers", "tx_error_other"};
 
 struct UdpCounters {
   std::uint64_t tx_packets = 0;  // datagrams that the kernel took
@@ -36,6 +39,20 @@ struct UdpCounters {
 
   bool gso_on = false;  // segmentation offload on send
   bool gro_on = false;  // merged receive
+};
+
+inline constexpr CounterRow<UdpCounters> kUdpCounterRows[] = {
+    {"tx_packets", &UdpCounters::tx_packets},
+    {"tx_bytes", &UdpCounters::tx_bytes},
+    {"tx_bursts", &UdpCounters::tx_bursts},
+    {"tx_syscalls", &UdpCounters::tx_syscalls},
+    {"tx_would_block", &UdpCounters::tx_would_block},
+    {"rx_packets", &UdpCounters::rx_packets},
+    {"rx_bytes", &UdpCounters::rx_bytes},
+    {"rx_buffers", &UdpCounters::rx_buffers},
+    {"rx_syscalls", &UdpCounters::rx_syscalls},
+    {"rx_truncated", &UdpCounters::rx_truncated},
+    {"rx_queue_drops", &UdpCounters::rx_queue_drops},
 };
 
 }  // namespace dlcp::datapath

@@ -65,7 +65,7 @@ std::size_t netdev_backlog_packets() {
 std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
   const std::size_t each = std::max<std::size_t>(sockets.front().receive_budget_bytes, 1);
   const std::size_t wanted = (kReceiveBudgetBytes + each - 1) / each;
-  return std::min({wanted, sockets.size(), UdpAddress::kPortsMax});
+  return std::min({wanted, sockets.size(), DeviceAddress::kPortsMax});
 }
 
 Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
@@ -156,14 +156,24 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
   receive_capacity_bytes_ = receive_capacity(buffers);
 }
 
+std::vector<NamedCount> UdpDatapath::counts() const {
+  auto counts = counts_of<UdpCounters>(counters_, kUdpCounterRows);
+  for (std::size_t i = 0; i < kUdpSendErrorNames.size(); ++i) {
+    counts.push_back({kUdpSendErrorNames[i], counters_.tx_errors[i]});
+  }
+  counts.push_back({"gso_on", counters_.gso_on});
+  counts.push_back({"gro_on", counters_.gro_on});
+  return counts;
+}
+
 std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
-  const auto decoded = decode_udp_address(address);
+  const auto decoded = decode_device_address(address);
   return decoded ? to_string(*decoded) : std::string();
 }
 
 std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
                                        wire::PathIndex path) const {
-  const auto theirs = decode_udp_address(peer);
+  const auto theirs = decode_device_address(peer);
   if (!theirs || theirs->port_count == 0) {
     return {};
   }
@@ -172,7 +182,7 @@ std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
 }
 
 Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
-  const auto theirs = decode_udp_address(peer);
+  const auto theirs = decode_device_address(peer);
   if (!theirs) {
     return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
                  "run the same plugin version on all ranks"};
@@ -184,7 +194,7 @@ Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
                  "set DLCP_DATAPATH to the same on all ranks, or leave it at auto"};
   }
   if (address_.ip.family != theirs->ip.family) {
-    const auto name = [](const UdpAddress& address) {
+    const auto name = [](const DeviceAddress& address) {
       return address.ip.family == IpFamily::kV4 ? "IPv4" : "IPv6";
     };
     return Error{

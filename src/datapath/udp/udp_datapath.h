@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "datapath/datapath.h"
+#include "datapath/device_address.h"
 #include "datapath/marks.h"
 #include "datapath/udp/burst_receiver.h"
 #include "datapath/udp/burst_sender.h"
 #include "datapath/udp/refusal_reader.h"
-#include "datapath/udp/udp_address.h"
 #include "datapath/udp/udp_counters.h"
 #include "datapath/udp/udp_socket.h"
 #include "util/result.h"
@@ -41,6 +41,8 @@ class UdpDatapath final : public Datapath {
  public:
   static Result<std::unique_ptr<UdpDatapath>> open(const UdpOptions& options);
 
+  std::string_view name() const override { return "udp"; }
+  std::vector<NamedCount> counts() const override;
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
@@ -52,7 +54,7 @@ class UdpDatapath final : public Datapath {
   std::span<const std::byte> next_refused() override;
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
-  const UdpAddress& address() const { return address_; }
+  const DeviceAddress& address() const { return address_; }
   // The source port of a path; peers send only to those of the first address().port_count.
   std::uint16_t port_of(wire::PathIndex path) const { return sockets_[path].port; }
   const UdpCounters& counters() const { return counters_; }
@@ -63,7 +65,7 @@ class UdpDatapath final : public Datapath {
               std::unique_ptr<RefusalReader> refusals);
 
   std::vector<UdpSocket> sockets_;
-  UdpAddress address_;
+  DeviceAddress address_;
   wire::EndpointAddress address_blob_;
   std::size_t datagram_bytes_max_;
   std::size_t receive_capacity_bytes_ = 0;

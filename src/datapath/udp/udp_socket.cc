@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 
 namespace dlcp::datapath {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 #include "util/rng.h"

@@ -14,7 +14,6 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
     return opened.error();
   }
   OpenedVerbs out;
-  out.counters = &opened.value()->counters();
   out.source_ports = opened.value()->source_ports();
   out.datapath = std::move(opened).value();
   return out;

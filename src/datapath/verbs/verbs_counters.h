@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "datapath/datapath.h"
+
 namespace dlcp::datapath {
 
 struct VerbsCounters {
@@ -26,11 +28,7 @@ struct VerbsCounters {
   std::uint64_t rx_refills = 0;  // posts of receive buffers, each of many
 };
 
-struct VerbsCounterRow {
-  const char* name;
-  std::uint64_t VerbsCounters::*counter;
-};
-inline constexpr VerbsCounterRow kVerbsCounterRows[] = {
+inline constexpr CounterRow<VerbsCounters> kVerbsCounterRows[] = {
     {"tx_packets", &VerbsCounters::tx_packets},
     {"tx_bytes", &VerbsCounters::tx_bytes},
     {"tx_zero_copy", &VerbsCounters::tx_zero_copy},

@@ -127,12 +127,12 @@ Limits VerbsDatapath::limits() const {
 }
 
 std::string VerbsDatapath::describe(const wire::EndpointAddress& address) const {
-  const auto decoded = decode_udp_address(address);
+  const auto decoded = decode_device_address(address);
   return decoded ? to_string(*decoded) : std::string();
 }
 
 Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
-  const auto decoded = decode_udp_address(peer);
+  const auto decoded = decode_device_address(peer);
   if (!decoded || decoded->queue_pair == 0) {
     return Error{
         ErrorCode::kInvalidUsage,
@@ -153,9 +153,9 @@ bool VerbsDatapath::resolve(const wire::EndpointAddress& destination) {
   if (destination == resolved_) {
     return peer_.queue_pair != 0;
   }
-  const auto decoded = decode_udp_address(destination);
+  const auto decoded = decode_device_address(destination);
   resolved_ = destination;
-  peer_ = decoded.value_or(UdpAddress{});
+  peer_ = decoded.value_or(DeviceAddress{});
   if (peer_.ip.family != address_.ip.family) {
     peer_.queue_pair = 0;
   }

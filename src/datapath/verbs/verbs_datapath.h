@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "datapath/datapath.h"
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 #include "datapath/verbs/address_handles.h"
 #include "datapath/verbs/memory_regions.h"
 #include "datapath/verbs/receive_ring.h"
@@ -27,6 +27,10 @@ class VerbsDatapath final : public Datapath {
   static Result<std::unique_ptr<VerbsDatapath>> open(std::shared_ptr<Verbs> verbs,
                                                      const VerbsOptions& options);
 
+  std::string_view name() const override { return "verbs"; }
+  std::vector<NamedCount> counts() const override {
+    return counts_of<VerbsCounters>(counters_, kVerbsCounterRows);
+  }
   const wire::EndpointAddress& local_address() const override { return address_blob_; }
   Limits limits() const override;
   std::string describe(const wire::EndpointAddress& address) const override;
@@ -64,7 +68,7 @@ class VerbsDatapath final : public Datapath {
   std::unique_ptr<ReceiveRing> receive_;
   Fd wait_;  // epoll over the channel of completions and the device's events
   std::size_t paths_ = 1;
-  UdpAddress address_;
+  DeviceAddress address_;
   wire::EndpointAddress address_blob_;
   std::array<ibv_wc, 64> completions_{};
 
@@ -79,7 +83,7 @@ class VerbsDatapath final : public Datapath {
   };
   Way way_;
   wire::EndpointAddress resolved_;  // the last destination, and what it says
-  UdpAddress peer_;
+  DeviceAddress peer_;
   Time now_;
   Time next_look_;      // at the device's events
   Time next_presence_;  // at whether it is there at all

@@ -9,7 +9,6 @@
 #include "datapath/datapath.h"
 #include "datapath/marks.h"
 #include "datapath/verbs/roce_ports.h"
-#include "datapath/verbs/verbs_counters.h"
 #include "util/result.h"
 
 namespace dlcp::datapath {
@@ -27,8 +26,7 @@ struct VerbsOptions {
 
 struct OpenedVerbs {
   std::unique_ptr<Datapath> datapath;
-  const VerbsCounters* counters = nullptr;  // lives as long as the datapath
-  std::size_t source_ports = 0;             // per peer, by what is known of the driver
+  std::size_t source_ports = 0;  // per peer, by what is known of the driver
 };
 
 Result<OpenedVerbs> open_verbs(const VerbsOptions& options);

@@ -351,7 +351,7 @@ TEST_CASE("a piece that reaches beyond registered memory is copied") {
 
 TEST_CASE("peers without RoCE, or of another family, are refused with a reason") {
   Card card;
-  UdpAddress peer;
+  DeviceAddress peer;
   peer.ip = parse_ip_address("10.0.0.2").value();
   peer.ports[0] = 50000;
   peer.port_count = 1;

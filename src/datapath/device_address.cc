@@ -1,5 +1,5 @@
-// The layout of a UdpAddress inside an EndpointAddress; see the header.
-#include "datapath/udp/udp_address.h"
+// The layout of a DeviceAddress inside an EndpointAddress; see the header.
+#include "datapath/device_address.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ enum class Locator : unsigned { kUdpPort = 1, kQueuePair = 2 };
 
 constexpr std::size_t kPortBytes = 2;
 constexpr std::size_t kQueuePairBytes = 3;
-static_assert(1 + 16 + 4 + 2 + kPortBytes * UdpAddress::kPortsMax + 2 + kQueuePairBytes <=
+static_assert(1 + 16 + 4 + 2 + kPortBytes * DeviceAddress::kPortsMax + 2 + kQueuePairBytes <=
               wire::EndpointAddress::kMaxBytes);
 
 constexpr std::size_t ip_bytes_of(IpFamily family) {
@@ -22,7 +22,7 @@ constexpr std::size_t ip_bytes_of(IpFamily family) {
 
 }  // namespace
 
-wire::EndpointAddress encode(const UdpAddress& address) {
+wire::EndpointAddress encode(const DeviceAddress& address) {
   wire::EndpointAddress blob;
   std::byte* to = blob.bytes.data();
   const auto put = [&to](std::uint32_t value, std::size_t bytes) {
@@ -39,7 +39,7 @@ wire::EndpointAddress encode(const UdpAddress& address) {
     put(address.ip.bytes[i], 1);
   }
   put(address.ip.scope, 4);
-  const std::size_t ports = std::min<std::size_t>(address.port_count, UdpAddress::kPortsMax);
+  const std::size_t ports = std::min<std::size_t>(address.port_count, DeviceAddress::kPortsMax);
   if (ports != 0) {
     begin_list(Locator::kUdpPort, kPortBytes, ports);
     for (std::size_t i = 0; i < ports; ++i) {
@@ -80,8 +80,8 @@ class BlobReader {
   bool ok_;
 };
 
-bool read_ports(BlobReader& in, std::size_t count, UdpAddress& address) {
-  if (address.port_count != 0 || count == 0 || count > UdpAddress::kPortsMax) {
+bool read_ports(BlobReader& in, std::size_t count, DeviceAddress& address) {
+  if (address.port_count != 0 || count == 0 || count > DeviceAddress::kPortsMax) {
     return false;
   }
   address.port_count = static_cast<std::uint8_t>(count);
@@ -94,7 +94,7 @@ bool read_ports(BlobReader& in, std::size_t count, UdpAddress& address) {
   return in.ok();
 }
 
-bool read_locators(BlobReader& in, UdpAddress& address) {
+bool read_locators(BlobReader& in, DeviceAddress& address) {
   const std::uint32_t form = in.get(1);
   const std::size_t count = in.get(1);
   const std::size_t bytes = form >> 4;
@@ -115,9 +115,9 @@ bool read_locators(BlobReader& in, UdpAddress& address) {
 
 }  // namespace
 
-std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) {
+std::optional<DeviceAddress> decode_device_address(const wire::EndpointAddress& blob) {
   BlobReader in(blob);
-  UdpAddress address;
+  DeviceAddress address;
   const std::uint32_t family = in.get(1);
   if (family != 4 && family != 6) {
     return std::nullopt;
@@ -140,7 +140,32 @@ std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob) 
   return in.ok() && reachable ? std::optional(address) : std::nullopt;
 }
 
-std::string to_string(const UdpAddress& address) {
+DeviceAddress join(const DeviceAddress& first, const DeviceAddress& second) {
+  DeviceAddress both = first;
+  if (both.port_count == 0) {
+    both.ports = second.ports;
+    both.port_count = second.port_count;
+  }
+  if (both.queue_pair == 0) {
+    both.queue_pair = second.queue_pair;
+  }
+  return both;
+}
+
+DeviceAddress udp_part(DeviceAddress address) {
+  address.queue_pair = 0;
+  return address;
+}
+
+// A GID is a whole address: it has no scope.
+DeviceAddress roce_part(DeviceAddress address) {
+  address.port_count = 0;
+  address.ports = {};
+  address.ip.scope = 0;
+  return address;
+}
+
+std::string to_string(const DeviceAddress& address) {
   const std::string host = to_string(address.ip);
   if (address.port_count == 0) {
     return fmt::format("{} queue pair {}", host, address.queue_pair);

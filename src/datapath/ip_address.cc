@@ -1,5 +1,5 @@
 // Text and kernel forms of IpAddress.
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 #include "wire/packet.h"
 
 namespace dlcp::datapath {
@@ -26,7 +26,7 @@ namespace dlcp::datapath {
 // service.
 inline constexpr std::uint16_t kUdpPortMin = 49152;
 
-struct UdpAddress {
+struct DeviceAddress {
   static constexpr std::size_t kPortsMax = 16;
 
   IpAddress ip;
@@ -34,13 +34,18 @@ struct UdpAddress {
   std::uint8_t port_count = 0;                   // 0..kPortsMax
   std::uint32_t queue_pair = 0;  // number of the one that receives, 24 bits; 0: no RoCE
 
-  friend bool operator==(const UdpAddress&, const UdpAddress&) = default;
+  friend bool operator==(const DeviceAddress&, const DeviceAddress&) = default;
 };
 
-wire::EndpointAddress encode(const UdpAddress& address);
+wire::EndpointAddress encode(const DeviceAddress& address);
 // nullopt unless the blob is exactly what encode() gives for a unicast address.
-std::optional<UdpAddress> decode_udp_address(const wire::EndpointAddress& blob);
+std::optional<DeviceAddress> decode_device_address(const wire::EndpointAddress& blob);
+// An address with the locators of both, at the IP address of `first`.
+DeviceAddress join(const DeviceAddress& first, const DeviceAddress& second);
+// The same without those of the other kind.
+DeviceAddress udp_part(DeviceAddress address);
+DeviceAddress roce_part(DeviceAddress address);
 // "10.0.0.1:49152(+15)", "[fe80::1%3]:50000"; without UDP "10.0.0.1 queue pair 17"
-std::string to_string(const UdpAddress& address);
+std::string to_string(const DeviceAddress& address);
 
 }  // namespace dlcp::datapath

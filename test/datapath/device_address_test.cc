@@ -1,5 +1,5 @@
 // Addresses as text and as the blob that a peer sends us.
-#include "datapath/udp/udp_address.h"
+#include "datapath/device_address.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace dlcp::datapath::test {
 namespace {
 
-UdpAddress address_of(const char* ip, std::size_t ports) {
-  UdpAddress address;
+DeviceAddress address_of(const char* ip, std::size_t ports) {
+  DeviceAddress address;
   address.ip = parse_ip_address(ip).value();
   address.port_count = static_cast<std::uint8_t>(ports);
   for (std::size_t i = 0; i < ports; ++i) {
@@ -25,8 +25,8 @@ TEST_CASE("an address comes back from its blob, whatever the family and the numb
   for (const char* ip : {"10.0.0.1", "fd00::1234", "fe80::1%7"}) {
     for (const std::size_t ports : {1, 15, 16}) {
       INFO(ip << " " << ports);
-      const UdpAddress address = address_of(ip, ports);
-      const auto decoded = decode_udp_address(encode(address));
+      const DeviceAddress address = address_of(ip, ports);
+      const auto decoded = decode_device_address(encode(address));
       REQUIRE(decoded);
       CHECK(*decoded == address);
     }
@@ -44,45 +44,45 @@ TEST_CASE("a blob of every wrong length is refused") {
   const std::uint8_t right = blob.size;
   for (unsigned size = 0; size < 256; ++size) {
     blob.size = static_cast<std::uint8_t>(size);
-    CHECK(decode_udp_address(blob).has_value() == (size == right));
+    CHECK(decode_device_address(blob).has_value() == (size == right));
   }
 }
 
 TEST_CASE("a blob that names no host, a well-known port or another layout is refused") {
-  const auto with = [](UdpAddress address, auto&& change) {
+  const auto with = [](DeviceAddress address, auto&& change) {
     change(address);
-    return decode_udp_address(encode(address)).has_value();
+    return decode_device_address(encode(address)).has_value();
   };
-  const UdpAddress good = address_of("10.0.0.1", 2);
-  CHECK(with(good, [](UdpAddress&) {}));
-  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ports[1] = 53; }));
-  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ports[1] = 49151; }));
-  CHECK_FALSE(with(good, [](UdpAddress& a) { a.port_count = 0; }));
-  CHECK_FALSE(with(good, [](UdpAddress& a) { a.ip.scope = 3; }));  // IPv4 has none
+  const DeviceAddress good = address_of("10.0.0.1", 2);
+  CHECK(with(good, [](DeviceAddress&) {}));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ports[1] = 53; }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ports[1] = 49151; }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.port_count = 0; }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ip.scope = 3; }));  // IPv4 has none
   for (const char* ip :
        {"0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1", "::ffff:1.2.3.4"}) {
     INFO(ip);
-    CHECK_FALSE(with(address_of(ip, 1), [](UdpAddress&) {}));
+    CHECK_FALSE(with(address_of(ip, 1), [](DeviceAddress&) {}));
   }
   wire::EndpointAddress blob = encode(good);
   blob.bytes[0] = std::byte{5};
-  CHECK_FALSE(decode_udp_address(blob));
+  CHECK_FALSE(decode_device_address(blob));
   blob = encode(good);
   blob.bytes[9] = std::byte{0x31};  // ports of three bytes
-  CHECK_FALSE(decode_udp_address(blob));
+  CHECK_FALSE(decode_device_address(blob));
 }
 
 TEST_CASE("locators of a kind that is not known are passed over") {
-  const UdpAddress good = address_of("10.0.0.1", 2);
+  const DeviceAddress good = address_of("10.0.0.1", 2);
   wire::EndpointAddress blob = encode(good);
   const auto append = [&](std::initializer_list<unsigned> bytes) {
     for (const unsigned byte : bytes)
       blob.bytes[blob.size++] = static_cast<std::byte>(byte);
   };
   append({0x4f, 2, 1, 2, 3, 4, 5, 6, 7, 8});  // two of kind 15, four bytes each
-  CHECK(decode_udp_address(blob) == good);
+  CHECK(decode_device_address(blob) == good);
   append({0x4f, 2, 1});  // cut off
-  CHECK_FALSE(decode_udp_address(blob));
+  CHECK_FALSE(decode_device_address(blob));
 }
 
 TEST_CASE("an address names its host to those who know nothing else of it") {
@@ -97,17 +97,17 @@ TEST_CASE("an address names its host to those who know nothing else of it") {
 }
 
 TEST_CASE("an address of UDP and RoCE says both; one of RoCE alone has no ports") {
-  UdpAddress both = address_of("fd00::1", UdpAddress::kPortsMax);
+  DeviceAddress both = address_of("fd00::1", DeviceAddress::kPortsMax);
   both.queue_pair = 0xabcdef;
   CHECK(encode(both).size == wire::EndpointAddress::kMaxBytes);
-  CHECK(decode_udp_address(encode(both)) == both);
-  UdpAddress roce = address_of("10.0.0.1", 0);
+  CHECK(decode_device_address(encode(both)) == both);
+  DeviceAddress roce = address_of("10.0.0.1", 0);
   roce.queue_pair = 17;
-  CHECK(decode_udp_address(encode(roce)) == roce);
+  CHECK(decode_device_address(encode(roce)) == roce);
   CHECK(to_string(roce) == "10.0.0.1 queue pair 17");
   wire::EndpointAddress blob = encode(roce);
   blob.bytes[10] = std::byte{2};  // two queue pairs
-  CHECK_FALSE(decode_udp_address(blob));
+  CHECK_FALSE(decode_device_address(blob));
 }
 
 TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
@@ -127,9 +127,9 @@ TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
       blob.size = 13;
       std::fill(blob.bytes.begin() + 13, blob.bytes.end(), std::byte{0});
     }
-    if (const auto address = decode_udp_address(blob)) {
+    if (const auto address = decode_device_address(blob)) {
       ++decoded_count;
-      CHECK(decode_udp_address(encode(*address)) == address);
+      CHECK(decode_device_address(encode(*address)) == address);
     }
   }
   CHECK(decoded_count > 1000);

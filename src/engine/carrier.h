@@ -1,0 +1,36 @@
+// The ways in which packets can go between two hosts. A new way is a folder under src/datapath and
+// a row here; the rest of the engine, and the plugin, know no more of it than its row says.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "datapath/device_address.h"
+#include "engine/device.h"
+#include "util/result.h"
+
+namespace dlcp::engine {
+
+struct Carrier {
+  std::string_view name;   // in messages
+  std::string_view needs;  // what firewalls and switches have to pass
+  // Whether packets of the device may go this way.
+  bool (*on)(const Device& device);
+  Result<OpenedDevice> (*open)(const Device& device, const Settings& settings);
+  // The locators of a device's address that are meant for it; none: the device has nothing to do
+  // with it.
+  datapath::DeviceAddress (*part)(const datapath::DeviceAddress& address);
+};
+
+extern const Carrier kRoce;
+extern const Carrier kUdp;
+
+// The best first: two ranks use the first that both have.
+std::span<const Carrier* const> carriers();
+
+// What is open of a device of that carrier, with the core's configuration, and with the faults that
+// the settings ask for. `over`: one that is on for the device.
+Result<OpenedDevice> open_device(const Device& device, const Carrier& over,
+                                 const Settings& settings);
+
+}  // namespace dlcp::engine
