@@ -15,6 +15,9 @@
 namespace dlcp::engine {
 namespace {
 
+constexpr std::size_t kProcessorsPerLane = 16;  // the others compute
+constexpr std::size_t kLanesMax = 16;
+
 datapath::ClassMarks marks_of(const Settings& settings) {
   datapath::ClassMarks tos{};
   for (const TrafficClassRow& row : settings.classes) {
@@ -125,12 +128,14 @@ Result<OpenedDevice> open_roce(const Device& from, const Settings& settings) {
 constinit const Carrier kRoce{
     .name = "RoCE",
     .needs = "UDP port 4791",
+    .lane_mbps = 190'000,
     .on = [](const Device& device) { return device.roce.has_value(); },
     .open = open_roce,
     .part = [](const datapath::DeviceAddress& address) { return datapath::roce_part(address); }};
 constinit const Carrier kUdp{
     .name = "UDP",
     .needs = "UDP ports 49152 to 65535",
+    .lane_mbps = 25'000,
     .on = [](const Device& device) { return device.udp; },
     .open = open_udp,
     .part = [](const datapath::DeviceAddress& address) { return datapath::udp_part(address); }};
@@ -138,6 +143,16 @@ constinit const Carrier kUdp{
 std::span<const Carrier* const> carriers() {
   static constexpr std::array<const Carrier*, 2> kBestFirst{&kRoce, &kUdp};
   return kBestFirst;
+}
+
+std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
+                       std::size_t processors) {
+  if (settings.lanes != 0) {
+    return settings.lanes;
+  }
+  const auto mbps = static_cast<std::uint64_t>(std::max(device.properties.speed_mbps, 1));
+  const std::size_t wanted = (mbps + over.lane_mbps - 1) / over.lane_mbps;
+  return std::clamp<std::size_t>(processors / kProcessorsPerLane, 1, std::min(wanted, kLanesMax));
 }
 
 Result<OpenedDevice> open_device(const Device& from, const Carrier& over,

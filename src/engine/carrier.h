@@ -2,6 +2,8 @@
 // a row here; the rest of the engine, and the plugin, know no more of it than its row says.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -12,8 +14,9 @@
 namespace dlcp::engine {
 
 struct Carrier {
-  std::string_view name;   // in messages
-  std::string_view needs;  // what firewalls and switches have to pass
+  std::string_view name;    // in messages
+  std::string_view needs;   // what firewalls and switches have to pass
+  std::uint64_t lane_mbps;  // what one lane, so one core, carries
   // Whether packets of the device may go this way.
   bool (*on)(const Device& device);
   Result<OpenedDevice> (*open)(const Device& device, const Settings& settings);
@@ -27,6 +30,11 @@ extern const Carrier kUdp;
 
 // The best first: two ranks use the first that both have.
 std::span<const Carrier* const> carriers();
+
+// How many lanes a device gets: the settings' number, or as many as its speed asks for where
+// processors abound. `processors`: that this process may use.
+std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
+                       std::size_t processors);
 
 // What is open of a device of that carrier, with the core's configuration, and with the faults that
 // the settings ask for. `over`: one that is on for the device.

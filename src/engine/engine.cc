@@ -13,6 +13,7 @@ namespace {
 constexpr int kReceiveBatches = 2;       // per step: bounds how long a caller is held
 constexpr int kTransmitBatches = 4;      // likewise
 constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
+constexpr Duration kTakesPartPause = 50us;  // about what a step takes
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
@@ -35,10 +36,11 @@ Engine::~Engine() {
   helper_.stop();
 }
 
-bool Engine::start_helper() {
+bool Engine::start_helper(bool takes_part) {
   {
     const std::lock_guard lock(mutex_);
     helper_runs_ = true;
+    helper_takes_part_ = takes_part;
   }
   return helper_.start(datapath_->wait_descriptor(), [this] { return helper_turn(); });
 }
@@ -344,10 +346,10 @@ HelperThread::Sleep Engine::helper_turn() {
   const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
   std::unique_lock lock(mutex_, std::try_to_lock);
   const Time now = steady_now();
-  if (!lock.owns_lock()) {
-    return {false, now + helper_.look_up().next()};  // whoever holds it also drives
+  if (!lock.owns_lock()) {  // whoever holds it also drives
+    return {false, now + (helper_takes_part_ ? kTakesPartPause : helper_.look_up().next())};
   }
-  if (now < polled + kPollingPause) {
+  if (!helper_takes_part_ && now < polled + kPollingPause) {
     helper_wakes_ = now + helper_.look_up().next();
     return {false, helper_wakes_};
   }

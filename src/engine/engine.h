@@ -31,7 +31,9 @@ class Engine {
   ~Engine();
 
   // Starts the helper thread; until then only callers drive. False if the system refuses.
-  bool start_helper();
+  // `takes_part`: it steps whenever packets come, also while somebody polls, for the sake of other
+  // lanes that he has to poll as well.
+  bool start_helper(bool takes_part = false);
   void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;
@@ -104,6 +106,7 @@ class Engine {
   Failures failures_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
   bool helper_runs_ = false;
+  bool helper_takes_part_ = false;
 
   std::atomic<std::int64_t> last_poll_ns_{0};
   HelperThread helper_;

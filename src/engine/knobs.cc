@@ -45,6 +45,11 @@ constexpr Knob kKnobs[] = {
     {"DLCP_PATHS", KnobType::kInteger, "", "16", 1, 256, nullptr, nullptr,
      "entropy values (UDP source ports) that packets are sprayed over",
      [](Settings& s, const KnobValue& v) { s.paths = v.integer; }},
+    {"DLCP_LANES", KnobType::kInteger, "", "0", 1, 16, "auto", nullptr,
+     "engines of a device, each with sockets or queue pairs, a lock and a thread of its own; "
+     "connections take turns. auto: one for each 25 Gbit/s over UDP or 190 over RoCE, at most one "
+     "for each 16 processors that the process may use",
+     [](Settings& s, const KnobValue& v) { s.lanes = v.integer; }},
     {"DLCP_BURST", KnobType::kInteger, "packets", "0", 1, 64, "auto", nullptr,
      "most packets that leave on one path together; 1 sprays packet by packet",
      [](Settings& s, const KnobValue& v) { s.burst_packets_max = v.integer; }},

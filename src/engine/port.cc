@@ -22,6 +22,17 @@ std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& first,
   return encode(datapath::join(*one, *other));
 }
 
+Port Port::pick(std::uint32_t turn) const {
+  std::vector<Lane> picked;
+  for (auto begin = lanes_.begin(); begin != lanes_.end();) {
+    const auto end = std::find_if(begin, lanes_.end(),
+                                  [&](const Lane& lane) { return lane.over != begin->over; });
+    picked.push_back(*(begin + turn % (end - begin)));
+    begin = end;
+  }
+  return Port(std::move(picked), turns_);
+}
+
 const Lane* Port::over(const Carrier& carrier) const {
   const auto found = std::ranges::find(lanes_, &carrier, &Lane::over);
   return found == lanes_.end() ? nullptr : &*found;

@@ -1,6 +1,10 @@
-// What is open on one device: a lane (an engine) for each carrier that it has, the best first.
+// What is open on one device: for each carrier that it has, the best first, one or more lanes. A
+// lane is an engine, with sockets or queue pairs, a lock and a thread of its own. A connection
+// stays on the lane that it began on; the two ends need not have equally many.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,22 +21,38 @@ struct Lane {
   std::shared_ptr<Engine> engine;
 };
 
+// Whose turn it is among a device's lanes.
+struct LaneTurns {
+  std::atomic<std::uint32_t> listening{0};
+  std::atomic<std::uint32_t> connecting{0};
+};
+
 class Port {
  public:
   Port() = default;
-  // In the order of carriers(); at least one.
-  explicit Port(std::vector<Lane> lanes) : lanes_(std::move(lanes)) {}
+  // In the order of carriers(); at least one. `turns`: of the device.
+  explicit Port(std::vector<Lane> lanes,
+                std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>())
+      : lanes_(std::move(lanes)), turns_(std::move(turns)) {}
+
+  // One lane of each carrier, in turn: for the next listener, which brings one connection with
+  // NCCL, and for the next connection.
+  Port for_listener() const { return pick(turns_->listening.fetch_add(1)); }
+  Port for_connection() const { return pick(turns_->connecting.fetch_add(1)); }
 
   const std::vector<Lane>& lanes() const { return lanes_; }
-  // nullptr: the device has none of that carrier.
+  // The first of that carrier; nullptr: the device has none.
   const Lane* over(const Carrier& carrier) const;
   // Keeps the engine, which is one of the lanes', alive.
   std::shared_ptr<Engine> holder_of(const Engine* engine) const;
-  // Of all lanes, in one.
+  // Of the first lane of each carrier, in one.
   wire::EndpointAddress address() const;
 
  private:
+  Port pick(std::uint32_t turn) const;
+
   std::vector<Lane> lanes_;
+  std::shared_ptr<LaneTurns> turns_;
 };
 
 // An address of what both have; nullopt if they are not of one IP address.

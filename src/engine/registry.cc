@@ -1,6 +1,7 @@
 #include "engine/registry.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -44,6 +45,20 @@ Result<Setup> read_setup() {
   return Setup{std::move(settings).value(), std::move(devices).value()};
 }
 
+// The processors that this process may run on.
+std::size_t usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0
+             ? static_cast<std::size_t>(CPU_COUNT(&set))
+             : 1;  // more than 1,024 of them, or forbidden to ask
+}
+
+// As monitors show it: the first lane by the device's name alone.
+std::string lane_name(const Device& device, std::size_t number) {
+  return number == 0 ? device.name : fmt::format("{}/{}", device.name, number + 1);
+}
+
 }  // namespace
 
 Registry& Registry::of_process() {
@@ -79,10 +94,13 @@ void Registry::refresh() {
     }
     const Setup& setup = setup_->value();
     for (const Device& device : setup.devices) {
-      auto& lanes = by_device_.emplace_back();
+      auto& lanes = by_device_.emplace_back().lanes;
       for (const Carrier* carrier : carriers()) {
-        if (carrier->on(device)) {
-          lanes.push_back({carrier, {}, false});
+        const std::size_t count =
+            carrier->on(device) ? lane_count(device, *carrier, setup.settings, usable_processors())
+                                : 0;
+        for (std::size_t number = 0; number < count; ++number) {
+          lanes.push_back({carrier, number, count, {}, false});
         }
       }
     }
@@ -128,6 +146,7 @@ std::shared_ptr<const Result<Setup>> Registry::setup() {
 Result<Port> Registry::port(int device) {
   std::vector<LogLine> lines;
   std::vector<Lane> lanes;
+  std::shared_ptr<LaneTurns> turns;
   {
     const std::lock_guard lock(mutex_);
     const auto setup = this->setup();
@@ -139,7 +158,8 @@ Result<Port> Registry::port(int device) {
       return Error{ErrorCode::kInvalidArgument,
                    fmt::format("device {} of {}", device, by_device_.size()), ""};
     }
-    for (Running& lane : by_device_[index]) {
+    turns = by_device_[index].turns;
+    for (Running& lane : by_device_[index].lanes) {
       auto engine = running(setup->value().devices[index], lane, lines);
       if (!engine) {
         return engine.error();
@@ -152,10 +172,11 @@ Result<Port> Registry::port(int device) {
   for (LogLine& line : lines) {
     say(line.level, std::move(line.text));
   }
-  return Port(std::move(lanes));
+  return Port(std::move(lanes), std::move(turns));
 }
 
-// nullptr where it cannot be opened and the device has another carrier, which comes after it.
+// nullptr where it cannot be opened and the device has another lane of its carrier, or another
+// carrier, which comes after it.
 Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
@@ -163,7 +184,7 @@ Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running&
     return engine;
   }
   std::string description;
-  auto opened = open(device, *lane.over, description);
+  auto opened = open(device, lane, description);
   if (opened) {
     lane.engine = opened.value();
     said.push_back({LogLevel::kInfo, std::move(description)});
@@ -171,19 +192,21 @@ Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running&
   }
   const auto order = carriers();
   const auto next = std::ranges::find(order, lane.over) + 1;
-  if (std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); })) {
+  if (lane.number == 0 &&
+      std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); })) {
     return opened;
   }
   lane.failed = true;
-  said.push_back({LogLevel::kWarn, fmt::format("{} is not used over {}: {}", device.name,
-                                               lane.over->name, opened.error().message())});
+  said.push_back(
+      {LogLevel::kWarn, fmt::format("{} is not used over {}: {}", lane_name(device, lane.number),
+                                    lane.over->name, opened.error().message())});
   return std::shared_ptr<Engine>();
 }
 
-Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Carrier& over,
+Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
-  auto opened_device = open_device(device, over, settings);
+  auto opened_device = open_device(device, *lane.over, settings);
   if (!opened_device) {
     return opened_device.error();
   }
@@ -209,8 +232,8 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Carri
       [this, raw](core::ContextId context, const Error& error) {
         spread_failure(raw->engine.get(), context, error);
       },
-      std::make_unique<Monitor>(live_rows(settings), device.name, datapath));
-  if (!opened->engine->start_helper()) {
+      std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
+  if (!opened->engine->start_helper(lane.count > 1)) {
     return Error{ErrorCode::kSystem, "cannot start the helper thread of a device",
                  "check the limits on threads and open files (ulimit -u, -n)"};
   }

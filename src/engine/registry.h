@@ -55,14 +55,16 @@ class Registry {
 
   struct Running {
     const Carrier* over = nullptr;
+    std::size_t number = 0;  // among the lanes of its carrier
+    std::size_t count = 1;   // of them
     std::weak_ptr<Engine> engine;
     bool failed = false;  // to open: then it is not tried again
   };
 
-  // Opens what of the device's carrier is not open.
+  // Opens the lane if it is not open.
   Result<std::shared_ptr<Engine>> running(const Device& device, Running& lane,
                                           std::vector<LogLine>& said);
-  Result<std::shared_ptr<Engine>> open(const Device& device, const Carrier& over,
+  Result<std::shared_ptr<Engine>> open(const Device& device, const Running& lane,
                                        std::string& said);
   void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
@@ -73,8 +75,12 @@ class Registry {
   std::recursive_mutex mutex_;
   LogSink log_;
   std::shared_ptr<const Result<Setup>> setup_;
-  std::string said_;                             // of setup_, in the log
-  std::vector<std::vector<Running>> by_device_;  // its carriers, the best first
+  std::string said_;  // of setup_, in the log
+  struct DeviceLanes {
+    std::vector<Running> lanes;  // in the order of carriers()
+    std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>();
+  };
+  std::vector<DeviceLanes> by_device_;
   bool said_fallback_ = false;
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;

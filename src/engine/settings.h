@@ -26,6 +26,7 @@ struct Settings {
   int gid_index = -1;      // -1: the best
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
   std::size_t paths = 16;
+  std::size_t lanes = 0;              // of a device and carrier; 0: by its speed and our processors
   std::size_t burst_packets_max = 0;  // 0: the pace decides
   std::size_t mtu = 0;                // 0: the interface's
   Duration peer_timeout = 30s;

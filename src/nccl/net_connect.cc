@@ -36,7 +36,7 @@ ResultCode start_listening(Context& context, int device, HandleBytes bytes, void
   }
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
-  comm->port = std::move(port).value();
+  comm->port = port->for_listener();
   Handle handle{{},
                 comm->port.address(),
                 wire::fingerprint(site_secret()),
@@ -76,7 +76,8 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     context.object_closed(false);
     return refuse(port.error());
   }
-  auto route = engine::choose_route(port.value(), peer.address);
+  const engine::Port lanes = port->for_connection();
+  auto route = engine::choose_route(lanes, peer.address);
   if (!route) {
     context.object_closed(true);
     return refuse(route.error());
@@ -84,7 +85,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   core::Refusal why_not;
   if (auto alike = check_alike(agreed_terms(context), peer, why_not); !alike) {
     // NCCL polls accept there for ever unless it hears of this.
-    port->over(*route->over)->engine->decline(context.id(), peer.listener, route->to, why_not);
+    lanes.over(*route->over)->engine->decline(context.id(), peer.listener, route->to, why_not);
     context.object_closed(true);
     return refuse(alike.error());
   }
@@ -94,7 +95,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   const Duration peer_timeout =
       engine::Registry::of_process().setup()->value().settings.peer_timeout;
   set_ticket(handle, context.keep_pending(engine::Opening(
-                         port.value(), context.id(), {peer.listener, peer.address}, route.value(),
+                         lanes, context.id(), {peer.listener, peer.address}, route.value(),
                          std::min(kCarrierPatience, peer_timeout / 4))));
   return ResultCode::kSuccess;
 }

@@ -1,0 +1,73 @@
+// How many lanes a device has, and how connections are spread over them.
+#include "engine/port.h"
+
+#include <map>
+
+#include "catch.h"
+#include "memory_datapath.h"
+#include "secrets.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using namespace dlcp::engine;
+
+namespace {
+
+std::shared_ptr<Engine> open(const datapath::DeviceAddress& address) {
+  return std::make_shared<Engine>(
+      std::make_unique<MemoryDatapath>(std::make_shared<Wire>(), 0, encode(address)),
+      core::Config{}, secrets_of(1), [](const LogLine&) {}, [](core::ContextId, const Error&) {});
+}
+
+datapath::DeviceAddress address_of(std::uint16_t port, std::uint32_t queue_pair) {
+  datapath::DeviceAddress address;
+  address.ip = datapath::parse_ip_address("10.0.0.1").value();
+  address.port_count = port != 0 ? 1 : 0;
+  address.ports[0] = port;
+  address.queue_pair = queue_pair;
+  return address;
+}
+
+std::size_t lanes_of(int gbps, const Carrier& over, std::size_t processors, std::size_t set = 0) {
+  Device device;
+  device.properties.speed_mbps = gbps * 1000;
+  Settings settings;
+  settings.lanes = set;
+  return lane_count(device, over, settings, processors);
+}
+
+}  // namespace
+
+TEST_CASE("a device has the lanes that its speed asks for, where there are processors for them") {
+  CHECK(lanes_of(100, kUdp, 64) == 4);
+  CHECK(lanes_of(100, kUdp, 63) == 3);
+  CHECK(lanes_of(100, kUdp, 31) == 1);
+  CHECK(lanes_of(25, kUdp, 256) == 1);
+  CHECK(lanes_of(26, kUdp, 256) == 2);
+  CHECK(lanes_of(400, kRoce, 256) == 3);
+  CHECK(lanes_of(190, kRoce, 256) == 1);
+  CHECK(lanes_of(0, kUdp, 256) == 1);  // unknown
+  CHECK(lanes_of(800, kUdp, 1024) == 16);
+  CHECK(lanes_of(10, kUdp, 1, 5) == 5);  // as the user says
+}
+
+TEST_CASE("listeners and connections take turns over the lanes, each for themselves") {
+  const auto a = open(address_of(50'000, 0));
+  const auto b = open(address_of(50'001, 0));
+  const auto roce = open(address_of(0, 17));
+  const Port port({{&kRoce, roce}, {&kUdp, a}, {&kUdp, b}});
+  for (const auto& expected : {a, b, a}) {
+    const Port picked = port.for_listener();
+    REQUIRE(picked.lanes().size() == 2);
+    CHECK(picked.over(kRoce)->engine == roce);
+    CHECK(picked.over(kUdp)->engine == expected);
+    const auto address = datapath::decode_device_address(picked.address());
+    REQUIRE(address);
+    CHECK(address->queue_pair == 17);
+    CHECK(address->ports[0] == (expected == a ? 50'000 : 50'001));
+  }
+  CHECK(port.for_connection().over(kUdp)->engine == a);
+  CHECK(port.for_connection().over(kUdp)->engine == b);
+  CHECK(port.holder_of(b.get()) == b);
+  CHECK(port.holder_of(nullptr) == nullptr);
+}
