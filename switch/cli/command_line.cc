@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "switch/cli/help.h"
 #include "switch/cli/verbs.h"
 #include "switch/model/intent_keys.h"
 
-// CLI11's header takes five seconds to compile wherever it is included: here alone.
+// CLI11's header takes five seconds to compile wherever it is included: here and in help.cc.
 namespace dlcp::fabric::cli {
 namespace {
 
@@ -158,14 +159,15 @@ std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
 
 ExitCode run_command_line(int argc, char** argv) {
   CLI::App app{
-      "dlcp-switch: what switches have to do for DLCP, merged into what they do today.\n"
+      "dlcp-switch: what switches have to do for DLCP, merged into what they do today. "
       "Begin with `dlcp-switch init`, look with `plan --explain` and `check`, then `render`."};
   app.name("dlcp-switch");
+  app.formatter(std::make_shared<HelpFormatter>(HelpFormatter::output_width()));
   app.set_version_flag("--version", std::string("dlcp-switch ") + DLCP_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit: 0 done; 1 errors in intent, site or plan (nothing is written); 2 usage;\n"
-      "3 text that no grammar has checked, without --unverified; 4 diff or verify found\n"
+      "Exit: 0 done; 1 errors in intent, site or plan (nothing is written); 2 usage; "
+      "3 text that no grammar has checked, without --unverified; 4 diff or verify found "
       "something; 5 a file cannot be read or written.");
   ExitCode exit_code = ExitCode::kOk;
   for (const auto add : {add_init, add_plan, add_check, add_render, add_diff, add_verify, add_trace,

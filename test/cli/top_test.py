@@ -46,14 +46,14 @@ class Screen:
 class Top:
     """`dlcp top` on a terminal of its own."""
 
-    def __init__(self, rows, columns, *options):
+    def __init__(self, rows, columns, *options, kind="xterm"):
         self.master, self.terminal = pty.openpty()
         self.size = (rows, columns)
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.terminal)
         self.text = ""
         self.process = subprocess.Popen([DLCP, "top", "--interval", "300ms", *options], stdin=self.terminal,
-                                        stdout=self.terminal, start_new_session=True,
+                                        stdout=self.terminal, start_new_session=True, env={**os.environ, "TERM": kind},
                                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
 
     def resize(self, rows, columns):
@@ -101,6 +101,15 @@ class OnATerminal(unittest.TestCase):
         top.shows("no running process uses the plugin")
         top.press("q")
         self.assertEqual(top.ended(), 0)
+
+    def test_one_that_calls_itself_dumb_gets_a_table(self):
+        top = Top(24, 80, kind="dumb")
+        self.assertEqual(top.process.wait(timeout=10), 0)
+        said = top.read(0.2)
+        self.assertNotIn("\033", said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        os.close(top.master)
+        os.close(top.terminal)
 
     def test_signals_give_the_terminal_back(self):
         for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

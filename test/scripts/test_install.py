@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,9 @@ class Install(unittest.TestCase):
             self.assertTrue((self.prefix / name).is_file(), name)
 
     def test_the_tool_finds_its_plugin_in_any_of_the_systems_folders(self):
-        self.assertIn(str(self.plugin), plugin_finding(self.prefix)["value"])
+        found = plugin_finding(self.prefix)
+        self.assertIn(str(self.plugin), found["value"])
+        self.assertEqual(shlex.split(found["fix"]), ["export", f"LD_LIBRARY_PATH={self.plugin.parent}:$LD_LIBRARY_PATH"])
         here = self.prefix / "lib64"
         if self.plugin.parent != here:
             here.mkdir()

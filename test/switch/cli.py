@@ -49,6 +49,14 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("init"), FILES)
         self.assertEqual((self.folder / "intent.yaml").read_text(), "mine")
 
+    def test_help_is_as_wide_as_a_terminal(self):
+        verbs = ("init", "plan", "check", "render", "diff", "verify", "trace", "rollout", "telemetry", "keys", "targets")
+        for verb in ([], *([verb] for verb in verbs)):
+            self.assertEqual(self.run_verb(*verb, "--help"), OK)
+            self.assertEqual([line for line in self.out.splitlines() if len(line) > 80], [])
+        self.assertIn("\n  --captured TEXT         File with what", subprocess.run(
+            [PROGRAM, "verify", "--help"], capture_output=True, text=True, check=True).stdout)
+
     def test_plan_prints_numbers_and_explains_them(self):
         self.sample()
         self.assertEqual(self.run_verb("plan", "intent.yaml"), OK)

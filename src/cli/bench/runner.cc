@@ -8,6 +8,7 @@
 #include "cli/bench/coordinator.h"
 #include "cli/bench/rendezvous.h"
 #include "cli/command_line/moving_line.h"
+#include "cli/command_line/terminal.h"
 
 namespace dlcp::cli {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class Progress {
  public:
   Progress(const BenchCase& c, SharedArea& shared)
-      : case_(c), shared_(shared), shown_(isatty(STDERR_FILENO) != 0), started_(now_ns()) {}
+      : case_(c), shared_(shared), shown_(can_draw(STDERR_FILENO)), started_(now_ns()) {}
   void tick() {
     const std::int64_t now = now_ns();
     if (!shown_ || now - last_ < 200'000'000) return;

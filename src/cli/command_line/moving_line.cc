@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "cli/command_line/terminal.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -26,7 +28,7 @@ std::size_t columns() {
 }  // namespace
 
 MovingLine::MovingLine()
-    : terminal_(isatty(STDERR_FILENO) != 0),
+    : terminal_(can_draw(STDERR_FILENO)),
       next_ns_(clock_ns() + (terminal_ ? kDrawEveryNs : kFirstLogNs)) {}
 
 MovingLine::~MovingLine() {

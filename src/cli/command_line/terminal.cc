@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace dlcp::cli {
 namespace {
@@ -45,6 +46,11 @@ std::size_t output_width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kInPipes;
   return std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
+}
+
+bool can_draw(int descriptor) {
+  const char* const kind = std::getenv("TERM");
+  return isatty(descriptor) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {

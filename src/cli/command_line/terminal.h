@@ -10,6 +10,9 @@ namespace dlcp::cli {
 // Columns for what goes to stdout: the terminal's, 40..100; 80 where it is no terminal.
 std::size_t output_width();
 
+// Whether that is a terminal on which a line can be drawn over: not one that calls itself dumb.
+bool can_draw(int descriptor);
+
 // `text` in lines of at most `width` columns, broken at blanks; each line begins with `indent`
 // blanks, and newlines in `text` stay. A word that is too long keeps a line of its own. Ends with a
 // newline unless empty.

@@ -20,15 +20,18 @@ constexpr std::size_t kMtuWorthRaising = 4000;
 
 Finding interface_finding(const datapath::Interface& interface) {
   const auto& properties = interface.properties;
+  // As a job asks for it, which works without /sys, too.
+  const auto asked = datapath::interface_mtu(interface.name, interface.ip);
+  const std::size_t mtu = asked ? asked.value() : properties.mtu;
   Finding finding{"interface", Level::kOk, "", ""};
   finding.value =
       fmt::format("{}: {}, MTU {}, {} Mbit/s{}", interface.name, datapath::to_string(interface.ip),
-                  properties.mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
-  if (properties.mtu < kMtuTooSmall) {
+                  mtu, properties.speed_mbps, properties.is_virtual ? ", virtual" : "");
+  if (mtu < kMtuTooSmall) {
     finding.level = Level::kFail;
     finding.fix = fmt::format("ip link set dev {} mtu 1500 (control frames need {})",
                               interface.name, kMtuTooSmall);
-  } else if (properties.mtu < kMtuWorthRaising && !properties.is_virtual) {
+  } else if (mtu < kMtuWorthRaising && !properties.is_virtual) {
     finding.fix = fmt::format("if the network carries jumbo frames: ip link set dev {} mtu 9000",
                               interface.name);
   }

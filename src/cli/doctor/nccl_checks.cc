@@ -60,6 +60,17 @@ std::vector<std::string> lines_of(const char* command) {
   return lines;
 }
 
+// As a shell reads it: in quotes if there is a character that it would take for itself.
+std::string quoted(const std::string& path) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-:@%,";
+  if (path.find_first_not_of(kPlain) == path.npos) return path;
+  std::string text = "'";
+  for (const char c : path)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 // Where NCCL may lie, in the order a job would most likely meet it: the loader's path, the Python
 // that is on the PATH (an active environment's before the system's), the usual folders.
 std::vector<std::string> nccl_candidates() {
@@ -178,7 +189,8 @@ Finding check_plugin() {
   return {"plugin", Level::kWarn,
           fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
                       by_path.path, exported_abis(by_path.handle)),
-          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", own.substr(0, own.rfind('/')))};
+          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
+                      quoted(own.substr(0, own.rfind('/'))))};
 }
 
 Finding check_rdma() {

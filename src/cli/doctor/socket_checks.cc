@@ -118,11 +118,12 @@ std::uint64_t granted(int option, int force_option, std::uint64_t wanted) {
 
 Finding check_buffer(const char* check, const char* sysctl, int option, int force_option) {
   const std::string path = fmt::format("/proc/sys/net/core/{}", sysctl);
-  const auto limit = read_number(path).value_or(0);
+  const auto limit = read_number(path);
   const std::uint64_t got = granted(option, force_option, kGoodBufferBytes);
   Finding finding{check, Level::kOk, "", ""};
-  finding.value = fmt::format("net.core.{} {}, a socket gets {} of {} asked for", sysctl, limit,
-                              got, kGoodBufferBytes);
+  finding.value =
+      fmt::format("net.core.{} {}, a socket gets {} of {} asked for", sysctl,
+                  limit ? std::to_string(*limit) : "not readable here", got, kGoodBufferBytes);
   if (got < kGoodBufferBytes) {
     finding.level = Level::kWarn;
     finding.value += "; works, with less data in flight";

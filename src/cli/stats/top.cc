@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command_line/options.h"
+#include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/stats/pages.h"
 #include "cli/stats/screen.h"
@@ -75,7 +76,7 @@ ExitCode print_once(const TopOptions& options) {
 }
 
 ExitCode run(const TopOptions& options) {
-  if (options.once || options.json || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)
+  if (options.once || options.json || !can_draw(STDOUT_FILENO) || isatty(STDIN_FILENO) == 0)
     return print_once(options);
   auto before = look(options.selection, false);
   if (!before) return fail(before.error(), ExitCode::kUsage);

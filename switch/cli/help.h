@@ -1,0 +1,24 @@
+// How --help is laid out: names beside what they mean, no line wider than the terminal.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace dlcp::fabric::cli {
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::size_t width) : width_(width) {}
+  // The terminal's width, 40..100; 80 where stdout is none.
+  static std::size_t output_width();
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* verb) const override;
+  std::string make_description(const CLI::App* app) const override;
+  std::string make_footer(const CLI::App* app) const override;
+
+ private:
+  std::size_t width_;
+};
+
+}  // namespace dlcp::fabric::cli
