@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "datapath/udp/ip_address.h"
+#include "datapath/ip_address.h"
 #include "util/fd.h"
 #include "util/result.h"
 
