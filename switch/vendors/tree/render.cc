@@ -219,6 +219,7 @@ class Renderer {
     for (const auto& [name, text] : target_.session)
       session += name + "=" + quoted(text) + "\n";
     out_.files.push_back({"session.sh", session, FileKind::kConfig, true});
+    out_.files.back().checked_by = "this project's tests, against stand-ins";
     out_.files.push_back(
         {"apply.sh", std::string(embedded::kTreeApply), FileKind::kConfig, true, true});
     out_.files.push_back(
