@@ -1,49 +1,42 @@
-// What NVUE accepts of what DLCP writes: leaves, their ranges and words, from the NVUE command
-// reference ("nv set qos ..."). Checked on every render; a leaf that no row describes is refused.
+// Holds the leaves that DLCP writes against what NVUE accepts: leaves, their ranges and words, from
+// the NVUE command reference ("nv set qos ..."): `leaves` of switch/targets/cumulus.json. Checked
+// on every render; a leaf that no row describes is refused.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "switch/targets/target_files.h"
 #include "switch/vendors/cumulus/document.h"
+#include "switch/vendors/numbers.h"
 
 namespace dlcp::fabric::cumulus {
 namespace {
 
 struct Leaf {
-  const char* path;  // '*' stands for one part, '#' for one number up to key_max
-  int key_max;
-  std::uint64_t min, max;
-  const char* words;  // "|a|b|": one of these instead of a number; "": a number; "*": any name
+  std::string path;  // '*' stands for one part, '#63' for one number up to 63
+  std::uint64_t min = 0, max = 0;
+  std::string words;  // "|a|b|": one of these instead of a number; "": a number; "*": any name
 };
 
-constexpr std::uint64_t kBytesMax = 4'294'967'295;
-constexpr std::uint64_t kRateMax = 2'147'483'647;  // kbps; the default of max-rate
-constexpr const char* kSwitch = "|enable|disable|";
+std::vector<Leaf> read_leaf_rows() {
+  std::vector<Leaf> rows;
+  for (const TargetFile& file : target_files()) {
+    const auto data = nlohmann::json::parse(file.data);
+    if (data.at("os") != "cumulus") continue;
+    for (const auto& [path, row] : data.at("leaves").items()) {
+      if (row.is_string())
+        rows.push_back({path, 0, 0, row.get<std::string>()});
+      else
+        rows.push_back({path, row.at(0).get<std::uint64_t>(), row.at(1).get<std::uint64_t>(), ""});
+    }
+  }
+  return rows;
+}
 
-constexpr Leaf kLeaves[] = {
-    {"qos/mapping/*/trust", 0, 0, 0, "|l2|l3|port|both|"},
-    {"qos/mapping/*/port-default-sp", 0, 0, 7, ""},
-    {"qos/mapping/*/dscp/#/switch-priority", 63, 0, 7, ""},
-    {"qos/mapping/*/pcp/#/switch-priority", 7, 0, 7, ""},
-    {"qos/egress-queue-mapping/*/switch-priority/#/traffic-class", 7, 0, 7, ""},
-    {"qos/congestion-control/*/traffic-class/#/min-threshold", 7, 1, kBytesMax, ""},
-    {"qos/congestion-control/*/traffic-class/#/max-threshold", 7, 1, kBytesMax, ""},
-    {"qos/congestion-control/*/traffic-class/#/probability", 7, 0, 100, ""},
-    {"qos/congestion-control/*/traffic-class/#/ecn", 7, 0, 0, kSwitch},
-    {"qos/congestion-control/*/traffic-class/#/red", 7, 0, 0, kSwitch},
-    {"qos/egress-scheduler/*/traffic-class/#/mode", 7, 0, 0, "|dwrr|strict|"},
-    {"qos/egress-scheduler/*/traffic-class/#/bw-percent", 7, 1, 100, ""},
-    {"qos/egress-shaper/*/traffic-class/#/min-rate", 7, 0, kRateMax, ""},
-    {"qos/egress-shaper/*/traffic-class/#/max-rate", 7, 1, kRateMax, ""},
-    {"qos/egress-shaper/*/port-max-rate", 0, 0, kRateMax, ""},
-    {"interface/*/qos/mapping/profile", 0, 0, 0, "*"},
-    {"interface/*/qos/congestion-control/profile", 0, 0, 0, "*"},
-    {"interface/*/qos/egress-scheduler/profile", 0, 0, 0, "*"},
-    {"interface/*/qos/egress-shaper/profile", 0, 0, 0, "*"},
-    {"system/forwarding/ecmp-hash/source-port", 0, 0, 0, "|on|off|enabled|disabled|"},
-    {"router/adaptive-routing/enable", 0, 0, 0, "|on|off|"},  // to 5.14
-    {"router/adaptive-routing/state", 0, 0, 0, "|enabled|disabled|"},
-    {"interface/*/router/adaptive-routing/enable", 0, 0, 0, "|on|off|"},
-    {"interface/*/router/adaptive-routing/state", 0, 0, 0, "|enabled|disabled|"},
-};
+const std::vector<Leaf>& leaf_rows() {
+  static const std::vector<Leaf> kRows = read_leaf_rows();
+  return kRows;
+}
 
 std::string_view next_part(std::string_view& rest) {
   const auto slash = rest.find('/');
@@ -58,10 +51,9 @@ bool fits(const Leaf& leaf, std::string_view path) {
     const auto wanted = next_part(pattern);
     const auto part = next_part(path);
     if (wanted == "*") continue;
-    if (wanted == "#") {
-      if (part.empty() || part.size() > 2 || part.find_first_not_of("0123456789") != part.npos)
-        return false;
-      if (std::stoi(std::string(part)) > leaf.key_max) return false;
+    if (wanted.starts_with("#")) {
+      const auto number = number_of(part);
+      if (!number || part.size() > 2 || *number > *number_of(wanted.substr(1))) return false;
     } else if (wanted != part) {
       return false;
     }
@@ -88,7 +80,7 @@ std::vector<Problem> check_leaves(const std::vector<Patch>& patches) {
     for (const auto& change : patch.leaves) {
       if (!change.after) continue;
       std::string expected = "a leaf that NVUE has";
-      for (const auto& leaf : kLeaves)
+      for (const Leaf& leaf : leaf_rows())
         if (fits(leaf, change.path)) expected = expected_of(leaf, *change.after);
       if (expected.empty()) continue;
       problems.push_back({Severity::kError, "", 0, change.path + " would not be accepted by NVUE",

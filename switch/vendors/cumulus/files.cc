@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "switch/vendors/cumulus/document.h"
@@ -15,9 +16,19 @@ std::string json_text(const std::optional<std::string>& value) {
   return value ? "\"" + *value + "\"" : "null";
 }
 
+// A profile of DLCP's of which nothing is left on that side of the change.
+bool is_whole(const Patch& patch, const std::string& root, bool undo) {
+  return is_own(root.substr(root.rfind('/') + 1)) &&
+         std::all_of(patch.leaves.begin(), patch.leaves.end(), [&](const auto& other) {
+           return other.path.compare(0, root.size() + 1, root + "/") != 0 ||
+                  !(undo ? other.before : other.after);
+         });
+}
+
 // Paths to unset: a whole profile of DLCP's where the change made all of it, else single leaves.
 std::string unset_text(const Patch& patch, bool undo) {
   std::set<std::string> lines;
+  std::map<std::string, bool> whole_roots;
   for (const auto& leaf : patch.leaves) {
     const auto& from = undo ? leaf.after : leaf.before;
     const auto& to = undo ? leaf.before : leaf.after;
@@ -26,13 +37,9 @@ std::string unset_text(const Patch& patch, bool undo) {
     const auto slash = path.find('/', path.find('/', 4) + 1);
     if (path.compare(0, 4, "qos/") == 0 && slash != std::string::npos) {
       const auto root = path.substr(0, slash);
-      const auto name = root.substr(root.rfind('/') + 1);
-      const bool whole =
-          is_own(name) &&
-          std::all_of(patch.leaves.begin(), patch.leaves.end(), [&](const auto& other) {
-            return other.path.compare(0, slash + 1, root + "/") != 0 ||
-                   !(undo ? other.before : other.after);
-          });
+      const auto [known, is_new] = whole_roots.try_emplace(root, false);
+      if (is_new) known->second = is_whole(patch, root, undo);
+      const bool whole = known->second;
       if (whole && (undo || patch.name == "90-cleanup")) path = root;
     }
     std::replace(path.begin(), path.end(), '/', ' ');

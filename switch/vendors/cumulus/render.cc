@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 #include "switch/vendors/cumulus/document.h"
@@ -232,14 +234,27 @@ class Renderer {
       put(patches_.back(), fmt::format("interface/{}/qos/{}/profile", port, feature), name,
           Impact::kHitless);
     };
+    const std::array<std::string, 4> bases = {base(kMapping), base(kMarking), base(kScheduler),
+                                              base(kShaper)};
+    const auto [profiles, is_new] = profiles_.try_emplace({&group, bases});
+    if (is_new) profiles->second = profiles_of(bases, group);
+    for (std::size_t i = 0; i < bases.size(); ++i)
+      if (!profiles->second[i].empty()) set(kFeatures[i], profiles->second[i]);
+  }
+
+  // By feature, as in kFeatures; empty: the port keeps what it has.
+  std::array<std::string, 4> profiles_of(const std::array<std::string, 4>& bases,
+                                         const PortGroupPlan& group) {
+    std::array<std::string, 4> names;
     const bool trusted = group.group.trust == Trust::kTrusted;
     if (trusted || document_->by_dscp)
-      set(kMapping, named(kMapping, base(kMapping), mapping(base(kMapping), group.group),
-                          trusted ? "" : "r" + std::to_string(group.group.remark_dscp)));
-    set(kMarking, named(kMarking, base(kMarking), marking(base(kMarking), group)));
-    set(kScheduler, named(kScheduler, base(kScheduler), scheduler(base(kScheduler), group)));
-    const Leaves limits = shaper(base(kShaper), group);
-    if (!limits.empty()) set(kShaper, named(kShaper, base(kShaper), limits));
+      names[0] = named(kMapping, bases[0], mapping(bases[0], group.group),
+                       trusted ? "" : "r" + std::to_string(group.group.remark_dscp));
+    names[1] = named(kMarking, bases[1], marking(bases[1], group));
+    names[2] = named(kScheduler, bases[2], scheduler(bases[2], group));
+    const Leaves limits = shaper(bases[3], group);
+    if (!limits.empty()) names[3] = named(kShaper, bases[3], limits);
+    return names;
   }
 
   // Profiles of an earlier DLCP change that no port will have any more.
@@ -298,6 +313,9 @@ class Renderer {
   const Document* document_ = nullptr;
   std::vector<Patch> patches_;
   std::map<std::string, Leaves> made_;  // "qos/FEATURE/NAME"
+  // DLCP's, by port group and the site's.
+  std::map<std::pair<const PortGroupPlan*, std::array<std::string, 4>>, std::array<std::string, 4>>
+      profiles_;
   Rendering out_;
   const Refuser refuse_{plan_, out_.problems};
 };

@@ -1,14 +1,13 @@
-// What SONiC accepts, as a table: fields, ranges, choices and references of the
-// rows that DLCP writes. From sonic-yang-models
-// (sonic-{wred-profile,scheduler,queue,port-qos-map,dscp-tc-map,
-// tc-queue-map,tc-priority-group-map,buffer-profile,buffer-queue,hash,trimming,pfcwd}.yang)
-// and, where it is narrower, from orchagent (qosorch.cpp reads thresholds as
-// int and knows no scheduler priority).
+// Holds the rows that DLCP writes against what SONiC accepts: fields, ranges, choices and
+// references, from fields.json.
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <set>
 
+#include "switch/vendors/embedded.h"
+#include "switch/vendors/numbers.h"
 #include "switch/vendors/sonic/document.h"
 
 namespace dlcp::fabric::sonic {
@@ -17,74 +16,46 @@ namespace {
 enum class Kind { kNumber, kChoice, kReference, kEntries, kList, kPriorities };
 
 struct Field {
-  const char* table;
-  const char* field;  // kEntries: the row's own keys, up to `key_max`
-  Kind kind;
+  Kind kind = Kind::kNumber;
   std::int64_t min = 0, max = 0;
-  const char* choices = "";  // kChoice, kList: "|a|b|"; kReference: the table referred to
-  std::int64_t key_max = 0;
+  std::string choices;       // kChoice, kList: "|a|b|"; kReference: the table referred to
+  std::int64_t key_max = 0;  // kEntries: of the row's own keys
 };
 
-constexpr std::int64_t kIntMax = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kRateMax = 1'000'000'000'000;  // 8 Tb/s in bytes; the model has no limit
-constexpr const char* kBool = "|true|false|";
-constexpr const char* kHash =
-    "|IN_PORT|DST_MAC|SRC_MAC|ETHERTYPE|VLAN_ID|IP_PROTOCOL|DST_IP|SRC_IP|L4_DST_PORT|L4_SRC_PORT"
-    "|INNER_DST_MAC|INNER_SRC_MAC|INNER_ETHERTYPE|INNER_IP_PROTOCOL|INNER_DST_IP|INNER_SRC_IP"
-    "|INNER_L4_DST_PORT|INNER_L4_SRC_PORT|IPV6_FLOW_LABEL|";
+// [min, max]; "|a|b|"; "priorities"; {"row": TABLE}; {"list": "|a|b|"}; {"keys": max, "values":
+// [min, max]}.
+Field field_from(const Json& data) {
+  if (data.is_array())
+    return {Kind::kNumber, data.at(0).get<std::int64_t>(), data.at(1).get<std::int64_t>(), "", 0};
+  if (data == "priorities") return {Kind::kPriorities, 0, 0, "", 0};
+  if (data.is_string()) return {Kind::kChoice, 0, 0, data.get<std::string>(), 0};
+  if (data.contains("row")) return {Kind::kReference, 0, 0, data.at("row").get<std::string>(), 0};
+  if (data.contains("list")) return {Kind::kList, 0, 0, data.at("list").get<std::string>(), 0};
+  Field field = field_from(data.at("values"));
+  field.kind = Kind::kEntries;
+  field.key_max = data.at("keys").get<std::int64_t>();
+  return field;
+}
 
-constexpr Field kFields[] = {
-    {"WRED_PROFILE", "green_min_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "green_max_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "yellow_min_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "yellow_max_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "red_min_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "red_max_threshold", Kind::kNumber, 0, kIntMax},
-    {"WRED_PROFILE", "green_drop_probability", Kind::kNumber, 0, 100},
-    {"WRED_PROFILE", "yellow_drop_probability", Kind::kNumber, 0, 100},
-    {"WRED_PROFILE", "red_drop_probability", Kind::kNumber, 0, 100},
-    {"WRED_PROFILE", "wred_green_enable", Kind::kChoice, 0, 0, kBool},
-    {"WRED_PROFILE", "wred_yellow_enable", Kind::kChoice, 0, 0, kBool},
-    {"WRED_PROFILE", "wred_red_enable", Kind::kChoice, 0, 0, kBool},
-    {"WRED_PROFILE", "ecn", Kind::kChoice, 0, 0,
-     "|ecn_none|ecn_green|ecn_yellow|ecn_red|ecn_green_yellow|ecn_green_red|ecn_yellow_red|ecn_all"
-     "|"},
-    {"SCHEDULER", "type", Kind::kChoice, 0, 0, "|DWRR|WRR|STRICT|"},
-    {"SCHEDULER", "weight", Kind::kNumber, 1, 100},
-    {"SCHEDULER", "meter_type", Kind::kChoice, 0, 0, "|packets|bytes|"},
-    {"SCHEDULER", "cir", Kind::kNumber, 1, kRateMax},
-    {"SCHEDULER", "pir", Kind::kNumber, 1, kRateMax},
-    {"SCHEDULER", "cbs", Kind::kNumber, 0, 4'294'967'295},
-    {"SCHEDULER", "pbs", Kind::kNumber, 0, 4'294'967'295},
-    {"QUEUE", "scheduler", Kind::kReference, 0, 0, "SCHEDULER"},
-    {"QUEUE", "wred_profile", Kind::kReference, 0, 0, "WRED_PROFILE"},
-    {"BUFFER_QUEUE", "profile", Kind::kReference, 0, 0, "BUFFER_PROFILE"},
-    {"BUFFER_PROFILE", "pool", Kind::kReference, 0, 0, "BUFFER_POOL"},
-    {"BUFFER_PROFILE", "size", Kind::kNumber, 0, kIntMax},
-    {"BUFFER_PROFILE", "dynamic_th", Kind::kNumber, -8, 7},
-    {"PORT_QOS_MAP", "dscp_to_tc_map", Kind::kReference, 0, 0, "DSCP_TO_TC_MAP"},
-    {"PORT_QOS_MAP", "tc_to_queue_map", Kind::kReference, 0, 0, "TC_TO_QUEUE_MAP"},
-    {"PORT_QOS_MAP", "tc_to_pg_map", Kind::kReference, 0, 0, "TC_TO_PRIORITY_GROUP_MAP"},
-    {"PORT_QOS_MAP", "pfcwd_sw_enable", Kind::kPriorities},
-    {"BUFFER_PROFILE", "packet_discard_action", Kind::kChoice, 0, 0, "|drop|trim|"},
-    {"SWITCH_TRIMMING", "size", Kind::kNumber, 1, 4'294'967'295},
-    {"SWITCH_TRIMMING", "dscp_value", Kind::kNumber, 0, 63},
-    {"SWITCH_TRIMMING", "queue_index", Kind::kNumber, 0, 255},
-    {"PFC_WD", "action", Kind::kChoice, 0, 0, "|drop|forward|alert|"},
-    {"PFC_WD", "detection_time", Kind::kNumber, 100, 5000},
-    {"PFC_WD", "restoration_time", Kind::kNumber, 100, 60000},
-    {"DSCP_TO_TC_MAP", "", Kind::kEntries, 0, 15, "", 63},
-    {"TC_TO_QUEUE_MAP", "", Kind::kEntries, 0, 9, "", 15},
-    {"TC_TO_PRIORITY_GROUP_MAP", "", Kind::kEntries, 0, 7, "", 15},
-    {"SWITCH_HASH", "ecmp_hash", Kind::kList, 0, 0, kHash},
-    {"SWITCH_HASH", "lag_hash", Kind::kList, 0, 0, kHash},
-};
+using Fields = std::map<std::string, std::map<std::string, Field>>;
 
+Fields read_fields() {
+  Fields fields;
+  const Json data = Json::parse(embedded::kSonicFields);
+  for (const auto& [table, rows] : data.at("fields").items())
+    for (const auto& [name, row] : rows.items())
+      fields[table].emplace(name, field_from(row));
+  return fields;
+}
+
+// "*" is every key of its table's rows.
 const Field* field_of(const std::string& table, const std::string& name) {
-  for (const auto& field : kFields)
-    if (table == field.table && (field.kind == Kind::kEntries || name == field.field))
-      return &field;
-  return nullptr;
+  static const Fields kFields = read_fields();
+  const auto fields = kFields.find(table);
+  if (fields == kFields.end()) return nullptr;
+  auto field = fields->second.find("*");
+  if (field == fields->second.end()) field = fields->second.find(name);
+  return field == fields->second.end() ? nullptr : &field->second;
 }
 
 std::optional<std::int64_t> signed_of(const std::string& text) {
@@ -187,7 +158,7 @@ class Checker {
     return text.size() % 2 == 1;
   }
   static bool chosen(const Field& field, const std::string& text) {
-    return std::string_view(field.choices).find("|" + text + "|") != std::string_view::npos;
+    return field.choices.find("|" + text + "|") != std::string::npos;
   }
 
   bool exists(const std::string& table, const std::string& key) const {

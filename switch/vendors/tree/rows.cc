@@ -207,6 +207,22 @@ std::string gnmi_text(const Target& target, const std::vector<Row>& rows) {
   return request.dump(2) + "\n";
 }
 
+// Rows are most of what is written: they are not made objects of first.
+std::string in_quotes(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  return plain ? '"' + text + '"' : Json(text).dump();
+}
+
+std::string list_text(const std::vector<std::string>& list) {
+  if (list.empty()) return "[]";
+  std::string text = "[";
+  for (const auto& one : list)
+    text += (text.size() > 1 ? ",\n    " : "\n    ") + in_quotes(one);
+  return text + "\n   ]";
+}
+
 }  // namespace
 
 std::string change_text(const Target& target, const std::vector<Row>& rows) {
@@ -237,14 +253,15 @@ std::string guard_text(const Target& target, const std::vector<Row>& rows) {
   for (const auto& [before, after, max] : target.reader.lists)
     guard["lists"].push_back({before, after});
   if (!target.reader.kept_comment.empty()) guard["comment"] = target.reader.kept_comment;
-  // Scopes are there once each: no look-up that would compare each with all before it.
-  Json all = Json::object();
-  auto& entries =
-      static_cast<std::vector<std::pair<const std::string, Json>>&>(all.get_ref<Json::object_t&>());
-  for (const Row& row : rows)
-    entries.emplace_back(row.scope, Json{{"before", row.before}, {"after", row.after}});
-  guard["rows"] = std::move(all);
-  return guard.dump(1) + "\n";
+  std::string text = guard.dump(1);
+  text.erase(text.rfind('\n'));  // the closing brace
+  text += ",\n \"rows\": {";
+  for (const Row& row : rows) {
+    text += (&row == &rows.front() ? "\n  " : ",\n  ") + in_quotes(row.scope) + ": {\n";
+    text += "   \"before\": " + list_text(row.before) + ",\n";
+    text += "   \"after\": " + list_text(row.after) + "\n  }";
+  }
+  return text + "\n }\n}\n";
 }
 
 }  // namespace dlcp::fabric::tree
