@@ -120,6 +120,11 @@ constexpr Knob kKnobs[] = {
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",
      [](Settings& s, const KnobValue& v) { s.classes_file = v.text; }},
+    {"DLCP_ORDER", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file of `dlcp order -o`: NCCL is told the latency and the rate that were measured, instead "
+     "of "
+     "none and the interface's",
+     [](Settings& s, const KnobValue& v) { s.order_file = v.text; }},
     {"DLCP_FAULT", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "faults to inject into the network, for tests only",
      [](Settings& s, const KnobValue& v) { s.fault = v.text; }},

@@ -28,6 +28,24 @@ Result<wire::Key> draw_key() {
   return key;
 }
 
+Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
+                                                  const std::vector<Device>& devices) {
+  const std::string& path = settings.order_file;
+  if (path.empty()) {
+    return std::vector<MeasuredDevice>(devices.size());
+  }
+  const auto text = read_text_file(path);
+  if (!text) {
+    return text.error();
+  }
+  if (!text.value().has_value()) {
+    return Error{ErrorCode::kInvalidUsage, fmt::format("DLCP_ORDER = '{}': no such file", path),
+                 "write it with `dlcp order -o FILE`, or unset the setting"};
+  }
+  const std::vector<datapath::Interface> interfaces(devices.begin(), devices.end());
+  return measured_devices(path, *text.value(), interfaces);
+}
+
 Result<Setup> read_setup() {
   auto settings = load_settings(process_environment(), read_text_file);
   if (!settings) {
@@ -42,7 +60,12 @@ Result<Setup> read_setup() {
   if (!devices) {
     return devices.error();
   }
-  return Setup{std::move(settings).value(), std::move(devices).value()};
+  auto measured = read_measured(settings.value(), devices.value());
+  if (!measured) {
+    return measured.error();
+  }
+  return Setup{std::move(settings).value(), std::move(devices).value(),
+               std::move(measured).value()};
 }
 
 // The processors that this process may run on.

@@ -12,6 +12,7 @@
 
 #include "engine/device.h"
 #include "engine/engine.h"
+#include "engine/measured_network.h"
 #include "engine/port.h"
 #include "engine/settings.h"
 #include "engine/statistics.h"
@@ -22,6 +23,7 @@ namespace dlcp::engine {
 struct Setup {
   Settings settings;
   std::vector<Device> devices;
+  std::vector<MeasuredDevice> measured;  // by device; nothing known without DLCP_ORDER
 };
 
 class Registry {

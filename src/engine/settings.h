@@ -49,6 +49,7 @@ struct Settings {
   std::size_t loss_bytes_min = std::size_t{64} << 10;
   double tuner_margin = 0.1;
   std::string classes_file;  // empty: none
+  std::string order_file;    // of `dlcp order`; empty: none
   TrafficClassTable classes = kTrafficClasses;
   LevelShares level_shares = kTwoLevelShares;
 

@@ -82,8 +82,11 @@ Result<DeviceProperties> properties(int device) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("getProperties of device {}, there are {}", device, count), ""};
   }
-  return setup->ok() ? describe(setup->value().devices[static_cast<std::size_t>(device)])
-                     : describe_unusable();
+  if (!setup->ok()) {
+    return describe_unusable();
+  }
+  const auto index = static_cast<std::size_t>(device);
+  return describe(setup->value().devices[index], setup->value().measured[index]);
 }
 
 }  // namespace dlcp::nccl::net

@@ -21,13 +21,15 @@ char* lasting(const std::string& text) {
 
 }  // namespace
 
-DeviceProperties describe(const datapath::Interface& interface) {
+DeviceProperties describe(const datapath::Interface& interface,
+                          const engine::MeasuredDevice& measured) {
   const datapath::InterfaceProperties& from = interface.properties;
   DeviceProperties device;
   device.name = lasting(interface.name);
   device.pci_path = from.pci_path.empty() ? nullptr : lasting(from.pci_path);
   device.guid = from.guid;
-  device.speed_mbps = from.speed_mbps;
+  device.speed_mbps = measured.speed_mbps > 0 ? measured.speed_mbps : from.speed_mbps;
+  device.latency_us = static_cast<float>(measured.latency_us);
   device.port = from.port;
   return device;
 }

@@ -15,6 +15,7 @@ struct DeviceProperties {
   char* pci_path = nullptr;
   std::uint64_t guid = 0;
   int speed_mbps = 10000;
+  float latency_us = 0;  // one way, as measured; 0: not known, and NCCL assumes some
   int port = 0;
 };
 
@@ -22,7 +23,8 @@ inline constexpr const char* kPluginName = "DLCP";
 inline constexpr int kConnectionsMax = 1 << 16;
 inline constexpr std::size_t kOperationBytesMax = wire::kMessageBytesMax;
 
-DeviceProperties describe(const datapath::Interface& interface);
+DeviceProperties describe(const datapath::Interface& interface,
+                          const engine::MeasuredDevice& measured = {});
 // Of the device that stands in where the settings are unusable, so that NCCL comes to listen and
 // fails.
 DeviceProperties describe_unusable();
@@ -36,7 +38,7 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.ptrSupport = kPtrHost;
   out.speed = device.speed_mbps;
   out.port = device.port;
-  out.latency = 0;
+  out.latency = device.latency_us;
   out.maxComms = kConnectionsMax;
   out.maxRecvs = 1;
   if constexpr (requires { out.regIsGlobal; }) {

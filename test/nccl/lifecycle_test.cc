@@ -258,6 +258,33 @@ TEST_CASE("the interfaces without contexts carry messages and start again after 
   }
 }
 
+TEST_CASE("an order file's latency and rate are what NCCL is told") {
+  char path[] = "/tmp/dlcp-order-XXXXXX";
+  const int file = mkstemp(path);
+  REQUIRE(file >= 0);
+  const std::string text =
+      R"({"version": 1, "hosts": [{"name": "here", "addresses": ["127.0.0.1"], "gb_per_s": 12.5}],
+          "fabric": {"name": "fabric", "round_trip_us": 30}})";
+  REQUIRE(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  close(file);
+  set_environment({{"DLCP_ORDER", path}});
+  {
+    Plugin plugin;
+    Rank rank(plugin.net());
+    nccl::NetPropertiesV12 newest;
+    REQUIRE(plugin.net().getProperties(0, &newest) == ResultCode::kSuccess);
+    CHECK(newest.latency == 15);
+    CHECK(newest.speed == 12500);
+  }
+  unlink(path);
+  set_environment();
+  Plugin plugin;
+  Rank rank(plugin.net());
+  nccl::NetPropertiesV12 newest;
+  REQUIRE(plugin.net().getProperties(0, &newest) == ResultCode::kSuccess);
+  CHECK(newest.latency == 0);
+}
+
 TEST_CASE("properties are sane in every version") {
   set_environment();
   Plugin plugin;
