@@ -276,7 +276,8 @@ class Surveyor {
     if (there <= threshold_) return nearest;
     // Slow to answer: near is what is as much nearer than the rest as it is for others.
     const double inside = distance_to(leaves[nearest].back(), jury);
-    const bool nearer = to_others.size() > 2 && median(to_others) - there > threshold_ - inside;
+    const bool nearer =
+        to_others.size() > 2 && median(to_others) - there > 1.5 * (threshold_ - inside);
     return nearer ? nearest : leaves.size();
   }
 

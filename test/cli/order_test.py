@@ -296,7 +296,7 @@ class Namespaces(unittest.TestCase):
 
     def test_a_host_that_answers_nothing_is_named(self):
         with rig.Network(PREFIX, 4):
-            subprocess.run(["ip", "netns", "exec", f"{PREFIX}sw", "ip", "link", "set", "p2", "down"], check=True)
+            subprocess.run(["ip", "netns", "exec", f"{PREFIX}sw", "ip", "link", "set", "p2", "nomaster"], check=True)
             done = order("--netns", PREFIX, "--no-load", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(done.stdout)

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "order/find_fabric.h"
 #include "order/simulated_network.h"
+#include "sim/seeds.h"
 
 using namespace dlcp;
 using namespace dlcp::order;
@@ -64,15 +65,14 @@ bool finds_leaves(const std::string& text) {
 }  // namespace
 
 TEST_CASE("512 hosts on 32 leaves: all leaves are found under 30% noise within 3 N log2 N probes") {
-  for (int seed = 1; seed <= 10; ++seed) {
+  test::for_each_seed(10, [](std::uint64_t seed) {
     const SimulatedNetwork network(
         spec_of(fmt::format("hosts=512,leaves=32,noise=0.3,seed={}", seed)));
     const Outcome outcome = explore(network);
-    INFO("seed " << seed);
     CHECK(outcome.survey.leaves == true_leaves(network));
     CHECK(outcome.probes <= 3 * 512 * 9);
     CHECK(outcome.rounds <= 90);
-  }
+  });
 }
 
 TEST_CASE("a flat network has one leaf, whatever the noise") {
