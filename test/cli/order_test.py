@@ -86,7 +86,9 @@ class Simulated(unittest.TestCase):
             self.assertTrue(simulate(f"hosts={hosts}")["kept"])
 
     def test_text_is_80_columns_wide(self):
-        done = order("--simulate", "hosts=512,leaves=32,pods=4,oversubscription=4,noise=0.3,slow_hosts=20,silent=3")
+        with tempfile.TemporaryDirectory() as folder:
+            done = order("--simulate", "hosts=512,leaves=32,pods=4,oversubscription=4,noise=0.3,slow_hosts=20,silent=3",
+                         "-o", pathlib.Path(folder, "order.json"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80, done.stdout)
 

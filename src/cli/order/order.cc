@@ -8,6 +8,7 @@
 
 #include "cli/bench/bench_case.h"
 #include "cli/command_line/moving_line.h"
+#include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/order/burst.h"
 #include "cli/order/files.h"
@@ -148,8 +149,10 @@ ExitCode run(const OrderOptions& options) {
   write_results(options, found, solution, report);
   fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
   if (!options.out.empty() && !options.json)
-    fmt::print("{} written. Next: dlcp order write {} hostfile, or dlcp order exec {} -- COMMAND\n",
-               options.out, options.out, options.out);
+    fmt::print("{}", wrapped(fmt::format("{0} written. Next: `dlcp order write {0} hostfile`, or "
+                                         "`dlcp order exec {0} -- COMMAND`.",
+                                         options.out),
+                             output_width()));
   return ExitCode::kOk;
 }
 
