@@ -130,8 +130,7 @@ std::vector<std::vector<int>> members(const Fabric& fabric) {
 std::vector<int> leaves(const Fabric& fabric) {
   std::vector<int> found = fabric.group_of;
   std::ranges::sort(found);
-  const auto rest = std::ranges::unique(found);
-  found.erase(rest.begin(), rest.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

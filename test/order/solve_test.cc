@@ -68,7 +68,8 @@ TEST_CASE("a flat network keeps the order that was given") {
   for (const int hosts : {1, 2, 3, 16, 512}) {
     auto fabric = truth("hosts=" + std::to_string(hosts));
     std::vector<int> given = fabric::given_order(fabric);
-    std::ranges::rotate(given, given.begin() + static_cast<std::ptrdiff_t>(given.size() / 3));
+    std::rotate(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(given.size() / 3),
+                given.end());
     const Solution solution = solve(fabric, given);
     CHECK(solution.kept);
     CHECK(solution.order == given);
@@ -190,7 +191,7 @@ TEST_CASE("contiguous, aligned leaves cross least in the double tree") {
   };
   const auto aligned = fabric::given_order(fabric);
   auto shifted = aligned;
-  std::ranges::rotate(shifted, shifted.begin() + 8);
+  std::rotate(shifted.begin(), shifted.begin() + 8, shifted.end());
   CHECK(crossing(aligned) == 94);
   CHECK(crossing(shifted) > crossing(aligned));
   CHECK(crossing(solve(fabric, shifted).order) <= 94);
