@@ -90,7 +90,8 @@ TEST_CASE("an abort with 32 x 1 MiB in flight frees the buffers at once and unlo
 }
 
 TEST_CASE("one failed connection fails all of its communicator and none of another") {
-  set_environment({{"DLCP_PEER_TIMEOUT", "5"}});
+  const std::string lanes = GENERATE("1", "3");
+  set_environment({{"DLCP_PEER_TIMEOUT", "5"}, {"DLCP_LANES", lanes}});
   Plugin plugin;
   const NetV12& net = plugin.net();
   Rank a(net);
@@ -128,6 +129,30 @@ TEST_CASE("the plugin can be unloaded and loaded again while another communicato
     exchange(link, 50'000, 200u + static_cast<unsigned>(round));
   }
   exchange(link, 50'000, 300);
+}
+
+TEST_CASE("connections take turns over the lanes of a device, and every byte arrives over each") {
+  set_environment({{"DLCP_LANES", "3"}, {"DLCP_FAULT", "drop=0.01"}});
+  Plugin plugin;
+  take_log();
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  std::vector<Link> links;
+  for (int i = 0; i < 5; ++i) {
+    links.push_back(make_link(a, b));
+  }
+  int opened = 0;
+  for (const std::string& line : take_log()) {
+    opened += line.find("receive capacity") != std::string::npos;
+  }
+  CHECK(opened == 3);
+  for (unsigned round = 0; round < 3; ++round) {
+    for (const Link& link : links) {
+      exchange(link, 300'000, round);
+    }
+  }
+  links.pop_back();  // the others do not mind
+  exchange(links.front(), 300'000, 7);
 }
 
 TEST_CASE("an idle connection costs less than a hundredth of a core") {
