@@ -13,10 +13,6 @@
 #include "engine/libcrypto.h"
 
 namespace dlcp::engine {
-namespace {
-
-constexpr std::size_t kProcessorsPerLane = 16;  // the others compute
-constexpr std::size_t kLanesMax = 16;
 
 datapath::ClassMarks marks_of(const Settings& settings) {
   datapath::ClassMarks tos{};
@@ -25,6 +21,11 @@ datapath::ClassMarks marks_of(const Settings& settings) {
   }
   return tos;
 }
+
+namespace {
+
+constexpr std::size_t kProcessorsPerLane = 16;  // the others compute
+constexpr std::size_t kLanesMax = 16;
 
 datapath::UdpOptions udp_options(const datapath::Interface& interface, const Settings& settings) {
   constexpr std::size_t kV4Headers = 20 + 8;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "datapath/device_address.h"
+#include "datapath/marks.h"
 #include "engine/device.h"
 #include "util/result.h"
 
@@ -30,6 +31,9 @@ extern const Carrier kUdp;
 
 // The best first: two ranks use the first that both have.
 std::span<const Carrier* const> carriers();
+
+// The byte that packets of each class are marked with.
+datapath::ClassMarks marks_of(const Settings& settings);
 
 // How many lanes a device gets: the settings' number, or as many as its speed asks for where
 // processors abound. `processors`: that this process may use.

@@ -135,6 +135,11 @@ constexpr Knob kKnobs[] = {
      "file for the counters as one JSON object, written when the last communicator ends; `%p` "
      "becomes the process id",
      [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
+    {"DLCP_TRACE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file for the last packets of a lane, headers only, when a connection there fails: a capture "
+     "that Wireshark reads with scripts/wireshark; `%p` becomes the process id and the lane's "
+     "number",
+     [](Settings& s, const KnobValue& v) { s.trace_file = v.text; }},
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,
      "longest wait at the end for peers to confirm what they have received",
      [](Settings& s, const KnobValue& v) { s.linger = v.duration; }},

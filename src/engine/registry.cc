@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "datapath/faulty/fault_spec.h"
+#include "datapath/trace/tracing_datapath.h"
 #include "engine/clock.h"
 #include "engine/environment.h"
 
@@ -248,12 +249,13 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
   opened->stats_file = settings.stats_file;
   Opened* const raw = opened.get();
   const std::string datapath(opened_device->datapath->name());
+  trace(*opened, opened_device.value(), lane_name(device, lane.number), settings);
   opened->engine = std::make_unique<Engine>(
       std::move(opened_device->datapath), opened_device->config,
       core::Secrets{own.value(), *listeners_key_, settings.site_secret},
       [this](const LogLine& line) { say(line.level, line.text); },
       [this, raw](core::ContextId context, const Error& error) {
-        spread_failure(raw->engine.get(), context, error);
+        on_failure(*raw, context, error);
       },
       std::make_unique<Monitor>(live_rows(settings), lane_name(device, lane.number), datapath));
   if (!opened->engine->start_helper(lane.count > 1)) {
@@ -290,10 +292,27 @@ std::shared_ptr<LiveRows> Registry::live_rows(const Settings& settings) {
   return rows;
 }
 
-void Registry::spread_failure(const Engine* origin, core::ContextId context, const Error& error) {
+void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& lane,
+                     const Settings& settings) {
+  if (settings.trace_file.empty()) {
+    return;
+  }
+  opened.trace = std::make_unique<TraceFile>(settings.trace_file, ++traces_, lane,
+                                             device.datapath->local_address());
+  device.datapath = std::make_unique<datapath::TracingDatapath>(
+      std::move(device.datapath), opened.trace->ring(), marks_of(settings));
+}
+
+// Of one engine: the others that the context has hear of it.
+void Registry::on_failure(const Opened& origin, core::ContextId context, const Error& error) {
+  if (origin.trace != nullptr) {
+    if (const auto line = origin.trace->write()) {
+      say(line->level, line->text);
+    }
+  }
   const std::lock_guard lock(mutex_);
   for (const Opened* opened : open_) {
-    if (opened->engine.get() != origin) {
+    if (opened != &origin) {
       opened->engine->fail_context(context, error);
     }
   }

@@ -16,6 +16,7 @@
 #include "engine/port.h"
 #include "engine/settings.h"
 #include "engine/statistics.h"
+#include "engine/trace_file.h"
 #include "util/result.h"
 
 namespace dlcp::engine {
@@ -53,6 +54,7 @@ class Registry {
   struct Opened {
     std::unique_ptr<Engine> engine;
     std::string stats_file;
+    std::unique_ptr<TraceFile> trace;  // null: not asked for
   };
 
   struct Running {
@@ -68,7 +70,10 @@ class Registry {
                                           std::vector<LogLine>& said);
   Result<std::shared_ptr<Engine>> open(const Device& device, const Running& lane,
                                        std::string& said);
-  void spread_failure(const Engine* origin, core::ContextId context, const Error& error);
+  // Wraps what was opened, where a trace is wanted.
+  void trace(Opened& opened, OpenedDevice& device, const std::string& lane,
+             const Settings& settings);
+  void on_failure(const Opened& origin, core::ContextId context, const Error& error);
   void retire(std::shared_ptr<Opened> opened);
   void say(LogLevel level, std::string text);
   std::shared_ptr<LiveRows> live_rows(const Settings& settings);
@@ -84,6 +89,7 @@ class Registry {
   };
   std::vector<DeviceLanes> by_device_;
   bool said_fallback_ = false;
+  std::size_t traces_ = 0;  // begun
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;
   std::weak_ptr<LiveRows> live_rows_;

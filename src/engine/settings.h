@@ -42,6 +42,7 @@ struct Settings {
   bool gro = true;
   std::string fault;       // faults to inject, for tests
   std::string stats_file;  // empty: none
+  std::string trace_file;  // likewise
   bool live_stats = true;
   Duration linger = 200ms;
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact

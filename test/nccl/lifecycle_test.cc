@@ -189,6 +189,42 @@ TEST_CASE("counters are written as JSON when the last communicator ends") {
   CHECK_THAT(text.str(), !Contains("\"packets_retransmitted\": 0,"));
 }
 
+TEST_CASE("a failure leaves the last packets behind, headers only, and says where") {
+  char folder[] = "/tmp/dlcp-trace-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string written = std::string(folder) + "/" + std::to_string(getpid()) + "-1";
+  set_environment({{"DLCP_TRACE", std::string(folder) + "/%p"}, {"DLCP_MTU", "1500"}});
+  {
+    Plugin plugin;
+    Rank a(plugin.net());
+    Rank b(plugin.net());
+    Link link = make_link(a, b);
+    exchange(link, 300'000, 5);
+    CHECK_FALSE(std::ifstream(written).good());  // all is well
+    Mover fails(plugin.net(), link.recv, false, 100);
+    void* failing = fails.post(0, 100);
+    take_log();
+    plugin.net().closeSend(std::exchange(link.send, nullptr));
+    CHECK(finish(plugin.net(), failing, nullptr, 3s) == ResultCode::kRemoteError);
+    CHECK_THAT(joined(take_log()), Contains("packets of lo are in " + written));
+  }
+  std::stringstream bytes;
+  bytes << std::ifstream(written).rdbuf();
+  const std::string capture = bytes.str();
+  CHECK(capture.size() > 24 + 400 * (16 + 28 + 44));  // 214 packets, sent and received
+  CHECK(capture.substr(0, 4) == "\x4d\x3c\xb2\xa1");
+  // No packet is there with more than its header, or what fits of a frame.
+  for (std::size_t at = 24; at < capture.size();) {
+    std::uint32_t kept = 0;
+    std::memcpy(&kept, &capture[at + 8], sizeof kept);
+    const bool data = capture[at + 16 + 28 + 2] == 1;
+    CHECK(kept <= (data ? 28u + 44 : 28u + 96));
+    at += 16 + kept;
+  }
+  unlink(written.c_str());
+  rmdir(folder);
+}
+
 TEST_CASE("the settings in force are logged once, where NCCL's default filter shows them") {
   set_environment({{"DLCP_PATHS", "4"}});
   take_log();
