@@ -5,6 +5,7 @@
 //   bench_contest [--seed N]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -111,6 +112,27 @@ void add_paths(std::vector<Condition>& all) {
   }
 }
 
+// Links on which a packet takes longer than the path: edge sites, shaped ports, tunnels.
+void add_slow(std::vector<Condition>& all) {
+  for (const double mbps : {10.0, 25.0, 50.0, 100.0, 500.0}) {
+    for (const Duration base : {Duration(50us), Duration(1ms), Duration(20ms)}) {
+      for (const int flows : {1, 4}) {
+        ContestConfig config = basic(base);
+        config.path.rate = mbps * 1e6;
+        config.path.buffer = std::max<std::size_t>(buffer_of(config.path, 2), 256 << 10);
+        config.flows = flows;
+        // Long enough for a thousand packets.
+        const double packets_per_round =
+            mbps * 1e6 / 12'000 * static_cast<double>(base.count()) * 1e-9;
+        config.rounds = std::max(400.0, 2000 / packets_per_round);
+        all.push_back(
+            {fmt::format("slow link, {} Mbit/s, {} us, {} flows", mbps, base.count() / 1000, flows),
+             config});
+      }
+    }
+  }
+}
+
 void print(const Condition& condition, const ContestResult& result) {
   fmt::print(
       "{{\"condition\": \"{}\", \"used\": {:.3f}, \"rivals\": {:.3f}, \"fairness\": {:.3f}, "
@@ -137,6 +159,7 @@ int main(int argc, char** argv) {
   add_rivals(conditions);
   add_shapes(conditions);
   add_paths(conditions);
+  add_slow(conditions);
   for (Condition& condition : conditions) {
     if (condition.name.find(only) == std::string::npos) continue;
     condition.config.path.seed = seed;
