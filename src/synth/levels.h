@@ -1,0 +1,25 @@
+// What belongs together in a network: boxes, leaves, pods; and which ranks are alike.
+#pragma once
+
+#include <vector>
+
+#include "synth/topology.h"
+
+namespace dlcp::synth {
+
+struct Partition {
+  int groups = 0;
+  std::vector<int> of_node;  // by node: its group, or -1 for switches between groups
+};
+
+// From fine to coarse, each of more than one and fewer than all ranks' groups: what the input
+// names, then what stays connected without the switches farther from ranks.
+std::vector<Partition> levels_of(const Topology& topology);
+
+// Ranks of one number cannot be told apart by the links around them (colour refinement).
+std::vector<int> classes_of(const Topology& topology);
+
+// The ranks of each group of a partition, in order.
+std::vector<std::vector<int>> members_of(const Topology& topology, const Partition& partition);
+
+}  // namespace dlcp::synth

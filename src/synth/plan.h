@@ -1,0 +1,53 @@
+// A plan: for each size of buffer the algorithm to use, in a form that every rank and every tool
+// can expand to the same schedule, and what it promises on the topology that it was made for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "synth/exchange.h"
+#include "synth/gathers.h"
+#include "synth/schedule.h"
+#include "util/result.h"
+
+namespace dlcp::synth {
+
+enum class Family { kExchange, kDoubling, kBruck, kPat, kTrees, kExplicit };
+
+// How to make a schedule. Regular ones are a few numbers; kTrees and kExplicit say all.
+struct Recipe {
+  std::string name;  // for people: "ring", "direct within 4, across 4"
+  Family family = Family::kExchange;
+  std::vector<int> order;      // the rank at each place; kTrees and kExplicit: empty
+  std::vector<Level> levels;   // kExchange
+  std::vector<Tree> trees;     // kTrees: see by_trees
+  std::vector<Tree> reducing;  // kTrees where sums come in by other ways than copies go out
+  Schedule schedule;           // kExplicit
+  int slices = 1;              // of sliced()
+};
+
+// Fails for recipes that make no schedule (a file may hold anything).
+Result<Schedule> expand(const Recipe& recipe, Collective collective, int ranks);
+
+struct Bracket {
+  double up_to = 0;  // bytes of a rank's buffer; the last bracket's is 0: without end
+  Recipe recipe;
+  double seconds = 0;  // predicted for `at` bytes
+  double at = 0;
+};
+
+struct Plan {
+  static constexpr int kVersion = 1;
+
+  std::string topology;  // its name
+  Collective collective = Collective::kAllReduce;
+  int ranks = 1;
+  std::vector<std::string> rank_names;
+  double bound_rate = 0;          // bytes per second, see Bound; 0: none (one rank)
+  std::vector<Bracket> brackets;  // by rising up_to
+
+  const Bracket& bracket_for(double bytes) const;
+};
+
+}  // namespace dlcp::synth

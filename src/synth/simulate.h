@@ -1,0 +1,29 @@
+// The time that a schedule takes on a topology in the alpha-beta model with contention: a message
+// costs its sender and its receiver a fixed time each, a hop its latency, and links serve messages
+// one after the other, the first hop in the schedule's order of those that are ready. Bytes flow
+// through (a hop begins when the first byte is there), as packets do.
+#pragma once
+
+#include <vector>
+
+#include "synth/routes.h"
+#include "synth/schedule.h"
+
+namespace dlcp::synth {
+
+struct Timing {
+  double begin = 0;  // seconds: the message leaves its sender
+  double end = 0;    // it has arrived
+};
+
+struct Simulated {
+  double seconds = 0;
+  std::vector<Timing> timings;  // by message, if asked for
+  double busiest = 0;           // share of the time that the most loaded link sends
+};
+
+// Every pair that sends must be adjacent. `bytes`: of a rank's buffer.
+Simulated simulate(const Topology& topology, const Routes& routes, const Schedule& schedule,
+                   double bytes, bool keep_timings = false);
+
+}  // namespace dlcp::synth

@@ -1,0 +1,244 @@
+#include "synth/synthesis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "synth/candidates.h"
+#include "synth/packing.h"
+#include "synth/simulate.h"
+#include "synth/step_profile.h"
+#include "synth/verify.h"
+
+namespace dlcp::synth {
+namespace {
+
+constexpr std::size_t kSimulated = 3;          // of the candidates, for each size
+constexpr std::size_t kMessagesMax = 1 << 19;  // of a schedule that is simulated in slices
+constexpr std::size_t kQuickMessages =
+    1 << 15;  // up to which every size is simulated, not only the largest
+constexpr double kGoodEnough =
+    0.994;  // of the bound: neither packed trees nor more slices are tried
+constexpr double kCloseEnough = 0.99;  // no other candidate is tried
+
+struct Candidate {
+  Recipe recipe;  // unsliced
+  std::size_t messages;
+  StepProfile profile;
+
+  // As if steps overlapped perfectly, or not at all, whichever slices are tried.
+  double hope(double bytes) const {
+    return std::min(profile.seconds(bytes),
+                    profile.seconds(0) + 1.02 * profile.seconds_per_byte() * bytes);
+  }
+};
+
+struct Choice {
+  Recipe recipe;
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+class Search {
+ public:
+  Search(const Topology& topology, Collective collective,
+         const std::function<void(const std::string&)>& progress)
+      : topology_(topology),
+        collective_(collective),
+        progress_(progress),
+        routes_(topology),
+        bound_(bound_of(topology, collective)) {}
+
+  const Bound& bound() const { return bound_; }
+  const Routes& routes() const { return routes_; }
+  bool empty() const { return candidates_.empty(); }
+
+  void add(Recipe recipe) {
+    auto schedule = expand(recipe, collective_, topology_.ranks());
+    if (!schedule || !fits(schedule.value(), routes_)) return;
+    StepProfile profile(topology_, routes_, schedule.value());
+    candidates_.push_back({std::move(recipe), schedule->messages.size(), std::move(profile)});
+  }
+
+  void add_all(double largest) {
+    add_regular();
+    if (topology_.ranks() < 2) return;
+    if (collective_ == Collective::kAllReduce) {
+      if (auto recipe = weighted_direct(topology_, routes_)) add(std::move(*recipe));
+    }
+    if (empty() || best(largest, true).seconds * kGoodEnough > bound_.seconds(largest))
+      add_packed();
+  }
+
+  void add_regular() {
+    for (Recipe& recipe : regular_candidates(topology_, routes_, collective_)) {
+      progress_(recipe.name);
+      add(std::move(recipe));
+    }
+  }
+
+  void add_packed() {
+    const int n = topology_.ranks();
+    const int most = collective_ == Collective::kAllReduce  ? 256
+                     : collective_ == Collective::kAllToAll ? 4
+                                                            : 32;
+    // So that all trees together stay a schedule that is quick to simulate.
+    const int room =
+        collective_ == Collective::kAllReduce ? (1 << 18) / (2 * n) : (1 << 17) / (n * n);
+    const int parts = std::clamp(room, 1, most);
+    for (const int few : {std::max(parts / 8, 1), parts}) {
+      progress_(fmt::format("packing {} {}", few, few == 1 ? "part" : "parts"));
+      if (auto recipe = pack(topology_, routes_, collective_, bound_, few)) add(std::move(*recipe));
+      if (parts == 1) break;
+    }
+  }
+
+  // Simulated for this size, in as many slices as help.
+  Choice best(double bytes, bool thorough) {
+    std::vector<std::size_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return candidates_[a].hope(bytes) < candidates_[b].hope(bytes);
+    });
+    Choice best;
+    for (std::size_t i = 0; i < std::min(order.size(), kSimulated); i++) {
+      const Candidate& candidate = candidates_[order[i]];
+      if (!thorough && candidate.messages > kQuickMessages) {
+        if (candidate.profile.seconds(bytes) < best.seconds)
+          best = {candidate.recipe, candidate.profile.seconds(bytes)};
+        continue;
+      }
+      progress_(fmt::format("simulating {}", candidate.recipe.name));
+      auto [known, fresh] = simulated_.try_emplace({order[i], bytes});
+      if (fresh) known->second = in_slices(candidate, bytes);
+      const Choice& choice = known->second;
+      if (choice.seconds < best.seconds) best = choice;
+      if (best.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
+    }
+    return best;
+  }
+
+  double simulated(const Recipe& recipe, double bytes) const {
+    const auto schedule = expand(recipe, collective_, topology_.ranks());
+    if (!schedule || !fits(schedule.value(), routes_))
+      return std::numeric_limits<double>::infinity();
+    return simulate(topology_, routes_, schedule.value(), bytes).seconds;
+  }
+
+  Choice in_slices(const Candidate& candidate, double bytes) const {
+    Choice best;
+    for (int slices = 1; slices <= 64; slices *= 4) {
+      if (slices > 1 && candidate.messages * static_cast<std::size_t>(slices) > kMessagesMax) break;
+      Recipe recipe = candidate.recipe;
+      recipe.slices = slices;
+      const double seconds = simulated(recipe, bytes);
+      if (seconds >= best.seconds) break;
+      best = {std::move(recipe), seconds};
+      if (seconds * kGoodEnough <= bound_.seconds(bytes)) break;
+    }
+    return best;
+  }
+
+ private:
+  const Topology& topology_;
+  Collective collective_;
+  const std::function<void(const std::string&)>& progress_;
+  Routes routes_;
+  Bound bound_;
+  std::vector<Candidate> candidates_;
+  std::map<std::pair<std::size_t, double>, Choice> simulated_;  // by candidate and size
+};
+
+// What NCCL's algorithm takes in the order of ranks that the input gives.
+double baseline(const Search& search, Recipe recipe, double bytes) {
+  recipe.slices = 1;
+  const double whole = search.simulated(recipe, bytes);
+  if (recipe.family != Family::kTrees) return whole;
+  double best = whole;
+  for (const int slices : {4, 16, 64}) {
+    recipe.slices = slices;
+    best = std::min(best, search.simulated(recipe, bytes));
+  }
+  return best;
+}
+
+void append(Plan& plan, const Choice& choice, double bytes, double up_to) {
+  if (!plan.brackets.empty()) {
+    Bracket& last = plan.brackets.back();
+    if (last.recipe.name == choice.recipe.name && last.recipe.slices == choice.recipe.slices) {
+      last.up_to = up_to;
+      last.at = bytes;
+      last.seconds = choice.seconds;
+      return;
+    }
+  }
+  plan.brackets.push_back({up_to, choice.recipe, choice.seconds, bytes});
+}
+
+void prove(Synthesis& synthesis, const Routes& routes) {
+  synthesis.verified = true;
+  synthesis.ranks_taking_part = synthesis.plan.ranks;
+  for (const Bracket& bracket : synthesis.plan.brackets) {
+    Recipe recipe = bracket.recipe;
+    recipe.slices = 1;  // slices are copies that share nothing
+    const auto schedule = expand(recipe, synthesis.plan.collective, synthesis.plan.ranks);
+    const Verdict verdict =
+        schedule ? verify(schedule.value(), &routes) : Verdict{false, schedule.error().what, 0};
+    synthesis.verified = synthesis.verified && verdict.correct;
+    if (!verdict.correct && synthesis.fault.empty())
+      synthesis.fault = bracket.recipe.name + ": " + verdict.why;
+    synthesis.ranks_taking_part = std::min(synthesis.ranks_taking_part, verdict.ranks_taking_part);
+  }
+}
+
+}  // namespace
+
+Result<Synthesis> synthesise(const Topology& topology, Collective collective,
+                             const std::vector<double>& sizes, Algorithms algorithms,
+                             const std::function<void(const std::string&)>& progress) {
+  progress("bound");
+  Search search(topology, collective, progress);
+  Synthesis out;
+  out.bound = search.bound();
+  out.plan.topology = topology.name;
+  out.plan.collective = collective;
+  out.plan.ranks = topology.ranks();
+  for (int rank = 0; rank < topology.ranks(); rank++)
+    out.plan.rank_names.push_back(topology.rank_name(rank));
+  if (topology.ranks() > 1) out.plan.bound_rate = out.bound.rate;
+  std::vector<int> given(static_cast<std::size_t>(topology.ranks()));
+  std::iota(given.begin(), given.end(), 0);
+  if (algorithms == Algorithms::kNcclRing) search.add(nccl_ring(given));
+  if (algorithms == Algorithms::kNcclTree) search.add(nccl_tree(given));
+  if (algorithms == Algorithms::kAll) search.add_all(sizes.back());
+  if (search.empty())
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("no such {} on {}: ranks that must send to each other have no path "
+                             "of switches between them",
+                             name_of(collective), topology.name),
+                 "leave --algorithm out, or add links"};
+  for (std::size_t i = 0; i < sizes.size(); i++) {
+    const bool last = i + 1 == sizes.size();
+    const Choice choice = search.best(sizes[i], last);
+    append(out.plan, choice, sizes[i], last ? 0 : std::floor(std::sqrt(sizes[i] * sizes[i + 1])));
+    Outcome outcome{
+        sizes[i], out.plan.brackets.size() - 1, choice.seconds, out.bound.seconds(sizes[i]), 0, 0};
+    const auto known = [](double seconds) {
+      return seconds < std::numeric_limits<double>::infinity() ? seconds : 0;
+    };
+    if (collective != Collective::kAllToAll)
+      outcome.ring_seconds = known(baseline(search, nccl_ring(given), sizes[i]));
+    if (collective == Collective::kAllReduce)
+      outcome.tree_seconds = known(baseline(search, nccl_tree(given), sizes[i]));
+    out.outcomes.push_back(outcome);
+  }
+  progress("proof");
+  prove(out, search.routes());
+  return out;
+}
+
+}  // namespace dlcp::synth

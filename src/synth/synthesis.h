@@ -1,0 +1,44 @@
+// From a topology to a plan: bound, candidates, simulation, the best for each size, proof.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "synth/bound.h"
+#include "synth/plan.h"
+#include "synth/routes.h"
+
+namespace dlcp::synth {
+
+struct Outcome {  // of one size
+  double bytes = 0;
+  std::size_t bracket = 0;  // of the plan
+  double seconds = 0;
+  double bound_seconds = 0;
+  double ring_seconds = 0;  // over the order given, as NCCL would; 0 where no ring is possible
+  double tree_seconds = 0;  // NCCL's tree over the same; 0 where there is none
+
+  double ratio() const { return seconds > 0 ? bound_seconds / seconds : 1; }
+};
+
+struct Synthesis {
+  Plan plan;
+  Bound bound;
+  std::vector<Outcome> outcomes;  // by size
+  bool verified = false;
+  std::string fault;          // why not
+  int ranks_taking_part = 0;  // in every bracket
+};
+
+enum class Algorithms { kAll, kNcclRing, kNcclTree };
+
+// `sizes`: bytes of a rank's buffer, ascending, at least one. `progress` is told what is under way.
+// Fails where no candidate fits the topology.
+Result<Synthesis> synthesise(
+    const Topology& topology, Collective collective, const std::vector<double>& sizes,
+    Algorithms algorithms = Algorithms::kAll,
+    const std::function<void(const std::string&)>& progress = [](const std::string&) {});
+
+}  // namespace dlcp::synth

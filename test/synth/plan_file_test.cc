@@ -1,0 +1,70 @@
+#include "synth/plan_file.h"
+
+#include "networks.h"
+#include "synth/synthesis.h"
+#include "synth/verify.h"
+
+namespace dlcp::synth {
+namespace {
+
+Plan plan_for(const Topology& topology, Collective collective) {
+  auto made = synthesise(topology, collective, {1024, 1e6, 1e9});
+  REQUIRE(made.ok());
+  INFO(made->fault);
+  CHECK(made->verified);
+  return made->plan;
+}
+
+}  // namespace
+
+TEST_CASE("a plan comes back from its file as it was, and still is a proof") {
+  for (const Topology& topology :
+       {leaf_spine(2, 4, "100G", "50G"), taccl("ndv2.json", "ndv2-x2.json")}) {
+    for (const Collective collective : kCollectives) {
+      const Plan plan = plan_for(topology, collective);
+      auto read = read_plan(write_plan(plan), "plan");
+      INFO((read.ok() ? std::string() : read.error().message()));
+      REQUIRE(read.ok());
+      CHECK(write_plan(read.value()) == write_plan(plan));
+      for (const Bracket& bracket : read->brackets)
+        CHECK(verify(expand(bracket.recipe, collective, plan.ranks).value()).correct);
+    }
+  }
+}
+
+TEST_CASE("a plan for one rank sends nothing") {
+  const Plan plan = plan_for(star(1), Collective::kAllReduce);
+  CHECK(expand(plan.brackets[0].recipe, Collective::kAllReduce, 1).value().messages.empty());
+}
+
+TEST_CASE("a plan that was changed, or is of another version, is refused") {
+  const std::string text = write_plan(plan_for(star(4), Collective::kAllReduce));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const auto at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    auto read = read_plan(changed, "p.json");
+    REQUIRE(!read.ok());
+    return read.error().message();
+  };
+  CHECK(with("\"slices\":1", "\"slices\":2").find("it was changed") != std::string::npos);
+  CHECK(with("\"version\":1", "\"version\":9") ==
+        "p.json: version 9, this program reads 1; make it again with dlcp synth -o");
+  CHECK(with("\"ranks\":4", "\"ranks\":-4").find("-4 is not within 1 and 1024") !=
+        std::string::npos);
+  CHECK(!read_plan("{}", "p").ok());
+  CHECK(!read_plan("[", "p").ok());
+}
+
+TEST_CASE("two plans that do the same have one hash, others have not") {
+  Plan plan = plan_for(star(4), Collective::kAllReduce);
+  const std::string hash = hash_of(plan);
+  plan.brackets[0].seconds = 17;
+  plan.topology = "other";
+  CHECK(hash_of(plan) == hash);
+  plan.brackets[0].recipe.slices++;
+  CHECK(hash_of(plan) != hash);
+}
+
+}  // namespace dlcp::synth
