@@ -20,6 +20,7 @@ constexpr const char* kFooter = R"(Modes
   ring      fp32 all-reduce, sliced as NCCL's Simple protocol slices it
   incast    all ranks send to rank 0
   alltoall  every rank sends to every other
+  plan      a collective as dlcp synth has planned it
   abort     32 messages under way, then deregMr, free, close, finalize, dlclose
 
 What is measured
@@ -38,6 +39,7 @@ Examples
   dlcp bench --mode bw --loss 1% --size 1M
   dlcp bench --plugin /usr/lib/libnccl-net-other.so --mode alltoall --ranks 4
   srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
+  dlcp bench --mode plan --plan plan.json --size 64K,1M --netns PREFIX
   dlcp bench --kill-rank 2 --ranks 4 --mode ring
 
 Exit codes

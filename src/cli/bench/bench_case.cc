@@ -23,6 +23,8 @@ const char* name_of(Mode mode) {
       return "alltoall";
     case Mode::kAbort:
       return "abort";
+    case Mode::kPlan:
+      return "plan";
   }
   return "?";
 }

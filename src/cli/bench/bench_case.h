@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,9 +13,13 @@
 #include "cli/exit_code.h"
 #include "nccl/abi/types.h"
 
+namespace dlcp::synth {
+class Schedule;
+}
+
 namespace dlcp::cli {
 
-enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort };
+enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan };
 enum class LineFlags { kNone, kLl, kLl128 };
 enum class Idle { kAuto, kSpin, kYield };
 
@@ -33,6 +38,7 @@ struct BenchCase {
   std::uint64_t iterations = 0;  // 0: by time
   double seconds = 2;
   double warmup_seconds = 0.3;
+  std::shared_ptr<const synth::Schedule> schedule;  // plan: what to run, the same on all ranks
   LineFlags flags = LineFlags::kNone;
   bool check = true;
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/bench/plan_input.h"
 #include "cli/command_line/options.h"
 #include "dlcp/communicator_class.h"
 
@@ -13,7 +14,8 @@ namespace {
 
 const std::map<std::string, Mode> kModes = {
     {"bw", Mode::kBandwidth},  {"lat", Mode::kLatency},       {"ring", Mode::kRing},
-    {"incast", Mode::kIncast}, {"alltoall", Mode::kAllToAll}, {"abort", Mode::kAbort}};
+    {"incast", Mode::kIncast}, {"alltoall", Mode::kAllToAll}, {"abort", Mode::kAbort},
+    {"plan", Mode::kPlan}};
 const std::map<std::string, LineFlags> kFlags = {
     {"none", LineFlags::kNone}, {"ll", LineFlags::kLl}, {"ll128", LineFlags::kLl128}};
 const std::map<std::string, Idle> kIdle = {
@@ -65,8 +67,9 @@ void check_budget(const BenchCase& c) {
 }
 
 void check_size(const BenchCase& c) {
-  if (c.mode == Mode::kRing && (c.size == 0 || c.size % 4 != 0))
-    refuse(fmt::format("--size {}: a ring reduces floats, give a multiple of 4", c.size));
+  if ((c.mode == Mode::kRing || c.mode == Mode::kPlan) && (c.size == 0 || c.size % 4 != 0))
+    refuse(
+        fmt::format("--size {}: a {} moves floats, give a multiple of 4", c.size, name_of(c.mode)));
   if (c.flags == LineFlags::kNone) return;
   if (c.mode != Mode::kBandwidth && c.mode != Mode::kIncast && c.mode != Mode::kAllToAll)
     refuse(fmt::format("--flags {} goes with bw, incast and alltoall", name_of(c.flags)));
@@ -85,10 +88,17 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   c.idle = kIdle.at(idle);
   c.check = !no_check;
   c.one_host = world_size == 0;
-  c.ranks = ranks >= 0 ? ranks : world_size != 0 ? world_size : needs_pairs(c.mode) ? 2 : 4;
+  const auto planned = plan_for(c.mode, plan);
+  c.ranks = ranks >= 0            ? ranks
+            : planned             ? planned->ranks
+            : world_size != 0     ? world_size
+            : needs_pairs(c.mode) ? 2
+                                  : 4;
   c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
   if (c.mode == Mode::kRing) c.inflight = 4;
   if (c.loss_budget > 0) check_budget(c);
+  if (planned && planned->ranks != c.ranks)
+    refuse(fmt::format("--plan {} is for {} ranks, here are {}", plan, planned->ranks, c.ranks));
   check_ranks(c, world_size);
   if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
@@ -98,6 +108,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
                                                           : "1M";
   for (const std::size_t size : parse_sizes(sizes.empty() ? fallback : sizes)) {
     c.size = size;
+    if (planned) c.schedule = schedule_of(*planned, size);
     c.iterations = common.iterations;
     // Readers of flagged lines learn of nothing but lines: the number is agreed beforehand.
     if (c.flags != LineFlags::kNone && c.iterations == 0)
@@ -113,10 +124,12 @@ std::string BenchOptions::summary() const {
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
   return fmt::format(
-      "--mode {}\n--size {}\n--flags {}\n--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n"
+      "--plan {}\n--mode {}\n--size {}\n--flags {}\n--ranks {}\n--inflight {}\n--channels "
+      "{}\n--layers {}\n"
       "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-      mode, sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), c.channels,
-      c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
+      plan.empty() ? "unset" : synth::hash_of(*plan_for(Mode::kPlan, plan)), mode,
+      sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), c.channels, c.layers,
+      c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
 
 namespace {
@@ -130,12 +143,13 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
             "Version of NCCL's net interface to use, 6 to 12 (default: the highest)");
   add_choice(
       bench, "--mode", names_of(kModes), [&o](const std::string& text) { o.mode = text; },
-      "bw, lat, ring, incast, alltoall or abort (default bw)");
+      "bw, lat, ring, incast, alltoall, abort or plan (default bw)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
-            "Processes (default 2; ring, incast, alltoall 4)");
+            "Processes (default 2; ring, incast, alltoall 4; plan: its own)");
   add_text(bench, "--size", o.sizes,
            "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
            "64, ring 16M)");
+  add_text(bench, "--plan", o.plan, "plan: the file that dlcp synth -o has written");
   add_count(bench, "--inflight", o.inflight, {1, 256},
             "Requests under way per connection (default 8, abort 32; ring always 4)");
   add_count(bench, "--channels", c.channels, {1, 64}, "Connections per pair of ranks (default 1)");

@@ -14,6 +14,7 @@ struct BenchOptions {
   BenchCase common;
   std::string mode = "bw";
   std::string sizes;
+  std::string plan;  // a file
   std::string flags = "none";
   std::string idle = "auto";
   bool no_check = false;

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <set>
+
+#include "synth/schedule.h"
 
 namespace dlcp::cli {
 namespace {
@@ -13,11 +16,20 @@ void add_pair(std::vector<Wire>& wires, int source, int destination, int channel
     wires.push_back({source, destination, c});
 }
 
+void add_planned(std::vector<Wire>& wires, const synth::Schedule& schedule) {
+  std::set<std::pair<int, int>> pairs;
+  for (const synth::Message& message : schedule.messages)
+    pairs.insert({message.from, message.to});
+  for (const auto& [from, to] : pairs)
+    add_pair(wires, from, to, 1);
+}
+
 }  // namespace
 
-std::vector<Wire> wires_of(Mode mode, int ranks, int channels) {
+std::vector<Wire> wires_of(const BenchCase& bench_case) {
+  const int ranks = bench_case.ranks, channels = bench_case.channels;
   std::vector<Wire> wires;
-  switch (mode) {
+  switch (bench_case.mode) {
     case Mode::kBandwidth:
     case Mode::kAbort:
       for (int r = 0; r + 1 < ranks; r += 2)
@@ -40,6 +52,9 @@ std::vector<Wire> wires_of(Mode mode, int ranks, int channels) {
         for (int d = 1; d < ranks; d++)
           add_pair(wires, r, (r + d) % ranks, channels);
       }
+      break;
+    case Mode::kPlan:
+      add_planned(wires, *bench_case.schedule);
       break;
   }
   return wires;
@@ -101,7 +116,7 @@ void Links::open(const BenchCase& bench_case) {
     throw BenchError(ExitCode::kTransport,
                      "the plugin finds no device; see NCCL_SOCKET_IFNAME or the plugin's own log");
   first_device_ = bench_case.device_by_rank ? control_.rank() : 0;
-  const auto wires = wires_of(bench_case.mode, bench_case.ranks, bench_case.channels);
+  const auto wires = wires_of(bench_case);
   connect(control_.exchange(listen(wires)));
   for (void*& listen : listens_) {
     if (listen != nullptr) require(net_.close_listen(listen), "closeListen");

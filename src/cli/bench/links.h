@@ -18,7 +18,7 @@ struct Wire {
 };
 
 // All connections of a case, in the order that numbers them on every rank.
-std::vector<Wire> wires_of(Mode mode, int ranks, int channels);
+std::vector<Wire> wires_of(const BenchCase& bench_case);
 
 struct Link {
   Wire wire;

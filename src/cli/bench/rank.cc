@@ -74,6 +74,8 @@ void run_mode(Session& session) {
       return run_ring(session);
     case Mode::kAbort:
       return run_abort(session);
+    case Mode::kPlan:
+      return run_plan(session);
   }
 }
 

@@ -49,6 +49,7 @@ void run_stream(Session& session);  // bw, incast, alltoall
 void run_latency(Session& session);
 void run_ring(Session& session);
 void run_abort(Session& session);
+void run_plan(Session& session);
 
 // Runs the case and answers through `control`; never throws.
 RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);

@@ -39,7 +39,8 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
   r.seconds = longest;
   const double bits = static_cast<double>(r.bytes) * 8e-9;
   if (longest > 0) r.aggregate_gbps = bits / longest;
-  const bool per_rank = r.bench_case.mode == Mode::kRing || r.bench_case.mode == Mode::kAllToAll;
+  const Mode mode = r.bench_case.mode;
+  const bool per_rank = mode == Mode::kRing || mode == Mode::kAllToAll || mode == Mode::kPlan;
   // Per rank: bytes that a rank receives over its time, which for a ring is 2(n-1)/n x size / time.
   r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
   if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
@@ -163,6 +164,7 @@ nlohmann::json Report::to_json() const {
       {"samples", n},
       {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
                   : bench_case.mode == Mode::kRing  ? "all-reduce"
+                  : bench_case.mode == Mode::kPlan  ? "collective"
                   : bench_case.one_host             ? "isend to received"
                                                     : "isend to sent"},
       {"cpu_s_per_gib", bytes > 0 ? nlohmann::json(cpu_s_per_gib) : nlohmann::json()},

@@ -45,7 +45,7 @@ class Progress {
 };
 
 std::size_t timed_wires(const BenchCase& c) {
-  return c.one_host ? wires_of(c.mode, c.ranks, c.channels).size() : 0;
+  return c.one_host ? wires_of(c).size() : 0;
 }
 
 }  // namespace

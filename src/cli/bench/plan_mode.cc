@@ -1,0 +1,177 @@
+// plan: runs a collective that `dlcp synth` has planned, and compares every element of the result.
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cli/bench/clock.h"
+#include "cli/bench/plan_rank.h"
+#include "cli/bench/rank.h"
+#include "cli/bench/reduce.h"
+
+namespace dlcp::cli {
+namespace {
+
+using synth::Collective;
+
+// What rank `rank` contributes at an index of its buffer; small integers, whose sums are exact.
+class Contribution {
+ public:
+  Contribution(std::uint64_t seed, int rank) : key_(flow_key(seed, rank, rank, 0)) {}
+  float at(std::size_t index) const {
+    const std::uint64_t bits = mix64(key_ + index / 8 * 8);
+    return static_cast<float>(static_cast<std::int8_t>(bits >> (8 * (index % 8))));
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+class PlanRun {
+ public:
+  explicit PlanRun(Session& session)
+      : s_(session),
+        c_(session.bench_case),
+        plan_(*session.bench_case.schedule),
+        elements_(c_.size / sizeof(float)),
+        sums_(plan_.collective == Collective::kAllReduce ||
+              plan_.collective == Collective::kReduceScatter),
+        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_) {
+    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++)
+      add_chunk(static_cast<int>(chunk));
+  }
+
+  void run();
+
+ private:
+  struct Values {  // of one chunk, without the iteration's offset
+    int chunk;
+    std::vector<float> floats;
+  };
+
+  PlanRank::Comms comms() {
+    const auto n = static_cast<std::size_t>(s_.control.ranks());
+    PlanRank::Comms comms{std::vector<void*>(n), std::vector<void*>(n)};
+    for (Link& link : s_.links.all()) {
+      if (link.sends(s_.control.rank()))
+        comms.send[static_cast<std::size_t>(link.wire.destination)] = link.comm;
+      else
+        comms.recv[static_cast<std::size_t>(link.wire.source)] = link.comm;
+    }
+    return comms;
+  }
+
+  // Where in its contributor's buffer the chunk begins.
+  std::size_t index_of(const synth::Chunk& chunk) const {
+    const std::size_t begin = span_of(plan_, chunk, elements_).begin;
+    if (plan_.collective != Collective::kAllToAll) return begin;
+    return begin + static_cast<std::size_t>(chunk.target) *
+                       (elements_ / static_cast<std::size_t>(plan_.ranks));
+  }
+
+  void add_chunk(int index) {
+    const int me = s_.control.rank();
+    const synth::Chunk& chunk = plan_.chunks[static_cast<std::size_t>(index)];
+    const std::size_t begin = index_of(chunk), count = rank_.count(index);
+    const auto values = [&](int first, int last) {
+      std::vector<float> floats(count);
+      for (int rank = first; rank <= last; rank++) {
+        const Contribution contribution(c_.seed, rank);
+        for (std::size_t i = 0; i < count; i++)
+          floats[i] += contribution.at(begin + i);
+      }
+      return floats;
+    };
+    if (chunk.source < 0 || chunk.source == me) inputs_.push_back({index, values(me, me)});
+    if (chunk.target >= 0 && chunk.target != me) return;
+    outputs_.push_back(
+        {index, sums_ ? values(0, plan_.ranks - 1) : values(chunk.source, chunk.source)});
+  }
+
+  void prepare(std::uint64_t iteration) {
+    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++) {
+      const int index = static_cast<int>(chunk);
+      if (rank_.holds(index))
+        std::fill_n(rank_.at(index), rank_.count(index), std::numeric_limits<float>::quiet_NaN());
+    }
+    for (const Values& input : inputs_) {
+      float* to = rank_.at(input.chunk);
+      for (std::size_t i = 0; i < input.floats.size(); i++)
+        to[i] = input.floats[i] + offset_of(iteration);
+    }
+  }
+
+  void check(std::uint64_t iteration) {
+    if (!c_.check) return;
+    const float offset = offset_of(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
+    for (const Values& output : outputs_) {
+      const std::size_t wrong =
+          count_unequal(rank_.at(output.chunk), output.floats.data(), offset, output.floats.size());
+      s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
+    }
+  }
+
+  void execute() {
+    rank_.restart();
+    for (std::uint64_t pass = 0; !rank_.done(); pass++) {
+      if (!rank_.step() && !c_.spins()) sched_yield();
+      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
+    }
+  }
+
+  std::uint64_t agree(std::uint64_t what) { return c_.kill_rank < 0 ? s_.control.agree(what) : 2; }
+  static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
+
+  Session& s_;
+  const BenchCase& c_;
+  const synth::Schedule& plan_;
+  std::size_t elements_;
+  bool sums_;
+  PlanRank rank_;
+  std::vector<Values> inputs_;   // what this rank begins with
+  std::vector<Values> outputs_;  // what it must end with
+};
+
+void PlanRun::run() {
+  RankResult& r = s_.result;
+  std::int64_t warm_at = 0;
+  std::int64_t end_at = 0;
+  for (std::uint64_t i = 0;; i++) {
+    prepare(i);
+    const std::int64_t now = now_ns();
+    if (i == 0) {
+      warm_at = now + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
+      end_at = warm_at + static_cast<std::int64_t>(c_.seconds * 1e9);
+    }
+    // The first is always a warm-up. 0: stop, 1: not counted, 2: counted.
+    std::uint64_t what = i == 0 ? 1 : 2;
+    if (c_.iterations > 0 ? i > c_.iterations : (now >= end_at && r.messages > 0)) what = 0;
+    if (c_.iterations == 0 && now < warm_at) what = 1;
+    what = agree(what);
+    if (what == 0) break;
+    const std::uint64_t bytes = rank_.bytes_received();
+    const double cpu = cpu_seconds();
+    const std::int64_t start = now_ns();
+    execute();
+    const std::int64_t took = now_ns() - start;
+    if (what == 2) {
+      r.times.add(took);
+      r.seconds += static_cast<double>(took) * 1e-9;
+      r.cpu_seconds += cpu_seconds() - cpu;
+      r.messages++;
+      r.bytes += rank_.bytes_received() - bytes;
+    }
+    // Checking takes time of the processor, which the ranks that are not done yet would miss.
+    agree(what);
+    check(i);
+  }
+}
+
+}  // namespace
+
+void run_plan(Session& session) {
+  PlanRun(session).run();
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,215 @@
+#include "cli/bench/plan_rank.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/reduce.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr std::size_t kSlots = 4;
+
+std::size_t cut(std::size_t elements, int unit, int units) {
+  // At most 2^29 elements and 2^30 units.
+  return elements * static_cast<std::size_t>(unit) / static_cast<std::size_t>(units);
+}
+
+}  // namespace
+
+Span span_of(const synth::Schedule& schedule, const synth::Chunk& chunk, std::size_t elements) {
+  if (schedule.collective == synth::Collective::kAllToAll)
+    elements /= static_cast<std::size_t>(schedule.ranks);
+  const std::size_t begin = cut(elements, chunk.begin, schedule.units);
+  return {begin, cut(elements, chunk.begin + chunk.units, schedule.units) - begin};
+}
+
+PlanRank::PlanRank(NetPlugin& net, const Comms& comms, const synth::Schedule& schedule, int rank,
+                   std::size_t elements)
+    : net_(net), schedule_(schedule), rank_(rank) {
+  place_chunks(elements);
+  add_transfers(comms);
+}
+
+void PlanRank::place_chunks(std::size_t elements) {
+  const bool blocks = schedule_.collective == synth::Collective::kAllToAll;
+  const std::size_t chunks = schedule_.chunks.size();
+  place_.assign(chunks, kNowhere);
+  counts_.assign(chunks, 0);
+  turns_.assign(chunks, 0);
+  std::vector<bool> mine(chunks, !blocks);
+  for (std::size_t c = 0; c < chunks; c++) {
+    const synth::Chunk& chunk = schedule_.chunks[c];
+    if (chunk.source == rank_ || chunk.target == rank_) mine[c] = true;
+  }
+  for (const synth::Message& m : schedule_.messages) {
+    if (m.from != rank_ && m.to != rank_) continue;
+    for (const synth::Range& range : schedule_.ranges(m))
+      std::fill_n(mine.begin() + range.first, range.count, true);
+  }
+  std::size_t end = blocks ? 0 : elements;
+  for (std::size_t c = 0; c < chunks; c++) {
+    const Span span = span_of(schedule_, schedule_.chunks[c], elements);
+    counts_[c] = span.count;
+    if (!mine[c]) continue;
+    place_[c] = blocks ? end : span.begin;
+    end += blocks ? span.count : 0;
+  }
+  memory_.resize(end);
+}
+
+void PlanRank::add_transfers(const Comms& comms) {
+  const auto peers = static_cast<std::size_t>(schedule_.ranks);
+  sends_.resize(peers);
+  recvs_.resize(peers);
+  struct Op {
+    int step;
+    bool receives;
+    std::size_t message;
+  };
+  std::vector<Op> ops;
+  for (std::size_t i = 0; i < schedule_.messages.size(); i++) {
+    const synth::Message& m = schedule_.messages[i];
+    if (m.from == rank_) ops.push_back({m.step, false, i});
+    if (m.to == rank_) ops.push_back({m.step, true, i});
+  }
+  std::stable_sort(ops.begin(), ops.end(), [](const Op& a, const Op& b) {
+    return a.step != b.step ? a.step < b.step : a.receives < b.receives;
+  });
+  std::vector<std::uint32_t> next(schedule_.chunks.size());
+  for (const Op& op : ops) {
+    const synth::Message& m = schedule_.messages[op.message];
+    Transfer transfer{m.reduce, 0, {}};
+    for (const synth::Range& range : schedule_.ranges(m)) {
+      for (int c = range.first; c < range.first + range.count; c++) {
+        const auto chunk = static_cast<std::size_t>(c);
+        if (counts_[chunk] == 0) continue;  // more units than elements: both ends know
+        transfer.parts.push_back({c, next[chunk]++});
+        transfer.count += counts_[chunk];
+      }
+    }
+    if (transfer.count == 0) continue;
+    Line& line = op.receives ? recvs_[static_cast<std::size_t>(m.from)]
+                             : sends_[static_cast<std::size_t>(m.to)];
+    line.slot_bytes = std::max(line.slot_bytes, transfer.count * sizeof(float));
+    line.transfers.push_back(std::move(transfer));
+    transfers_++;
+  }
+  const auto open = [&](std::vector<Line>& lines, const std::vector<void*>& all) {
+    for (std::size_t peer = 0; peer < lines.size(); peer++) {
+      Line& line = lines[peer];
+      if (line.transfers.empty()) continue;
+      line.comm = all[peer];
+      line.slots = std::make_unique<Slots>(net_, line.comm, std::min(kSlots, line.transfers.size()),
+                                           line.slot_bytes);
+    }
+  };
+  open(sends_, comms.send);
+  open(recvs_, comms.recv);
+}
+
+void PlanRank::restart() {
+  std::fill(turns_.begin(), turns_.end(), 0);
+  left_ = transfers_;
+  for (auto* lines : {&sends_, &recvs_}) {
+    for (Line& line : *lines) {
+      line.first += line.at;
+      line.at = line.posted = 0;
+    }
+  }
+}
+
+bool PlanRank::my_turn(const Transfer& transfer) const {
+  return std::all_of(transfer.parts.begin(), transfer.parts.end(), [&](const Part& part) {
+    return turns_[static_cast<std::size_t>(part.chunk)] == part.turn;
+  });
+}
+
+void PlanRank::take_turn(const Transfer& transfer) {
+  for (const Part& part : transfer.parts)
+    turns_[static_cast<std::size_t>(part.chunk)]++;
+}
+
+bool PlanRank::test(Line& line, bool receives) {
+  if (line.requests.empty()) return false;
+  int done = 0;
+  int bytes = 0;
+  require(net_.test(line.requests.front(), done, bytes),
+          receives ? "test (receive)" : "test (send)");
+  if (done == 0) return false;
+  line.requests.pop_front();
+  line.settled++;
+  if (receives)
+    bytes_ += static_cast<std::uint64_t>(bytes);
+  else
+    left_--;
+  return true;
+}
+
+bool PlanRank::send(Line& line) {
+  bool moved = test(line, false);
+  while (line.at < line.transfers.size() && line.requests.size() < line.slots->count()) {
+    const Transfer& transfer = line.transfers[line.at];
+    if (!my_turn(transfer)) break;
+    std::byte* slot = line.slots->at(line.first + line.at);
+    auto* to = reinterpret_cast<float*>(slot);
+    for (const Part& part : transfer.parts) {
+      copy_floats(to, nullptr, at(part.chunk), count(part.chunk));
+      to += count(part.chunk);
+    }
+    void* request = nullptr;
+    require(net_.isend(line.comm, slot, transfer.count * sizeof(float), 0, line.slots->mhandle(),
+                       &request),
+            "isend");
+    if (request == nullptr) break;
+    line.requests.push_back(request);
+    line.at++;
+    take_turn(transfer);
+    moved = true;
+  }
+  return moved;
+}
+
+bool PlanRank::receive(Line& line) {
+  bool moved = false;
+  while (line.posted < line.transfers.size() && line.posted - line.at < line.slots->count()) {
+    void* request = nullptr;
+    require(net_.irecv(line.comm, line.slots->at(line.first + line.posted), line.slot_bytes, 0,
+                       line.slots->mhandle(), false, &request),
+            "irecv");
+    if (request == nullptr) break;
+    line.requests.push_back(request);
+    line.posted++;
+    moved = true;
+  }
+  moved |= test(line, true);
+  while (line.at < line.transfers.size() && line.settled > line.first + line.at) {
+    const Transfer& transfer = line.transfers[line.at];
+    if (!my_turn(transfer)) break;
+    const auto* from = reinterpret_cast<const float*>(line.slots->at(line.first + line.at));
+    for (const Part& part : transfer.parts) {
+      if (transfer.reduce)
+        add_floats(at(part.chunk), nullptr, at(part.chunk), from, count(part.chunk));
+      else
+        copy_floats(at(part.chunk), nullptr, from, count(part.chunk));
+      from += count(part.chunk);
+    }
+    line.at++;
+    left_--;
+    take_turn(transfer);
+    moved = true;
+  }
+  return moved;
+}
+
+bool PlanRank::step() {
+  bool moved = false;
+  for (std::size_t peer = 0; peer < sends_.size(); peer++) {
+    if (recvs_[peer].comm != nullptr) moved |= receive(recvs_[peer]);
+    if (sends_[peer].comm != nullptr) moved |= send(sends_[peer]);
+  }
+  return moved;
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,180 @@
+// `dlcp synth`: reads a topology, plans a collective for it, prints what that comes to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/bench/clock.h"
+#include "cli/command_line/moving_line.h"
+#include "cli/command_line/options.h"
+#include "cli/commands.h"
+#include "cli/synth/synth_report.h"
+#include "cli/synth/topology_input.h"
+#include "synth/msccl_xml.h"
+#include "synth/plan_file.h"
+#include "synth/simulate.h"
+#include "synth/synthesis.h"
+#include "synth/timeline.h"
+#include "util/quantity.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Topologies
+  links       YAML or JSON: ranks, switches, links with a rate; docs/synth.md
+  order.json  as dlcp order has measured it
+  intent.yaml of dlcp-switch: leaves and spines
+  TACCL's     topology JSON, with --sketch for several boxes
+
+Rates are a rank's buffer over the time, in GB/s of 10^9 bytes. The bound is
+proven by maximum flows: no algorithm that passes on whole messages is faster.
+Times are those of a simulation with contention on every link.
+
+Examples
+  dlcp synth fabric.yaml --collective allreduce -o plan.json
+  dlcp synth ndv2.json --sketch relay.json --collective allgather --size 1G
+  dlcp bench --mode plan --plan plan.json --netns PREFIX
+
+Exit codes
+  0 planned and proven   1 the plan is not proven   2 bad usage or topology)";
+
+struct SynthOptions {
+  std::string topology;
+  std::string sketch;
+  std::string collective = "allreduce";
+  std::string algorithm = "best";
+  std::string size;
+  std::string output;
+  std::string plot;
+  std::string msccl_xml;
+  bool json = false;
+};
+
+const std::map<std::string, synth::Algorithms> kAlgorithms = {
+    {"best", synth::Algorithms::kAll},
+    {"ring", synth::Algorithms::kNcclRing},
+    {"tree", synth::Algorithms::kNcclTree}};
+
+Result<std::vector<double>> sizes_of(const std::string& text) {
+  if (text.empty())
+    return std::vector<double>{1 << 10, 1 << 14, 1 << 16, 1 << 18,
+                               1 << 20, 1 << 24, 1 << 28, 1 << 30};
+  std::vector<double> sizes;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string one = text.substr(at, end - at);
+    const auto bytes = parse_bytes(one);
+    if (!bytes || *bytes < 1 || *bytes > std::uint64_t{1} << 50)
+      return Error{ErrorCode::kInvalidUsage, fmt::format("--size: '{}' is not valid", one),
+                   fmt::format("give 1 byte to 1 PiB, {}", kBytesExample)};
+    sizes.push_back(static_cast<double>(*bytes));
+    at = end + 1;
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+ExitCode fail(const Error& error) {
+  fmt::print(stderr, "dlcp synth: {}\n", error.message());
+  return ExitCode::kUsage;
+}
+
+// The schedule of the largest size; unsliced where a reader slices by itself.
+Result<synth::Schedule> last_schedule(const synth::Plan& plan, bool with_slices) {
+  synth::Recipe recipe = plan.brackets.back().recipe;
+  if (!with_slices) recipe.slices = 1;
+  return synth::expand(recipe, plan.collective, plan.ranks);
+}
+
+Status write_picture(const std::string& path, const synth::Topology& topology,
+                     const synth::Synthesis& made) {
+  auto schedule = last_schedule(made.plan, true);
+  if (!schedule) return schedule.error();
+  const synth::Routes routes(topology);
+  const auto simulated =
+      synth::simulate(topology, routes, schedule.value(), made.outcomes.back().bytes, true);
+  const std::string title =
+      fmt::format("{} of {} bytes on {}: {}", synth::name_of(made.plan.collective),
+                  made.outcomes.back().bytes, topology.name, made.plan.brackets.back().recipe.name);
+  return write_whole(path, synth::timeline_svg(topology, schedule.value(), simulated, title));
+}
+
+Status write_files(const SynthOptions& options, const synth::Topology& topology,
+                   const synth::Synthesis& made) {
+  if (!options.output.empty()) {
+    if (auto written = write_whole(options.output, synth::write_plan(made.plan)); !written)
+      return written;
+  }
+  if (!options.msccl_xml.empty()) {
+    auto schedule = last_schedule(made.plan, false);
+    if (!schedule) return schedule.error();
+    if (auto written =
+            write_whole(options.msccl_xml, synth::msccl_xml(schedule.value(), topology.name));
+        !written)
+      return written;
+  }
+  return options.plot.empty() ? Status(Unit{}) : write_picture(options.plot, topology, made);
+}
+
+ExitCode run(const SynthOptions& options) {
+  const auto sizes = sizes_of(options.size);
+  if (!sizes) return fail(sizes.error());
+  auto topology = read_topology(options.topology, options.sketch);
+  if (!topology) return fail(topology.error());
+  const std::int64_t start = now_ns();
+  std::optional<MovingLine> line(std::in_place);
+  auto made =
+      synth::synthesise(topology.value(), *synth::collective_of(options.collective), sizes.value(),
+                        kAlgorithms.at(options.algorithm),
+                        [&](const std::string& what) { line->show("dlcp synth: " + what); });
+  line.reset();
+  if (!made) return fail(made.error());
+  const SynthReport report{topology.value(), made.value(),
+                           static_cast<double>(now_ns() - start) * 1e-9};
+  if (made->verified) {
+    if (const auto written = write_files(options, topology.value(), made.value()); !written)
+      return fail(written.error());
+  }
+  fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());
+  return made->verified ? ExitCode::kOk : ExitCode::kWrongData;
+}
+
+}  // namespace
+
+void add_synth(CLI::App& app, ExitCode& exit_code) {
+  CLI::App& verb =
+      add_verb(app, "synth", "Plans a collective for a topology, with a proven bound beside it");
+  auto options = std::make_shared<SynthOptions>();
+  SynthOptions& o = *options;
+  auto* topology = add_text(verb, "topology", o.topology, "File that describes the network");
+  add_text(verb, "--sketch", o.sketch, "TACCL's sketch, beside its topology");
+  std::vector<std::string> names;
+  for (const synth::Collective one : synth::kCollectives)
+    names.emplace_back(synth::name_of(one));
+  add_choice(
+      verb, "--collective", names,
+      [options](const std::string& text) { options->collective = text; },
+      "allreduce (default), allgather, reducescatter or alltoall");
+  add_choice(
+      verb, "--algorithm", {"best", "ring", "tree"},
+      [options](const std::string& text) { options->algorithm = text; },
+      "best (default), or for comparison NCCL's ring or tree over the ranks as given");
+  add_text(
+      verb, "--size", o.size,
+      "Bytes of a rank's buffer, or a comma list (allgather: of the output); default: 1K to 1G");
+  add_text(verb, "-o,--output", o.output, "Write the plan here, as JSON");
+  add_text(verb, "--msccl-xml", o.msccl_xml,
+           "Write the largest size's algorithm here, as MSCCL's XML");
+  add_text(verb, "--plot", o.plot, "Draw who sends when here, as SVG, for the largest size");
+  add_flag(verb, "--json", o.json, "One JSON object, of the largest size");
+  complete(verb, kFooter, [=, &exit_code] {
+    if (!given(topology)) miss("a topology");
+    exit_code = run(*options);
+  });
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,20 @@
+// What a synthesis came to, as a table and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "synth/synthesis.h"
+
+namespace dlcp::cli {
+
+struct SynthReport {
+  const synth::Topology& topology;
+  const synth::Synthesis& synthesis;
+  double seconds;  // that the synthesis took
+
+  std::string to_text() const;
+  nlohmann::ordered_json to_json() const;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""`dlcp synth` and `dlcp bench --mode plan` as a user meets them: synth_test.py DLCP PLUGIN"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+DLCP, PLUGIN = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+STAR = "{ranks: 'h[0-3]', switches: [s], links: [{from: 'h[0-3]', to: s, rate: 10G}]}"
+
+
+def run(*arguments):
+    return subprocess.run([str(DLCP), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=100)
+
+
+class Synth(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.star = self.folder / "star.yaml"
+        self.star.write_text(STAR)
+
+    def test_json_says_bound_and_plan(self):
+        done = run("synth", self.star, "--collective", "allgather", "--size", "1G", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertAlmostEqual(result["bound_gb_per_s"], 1.25 * 4 / 3, places=5)
+        self.assertGreater(result["plan_gb_per_s"], 0.99 * result["bound_gb_per_s"])
+        self.assertAlmostEqual(result["ratio"], result["plan_gb_per_s"] / result["bound_gb_per_s"], places=3)
+        self.assertEqual((result["ranks"], result["verified"]), (4, True))
+        self.assertLess(result["seconds"], 5)
+
+    def test_the_table_keeps_to_80_columns(self):
+        done = run("synth", self.star)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+        self.assertIn("4 of 4 ranks take part", done.stdout)
+
+    def test_errors_name_the_file_the_value_and_the_way_out(self):
+        for text, words in (("{ranks: [a, b], links: []}", "a cannot reach b"), ("ranks: [a]\nlinks:\n- {from: a, to: b, rate: 1G}", "line 3: there is no rank or switch b"),
+                            ("[1]", "this is no topology")):
+            file = self.folder / "bad.yaml"
+            file.write_text(text)
+            done = run("synth", file)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+            self.assertIn("bad.yaml", done.stderr)
+        self.assertIn("cannot read", run("synth", self.folder / "none").stderr)
+        self.assertIn("--size: 'much' is not valid", run("synth", self.star, "--size", "much").stderr)
+        self.assertEqual(run("synth").returncode, 2)
+        self.assertIn("no such alltoall", run("synth", self.star, "--collective", "alltoall", "--algorithm", "tree").stderr)
+
+    def test_one_rank_has_nothing_to_do(self):
+        self.star.write_text("{ranks: [a], links: []}")
+        done = run("synth", self.star, "--size", "1K", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["bound_gb_per_s"], None)
+
+    def test_exports_are_well_formed(self):
+        picture, algorithm = self.folder / "p.svg", self.folder / "a.xml"
+        self.assertEqual(run("synth", self.star, "--plot", picture, "--msccl-xml", algorithm).returncode, 0)
+        self.assertTrue(xml.parse(picture).getroot().tag.endswith("svg"))
+        self.assertEqual(xml.parse(algorithm).getroot().get("ngpus"), "4")
+
+    def test_plans_are_executed_and_every_element_is_right(self):
+        plan = self.folder / "plan.json"
+        for collective in ("allreduce", "allgather", "reducescatter", "alltoall"):
+            self.assertEqual(run("synth", self.star, "--collective", collective, "-o", plan).returncode, 0)
+            # Sizes that four ranks divide, and that they do not, down to fewer elements than ranks.
+            done = run("bench", "--mode", "plan", "--plan", plan, "--plugin", PLUGIN, "--size", "4,1004,64K,1M", "--iterations", "3", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            for result in json.loads(done.stdout):
+                self.assertEqual((result["ranks"], result["elements_wrong"], result["error"]), (4, 0, None))
+
+    def test_relays_are_executed(self):
+        self.star.write_text("{ranks: [a, b, c], links: [{from: a, to: b, rate: 10G}, {from: b, to: c, rate: 10G}]}")
+        plan = self.folder / "plan.json"
+        for collective in ("allreduce", "allgather", "reducescatter", "alltoall"):
+            self.assertEqual(run("synth", self.star, "--collective", collective, "-o", plan).returncode, 0)
+            done = run("bench", "--mode", "plan", "--plan", plan, "--plugin", PLUGIN, "--size", "100K", "--iterations", "2", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            self.assertEqual(json.loads(done.stdout)["elements_wrong"], 0)
+
+    def test_bench_refuses_what_is_no_plan_of_its_ranks(self):
+        plan = self.folder / "plan.json"
+        run("synth", self.star, "-o", plan)
+        self.assertIn("is for 4 ranks, here are 3", run("bench", "--mode", "plan", "--plan", plan, "--ranks", "3").stderr)
+        self.assertIn("needs --plan", run("bench", "--mode", "plan").stderr)
+        self.assertIn("goes with --mode plan", run("bench", "--mode", "ring", "--plan", plan).stderr)
+        plan.write_text(plan.read_text().replace('"slices":1', '"slices":3', 1))
+        self.assertIn("it was changed", run("bench", "--mode", "plan", "--plan", plan).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
