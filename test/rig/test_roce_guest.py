@@ -124,7 +124,8 @@ class Chosen(unittest.TestCase):
 
     def test_a_rank_that_may_not_use_udp_refuses(self):
         self.assertEqual(read("chosen_strict.status").strip(), "3")
-        self.assertIn("is set to do without UDP", read("chosen_strict.log"))
+        self.assertIn("does not use RoCE, this rank at 10.77.0.1 does; this rank does not use UDP, the peer at 10.77.0.2 does",
+                      read("chosen_strict.log"))
 
     def test_doctor_says_what_gives_the_paths(self):
         said = " ".join(read("doctor.txt").split())  # doctor wraps its lines
