@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -41,7 +42,7 @@ inline Topology leaf_spine(int leaves, int per_leaf, const std::string& host_rat
 }
 
 inline std::string sample(const std::string& name) {
-  std::ifstream file(std::string(DLCP_SYNTH_SAMPLES) + "/" + name);
+  std::ifstream file(std::filesystem::path(DLCP_SYNTH_SAMPLES) / name);
   REQUIRE(file.good());
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
