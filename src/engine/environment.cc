@@ -2,7 +2,6 @@
 #include "engine/environment.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -49,9 +48,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) {
       return std::optional<std::string>{};
     }
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("cannot open config file '{}': {}", path, std::strerror(errno)),
-                 "make it readable, or set DLCP_CONFIG to another file or to nothing"};
+    return Error{ErrorCode::kInvalidUsage, std::strerror(errno), ""};
   }
   std::string text;
   char piece[4096];
@@ -63,9 +60,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   close(file);
   if (failure != 0 || text.size() > kMaxBytes) {
     return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("cannot read config file '{}': {}", path,
-                             failure != 0 ? std::strerror(failure) : "larger than 1 MiB"),
-                 "DLCP_CONFIG names the file; it holds NAME = value lines"};
+                 failure != 0 ? std::strerror(failure) : "it is larger than 1 MiB", ""};
   }
   return std::optional<std::string>(std::move(text));
 }

@@ -35,16 +35,13 @@ Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
   if (path.empty()) {
     return std::vector<MeasuredDevice>(devices.size());
   }
-  const auto text = read_text_file(path);
+  const auto text = read_named("DLCP_ORDER", path, read_text_file,
+                               "write it with `dlcp order -o FILE`, or unset the setting");
   if (!text) {
     return text.error();
   }
-  if (!text.value().has_value()) {
-    return Error{ErrorCode::kInvalidUsage, fmt::format("DLCP_ORDER = '{}': no such file", path),
-                 "write it with `dlcp order -o FILE`, or unset the setting"};
-  }
   const std::vector<datapath::Interface> interfaces(devices.begin(), devices.end());
-  return measured_devices(path, *text.value(), interfaces);
+  return measured_devices(path, text.value(), interfaces);
 }
 
 Result<Setup> read_setup() {

@@ -38,6 +38,11 @@ Error unknown_name(std::string_view name, std::string_view origin) {
                              : "'dlcp knobs' lists all settings"};
 }
 
+Error unreadable(const char* knob, const std::string& path, const std::string& why) {
+  return {ErrorCode::kInvalidUsage, fmt::format("{} = '{}': cannot be read: {}", knob, path, why),
+          "make it readable for this user, or name another file"};
+}
+
 Result<std::vector<Assignment>> from_file(const Variables& environment, const FileReader& read_file,
                                           std::string& path, std::string& path_origin) {
   const std::string* chosen = value_of(environment, kConfigKnob);
@@ -48,7 +53,7 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   }
   auto text = read_file(path);
   if (!text) {
-    return text.error();
+    return unreadable(kConfigKnob, path, text.error().what);
   }
   if (!text.value().has_value()) {
     if (chosen == nullptr) {
@@ -78,20 +83,6 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
     }
   }
   return parsed;
-}
-
-// The text of the file that a setting names; one that is named must be there.
-Result<std::string> read_named(const char* knob, const std::string& path,
-                               const FileReader& read_file, const char* hint) {
-  auto text = read_file(path);
-  if (!text) {
-    return text.error();
-  }
-  if (!text.value().has_value()) {
-    return Error{ErrorCode::kInvalidUsage, fmt::format("{} = '{}': no such file", knob, path),
-                 hint};
-  }
-  return std::move(*text.value());
 }
 
 // The site's class table, as `settings.classes_file` changes it.
@@ -159,6 +150,19 @@ Status read_secret(Settings& settings, const FileReader& read_file) {
 }
 
 }  // namespace
+
+Result<std::string> read_named(const char* knob, const std::string& path,
+                               const FileReader& read_file, const char* hint) {
+  auto text = read_file(path);
+  if (!text) {
+    return unreadable(knob, path, text.error().what);
+  }
+  if (!text.value().has_value()) {
+    return Error{ErrorCode::kInvalidUsage, fmt::format("{} = '{}': no such file", knob, path),
+                 hint};
+  }
+  return std::move(*text.value());
+}
 
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file) {
   std::string path;

@@ -66,8 +66,13 @@ struct Settings {
 // The variables of an environment that matter here: all that begin with DLCP_, and NCCL's that say
 // the same for its own networks (NCCL_SOCKET_IFNAME, NCCL_IB_HCA).
 using Variables = std::vector<std::pair<std::string, std::string>>;
-// A file's text; nullopt if there is no such file.
+// A file's text; nullopt if there is no such file. An error's `what` is the reason alone: whoever
+// asks for the file says which it is, and which setting names it.
 using FileReader = std::function<Result<std::optional<std::string>>(const std::string& path)>;
+// The text of the file that a setting names; one that is named must be there. `hint`: what to do if
+// it is not.
+Result<std::string> read_named(const char* knob, const std::string& path,
+                               const FileReader& read_file, const char* hint);
 
 inline constexpr const char* kDefaultConfigFile = "/etc/dlcp.conf";
 

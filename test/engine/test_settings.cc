@@ -1,6 +1,7 @@
 // Knob table, config file and environment: what is accepted, and the exact words of every refusal.
 #include "catch.h"
 #include "engine/config_file.h"
+#include "engine/environment.h"
 #include "engine/knobs.h"
 #include "engine/settings.h"
 
@@ -165,6 +166,23 @@ TEST_CASE("a missing config file matters only to the one who named it") {
   CHECK(refusal({{"DLCP_CONFIG", ""}}, "garbage") == "accepted");
   CHECK(refusal({{"DLCP_CONFIG", "/no/such"}}) ==
         "DLCP_CONFIG = '/no/such' (environment): no such file; create it, or unset the variable");
+}
+
+TEST_CASE("a file that cannot be read is named with the setting that names it") {
+  const auto folder = [](const std::string&) -> dlcp::Result<std::optional<std::string>> {
+    return dlcp::Error{dlcp::ErrorCode::kInvalidUsage, "Is a directory", ""};
+  };
+  for (const char* knob : {"DLCP_CONFIG", "DLCP_CLASSES", "DLCP_SECRET_FILE"}) {
+    Variables environment = {{knob, "/etc"}};
+    if (std::string(knob) != "DLCP_CONFIG") environment.push_back({"DLCP_CONFIG", ""});
+    const auto refused = dlcp::engine::load_settings(environment, folder);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message() ==
+          std::string(knob) + " = '/etc': cannot be read: Is a directory; make it readable for " +
+              "this user, or name another file");
+  }
+  CHECK(dlcp::engine::read_text_file("/etc").error().what == "Is a directory");
+  CHECK_FALSE(dlcp::engine::read_text_file("/no/such").value().has_value());
 }
 
 TEST_CASE("a site's class table is read from its file, and refused with line and value") {
