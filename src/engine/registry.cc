@@ -181,7 +181,7 @@ Result<Port> Registry::port(int device) {
     }
     turns = by_device_[index].turns;
     for (Running& lane : by_device_[index].lanes) {
-      auto engine = running(setup->value().devices[index], lane, lines);
+      auto engine = running(index, lane, lines);
       if (!engine) {
         return engine.error();
       }
@@ -198,12 +198,13 @@ Result<Port> Registry::port(int device) {
 
 // nullptr where it cannot be opened and the device has another lane of its carrier, or another
 // carrier, which comes after it.
-Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running& lane,
+Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
   if (engine != nullptr || lane.failed) {
     return engine;
   }
+  const Device& device = setup_->value().devices[index];
   std::string description;
   auto opened = open(device, lane, description);
   if (opened) {
@@ -217,11 +218,23 @@ Result<std::shared_ptr<Engine>> Registry::running(const Device& device, Running&
       std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); })) {
     return opened;
   }
-  lane.failed = true;
-  said.push_back(
-      {LogLevel::kWarn, fmt::format("{} is not used over {}: {}", lane_name(device, lane.number),
-                                    lane.over->name, opened.error().message())});
+  give_up(index, lane, opened.error(), said);
   return std::shared_ptr<Engine>();
+}
+
+void Registry::give_up(std::size_t index, const Running& lane, const Error& error,
+                       std::vector<LogLine>& said) {
+  for (Running& other : by_device_[index].lanes) {
+    other.failed = other.failed || (other.over == lane.over && other.number >= lane.number);
+  }
+  const std::string& name = setup_->value().devices[index].name;
+  const std::string why = error.message();
+  said.push_back({LogLevel::kWarn,
+                  lane.number == 0
+                      ? fmt::format("{} is not used over {}: {}", name, lane.over->name, why)
+                      : fmt::format("{} has {} lanes over {} instead of {}: {}, or fewer lanes "
+                                    "(DLCP_LANES)",
+                                    name, lane.number, lane.over->name, lane.count, why)});
 }
 
 Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,

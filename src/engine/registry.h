@@ -65,9 +65,12 @@ class Registry {
     bool failed = false;  // to open: then it is not tried again
   };
 
-  // Opens the lane if it is not open.
-  Result<std::shared_ptr<Engine>> running(const Device& device, Running& lane,
+  // Opens the lane of the device at `index` if it is not open.
+  Result<std::shared_ptr<Engine>> running(std::size_t index, Running& lane,
                                           std::vector<LogLine>& said);
+  // The device goes without this lane, and without those of its carrier that come after it.
+  void give_up(std::size_t index, const Running& lane, const Error& error,
+               std::vector<LogLine>& said);
   Result<std::shared_ptr<Engine>> open(const Device& device, const Running& lane,
                                        std::string& said);
   // Wraps what was opened, where a trace is wanted.

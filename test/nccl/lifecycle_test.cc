@@ -155,6 +155,29 @@ TEST_CASE("connections take turns over the lanes of a device, and every byte arr
   exchange(links.front(), 300'000, 7);
 }
 
+TEST_CASE("lanes that cannot be opened are done without, and that is said in one line") {
+  set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "64"}});
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit scarce = before;
+  scarce.rlim_cur = 256;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &scarce) == 0);
+  {
+    Plugin plugin;
+    take_log();
+    Rank a(plugin.net());
+    Rank b(plugin.net());
+    Link first = make_link(a, b);
+    Link second = make_link(a, b);
+    const std::string said = joined(take_log());
+    CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains("DLCP_LANES"));
+    CHECK(said.find("instead of 16") == said.rfind("instead of 16"));
+    exchange(first, 100'000, 1);
+    exchange(second, 100'000, 2);
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST_CASE("an idle connection costs less than a hundredth of a core") {
   set_environment();
   Plugin plugin;
