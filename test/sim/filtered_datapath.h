@@ -8,25 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/datapath.h"
+#include "datapath/forwarding_datapath.h"
 
 namespace dlcp::test {
 
-class FilteredDatapath final : public datapath::Datapath {
+class FilteredDatapath final : public datapath::ForwardingDatapath {
  public:
   // False: the datagram is kept back.
   using Filter = std::function<bool(std::vector<std::byte>& datagram)>;
 
-  explicit FilteredDatapath(datapath::Datapath& inner) : inner_(inner) {}
+  explicit FilteredDatapath(datapath::Datapath& inner) : ForwardingDatapath(inner) {}
   void set_filter(Filter filter) { filter_ = std::move(filter); }
-
-  std::string_view name() const override { return inner_.name(); }
-  const wire::EndpointAddress& local_address() const override { return inner_.local_address(); }
-  datapath::Limits limits() const override { return inner_.limits(); }
-  std::size_t send(std::span<const wire::TxPacket> packets) override {
-    return inner_.send(packets);
-  }
-  int wait_descriptor() const override { return inner_.wait_descriptor(); }
 
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override {
     const std::size_t count = inner_.receive(now, out);
@@ -43,7 +35,6 @@ class FilteredDatapath final : public datapath::Datapath {
   }
 
  private:
-  datapath::Datapath& inner_;
   Filter filter_;
   std::vector<std::vector<std::byte>> changed_;  // alive until the next receive()
 };

@@ -19,7 +19,8 @@ double burst_start_chance(double share, double burst) {
 }  // namespace
 
 FaultyDatapath::FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec& spec)
-    : inner_(std::move(inner)),
+    : ForwardingDatapath(*inner),
+      owner_(std::move(inner)),
       spec_(spec),
       rng_(spec.seed),
       blackholes_(kPathsMax, false),
@@ -28,7 +29,7 @@ FaultyDatapath::FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec&
     blackholes_[path] = true;
   }
   // The share holds exactly over the paths there are (rounded), not only on average.
-  const std::size_t paths = std::clamp<std::size_t>(inner_->limits().paths, 1, kPathsMax);
+  const std::size_t paths = std::clamp<std::size_t>(inner_.limits().paths, 1, kPathsMax);
   const auto open = static_cast<std::size_t>(std::count(
       blackholes_.begin(), blackholes_.begin() + static_cast<std::ptrdiff_t>(paths), false));
   const double share = spec.blackhole_percent / 100;
@@ -64,7 +65,7 @@ std::size_t FaultyDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   now_ = now;
   release_due();
   flush();
-  return inner_->receive(now, out);
+  return inner_.receive(now, out);
 }
 
 Time FaultyDatapath::next_release() const {
@@ -192,7 +193,7 @@ bool FaultyDatapath::flush() {
   if (ready_.empty()) {
     return true;
   }
-  const auto taken = static_cast<std::ptrdiff_t>(inner_->send(ready_));
+  const auto taken = static_cast<std::ptrdiff_t>(inner_.send(ready_));
   ready_.erase(ready_.begin(), ready_.begin() + taken);
   owned_.erase(owned_.begin(), owned_.begin() + taken);
   return ready_.empty();

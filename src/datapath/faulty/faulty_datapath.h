@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "datapath/datapath.h"
 #include "datapath/faulty/fault_spec.h"
+#include "datapath/forwarding_datapath.h"
 #include "util/rng.h"
 
 namespace dlcp::datapath {
@@ -26,46 +26,20 @@ struct FaultCounters {
   std::uint64_t delayed = 0;
 };
 
-class FaultyDatapath final : public Datapath {
+class FaultyDatapath final : public ForwardingDatapath {
  public:
   FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec& spec);
 
-  std::string_view name() const override { return inner_->name(); }
-  std::vector<NamedCount> counts() const override { return inner_->counts(); }
-  const wire::EndpointAddress& local_address() const override { return inner_->local_address(); }
-  Limits limits() const override { return inner_->limits(); }
-  std::string describe(const wire::EndpointAddress& address) const override {
-    return inner_->describe(address);
-  }
-  std::string describe_path(const wire::EndpointAddress& peer,
-                            wire::PathIndex path) const override {
-    return inner_->describe_path(peer, path);
-  }
-  Status check_reachable(const wire::EndpointAddress& peer) const override {
-    return inner_->check_reachable(peer);
-  }
   // Time stands still between calls of receive(): delays count from the last `now` seen there.
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   // Also sends what is due by `now`.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
-  std::span<const std::byte> next_refused() override { return inner_->next_refused(); }
-  int wait_descriptor() const override { return inner_->wait_descriptor(); }
-  bool arm() override { return inner_->arm(); }
-  std::optional<Error> failure() const override { return inner_->failure(); }
-  // What is held back here is a copy.
-  Status register_memory(std::span<std::byte> memory) override {
-    return inner_->register_memory(memory);
-  }
-  void release_memory(std::span<std::byte> memory) override { inner_->release_memory(memory); }
-  bool reads(std::span<const std::byte> memory) override { return inner_->reads(memory); }
-  void abandon(std::span<const std::byte> memory) override { inner_->abandon(memory); }
-
   // When the next packet held back is due: call receive() then. kNever when none is held.
   Time next_release() const override;
 
   bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
   const FaultCounters& counters() const { return counters_; }
-  const Datapath& inner() const { return *inner_; }
+  const Datapath& inner() const { return inner_; }
 
  private:
   // A packet with its own memory.
@@ -89,7 +63,7 @@ class FaultyDatapath final : public Datapath {
   void release_due();
   bool flush();
 
-  std::unique_ptr<Datapath> inner_;
+  const std::unique_ptr<Datapath> owner_;  // of inner_
   FaultSpec spec_;
   Rng rng_;
   std::vector<bool> blackholes_;  // by path

@@ -22,7 +22,7 @@ void keep(TracedPacket& packet, std::span<const std::byte> begin) {
 
 TracingDatapath::TracingDatapath(std::unique_ptr<Datapath> inner, std::shared_ptr<PacketRing> ring,
                                  const ClassMarks& tos)
-    : inner_(std::move(inner)), ring_(std::move(ring)), tos_(tos) {}
+    : ForwardingDatapath(*inner), owner_(std::move(inner)), ring_(std::move(ring)), tos_(tos) {}
 
 std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
   batch_.clear();
@@ -38,14 +38,14 @@ std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
     keep(traced, packet.header_bytes > 0 ? std::span(packet.header).first(packet.header_bytes)
                                          : packet.payload);
   }
-  const std::size_t taken = inner_->send(packets);
+  const std::size_t taken = inner_.send(packets);
   ring_->add(std::span(batch_).first(taken));
   return taken;
 }
 
 std::size_t TracingDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   now_ = now;
-  const std::size_t count = inner_->receive(now, out);
+  const std::size_t count = inner_.receive(now, out);
   batch_.clear();
   for (const wire::RxPacket& packet : out.first(count)) {
     TracedPacket& traced = batch_.emplace_back();
