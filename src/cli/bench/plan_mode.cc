@@ -5,10 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/bench/clock.h"
 #include "cli/bench/plan_rank.h"
-#include "cli/bench/rank.h"
 #include "cli/bench/reduce.h"
+#include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
 namespace {
@@ -28,7 +27,7 @@ class Contribution {
   std::uint64_t key_;
 };
 
-class PlanRun {
+class PlanRun final : public Round {
  public:
   explicit PlanRun(Session& session)
       : s_(session),
@@ -42,7 +41,38 @@ class PlanRun {
       add_chunk(static_cast<int>(chunk));
   }
 
-  void run();
+  void prepare(std::uint64_t iteration) override {
+    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++) {
+      const int index = static_cast<int>(chunk);
+      if (rank_.holds(index))
+        std::fill_n(rank_.at(index), rank_.count(index), std::numeric_limits<float>::quiet_NaN());
+    }
+    for (const Values& input : inputs_) {
+      float* to = rank_.at(input.chunk);
+      for (std::size_t i = 0; i < input.floats.size(); i++)
+        to[i] = input.floats[i] + offset_of(iteration);
+    }
+  }
+
+  void check(std::uint64_t iteration) override {
+    if (!c_.check) return;
+    const float offset = offset_of(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
+    for (const Values& output : outputs_) {
+      const std::size_t wrong =
+          count_unequal(rank_.at(output.chunk), output.floats.data(), offset, output.floats.size());
+      s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
+    }
+  }
+
+  void execute() override {
+    rank_.restart();
+    for (std::uint64_t pass = 0; !rank_.done(); pass++) {
+      if (!rank_.step() && !c_.spins()) sched_yield();
+      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
+    }
+  }
+
+  std::uint64_t bytes_received() const override { return rank_.bytes_received(); }
 
  private:
   struct Values {  // of one chunk, without the iteration's offset
@@ -89,38 +119,6 @@ class PlanRun {
         {index, sums_ ? values(0, plan_.ranks - 1) : values(chunk.source, chunk.source)});
   }
 
-  void prepare(std::uint64_t iteration) {
-    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++) {
-      const int index = static_cast<int>(chunk);
-      if (rank_.holds(index))
-        std::fill_n(rank_.at(index), rank_.count(index), std::numeric_limits<float>::quiet_NaN());
-    }
-    for (const Values& input : inputs_) {
-      float* to = rank_.at(input.chunk);
-      for (std::size_t i = 0; i < input.floats.size(); i++)
-        to[i] = input.floats[i] + offset_of(iteration);
-    }
-  }
-
-  void check(std::uint64_t iteration) {
-    if (!c_.check) return;
-    const float offset = offset_of(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
-    for (const Values& output : outputs_) {
-      const std::size_t wrong =
-          count_unequal(rank_.at(output.chunk), output.floats.data(), offset, output.floats.size());
-      s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
-    }
-  }
-
-  void execute() {
-    rank_.restart();
-    for (std::uint64_t pass = 0; !rank_.done(); pass++) {
-      if (!rank_.step() && !c_.spins()) sched_yield();
-      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
-    }
-  }
-
-  std::uint64_t agree(std::uint64_t what) { return c_.kill_rank < 0 ? s_.control.agree(what) : 2; }
   static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
 
   Session& s_;
@@ -133,45 +131,11 @@ class PlanRun {
   std::vector<Values> outputs_;  // what it must end with
 };
 
-void PlanRun::run() {
-  RankResult& r = s_.result;
-  std::int64_t warm_at = 0;
-  std::int64_t end_at = 0;
-  for (std::uint64_t i = 0;; i++) {
-    prepare(i);
-    const std::int64_t now = now_ns();
-    if (i == 0) {
-      warm_at = now + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
-      end_at = warm_at + static_cast<std::int64_t>(c_.seconds * 1e9);
-    }
-    // The first is always a warm-up. 0: stop, 1: not counted, 2: counted.
-    std::uint64_t what = i == 0 ? 1 : 2;
-    if (c_.iterations > 0 ? i > c_.iterations : (now >= end_at && r.messages > 0)) what = 0;
-    if (c_.iterations == 0 && now < warm_at) what = 1;
-    what = agree(what);
-    if (what == 0) break;
-    const std::uint64_t bytes = rank_.bytes_received();
-    const double cpu = cpu_seconds();
-    const std::int64_t start = now_ns();
-    execute();
-    const std::int64_t took = now_ns() - start;
-    if (what == 2) {
-      r.times.add(took);
-      r.seconds += static_cast<double>(took) * 1e-9;
-      r.cpu_seconds += cpu_seconds() - cpu;
-      r.messages++;
-      r.bytes += rank_.bytes_received() - bytes;
-    }
-    // Checking takes time of the processor, which the ranks that are not done yet would miss.
-    agree(what);
-    check(i);
-  }
-}
-
 }  // namespace
 
 void run_plan(Session& session) {
-  PlanRun(session).run();
+  PlanRun plan(session);
+  run_rounds(session, plan);
 }
 
 }  // namespace dlcp::cli

@@ -10,12 +10,11 @@
 #include <memory>
 #include <utility>
 
-#include "cli/bench/clock.h"
 #include "cli/bench/nccl_part.h"
-#include "cli/bench/rank.h"
 #include "cli/bench/reduce.h"
 #include "cli/bench/ring_channel.h"
 #include "cli/bench/ring_losses.h"
+#include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
 namespace {
@@ -27,22 +26,24 @@ struct Layer {
   std::vector<std::unique_ptr<RingChannel>> channels;
 };
 
-class Ring {
+class Ring final : public Round {
  public:
   explicit Ring(Session& session);
-  void run();
+
+  void prepare(std::uint64_t iteration) override;
+  void execute() override;
+  void check(std::uint64_t iteration) override;
+  std::uint64_t bytes_received() const override {
+    return sum(std::mem_fn(&RingChannel::bytes_received));
+  }
 
  private:
   RingHop hop(int channel) const;
   std::vector<std::unique_ptr<RingChannel>> cut(std::size_t begin, std::size_t end) const;
-  void prepare(std::uint64_t iteration);
-  void reduce_once();
   void begin(Layer& layer);
   void reduce(Layer& layer);
   template <class Value>
   std::uint64_t sum(Value value) const;
-  std::uint64_t agree(std::uint64_t what);
-  void check(std::uint64_t iteration);
   void check_losses(std::uint64_t iteration);
   static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
   static float factor_of(std::uint64_t iteration) { return static_cast<float>(iteration % 3 + 1); }
@@ -148,7 +149,7 @@ std::uint64_t Ring::sum(Value value) const {
   return total;
 }
 
-void Ring::reduce_once() {
+void Ring::execute() {
   for (Layer& layer : layers_) {
     begin(layer);
     reduce(layer);
@@ -166,13 +167,8 @@ void Ring::reduce(Layer& layer) {
     if (done) return;
     if (!moved && !spin_) sched_yield();
     if (pass % 64 != 0) continue;
-    s_.control.alive(sum(std::mem_fn(&RingChannel::bytes_received)));
+    s_.control.alive(bytes_received());
   }
-}
-
-// Ranks that wait for each other here would not notice a peer's death through the plugin.
-std::uint64_t Ring::agree(std::uint64_t what) {
-  return c_.kill_rank < 0 ? s_.control.agree(what) : 2;
 }
 
 void Ring::check(std::uint64_t iteration) {
@@ -200,48 +196,11 @@ void Ring::check_losses(std::uint64_t iteration) {
   s_.result.losses.push_back(loss);
 }
 
-void Ring::run() {
-  RankResult& r = s_.result;
-  std::int64_t warm_at = 0;
-  std::int64_t end_at = 0;
-  std::uint64_t bytes_before = 0;
-  for (std::uint64_t i = 0;; i++) {
-    prepare(i);
-    const std::int64_t now = now_ns();
-    if (i == 0) {
-      warm_at = now + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
-      end_at = warm_at + static_cast<std::int64_t>(c_.seconds * 1e9);
-    }
-    // The first is always a warm-up. 0: stop, 1: not counted, 2: counted.
-    std::uint64_t what = i == 0 ? 1 : 2;
-    if (c_.iterations > 0 ? i > c_.iterations : (now >= end_at && r.messages > 0)) what = 0;
-    if (c_.iterations == 0 && now < warm_at) what = 1;
-    what = agree(what);
-    if (what == 0) break;
-    const double cpu = cpu_seconds();
-    const std::int64_t start = now_ns();
-    reduce_once();
-    const std::int64_t took = now_ns() - start;
-    const double cpu_used = cpu_seconds() - cpu;
-    const std::uint64_t bytes = sum(std::mem_fn(&RingChannel::bytes_received));
-    if (what == 2) {
-      r.times.add(took);
-      r.seconds += static_cast<double>(took) * 1e-9;
-      r.cpu_seconds += cpu_used;
-      r.messages++;
-      r.bytes += bytes - bytes_before;
-    }
-    bytes_before = bytes;
-    // Checking takes time of the processor, which the ranks that are not done yet would miss.
-    agree(what);
-    check(i);
-  }
-}
-
 }  // namespace
 
 void run_ring(Session& session) {
-  Ring(session).run();
+  Ring ring(session);
+  run_rounds(session, ring);
 }
 
 }  // namespace dlcp::cli
