@@ -11,12 +11,7 @@
 #include <cstring>
 #include <random>
 
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
-#ifndef UDP_GRO
-#define UDP_GRO 104
-#endif
+#include "datapath/device_address.h"
 
 namespace dlcp::cli {
 namespace {
@@ -25,7 +20,6 @@ using datapath::IpAddress;
 using datapath::IpFamily;
 using datapath::SocketAddress;
 
-constexpr std::uint16_t kPortMin = 49152;
 constexpr int kBindAttempts = 200;
 
 bool set_option(int fd, int level, int name, int value) {
@@ -126,7 +120,8 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   set_option(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, 1 << 20);
   std::minstd_rand random{std::random_device{}()};
   for (int attempt = 0; attempt < kBindAttempts; ++attempt) {
-    socket.port_ = port != 0 ? port : static_cast<std::uint16_t>(kPortMin + random() % 16384);
+    socket.port_ =
+        port != 0 ? port : static_cast<std::uint16_t>(datapath::kUdpPortMin + random() % 16384);
     const SocketAddress address = datapath::socket_address(local, socket.port_);
     if (::bind(socket.descriptor(), &address.any, address.size) == 0) return socket;
     if (errno != EADDRINUSE || port != 0) break;

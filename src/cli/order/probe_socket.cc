@@ -13,19 +13,13 @@
 #include <random>
 #include <vector>
 
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
-#ifndef UDP_GRO
-#define UDP_GRO 104
-#endif
+#include "datapath/device_address.h"
 
 namespace dlcp::cli {
 namespace {
 
 using datapath::IpFamily;
 
-constexpr std::uint16_t kPortMin = 49152;
 constexpr int kBindAttempts = 200;
 constexpr int kBufferBytes = 4 << 20;
 constexpr std::size_t kBatch = 16;
@@ -109,7 +103,7 @@ Result<ProbeSocket> ProbeSocket::open(const datapath::IpAddress& local) {
     set_option(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
   std::minstd_rand random{std::random_device{}()};
   for (int attempt = 0; attempt < kBindAttempts; ++attempt) {
-    opened.port_ = static_cast<std::uint16_t>(kPortMin + random() % 16384);
+    opened.port_ = static_cast<std::uint16_t>(datapath::kUdpPortMin + random() % 16384);
     const auto address = datapath::socket_address(local, opened.port_);
     if (::bind(fd, &address.any, address.size) == 0) return opened;
     if (errno != EADDRINUSE) break;

@@ -3,13 +3,14 @@
 #include <chrono>
 #include <concepts>
 
+#include "datapath/device_address.h"
+
 namespace dlcp::datapath {
 namespace {
 
 constexpr std::uint32_t kMagicNanoseconds = 0xa1b23c4d;
 constexpr std::uint32_t kLinkTypeRaw = 101;  // packets begin with their IP header
 constexpr std::size_t kUdpBytes = 8;
-constexpr std::uint16_t kFirstPort = 49152;
 constexpr std::uint8_t kHopLimit = 64;
 constexpr std::uint8_t kUdpProtocol = 17;
 
@@ -73,7 +74,7 @@ std::vector<std::byte> capture_of(std::span<const TracedPacket> packets,
     file.little(static_cast<std::uint32_t>(headers + packet.kept));
     file.little(static_cast<std::uint32_t>(headers + packet.bytes));
     put_ip(file, packet, host, v4);
-    const auto port = static_cast<std::uint16_t>(kFirstPort + packet.path);
+    const auto port = static_cast<std::uint16_t>(kUdpPortMin + packet.path);
     file.big(port);
     file.big(port);
     file.big(static_cast<std::uint16_t>(kUdpBytes + packet.bytes));
