@@ -1,5 +1,8 @@
 // What `dlcp stats`, `top` and Prometheus make of snapshots; no process is looked at.
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,9 +12,9 @@
 #include <sstream>
 
 #include "catch.h"
+#include "cli/command_line/text_file.h"
 #include "cli/stats/launch.h"
 #include "cli/stats/snapshot.h"
-#include "cli/stats/textfile.h"
 #include "cli/stats/top_view.h"
 
 using namespace dlcp;
@@ -106,14 +109,34 @@ TEST_CASE("a text file changes at once or not at all") {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
   const std::string path = folder / "dlcp.prom";
-  REQUIRE(write_textfile(path, "one\n").ok());
-  REQUIRE(write_textfile(path, "two\n").ok());
+  REQUIRE(write_text_file(path, "one\n").ok());
+  REQUIRE(write_text_file(path, "two\n").ok());
   std::ifstream file(path);
   CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "two\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  const auto failed = write_textfile(folder / "none" / "x", "");
+  const auto failed = write_text_file(folder / "none" / "x", "");
   REQUIRE_FALSE(failed.ok());
   CHECK_THAT(failed.error().message(), Contains("none/x"));
+  CHECK(read_text_file(path).value() == "two\n");
+  CHECK_THAT(read_text_file(folder).error().message(), Contains(folder.string()));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("what is no regular file is written to and stays what it is") {
+  const auto folder = std::filesystem::temp_directory_path() / "dlcp-textfile-pipe";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::string path = folder / "pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  REQUIRE(write_text_file(path, "one\n").ok());
+  char text[8] = {};
+  CHECK(read(reader, text, sizeof text) == 4);
+  CHECK(std::string(text) == "one\n");
+  close(reader);
+  CHECK(std::filesystem::is_fifo(path));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
   std::filesystem::remove_all(folder);
 }
 

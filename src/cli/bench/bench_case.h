@@ -12,6 +12,7 @@
 
 #include "cli/exit_code.h"
 #include "nccl/abi/types.h"
+#include "util/result.h"
 
 namespace dlcp::synth {
 class Schedule;
@@ -70,6 +71,13 @@ class BenchError : public std::runtime_error {
   ExitCode exit_code_;
   nccl::ResultCode result_;
 };
+
+// What the user has given, or named, is wrong.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
+  return std::move(result).value();
+}
 
 // Throws unless `code` is success; `call` is the plugin's function.
 void require(nccl::ResultCode code, const char* call);

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "cli/bench/clock.h"
 #include "cli/bench/frames.h"
 #include "cli/bench/gathering.h"
+#include "cli/command_line/host_name.h"
 #include "cli/command_line/moving_line.h"
 
 namespace dlcp::cli {
@@ -42,8 +42,8 @@ Addresses look_up(const World& world, std::string& why) {
 }
 
 std::string own_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+  const std::string name = host_name();
+  return name.empty() ? "this host" : name;
 }
 
 // Whether one of the addresses is this host's.

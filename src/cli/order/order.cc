@@ -9,10 +9,11 @@
 #include "cli/bench/bench_case.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
+#include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/order/burst.h"
-#include "cli/order/files.h"
 #include "cli/order/measured_run.h"
+#include "cli/order/order_input.h"
 #include "cli/order/order_options.h"
 #include "cli/order/order_report.h"
 #include "cli/order/order_verbs.h"
@@ -58,12 +59,6 @@ struct Found {
   double load_gb = 0;
   std::vector<int> given;  // hosts by node rank today
 };
-
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
-  return std::move(result).value();
-}
 
 order::DiscoveryOptions discovery_options(const OrderOptions& options, MovingLine& line) {
   return {{options.full}, !options.no_load, [&line](const std::string& what) { line.show(what); }};
@@ -115,10 +110,11 @@ void write_results(const OrderOptions& options, const Found& found, const order:
                    const OrderReport& report) {
   if (!options.out.empty()) {
     const fabric::OrderFile file{found.discovery.fabric, solution.order, report.to_json().dump()};
-    write_file(options.out, fabric::write_order(file));
+    value_or_throw(write_text_file(options.out, fabric::write_order(file)));
   }
   if (!options.plot.empty())
-    write_file(options.plot, order::picture(found.discovery.fabric, found.given, solution.order));
+    value_or_throw(write_text_file(
+        options.plot, order::picture(found.discovery.fabric, found.given, solution.order)));
 }
 
 ExitCode run(const OrderOptions& options) {

@@ -12,7 +12,8 @@
 
 #include "cli/bench/bench_case.h"
 #include "cli/command_line/options.h"
-#include "cli/order/files.h"
+#include "cli/command_line/text_file.h"
+#include "cli/order/order_input.h"
 #include "cli/order/this_host.h"
 #include "order/formats.h"
 #include "order/rank_variables.h"
@@ -28,19 +29,13 @@ struct VerbOptions {
   std::vector<std::string> command;
 };
 
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
-  return std::move(result).value();
-}
-
 ExitCode write(const VerbOptions& options) {
   const auto file = value_or_throw(read_order_file(options.file));
   const std::string text = value_or_throw(order::find_format(options.format)->write(file));
   if (options.out.empty())
     fmt::print("{}", text);
   else
-    write_file(options.out, text);
+    value_or_throw(write_text_file(options.out, text));
   return ExitCode::kOk;
 }
 

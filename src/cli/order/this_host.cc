@@ -1,11 +1,10 @@
 #include "cli/order/this_host.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 
+#include "cli/command_line/host_name.h"
 #include "datapath/udp/interfaces.h"
 
 namespace dlcp::cli {
@@ -13,9 +12,8 @@ namespace dlcp::cli {
 std::vector<std::string> names_of_this_host() {
   std::vector<std::string> names;
   if (const char* const slurm = std::getenv("SLURMD_NODENAME")) names.emplace_back(slurm);
-  std::array<char, 256> own{};
-  if (gethostname(own.data(), own.size() - 1) == 0) {
-    names.emplace_back(own.data());
+  if (const std::string own = host_name(); !own.empty()) {
+    names.push_back(own);
     const std::string first = names.back().substr(0, names.back().find('.'));
     if (first != names.back() && !first.empty()) names.push_back(first);
   }

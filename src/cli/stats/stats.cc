@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line/host_name.h"
+#include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/stats/pages.h"
 #include "cli/stats/selection_options.h"
-#include "cli/stats/textfile.h"
 
 namespace dlcp::cli {
 namespace {
@@ -54,7 +55,7 @@ ExitCode stats(const StatsOptions& options) {
     const std::string text = to_prometheus(processes, host_name());
     if (options.textfile.empty()) {
       fmt::print("{}", text);
-    } else if (const auto written = write_textfile(options.textfile, text); !written) {
+    } else if (const auto written = write_text_file(options.textfile, text); !written) {
       return fail(written.error(), ExitCode::kUsage);
     }
     return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;

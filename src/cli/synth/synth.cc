@@ -10,6 +10,7 @@
 #include "cli/bench/clock.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/options.h"
+#include "cli/command_line/text_file.h"
 #include "cli/commands.h"
 #include "cli/synth/synth_report.h"
 #include "cli/synth/topology_input.h"
@@ -100,20 +101,20 @@ Status write_picture(const std::string& path, const synth::Topology& topology,
   const std::string title =
       fmt::format("{} of {} bytes on {}: {}", synth::name_of(made.plan.collective),
                   made.outcomes.back().bytes, topology.name, made.plan.brackets.back().recipe.name);
-  return write_whole(path, synth::timeline_svg(topology, schedule.value(), simulated, title));
+  return write_text_file(path, synth::timeline_svg(topology, schedule.value(), simulated, title));
 }
 
 Status write_files(const SynthOptions& options, const synth::Topology& topology,
                    const synth::Synthesis& made) {
   if (!options.output.empty()) {
-    if (auto written = write_whole(options.output, synth::write_plan(made.plan)); !written)
+    if (auto written = write_text_file(options.output, synth::write_plan(made.plan)); !written)
       return written;
   }
   if (!options.msccl_xml.empty()) {
     auto schedule = last_schedule(made.plan, false);
     if (!schedule) return schedule.error();
     if (auto written =
-            write_whole(options.msccl_xml, synth::msccl_xml(schedule.value(), topology.name));
+            write_text_file(options.msccl_xml, synth::msccl_xml(schedule.value(), topology.name));
         !written)
       return written;
   }

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
+#include "cli/command_line/text_file.h"
 #include "synth/fabric_input.h"
 #include "synth/intent_input.h"
 #include "synth/links_file.h"
@@ -16,35 +13,25 @@
 
 namespace dlcp::cli {
 
-Result<std::string> read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("cannot read {}: {}", path, std::strerror(errno)), ""};
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad() || text.size() > synth::kTextMax)
-    return Error{ErrorCode::kInvalidUsage, fmt::format("cannot read {}", path),
+namespace {
+
+Result<std::string> read_input(const std::string& path) {
+  auto text = read_text_file(path);
+  if (text && text->size() > synth::kTextMax)
+    return Error{ErrorCode::kInvalidUsage, fmt::format("cannot read '{}'", path),
                  "give a file of at most 64 MiB"};
   return text;
 }
 
-Status write_whole(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    return Error{ErrorCode::kSystem, fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                 ""};
-  return Unit{};
-}
+}  // namespace
 
 Result<synth::Topology> read_topology(const std::string& path, const std::string& sketch) {
-  const auto text = read_whole(path);
+  const auto text = read_input(path);
   if (!text) return text.error();
   if (synth::is_taccl(text.value())) {
     std::optional<synth::InputFile> second;
     if (!sketch.empty()) {
-      const auto read = read_whole(sketch);
+      const auto read = read_input(sketch);
       if (!read) return read.error();
       second = {read.value(), sketch};
     }

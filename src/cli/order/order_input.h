@@ -1,0 +1,14 @@
+// The order file that `dlcp order` and its verbs begin with.
+#pragma once
+
+#include <string>
+
+#include "fabric/order_file.h"
+#include "util/result.h"
+
+namespace dlcp::cli {
+
+// "-" is stdin.
+Result<fabric::OrderFile> read_order_file(const std::string& path);
+
+}  // namespace dlcp::cli
