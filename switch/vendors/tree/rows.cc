@@ -195,15 +195,19 @@ std::string gnmi_text(const Target& target, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     std::string names;
     const auto path = path_of(known, row.scope, names);
-    if (row.after.empty())
+    if (row.after.empty()) {
       deletes.push_back(path);
-    else
-      replaces.push_back(
-          {{"path", path}, {"encoding", "json_ietf"}, {"value", value_of(known, row, names)}});
+      continue;
+    }
+    Json replace = Json::object();  // moved, not copied: these trees are most of the text
+    replace["path"] = path;
+    replace["encoding"] = "json_ietf";
+    replace["value"] = value_of(known, row, names);
+    replaces.push_back(std::move(replace));
   }
   Json request = Json::object();
-  if (!deletes.empty()) request["deletes"] = deletes;
-  if (!replaces.empty()) request["replaces"] = replaces;
+  if (!deletes.empty()) request["deletes"] = std::move(deletes);
+  if (!replaces.empty()) request["replaces"] = std::move(replaces);
   return request.dump(2) + "\n";
 }
 

@@ -84,6 +84,11 @@ class Reading {
   }
 
   static std::string one_spaced(const std::string& line) {
+    const auto begin = line.find_first_not_of(' ');
+    const auto last = line.find_last_not_of(' ');
+    const bool is_so = begin != std::string::npos && line.find("  ", begin) >= last &&
+                       line.find_first_of("\t\n\v\f\r", begin) == std::string::npos;
+    if (is_so) return line.substr(begin, last + 1 - begin);  // most lines are
     std::string text;
     for (const auto& word : words_of(line))
       text += (text.empty() ? "" : " ") + word;

@@ -3,7 +3,6 @@
 #include "switch/vendors/tree/target.h"
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "switch/targets/target_files.h"
 #include "switch/vendors/numbers.h"
@@ -53,20 +52,6 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
     if (data.is_array()) classes[dscp] = data.at(dscp).get<int>();
   }
   return classes;
-}
-
-// "=== NAME" begins a section.
-std::map<std::string, std::string> sections_of(std::string_view text) {
-  std::map<std::string, std::string> sections;
-  std::string name;
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("=== "))
-      name = line.substr(4);
-    else if (!name.empty())
-      sections[name] += line + "\n";
-  }
-  return sections;
 }
 
 // [pattern, why, hint], and a statement of the pattern that is accepted.
@@ -185,7 +170,7 @@ Target target_of(const TargetFile& file, const Json& data) {
     target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
                              row.at(2).get<std::uint64_t>()});
   target.no = config.value("no", "no ");
-  target.templates = sections_of(file.text);
+  target.templates = Sections(file.text);
   target.session = config.value("session", std::map<std::string, std::string>{});
   target.shows = shows_of(config);
   target.notes = notes_of(config);

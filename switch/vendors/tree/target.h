@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "switch/model/site.h"
+#include "switch/vendors/sections.h"
 #include "switch/vendors/shows.h"
 #include "switch/vendors/tree/rules.h"
 #include "switch/vendors/tree/statement.h"
@@ -42,8 +43,8 @@ struct Target {
   std::vector<Scope> scopes;  // those that others refer to first
   std::vector<Range> ranges;
   std::string no = "no ";
-  std::map<std::string, std::string> templates;  // by section of NAME.mustache
-  std::map<std::string, std::string> session;    // what apply.sh says to the switch
+  Sections templates;                          // NAME.mustache
+  std::map<std::string, std::string> session;  // what apply.sh says to the switch
   Shows shows;
   std::vector<Note> notes;
   std::string declared_note;  // of a site that was not imported

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <kainjow/mustache.hpp>
 #include <set>
 #include <unordered_set>
 
@@ -14,25 +13,6 @@ namespace dlcp::fabric::tree {
 namespace {
 
 using Json = nlohmann::json;
-using Data = kainjow::mustache::data;
-
-Data data_of(const Json& json) {
-  if (json.is_object()) {
-    Data object{Data::type::object};
-    for (const auto& [key, value] : json.items())
-      object.set(key, data_of(value));
-    return object;
-  }
-  if (json.is_array()) {
-    Data list{Data::type::list};
-    for (const auto& item : json)
-      list << data_of(item);
-    return list;
-  }
-  if (json.is_boolean())
-    return Data{json.get<bool>() ? Data::type::bool_true : Data::type::bool_false};
-  return Data{json.is_string() ? json.get<std::string>() : json.dump()};
-}
 
 class Maker {
  public:
@@ -72,15 +52,13 @@ class Maker {
 
   // The statements that a section of the target's templates makes of this.
   Statements made(const std::string& section, const Json& context) {
-    const auto found = target_.templates.find(section);
-    if (found == target_.templates.end()) return {};
-    kainjow::mustache::mustache text{found->second};
-    text.set_custom_escape([](const std::string& raw) { return raw; });
+    if (!target_.templates.has(section)) return {};
     Reader reader = target_.reader;
     if (reader.syntax == Syntax::kJson) reader.syntax = Syntax::kFlat;  // templates are lines
     if (reader.syntax == Syntax::kFlat) reader.prefix.clear();
     reader.roots = {""};
-    auto read = read_statements(reader, target_.os + ".mustache", text.render(data_of(context)));
+    auto read = read_statements(reader, target_.os + ".mustache",
+                                target_.templates.filled(section, context));
     return read.value ? std::move(*read.value) : Statements{};
   }
 

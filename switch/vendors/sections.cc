@@ -1,0 +1,87 @@
+#include "switch/vendors/sections.h"
+
+#include <kainjow/mustache.hpp>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+
+namespace dlcp::fabric {
+namespace {
+
+using Json = nlohmann::json;
+using Data = kainjow::mustache::data;
+
+Data data_of(const Json& json) {
+  if (json.is_object()) {
+    Data object{Data::type::object};
+    for (const auto& [key, value] : json.items())
+      object.set(key, data_of(value));
+    return object;
+  }
+  if (json.is_array()) {
+    Data list{Data::type::list};
+    for (const auto& item : json)
+      list << data_of(item);
+    return list;
+  }
+  if (json.is_boolean())
+    return Data{json.get<bool>() ? Data::type::bool_true : Data::type::bool_false};
+  return Data{json.is_string() ? json.get<std::string>() : json.dump()};
+}
+
+}  // namespace
+
+// Texts by section and context; few, so that a fabric whose switches all differ stays small.
+class Sections::Lately {
+ public:
+  std::optional<std::string> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = texts_.find(key);
+    return found == texts_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  void keep(std::string key, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (texts_.size() >= kKeptMax) texts_.clear();
+    texts_.emplace(std::move(key), text);
+  }
+
+ private:
+  static constexpr std::size_t kKeptMax = 64;
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::string> texts_;
+};
+
+Sections::Sections() : Sections(std::string_view()) {}
+
+Sections::Sections(std::string_view mustache) : lately_(std::make_unique<Lately>()) {
+  std::string name;
+  std::istringstream lines{std::string(mustache)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("=== "))
+      name = line.substr(4);
+    else if (!name.empty())
+      texts_[name] += line + "\n";
+  }
+}
+
+Sections::Sections(Sections&&) noexcept = default;
+Sections& Sections::operator=(Sections&&) noexcept = default;
+Sections::~Sections() = default;
+
+std::string Sections::filled(const std::string& section, const Json& context) const {
+  const auto found = texts_.find(section);
+  if (found == texts_.end()) return {};
+  std::string key = section + "\n" + context.dump();
+  if (auto text = lately_->find(key)) return std::move(*text);
+  kainjow::mustache::mustache mustache{found->second};
+  mustache.set_custom_escape([](const std::string& raw) { return raw; });
+  std::string text = mustache.render(data_of(context));
+  lately_->keep(std::move(key), text);
+  return text;
+}
+
+}  // namespace dlcp::fabric
