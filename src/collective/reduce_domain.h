@@ -1,0 +1,91 @@
+// What an element is while it is reduced: how it is taken from memory, combined with another, and
+// put back. All without a branch, so that loops over it become vectors.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "collective/element.h"
+#include "collective/float_format.h"
+
+namespace dlcp::collective {
+
+template <class Float, ReduceOp op>
+struct Arithmetic {
+  using Word = typename Float::Word;
+  using Sum = typename Float::Wide;
+  static constexpr Sum load(Word word) { return Float::widen(word); }
+  static constexpr Word store(Sum sum) { return Float::narrow(sum); }
+  static constexpr Sum combine(Sum a, Sum b) { return op == ReduceOp::kSum ? a + b : a * b; }
+};
+
+// Compares bits, so that no processor's idea of NaN and of zeros' signs matters. Read as integers,
+// floats of one sign are in order already; those below zero are turned around. A NaN becomes what
+// loses against everything.
+template <class Float, ReduceOp op>
+struct Ordered {
+  using Word = typename Float::Word;
+  using Sum = std::make_signed_t<Word>;
+  static constexpr Sum kMagnitude = std::numeric_limits<Sum>::max();
+  static constexpr Sum kLoser =
+      op == ReduceOp::kMax ? std::numeric_limits<Sum>::min() : std::numeric_limits<Sum>::max();
+
+  static constexpr Sum turned(Sum bits) {  // its own inverse
+    return static_cast<Sum>(bits ^ ((bits >> (8 * sizeof(Sum) - 1)) & kMagnitude));
+  }
+  static constexpr Sum load(Word word) {
+    const auto bits = static_cast<Sum>(word);
+    const bool is_number = (bits & kMagnitude) <= static_cast<Sum>(Float::kInfinity);
+    return is_number ? turned(bits) : kLoser;
+  }
+  static constexpr Word store(Sum sum) {
+    return sum == kLoser ? Float::kNan : static_cast<Word>(turned(sum));
+  }
+  static constexpr Sum combine(Sum a, Sum b) {
+    if constexpr (op == ReduceOp::kMax) return a > b ? a : b;
+    return a < b ? a : b;
+  }
+};
+
+template <std::integral Int, ReduceOp op>
+struct Integer {
+  using Word = Int;
+  using Sum = Int;
+  static constexpr Sum load(Word word) { return word; }
+  static constexpr Word store(Sum sum) { return sum; }
+  static constexpr Sum combine(Sum a, Sum b) {
+    using Wrapping = std::make_unsigned_t<Int>;  // signed overflow has no meaning
+    const auto x = static_cast<Wrapping>(a);
+    const auto y = static_cast<Wrapping>(b);
+    if constexpr (op == ReduceOp::kSum) return static_cast<Int>(x + y);
+    if constexpr (op == ReduceOp::kProd) return static_cast<Int>(x * y);
+    if constexpr (op == ReduceOp::kMax) return a > b ? a : b;
+    return a < b ? a : b;
+  }
+};
+
+template <class Float, ReduceOp op>
+using Floating = std::conditional_t<op == ReduceOp::kSum || op == ReduceOp::kProd,
+                                    Arithmetic<Float, op>, Ordered<Float, op>>;
+
+template <DataType type, ReduceOp op>
+struct DomainOf;
+#define DLCP_DOMAIN(TYPE, ...)          \
+  template <ReduceOp op>                \
+  struct DomainOf<DataType::TYPE, op> { \
+    using Domain = __VA_ARGS__;         \
+  }
+DLCP_DOMAIN(kInt8, Integer<std::int8_t, op>);
+DLCP_DOMAIN(kUint8, Integer<std::uint8_t, op>);
+DLCP_DOMAIN(kInt32, Integer<std::int32_t, op>);
+DLCP_DOMAIN(kUint32, Integer<std::uint32_t, op>);
+DLCP_DOMAIN(kInt64, Integer<std::int64_t, op>);
+DLCP_DOMAIN(kUint64, Integer<std::uint64_t, op>);
+DLCP_DOMAIN(kFloat16, Floating<Half, op>);
+DLCP_DOMAIN(kFloat32, Floating<Plain<float, std::uint32_t>, op>);
+DLCP_DOMAIN(kFloat64, Floating<Plain<double, std::uint64_t>, op>);
+DLCP_DOMAIN(kBfloat16, Floating<Bfloat, op>);
+#undef DLCP_DOMAIN
+
+}  // namespace dlcp::collective

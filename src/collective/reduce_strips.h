@@ -1,0 +1,115 @@
+// Goes through memory in strips whose sums stay in the first-level cache: of each strip, every
+// input is read once, a few at a time, before the result is written.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "collective/reduce.h"
+#include "collective/reduce_domain.h"
+
+namespace dlcp::collective {
+
+inline constexpr std::size_t kStripBytes = 4096;  // of sums
+inline constexpr std::size_t kInputsAtOnce = 4;   // a sum is read and written once for as many
+
+struct Work {
+  std::span<const std::byte* const> inputs;  // at least two
+  std::size_t elements = 0;
+  const CellCounts* counts = nullptr;  // null: not scaled
+  std::byte* out = nullptr;
+};
+
+template <class Domain>
+inline typename Domain::Sum element_at(const std::byte* at, std::size_t index) {
+  typename Domain::Word word;
+  std::memcpy(&word, at + index * sizeof word, sizeof word);
+  return Domain::load(word);
+}
+
+// Combines kInputs inputs, from `offset` bytes on, with what is in `sums`, or if kFirst with each
+// other. These two loops are what a form compiles for its processor.
+template <class Domain, std::size_t kInputs, bool kFirst>
+[[gnu::always_inline]] inline void fold_elements(typename Domain::Sum* __restrict sums,
+                                                 const std::byte* const* inputs, std::size_t offset,
+                                                 std::size_t count) {
+  std::array<const std::byte*, kInputs> at;
+  for (std::size_t k = 0; k < kInputs; ++k)
+    at[k] = inputs[k] + offset;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto sum = element_at<Domain>(at[0], i);
+    if constexpr (!kFirst) sum = Domain::combine(sums[i], sum);
+    for (std::size_t k = 1; k < kInputs; ++k)
+      sum = Domain::combine(sum, element_at<Domain>(at[k], i));
+    sums[i] = sum;
+  }
+}
+
+template <class Domain>
+[[gnu::always_inline]] inline void store_elements(const typename Domain::Sum* __restrict sums,
+                                                  std::byte* __restrict out, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const typename Domain::Word word = Domain::store(sums[i]);
+    std::memcpy(out + i * sizeof word, &word, sizeof word);
+  }
+}
+
+// `first` is the index in the whole block of the element whose sum is sums[0].
+template <class Domain>
+void scale(typename Domain::Sum* sums, std::size_t first, std::size_t count, const Work& work) {
+  using Sum = typename Domain::Sum;
+  const std::size_t cell_elements = work.counts->cell_bytes / sizeof(typename Domain::Word);
+  for (std::size_t at = 0; at < count;) {
+    const std::size_t cell = (first + at) / cell_elements;
+    const std::size_t end = std::min(count, (cell + 1) * cell_elements - first);
+    const std::size_t present =
+        cell < work.counts->present.size() ? work.counts->present[cell] : work.inputs.size();
+    if (present == 0) {
+      std::fill(sums + at, sums + end, Sum{0});
+    } else if (present < work.inputs.size()) {
+      const Sum factor = static_cast<Sum>(work.inputs.size()) / static_cast<Sum>(present);
+      for (std::size_t i = at; i < end; ++i)
+        sums[i] *= factor;
+    }
+    at = end;
+  }
+}
+
+// `Form` has fold() and store(), as above, for a processor.
+template <class Form, class Domain, bool kScalable>
+void reduce_strips(const Work& work) {
+  using Sum = typename Domain::Sum;
+  constexpr std::size_t kStrip = kStripBytes / sizeof(Sum);
+  alignas(64) std::array<Sum, kStrip> strip;
+  Sum* const sums = strip.data();
+  const std::byte* const* const inputs = work.inputs.data();
+  for (std::size_t first = 0; first < work.elements; first += kStrip) {
+    const std::size_t count = std::min(kStrip, work.elements - first);
+    const std::size_t offset = first * sizeof(typename Domain::Word);
+    std::size_t done = work.inputs.size() % kInputsAtOnce;
+    switch (done) {
+      case 1:
+        Form::template fold<Domain, 1, true>(sums, inputs, offset, count);
+        break;
+      case 2:
+        Form::template fold<Domain, 2, true>(sums, inputs, offset, count);
+        break;
+      case 3:
+        Form::template fold<Domain, 3, true>(sums, inputs, offset, count);
+        break;
+      default:
+        done = kInputsAtOnce;
+        Form::template fold<Domain, kInputsAtOnce, true>(sums, inputs, offset, count);
+    }
+    for (; done < work.inputs.size(); done += kInputsAtOnce)
+      Form::template fold<Domain, kInputsAtOnce, false>(sums, inputs + done, offset, count);
+    if constexpr (kScalable) {
+      if (work.counts != nullptr) scale<Domain>(sums, first, count, work);
+    }
+    Form::template store<Domain>(sums, work.out + offset, count);
+  }
+}
+
+}  // namespace dlcp::collective
