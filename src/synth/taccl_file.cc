@@ -70,6 +70,7 @@ class TacclReader {
       for (int gpu = 0; gpu < gpus_; gpu++)
         topology_.nodes.push_back({fmt::format("{}.{}", box, gpu), true, false, box});
     }
+    topology_.box = gpus_;
     for (int box = 0; box < boxes_; box++)
       join_inside(box);
     if (boxes_ > 1) join_boxes();

@@ -32,6 +32,7 @@ class Topology {
   std::string name = "topology";
   std::vector<Node> nodes;  // after settle(): ranks first, in the input's order
   std::vector<Link> links;
+  int box = 1;                     // ranks side by side that share memory, where the input says so
   double message = 1e-6;           // seconds that a message costs its sender, and its receiver
   std::vector<std::string> notes;  // what settle() did that the user may not expect
 

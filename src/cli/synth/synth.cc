@@ -15,6 +15,7 @@
 #include "cli/synth/synth_report.h"
 #include "cli/synth/topology_input.h"
 #include "synth/msccl_xml.h"
+#include "synth/mscclpp_json.h"
 #include "synth/plan_file.h"
 #include "synth/simulate.h"
 #include "synth/synthesis.h"
@@ -51,6 +52,8 @@ struct SynthOptions {
   std::string output;
   std::string plot;
   std::string msccl_xml;
+  std::string mscclpp_json;
+  int box = 0;  // 0: as the topology says
   bool json = false;
 };
 
@@ -104,6 +107,21 @@ Status write_picture(const std::string& path, const synth::Topology& topology,
   return write_text_file(path, synth::timeline_svg(topology, schedule.value(), simulated, title));
 }
 
+// In as many of the plan's slices as the executor's thread blocks have room for.
+Result<std::string> for_mscclpp(const SynthOptions& options, const synth::Topology& topology,
+                                const synth::Plan& plan) {
+  synth::MscclppOptions how{topology.name, options.box > 0 ? options.box : topology.box};
+  if (plan.brackets.size() > 1)
+    how.bytes_min = static_cast<std::uint64_t>(plan.brackets[plan.brackets.size() - 2].up_to) + 1;
+  synth::Recipe recipe = plan.brackets.back().recipe;
+  for (;; recipe.slices /= 4) {
+    const auto schedule = synth::expand(recipe, plan.collective, plan.ranks);
+    if (!schedule) return schedule.error();
+    auto text = synth::mscclpp_json(schedule.value(), how);
+    if (text.ok() || recipe.slices < 4) return text;
+  }
+}
+
 Status write_files(const SynthOptions& options, const synth::Topology& topology,
                    const synth::Synthesis& made) {
   if (!options.output.empty()) {
@@ -116,6 +134,12 @@ Status write_files(const SynthOptions& options, const synth::Topology& topology,
     if (auto written =
             write_text_file(options.msccl_xml, synth::msccl_xml(schedule.value(), topology.name));
         !written)
+      return written;
+  }
+  if (!options.mscclpp_json.empty()) {
+    const auto text = for_mscclpp(options, topology, made.plan);
+    if (!text) return text.error();
+    if (auto written = write_text_file(options.mscclpp_json, text.value()); !written)
       return written;
   }
   return options.plot.empty() ? Status(Unit{}) : write_picture(options.plot, topology, made);
@@ -170,6 +194,13 @@ void add_synth(CLI::App& app, ExitCode& exit_code) {
   add_text(verb, "-o,--output", o.output, "Write the plan here, as JSON");
   add_text(verb, "--msccl-xml", o.msccl_xml,
            "Write the largest size's algorithm here, as MSCCL's XML");
+  auto* mscclpp =
+      add_text(verb, "--mscclpp-json", o.mscclpp_json,
+               "Write the largest size's algorithm here, as a plan for MSCCL++'s executor");
+  need(add_count(verb, "--box", o.box, {1, synth::Topology::kRanksMax},
+                 "For --mscclpp-json: how many ranks side by side share memory (default: as many "
+                 "as a box of TACCL's has, else 1)"),
+       mscclpp);
   add_text(verb, "--plot", o.plot, "Draw who sends when here, as SVG, for the largest size");
   add_flag(verb, "--json", o.json, "One JSON object, of the largest size");
   complete(verb, kFooter, [=, &exit_code] {

@@ -1,0 +1,169 @@
+#include "synth/mscclpp_block.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dlcp::synth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kKinds[] = {"memory", "port"};
+constexpr std::size_t kSourcesMax = MscclppBlock::kAtOnce + 1;  // of one sum
+
+Json local(const MscclppSpan& span) {
+  return {{"type", std::string(1, span.buffer)}, {"index", span.begin}, {"size", span.units}};
+}
+
+template <class List>
+int place_in(List& list, const typename List::value_type& value) {
+  const auto at = std::find(list.begin(), list.end(), value);
+  const auto place = static_cast<int>(at - list.begin());
+  if (at == list.end()) list.push_back(value);
+  return place;
+}
+
+bool any_meets(const std::vector<MscclppSpan>& some, const std::vector<MscclppSpan>& others) {
+  return std::any_of(some.begin(), some.end(), [&](const MscclppSpan& a) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const MscclppSpan& b) { return a.meets(b); });
+  });
+}
+
+}  // namespace
+
+int MscclppBlock::channel(int peer) {
+  return place_in(used_[index(kind(peer))].peers, peer);
+}
+
+int MscclppBlock::remote_buffer(int peer, char buffer) {
+  return place_in(used_[index(kind(peer))].buffers, {peer, buffer});
+}
+
+void MscclppBlock::synchronise() {
+  operations_.push_back({{"name", "nop"}});
+  reads_.clear();
+  writes_.clear();
+  put_ = waited_ = false;
+}
+
+// What one thread reads, another may still have to write, and whoever waits is one thread alone.
+void MscclppBlock::begin(const std::vector<MscclppSpan>& reads,
+                         const std::vector<MscclppSpan>& writes) {
+  if (waited_ || any_meets(reads, writes_) || any_meets(writes, writes_) ||
+      any_meets(writes, reads_))
+    synchronise();
+  reads_.insert(reads_.end(), reads.begin(), reads.end());
+  writes_.insert(writes_.end(), writes.begin(), writes.end());
+}
+
+void MscclppBlock::talk(const char* name, const Peers& peers) {
+  const bool tells = name == std::string_view("signal");
+  if (tells && put_) synchronise();
+  // Of each channel once in an operation, and of one kind.
+  std::map<MscclppChannel, std::vector<std::vector<int>>> batches;
+  for (const int peer : peers) {
+    auto& of_kind = batches[kind(peer)];
+    const int id = channel(peer);
+    const auto room = std::find_if(of_kind.begin(), of_kind.end(), [&](const auto& batch) {
+      return batch.size() < kAtOnce && std::find(batch.begin(), batch.end(), id) == batch.end();
+    });
+    if (room == of_kind.end())
+      of_kind.push_back({id});
+    else
+      room->push_back(id);
+  }
+  for (const auto& [of, list] : batches) {
+    for (const auto& ids : list)
+      operations_.push_back(
+          {{"name", name}, {"channel_ids", ids}, {"channel_type", kKinds[index(of)]}});
+  }
+  waited_ = waited_ || !tells;
+}
+
+void MscclppBlock::put(const char* name, MscclppChannel of, const std::vector<MscclppPut>& puts) {
+  // The executor reads all of one operation from the buffer of the first.
+  for (const char buffer : {'i', 'o', 's'}) {
+    std::vector<MscclppPut> mine;
+    std::copy_if(puts.begin(), puts.end(), std::back_inserter(mine),
+                 [&](const MscclppPut& one) { return one.from.buffer == buffer; });
+    for (std::size_t first = 0; first < mine.size(); first += kAtOnce) {
+      Json from = Json::array(), to = Json::array(), channels = Json::array();
+      std::vector<MscclppSpan> reads;
+      for (std::size_t i = first; i < std::min(first + kAtOnce, mine.size()); i++) {
+        from.push_back(local(mine[i].from));
+        to.push_back({{"buffer_id", remote_buffer(mine[i].peer, mine[i].to.buffer)},
+                      {"index", mine[i].to.begin},
+                      {"size", mine[i].to.units}});
+        channels.push_back(channel(mine[i].peer));
+        reads.push_back(mine[i].from);
+      }
+      begin(reads, {});
+      Json operation = {{"name", name}, {"src_buff", std::move(from)}, {"dst_buff", std::move(to)}};
+      if (of == MscclppChannel::kPort) operation["channel_ids"] = std::move(channels);
+      operation["channel_type"] = kKinds[index(of)];
+      operations_.push_back(std::move(operation));
+      put_ = true;
+    }
+  }
+}
+
+void MscclppBlock::send(const std::vector<MscclppPut>& puts) {
+  std::vector<MscclppPut> through_memory, before, last;
+  Peers told;
+  for (const MscclppPut& one : puts) {
+    if (kind(one.peer) == MscclppChannel::kMemory) {
+      through_memory.push_back(one);
+      place_in(told, one.peer);
+      continue;
+    }
+    // A port tells the peer behind what it wrote last, and is done when the card has read it all.
+    const auto older = std::find_if(
+        last.begin(), last.end(), [&](const MscclppPut& other) { return other.peer == one.peer; });
+    if (older == last.end()) {
+      last.push_back(one);
+    } else {
+      before.push_back(*older);
+      *older = one;
+    }
+  }
+  put("put", MscclppChannel::kPort, before);
+  put("put", MscclppChannel::kMemory, through_memory);
+  if (!before.empty()) synchronise();
+  put("pwsf", MscclppChannel::kPort, last);
+  if (!told.empty()) signal(told);
+}
+
+void MscclppBlock::sum(const std::vector<MscclppSpan>& from, const MscclppSpan& to) {
+  if (from.size() == 1) {
+    begin(from, {to});
+    operations_.push_back({{"name", "copy"},
+                           {"src_buff", Json::array({local(from[0])})},
+                           {"dst_buff", Json::array({local(to)})}});
+    return;
+  }
+  std::size_t next = 0;
+  while (next < from.size()) {
+    std::vector<MscclppSpan> sources;
+    if (next > 0) sources.push_back(to);
+    while (next < from.size() && sources.size() < kSourcesMax)
+      sources.push_back(from[next++]);
+    begin(sources, {to});
+    Json list = Json::array();
+    for (const MscclppSpan& source : sources)
+      list.push_back(local(source));
+    operations_.push_back({{"name", "re"},
+                           {"src_buff", std::move(list)},
+                           {"dst_buff", Json::array({local(to)})},
+                           {"reduce_op", "sum"}});
+  }
+}
+
+bool MscclppBlock::fits() const {
+  return operations_.size() <= kOperationsMax &&
+         std::all_of(std::begin(used_), std::end(used_), [](const Used& used) {
+           return used.peers.size() <= kChannelsMax && used.buffers.size() <= kChannelsMax;
+         });
+}
+
+}  // namespace dlcp::synth

@@ -1,0 +1,253 @@
+#include "synth/mscclpp_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace dlcp::synth {
+namespace {
+
+// What a message brings of one chunk: where it lies at the sender, and where it is written.
+struct Piece {
+  int chunk = 0;
+  bool reduce = false;
+  MscclppSpan from;
+  MscclppSpan to;
+};
+
+// What becomes of the pieces of one chunk, or of chunks side by side, that arrive in one step.
+struct Sum {
+  std::vector<MscclppSpan> from;
+  MscclppSpan to;
+};
+
+bool continues(const MscclppSpan& a, const MscclppSpan& b) {
+  return a.buffer == b.buffer && a.begin + a.units == b.begin;
+}
+
+bool continues(const Sum& a, const Sum& b) {
+  if (a.from.size() != b.from.size() || !continues(a.to, b.to)) return false;
+  for (std::size_t i = 0; i < a.from.size(); i++) {
+    if (!continues(a.from[i], b.from[i])) return false;
+  }
+  return true;
+}
+
+// Chunks share nothing, so each thread block has chunks of its own, on all GPUs, and a channel of
+// its own to each peer: blocks of one GPU never wait for each other.
+class BlockMaker {
+ public:
+  // Allocates scratch from `scratch`, by rank.
+  BlockMaker(const Schedule& schedule, int box, int first, int end, std::vector<int>& scratch)
+      : s_(schedule), first_(first), end_(end), scratch_(scratch) {
+    for (int rank = 0; rank < s_.ranks; rank++) {
+      blocks_.emplace_back(rank, box);
+      for (int chunk = first; chunk < end; chunk++)
+        held_.push_back(home(rank, chunk, false));
+    }
+    causes_.resize(held_.size());
+    sent_.resize(held_.size());
+  }
+
+  std::vector<MscclppBlock> run() {
+    std::map<int, std::vector<const Message*>> by_step;
+    for (const Message& m : s_.messages) {
+      if (carries(m)) by_step[m.step].push_back(&m);
+    }
+    greet(by_step);
+    for (const auto& [step, messages] : by_step)
+      run_step(messages);
+    if (first_ == 0) keep_own();
+    return std::move(blocks_);
+  }
+
+ private:
+  using Ids = std::vector<std::uint32_t>;  // of what was sent, ascending
+
+  std::size_t at(int rank, int chunk) const {
+    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(end_ - first_) +
+           static_cast<std::size_t>(chunk - first_);
+  }
+  const Chunk& chunk(int index) const { return s_.chunks[static_cast<std::size_t>(index)]; }
+  MscclppBlock& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  template <class Visit>
+  void each_chunk(const Message& m, Visit visit) const {
+    for (const Range& range : s_.ranges(m)) {
+      const int end = std::min(range.first + range.count, end_);
+      for (int c = std::max(range.first, first_); c < end; c++)
+        visit(c);
+    }
+  }
+  bool carries(const Message& m) const {
+    bool any = false;
+    each_chunk(m, [&](int) { any = true; });
+    return any;
+  }
+
+  // Where a chunk lies at the beginning, or where its result belongs; nothing in `units` where it
+  // has no such place.
+  MscclppSpan home(int rank, int index, bool result) const {
+    const Chunk& c = chunk(index);
+    switch (s_.collective) {
+      case Collective::kAllReduce:
+        return {'i', c.begin, c.units};
+      case Collective::kAllGather:
+        return {'o', c.begin, result || c.source == rank ? c.units : 0};
+      case Collective::kReduceScatter:
+        if (!result) return {'i', c.begin, c.units};
+        return {'o', c.begin - c.target * (s_.units / s_.ranks), c.target == rank ? c.units : 0};
+      case Collective::kAllToAll:
+        break;
+    }
+    if (!result) return {'i', c.target * s_.units + c.begin, c.source == rank ? c.units : 0};
+    return {'o', c.source * s_.units + c.begin, c.target == rank ? c.units : 0};
+  }
+
+  MscclppSpan fresh(int rank, int units) {
+    int& next = scratch_[static_cast<std::size_t>(rank)];
+    next += units;
+    return {'s', next - units, units};
+  }
+
+  // Nobody writes to a peer before its kernel has begun, which says that the buffers are its own.
+  void greet(const std::map<int, std::vector<const Message*>>& by_step) {
+    std::vector<std::map<int, bool>> to(blocks_.size()), from(blocks_.size());
+    for (const auto& [step, messages] : by_step) {
+      for (const Message* m : messages) {
+        to[static_cast<std::size_t>(m->from)][m->to] = true;
+        from[static_cast<std::size_t>(m->to)][m->from] = true;
+      }
+    }
+    for (std::size_t rank = 0; rank < blocks_.size(); rank++) {
+      MscclppBlock::Peers tells, hears;
+      for (const auto& [peer, yes] : from[rank])
+        tells.push_back(peer);
+      for (const auto& [peer, yes] : to[rank])
+        hears.push_back(peer);
+      blocks_[rank].signal(tells);
+      blocks_[rank].wait(hears);
+    }
+  }
+
+  // What each rank has for itself.
+  void keep_own() {
+    const bool moves = s_.collective == Collective::kAllToAll ||
+                       (s_.collective == Collective::kReduceScatter && s_.ranks == 1);
+    for (int rank = 0; moves && rank < s_.ranks; rank++)
+      block(rank).sum({{'i', rank * s_.units, s_.units}}, {'o', rank * s_.units, s_.units});
+  }
+
+  // All of a step is sent from what was there before it.
+  void run_step(const std::vector<const Message*>& messages) {
+    const std::uint32_t first_id = ids_;
+    for (const Message* m : messages) {
+      each_chunk(*m, [&](int c) { sent_[at(m->from, c)].push_back(ids_); });
+      ids_++;
+    }
+    std::vector<std::vector<MscclppPut>> puts(blocks_.size());
+    std::vector<MscclppBlock::Peers> senders(blocks_.size());
+    std::vector<std::vector<Piece>> arriving(blocks_.size());
+    std::vector<std::pair<std::size_t, Ids>> learnt;
+    for (std::size_t i = 0; i < messages.size(); i++) {
+      const Message& m = *messages[i];
+      auto& mine = puts[static_cast<std::size_t>(m.from)];
+      const std::size_t begin = mine.size();
+      each_chunk(m, [&](int c) {
+        const Piece piece = piece_of(m, c);
+        arriving[static_cast<std::size_t>(m.to)].push_back(piece);
+        Ids known = causes_[at(m.from, c)];
+        known.push_back(first_id + static_cast<std::uint32_t>(i));
+        learnt.emplace_back(at(m.to, c), std::move(known));
+        if (mine.size() > begin && continues(mine.back().from, piece.from) &&
+            continues(mine.back().to, piece.to)) {
+          mine.back().from.units += piece.from.units;
+          mine.back().to.units += piece.to.units;
+        } else {
+          mine.push_back({m.to, piece.from, piece.to});
+        }
+      });
+      auto& from = senders[static_cast<std::size_t>(m.to)];
+      if (std::find(from.begin(), from.end(), m.from) == from.end()) from.push_back(m.from);
+    }
+    for (auto& [place, ids] : learnt) {
+      Ids both;
+      std::set_union(causes_[place].begin(), causes_[place].end(), ids.begin(), ids.end(),
+                     std::back_inserter(both));
+      causes_[place] = std::move(both);
+    }
+    for (int rank = 0; rank < s_.ranks; rank++) {
+      if (const auto& list = puts[static_cast<std::size_t>(rank)]; !list.empty())
+        block(rank).send(list);
+      if (const auto& from = senders[static_cast<std::size_t>(rank)]; !from.empty()) {
+        block(rank).wait(from);
+        settle(rank, arriving[static_cast<std::size_t>(rank)]);
+      }
+    }
+  }
+
+  Piece piece_of(const Message& m, int index) {
+    Piece piece{index, m.reduce, held_[at(m.from, index)], home(m.to, index, true)};
+    // A sum is made by who receives it. A copy goes where it belongs, unless what lies there may
+    // still be on its way to somebody.
+    if (m.reduce || piece.to.units == 0 || is_read(m, index))
+      piece.to = fresh(m.to, chunk(index).units);
+    return piece;
+  }
+
+  // Whether something that the receiver has sent of a chunk is no cause of what arrives.
+  bool is_read(const Message& m, int index) const {
+    const Ids& causes = causes_[at(m.from, index)];
+    const Ids& sent = sent_[at(m.to, index)];
+    return !std::includes(causes.begin(), causes.end(), sent.begin(), sent.end());
+  }
+
+  void settle(int rank, const std::vector<Piece>& pieces) {
+    std::map<int, Sum> by_chunk;
+    for (const Piece& piece : pieces) {
+      auto [found, fresh] = by_chunk.try_emplace(piece.chunk);
+      Sum& sum = found->second;
+      if (fresh) {
+        const MscclppSpan& held = held_[at(rank, piece.chunk)];
+        sum.to = home(rank, piece.chunk, true);
+        // Sums that a rank only passes on stay out of its input.
+        if (sum.to.units == 0) sum.to = held.buffer == 's' && held.units > 0 ? held : piece.to;
+        if (piece.reduce) sum.from.push_back(held);
+      }
+      sum.from.push_back(piece.to);
+    }
+    std::vector<Sum> joined;
+    for (const auto& [index, sum] : by_chunk) {
+      held_[at(rank, index)] = sum.to;
+      if (!joined.empty() && continues(joined.back(), sum)) {
+        joined.back().to.units += sum.to.units;
+        for (MscclppSpan& from : joined.back().from)
+          from.units += sum.to.units;
+      } else {
+        joined.push_back(sum);
+      }
+    }
+    for (const Sum& sum : joined) {
+      const bool there = sum.from.size() == 1 && sum.from[0].buffer == sum.to.buffer &&
+                         sum.from[0].begin == sum.to.begin;
+      if (!there) block(rank).sum(sum.from, sum.to);
+    }
+  }
+
+  const Schedule& s_;
+  int first_, end_;  // chunks
+  std::vector<int>& scratch_;
+  std::vector<MscclppBlock> blocks_;  // by rank
+  // By rank and chunk: where its copy is, what had to be sent for it, and when it was sent on.
+  std::vector<MscclppSpan> held_;
+  std::vector<Ids> causes_, sent_;
+  std::uint32_t ids_ = 0;
+};
+
+}  // namespace
+
+std::vector<MscclppBlock> mscclpp_blocks(const Schedule& schedule, int box, int first, int end,
+                                         std::vector<int>& scratch) {
+  return BlockMaker(schedule, box, first, end, scratch).run();
+}
+
+}  // namespace dlcp::synth
