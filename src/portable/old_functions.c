@@ -62,6 +62,8 @@ GOES_TO(pthread_setname_np, OLD_SETNAME);
 GOES_TO(pthread_setspecific, OLDEST);
 GOES_TO(pthread_sigmask, OLDEST);
 // Newer versions of these no longer set errno their own way, which nobody here looks at.
+GOES_TO(exp, OLDEST);
+GOES_TO(log, OLDEST);
 GOES_TO(log2, OLDEST);
 GOES_TO(pow, OLDEST);
 
