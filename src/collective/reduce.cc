@@ -4,18 +4,26 @@
 #include <utility>
 
 #include "collective/reduce_strips.h"
+#if defined(__x86_64__)
+#include "collective/reduce_avx2.h"
+#define DLCP_VECTOR_LOOPS
+#elif defined(__aarch64__)
+#include "collective/reduce_neon.h"
+#define DLCP_VECTOR_LOOPS
+#endif
 
 namespace dlcp::collective {
 namespace {
 
 struct Portable {
   template <class Domain, std::size_t kInputs, bool kFirst>
-  static void fold(typename Domain::Sum* sums, const std::byte* const* inputs, std::size_t offset,
-                   std::size_t count) {
+  [[gnu::noinline]] static void fold(typename Domain::Sum* sums, const std::byte* const* inputs,
+                                     std::size_t offset, std::size_t count) {
     fold_elements<Domain, kInputs, kFirst>(sums, inputs, offset, count);
   }
   template <class Domain>
-  static void store(const typename Domain::Sum* sums, std::byte* out, std::size_t count) {
+  [[gnu::noinline]] static void store(const typename Domain::Sum* sums, std::byte* out,
+                                      std::size_t count) {
     store_elements<Domain>(sums, out, count);
   }
 };
@@ -41,7 +49,7 @@ void reduce_as(DataType type, ReduceOp op, std::span<const std::byte* const> inp
       loops_of<Form>(std::make_index_sequence<kDataTypes * kReduceOps>());
   if (!can_reduce(type, op) || inputs.empty()) return;
   const std::size_t elements = bytes / bytes_of(type);
-  if (inputs.size() == 1 && counts == nullptr) {
+  if (inputs.size() == 1) {
     std::memmove(out, inputs[0], elements * bytes_of(type));
     return;
   }
@@ -74,7 +82,12 @@ void reduce_scaled(DataType type, std::span<const std::byte* const> inputs, std:
 }
 
 std::span<const ReduceForm> reduce_forms() {
-  static const std::array forms{ReduceForm{"portable", reduce_as<Portable>, true}};
+  static const std::array forms {
+    ReduceForm{"portable", reduce_as<Portable>, true},
+#if defined(DLCP_VECTOR_LOOPS)
+        ReduceForm{kVectorName, reduce_as<Vectors>, has_vectors()},
+#endif
+  };
   return forms;
 }
 

@@ -37,7 +37,8 @@ struct CellCounts {
 // The sum, as reduce() makes it, made up for contributions that are missing: where k of N are
 // present, elements of a floating-point type are multiplied by N/k (as a float32, or float64 for
 // that type) before they are rounded. A cell with all N is bit for bit reduce()'s. One with none,
-// which a rank's own contribution rules out, becomes zeros. Integers are summed and not scaled.
+// which a rank's own contribution rules out, becomes zeros. Integers are summed and not scaled, and
+// one input alone is copied.
 void reduce_scaled(DataType type, std::span<const std::byte* const> inputs, std::size_t bytes,
                    const CellCounts& counts, std::byte* out);
 

@@ -13,6 +13,8 @@ namespace dlcp::collective {
 
 template <class Float, ReduceOp op>
 struct Arithmetic {
+  using Format = Float;
+  static constexpr ReduceOp kOp = op;
   using Word = typename Float::Word;
   using Sum = typename Float::Wide;
   static constexpr Sum load(Word word) { return Float::widen(word); }
@@ -48,6 +50,7 @@ struct Ordered {
   }
 };
 
+// Signed overflow has no meaning, so that signed sums and products are taken as unsigned ones.
 template <std::integral Int, ReduceOp op>
 struct Integer {
   using Word = Int;
@@ -55,16 +58,18 @@ struct Integer {
   static constexpr Sum load(Word word) { return word; }
   static constexpr Word store(Sum sum) { return sum; }
   static constexpr Sum combine(Sum a, Sum b) {
-    using Wrapping = std::make_unsigned_t<Int>;  // signed overflow has no meaning
-    const auto x = static_cast<Wrapping>(a);
-    const auto y = static_cast<Wrapping>(b);
-    if constexpr (op == ReduceOp::kSum) return static_cast<Int>(x + y);
-    if constexpr (op == ReduceOp::kProd) return static_cast<Int>(x * y);
+    if constexpr (op == ReduceOp::kSum) return static_cast<Sum>(a + b);
+    if constexpr (op == ReduceOp::kProd) return static_cast<Sum>(a * b);
     if constexpr (op == ReduceOp::kMax) return a > b ? a : b;
     return a < b ? a : b;
   }
 };
 
+template <ReduceOp op>
+inline constexpr bool kComputes = op == ReduceOp::kSum || op == ReduceOp::kProd;
+
+template <std::integral Int, ReduceOp op>
+using Integral = Integer<std::conditional_t<kComputes<op>, std::make_unsigned_t<Int>, Int>, op>;
 template <class Float, ReduceOp op>
 using Floating = std::conditional_t<op == ReduceOp::kSum || op == ReduceOp::kProd,
                                     Arithmetic<Float, op>, Ordered<Float, op>>;
@@ -76,16 +81,22 @@ struct DomainOf;
   struct DomainOf<DataType::TYPE, op> { \
     using Domain = __VA_ARGS__;         \
   }
-DLCP_DOMAIN(kInt8, Integer<std::int8_t, op>);
-DLCP_DOMAIN(kUint8, Integer<std::uint8_t, op>);
-DLCP_DOMAIN(kInt32, Integer<std::int32_t, op>);
-DLCP_DOMAIN(kUint32, Integer<std::uint32_t, op>);
-DLCP_DOMAIN(kInt64, Integer<std::int64_t, op>);
-DLCP_DOMAIN(kUint64, Integer<std::uint64_t, op>);
+DLCP_DOMAIN(kInt8, Integral<std::int8_t, op>);
+DLCP_DOMAIN(kUint8, Integral<std::uint8_t, op>);
+DLCP_DOMAIN(kInt32, Integral<std::int32_t, op>);
+DLCP_DOMAIN(kUint32, Integral<std::uint32_t, op>);
+DLCP_DOMAIN(kInt64, Integral<std::int64_t, op>);
+DLCP_DOMAIN(kUint64, Integral<std::uint64_t, op>);
 DLCP_DOMAIN(kFloat16, Floating<Half, op>);
 DLCP_DOMAIN(kFloat32, Floating<Plain<float, std::uint32_t>, op>);
 DLCP_DOMAIN(kFloat64, Floating<Plain<double, std::uint64_t>, op>);
 DLCP_DOMAIN(kBfloat16, Floating<Bfloat, op>);
 #undef DLCP_DOMAIN
+
+// Whether its elements are converted from halves, for which processors have instructions.
+template <class Domain>
+inline constexpr bool kComputesHalves = requires {
+  requires std::same_as<typename Domain::Format, Half>;
+};
 
 }  // namespace dlcp::collective

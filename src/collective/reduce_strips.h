@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
 #include "collective/reduce.h"
-#include "collective/reduce_domain.h"
+#include "collective/reduce_loops.h"
 
 namespace dlcp::collective {
 
 inline constexpr std::size_t kStripBytes = 4096;  // of sums
-inline constexpr std::size_t kInputsAtOnce = 4;   // a sum is read and written once for as many
 
 struct Work {
   std::span<const std::byte* const> inputs;  // at least two
@@ -21,40 +19,6 @@ struct Work {
   const CellCounts* counts = nullptr;  // null: not scaled
   std::byte* out = nullptr;
 };
-
-template <class Domain>
-inline typename Domain::Sum element_at(const std::byte* at, std::size_t index) {
-  typename Domain::Word word;
-  std::memcpy(&word, at + index * sizeof word, sizeof word);
-  return Domain::load(word);
-}
-
-// Combines kInputs inputs, from `offset` bytes on, with what is in `sums`, or if kFirst with each
-// other. These two loops are what a form compiles for its processor.
-template <class Domain, std::size_t kInputs, bool kFirst>
-[[gnu::always_inline]] inline void fold_elements(typename Domain::Sum* __restrict sums,
-                                                 const std::byte* const* inputs, std::size_t offset,
-                                                 std::size_t count) {
-  std::array<const std::byte*, kInputs> at;
-  for (std::size_t k = 0; k < kInputs; ++k)
-    at[k] = inputs[k] + offset;
-  for (std::size_t i = 0; i < count; ++i) {
-    auto sum = element_at<Domain>(at[0], i);
-    if constexpr (!kFirst) sum = Domain::combine(sums[i], sum);
-    for (std::size_t k = 1; k < kInputs; ++k)
-      sum = Domain::combine(sum, element_at<Domain>(at[k], i));
-    sums[i] = sum;
-  }
-}
-
-template <class Domain>
-[[gnu::always_inline]] inline void store_elements(const typename Domain::Sum* __restrict sums,
-                                                  std::byte* __restrict out, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const typename Domain::Word word = Domain::store(sums[i]);
-    std::memcpy(out + i * sizeof word, &word, sizeof word);
-  }
-}
 
 // `first` is the index in the whole block of the element whose sum is sums[0].
 template <class Domain>
@@ -77,7 +41,7 @@ void scale(typename Domain::Sum* sums, std::size_t first, std::size_t count, con
   }
 }
 
-// `Form` has fold() and store(), as above, for a processor.
+// `Form` has fold() and store(), the loops of reduce_loops.h, for a processor.
 template <class Form, class Domain, bool kScalable>
 void reduce_strips(const Work& work) {
   using Sum = typename Domain::Sum;

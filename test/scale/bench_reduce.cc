@@ -1,0 +1,122 @@
+// How fast one core reduces: blocks of N ranks that stay in the second-level cache, each form and
+// type, by bytes of input. Best of several rounds, as whatever else runs on the machine only ever
+// takes away.
+//
+//   bench_reduce [--op sum|prod|max|min] [--block BYTES] [--set BYTES] [--seconds S] [--json]
+//
+// A block is --block bytes of each rank (65536), less where N of them would exceed --set (1 MiB).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collective/reduce.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using collective::DataType;
+using collective::ReduceOp;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kTypeNames[] = {"int8",   "uint8", "int32", "uint32", "int64",
+                                      "uint64", "fp16",  "fp32",  "fp64",   "bf16"};
+constexpr std::string_view kOpNames[] = {"sum", "prod", "max", "min"};
+constexpr std::size_t kRanks[] = {2, 8, 64};
+
+struct Options {
+  ReduceOp op = ReduceOp::kSum;
+  std::size_t block = std::size_t{64} << 10;
+  std::size_t set = std::size_t{1} << 20;
+  double seconds = 0.05;  // per cell of the table
+  bool json = false;
+};
+
+// Input bytes per nanosecond, that is GB/s.
+double speed(const Options& options, const collective::ReduceForm& form, DataType type,
+             std::span<const std::byte* const> inputs, std::size_t bytes, std::byte* out) {
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  const std::size_t passes = std::max<std::size_t>(1, options.set / (bytes * inputs.size()));
+  double best = 0;
+  do {
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < passes; ++i)
+      form.reduce(type, options.op, inputs, bytes, nullptr, out);
+    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+    best = std::max(best, static_cast<double>(passes * bytes * inputs.size()) / took.count());
+  } while (Clock::now() < end);
+  return best;
+}
+
+bool read_options(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--json") {
+      options.json = true;
+    } else if (option == "--block" && i + 1 < argc) {
+      options.block = std::stoul(argv[++i]);
+    } else if (option == "--set" && i + 1 < argc) {
+      options.set = std::stoul(argv[++i]);
+    } else if (option == "--seconds" && i + 1 < argc) {
+      options.seconds = std::stod(argv[++i]);
+    } else if (option == "--op" && i + 1 < argc) {
+      const auto* const name = std::find(std::begin(kOpNames), std::end(kOpNames), argv[++i]);
+      if (name == std::end(kOpNames)) return false;
+      options.op = static_cast<ReduceOp>(name - std::begin(kOpNames));
+    } else {
+      return false;
+    }
+  }
+  return options.block > 0 && options.set >= 64 * 64;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!read_options(argc, argv, options)) {
+    fmt::print(stderr,
+               "usage: bench_reduce [--op sum|prod|max|min] [--block BYTES] [--set BYTES] "
+               "[--seconds S] [--json]\n");
+    return 2;
+  }
+  // Bytes whose floats, of whatever type, are finite: no exponent is all ones.
+  std::vector<std::byte> memory(options.set + options.block);
+  Rng rng(1);
+  for (auto& byte : memory)
+    byte = static_cast<std::byte>(rng.below(256) & 0xbb);
+  std::byte* const out = memory.data() + options.set;
+
+  if (!options.json)
+    fmt::print("{}, GB/s of input     N = 2     N = 8    N = 64\n",
+               kOpNames[static_cast<std::size_t>(options.op)]);
+  std::string rows;
+  for (const auto& form : collective::reduce_forms()) {
+    if (!form.supported) continue;
+    for (std::size_t type = 0; type < collective::kDataTypes; ++type) {
+      if (!options.json) fmt::print("{:10} {:8}", form.name, kTypeNames[type]);
+      for (const std::size_t ranks : kRanks) {
+        const std::size_t bytes = std::min(options.block, options.set / ranks) & ~std::size_t{63};
+        std::vector<const std::byte*> inputs;
+        for (std::size_t rank = 0; rank < ranks; ++rank)
+          inputs.push_back(memory.data() + rank * bytes);
+        const double reached =
+            speed(options, form, static_cast<DataType>(type), inputs, bytes, out);
+        if (!options.json) fmt::print(" {:9.1f}", reached);
+        rows += fmt::format(R"({}{{"form": "{}", "type": "{}", "ranks": {}, "gb_per_s": {:.1f}}})",
+                            rows.empty() ? "" : ", ", form.name, kTypeNames[type], ranks, reached);
+      }
+      if (!options.json) fmt::print("\n");
+    }
+  }
+  if (options.json)
+    fmt::print(R"({{"op": "{}", "block_bytes": {}, "rows": [{}]}})"
+               "\n",
+               kOpNames[static_cast<std::size_t>(options.op)], options.block, rows);
+  return 0;
+}
