@@ -1,0 +1,237 @@
+#include "collective/exchange.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "collective/reduce.h"
+#include "util/check.h"
+
+namespace dlcp::collective {
+namespace {
+
+std::size_t queue_of(const Transfer& transfer) {
+  return std::size_t{transfer.peer} * 4 + (transfer.lane == Transfer::Lane::kResults ? 2 : 0) +
+         (transfer.sends ? 1 : 0);
+}
+
+// What is sent is only read, but one Transfer serves both directions.
+std::span<std::byte> to_send(std::span<const std::byte> memory) {
+  return {const_cast<std::byte*>(memory.data()), memory.size()};
+}
+
+}  // namespace
+
+Exchange::Exchange(const Terms& terms, std::span<std::byte> staging)
+    : terms_(terms),
+      staging_(staging),
+      queues_(std::size_t{terms.ranks} * 4),
+      inputs_(terms.ranks) {
+  check(terms.ranks >= 2 && terms.rank < terms.ranks && terms.granule > 0,
+        "terms of a group as they were agreed on");
+}
+
+std::size_t Exchange::staging_bytes(const Terms& terms, std::size_t call_bytes) {
+  const Layout layout(terms, 0, call_bytes);
+  return layout.count_of(0) * Layout::block_bytes(terms, call_bytes) * (terms.ranks - 1);
+}
+
+std::optional<std::uint64_t> Exchange::start(const Call& call) {
+  const std::uint64_t number = next_number();
+  Running running{call, Layout(terms_, number, call.input.size()), {}};
+  const Layout& layout = running.layout;
+  const std::uint32_t owned = layout.count_of(terms_.rank);
+  if (owned > 0) {
+    const std::size_t slots = Layout::block_bytes(terms_, call.input.size()) * others();
+    const auto memory = staging_.take(owned * slots);
+    if (!memory) {
+      return std::nullopt;
+    }
+    for (std::uint32_t i = 0; i < owned; ++i) {
+      const std::uint32_t block = layout.first_of(terms_.rank) + i * terms_.ranks;
+      running.owned.push_back({block, others(), layout.bytes_within(block, call.real_bytes),
+                               memory->subspan(i * slots, slots)});
+    }
+  }
+  calls_.push_back(std::move(running));
+  expect(number);
+  contribute(number);
+  return number;
+}
+
+// Receives come first, so that nobody who is ahead of us waits for leave to send.
+void Exchange::expect(std::uint64_t number) {
+  Running& call = running(number);
+  for (const Owned& owned : call.owned) {
+    const std::size_t bytes = call.layout.bytes_of(owned.block);
+    for (std::uint32_t turn = 0; turn < others(); ++turn) {
+      queue({other(turn), Transfer::Lane::kContributions, false, owned.block, number,
+             slot(owned, other(turn)).first(bytes)});
+    }
+  }
+  for (std::uint32_t block = 0; block < call.layout.blocks(); ++block) {
+    if (call.layout.owner(block) != terms_.rank) {
+      ++call.results_awaited;
+      queue({call.layout.owner(block), Transfer::Lane::kResults, false, block, number,
+             call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block))});
+    }
+  }
+}
+
+// Each rank begins with the owner behind it, so that at no time all send to one.
+void Exchange::contribute(std::uint64_t number) {
+  Running& call = running(number);
+  for (std::uint32_t row = 0; row < call.layout.blocks(); row += terms_.ranks) {
+    for (std::uint32_t turn = 0; turn < others(); ++turn) {
+      const std::uint32_t block = row + call.layout.first_of(other(turn));
+      if (block < call.layout.blocks()) {
+        ++call.contributions_out;
+        queue({other(turn), Transfer::Lane::kContributions, true, block, number,
+               to_send(call.call.input.subspan(
+                   call.layout.offset(block),
+                   call.layout.bytes_within(block, call.call.real_bytes)))});
+      }
+    }
+  }
+}
+
+std::span<std::byte> Exchange::slot(const Owned& owned, std::uint32_t rank) const {
+  const std::size_t bytes = owned.slots.size() / others();
+  return owned.slots.subspan((rank < terms_.rank ? rank : rank - 1) * bytes, bytes);
+}
+
+bool Exchange::finished(std::uint64_t call) const {
+  return call < first_call_ || calls_[call - first_call_].finished();
+}
+
+bool Exchange::busy() const {
+  if (!waiting_.empty()) {
+    return true;
+  }
+  for (const Running& call : calls_) {
+    if (!call.finished()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Exchange::queue(const Transfer& transfer) {
+  auto& waiting = queues_[queue_of(transfer)];
+  if (waiting.empty()) {
+    waiting_.push_back(queue_of(transfer));
+  }
+  waiting.push_back(transfer);
+}
+
+void Exchange::post_to(Mesh& mesh) {
+  std::erase_if(waiting_, [&](std::size_t index) {
+    auto& waiting = queues_[index];
+    while (!waiting.empty()) {
+      const Transfer next = waiting.front();
+      if (!mesh.post(next)) {
+        return false;
+      }
+      waiting.pop_front();
+      if (next.sends && next.lane == Transfer::Lane::kResults) {
+        --running(next.call).results_unposted;
+      }
+    }
+    return true;
+  });
+  retire();
+}
+
+void Exchange::on_done(const Transfer& transfer, std::size_t bytes) {
+  Running& call = running(transfer.call);
+  const bool contribution = transfer.lane == Transfer::Lane::kContributions;
+  if (transfer.sends) {
+    --(contribution ? call.contributions_out : call.results_out);
+  } else if (contribution) {
+    take_contribution(call, transfer, bytes);
+  } else {
+    take_result(call, transfer, bytes);
+  }
+  retire();
+}
+
+// Who does not know how much of the call is data sends all of it; who knows sends as much as we do,
+// if we know.
+void Exchange::take_contribution(Running& call, const Transfer& transfer, std::size_t bytes) {
+  Owned& owned = call.owned[(transfer.block - call.layout.first_of(terms_.rank)) / terms_.ranks];
+  const std::size_t whole = call.layout.bytes_of(transfer.block);
+  --owned.awaited;
+  if (bytes == whole || bytes == owned.bytes) {
+    return;
+  }
+  if (call.knows_length() || owned.bytes != whole) {
+    disagreement_ = fmt::format(
+        "rank {} of the group has sent {} bytes for block {} of all-reduce {}, where others have "
+        "{} "
+        "of {}",
+        transfer.peer, bytes, transfer.block, transfer.call, owned.bytes, whole);
+    return;
+  }
+  owned.bytes = bytes;
+}
+
+void Exchange::take_result(Running& call, const Transfer& transfer, std::size_t bytes) {
+  --call.results_awaited;
+  const std::size_t real = call.layout.bytes_within(transfer.block, call.call.real_bytes);
+  if (call.knows_length() && bytes < real) {
+    disagreement_ = fmt::format(
+        "rank {} of the group has reduced {} bytes of block {} of all-reduce {}, where this one "
+        "has "
+        "{}",
+        transfer.peer, bytes, transfer.block, transfer.call, real);
+  }
+}
+
+bool Exchange::work() {
+  while (reduces_ < next_number() && running(reduces_).reduced == running(reduces_).owned.size()) {
+    ++reduces_;
+  }
+  if (reduces_ == next_number()) {
+    return false;
+  }
+  Running& call = running(reduces_);
+  Owned& owned = call.owned[call.reduced];
+  if (owned.awaited > 0) {
+    return false;
+  }
+  ++call.reduced;
+  reduce_block(reduces_, owned);
+  return true;
+}
+
+void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
+  Running& call = running(number);
+  const std::size_t at = call.layout.offset(owned.block);
+  for (std::uint32_t rank = 0; rank < terms_.ranks; ++rank) {
+    inputs_[rank] = rank == terms_.rank ? call.call.input.data() + at : slot(owned, rank).data();
+  }
+  // What is sent lies in the staging, so that the call can be over before all others have it.
+  const std::span<std::byte> sum = slot(owned, other(0)).first(owned.bytes);
+  if (!sum.empty()) {
+    reduce(call.call.type, call.call.op, inputs_, sum.size(), sum.data());
+    std::memcpy(call.call.result.data() + at, sum.data(), sum.size());
+  }
+  for (std::uint32_t turn = 0; turn < others(); ++turn) {
+    ++call.results_unposted;
+    ++call.results_out;
+    queue({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum});
+  }
+}
+
+// The oldest calls, once nothing of them is under way.
+void Exchange::retire() {
+  while (!calls_.empty() && calls_.front().finished() && calls_.front().results_out == 0) {
+    if (!calls_.front().owned.empty()) {
+      staging_.give_back();
+    }
+    calls_.pop_front();
+    ++first_call_;
+  }
+}
+
+}  // namespace dlcp::collective

@@ -1,0 +1,111 @@
+// All-reduce by direct exchange, as one rank of a group sees it, without clock, thread or system
+// call. A call is divided into blocks (layout.h); every rank sends its part of a block to the
+// block's owner, the owner reduces in rank order and sends the result to all. Two steps, whatever
+// the number of ranks, where a ring takes 2 (N - 1); and all ranks have the same bits, whichever
+// contribution came first.
+//
+//   in:   start, on_done, work
+//   out:  post_to: messages for the connections of the group, two in each direction between any two
+//         ranks, one for contributions, one for results; each carries messages in the order posted
+//
+// The idea is that of parameter servers whose shards are the workers themselves; see also PS-Lite,
+// SwitchML and Omnireduce. A result never waits for the staging of a later call, and all ranks
+// start calls in the same order, so nobody waits in a circle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collective/layout.h"
+#include "collective/staging.h"
+#include "collective/transfer.h"
+
+namespace dlcp::collective {
+
+class Exchange {
+ public:
+  // `staging`: for what other ranks send; outlives this.
+  Exchange(const Terms& terms, std::span<std::byte> staging);
+
+  // What a call of that size takes of the staging, at most.
+  static std::size_t staging_bytes(const Terms& terms, std::size_t call_bytes);
+
+  // All ranks start the same calls in the same order. nullopt: not now, as the staging is full.
+  std::optional<std::uint64_t> start(const Call& call);
+  // True once the result is whole and the call's memory is the caller's again.
+  bool finished(std::uint64_t call) const;
+
+  // Offers everything that is to be posted, in order.
+  void post_to(Mesh& mesh);
+  // A transfer that was posted is done: a message of `bytes` was delivered, or has come.
+  void on_done(const Transfer& transfer, std::size_t bytes);
+  // Reduces the next block if all its contributions are there; false if not.
+  bool work();
+  // Something waits to be posted, or a started call is not finished.
+  bool busy() const;
+  // Nothing is to be posted, and nothing that was posted is under way.
+  bool idle() const { return calls_.empty() && waiting_.empty(); }
+
+  // Ranks do not mean the same call: nothing of this group can be believed any more. Empty: all is
+  // well.
+  const std::string& disagreement() const { return disagreement_; }
+
+ private:
+  // A block that this rank reduces.
+  struct Owned {
+    std::uint32_t block = 0;
+    std::uint32_t awaited = 0;   // contributions
+    std::size_t bytes = 0;       // of real data, as far as the contributions tell
+    std::span<std::byte> slots;  // of the other ranks, one after another
+  };
+  struct Running {
+    Call call;
+    Layout layout;
+    std::vector<Owned> owned;
+    std::size_t reduced = 0;  // of them
+    std::uint32_t results_awaited = 0;
+    std::uint32_t contributions_out = 0;  // not delivered
+    std::uint32_t results_unposted = 0;
+    std::uint32_t results_out = 0;  // not delivered
+
+    bool finished() const {
+      return reduced == owned.size() && results_awaited == 0 && contributions_out == 0 &&
+             results_unposted == 0;
+    }
+    bool knows_length() const { return call.real_bytes < call.input.size(); }
+  };
+
+  std::uint32_t others() const { return terms_.ranks - 1; }
+  std::uint32_t other(std::uint32_t turn) const {  // 0-based, from the rank behind this one
+    return (terms_.rank + 1 + turn) % terms_.ranks;
+  }
+  // Where another rank's contribution lies.
+  std::span<std::byte> slot(const Owned& owned, std::uint32_t rank) const;
+  Running& running(std::uint64_t call) { return calls_[call - first_call_]; }
+  std::uint64_t next_number() const { return first_call_ + calls_.size(); }
+
+  void expect(std::uint64_t number);
+  void contribute(std::uint64_t number);
+  void take_contribution(Running& running, const Transfer& transfer, std::size_t bytes);
+  void take_result(Running& running, const Transfer& transfer, std::size_t bytes);
+  void reduce_block(std::uint64_t number, Owned& owned);
+  void queue(const Transfer& transfer);
+  void retire();
+
+  const Terms terms_;
+  Staging staging_;
+  std::deque<Running> calls_;  // the oldest has number first_call_
+  std::uint64_t first_call_ = 0;
+  std::uint64_t reduces_ = 0;  // the call whose blocks are being reduced: results leave in order
+  std::vector<std::deque<Transfer>> queues_;  // by peer, lane and direction
+  std::vector<std::size_t> waiting_;          // queues that are not empty
+  std::vector<const std::byte*> inputs_;
+  std::string disagreement_;
+};
+
+}  // namespace dlcp::collective

@@ -1,0 +1,44 @@
+// What the ranks of a group say to each other while it is being set up: each a message of its own
+// on a connection of the group, so that nothing of it is lost or forged.
+//
+// Layout, little-endian: magic (4), version (1), word (1), lane (1), zero (1), rank (4), ranks (4),
+// group (8), granule (4), largest block (4).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "collective/transfer.h"
+#include "util/result.h"
+
+namespace dlcp::collective {
+
+struct GroupWord {
+  enum class Word : std::uint8_t {
+    kIntroduction = 1,  // the first message of every connection: whose it is, and what for
+    kReady = 2,         // to rank 0: this rank has all its connections
+    kCommit = 3,        // from rank 0: all ranks have
+  };
+  static constexpr std::size_t kBytes = 32;
+  using Bytes = std::array<std::byte, kBytes>;
+
+  Word word = Word::kIntroduction;
+  Transfer::Lane lane = Transfer::Lane::kContributions;
+  std::uint32_t rank = 0;  // who speaks
+  std::uint32_t ranks = 0;
+  std::uint64_t group = 0;  // NCCL's number of the communicator; 0 where it has none
+  std::uint32_t granule = 0;
+  std::uint32_t block_bytes_max = 0;
+};
+
+GroupWord::Bytes encode(const GroupWord& word);
+// Errors say what is wrong about it; whoever reads adds whose connection it was.
+Result<GroupWord> decode_group_word(std::span<const std::byte> bytes);
+
+// Whether both describe one group, cut alike; the error names what differs. `theirs`: of the rank
+// that it names.
+Status check_same_group(const GroupWord& ours, const GroupWord& theirs);
+
+}  // namespace dlcp::collective

@@ -1,0 +1,76 @@
+#include "collective/layout.h"
+
+#include <set>
+
+#include "catch.h"
+
+using namespace dlcp::collective;
+
+namespace {
+
+Terms terms_of(std::uint32_t ranks) {
+  return {.ranks = ranks, .rank = 0, .granule = 1408, .block_bytes_max = 64 << 10};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "blocks cover a call once, each with one owner, and owners are within one block of each "
+    "other") {
+  for (const std::uint32_t ranks : {2u, 3u, 8u, 64u}) {
+    for (const std::size_t bytes : {1u, 4u, 1408u, 1409u, 32u << 10, 1u << 20, 1048579u}) {
+      for (const std::uint64_t call : {0u, 1u, 7u, 1000003u}) {
+        const Terms terms = terms_of(ranks);
+        const Layout layout(terms, call, bytes);
+        std::size_t covered = 0;
+        std::uint32_t owned = 0, least = ~0u, most = 0;
+        for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
+          REQUIRE(layout.offset(block) == covered);
+          covered += layout.bytes_of(block);
+          REQUIRE(layout.bytes_of(block) > 0);
+          const std::uint32_t owner = layout.owner(block);
+          REQUIRE(owner < ranks);
+          REQUIRE((block - layout.first_of(owner)) % ranks == 0);
+        }
+        REQUIRE(covered == bytes);
+        for (std::uint32_t owner = 0; owner < ranks; ++owner) {
+          owned += layout.count_of(owner);
+          least = std::min(least, layout.count_of(owner));
+          most = std::max(most, layout.count_of(owner));
+        }
+        REQUIRE(owned == layout.blocks());
+        REQUIRE(most - least <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("a block is a whole number of packets, one for each rank up to the largest block") {
+  Terms terms = terms_of(8);
+  CHECK(Layout::block_bytes(terms, 4) == 1408);
+  CHECK(Layout::block_bytes(terms, 32 << 10) == 3 * 1408);
+  CHECK(Layout::block_bytes(terms, 1 << 20) == 46 * 1408);  // 64 KiB is 46.5 packets
+  terms.block_bytes_max = 100;                              // less than a packet: a packet
+  CHECK(Layout::block_bytes(terms, 1 << 20) == 1408);
+}
+
+TEST_CASE("short calls go round: every rank owns one in turn") {
+  const Terms terms = terms_of(5);
+  std::set<std::uint32_t> owners;
+  for (std::uint64_t call = 0; call < 5; ++call) {
+    const Layout layout(terms, call, 4);
+    REQUIRE(layout.blocks() == 1);
+    owners.insert(layout.owner(0));
+  }
+  CHECK(owners.size() == 5);
+}
+
+TEST_CASE("what of a block is data is what lies before the end of the data") {
+  const Layout layout(terms_of(2), 0, 4096);  // blocks of 2816 and 1280
+  CHECK(layout.bytes_within(0, 4096) == 2816);
+  CHECK(layout.bytes_within(1, 4096) == 1280);
+  CHECK(layout.bytes_within(1, 2816) == 0);
+  CHECK(layout.bytes_within(1, 2817) == 1);
+  CHECK(layout.bytes_within(0, 4) == 4);
+  CHECK(layout.bytes_within(1, 4) == 0);
+}

@@ -1,0 +1,113 @@
+// A group of ranks whose connections are queues in memory: messages arrive in their order on each,
+// and in any order between them; posts are refused at random.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collective/exchange.h"
+#include "util/rng.h"
+
+namespace dlcp::test {
+
+class MemoryGroup {
+ public:
+  MemoryGroup(collective::Terms terms, std::size_t staging_bytes, std::uint64_t seed) : rng_(seed) {
+    for (std::uint32_t rank = 0; rank < terms.ranks; ++rank) {
+      terms.rank = rank;
+      members_.push_back(std::make_unique<Member>(*this, terms, staging_bytes));
+    }
+  }
+
+  collective::Exchange& rank(std::uint32_t rank) { return members_[rank]->exchange; }
+  std::size_t messages() const { return messages_; }
+  // One thing happens somewhere; false once nothing can.
+  bool step() {
+    for (auto& member : members_) {
+      if (rng_.chance(0.5)) member->exchange.post_to(*member);
+      if (rng_.chance(0.5)) member->exchange.work();
+    }
+    std::vector<Connection*> ready;
+    for (auto& [name, connection] : connections_) {
+      if (!connection.sends.empty() && !connection.receives.empty()) ready.push_back(&connection);
+    }
+    if (ready.empty()) return settle();
+    deliver(*ready[rng_.below(ready.size())]);
+    return true;
+  }
+  void finish() {
+    while (step()) {
+    }
+  }
+
+ private:
+  using Transfer = collective::Transfer;
+  struct Connection {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::deque<Transfer> sends;
+    std::deque<Transfer> receives;
+  };
+  struct Member final : collective::Mesh {
+    Member(MemoryGroup& of, const collective::Terms& terms, std::size_t staging_bytes)
+        : group(of), rank(terms.rank), memory(staging_bytes), exchange(terms, memory) {}
+    bool post(const Transfer& transfer) override { return group.post(rank, transfer); }
+    MemoryGroup& group;
+    std::uint32_t rank;
+    std::vector<std::byte> memory;
+    collective::Exchange exchange;
+  };
+
+  bool post(std::uint32_t rank, const Transfer& transfer) {
+    if (rng_.chance(0.3)) return false;
+    const std::uint32_t from = transfer.sends ? rank : transfer.peer;
+    const std::uint32_t to = transfer.sends ? transfer.peer : rank;
+    Connection& connection = connections_[{from, to, transfer.lane}];
+    connection.from = from;
+    connection.to = to;
+    (transfer.sends ? connection.sends : connection.receives).push_back(transfer);
+    return true;
+  }
+
+  void deliver(Connection& connection) {
+    const Transfer send = connection.sends.front();
+    const Transfer receive = connection.receives.front();
+    connection.sends.pop_front();
+    connection.receives.pop_front();
+    if (send.memory.size() > receive.memory.size()) throw std::runtime_error("message too long");
+    if (send.block != receive.block || send.call != receive.call)
+      throw std::runtime_error("the ends do not mean the same message");
+    if (!send.memory.empty())
+      std::memcpy(receive.memory.data(), send.memory.data(), send.memory.size());
+    ++messages_;
+    members_[connection.to]->exchange.on_done(receive, send.memory.size());
+    members_[connection.from]->exchange.on_done(send, send.memory.size());
+  }
+
+  // What was refused, or waits to be reduced, without chance.
+  bool settle() {
+    bool any = false;
+    for (auto& member : members_) {
+      while (member->exchange.work())
+        any = true;
+      for (int i = 0; i < 64; ++i)
+        member->exchange.post_to(*member);
+    }
+    for (auto& [name, connection] : connections_)
+      any = any || (!connection.sends.empty() && !connection.receives.empty());
+    return any;
+  }
+
+  Rng rng_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Transfer::Lane>, Connection> connections_;
+  std::size_t messages_ = 0;
+};
+
+}  // namespace dlcp::test
