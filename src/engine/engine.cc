@@ -156,7 +156,7 @@ Result<Request*> Engine::receive(Connection& connection, const Memory& buffer,
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
   if (state == Request::State::kPending) {
-    poll();
+    drive();
     state = request.state.load(std::memory_order_acquire);
   }
   if (state == Request::State::kDone) {
@@ -261,7 +261,7 @@ void Engine::linger(Duration at_most, bool resets_only) {
   }
 }
 
-void Engine::poll() {
+void Engine::drive() {
   Turn turn(*this, std::try_to_lock);
   if (turn.held()) {
     step(turn.now());

@@ -57,6 +57,8 @@ class Engine {
                         const core::Licence& licence = {});
   Result<Request*> receive(Connection& connection, const Memory& buffer,
                            const core::Licence& licence = {});
+  // One bounded step, unless somebody else is at it.
+  void drive();
   // Drives a step if the request is still pending. kDone frees the request: its last use.
   Request::State test(Request& request, Request::Outcome& outcome);
 
@@ -82,7 +84,6 @@ class Engine {
 
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
-  void poll();
   void step(Time now);
   void flush(Time now);  // sends what a call from above has left to send
   void take_events(Time now);

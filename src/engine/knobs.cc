@@ -116,6 +116,21 @@ constexpr Knob kKnobs[] = {
      "reductions that may lose are steered to Ring and Simple where NCCL expects that to take at "
      "most so much longer than its best choice",
      [](Settings& s, const KnobValue& v) { s.tuner_margin = v.share; }},
+    {"DLCP_COLLNET", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|on|off",
+     "all-reduce by direct exchange, where NCCL_COLLNET_ENABLE=1 offers it: `auto` takes it where "
+     "it "
+     "is expected to be faster, `on` wherever it can be, `off` refuses",
+     [](Settings& s, const KnobValue& v) { s.collnet = static_cast<CollnetChoice>(v.integer); }},
+    {"DLCP_COLLNET_TIMEOUT", KnobType::kDuration, "s", "30", 1, 3600, nullptr, nullptr,
+     "how long the ranks of a communicator have to set up direct exchange together; then all go on "
+     "without it",
+     [](Settings& s, const KnobValue& v) { s.collnet_timeout = v.duration; }},
+    {"DLCP_COLLNET_MEMORY", KnobType::kBytes, "bytes", "64M", 1 << 20, 0x1p36, nullptr,
+     nullptr,
+     "memory of each communicator for what other ranks send in direct exchange; touched only as "
+     "far "
+     "as it is needed",
+     [](Settings& s, const KnobValue& v) { s.collnet_memory = v.integer; }},
     {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",

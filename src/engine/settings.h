@@ -19,6 +19,7 @@
 namespace dlcp::engine {
 
 enum class DatapathChoice : std::uint8_t { kAuto, kVerbs, kUdp };
+enum class CollnetChoice : std::uint8_t { kAuto, kOn, kOff };
 
 struct Settings {
   DatapathChoice datapath = DatapathChoice::kAuto;
@@ -49,6 +50,9 @@ struct Settings {
   bool loss_data_parallel = false;    // the user vouches for every reduction of the job
   std::size_t loss_bytes_min = std::size_t{64} << 10;
   double tuner_margin = 0.1;
+  CollnetChoice collnet = CollnetChoice::kAuto;
+  Duration collnet_timeout = 30s;
+  std::size_t collnet_memory = std::size_t{64} << 20;
   std::string classes_file;  // empty: none
   std::string order_file;    // of `dlcp order`; empty: none
   TrafficClassTable classes = kTrafficClasses;

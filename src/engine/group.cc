@@ -1,0 +1,187 @@
+#include "engine/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "engine/clock.h"
+
+namespace dlcp::engine {
+namespace {
+
+constexpr int kBlocksPerStep = 4;      // reduced, before the network is looked after again
+constexpr std::size_t kLookAhead = 4;  // requests of a connection that may be done out of order
+constexpr Duration kDrainsFor = 5s;    // a peer that lives needs less; one that is dead says so
+
+}  // namespace
+
+Group::Group(GroupLinks links, const collective::Terms& terms, std::size_t staging_bytes)
+    : terms_(terms),
+      staging_(std::make_unique_for_overwrite<std::byte[]>(staging_bytes)),
+      staging_bytes_(staging_bytes),
+      exchange_(terms, {staging_.get(), staging_bytes}),
+      lines_(links.all().size()) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i].link = links.all()[i];
+    const auto& engine = lines_[i].link.engine;
+    if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end()) {
+      engines_.push_back(engine);
+    }
+  }
+  register_memory({staging_.get(), staging_bytes_, this});
+}
+
+Group::~Group() {
+  close();
+}
+
+Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) {
+  const std::lock_guard lock(mutex_);
+  if (const auto failed = failure()) {
+    return *failed;
+  }
+  const std::size_t needed = collective::Exchange::staging_bytes(terms_, call.input.size());
+  if (needed > staging_bytes_) {
+    failed_ = {ErrorCode::kInvalidUsage,
+               fmt::format("an all-reduce of {} bytes over {} ranks takes {} bytes of staging, and "
+                           "there are {}",
+                           call.input.size(), terms_.ranks, needed, staging_bytes_),
+               "raise DLCP_COLLNET_MEMORY on all ranks"};
+    return *failed_;
+  }
+  const auto number = exchange_.start(call);
+  drive();
+  if (const auto failed = failure()) {
+    return *failed;
+  }
+  return number;
+}
+
+Result<bool> Group::finished(std::uint64_t call) {
+  const std::lock_guard lock(mutex_);
+  if (!exchange_.finished(call)) {
+    drive();
+  }
+  if (exchange_.finished(call)) {
+    return true;
+  }
+  if (const auto failed = failure()) {
+    return *failed;
+  }
+  return false;
+}
+
+void Group::drive() {
+  for (const auto& engine : engines_) {
+    engine->drive();
+  }
+  for (Line& line : lines_) {
+    harvest(line);
+  }
+  for (int block = 0; block < kBlocksPerStep && exchange_.work(); ++block) {
+    exchange_.post_to(*this);
+  }
+  exchange_.post_to(*this);
+}
+
+// Takes what is done among the oldest few: a repair of one message holds up no other's block.
+bool Group::harvest(Line& line) {
+  std::size_t passed = 0;
+  for (auto posted = line.posted.begin(); posted != line.posted.end() && passed < kLookAhead;) {
+    const auto state = posted->request->state.load(std::memory_order_acquire);
+    if (state == Request::State::kPending) {
+      ++posted;
+      ++passed;
+      continue;
+    }
+    if (state == Request::State::kFailed) {
+      failed_ = line.link.connection->error;
+      return false;
+    }
+    Request::Outcome outcome;
+    line.link.engine->test(*posted->request, outcome);
+    const collective::Transfer done = posted->transfer;
+    posted = line.posted.erase(posted);
+    exchange_.on_done(done, outcome.bytes);
+  }
+  return true;
+}
+
+bool Group::post(const collective::Transfer& transfer) {
+  if (failed_) {
+    return false;
+  }
+  Line& line = lines_[GroupLinks::index(transfer.peer, transfer.lane, transfer.sends)];
+  const Memory memory{transfer.memory.data(), transfer.memory.size()};
+  auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory)
+                               : line.link.engine->receive(*line.link.connection, memory);
+  if (!posted) {
+    failed_ = posted.error();
+    return false;
+  }
+  if (posted.value() == nullptr) {
+    return false;
+  }
+  line.posted.push_back({posted.value(), transfer});
+  return true;
+}
+
+std::optional<Error> Group::failure() {
+  if (!failed_ && closed_) {
+    failed_ = {ErrorCode::kInternal, "the group is closed", ""};
+  }
+  if (!failed_ && !exchange_.disagreement().empty()) {
+    failed_ = {ErrorCode::kInternal, exchange_.disagreement(), "a bug of DLCP, or of NCCL's order"};
+  }
+  return failed_;
+}
+
+void Group::register_memory(const Memory& registered) {
+  for (Line& line : lines_) {
+    if (line.link.connection != nullptr) {
+      line.link.engine->register_memory(*line.link.connection, registered);
+    }
+  }
+}
+
+void Group::release_memory(const Memory& registered) {
+  const std::lock_guard lock(mutex_);
+  for (Line& line : lines_) {
+    if (!closed_ && line.link.connection != nullptr) {
+      line.link.engine->release_memory(*line.link.connection, registered);
+    }
+  }
+}
+
+void Group::drain() {
+  const Time end = steady_now() + kDrainsFor;
+  constexpr timespec kPause{0, 50'000};
+  while (!exchange_.idle() && !failed_ && steady_now() < end) {
+    drive();
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+bool Group::close() {
+  const std::lock_guard lock(mutex_);
+  bool aborted = failed_.has_value() || exchange_.busy();
+  if (closed_) {
+    return aborted;
+  }
+  if (!aborted) {
+    drain();
+  }
+  closed_ = true;
+  for (Line& line : lines_) {
+    if (line.link.connection != nullptr) {
+      line.link.engine->release_memory(*line.link.connection,
+                                       {staging_.get(), staging_bytes_, this});
+      aborted = line.link.engine->close(line.link.connection) || aborted;
+    }
+  }
+  return aborted;
+}
+
+}  // namespace dlcp::engine
