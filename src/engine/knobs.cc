@@ -125,8 +125,7 @@ constexpr Knob kKnobs[] = {
      "how long the ranks of a communicator have to set up direct exchange together; then all go on "
      "without it",
      [](Settings& s, const KnobValue& v) { s.collnet_timeout = v.duration; }},
-    {"DLCP_COLLNET_MEMORY", KnobType::kBytes, "bytes", "64M", 1 << 20, 0x1p36, nullptr,
-     nullptr,
+    {"DLCP_COLLNET_MEMORY", KnobType::kBytes, "bytes", "64M", 1 << 20, 0x1p36, nullptr, nullptr,
      "memory of each communicator for what other ranks send in direct exchange; touched only as "
      "far "
      "as it is needed",

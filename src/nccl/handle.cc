@@ -12,6 +12,9 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr char kMagic[8] = {'D', 'L', 'C', 'P', 'n', 'e', 't', '\0'};
+constexpr char kRefusalMagic[8] = {'D', 'L', 'C', 'P', 'n', 'o', 't', '\0'};
+constexpr std::size_t kReasonAt = 8;
+constexpr std::size_t kReasonBytes = kHandleBytes - kReasonAt - 4;
 constexpr std::uint8_t kHandleVersion = 4;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
@@ -41,16 +44,21 @@ Integer get(std::span<const std::byte, kHandleBytes> bytes, std::size_t at) {
   return value;
 }
 
-std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
-  std::string version;
-  for (std::size_t i = 0; i < kPluginVersionBytes; ++i) {
-    const char c = static_cast<char>(bytes[kPluginVersionAt + i]);
+// What is printable of it.
+std::string text_in(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    const char c = static_cast<char>(byte);
     if (c < ' ' || c > '~') {
       break;
     }
-    version += c;
+    text += c;
   }
-  return version;
+  return text;
+}
+
+std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
+  return text_in(bytes.subspan(kPluginVersionAt, kPluginVersionBytes));
 }
 
 Error foreign(std::span<const std::byte, kHandleBytes> bytes) {
@@ -87,7 +95,17 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   put(out, kChecksumAt, crc32c(out.first(kChecksumAt)));
 }
 
+void encode_refusal(std::string_view why, HandleBytes out) {
+  std::ranges::fill(out, std::byte{0});
+  std::memcpy(out.data(), kRefusalMagic, sizeof kRefusalMagic);
+  std::memcpy(out.data() + kReasonAt, why.data(), std::min(why.size(), kReasonBytes));
+}
+
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
+  if (std::memcmp(bytes.data(), kRefusalMagic, sizeof kRefusalMagic) == 0) {
+    return Error{ErrorCode::kInvalidUsage,
+                 "it takes no part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)), ""};
+  }
   if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
     return foreign(bytes);
   }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "nccl/abi/types.h"
 #include "util/result.h"
@@ -44,6 +45,9 @@ struct Handle {
 using HandleBytes = std::span<std::byte, kHandleBytes>;
 
 void encode_handle(const Handle& handle, HandleBytes out);
+// In the place of a handle: this rank takes no part, and decode_handle of the others says why (cut
+// to what there is room for).
+void encode_refusal(std::string_view why, HandleBytes out);
 // kInvalidUsage, naming both sides, for whatever encode_handle of this version has not made.
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes);
 

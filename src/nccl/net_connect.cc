@@ -1,72 +1,18 @@
 // listen, connect, accept and the closes. connect never blocks: its first call starts the handshake
 // and leaves a ticket in the handle, later ones ask how far it is.
-#include <algorithm>
 #include <memory>
 
 #include "nccl/comm.h"
 #include "nccl/handle.h"
 #include "nccl/net.h"
+#include "nccl/rendezvous.h"
 
 namespace dlcp::nccl::net {
 namespace {
 
-// A peer that lives answers in less than a round trip; its process may be busy starting.
-constexpr Duration kCarrierPatience = 3s;
-
-Context& context_of(void* context) {
-  return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
-}
-
-wire::Key site_secret() {
-  const auto setup = engine::Registry::of_process().setup();
-  return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
-}
-
 ResultCode refuse_unusable_setup() {
-  const auto setup = engine::Registry::of_process().setup();
-  return setup->ok() ? ResultCode::kSuccess : refuse_on_stderr(setup->error());
-}
-
-ResultCode start_listening(Context& context, int device, HandleBytes bytes, void** listen_comm) {
-  context.object_opened();  // first, so that a close elsewhere does not take the engines away
-  auto port = context.port(device);
-  if (!port) {
-    context.object_closed(false);
-    return refuse(port.error());
-  }
-  auto comm = std::make_unique<ListenComm>();
-  comm->context = &context;
-  comm->port = port->for_listener();
-  Handle handle{{},
-                comm->port.address(),
-                wire::fingerprint(site_secret()),
-                DLCP_VERSION,
-                agreed_terms(context)};
-  // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
-  const std::uint32_t number = engine::Registry::of_process().new_listener();
-  for (const engine::Lane& lane : comm->port.lanes()) {
-    const auto listening = lane.engine->listen(context.id(), number);
-    comm->listeners.push_back(listening.id);
-    handle.listener = listening.invitation;
-  }
-  encode_handle(handle, bytes);
-  *listen_comm = comm.release();
-  return ResultCode::kSuccess;
-}
-
-// Whether both ranks were set alike; and if not, what the peer should hear of it, from its side.
-Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& why_not) {
-  const wire::Key secret = site_secret();
-  if (auto alike = check_secret(wire::fingerprint(secret), peer.secret_fingerprint); !alike) {
-    const auto seen_there = check_secret(peer.secret_fingerprint, wire::fingerprint(secret));
-    why_not = {seen_there.error().what, true};
-    return alike;
-  }
-  auto alike = check_terms(ours, peer.terms);
-  if (!alike) {
-    why_not = {check_terms(peer.terms, ours).error().what, false};
-  }
-  return alike;
+  const Status usable = check_setup();
+  return usable ? ResultCode::kSuccess : refuse_on_stderr(usable.error());
 }
 
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
@@ -92,11 +38,9 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   if (!route->fallback.empty()) {
     engine::Registry::of_process().say_fallback(route->fallback);
   }
-  const Duration peer_timeout =
-      engine::Registry::of_process().setup()->value().settings.peer_timeout;
-  set_ticket(handle, context.keep_pending(engine::Opening(
-                         lanes, context.id(), {peer.listener, peer.address}, route.value(),
-                         std::min(kCarrierPatience, peer_timeout / 4))));
+  set_ticket(handle, context.keep_pending(engine::Opening(lanes, context.id(),
+                                                          {peer.listener, peer.address},
+                                                          route.value(), carrier_patience())));
   return ResultCode::kSuccess;
 }
 
@@ -108,8 +52,13 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
     if (const ResultCode code = refuse_unusable_setup(); code != ResultCode::kSuccess) {
       return code;
     }
-    return start_listening(context_of(context), device,
-                           HandleBytes(static_cast<std::byte*>(handle), kHandleBytes), listen_comm);
+    auto opened = open_listener(context_of(context), device,
+                                HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
+    if (!opened) {
+      return refuse(opened.error());
+    }
+    *listen_comm = std::move(opened).value().release();
+    return ResultCode::kSuccess;
   });
 }
 
@@ -207,10 +156,7 @@ ResultCode close_listen(void* opaque) noexcept {
   return guarded("closeListen", [&] {
     const std::unique_ptr<ListenComm> comm(static_cast<ListenComm*>(opaque));
     if (comm != nullptr) {
-      for (std::size_t i = 0; i < comm->listeners.size(); ++i) {
-        comm->port.lanes()[i].engine->close_listener(comm->listeners[i]);
-      }
-      comm->context->object_closed(false);
+      close_listener(*comm);
     }
     return ResultCode::kSuccess;
   });

@@ -14,13 +14,15 @@ static void expect(int condition, const char* what, const char* which) {
 
 int main(int argc, char** argv) {
   static const char* const exported[] = {
-      "ncclNetPlugin_v6",  "ncclNetPlugin_v8",   "ncclNetPlugin_v9",   "ncclNetPlugin_v10",
-      "ncclNetPlugin_v11", "ncclNetPlugin_v12",  "ncclProfiler_v4",    "ncclProfiler_v5",
-      "ncclProfiler_v6",   "ncclTunerPlugin_v3", "ncclTunerPlugin_v4", "ncclTunerPlugin_v5",
-      "ncclTunerPlugin_v6"};
+      "ncclNetPlugin_v6",      "ncclNetPlugin_v8",      "ncclNetPlugin_v9",
+      "ncclNetPlugin_v10",     "ncclNetPlugin_v11",     "ncclNetPlugin_v12",
+      "ncclProfiler_v4",       "ncclProfiler_v5",       "ncclProfiler_v6",
+      "ncclTunerPlugin_v3",    "ncclTunerPlugin_v4",    "ncclTunerPlugin_v5",
+      "ncclTunerPlugin_v6",    "ncclCollNetPlugin_v8",  "ncclCollNetPlugin_v9",
+      "ncclCollNetPlugin_v10", "ncclCollNetPlugin_v11", "ncclCollNetPlugin_v12"};
   static const char* const absent[] = {"ncclNetPlugin_v5",   "ncclNetPlugin_v7",
                                        "ncclNetPlugin_v13",  "ncclProfiler_v3",
-                                       "ncclTunerPlugin_v2", "ncclCollNetPlugin_v8"};
+                                       "ncclTunerPlugin_v2", "ncclCollNetPlugin_v7"};
   void* library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
   if (library == NULL) {
     fprintf(stderr, "%s\n", argc == 2 ? dlerror() : "usage: exports_test PLUGIN");

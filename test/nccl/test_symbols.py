@@ -5,6 +5,7 @@ import sys
 
 ALLOWED_LIBRARIES = re.compile(r"(libc|libm|libpthread|libdl|librt|ld-linux[-\w]*)\.so")
 EXPORTED = {f"ncclNetPlugin_v{version}" for version in (6, 8, 9, 10, 11, 12)}
+EXPORTED |= {f"ncclCollNetPlugin_v{version}" for version in (8, 9, 10, 11, 12)}
 EXPORTED |= {f"ncclProfiler_v{version}" for version in (4, 5, 6)}
 EXPORTED |= {f"ncclTunerPlugin_v{version}" for version in (3, 4, 5, 6)}
 

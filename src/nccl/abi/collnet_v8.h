@@ -1,0 +1,44 @@
+// NCCL's collective network interface, version 8 (NCCL 2.20 to 2.23). The first with windows for
+// gathering and scattering, which this plugin leaves alone.
+#pragma once
+
+#include "nccl/abi/net_v8.h"
+
+namespace dlcp::nccl {
+
+struct NetSgeV8 {
+  void* mhandle;
+  void* address;
+  std::uint32_t size;
+};
+
+struct CollNetV8 {
+  const char* name;
+  ResultCode (*init)(DebugLogger logger);
+  ResultCode (*devices)(int* ndev);
+  ResultCode (*getProperties)(int dev, NetPropertiesV8* props);
+  ResultCode (*listen)(int dev, void* handle, void** listenComm);
+  ResultCode (*connect)(void* handles[], int nranks, int rank, void* listenComm, void** collComm);
+  ResultCode (*reduceSupport)(int dataType, int redOp, int* supported);
+  ResultCode (*regMr)(void* collComm, void* data, std::size_t size, int type, void** mhandle);
+  ResultCode (*regMrDmaBuf)(void* collComm, void* data, std::size_t size, int type,
+                            std::uint64_t offset, int fd, void** mhandle);
+  ResultCode (*deregMr)(void* collComm, void* mhandle);
+  ResultCode (*iallreduce)(void* collComm, void* sendData, void* recvData, int count, int dataType,
+                           int redOp, void* sendMhandle, void* recvMhandle, void** request);
+  ResultCode (*iallgather)(void* collComm, void* sendData, int nRecvParts, NetSgeV8* recvParts,
+                           std::size_t bytesPerRank, std::size_t windowOffset,
+                           std::size_t windowBytes, void* sendMhandle, void** request);
+  ResultCode (*ireducescatter)(void* collComm, int nSendParts, NetSgeV8* sendParts, void* recvData,
+                               std::size_t bytesPerRank, std::size_t windowOffset,
+                               std::size_t windowBytes, int dataType, int redOp, void* recvMhandle,
+                               void** request);
+  ResultCode (*iflush)(void* collComm, void* data, int size, void* mhandle, void** request);
+  ResultCode (*test)(void* request, int* done, int* size);
+  ResultCode (*closeColl)(void* collComm);
+  ResultCode (*closeListen)(void* listenComm);
+};
+
+inline constexpr const char* kCollNetSymbolV8 = "ncclCollNetPlugin_v8";
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,243 @@
+// init, listen, connect and the closes of the collective plugin.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/group_opening.h"
+#include "nccl/collnet.h"
+#include "nccl/group_comm.h"
+#include "nccl/rendezvous.h"
+
+namespace dlcp::nccl::collnet {
+namespace {
+
+// Beyond it a rank's share of a call is too small for packets, and a ring serves better.
+constexpr int kRanksMax = 256;
+// What fits a packet under IPv6 at an MTU of 1500: blocks are whole packets there, and small enough
+// to spread a short call over the ranks.
+constexpr std::uint32_t kGranule = 1408;
+constexpr std::uint32_t kBlockBytesMax = 46 * kGranule;  // 64 KiB: a few of them lie in a cache
+constexpr timespec kPause{0, 20'000};
+
+const engine::Settings& settings_of(const engine::Setup& setup) {
+  return setup.settings;
+}
+
+// Why this rank takes no part; empty: it does.
+std::string reluctance() {
+  const auto setup = engine::Registry::of_process().setup();
+  if (!setup->ok()) {
+    return setup->error().what;
+  }
+  return settings_of(setup->value()).collnet == engine::CollnetChoice::kOff ? "DLCP_COLLNET=off"
+                                                                            : "";
+}
+
+Result<std::unique_ptr<ListenComm>> try_to_listen(Context& context, int device,
+                                                  HandleBytes handle) {
+  if (const std::string why_not = reluctance(); !why_not.empty()) {
+    return Error{ErrorCode::kInvalidUsage, why_not, ""};
+  }
+  return open_listener(context, device, handle);
+}
+
+Error of_rank(std::size_t rank, const Error& error) {
+  return {error.code, fmt::format("rank {} of the group: {}", rank, error.what), error.hint};
+}
+
+// All ranks are handed the same handles, so all find the same faults in them.
+Result<std::vector<Handle>> read_handles(void* handles[], std::size_t ranks) {
+  std::vector<Handle> read;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    auto handle = decode_handle(std::span<const std::byte, kHandleBytes>(
+        static_cast<const std::byte*>(handles[rank]), kHandleBytes));
+    if (!handle) {
+      return of_rank(rank, handle.error());
+    }
+    read.push_back(std::move(handle).value());
+  }
+  return read;
+}
+
+Status check_all_alike(const std::vector<Handle>& handles) {
+  for (std::size_t rank = 1; rank < handles.size(); ++rank) {
+    if (auto alike = check_terms(handles[0].terms, handles[rank].terms); !alike) {
+      return of_rank(rank, alike.error());
+    }
+    if (auto alike = check_secret(handles[0].secret_fingerprint, handles[rank].secret_fingerprint);
+        !alike) {
+      return of_rank(rank, alike.error());
+    }
+  }
+  return Unit{};
+}
+
+Result<engine::GroupLinks> open_group(const CollectiveListenComm& comm,
+                                      const std::vector<Handle>& handles,
+                                      const collective::GroupWord& us) {
+  auto port = comm.context->port(comm.device);
+  if (!port) {
+    return port.error();
+  }
+  const auto setup = engine::Registry::of_process().setup();
+  engine::GroupOpening::Plan plan;
+  plan.context = comm.context->id();
+  plan.us = us;
+  for (const Handle& handle : handles) {
+    plan.peers.push_back({handle.listener, handle.address});
+  }
+  plan.listeners = comm.listening->listeners;
+  plan.carrier_patience = carrier_patience();
+  plan.timeout = settings_of(setup->value()).collnet_timeout;
+  engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
+  for (;;) {
+    switch (opening.poll()) {
+      case engine::GroupOpening::State::kReady:
+        return opening.take();
+      case engine::GroupOpening::State::kFailed:
+        return opening.error();
+      case engine::GroupOpening::State::kPending:
+        nanosleep(&kPause, nullptr);
+    }
+  }
+}
+
+Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
+                                          const CollectiveListenComm& comm) {
+  if (ranks < 2 || ranks > kRanksMax || rank < 0 || rank >= ranks) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("rank {} of {} ranks: direct exchange is for 2 to {}", rank, ranks, kRanksMax),
+        ""};
+  }
+  const auto read = read_handles(handles, static_cast<std::size_t>(ranks));
+  if (!read) {
+    return read.error();
+  }
+  if (const auto alike = check_all_alike(read.value()); !alike) {
+    return alike.error();
+  }
+  collective::GroupWord us;
+  us.rank = static_cast<std::uint32_t>(rank);
+  us.ranks = static_cast<std::uint32_t>(ranks);
+  us.group = comm.context->comm_id();
+  us.granule = kGranule;
+  us.block_bytes_max = kBlockBytesMax;
+  auto links = open_group(comm, read.value(), us);
+  if (!links) {
+    return links.error();
+  }
+  const auto setup = engine::Registry::of_process().setup();
+  auto made = std::make_unique<GroupComm>();
+  made->context = comm.context;
+  made->group = std::make_unique<engine::Group>(
+      std::move(links).value(),
+      collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max},
+      settings_of(setup->value()).collnet_memory);
+  return made;
+}
+
+void close(std::unique_ptr<CollectiveListenComm> comm) {
+  if (comm != nullptr && comm->listening != nullptr) {
+    nccl::close_listener(*comm->listening);
+  }
+}
+
+void prepare(DebugLogger logger) {
+  arm_fork_guard();
+  set_logger(logger);
+  auto& registry = engine::Registry::of_process();
+  registry.set_log(say);
+  if (registry.setup() ==
+      nullptr) {  // the net plugin, which NCCL always begins with, has read them
+    registry.refresh();
+  }
+}
+
+}  // namespace
+
+ResultCode init_process(DebugLogger logger) noexcept {
+  return guarded("collnet init", [&] {
+    prepare(logger);
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode init_communicator(void** context, std::uint64_t comm_id, DebugLogger logger) noexcept {
+  return guarded("collnet init", [&] {
+    *context = nullptr;
+    prepare(logger);
+    *context = new Context(comm_id, kUndefined, true);
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode finalize_communicator(void* context) noexcept {
+  return guarded("collnet finalize", [&] {
+    auto* owned = static_cast<Context*>(context);
+    if (owned != nullptr && owned->finish()) {
+      delete owned;
+    }
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept {
+  return guarded("collnet listen", [&] {
+    *listen_comm = nullptr;
+    const HandleBytes bytes(static_cast<std::byte*>(handle), kHandleBytes);
+    auto made = std::make_unique<CollectiveListenComm>();
+    made->context = &context_of(context);
+    made->device = device;
+    auto listening = try_to_listen(*made->context, device, bytes);
+    if (listening) {
+      made->listening = std::move(listening).value();
+    } else {
+      encode_refusal(listening.error().what, bytes);
+    }
+    *listen_comm = made.release();
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void** group) noexcept {
+  return guarded("collnet connect", [&] {
+    *group = nullptr;
+    auto& comm = *static_cast<CollectiveListenComm*>(listen_comm);
+    auto made = set_up(handles, ranks, rank, comm);
+    if (!made) {
+      Error error = made.error();
+      error.what = "all-reduces go without direct exchange: " + error.what;
+      close(std::unique_ptr<CollectiveListenComm>(&comm));
+      return refuse(error);
+    }
+    comm.context->object_opened();
+    *group = std::move(made).value().release();
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode close_group(void* opaque) noexcept {
+  return guarded("closeColl", [&] {
+    const std::unique_ptr<GroupComm> comm(static_cast<GroupComm*>(opaque));
+    if (comm != nullptr) {
+      const bool aborted = comm->group->close();
+      comm->group.reset();  // it holds on to engines
+      comm->context->object_closed(aborted);
+    }
+    return ResultCode::kSuccess;
+  });
+}
+
+ResultCode close_listen(void* listen_comm) noexcept {
+  return guarded("closeListen", [&] {
+    close(std::unique_ptr<CollectiveListenComm>(static_cast<CollectiveListenComm*>(listen_comm)));
+    return ResultCode::kSuccess;
+  });
+}
+
+}  // namespace dlcp::nccl::collnet

@@ -1,0 +1,28 @@
+// NCCL's collective network interface, version 12 (NCCL 2.30).
+#include "nccl/abi/collnet_v12.h"
+
+#include "nccl/collnet.h"
+
+// Without braces after extern "C": inside them a const table has internal linkage.
+extern "C" __attribute__((visibility("default")))
+const dlcp::nccl::CollNetV12 ncclCollNetPlugin_v12 = {
+    .name = dlcp::nccl::kPluginName,
+    .init = dlcp::nccl::collnet::init_communicator,
+    .devices = dlcp::nccl::net::devices,
+    .getProperties = dlcp::nccl::net::get_properties<dlcp::nccl::NetPropertiesV12>,
+    .listen = dlcp::nccl::collnet::listen,
+    .connect = dlcp::nccl::collnet::connect,
+    .reduceSupport = dlcp::nccl::collnet::reduce_support,
+    .regMr = dlcp::nccl::collnet::register_memory,
+    .regMrDmaBuf = nullptr,
+    .deregMr = dlcp::nccl::collnet::deregister_memory,
+    .iallreduce = dlcp::nccl::collnet::all_reduce,
+    .iallgather = nullptr,
+    .ireducescatter = nullptr,
+    .iflush = dlcp::nccl::collnet::flush,
+    .test = dlcp::nccl::collnet::test,
+    .closeColl = dlcp::nccl::collnet::close_group,
+    .closeListen = dlcp::nccl::collnet::close_listen,
+    .makeVDevice = nullptr,
+    .finalize = dlcp::nccl::collnet::finalize_communicator,
+};

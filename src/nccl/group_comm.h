@@ -1,0 +1,38 @@
+// The objects behind the pointers that NCCL holds of the collective plugin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "engine/group.h"
+#include "nccl/comm.h"
+
+namespace dlcp::nccl {
+
+struct CollectiveListenComm {
+  Context* context = nullptr;
+  int device = 0;
+  std::unique_ptr<ListenComm> listening;  // null: this rank takes no part
+};
+
+struct GroupComm;
+
+// One all-reduce.
+struct GroupRequest {
+  GroupComm* group = nullptr;
+  std::uint64_t call = 0;
+  std::size_t bytes = 0;
+  bool free = false;
+};
+
+// A collComm.
+struct GroupComm {
+  Context* context = nullptr;
+  std::unique_ptr<engine::Group> group;
+  std::deque<GroupRequest> requests;  // grows to what has been outstanding at once
+};
+
+}  // namespace dlcp::nccl

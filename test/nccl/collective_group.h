@@ -1,0 +1,46 @@
+// Ranks of one communicator in one process, set up and driven through the collective plugin's
+// newest table as NCCL does it: connect in a thread of each rank, calls from one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nccl/abi/collnet_v12.h"
+#include "plugin.h"
+
+namespace dlcp::test {
+
+class CollectiveGroup {
+ public:
+  struct Member {
+    void* context = nullptr;
+    void* listening = nullptr;
+    void* group = nullptr;
+    Handle handle{};
+    ResultCode connected = ResultCode::kInternalError;
+  };
+
+  CollectiveGroup(const Plugin& plugin, int ranks, std::uint64_t comm_id = 7);
+  ~CollectiveGroup();
+  CollectiveGroup(const CollectiveGroup&) = delete;
+  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+
+  const nccl::CollNetV12& table() const { return *table_; }
+  int ranks() const { return static_cast<int>(members_.size()); }
+  Member& rank(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+  // On all ranks at once, but for those that are left out.
+  void connect(const std::vector<int>& without = {});
+  void close(int rank);
+
+  // Starts a call and waits for it on all ranks; the result of each rank's last call into the
+  // plugin.
+  std::vector<ResultCode> all_reduce(const std::vector<std::vector<float>>& inputs,
+                                     std::vector<std::vector<float>>& results);
+
+ private:
+  const nccl::CollNetV12* table_;
+  std::vector<Member> members_;
+};
+
+}  // namespace dlcp::test

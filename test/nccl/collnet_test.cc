@@ -1,0 +1,179 @@
+// All-reduces by direct exchange through the plugin's own table, over loopback.
+#include <cstring>
+
+#include "catch.h"
+#include "collective_group.h"
+#include "util/rng.h"
+
+namespace {
+
+using namespace dlcp::test;
+using dlcp::Rng;
+
+std::vector<std::vector<float>> random_inputs(int ranks, std::size_t count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::vector<float>> inputs(static_cast<std::size_t>(ranks));
+  for (auto& input : inputs) {
+    for (std::size_t i = 0; i < count; ++i)
+      input.push_back(static_cast<float>(rng.unit()) - 0.5f);
+  }
+  return inputs;
+}
+
+// In rank order, as the plugin promises.
+std::vector<float> sum_of(const std::vector<std::vector<float>>& inputs) {
+  std::vector<float> sum = inputs[0];
+  for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += inputs[rank][i];
+  }
+  return sum;
+}
+
+void check_sums(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
+  const auto inputs = random_inputs(group.ranks(), count, seed);
+  std::vector<std::vector<float>> results(inputs.size(), std::vector<float>(count));
+  for (const ResultCode code : group.all_reduce(inputs, results))
+    REQUIRE(code == ResultCode::kSuccess);
+  const auto sum = sum_of(inputs);
+  for (const auto& result : results)
+    REQUIRE(std::memcmp(result.data(), sum.data(), count * 4) == 0);
+}
+
+std::string joined_log() {
+  std::string all;
+  for (const auto& line : take_log())
+    all += line + "\n";
+  return all;
+}
+
+struct Fixture {
+  explicit Fixture(const Settings& settings = Settings{}) {
+    set_environment(settings);
+    plugin = std::make_unique<Plugin>();
+    rank = std::make_unique<Rank>(plugin->net());  // NCCL begins with the net plugin
+  }
+  std::unique_ptr<Plugin> plugin;
+  std::unique_ptr<Rank> rank;
+};
+
+}  // namespace
+
+TEST_CASE("all ranks have the sum in rank order, bit for bit, at every size") {
+  for (const int ranks : {2, 3, 8}) {
+    Fixture fixture;
+    CollectiveGroup group(*fixture.plugin, ranks);
+    group.connect();
+    for (int i = 0; i < ranks; ++i)
+      REQUIRE(group.rank(i).connected == ResultCode::kSuccess);
+    for (const std::size_t count : {1u, 352u, 8192u, 65536u, 262144u, 1000003u})
+      check_sums(group, count, count);
+  }
+}
+
+TEST_CASE("sums are right over a network that loses, doubles and reorders") {
+  Fixture fixture(Settings{{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
+  CollectiveGroup group(*fixture.plugin, 4);
+  group.connect();
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    check_sums(group, 1 + seed * 9973, seed);
+}
+
+TEST_CASE("a rank that takes no part is named to all, at once") {
+  Fixture fixture;
+  CollectiveGroup group(*fixture.plugin, 3);
+  set_environment({{"DLCP_COLLNET", "off"}});
+  constexpr char kRefusal[] = "DLCPnot\0DLCP_COLLNET=off";  // as such a rank's listen leaves it
+  std::memset(group.rank(1).handle.data(), 0, group.rank(1).handle.size());
+  std::memcpy(group.rank(1).handle.data(), kRefusal, sizeof kRefusal);
+  take_log();
+  group.connect();
+  for (int i = 0; i < 3; ++i)
+    CHECK(group.rank(i).connected == ResultCode::kInvalidUsage);
+  CHECK_THAT(joined_log(), Contains("rank 1 of the group: it takes no part: DLCP_COLLNET=off"));
+}
+
+TEST_CASE("where it is off, listening still succeeds, so that no rank waits for another's") {
+  Fixture fixture(Settings{{"DLCP_COLLNET", "off"}});
+  CollectiveGroup group(*fixture.plugin, 2);
+  group.connect();
+  CHECK(group.rank(0).connected == ResultCode::kInvalidUsage);
+  CHECK(group.rank(1).connected == ResultCode::kInvalidUsage);
+}
+
+TEST_CASE("a rank that does not come is named to all others, within the time-out") {
+  Fixture fixture(Settings{{"DLCP_COLLNET_TIMEOUT", "1"}});
+  CollectiveGroup group(*fixture.plugin, 4);
+  take_log();
+  const auto began = std::chrono::steady_clock::now();
+  group.connect({2});
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(4));
+  for (const int i : {0, 1, 3}) {
+    CHECK(group.rank(i).connected != ResultCode::kSuccess);
+    CHECK(group.rank(i).group == nullptr);
+  }
+  CHECK_THAT(joined_log(), Contains("rank 2 has not come within 1 s"));
+}
+
+TEST_CASE("a rank that goes ends the others' all-reduces with an error") {
+  Fixture fixture;
+  CollectiveGroup group(*fixture.plugin, 3);
+  group.connect();
+  check_sums(group, 1000, 1);
+  group.close(1);
+  const auto inputs = random_inputs(3, 1000, 2);
+  std::vector<std::vector<float>> results(3, std::vector<float>(1000));
+  const auto codes = group.all_reduce(inputs, results);
+  CHECK(codes[0] == ResultCode::kRemoteError);
+  CHECK(codes[2] == ResultCode::kRemoteError);
+}
+
+TEST_CASE("communicators of one process do not wait for each other") {
+  Fixture fixture;
+  CollectiveGroup one(*fixture.plugin, 2, 1), other(*fixture.plugin, 3, 2);
+  one.connect();
+  other.connect();
+  std::vector<float> input(5000, 1.0f), result(5000);
+  void* request = nullptr;  // rank 0 alone: it waits for rank 1
+  REQUIRE(one.table().iallreduce(one.rank(0).group, input.data(), result.data(), 5000, 7, 0,
+                                 nullptr, nullptr, &request) == ResultCode::kSuccess);
+  for (std::uint64_t seed = 0; seed < 5; ++seed)
+    check_sums(other, 50'000, seed);
+  int done = 1;
+  REQUIRE(one.table().test(request, &done, nullptr) == ResultCode::kSuccess);
+  CHECK(done == 0);
+}
+
+TEST_CASE("what cannot be reduced, or has no elements, is refused") {
+  Fixture fixture;
+  CollectiveGroup group(*fixture.plugin, 2);
+  group.connect();
+  int supported = -1;
+  for (int type = 0; type < 10; ++type) {
+    for (int op = 0; op < 4; ++op) {
+      REQUIRE(group.table().reduceSupport(type, op, &supported) == ResultCode::kSuccess);
+      CHECK(supported == 1);
+    }
+  }
+  for (const auto& [type, op] : {std::pair{10, 0}, {-1, 0}, {7, 4}, {7, -1}}) {
+    REQUIRE(group.table().reduceSupport(type, op, &supported) == ResultCode::kSuccess);
+    CHECK(supported == 0);
+    void* request = nullptr;
+    float value = 0;
+    CHECK(group.table().iallreduce(group.rank(0).group, &value, &value, 1, type, op, nullptr,
+                                   nullptr, &request) == ResultCode::kInvalidUsage);
+    CHECK(request == nullptr);
+  }
+}
+
+TEST_CASE("a call that the staging can never hold fails with the setting's name") {
+  Fixture fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
+  CollectiveGroup group(*fixture.plugin, 2);
+  group.connect();
+  std::vector<float> input(4 << 20), result(4 << 20);
+  void* request = nullptr;
+  take_log();
+  CHECK(group.table().iallreduce(group.rank(0).group, input.data(), result.data(), input.size(), 7,
+                                 0, nullptr, nullptr, &request) == ResultCode::kInvalidUsage);
+  CHECK_THAT(joined_log(), Contains("DLCP_COLLNET_MEMORY"));
+}
