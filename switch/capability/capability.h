@@ -19,7 +19,13 @@ enum class Mechanism {
   kQueues,  // one queue per level
 };
 
-enum class Remarking { kNone, kClassifyOnly, kRewrite };
+// What becomes of DLCP's DSCPs from ports that are not trusted.
+enum class Remarking {
+  kNone,
+  kClassifyOnly,  // served as others are, and sent on as they came
+  kBySpareClass,  // rewritten as they leave, by a class that carries nothing else
+  kRewrite        // rewritten as they come in
+};
 
 struct Capabilities {
   std::string os, version, asic;  // as asked for

@@ -53,6 +53,7 @@ struct SystemRow {
   std::string version_text;
   std::vector<Family> families;
   std::vector<std::string> releases;
+  std::string remarking_since;                 // older ones only classify; empty: all
   std::map<std::string, std::string> sources;  // by what they are the source of
   Capabilities what;
 };
@@ -64,6 +65,7 @@ Mechanism mechanism_of(const std::string& name) {
 
 Remarking remarking_of(const std::string& name) {
   if (name == "rewrite") return Remarking::kRewrite;
+  if (name == "spare class") return Remarking::kBySpareClass;
   return name == "none" ? Remarking::kNone : Remarking::kClassifyOnly;
 }
 
@@ -119,6 +121,7 @@ std::vector<SystemRow> read_systems() {
       for (const auto& family : row.at("families"))
         if (const auto known = family_of(family)) system.families.push_back(*known);
       take(row, "releases", system.releases);
+      take(row, "remarking_since", system.remarking_since);
       take(data, "sources", system.sources);
       system.what = capabilities_of(row);
       list.push_back(std::move(system));
@@ -208,6 +211,8 @@ Checked<Capabilities> find_capabilities(std::string_view os, std::string_view ve
     result.value->os = os;
     result.value->version = version;
     result.value->asic = asic;
+    if (!is_since(os, version, system.remarking_since))
+      result.value->remarking = Remarking::kClassifyOnly;
     result.value->cell_bytes = chip->cell_bytes;
     result.value->buffer_bytes = chip->buffer_bytes;
     result.value->lossy_pool_bytes = chip->lossy_pool_bytes;

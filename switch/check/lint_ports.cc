@@ -7,6 +7,7 @@
 
 #include "switch/check/finding.h"
 #include "switch/model/intent_keys.h"
+#include "switch/plan/remarking.h"
 
 namespace dlcp::fabric {
 namespace {
@@ -42,13 +43,15 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
 }
 
 void check_trust(Findings& findings, const SwitchPlan& plan, const PortGroup& group) {
-  if (group.trust != Trust::kRemarked || plan.capabilities.remarking == Remarking::kRewrite) return;
+  if (group.trust != Trust::kRemarked || rewrites_marks(plan, group)) return;
+  const bool by_class = plan.capabilities.remarking == Remarking::kBySpareClass;
   findings.warning(
       "marks-survive",
-      fmt::format("{} cannot rewrite DSCPs here: packets of untrusted ports are served as the "
+      fmt::format("{} cannot rewrite DSCPs here{}: packets of untrusted ports are served as the "
                   "site's default class, but keep DLCP's marks: on the next switch a tenant's DSCP "
                   "{} is served as DLCP's control",
-                  plan.os, plan.classes.front().dscp),
+                  plan.os, by_class ? ", for no traffic class is free to carry them alone" : "",
+                  plan.classes.front().dscp),
       "filter the marks at the hosts, or on the next switch", group.line);
 }
 

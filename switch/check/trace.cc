@@ -6,6 +6,7 @@
 #include <map>
 
 #include "switch/check/finding.h"
+#include "switch/plan/remarking.h"
 #include "switch/plan/units.h"
 
 namespace dlcp::fabric {
@@ -115,12 +116,22 @@ std::vector<const SwitchPlan*> kinds_of(const std::vector<SwitchPlan>& plans, Sw
   return kinds;
 }
 
+// A class of its own is rewritten by the ports of the fabric, to which the next switch is attached.
+bool loses_marks(const SwitchPlan& plan, const PortGroup& in, const std::string& out) {
+  if (!remark_class(plan, in)) return rewrites_marks(plan, in);
+  return std::any_of(plan.groups.begin(), plan.groups.end(), [&out](const PortGroupPlan& each) {
+    const auto& ports = each.group.ports;
+    return each.group.role == PortRole::kFabric &&
+           std::find(ports.begin(), ports.end(), out) != ports.end();
+  });
+}
+
 }  // namespace
 
 std::uint8_t leaving_dscp(const SwitchPlan& plan, const PortGroup& in, const std::string& out,
                           std::uint8_t dscp) {
   const std::uint8_t as = classed_as(plan, in, dscp);
-  if (as != dscp && plan.capabilities.remarking == Remarking::kRewrite) dscp = as;
+  if (as != dscp && loses_marks(plan, in, out)) return as;
   const SitePort* const port = find_port(*plan.site, out);
   if (port == nullptr || !port->rewrites_dscps) return dscp;
   const std::uint8_t traffic_class = class_at(plan, as);
@@ -202,6 +213,8 @@ std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
       hop.port = last ? to.port : out->ports.front();
       hop.dscp_in = dscp;
       describe(hop, plan, *out, classed_as(plan, *in, dscp));
+      if (classed_as(plan, *in, dscp) != dscp)
+        hop.traffic_class = remark_class(plan, *in).value_or(*hop.traffic_class);
       hop.dscp_out = dscp = leaving_dscp(plan, *in, hop.port, dscp);
       if (one.changed.empty() && hop.dscp_out != hop.dscp_in) {
         one.changed = fmt::format("{} {}: DSCP {} leaves as {}", plan.name, hop.port, hop.dscp_in,

@@ -7,6 +7,7 @@
 #include "switch/plan/features.h"
 #include "switch/plan/layout.h"
 #include "switch/plan/ports.h"
+#include "switch/plan/remarking.h"
 #include "switch/plan/shares.h"
 #include "switch/plan/thresholds.h"
 
@@ -111,6 +112,7 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
                       HashField::kSourcePort, HashField::kDestinationPort};
   plan.hash_seed = device.hash_seed ? device.hash_seed : device.site->hash_seed;
   if (!finish(settle_features(intent, device, plan))) return result;
+  settle_remarking(plan);
   result.value = std::move(plan);
   return result;
 }

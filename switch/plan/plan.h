@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,8 @@ struct SwitchPlan {
   std::vector<HashField> hash_fields;  // ECMP and LAG
   std::optional<unsigned> hash_seed;   // as stated, or as the switch sets it by itself
   PlannedFeatures features;
+  // By the DSCP that untrusted ports' marks become: the class that carries them alone.
+  std::map<std::uint8_t, std::uint8_t> remark_classes;
   std::vector<Merge> merges;
   std::vector<std::string> reasoning;  // lines for --explain
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "switch/plan/remarking.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric {
@@ -59,7 +60,7 @@ Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std:
 
 std::string remark_warning(const SwitchPlan& plan) {
   for (const auto& group : plan.groups) {
-    if (group.group.trust != Trust::kRemarked) continue;
+    if (group.group.trust != Trust::kRemarked || rewrites_marks(plan, group.group)) continue;
     return fmt::format(
         "ports that are not trusted are classed as DSCP {} but keep their DSCP on the wire: the "
         "next switch sees DLCP's DSCPs again",

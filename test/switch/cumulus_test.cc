@@ -205,7 +205,22 @@ TEST_CASE("a Cumulus port without DLCP senders classes DLCP's DSCPs as told") {
   CHECK(name == "DLCPr26-default-global");
   CHECK(after.at("qos/mapping/" + name + "/dscp/40/switch-priority") == "3");
   CHECK(after.at("interface/swp5/qos/mapping/profile") == "DLCP-default-global");
+  for (const std::string acl : {"DLCP-as-26-ipv4", "DLCP-as-26-ipv6"}) {
+    CHECK(after.at("acl/" + acl + "/type") == acl.substr(11));
+    CHECK(after.at("acl/" + acl + "/rule/70/match/ip/dscp") == "40");  // the last of seven
+    CHECK(after.at("acl/" + acl + "/rule/70/action/set/dscp") == "26");
+    CHECK(after.at("interface/swp1/acl/" + acl + "/inbound") == "{}");
+    CHECK(after.count("interface/swp5/acl/" + acl + "/inbound") == 0);
+  }
   CHECK(played(after, rendering, FileKind::kRollback) == before);
+  auto again = plan_of(after);
+  again.groups[0].group.trust = Trust::kRemarked;
+  again.groups[0].group.remark_dscp = 26;
+  CHECK(render_ok(again).changes.empty());
+  const auto trusted = played(after, render_ok(plan_of(after)), FileKind::kConfig);
+  CHECK(std::none_of(trusted.begin(), trusted.end(), [](const auto& leaf) {
+    return leaf.first.find("acl/DLCP") != std::string::npos;
+  }));
 }
 
 TEST_CASE("alpha values, which no grammar has checked, are a file apart that says so") {

@@ -1,51 +1,14 @@
 // SONiC: what goes in comes out. A change adds DLCP's rows, replaces those of its queues and ports,
 // and nothing else; its rollback gives the imported configuration back, byte for byte.
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "catch.h"
 #include "dlcp/traffic_class.h"
-#include "vendor_plan.h"
+#include "sonic_leaf.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;
 using namespace dlcp::test;
-using Json = nlohmann::json;
-
-namespace {
-
-const Vendor& sonic() {
-  return *find_vendor("sonic");
-}
-const std::vector<std::string> kHosts = {"Ethernet0", "Ethernet8"};
-const std::vector<std::string> kUplinks = {"Ethernet32", "Ethernet40"};
-
-Json leaf() {
-  return Json::parse(read_text(DLCP_SWITCH_DATA "/sonic/leaf.config_db.json"));
-}
-SwitchPlan plan_of(const Json& config) {
-  return make_plan(import_text(sonic(), config.dump(1)), kHosts, kUplinks);
-}
-Rendering render_ok(const SwitchPlan& plan) {
-  auto rendering = sonic().render(plan);
-  INFO(problems_of(rendering));
-  REQUIRE(rendering.problems.empty());
-  return rendering;
-}
-Json patched(Json config, const Rendering& rendering, FileKind kind) {
-  for (const auto& file : rendering.files)
-    if (file.kind == kind && file.path.find(".json-patch") != std::string::npos)
-      config = config.patch(Json::parse(file.text));
-  return config;
-}
-Json applied(const Json& config, const Rendering& rendering) {
-  return patched(config, rendering, FileKind::kConfig);
-}
-std::string refusal_of(const Json& config) {
-  return problems_of(sonic().render(plan_of(config)));
-}
-
-}  // namespace
 
 TEST_CASE("an imported config_db says what the site does with DSCPs, queues, PFC and buffers") {
   const auto site = import_text(sonic(), leaf().dump());
@@ -222,32 +185,6 @@ TEST_CASE("ports are changed one group at a time, and only their own patch takes
   const auto& definitions = file_of(rendering, "10-definitions.json-patch").text;
   CHECK(definitions.find("/QUEUE/") == std::string::npos);
   CHECK(definitions.find("/PORT_QOS_MAP/") == std::string::npos);
-}
-
-TEST_CASE("a port without DLCP senders keeps the site's map, or classes DLCP's DSCPs as told") {
-  const Json before = leaf();
-  auto plan = plan_of(before);
-  plan.groups[0].group.trust = Trust::kRemarked;
-  SECTION("where the site does so already, its map stays") {
-    plan.groups[0].group.remark_dscp = 0;
-    const Json after = applied(before, render_ok(plan));
-    CHECK(after["PORT_QOS_MAP"]["Ethernet0"]["dscp_to_tc_map"] == "ROCE");
-    CHECK(after["PORT_QOS_MAP"]["Ethernet32"]["dscp_to_tc_map"] == "DLCP-ROCE");
-  }
-  SECTION("where it does not, a map of DLCP's says so") {
-    plan.groups[0].group.remark_dscp = 48;
-    const auto rendering = render_ok(plan);
-    const Json after = applied(before, rendering);
-    CHECK(after["PORT_QOS_MAP"]["Ethernet0"]["dscp_to_tc_map"] == "DLCP-as-48");
-    CHECK(after["DSCP_TO_TC_MAP"]["DLCP-as-48"]["40"] == "6");
-    CHECK(after["DSCP_TO_TC_MAP"]["DLCP-as-48"]["26"] == "3");
-    CHECK(patched(after, rendering, FileKind::kRollback) == before);
-    const auto site = import_text(sonic(), after.dump());
-    auto again = make_plan(site, kHosts, kUplinks);
-    again.groups[0].group.trust = Trust::kRemarked;
-    again.groups[0].group.remark_dscp = 48;
-    CHECK(render_ok(again).changes.empty());
-  }
 }
 
 TEST_CASE("what cannot be merged without touching another row of the site is refused") {

@@ -25,6 +25,14 @@ bool is_whole(const Patch& patch, const std::string& root, bool undo) {
          });
 }
 
+// "qos/FEATURE/NAME", "acl/NAME": what is unset as a whole where nothing of it is left; else "".
+std::string root_of(const std::string& path) {
+  if (path.compare(0, 4, "qos/") != 0 && path.compare(0, 4, "acl/") != 0) return "";
+  auto slash = path.find('/', 4);
+  if (path[0] == 'q' && slash != std::string::npos) slash = path.find('/', slash + 1);
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
 // Paths to unset: a whole profile of DLCP's where the change made all of it, else single leaves.
 std::string unset_text(const Patch& patch, bool undo) {
   std::set<std::string> lines;
@@ -34,14 +42,13 @@ std::string unset_text(const Patch& patch, bool undo) {
     const auto& to = undo ? leaf.before : leaf.after;
     if (!from || to) continue;
     std::string path = leaf.path;
-    const auto slash = path.find('/', path.find('/', 4) + 1);
-    if (path.compare(0, 4, "qos/") == 0 && slash != std::string::npos) {
-      const auto root = path.substr(0, slash);
+    if (const auto root = root_of(path); !root.empty()) {
       const auto [known, is_new] = whole_roots.try_emplace(root, false);
       if (is_new) known->second = is_whole(patch, root, undo);
       const bool whole = known->second;
       if (whole && (undo || patch.name == "90-cleanup")) path = root;
     }
+    if (path.ends_with("/inbound")) path.erase(path.rfind('/'));  // the binding, not its direction
     std::replace(path.begin(), path.end(), '/', ' ');
     lines.insert(path);
   }

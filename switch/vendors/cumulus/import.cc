@@ -114,7 +114,7 @@ nv set qos congestion-control default-global traffic-class 3 max-threshold 15015
            at != leaves().end() && at->first.starts_with(root); ++at) {
         const auto name =
             at->first.substr(root.size(), at->first.find('/', root.size()) - root.size());
-        if (marking.count(name) == 0) continue;
+        if (marking.count(name) == 0 || is_own(name)) continue;
         return fault("an ACL of " + port + " sets DSCPs or classes, which is not followed", name,
                      "ports that are classed by their mapping profile alone",
                      "take the rule out of the ACL, or leave the switch out of the intent");

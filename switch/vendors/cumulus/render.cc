@@ -9,6 +9,7 @@
 #include <set>
 
 #include "switch/vendors/cumulus/document.h"
+#include "switch/vendors/cumulus/marks.h"
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
 
@@ -240,6 +241,27 @@ class Renderer {
     if (is_new) profiles->second = profiles_of(bases, group);
     for (std::size_t i = 0; i < bases.size(); ++i)
       if (!profiles->second[i].empty()) set(kFeatures[i], profiles->second[i]);
+    put_marks(port, group.group);
+  }
+
+  // Ports that are not trusted have ACLs of DLCP's, others have none (any more).
+  void put_marks(const std::string& port, const PortGroup& group) {
+    std::set<std::string> wanted;
+    if (group.trust == Trust::kRemarked) {
+      for (const auto& [acl, content] : mark_acls(plan_, group.remark_dscp)) {
+        if (made_.emplace("acl/" + acl, content).second) put_profile("acl/" + acl, content);
+        wanted.insert(binding_of(port, acl));
+      }
+      for (const auto& acl : site_acls(running(), port))
+        acls_beside_.insert(acl);
+    }
+    for (const auto& path : wanted)
+      put(patches_.back(), path, "{}", Impact::kUnknown);
+    const auto root = fmt::format("interface/{}/acl/DLCP", port);
+    for (auto at = running().lower_bound(root);
+         at != running().end() && at->first.starts_with(root); ++at)
+      if (wanted.count(at->first) == 0)
+        put(patches_.back(), at->first, std::nullopt, Impact::kUnknown);
   }
 
   // By feature, as in kFeatures; empty: the port keeps what it has.
@@ -284,8 +306,25 @@ class Renderer {
           kept.insert(prefix + name);
       }
     }
+    drop_stale_acls(kept);
     for (const auto& root : kept)
       note(Severity::kWarning, root + " stays: a port outside this plan still has it");
+  }
+
+  void drop_stale_acls(std::set<std::string>& kept) {
+    std::set<std::string> gone;
+    for (const auto& patch : patches_)
+      for (const auto& leaf : patch.leaves)
+        if (!leaf.after) gone.insert(leaf.path);
+    for (auto at = running().lower_bound("acl/");
+         at != running().end() && at->first.starts_with("acl/"); ++at) {
+      const auto name = at->first.substr(4, at->first.find('/', 4) - 4);
+      if (!is_own(name) || made_.count("acl/" + name) != 0) continue;
+      if (is_bound(running(), gone, name))
+        kept.insert("acl/" + name);
+      else
+        put(patches_.back(), at->first, std::nullopt, Impact::kHitless);
+    }
   }
 
   void add_notes(bool imported) {
@@ -305,14 +344,18 @@ class Renderer {
     note(Severity::kNote,
          "ECT packets are marked and not-ECT packets dropped at one depth: a queue has one RED "
          "curve");
-    if (std::string warning = remark_warning(plan_); !warning.empty())
-      note(Severity::kWarning, std::move(warning));
+    for (const auto& acl : acls_beside_)
+      note(Severity::kWarning,
+           "ACL " + acl +
+               " of the site's is on ports that are not trusted, beside the one that "
+               "rewrites DLCP's DSCPs: look which of them ends first");
   }
 
   const SwitchPlan& plan_;
   const Document* document_ = nullptr;
   std::vector<Patch> patches_;
-  std::map<std::string, Leaves> made_;  // "qos/FEATURE/NAME"
+  std::set<std::string> acls_beside_;
+  std::map<std::string, Leaves> made_;  // "qos/FEATURE/NAME", "acl/NAME"
   // DLCP's, by port group and the site's.
   std::map<std::pair<const PortGroupPlan*, std::array<std::string, 4>>, std::array<std::string, 4>>
       profiles_;

@@ -7,7 +7,8 @@ namespace {
 
 constexpr const char* kDefinitionTables[] = {"WRED_PROFILE",    "SCHEDULER",
                                              "BUFFER_PROFILE",  "DSCP_TO_TC_MAP",
-                                             "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"};
+                                             "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
+                                             "TC_TO_DSCP_MAP"};
 constexpr const char* kReferringTables[] = {"QUEUE", "BUFFER_QUEUE", "PORT_QOS_MAP"};
 
 }  // namespace

@@ -64,6 +64,7 @@ struct Definitions {
   std::string trusted_map;                // DSCP map of trusted ports
   std::map<int, std::string> remark_map;  // by remark DSCP; empty name: the site's own does it
   std::string queue_map, group_map;       // empty: the site's own do it
+  std::map<std::string, std::string> rewriting;  // of fabric ports, by the site's TC_TO_DSCP_MAP
 };
 
 // Puts profiles and maps; problems are appended.

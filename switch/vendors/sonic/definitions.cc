@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "switch/plan/site_use.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
 
@@ -30,6 +31,7 @@ class Definer {
     }
     put_dscp_maps();
     put_class_maps();
+    put_rewriting();
     return std::move(result_);
   }
 
@@ -160,13 +162,51 @@ class Definer {
     if (result_.remark_map.count(remark) != 0) return;
     const Json site = site_dscps();
     Json row = site;
-    const auto to = plan_.site->dscp_to_class[remark].value_or(plan_.site->default_class);
+    const auto alone = plan_.remark_classes.find(static_cast<std::uint8_t>(remark));
+    const auto to = alone != plan_.remark_classes.end() ? alone->second : class_of(remark);
     for (int dscp = 0; dscp < kDscpCount; ++dscp)
       if (plan_.dscp[dscp].owner == Owner::kDlcp) row[std::to_string(dscp)] = std::to_string(to);
     auto& name = result_.remark_map[remark];
     if (row == site && !document_.dscp_map.empty()) return;
     name = fmt::format("{}as-{}", kPrefix, remark);
     change_.put("DSCP_TO_TC_MAP", name, row, Impact::kHitless);
+  }
+
+  std::uint8_t class_of(int dscp) const {
+    return plan_.site->dscp_to_class[dscp].value_or(plan_.site->default_class);
+  }
+
+  // Classes that carry untrusted ports' packets alone are served as those of the DSCPs that these
+  // become. A switch without a map of its own has the platform's, which is one to one.
+  void serve_remarked(Json& queues, Json& groups) const {
+    if (plan_.remark_classes.empty()) return;
+    for (int c = 0; document_.queue_map.empty() && c < kQueueCount; ++c)
+      queues[std::to_string(c)] = std::to_string(c);
+    for (const auto& [remark, traffic_class] : plan_.remark_classes) {
+      const auto as = std::to_string(class_of(remark));
+      queues[std::to_string(traffic_class)] =
+          queues.value(as, std::to_string(queue_of_class(*plan_.site, class_of(remark))));
+      groups[std::to_string(traffic_class)] = groups.value(as, std::string("0"));
+    }
+  }
+
+  // What leaves through ports of the fabric: untrusted ports' packets as told, others as they are.
+  void put_rewriting() {
+    if (plan_.remark_classes.empty()) return;
+    for (const auto& group : plan_.groups) {
+      if (group.group.role != PortRole::kFabric) continue;
+      for (const auto& port : group.group.ports) {
+        const Json* row = find_row(change_.config(), "PORT_QOS_MAP", port);
+        const auto site = site_map(change_.config(), row, "tc_to_dscp_map");
+        const auto [name, is_new] = result_.rewriting.try_emplace(site);
+        if (!is_new) continue;
+        name->second = own_name(site);
+        Json map = site_row("TC_TO_DSCP_MAP", site);
+        for (const auto& [remark, traffic_class] : plan_.remark_classes)
+          map[std::to_string(traffic_class)] = std::to_string(remark);
+        change_.put("TC_TO_DSCP_MAP", name->second, map, Impact::kHitless);
+      }
+    }
   }
 
   // Copies of the class maps, where the site's own do not lead DLCP's classes where they must go.
@@ -180,7 +220,9 @@ class Definer {
       queues[std::to_string(queue.traffic_class)] = std::to_string(queue.queue);
       groups[std::to_string(queue.traffic_class)] = lossy;
     }
-    if (!document_.queue_map.empty() && queues != queues_before) {
+    serve_remarked(queues, groups);
+    const bool rewrites = !plan_.remark_classes.empty();
+    if ((rewrites || !document_.queue_map.empty()) && queues != queues_before) {
       result_.queue_map = own_name(document_.queue_map);
       change_.put("TC_TO_QUEUE_MAP", result_.queue_map, queues, Impact::kHitless);
     }

@@ -95,6 +95,19 @@ std::string_view site_name(std::string_view name) {
   return is_own(name) ? name.substr(kPrefix.size()) : name;
 }
 
+std::string site_map(const Json& config, const Json* port_maps, const std::string& field) {
+  static const std::map<std::string, const char*> kTables = {
+      {"dscp_to_tc_map", "DSCP_TO_TC_MAP"},
+      {"tc_to_queue_map", "TC_TO_QUEUE_MAP"},
+      {"tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"},
+      {"tc_to_dscp_map", "TC_TO_DSCP_MAP"}};
+  if (port_maps == nullptr) return "";
+  const auto name = text_field(*port_maps, field.c_str());
+  const std::string site(site_name(name));
+  const bool ours_alone = is_own(name) && find_row(config, kTables.at(field), site) == nullptr;
+  return ours_alone ? "" : site;
+}
+
 std::optional<Range> range_of(std::string_view text) {
   const auto dash = text.find('-');
   const auto first = number_of(text.substr(0, dash));

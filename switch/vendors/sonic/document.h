@@ -28,8 +28,11 @@ struct Document final : ImportedDocument {
 // Null if there is no such row (or table).
 const Json* find_row(const Json& config, std::string_view table, std::string_view key);
 std::string text_field(const Json& row, const char* field);  // "" if absent or not a string
-bool is_own(std::string_view name);                          // begins with kPrefix
-std::string_view site_name(std::string_view name);           // without kPrefix
+// The site's map that a row of PORT_QOS_MAP names in this field, below a copy of DLCP's; empty:
+// none, as where DLCP gave one to a port that had none.
+std::string site_map(const Json& config, const Json* port_maps, const std::string& field);
+bool is_own(std::string_view name);                 // begins with kPrefix
+std::string_view site_name(std::string_view name);  // without kPrefix
 
 // "3" or "3-4" -> first and last; nullopt: neither.
 struct Range {

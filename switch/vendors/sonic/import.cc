@@ -167,7 +167,7 @@ class Importer {
   std::string most_used(const char* field) const {
     std::map<std::string, int> uses;
     for (const auto& [port, row] : table("PORT_QOS_MAP").items()) {
-      const auto name = std::string(site_name(text_field(row, field)));
+      const auto name = site_map(document_->config, &row, field);
       if (!name.empty()) uses[name] += port == "global" ? 1 : 2;
     }
     const auto most = std::max_element(

@@ -109,7 +109,7 @@ void read_hardware(const Json& config, SiteConfig& site, const Fault& fault) {
 
 void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& fault) {
   for (const auto& [port, row] : table_of(config, "PORT_QOS_MAP").items()) {
-    const auto map = text_field(row, "tc_to_dscp_map");
+    const auto map = site_map(config, &row, "tc_to_dscp_map");
     if (map.empty()) continue;
     const Json* entries = find_row(config, "TC_TO_DSCP_MAP", map);
     if (entries == nullptr) {

@@ -77,9 +77,8 @@ class Renderer {
     }
     if (maps == nullptr) return true;
     const auto same = [&](const char* field, const std::string& most) {
-      const auto name = std::string(site_name(text_field(*maps, field)));
+      const auto name = site_map(document_->config, maps, field);
       if (name.empty() || name == most) return true;
-      if (std::string_view(field) == "dscp_to_tc_map" && name.substr(0, 3) == "as-") return true;
       refuse_(fmt::format("port {} has another {} than most ports", port, field), name, most,
               "leave the port out of the intent, or give it the map that the others have");
       return false;
@@ -127,8 +126,22 @@ class Renderer {
       row["dscp_to_tc_map"] = document_->dscp_map;
     if (!definitions.queue_map.empty()) row["tc_to_queue_map"] = definitions.queue_map;
     if (!definitions.group_map.empty()) row["tc_to_pg_map"] = definitions.group_map;
+    put_rewriting(group.group, definitions, maps, row);
     SwitchFeatures(plan_, *document_, release_, out_).put_port(port, row, change);
     if (!row.empty()) change.put("PORT_QOS_MAP", port, row, Impact::kPortFlap);
+  }
+
+  // A map of an earlier change goes where nothing is rewritten any more.
+  void put_rewriting(const PortGroup& group, const Definitions& definitions, const Json* maps,
+                     Json& row) const {
+    const auto site = site_map(document_->config, maps, "tc_to_dscp_map");
+    const auto ours = definitions.rewriting.find(site);
+    if (group.role == PortRole::kFabric && ours != definitions.rewriting.end())
+      row["tc_to_dscp_map"] = ours->second;
+    else if (!site.empty())
+      row["tc_to_dscp_map"] = site;
+    else
+      row.erase("tc_to_dscp_map");
   }
 
   // The key of the row for one queue alone; empty, with a problem, where a range holds it.
@@ -263,6 +276,13 @@ class Renderer {
     note(Severity::kNote,
          "ECT packets are marked and not-ECT packets dropped at one depth: SONiC has one threshold "
          "pair per colour, and every packet is green");
+    for (const auto& [remark, traffic_class] : plan_.remark_classes)
+      note(Severity::kWarning,
+           fmt::format("traffic class {} carries the packets of ports that are not trusted alone, "
+                       "and TC_TO_DSCP_MAP of the uplinks sends them on as DSCP {}: that classes "
+                       "which the map does not name keep their DSCPs is what SONiC's own documents "
+                       "show (trimming), not what its model says; look at one packet of each class",
+                       traffic_class, remark));
     if (const std::string warning = remark_warning(plan_); !warning.empty())
       note(Severity::kWarning, warning + ", unless an ACL or the host's uplink rewrites them");
   }

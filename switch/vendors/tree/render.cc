@@ -255,8 +255,7 @@ class Renderer {
     }
     for (const auto& text : of_copies)
       note(Severity::kWarning, text);
-    const bool rewrites = plan_.capabilities.remarking == Remarking::kRewrite;
-    if (std::string warning = remark_warning(plan_); !rewrites && !warning.empty())
+    if (std::string warning = remark_warning(plan_); !warning.empty())
       note(Severity::kWarning, std::move(warning));
   }
 

@@ -1,0 +1,56 @@
+#include "switch/vendors/cumulus/marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlcp::fabric::cumulus {
+namespace {
+
+constexpr const char* kFamilies[] = {"ipv4", "ipv6"};
+constexpr int kRuleStep = 10;  // room for rules of an operator's between them
+
+}  // namespace
+
+std::map<std::string, Leaves> mark_acls(const SwitchPlan& plan, int remark_dscp) {
+  std::map<std::string, Leaves> acls;
+  for (const char* family : kFamilies) {
+    Leaves& leaves = acls[fmt::format("DLCP-as-{}-{}", remark_dscp, family)];
+    leaves["type"] = family;
+    int rule = 0;
+    for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+      if (plan.dscp[static_cast<std::size_t>(dscp)].owner != Owner::kDlcp) continue;
+      rule += kRuleStep;
+      leaves[fmt::format("rule/{}/match/ip/dscp", rule)] = std::to_string(dscp);
+      leaves[fmt::format("rule/{}/action/set/dscp", rule)] = std::to_string(remark_dscp);
+    }
+  }
+  return acls;
+}
+
+std::string binding_of(const std::string& port, const std::string& acl) {
+  return fmt::format("interface/{}/acl/{}/inbound", port, acl);
+}
+
+bool is_bound(const Leaves& running, const std::set<std::string>& gone, const std::string& acl) {
+  return std::any_of(running.begin(), running.end(), [&](const auto& leaf) {
+    const std::string& path = leaf.first;
+    return path.starts_with("interface/") && path.find("/acl/" + acl + "/") != std::string::npos &&
+           gone.count(path) == 0;
+  });
+}
+
+std::vector<std::string> site_acls(const Leaves& running, const std::string& port) {
+  std::vector<std::string> names;
+  const auto root = fmt::format("interface/{}/acl/", port);
+  for (auto at = running.lower_bound(root); at != running.end() && at->first.starts_with(root);
+       ++at) {
+    const auto slash = at->first.find('/', root.size());
+    const auto name = at->first.substr(root.size(), slash - root.size());
+    const bool inbound = slash != std::string::npos && at->first.compare(slash, 8, "/inbound") == 0;
+    if (inbound && !is_own(name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace dlcp::fabric::cumulus
