@@ -7,15 +7,9 @@ namespace dlcp::fabric {
 const std::vector<TargetFile>& target_files() {
   using namespace targets;
   static const std::vector<TargetFile> kFiles = {
-      {kSonic, {}},
-      {kCumulus, {}},
-      {kEos, kEosText},
-      {kTc, {}},
-      {kSrlinux, kSrlinuxText},
-      {kOpenconfig, kOpenconfigText},
-      {kJunos, kJunosText},
-      {kNxos, kNxosText},
-      {kArcos, kArcosText},
+      {kSonic, {}},         {kCumulus, {}},           {kEos, kEosText},
+      {kTc, kTcText},       {kSrlinux, kSrlinuxText}, {kOpenconfig, kOpenconfigText},
+      {kJunos, kJunosText}, {kNxos, kNxosText},       {kArcos, kArcosText},
       {kIosxr, kIosxrText},
   };
   return kFiles;

@@ -1,4 +1,4 @@
-// The targets' files, compiled in: NAME.json and, of targets that are data altogether,
+// The targets' files, compiled in: NAME.json and, where what DLCP adds is a template,
 // NAME.mustache.
 #pragma once
 

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "switch/targets/target_files.h"
+
 namespace dlcp::fabric {
 namespace {
 
@@ -29,6 +31,13 @@ Data data_of(const Json& json) {
   if (json.is_boolean())
     return Data{json.get<bool>() ? Data::type::bool_true : Data::type::bool_false};
   return Data{json.is_string() ? json.get<std::string>() : json.dump()};
+}
+
+// A line of one section's tag alone leaves no line behind, whether the section is there or not:
+// kainjow leaves an empty one where it is not.
+bool is_tag(const std::string& line) {
+  const bool opens = line.starts_with("{{#") || line.starts_with("{{^") || line.starts_with("{{/");
+  return opens && line.find("}}") == line.size() - 2;
 }
 
 }  // namespace
@@ -64,7 +73,7 @@ Sections::Sections(std::string_view mustache) : lately_(std::make_unique<Lately>
     if (line.starts_with("=== "))
       name = line.substr(4);
     else if (!name.empty())
-      texts_[name] += line + "\n";
+      texts_[name] += is_tag(line) ? line : line + "\n";
   }
 }
 
@@ -82,6 +91,12 @@ std::string Sections::filled(const std::string& section, const Json& context) co
   std::string text = mustache.render(data_of(context));
   lately_->keep(std::move(key), text);
   return text;
+}
+
+Sections sections_of_target(std::string_view os) {
+  for (const TargetFile& file : target_files())
+    if (Json::parse(file.data).at("os") == os) return Sections(file.text);
+  return {};
 }
 
 }  // namespace dlcp::fabric

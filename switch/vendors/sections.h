@@ -30,4 +30,6 @@ class Sections {
   std::unique_ptr<Lately> lately_;
 };
 
+Sections sections_of_target(std::string_view os);  // without any where it has no such file
+
 }  // namespace dlcp::fabric

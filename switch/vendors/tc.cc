@@ -12,7 +12,9 @@ class Tc final : public Vendor {
   Checked<SiteConfig> import(const NamedText& running) const override {
     return tc::import_qdiscs(running);
   }
-  Rendering render(const SwitchPlan& plan) const override { return tc::render_script(plan); }
+  Rendering render(const SwitchPlan& plan) const override {
+    return tc::render_script(templates_, plan);
+  }
   std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
     return tc::commands(plan);
   }
@@ -20,6 +22,9 @@ class Tc final : public Vendor {
                                        const NamedText& captured) const override {
     return tc::judge(plan, captured);
   }
+
+ private:
+  const Sections templates_ = sections_of_target("tc");
 };
 
 }  // namespace

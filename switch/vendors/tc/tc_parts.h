@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "switch/vendors/sections.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::tc {
@@ -15,7 +16,8 @@ struct Import : ImportedDocument {
 };
 
 Checked<SiteConfig> import_qdiscs(const NamedText& running);
-Rendering render_script(const SwitchPlan& plan);
+nlohmann::json script_context(const SwitchPlan& plan);  // what the template sees
+Rendering render_script(const Sections& templates, const SwitchPlan& plan);
 std::vector<VerifyCommand> commands(const SwitchPlan& plan);
 Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& captured);
 
