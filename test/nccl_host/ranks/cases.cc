@@ -1,0 +1,186 @@
+// What the ranks do. Every case checks every element of every result.
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "rank.h"
+
+namespace nccl_host {
+namespace {
+
+using Reductions = std::vector<std::unique_ptr<Reduction>>;
+
+constexpr std::size_t kSizes[] = {1, 1000,    8192,    65'537, 300'000,  262'144,
+                                  5, 750'000, 123'457, 3,      1'000'003};
+
+void finish_and_check(Rank& me, ncclComm_t comm, const Reductions& reductions, int group = 0) {
+  me.finish(comm, me.stream());
+  for (const auto& reduction : reductions)
+    me.check(*reduction, group);
+}
+
+// Every type by every operation, in sizes that fill no slot.
+void types(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  constexpr ncclDataType_t kTypes[] = {ncclInt8,    ncclUint8,   ncclInt32,   ncclUint32,
+                                       ncclInt64,   ncclUint64,  ncclFloat16, ncclFloat32,
+                                       ncclFloat64, ncclBfloat16};
+  constexpr ncclRedOp_t kOps[] = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
+  int seed = 0;
+  for (const ncclDataType_t type : kTypes) {
+    for (const ncclRedOp_t op : kOps) {
+      Reductions reductions;
+      for (const std::size_t count : {std::size_t{1}, std::size_t{1001}, std::size_t{33'333}}) {
+        const Shape shape{type, op, count, ++seed};
+        reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+        me.require(reductions.back()->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+      }
+      finish_and_check(me, comms[0], reductions);
+    }
+  }
+}
+
+// One after another, then in groups; sums first, then averages and maxima among them.
+void groups(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  constexpr ncclRedOp_t kMixed[] = {ncclSum, ncclAvg, ncclMax};
+  for (int round = 0; round < 3; ++round) {
+    Reductions reductions;
+    int seed = 100 * round;
+    for (const std::size_t count : kSizes) {
+      const ncclRedOp_t op = round == 1 ? kMixed[seed % 3] : ncclSum;
+      const Shape shape{ncclFloat32, op, count, ++seed};
+      reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    }
+    if (round > 0) me.require(ncclGroupStart(), "ncclGroupStart");
+    for (const auto& reduction : reductions)
+      me.require(reduction->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+    if (round > 0) me.require(ncclGroupEnd(), "ncclGroupEnd", comms[0]);
+    finish_and_check(me, comms[0], reductions);
+  }
+}
+
+// Halves of the communicator, used in turn with the whole.
+void split(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  const int color = me.rank() % 2;
+  const int members = (me.ranks() + 1 - color) / 2;
+  ncclComm_t child = nullptr;
+  me.require(ncclCommSplit(comms[0], color, me.rank(), &child, nullptr), "ncclCommSplit", comms[0]);
+  comms.insert(comms.begin(), child);  // ends first
+  int seed = 1000;
+  for (const std::size_t count : kSizes) {
+    Reductions whole;
+    Reductions half;
+    const Shape shape{ncclFloat32, ncclSum, count, ++seed};
+    whole.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    half.push_back(std::make_unique<Reduction>(shape, me.rank() / 2, members));
+    me.require(whole[0]->enqueue(comms[1], me.stream()), "ncclAllReduce", comms[1]);
+    finish_and_check(me, comms[1], whole);
+    me.require(half[0]->enqueue(child, me.stream()), "ncclAllReduce", child);
+    finish_and_check(me, child, half, 1 + color);
+  }
+}
+
+// Two communicators of the same ranks at once, each on a stream of its own.
+void two(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open(0));
+  comms.push_back(me.open(1));
+  cudaStream_t const streams[] = {me.stream(), me.open_stream()};
+  int seed = 2000;
+  for (int round = 0; round < 3; ++round) {
+    Reductions reductions;
+    for (const std::size_t count : kSizes) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        const Shape shape{ncclFloat32, ncclSum, count, ++seed};
+        reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+        me.require(reductions.back()->enqueue(comms[i], streams[i]), "ncclAllReduce", comms[i]);
+      }
+    }
+    me.finish(comms[1], streams[1]);
+    finish_and_check(me, comms[0], reductions);
+  }
+}
+
+// Collectives that CollNet does not serve, among those it does.
+void others(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  const auto ranks = static_cast<std::size_t>(me.ranks());
+  int seed = 3000;
+  for (const std::size_t count : {std::size_t{1000}, std::size_t{65'537}, std::size_t{200'001}}) {
+    const Shape shape{ncclFloat32, ncclSum, count * ranks, ++seed};
+    Reductions sum;
+    sum.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    me.require(sum[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+    finish_and_check(me, comms[0], sum);
+    // Scattering the same sum and gathering its parts again gives the same result.
+    const Reduction again(shape, me.rank(), me.ranks());
+    auto* const part =
+        static_cast<float*>(again.output()) + count * static_cast<std::size_t>(me.rank());
+    me.require(
+        ncclReduceScatter(again.input(), part, count, ncclFloat32, ncclSum, comms[0], me.stream()),
+        "ncclReduceScatter", comms[0]);
+    me.require(ncclAllGather(part, again.output(), count, ncclFloat32, comms[0], me.stream()),
+               "ncclAllGather", comms[0]);
+    me.finish(comms[0], me.stream());
+    me.check(again);
+  }
+}
+
+// Buffers that the user has registered with NCCL.
+void registered(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  int seed = 4000;
+  for (const std::size_t count : kSizes) {
+    const Shape shape{ncclFloat32, ncclSum, count, ++seed};
+    Reductions reductions;
+    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    const Reduction& reduction = *reductions[0];
+    void* handles[2] = {};
+    me.require(ncclCommRegister(comms[0], reduction.input(), reduction.bytes(), &handles[0]),
+               "ncclCommRegister", comms[0]);
+    me.require(ncclCommRegister(comms[0], reduction.output(), reduction.bytes(), &handles[1]),
+               "ncclCommRegister", comms[0]);
+    for (int round = 0; round < 3; ++round)
+      me.require(reduction.enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+    finish_and_check(me, comms[0], reductions);
+    for (void* handle : handles)
+      me.require(ncclCommDeregister(comms[0], handle), "ncclCommDeregister", comms[0]);
+  }
+}
+
+// For a rank that does not live to its end.
+void many(Rank& me, std::vector<ncclComm_t>& comms) {
+  comms.push_back(me.open());
+  for (int seed = 5000; seed < 5400; ++seed) {
+    const Shape shape{ncclFloat32, ncclSum, seed % 2 == 0 ? std::size_t{300'000} : std::size_t{777},
+                      seed};
+    Reductions reductions;
+    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    me.require(reductions[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+    finish_and_check(me, comms[0], reductions);
+  }
+}
+
+const std::map<std::string, Case>& all_cases() {
+  static const std::map<std::string, Case> cases = {
+      {"types", types},   {"groups", groups},         {"split", split}, {"two", two},
+      {"others", others}, {"registered", registered}, {"many", many}};
+  return cases;
+}
+
+}  // namespace
+
+Case case_named(const std::string& name) {
+  const auto found = all_cases().find(name);
+  return found != all_cases().end() ? found->second : nullptr;
+}
+
+std::string case_names() {
+  std::string names;
+  for (const auto& [name, unused] : all_cases())
+    names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+}  // namespace nccl_host

@@ -1,0 +1,56 @@
+// One rank of a case: its place, its stream, and what it does with an error of NCCL's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <string>
+#include <vector>
+
+#include "reduction.h"
+#include "world.h"
+
+namespace nccl_host {
+
+// Exit statuses of a rank.
+inline constexpr int kDone = 0;
+inline constexpr int kWrong = 1;       // a result
+inline constexpr int kRefused = 2;     // a call of NCCL's failed
+inline constexpr int kCommFailed = 3;  // the communicator did, and was aborted cleanly
+
+class Rank {
+ public:
+  Rank(World& world, int rank, int ranks, int per_host);
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  cudaStream_t stream() const { return stream_; }
+
+  ncclComm_t open(int which = 0);  // the communicator of all ranks, the first or the second
+  cudaStream_t open_stream() const;
+  void require(ncclResult_t result, const char* what, ncclComm_t comm = nullptr) const;
+
+  // Until the stream is empty. An error of the communicator ends the process, as a framework's
+  // would.
+  void finish(ncclComm_t comm, cudaStream_t stream) const;
+
+  // Counts what is wrong. `group`: of the ranks that have the same result.
+  void check(const Reduction& reduction, int group = 0);
+  void count_wrong(std::size_t wrong, std::size_t elements, const std::string& first);
+
+  int end(const std::vector<ncclComm_t>& comms);  // the exit status
+
+ private:
+  World& world_;
+  int rank_;
+  int ranks_;
+  cudaStream_t stream_ = nullptr;
+  int checks_ = 0;
+  std::size_t wrong_ = 0;
+};
+
+using Case = void (*)(Rank& me, std::vector<ncclComm_t>& comms);
+Case case_named(const std::string& name);  // null: there is none
+std::string case_names();
+
+}  // namespace nccl_host

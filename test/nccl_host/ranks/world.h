@@ -1,0 +1,31 @@
+// What the processes of one case share: how they find each other, and what they have found out.
+#pragma once
+
+#include <nccl.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace nccl_host {
+
+inline constexpr int kRanksMax = 16;
+inline constexpr int kChecksMax = 4096;
+
+struct Digest {  // of one result on one rank; ranks of one group must have the same
+  std::uint64_t value = 0;
+  int group = -1;  // -1: no result yet
+};
+
+struct World {
+  std::array<ncclUniqueId, 2> ids;  // one per communicator that a case opens at once
+  std::atomic<int> ids_made = 0;
+  std::atomic<int> results = 0;  // checked, of all ranks: how far the case is
+  std::atomic<long> elements = 0;
+  std::atomic<long> wrong = 0;
+  std::atomic<long> chains = 0;  // all-reduces per channel, of all ranks
+  std::atomic<long> rings = 0;
+  std::array<std::array<Digest, kChecksMax>, kRanksMax> digests;
+};
+
+}  // namespace nccl_host
