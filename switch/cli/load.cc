@@ -12,6 +12,7 @@
 #include "switch/model/intent_file.h"
 #include "switch/model/intent_keys.h"
 #include "switch/model/site_import.h"
+#include "switch/model/utf8.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cli {
@@ -131,6 +132,12 @@ Checked<std::string> read_file(const std::string& path) {
   result.value.emplace(size, '\0');
   stream.read(result.value->data(), static_cast<std::streamsize>(size));
   if (!stream) return Checked<std::string>::failed(unreadable(path, "read error"));
+  if (const auto line = first_line_not_utf8(*result.value)) {
+    Problem problem = unreadable(
+        path, "convert it, as in: iconv -f LATIN1 -t UTF-8, or -f UTF-16 for PowerShell's output");
+    problem.what = fmt::format("line {} of the file is not UTF-8", *line);
+    return Checked<std::string>::failed(std::move(problem));
+  }
   return result;
 }
 

@@ -102,6 +102,14 @@ Json json_of(const SwitchPlan& plan) {
   return one;
 }
 
+// What a hint says of a switch, without the switch's name.
+std::string hint_of_any(const Problem& problem) {
+  const auto name = "'" + problem.what.substr(0, problem.what.find(": ")) + "'";
+  std::string hint = problem.hint;
+  if (const auto at = hint.find(name); at != std::string::npos) hint.erase(at, name.size());
+  return hint;
+}
+
 // The text behind "leaf1: ", by which problems of equal switches are alike.
 std::string without_name(const std::string& what) {
   const auto colon = what.find(": ");
@@ -116,14 +124,20 @@ std::string text_of(const Json& json) {
 }  // namespace
 
 std::vector<Problem> collapsed(const std::vector<Problem>& problems) {
-  using Key = std::tuple<Severity, std::string, int, std::string, std::string>;
+  using Key = std::tuple<Severity, std::string, int, std::string, std::string, std::string>;
   std::map<Key, std::size_t> first;
   std::vector<Problem> kept;
   std::vector<int> more;
   for (const Problem& problem : problems) {
     const bool of_switch = !problem.rule.empty();
-    const Key key{problem.severity, problem.file, problem.line,
-                  of_switch ? without_name(problem.what) : problem.what, problem.seen};
+    // Switches of one kind that the intent lists one by one say the same on lines of their own.
+    const bool by_line = !of_switch || problem.severity == Severity::kError;
+    const Key key{problem.severity,
+                  problem.file,
+                  by_line ? problem.line : 0,
+                  of_switch ? without_name(problem.what) : problem.what,
+                  problem.seen,
+                  of_switch ? hint_of_any(problem) : problem.hint};
     const auto [at, fresh] = first.emplace(key, kept.size());
     if (fresh) {
       kept.push_back(problem);

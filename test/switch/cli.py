@@ -220,6 +220,17 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("render", "intent.yaml", "-o", "file/out"), FILES)
         self.assertIn("cannot be written", self.said)
 
+    def test_files_that_are_not_utf8(self):
+        (self.folder / "latin1.yaml").write_bytes("fabric: {name: w\u00fcrzburg}\n".encode("latin1"))
+        self.assertEqual(self.run_verb("check", "latin1.yaml"), FILES)
+        self.assertIn("latin1.yaml: error: line 1 of the file is not UTF-8", self.said)
+        running = ("system name host-name leaf\nset system location w\u00fcrzburg\n").encode("latin1")
+        (self.folder / "running").write_bytes(running)
+        self.sample(("    role: leaf\n", "    role: leaf\n    running_config: running\n"))
+        self.assertNotEqual(self.run_verb("render", "intent.yaml", "-o", "out"), OK)
+        self.assertIn("line 2 of the file is not UTF-8: 'running'", self.said)
+        self.assertIn("iconv", self.said)
+
     def test_usage(self):
         self.assertEqual(self.run_verb(), USAGE)
         self.assertEqual(self.run_verb("plan"), USAGE)
