@@ -1,4 +1,4 @@
-"""The plugin exports NCCL's tables and nothing else, and needs nothing but the C library."""
+"""The plugin exports NCCL's tables and its version, nothing else, and needs nothing but the C library."""
 import re
 import subprocess
 import sys
@@ -8,6 +8,7 @@ EXPORTED = {f"ncclNetPlugin_v{version}" for version in (6, 8, 9, 10, 11, 12)}
 EXPORTED |= {f"ncclCollNetPlugin_v{version}" for version in (8, 9, 10, 11, 12)}
 EXPORTED |= {f"ncclProfiler_v{version}" for version in (4, 5, 6)}
 EXPORTED |= {f"ncclTunerPlugin_v{version}" for version in (3, 4, 5, 6)}
+EXPORTED |= {"dlcp_plugin_version"}
 
 
 def main(plugin: str) -> int:

@@ -47,7 +47,8 @@ Findings host_findings() {
        {check_socket_buffers(), check_marks_over_loopback(), check_settings_and_interfaces()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
-  all.push_back(check_plugin());
+  for (Finding& finding : check_plugin())
+    all.push_back(std::move(finding));
   for (Finding& finding : check_nccl())
     all.push_back(std::move(finding));
   all.push_back(check_rdma());

@@ -5,9 +5,12 @@
 #include <glob.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -99,6 +102,19 @@ std::string exported_abis(void* plugin) {
   return list;
 }
 
+std::string version_of(void* plugin) {
+  auto* version = reinterpret_cast<const char* (*)()>(::dlsym(plugin, "dlcp_plugin_version"));
+  return version == nullptr ? std::string() : version();
+}
+
+bool are_equal(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (std::filesystem::equivalent(one, other, error)) return true;
+  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+  return a && b &&
+         std::equal(std::istreambuf_iterator<char>(a), {}, std::istreambuf_iterator<char>(b), {});
+}
+
 // Whether the library that NCCL takes where no name is given is this plugin.
 bool is_ours_unasked() {
   const Library unasked("libnccl-net.so");
@@ -108,6 +124,31 @@ bool is_ours_unasked() {
 }
 
 }  // namespace
+
+Finding judge_plugin_version(const std::string& path, const std::string& version,
+                             const std::string& own, bool same) {
+  const std::string wanted =
+      own.empty() ? "put the plugin of this release where the job finds it"
+                  : fmt::format(
+                        "export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH, or install plugin and "
+                        "tools from one package",
+                        quoted(own.substr(0, own.rfind('/'))));
+  if (version != DLCP_VERSION) {
+    return {"plugin_version", Level::kWarn,
+            fmt::format("jobs load {}, {}; this program is of version {}{}", path,
+                        version.empty() ? "which says no version" : "of version " + version,
+                        DLCP_VERSION, own.empty() ? "" : ", as is " + own),
+            wanted};
+  }
+  if (!own.empty() && !same) {
+    return {"plugin_version", Level::kWarn,
+            fmt::format("jobs load {}, which is another build of version {} than {} beside this "
+                        "program",
+                        path, version, own),
+            wanted};
+  }
+  return {"plugin_version", Level::kOk, version + ", as this program", ""};
+}
 
 Finding judge_reload(int version, bool keeps, bool unasked) {
   const std::string nccl = "NCCL " + nccl_version_text(version);
@@ -163,34 +204,36 @@ Findings check_nccl() {
            "run in the job's own environment; `dlcp bench` needs no NCCL"}};
 }
 
-Finding check_plugin() {
+Findings check_plugin() {
   const Library by_name(kPluginFile);
   if (by_name.handle != nullptr) {
     const std::string abis = exported_abis(by_name.handle);
     if (abis.empty()) {
-      return {"plugin", Level::kFail, by_name.path + " exports no net plugin",
-              "build or install it again"};
+      return {{"plugin", Level::kFail, by_name.path + " exports no net plugin",
+               "build or install it again"}};
     }
-    return {"plugin", Level::kOk, fmt::format("{} (net ABI {})", by_name.path, abis), ""};
+    const std::string own = own_plugin_path();
+    return {{"plugin", Level::kOk, fmt::format("{} (net ABI {})", by_name.path, abis), ""},
+            judge_plugin_version(by_name.path, version_of(by_name.handle), own,
+                                 are_equal(by_name.path, own))};
   }
   const std::string reason = ::dlerror();
   const std::string own = own_plugin_path();
   if (own.empty()) {
-    return {
-        "plugin", Level::kFail, "not loadable: " + reason,
-        "build it (cmake --preset release && cmake --build --preset release) and put its folder on "
-        "LD_LIBRARY_PATH"};
+    return {{"plugin", Level::kFail, "not loadable: " + reason,
+             "build it (cmake --preset release && cmake --build --preset release) and put its "
+             "folder on LD_LIBRARY_PATH"}};
   }
   const Library by_path(own);
   if (by_path.handle == nullptr) {
-    return {"plugin", Level::kFail, fmt::format("{} does not load: {}", own, ::dlerror()),
-            "build it on this machine, or install the libraries it names"};
+    return {{"plugin", Level::kFail, fmt::format("{} does not load: {}", own, ::dlerror()),
+             "build it on this machine, or install the libraries it names"}};
   }
-  return {"plugin", Level::kWarn,
-          fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
-                      by_path.path, exported_abis(by_path.handle)),
-          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
-                      quoted(own.substr(0, own.rfind('/'))))};
+  return {{"plugin", Level::kWarn,
+           fmt::format("{} is sound (net ABI {}) but not where NCCL_NET_PLUGIN=dlcp finds it",
+                       by_path.path, exported_abis(by_path.handle)),
+           fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
+                       quoted(own.substr(0, own.rfind('/'))))}};
 }
 
 Finding check_rdma() {

@@ -204,3 +204,21 @@ TEST_CASE("an NCCL that forgets the plugin's name is found, with the line that m
     CHECK_THAT(judge_reload(version, false, true).value, Contains("libnccl-net.so, which is ours"));
   }
 }
+
+TEST_CASE("a stale plugin on the loader's path is named beside the tool's version") {
+  const auto judged = [](const std::string& version, bool same) {
+    return judge_plugin_version("/usr/lib/libnccl-net-dlcp.so", version,
+                                "/opt/my dlcp/lib/libnccl-net-dlcp.so", same);
+  };
+  CHECK(judged(DLCP_VERSION, true).level == Level::kOk);
+  const Finding stale = judged("0.0.9", false);
+  CHECK(stale.level == Level::kWarn);
+  CHECK_THAT(stale.value, Contains("/usr/lib/libnccl-net-dlcp.so, of version 0.0.9"));
+  CHECK_THAT(stale.value, Contains("this program is of version " DLCP_VERSION));
+  CHECK_THAT(stale.fix, Contains("LD_LIBRARY_PATH='/opt/my dlcp/lib':"));
+  CHECK_THAT(judged("", false).value, Contains("which says no version"));
+  CHECK(judged(DLCP_VERSION, false).level == Level::kWarn);
+  CHECK_THAT(judged(DLCP_VERSION, false).value, Contains("another build"));
+  CHECK(judge_plugin_version("/a", DLCP_VERSION, "", false).level == Level::kOk);
+  CHECK_THAT(judge_plugin_version("/a", "0.0.9", "", false).fix, Contains("of this release"));
+}
