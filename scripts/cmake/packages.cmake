@@ -41,6 +41,7 @@ set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
 %define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1
 %define source_date_epoch_from_changelog 0")
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/scripts/cmake/same_times.cmake)
 # Folders that every system has. Those of shells that may not be there belong to the package, so that they go with it.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/man/man5)
 include(CPack)

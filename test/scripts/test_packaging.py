@@ -112,6 +112,17 @@ class GlibcFloor(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("holds no ELF file", done.stderr)
 
+    def test_files_of_all_ages_get_the_same_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old = pathlib.Path(folder, "usr", "old")
+            old.parent.mkdir()
+            old.write_text("of last year")
+            for entry in (old, old.parent):
+                os.utime(entry, (10**9, 10**9))
+            subprocess.run(["cmake", f"-DCPACK_TEMPORARY_DIRECTORY={folder}", "-P", ROOT / "scripts/cmake/same_times.cmake"], check=True)
+            for entry in (old, old.parent):
+                self.assertGreater(entry.stat().st_mtime, 1.7e9)
+
     def test_what_is_no_package_is_refused(self):
         self.assertEqual(run("glibc-floor", ROOT / "README.md").returncode, 2)
         self.assertEqual(run("glibc-floor", "/no/such").returncode, 2)
