@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "synth/candidates.h"
+#include "synth/greedy.h"
 #include "synth/packing.h"
 #include "synth/simulate.h"
 #include "synth/step_profile.h"
@@ -23,7 +24,8 @@ constexpr std::size_t kMessagesMax = 1 << 19;  // of a schedule that is simulate
 constexpr std::size_t kQuickMessages =
     1 << 15;  // up to which every size is simulated, not only the largest
 constexpr double kGoodEnough =
-    0.994;  // of the bound: neither packed trees nor more slices are tried
+    0.994;                           // of the bound: neither packed trees nor more slices are tried
+constexpr int kGreedyPartsMax = 16;  // of a rank's share
 constexpr double kCloseEnough = 0.99;  // no other candidate is tried
 
 struct Candidate {
@@ -120,6 +122,19 @@ class Search {
       if (best.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
     }
     return best;
+  }
+
+  // What is made for this very size, where that is faster than `known`.
+  Choice or_greedy(Choice known, double bytes) const {
+    for (int parts = 1; parts <= kGreedyPartsMax; parts *= 2) {
+      if (known.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
+      auto recipe = greedy(topology_, routes_, collective_, bytes, parts);
+      if (!recipe) break;
+      progress_("simulating " + recipe->name);
+      const double seconds = simulated(*recipe, bytes);
+      if (seconds < known.seconds) known = {std::move(*recipe), seconds};
+    }
+    return known;
   }
 
   double simulated(const Recipe& recipe, double bytes) const {
@@ -223,7 +238,8 @@ Result<Synthesis> synthesise(const Topology& topology, Collective collective,
                  "leave --algorithm out, or add links"};
   for (std::size_t i = 0; i < sizes.size(); i++) {
     const bool last = i + 1 == sizes.size();
-    const Choice choice = search.best(sizes[i], last);
+    Choice choice = search.best(sizes[i], last);
+    if (algorithms == Algorithms::kAll) choice = search.or_greedy(std::move(choice), sizes[i]);
     append(out.plan, choice, sizes[i], last ? 0 : std::floor(std::sqrt(sizes[i] * sizes[i + 1])));
     Outcome outcome{
         sizes[i], out.plan.brackets.size() - 1, choice.seconds, out.bound.seconds(sizes[i]), 0, 0};
