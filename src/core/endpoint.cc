@@ -128,6 +128,12 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
   });
 }
 
+bool Endpoint::has_sendable(ConnectionId connection) const {
+  Slot* slot = state_->find(connection);
+  const auto* sending = slot == nullptr ? nullptr : slot->get<SendPtr>();
+  return sending != nullptr && (*sending)->has_next();
+}
+
 void Endpoint::close(Time now, ConnectionId connection) {
   Slot* slot = state_->find(connection);
   if (slot == nullptr || !slot->held_by_user) return;

@@ -65,6 +65,10 @@ class Endpoint {
   bool post_receive(Time now, ConnectionId connection, RequestId request,
                     std::span<std::byte> buffer, const Licence& licence = {});
 
+  // Whether something that was posted there waits for nothing but its turn and the window: not for
+  // the peer to post a receive.
+  bool has_sendable(ConnectionId connection) const;
+
   // Returns at once. The memory of unfinished requests is never touched again; if there were any,
   // the peer is told that the connection was aborted. A receiving side leaves a tombstone that
   // still answers.

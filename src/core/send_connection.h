@@ -1,6 +1,5 @@
-// The sending side of one connection: opens it, sends messages over all paths, reads
-// acknowledgements. Its own rules are when to probe and when to give up: send_queue knows what is
-// owed, flight what is lost, path_set where to send, congestion and send_window how much.
+// The sending side of one connection. Its own rules are when to probe and when to give up:
+// send_queue knows what is owed, flight what is lost, path_set where to, the windows how much.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +60,7 @@ class SendConnection {
   void on_timeout(Time now);
   Time next_timeout() const;
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  bool has_next() const { return queue_.has_next(); }
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }

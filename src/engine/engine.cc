@@ -153,6 +153,11 @@ Result<Request*> Engine::receive(Connection& connection, const Memory& buffer,
   return post(connection, buffer, false, licence);
 }
 
+bool Engine::has_sendable(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.has_sendable(connection.id);
+}
+
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
   if (state == Request::State::kPending) {

@@ -57,6 +57,8 @@ class Engine {
                         const core::Licence& licence = {});
   Result<Request*> receive(Connection& connection, const Memory& buffer,
                            const core::Licence& licence = {});
+  // Whether something that was posted there waits for nothing but its turn and the window.
+  bool has_sendable(const Connection& connection);
   // One bounded step, unless somebody else is at it.
   void drive();
   // Drives a step if the request is still pending. kDone frees the request: its last use.

@@ -13,7 +13,12 @@ namespace {
 
 constexpr int kBlocksPerStep = 4;      // reduced, before the network is looked after again
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may be done out of order
-constexpr Duration kDrainsFor = 5s;    // a peer that lives needs less; one that is dead says so
+// Peers that messages of a lane are being sent to at a time. All ranks go round from the one behind
+// them, so that few meet at a receiver, where all at once would be an incast of everybody at
+// everybody; two, so that one whose window is full does not stop the sender. Who has not posted his
+// receives does not count: he may be waiting for what others are to have.
+constexpr std::size_t kSendingMax = 2;
+constexpr Duration kDrainsFor = 5s;  // a peer that lives needs less; one that is dead says so
 
 }  // namespace
 
@@ -109,11 +114,28 @@ bool Group::harvest(Line& line) {
   return true;
 }
 
-bool Group::post(const collective::Transfer& transfer) {
-  if (failed_) {
+bool Group::may_send(Lane lane, Line& line) {
+  auto& sending = sending_[static_cast<std::size_t>(lane)];
+  if (std::ranges::find(sending, &line) != sending.end()) {
+    return true;
+  }
+  if (sending.size() == kSendingMax) {
+    std::erase_if(sending, [](const Line* each) {
+      return !each->link.engine->has_sendable(*each->link.connection);
+    });
+  }
+  if (sending.size() == kSendingMax) {
     return false;
   }
+  sending.push_back(&line);
+  return true;
+}
+
+bool Group::post(const collective::Transfer& transfer) {
   Line& line = lines_[GroupLinks::index(transfer.peer, transfer.lane, transfer.sends)];
+  if (failed_ || (transfer.sends && !may_send(transfer.lane, line))) {
+    return false;
+  }
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory)
                                : line.link.engine->receive(*line.link.connection, memory);

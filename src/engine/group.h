@@ -3,6 +3,7 @@
 // nobody, as the engines' helper threads see to them. Any thread; calls take turns.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -41,6 +42,7 @@ class Group final : collective::Mesh {
   bool close();
 
  private:
+  using Lane = collective::Transfer::Lane;
   struct Posted {
     Request* request = nullptr;
     collective::Transfer transfer;
@@ -53,6 +55,7 @@ class Group final : collective::Mesh {
   bool post(const collective::Transfer& transfer) override;
   void drive();
   bool harvest(Line& line);
+  bool may_send(Lane lane, Line& line);
   void drain();
   std::optional<Error> failure();
 
@@ -61,7 +64,8 @@ class Group final : collective::Mesh {
   std::unique_ptr<std::byte[]> staging_;
   const std::size_t staging_bytes_;
   collective::Exchange exchange_;
-  std::vector<Line> lines_;  // as GroupLinks::index() numbers them
+  std::vector<Line> lines_;                    // as GroupLinks::index() numbers them
+  std::array<std::vector<Line*>, 2> sending_;  // by lane: had something to send when last looked at
   std::vector<std::shared_ptr<Engine>> engines_;
   std::optional<Error> failed_;
   bool closed_ = false;

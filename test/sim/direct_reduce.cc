@@ -1,0 +1,153 @@
+#include "direct_reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlcp::test {
+
+DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
+    : world_(world),
+      plan_(plan),
+      value_(std::move(value)),
+      terms_{.ranks = plan.ranks, .rank = 0, .granule = plan.granule},
+      first_flow_(world.ledger().flows().size()),
+      lines_(std::size_t{plan.ranks} * plan.ranks * 2) {
+  const std::size_t staging =
+      2 * collective::Exchange::staging_bytes(terms_, plan.floats * 4) + plan.granule;
+  for (std::uint32_t from = 0; from < plan.ranks; ++from) {
+    for (std::uint32_t to = 0; to < plan.ranks; ++to) {
+      for (int lane = 0; lane < 2; ++lane)
+        world.open_flow(from, from == to ? (to + 1) % plan.ranks : to);  // none to itself is used
+    }
+  }
+  world_.ledger().set_receive_hook(
+      [this](std::size_t flow, std::size_t message, std::span<const std::byte> body) {
+        Line& line = lines_[flow - first_flow_];
+        Rank& rank = *ranks_[world_.flow(flow).to];
+        const auto found = line.expected.find(message);
+        if (found == line.expected.end()) {
+          line.early[message].assign(body.begin(), body.end());
+          return;
+        }
+        arrive(rank, found->second, {body.begin(), body.end()});
+        line.expected.erase(found);
+        drive(rank);
+      });
+  for (std::uint32_t call = 0; call < plan.calls; ++call)
+    plan_messages(call);
+  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+    collective::Terms own = terms_;
+    own.rank = rank;
+    ranks_.push_back(std::make_unique<Rank>(*this, own, staging));
+  }
+  for (auto& rank : ranks_)
+    begin(*rank);
+}
+
+std::size_t DirectReduce::flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const {
+  return first_flow_ + (std::size_t{from} * plan_.ranks + to) * 2 + static_cast<std::size_t>(lane);
+}
+
+void DirectReduce::plan_messages(std::uint32_t call) {
+  const collective::Layout layout(terms_, call, plan_.floats * 4);
+  for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
+    const std::uint32_t owner = layout.owner(block);
+    for (std::uint32_t other = 0; other < plan_.ranks; ++other) {
+      if (other == owner) continue;
+      world_.transfer_later(flow_of(other, owner, Transfer::Lane::kContributions),
+                            layout.bytes_of(block));
+      world_.transfer_later(flow_of(owner, other, Transfer::Lane::kResults),
+                            layout.bytes_of(block));
+    }
+  }
+}
+
+void DirectReduce::begin(Rank& rank) {
+  const auto call = static_cast<std::uint32_t>(rank.inputs.size());
+  auto& input = rank.inputs.emplace_back();
+  for (std::size_t at = 0; at < plan_.floats; ++at)
+    input.push_back(value_(rank.number, call, at));
+  auto& result = rank.results.emplace_back(plan_.floats);
+  rank.began_at.push_back(world_.now());
+  const auto number = rank.exchange.start({.input = std::as_bytes(std::span(input)),
+                                           .result = std::as_writable_bytes(std::span(result)),
+                                           .real_bytes = plan_.floats * 4,
+                                           .type = collective::DataType::kFloat32,
+                                           .op = collective::ReduceOp::kSum});
+  if (number != call) throw Violation("a call was not started");
+  drive(rank);
+}
+
+bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
+  const std::size_t flow = transfer.sends ? flow_of(rank.number, transfer.peer, transfer.lane)
+                                          : flow_of(transfer.peer, rank.number, transfer.lane);
+  Line& line = lines_[flow - first_flow_];
+  if (transfer.sends && !may_send(rank, flow)) return false;
+  if (transfer.sends) {
+    world_.provide(flow, line.sends++, transfer.memory);  // keeps a copy
+    rank.done.emplace_back(transfer, transfer.memory.size());
+    return true;
+  }
+  const std::size_t message = line.receives++;
+  const auto found = line.early.extract(message);
+  if (found.empty()) {
+    line.expected.emplace(message, transfer);
+  } else {
+    arrive(rank, transfer, found.mapped());
+  }
+  return true;
+}
+
+bool DirectReduce::may_send(const Rank& rank, std::size_t flow) {
+  std::size_t sending = 0;
+  const std::size_t lane = (flow - first_flow_) % 2;
+  for (std::uint32_t to = 0; to < plan_.ranks; ++to) {
+    const std::size_t other = flow_of(rank.number, to, static_cast<Transfer::Lane>(lane));
+    const Flow& each = world_.flow(other);
+    const bool waits = each.sends_posted < lines_[other - first_flow_].sends ||
+                       world_.endpoint(rank.number).has_sendable(each.send_connection);
+    if (waits && other == flow) return true;
+    sending += waits;
+  }
+  return sending < plan_.sending_max;
+}
+
+void DirectReduce::arrive(Rank& rank, const Transfer& transfer,
+                          const std::vector<std::byte>& body) {
+  std::memcpy(transfer.memory.data(), body.data(), body.size());
+  rank.done.emplace_back(transfer, body.size());
+}
+
+void DirectReduce::drive(Rank& rank) {
+  do {
+    rank.exchange.post_to(rank);
+    while (!rank.done.empty()) {
+      const auto [transfer, bytes] = rank.done.front();
+      rank.done.pop_front();
+      rank.exchange.on_done(transfer, bytes);
+    }
+  } while (rank.exchange.work() || !rank.done.empty());
+  if (!rank.exchange.disagreement().empty()) throw Violation(rank.exchange.disagreement());
+  if (rank.done_at.size() < rank.inputs.size() && rank.exchange.finished(rank.inputs.size() - 1)) {
+    rank.done_at.push_back(world_.now());
+    if (rank.inputs.size() < plan_.calls) begin(rank);
+  }
+}
+
+bool DirectReduce::finished() {
+  for (auto& rank : ranks_)
+    drive(*rank);
+  return std::ranges::all_of(ranks_,
+                             [&](const auto& rank) { return rank->done_at.size() == plan_.calls; });
+}
+
+Duration DirectReduce::took(std::uint32_t call) const {
+  Time first = kNever, last{};
+  for (const auto& rank : ranks_) {
+    first = std::min(first, rank->began_at[call]);
+    last = std::max(last, rank->done_at[call]);
+  }
+  return last - first;
+}
+
+}  // namespace dlcp::test

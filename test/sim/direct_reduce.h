@@ -1,0 +1,80 @@
+// All-reduces by direct exchange on the simulated network: the exchange that jobs run, between
+// hosts with the real protocol.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "collective/exchange.h"
+#include "world.h"
+
+namespace dlcp::test {
+
+struct DirectPlan {
+  std::uint32_t ranks = 4;
+  std::size_t floats = 64 << 10;  // of a call
+  std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
+  std::size_t granule = 1408;
+  std::size_t sending_max = 2;  // peers that a rank sends to at a time, on each lane
+};
+
+class DirectReduce {
+ public:
+  // What a rank contributes to a call at an index.
+  using Value = std::function<float(std::uint32_t rank, std::uint32_t call, std::size_t at)>;
+
+  // Opens the connections and begins the first call.
+  DirectReduce(World& world, const DirectPlan& plan, Value value);
+
+  // To be called after every step of the world: what waited its turn goes on.
+  bool finished();
+  // Of a call that is over.
+  const std::vector<float>& result(std::uint32_t rank, std::uint32_t call) const {
+    return ranks_[rank]->results[call];
+  }
+  // When the last rank had the result of a call, after the first began.
+  Duration took(std::uint32_t call) const;
+
+ private:
+  using Transfer = collective::Transfer;
+  struct Rank final : collective::Mesh {
+    Rank(DirectReduce& of, const collective::Terms& terms, std::size_t staging_bytes)
+        : all(of), number(terms.rank), staging(staging_bytes), exchange(terms, staging) {}
+    bool post(const Transfer& transfer) override { return all.post(*this, transfer); }
+    DirectReduce& all;
+    std::uint32_t number;
+    std::vector<std::byte> staging;
+    collective::Exchange exchange;
+    std::deque<std::vector<float>> inputs, results;
+    std::vector<Time> began_at, done_at;
+    std::deque<std::pair<Transfer, std::size_t>> done;  // not told yet
+  };
+  struct Line {  // one flow, in the order of its messages
+    std::size_t sends = 0;
+    std::size_t receives = 0;
+    std::map<std::size_t, Transfer> expected;
+    std::map<std::size_t, std::vector<std::byte>> early;  // nobody has asked for it yet
+  };
+
+  std::size_t flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const;
+  void plan_messages(std::uint32_t call);
+  void begin(Rank& rank);
+  bool may_send(const Rank& rank, std::size_t flow);
+  bool post(Rank& rank, const Transfer& transfer);
+  void arrive(Rank& rank, const Transfer& transfer, const std::vector<std::byte>& body);
+  void drive(Rank& rank);
+
+  World& world_;
+  DirectPlan plan_;
+  Value value_;
+  collective::Terms terms_;
+  std::size_t first_flow_ = 0;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace dlcp::test

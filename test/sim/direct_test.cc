@@ -1,0 +1,104 @@
+// All-reduces by direct exchange on the simulated network: what every rank holds at the end, and
+// what it takes beside a ring.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "direct_reduce.h"
+#include "random_world.h"
+#include "ring_reduce.h"
+#include "seeds.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+
+namespace {
+
+WorldConfig world_of(std::uint32_t ranks, std::size_t mtu, std::uint64_t seed,
+                     std::uint64_t gbit_per_s = 10) {
+  datapath::sim::HostConfig host;
+  host.link.rate = gbit_per_s * 1'000'000'000;
+  host.link.delay = 5us;
+  host.mtu = mtu;
+  host.paths = 8;
+  host.receive_queue_bytes = 4 << 20;
+  host.nic_queue_bytes = 256 << 10;
+  WorldConfig config;
+  config.network = datapath::sim::single_switch(ranks, host);
+  config.network.port.queue_bytes = 512 << 10;
+  config.network.seed = config.seed = seed;
+  return config;
+}
+
+float value_at(std::uint32_t rank, std::uint32_t call, std::size_t at) {
+  return static_cast<float>(datapath::sim::mix(rank * 1000 + call, at) % 20001) / 10000.0f - 1.0f;
+}
+
+void check_results(const DirectReduce& direct, const DirectPlan& plan) {
+  for (std::uint32_t call = 0; call < plan.calls; ++call) {
+    std::vector<float> sum(plan.floats);
+    for (std::size_t at = 0; at < plan.floats; ++at) {
+      sum[at] = value_at(0, call, at);
+      for (std::uint32_t rank = 1; rank < plan.ranks; ++rank)
+        sum[at] += value_at(rank, call, at);
+    }
+    for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+      if (direct.result(rank, call) != sum)
+        throw Violation(fmt::format("rank {} holds a wrong result of call {}", rank, call));
+    }
+  }
+}
+
+// The median of the calls but the first, which opens the windows.
+double median_us(std::uint32_t calls, const std::function<Duration(std::uint32_t)>& took) {
+  std::vector<double> times;
+  for (std::uint32_t call = 1; call < calls; ++call)
+    times.push_back(static_cast<double>(took(call).count()) / 1000);
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+TEST_CASE("every rank has the sum in rank order, whatever the network does") {
+  for_each_seed(60, [](std::uint64_t seed) {
+    Rng rng(seed);
+    DirectPlan plan;
+    plan.ranks = 2 + static_cast<std::uint32_t>(rng.below(7));
+    plan.floats = 1 + rng.below(rng.chance(0.3) ? 400 : 40'000);
+    plan.calls = 1 + static_cast<std::uint32_t>(rng.below(4));
+    World world(world_of(plan.ranks, rng.chance(0.5) ? 1500 : 9000, seed));
+    datapath::sim::LinkFaults faults;
+    faults.drop = rng.chance(0.3) ? 0 : 0.05 * rng.unit();
+    faults.duplicate = rng.chance(0.5) ? 0 : 0.05 * rng.unit();
+    world.network().set_edge_faults(faults);
+    DirectReduce direct(world, plan, value_at);
+    if (!world.run_until(world.now() + 20s, [&] { return direct.finished(); }))
+      throw Violation("not finished in time\n" + world.describe());
+    check_results(direct, plan);
+  });
+}
+
+// Where bandwidth does not decide: 100 Gbit/s. At 10, 256 KiB are as long in the ports as a ring's
+// steps are.
+TEST_CASE("between eight ranks, short sums take a third of a ring's time") {
+  constexpr std::uint32_t kCalls = 12;
+  for (const auto& [kib, most] : {std::pair{16, 0.20}, {64, 0.25}, {256, 0.40}}) {
+    const auto floats = static_cast<std::size_t>(kib) * 256;
+    const DirectPlan plan{.ranks = 8, .floats = floats, .calls = kCalls};
+    World direct_world(world_of(8, 9000, 1, 100));
+    DirectReduce direct(direct_world, plan, value_at);
+    REQUIRE(direct_world.run_until(direct_world.now() + 5s, [&] { return direct.finished(); }));
+    check_results(direct, plan);
+    World ring_world(world_of(8, 9000, 1, 100));
+    RingReduce ring(ring_world, {.ranks = 8, .part_floats = floats / 8, .collectives = kCalls},
+                    value_at);
+    ring_world.finish(5s);
+    const double direct_us = median_us(kCalls, [&](std::uint32_t i) { return direct.took(i); });
+    const double ring_us = median_us(kCalls, [&](std::uint32_t i) { return ring.took(i); });
+    INFO(fmt::format("{} KiB: direct {:.1f} us, ring {:.1f} us, {:.2f}", kib, direct_us, ring_us,
+                     direct_us / ring_us));
+    CHECK(direct_us <= most * ring_us);
+  }
+}
