@@ -41,6 +41,8 @@ GroupWord::Bytes encode(const GroupWord& word) {
   put(bytes, 16, word.group);
   put(bytes, 24, word.granule);
   put(bytes, 28, word.block_bytes_max);
+  put(bytes, 32, word.speed_mbps);
+  bytes[36] = std::byte{word.always};
   return bytes;
 }
 
@@ -67,6 +69,8 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   read.group = get<std::uint64_t>(bytes, 16);
   read.granule = get<std::uint32_t>(bytes, 24);
   read.block_bytes_max = get<std::uint32_t>(bytes, 28);
+  read.speed_mbps = get<std::uint32_t>(bytes, 32);
+  read.always = bytes[36] != std::byte{0};
   if (read.rank >= read.ranks) {
     return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
   }
@@ -89,6 +93,13 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
                     theirs.rank, theirs.block_bytes_max, theirs.granule, ours.block_bytes_max,
                     ours.granule),
         "run one version of DLCP on all ranks"};
+  }
+  if (ours.always != theirs.always) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("DLCP_COLLNET is '{}' on rank {} and '{}' on this one",
+                    theirs.always ? "on" : "auto", theirs.rank, ours.always ? "on" : "auto"),
+        "set it alike: ranks that take different algorithms hang"};
   }
   return Unit{};
 }

@@ -24,6 +24,7 @@ GroupOpening::GroupOpening(const Port& port, const Port& listening, Plan plan)
       began_(steady_now()),
       links_(plan_.us.ranks),
       missing_links_(GroupLinks::kPerPeer * (plan_.us.ranks - 1)),
+      slowest_mbps_(plan_.us.speed_mbps),
       ready_(plan_.us.ranks) {
   ready_[rank()] = true;
   ready_count_ = 1;
@@ -202,6 +203,7 @@ void GroupOpening::on_introduction(const GroupLink& link, const collective::Grou
   }
   place = link;
   --missing_links_;
+  slowest_mbps_ = std::min(slowest_mbps_, word.speed_mbps);
   // What comes next on it: rank 0 hears who is ready, the others hear rank 0.
   if (word.lane == Lane::kContributions && (rank() == 0 || word.rank == 0)) {
     listen_to(link);

@@ -44,6 +44,8 @@ class GroupOpening {
   const Error& error() const { return *error_; }  // kFailed; names the rank and the cause
   // kReady; once.
   GroupLinks take();
+  // kReady: of the slowest device of the group, so the same on all ranks.
+  std::uint32_t slowest_mbps() const { return slowest_mbps_; }
   // For what the caller finds wrong himself: as if it had failed here.
   void fail(const Error& why);
 
@@ -95,6 +97,7 @@ class GroupOpening {
   std::list<Said> said_;
   std::list<Heard> heard_;
   std::size_t missing_links_;
+  std::uint32_t slowest_mbps_;
   std::vector<bool> ready_;  // by rank, at rank 0
   std::uint32_t ready_count_ = 0;
   std::optional<Error> error_;

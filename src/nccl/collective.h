@@ -17,7 +17,13 @@ enum class Function : std::uint8_t {
   kAllReduce = 4,
   kOther = 255,
 };
-enum class Algorithm : std::uint8_t { kTree = 0, kRing = 1, kOther = 255 };
+enum class Algorithm : std::uint8_t {
+  kTree = 0,
+  kRing = 1,
+  kCollnetDirect = 2,
+  kCollnetChain = 3,
+  kOther = 255
+};
 enum class Protocol : std::uint8_t { kLl = 0, kLl128 = 1, kSimple = 2, kOther = 255 };
 
 // One collective as NCCL's profiler interface tells of it.

@@ -9,6 +9,7 @@
 
 #include "engine/group_opening.h"
 #include "nccl/collnet.h"
+#include "nccl/direct_terms.h"
 #include "nccl/group_comm.h"
 #include "nccl/rendezvous.h"
 
@@ -76,9 +77,13 @@ Status check_all_alike(const std::vector<Handle>& handles) {
   return Unit{};
 }
 
-Result<engine::GroupLinks> open_group(const CollectiveListenComm& comm,
-                                      const std::vector<Handle>& handles,
-                                      const collective::GroupWord& us) {
+struct OpenedGroup {
+  engine::GroupLinks links;
+  std::uint32_t slowest_mbps = 0;
+};
+
+Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vector<Handle>& handles,
+                               const collective::GroupWord& us) {
   auto port = comm.context->port(comm.device);
   if (!port) {
     return port.error();
@@ -97,7 +102,7 @@ Result<engine::GroupLinks> open_group(const CollectiveListenComm& comm,
   for (;;) {
     switch (opening.poll()) {
       case engine::GroupOpening::State::kReady:
-        return opening.take();
+        return OpenedGroup{opening.take(), opening.slowest_mbps()};
       case engine::GroupOpening::State::kFailed:
         return opening.error();
       case engine::GroupOpening::State::kPending:
@@ -127,15 +132,19 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   us.group = comm.context->comm_id();
   us.granule = kGranule;
   us.block_bytes_max = kBlockBytesMax;
-  auto links = open_group(comm, read.value(), us);
-  if (!links) {
-    return links.error();
-  }
   const auto setup = engine::Registry::of_process().setup();
+  auto properties = net::properties(comm.device);
+  us.speed_mbps = static_cast<std::uint32_t>(properties ? properties->speed_mbps : 0);
+  us.always = settings_of(setup->value()).collnet == engine::CollnetChoice::kOn;
+  auto opened = open_group(comm, read.value(), us);
+  if (!opened) {
+    return opened.error();
+  }
+  DirectGroups::of_process().add(us.group, {us.ranks, opened->slowest_mbps, us.always});
   auto made = std::make_unique<GroupComm>();
   made->context = comm.context;
   made->group = std::make_unique<engine::Group>(
-      std::move(links).value(),
+      std::move(opened->links),
       collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max},
       settings_of(setup->value()).collnet_memory);
   return made;
@@ -225,6 +234,7 @@ ResultCode close_group(void* opaque) noexcept {
   return guarded("closeColl", [&] {
     const std::unique_ptr<GroupComm> comm(static_cast<GroupComm*>(opaque));
     if (comm != nullptr) {
+      DirectGroups::of_process().remove(comm->context->comm_id());
       const bool aborted = comm->group->close();
       comm->group.reset();  // it holds on to engines
       comm->context->object_closed(aborted);

@@ -21,7 +21,19 @@ constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRing = static_cast<std::size_t>(Algorithm::kRing);
 constexpr std::size_t kSimple = static_cast<std::size_t>(Protocol::kSimple);
 
+// Of direct exchange: two steps, each through NCCL's proxy; what each further rank adds in messages
+// there and back; and how much of a link's rate many flows at a time make of it.
+constexpr double kStepUs = 14;
+constexpr double kPeerUs = 4;
+constexpr double kRateShare = 0.75;
+
+// Where nobody tells which group a communicator has (before NCCL 2.28, or one that shares
+// another's): what every rank takes for it.
+constexpr std::uint32_t kSpeedAssumed = 100'000;
+
 struct Tuned {
+  std::uint64_t comm_id = 0;  // 0: not known
+  DirectTerms assumed;
   bool shares = false;  // another communicator's connections
   std::optional<Steering> steering;
 };
@@ -54,14 +66,41 @@ bool steer(const Steering& steering, Function function, std::size_t bytes, std::
   return true;
 }
 
-ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks,
+double direct_us(const DirectTerms& terms, std::size_t bytes) {
+  const double ranks = terms.ranks;
+  const double moved = 2 * (ranks - 1) / ranks * static_cast<double>(bytes);
+  const double bytes_per_us = terms.speed_mbps / 8.0 * kRateShare;
+  return 2 * kStepUs + (ranks - 1) * kPeerUs + (bytes_per_us > 0 ? moved / bytes_per_us : moved);
+}
+
+void correct_collnet(const DirectTerms& terms, std::size_t bytes, std::span<float> costs,
+                     std::size_t protocols) {
+  for (const Algorithm algorithm : {Algorithm::kCollnetDirect, Algorithm::kCollnetChain}) {
+    const std::size_t at = static_cast<std::size_t>(algorithm) * protocols + kSimple;
+    if (protocols <= kSimple || at >= costs.size() || !(costs[at] >= 0)) {
+      continue;
+    }
+    if (terms.always) {
+      costs[at] = 0;
+    } else if (terms.ranks <= 2) {  // as many steps and bytes as a ring
+      costs[at] = kNotAllowed;
+    } else {
+      costs[at] = static_cast<float>(direct_us(terms, bytes));
+    }
+  }
+}
+
+ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::size_t nodes,
                 DebugLogger logger) noexcept {
   *context = nullptr;
   guarded("tuner init", [&] {
     set_logger(logger);
     auto tuned = std::make_unique<Tuned>();
+    tuned->comm_id = comm_id;
     tuned->shares = comm_id != 0 && !Communicators::of_process().learn_ranks(comm_id, ranks);
     const auto setup = engine::Registry::of_process().setup();
+    tuned->assumed = {static_cast<std::uint32_t>(nodes), kSpeedAssumed,
+                      setup->ok() && setup->value().settings.collnet == engine::CollnetChoice::kOn};
     if (setup->ok() && budget_of(comm_id) > 0) {
       const engine::Settings& settings = setup->value().settings;
       tuned->steering = Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
@@ -75,15 +114,22 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks,
 ResultCode choose(void* context, int function, std::size_t bytes, float** costs, int algorithms,
                   int protocols) noexcept {
   const auto* tuned = static_cast<const Tuned*>(context);
-  if (tuned != nullptr && tuned->steering && costs != nullptr && algorithms > 0 && protocols > 0) {
+  if (tuned != nullptr && costs != nullptr && algorithms > 0 && protocols > 0) {
     guarded("tuner", [&] {
       const auto rows = static_cast<std::size_t>(algorithms);
       const auto columns = static_cast<std::size_t>(protocols);
       // The interface says float**, and means a table.
       const std::span table(reinterpret_cast<float*>(costs), rows * columns);
       const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
-      steer(*tuned->steering, known ? static_cast<Function>(function) : Function::kOther, bytes,
-            table, columns);
+      const auto named = known ? static_cast<Function>(function) : Function::kOther;
+      if (named == Function::kAllReduce) {
+        const auto group =
+            tuned->comm_id == 0 ? std::nullopt : DirectGroups::of_process().find(tuned->comm_id);
+        correct_collnet(group.value_or(tuned->assumed), bytes, table, columns);
+      }
+      if (tuned->steering) {
+        steer(*tuned->steering, named, bytes, table, columns);
+      }
       return ResultCode::kSuccess;
     });
   }

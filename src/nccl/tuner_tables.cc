@@ -6,14 +6,14 @@
 namespace dlcp::nccl {
 namespace {
 
-ResultCode init_unnamed(std::size_t ranks, std::size_t, DebugLogger logger,
+ResultCode init_unnamed(std::size_t ranks, std::size_t nodes, DebugLogger logger,
                         void** context) noexcept {
-  return tuner::init(context, 0, ranks, logger);
+  return tuner::init(context, 0, ranks, nodes, logger);
 }
 
-ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::size_t,
+ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::size_t nodes,
                 DebugLogger logger, void*, void*) noexcept {
-  return tuner::init(context, comm_id, ranks, logger);
+  return tuner::init(context, comm_id, ranks, nodes, logger);
 }
 
 ResultCode choose_v3(void* context, int function, std::size_t bytes, int, float** costs,

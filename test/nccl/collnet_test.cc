@@ -1,8 +1,10 @@
 // All-reduces by direct exchange through the plugin's own table, over loopback.
+#include <array>
 #include <cstring>
 
 #include "catch.h"
 #include "collective_group.h"
+#include "nccl/abi/tuner.h"
 #include "util/rng.h"
 
 namespace {
@@ -126,6 +128,30 @@ TEST_CASE("a rank that goes ends the others' all-reduces with an error") {
   const auto codes = group.all_reduce(inputs, results);
   CHECK(codes[0] == ResultCode::kRemoteError);
   CHECK(codes[2] == ResultCode::kRemoteError);
+}
+
+TEST_CASE("the tuner knows a group by its communicator, and by the number of nodes where none") {
+  Fixture fixture;
+  CollectiveGroup group(*fixture.plugin, 2, 77);
+  group.connect();
+  const auto& tuner =
+      *static_cast<const dlcp::nccl::TunerV6*>(fixture.plugin->symbol("ncclTunerPlugin_v6"));
+  const auto chain_after = [&](std::uint64_t comm_id, std::size_t nodes) {
+    void* context = nullptr;
+    REQUIRE(tuner.init(&context, comm_id, nodes, nodes, logger, nullptr, nullptr) ==
+            ResultCode::kSuccess);
+    std::array<float, 7 * 3> costs;
+    costs.fill(dlcp::nccl::kNotAllowed);
+    costs[3 * 3 + 2] = 1;
+    int channels = 0;
+    REQUIRE(tuner.getCollInfo(context, 4, 1 << 20, 1, reinterpret_cast<float**>(costs.data()), 7, 3,
+                              0, &channels) == ResultCode::kSuccess);
+    CHECK(tuner.finalize(context) == ResultCode::kSuccess);
+    return costs[3 * 3 + 2];
+  };
+  CHECK(chain_after(77, 8) == dlcp::nccl::kNotAllowed);  // a group of two, whatever NCCL counts
+  CHECK(chain_after(78, 2) == dlcp::nccl::kNotAllowed);
+  CHECK(chain_after(78, 8) > 56);
 }
 
 TEST_CASE("communicators of one process do not wait for each other") {

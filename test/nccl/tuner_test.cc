@@ -72,3 +72,39 @@ TEST_CASE("a message is at most 1 MiB") {
   CHECK(tuner::ring_message_bytes(std::size_t{1} << 40, 4) == 1 << 20);
   CHECK(tuner::ring_message_bytes(16 << 20, 8) == 512 << 10);
 }
+
+TEST_CASE(
+    "direct exchange costs two steps, something for each rank, and what the slowest carries") {
+  const DirectTerms terms{.ranks = 8, .speed_mbps = 100'000};
+  CHECK(tuner::direct_us(terms, 0) == Approx(2 * 14 + 7 * 4));
+  CHECK(tuner::direct_us(terms, 1 << 20) == Approx(56 + 1.75 * (1 << 20) / (12'500 * 0.75)));
+  CHECK(tuner::direct_us({.ranks = 8, .speed_mbps = 10'000}, 1 << 20) >
+        tuner::direct_us(terms, 1 << 20));
+}
+
+TEST_CASE("CollNet's costs are corrected where NCCL allows it, and nothing else is touched") {
+  constexpr std::size_t kDirect = 2 * kProtocols + 2, kChain = 3 * kProtocols + 2;
+  const DirectTerms terms{.ranks = 8, .speed_mbps = 100'000};
+  auto table = costs(100, 90);
+  const auto untouched = table;
+  tuner::correct_collnet(terms, 1 << 20, table, kProtocols);
+  CHECK(table == untouched);  // neither is allowed
+  table[kChain] = 5;
+  tuner::correct_collnet(terms, 1 << 20, table, kProtocols);
+  CHECK(table[kChain] == Approx(tuner::direct_us(terms, 1 << 20)));
+  CHECK(table[kDirect] == kNotAllowed);
+  table[kChain] = untouched[kChain];
+  CHECK(table == untouched);
+}
+
+TEST_CASE("between two ranks direct exchange gains nothing, unless it is asked for") {
+  constexpr std::size_t kChain = 3 * kProtocols + 2;
+  auto table = costs(100, 90);
+  table[kChain] = 5;
+  tuner::correct_collnet({.ranks = 2, .speed_mbps = 100'000}, 1 << 20, table, kProtocols);
+  CHECK(table[kChain] == kNotAllowed);
+  table[kChain] = 5;
+  tuner::correct_collnet({.ranks = 2, .speed_mbps = 100'000, .always = true}, 1 << 20, table,
+                         kProtocols);
+  CHECK(table[kChain] == 0);
+}
