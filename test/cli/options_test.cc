@@ -42,6 +42,12 @@ TEST_CASE("each mode has its own defaults") {
   CHECK(cases({"--mode", "abort"})[0].inflight == 32);
   CHECK(cases({"--mode", "alltoall"}, 8)[0].ranks == 8);
   CHECK(cases({"--flags", "ll128"})[0].iterations > 0);
+  CHECK(cases({"--mode", "allreduce"})[0].ranks == 8);
+  CHECK(cases({"--mode", "allreduce"})[0].channels == 2);
+  CHECK(cases({"--mode", "allreduce"})[0].algorithm == Algorithm::kRing);
+  CHECK(cases({"--mode", "allreduce", "--algo", "direct", "--type", "bf16", "--op", "max",
+               "--rounds", "20", "--size", "6"})[0]
+            .iterations == 20);
   CHECK(cases({"--size", "64,4K"}).size() == 2);
 }
 
@@ -54,6 +60,14 @@ TEST_CASE("a bad command line is refused with the value and the way out") {
       {{"--mode", "ring", "--size", "30"}, "multiple of 4"},
       {{"--flags", "ll", "--size", "24"}, "lines of 16 bytes"},
       {{"--flags", "ll128", "--mode", "ring"}, "goes with bw, incast and alltoall"},
+      {{"--mode", "allreduce", "--size", "6"}, "elements of --type f32 have 4 bytes"},
+      {{"--mode", "allreduce", "--size", "0"}, "give a multiple"},
+      {{"--mode", "allreduce", "--type", "f8"}, "'f8' is not valid"},
+      {{"--mode", "allreduce", "--algo", "hub"}, "direct, ring"},
+      {{"--mode", "allreduce", "--algo", "direct", "--abi", "7"}, "versions 8 to 12"},
+      {{"--mode", "allreduce", "--ranks", "1"}, "2..1000000"},
+      {{"--mode", "ring", "--op", "max"}, "go with --mode allreduce"},
+      {{"--mode", "allreduce", "--loss-budget", "1%"}, "goes with ring"},
       {{"--inflight", "0"}, "1..256"},
       {{"--kill-rank", "2"}, "does not exist among 2"},
       {{"--seconds", "0"}, "0.001"},

@@ -21,6 +21,7 @@ constexpr const char* kFooter = R"(Modes
   incast    all ranks send to rank 0
   alltoall  every rank sends to every other
   plan      a collective as dlcp synth has planned it
+  allreduce the same all-reduces over the ring or through the CollNet interface
   abort     32 messages under way, then deregMr, free, close, finalize, dlclose
 
 What is measured
@@ -40,6 +41,7 @@ Examples
   dlcp bench --plugin /usr/lib/libnccl-net-other.so --mode alltoall --ranks 4
   srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
   dlcp bench --mode plan --plan plan.json --size 64K,1M --netns PREFIX
+  dlcp bench --mode allreduce --algo direct --ranks 8 --size 64K,1M --rounds 20
   dlcp bench --kill-rank 2 --ranks 4 --mode ring
 
 Exit codes

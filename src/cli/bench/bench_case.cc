@@ -25,6 +25,8 @@ const char* name_of(Mode mode) {
       return "abort";
     case Mode::kPlan:
       return "plan";
+    case Mode::kAllReduce:
+      return "allreduce";
   }
   return "?";
 }
@@ -39,6 +41,21 @@ const char* name_of(LineFlags flags) {
       return "ll128";
   }
   return "?";
+}
+
+const char* name_of(Algorithm algorithm) {
+  return algorithm == Algorithm::kRing ? "ring" : "direct";
+}
+
+const char* name_of(collective::DataType type) {
+  constexpr const char* kNames[collective::kDataTypes] = {"i8",  "u8",  "i32", "u32", "i64",
+                                                          "u64", "f16", "f32", "f64", "bf16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+const char* name_of(collective::ReduceOp op) {
+  constexpr const char* kNames[collective::kReduceOps] = {"sum", "prod", "max", "min"};
+  return kNames[static_cast<std::size_t>(op)];
 }
 
 const char* name_of(nccl::ResultCode code) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench/reduce.h"
 #include "cli/exit_code.h"
 #include "nccl/abi/types.h"
 #include "util/result.h"
@@ -20,19 +21,23 @@ class Schedule;
 
 namespace dlcp::cli {
 
-enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan };
+enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan, kAllReduce };
+enum class Algorithm { kRing, kDirect };
 enum class LineFlags { kNone, kLl, kLl128 };
 enum class Idle { kAuto, kSpin, kYield };
 
 const char* name_of(Mode mode);
 const char* name_of(LineFlags flags);
+const char* name_of(Algorithm algorithm);
 
 struct BenchCase {
   std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: ours
-  int abi = 0;         // version of the net interface; 0: the highest that the plugin exports
+  int abi = 0;         // version of the interface to NCCL; 0: the highest that the plugin exports
   Mode mode = Mode::kBandwidth;
   int ranks = 2;
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
+  Algorithm algorithm = Algorithm::kRing;   // allreduce
+  Reduction reduction;                      // allreduce
   int inflight = 8;
   int channels = 1;
   int layers = 1;                // ring: all-reduces, one after the other, that share the vector

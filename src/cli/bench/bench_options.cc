@@ -13,15 +13,29 @@ namespace dlcp::cli {
 namespace {
 
 const std::map<std::string, Mode> kModes = {
-    {"bw", Mode::kBandwidth},  {"lat", Mode::kLatency},       {"ring", Mode::kRing},
-    {"incast", Mode::kIncast}, {"alltoall", Mode::kAllToAll}, {"abort", Mode::kAbort},
-    {"plan", Mode::kPlan}};
+    {"bw", Mode::kBandwidth},  {"lat", Mode::kLatency},        {"ring", Mode::kRing},
+    {"incast", Mode::kIncast}, {"alltoall", Mode::kAllToAll},  {"abort", Mode::kAbort},
+    {"plan", Mode::kPlan},     {"allreduce", Mode::kAllReduce}};
 const std::map<std::string, LineFlags> kFlags = {
     {"none", LineFlags::kNone}, {"ll", LineFlags::kLl}, {"ll128", LineFlags::kLl128}};
 const std::map<std::string, Idle> kIdle = {
     {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}};
 
+const std::map<std::string, Algorithm> kAlgorithms = {{"ring", Algorithm::kRing},
+                                                      {"direct", Algorithm::kDirect}};
+
 constexpr int kLocalRanksMax = 512;
+
+// Everything that a numbered enumeration has, by name_of().
+template <class T>
+std::map<std::string, T> by_name(std::size_t count) {
+  std::map<std::string, T> all;
+  for (std::size_t i = 0; i < count; i++)
+    all.emplace(name_of(static_cast<T>(i)), static_cast<T>(i));
+  return all;
+}
+const auto kTypes = by_name<collective::DataType>(collective::kDataTypes);
+const auto kOps = by_name<collective::ReduceOp>(collective::kReduceOps);
 
 template <class T>
 std::vector<std::string> names_of(const std::map<std::string, T>& values) {
@@ -67,6 +81,10 @@ void check_budget(const BenchCase& c) {
 }
 
 void check_size(const BenchCase& c) {
+  const std::size_t element = c.reduction.element_bytes();
+  if (c.mode == Mode::kAllReduce && (c.size == 0 || c.size % element != 0))
+    refuse(fmt::format("--size {}: elements of --type {} have {} bytes, give a multiple", c.size,
+                       name_of(c.reduction.type), element));
   if ((c.mode == Mode::kRing || c.mode == Mode::kPlan) && (c.size == 0 || c.size % 4 != 0))
     refuse(
         fmt::format("--size {}: a {} moves floats, give a multiple of 4", c.size, name_of(c.mode)));
@@ -79,6 +97,32 @@ void check_size(const BenchCase& c) {
                        name_of(c.flags), line));
 }
 
+constexpr const char* kUnset = "unset";
+
+// What is reduced, and how.
+void take_reduction(BenchCase& c, const BenchOptions& o) {
+  const bool any = o.algorithm != kUnset || o.type != kUnset || o.op != kUnset;
+  if (c.mode != Mode::kAllReduce) {
+    if (any) refuse("--algo, --type and --op go with --mode allreduce");
+    return;
+  }
+  if (o.algorithm != kUnset) c.algorithm = kAlgorithms.at(o.algorithm);
+  if (o.type != kUnset) c.reduction.type = kTypes.at(o.type);
+  if (o.op != kUnset) c.reduction.op = kOps.at(o.op);
+  if (c.algorithm == Algorithm::kDirect && c.abi != 0 && c.abi < 8)
+    refuse(
+        fmt::format("--abi {}: --algo direct goes through NCCL's CollNet interface, versions 8 "
+                    "to 12",
+                    c.abi));
+}
+
+int default_ranks(const BenchCase& c, int planned, int world_size) {
+  if (planned > 0) return planned;
+  if (world_size != 0) return world_size;
+  if (c.mode == Mode::kAllReduce) return 8;
+  return needs_pairs(c.mode) ? 2 : 4;
+}
+
 }  // namespace
 
 std::vector<BenchCase> BenchOptions::cases(int world_size) const {
@@ -89,13 +133,13 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   c.check = !no_check;
   c.one_host = world_size == 0;
   const auto planned = plan_for(c.mode, plan);
-  c.ranks = ranks >= 0            ? ranks
-            : planned             ? planned->ranks
-            : world_size != 0     ? world_size
-            : needs_pairs(c.mode) ? 2
-                                  : 4;
+  c.ranks = ranks >= 0 ? ranks : default_ranks(c, planned ? planned->ranks : 0, world_size);
+  // NCCL has two at least.
+  c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
+  take_reduction(c, *this);
   c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
-  if (c.mode == Mode::kRing) c.inflight = 4;
+  if (c.mode == Mode::kRing || c.mode == Mode::kAllReduce)
+    c.inflight = c.algorithm == Algorithm::kDirect ? 8 : 4;
   if (c.loss_budget > 0) check_budget(c);
   if (planned && planned->ranks != c.ranks)
     refuse(fmt::format("--plan {} is for {} ranks, here are {}", plan, planned->ranks, c.ranks));
@@ -124,12 +168,13 @@ std::string BenchOptions::summary() const {
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
   return fmt::format(
-      "--plan {}\n--mode {}\n--size {}\n--flags {}\n--ranks {}\n--inflight {}\n--channels "
+      "--plan {}\n--mode {}\n--algo {}\n--type {}\n--op {}\n--size {}\n--flags {}\n--ranks "
+      "{}\n--inflight {}\n--channels "
       "{}\n--layers {}\n"
       "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-      plan.empty() ? "unset" : synth::hash_of(*plan_for(Mode::kPlan, plan)), mode,
-      sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), c.channels, c.layers,
-      c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
+      plan.empty() ? "unset" : synth::hash_of(*plan_for(Mode::kPlan, plan)), mode, algorithm, type,
+      op, sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), given(channels),
+      c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
 
 namespace {
@@ -140,19 +185,30 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
                      "Path, or X for libnccl-net-X.so, as NCCL_NET_PLUGIN takes it; default: ours"),
             "NCCL_NET_PLUGIN");
   add_count(bench, "--abi", c.abi, {6, 12},
-            "Version of NCCL's net interface to use, 6 to 12 (default: the highest)");
+            "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
   add_choice(
       bench, "--mode", names_of(kModes), [&o](const std::string& text) { o.mode = text; },
-      "bw, lat, ring, incast, alltoall, abort or plan (default bw)");
+      "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
+  add_choice(
+      bench, "--algo", names_of(kAlgorithms), [&o](const std::string& text) { o.algorithm = text; },
+      "allreduce: ring, or direct, which is what the plugin does by its CollNet interface (default "
+      "ring)");
+  add_choice(
+      bench, "--type", names_of(kTypes), [&o](const std::string& text) { o.type = text; },
+      "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
+  add_choice(
+      bench, "--op", names_of(kOps), [&o](const std::string& text) { o.op = text; },
+      "allreduce: sum, prod, max or min (default sum)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
-            "Processes (default 2; ring, incast, alltoall 4; plan: its own)");
+            "Processes (default 2; ring, incast, alltoall 4; allreduce 8; plan: its own)");
   add_text(bench, "--size", o.sizes,
            "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
            "64, ring 16M)");
   add_text(bench, "--plan", o.plan, "plan: the file that dlcp synth -o has written");
   add_count(bench, "--inflight", o.inflight, {1, 256},
-            "Requests under way per connection (default 8, abort 32; ring always 4)");
-  add_count(bench, "--channels", c.channels, {1, 64}, "Connections per pair of ranks (default 1)");
+            "Requests under way per connection (default 8, abort 32; rings always 4, direct 8)");
+  add_count(bench, "--channels", o.channels, {1, 64},
+            "Connections per pair of ranks (default 1, allreduce 2); direct: chunks of a call");
   add_count(bench, "--layers", c.layers, {1, 16},
             "ring: reduces the vector as a training step does, in so many parts of different size, "
             "one after the other (default 1)");
@@ -171,7 +227,7 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
 void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
   add_time(bench, "--seconds", c.seconds, {0.001, 1e6}, "Measured time (default 2)");
-  add_count(bench, "--iterations", c.iterations, {0, INT64_MAX},
+  add_count(bench, "--iterations,--rounds", c.iterations, {0, INT64_MAX},
             "Messages per connection, round trips or all-reduces, instead of --seconds");
   add_time(bench, "--warmup", c.warmup_seconds, {0, 1e6}, "Time before measuring (default 0.3)");
   add_count(bench, "--seed", c.seed, {0, INT64_MAX},

@@ -17,9 +17,13 @@ struct BenchOptions {
   std::string plan;  // a file
   std::string flags = "none";
   std::string idle = "auto";
+  std::string algorithm = "unset";  // allreduce
+  std::string type = "unset";
+  std::string op = "unset";
   bool no_check = false;
   bool json = false;
   int ranks = -1;     // -1: the mode's default
+  int channels = -1;  // -1: the mode's default
   int inflight = -1;  // -1: the mode's default
   WorldFlags world;
 

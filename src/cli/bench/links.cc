@@ -39,6 +39,9 @@ std::vector<Wire> wires_of(const BenchCase& bench_case) {
       add_pair(wires, 0, 1, 1);
       add_pair(wires, 1, 0, 1);
       break;
+    case Mode::kAllReduce:
+      if (bench_case.algorithm == Algorithm::kDirect) break;  // the plugin's own affair
+      [[fallthrough]];
     case Mode::kRing:
       for (int r = 0; r < ranks; r++)
         add_pair(wires, r, (r + 1) % ranks, channels);

@@ -33,6 +33,8 @@ class Links {
   Links(NetPlugin& net, Control& control) : net_(net), control_(control) {}
 
   void open(const BenchCase& bench_case);
+  // The one that this rank's first connection uses; once open.
+  int first_device() const { return first_device_ % devices_; }
   void close();  // listens were closed when they had served
 
   std::vector<Link>& all() { return links_; }

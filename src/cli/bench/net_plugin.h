@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "cli/bench/collnet_plugin.h"
 #include "cli/bench/nccl_part.h"
+#include "cli/bench/registrar.h"
 #include "nccl/abi/types.h"
 #include "util/result.h"
 
 namespace dlcp::cli {
-
-using nccl::ResultCode;
 
 struct DeviceProperties {
   std::string name;
@@ -22,7 +22,7 @@ struct DeviceProperties {
   int max_recvs = 0;
 };
 
-class NetPlugin {
+class NetPlugin : public Registrar {
  public:
   virtual ~NetPlugin() = default;
 
@@ -37,8 +37,6 @@ class NetPlugin {
   virtual ResultCode listen(int dev, void* handle, void** listen_comm) = 0;
   virtual ResultCode connect(int dev, void* handle, void** send_comm) = 0;
   virtual ResultCode accept(void* listen_comm, void** recv_comm) = 0;
-  virtual ResultCode reg_mr(void* comm, void* data, std::size_t size, void** mhandle) = 0;
-  virtual ResultCode dereg_mr(void* comm, void* mhandle) = 0;
   // `phandle`: a ProxyOperation's, null for messages of no collective.
   virtual ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle,
                            void** request, void* phandle = nullptr) = 0;
@@ -68,6 +66,10 @@ class LoadedPlugin {
   NetPlugin& net() { return *net_; }
   // Its profiler's part of NCCL, at that version or the highest (0); null if it has none.
   std::unique_ptr<NcclPart> nccl_part(int version = 0) { return NcclPart::open(library_, version); }
+  // Its CollNet table of that version or the highest (0); null if it has none.
+  std::unique_ptr<CollNetPlugin> collnet(int version = 0) {
+    return CollNetPlugin::open(library_, version);
+  }
   const std::string& path() const { return path_; }
 
  private:

@@ -155,7 +155,7 @@ bool PlanRank::send(Line& line) {
     std::byte* slot = line.slots->at(line.first + line.at);
     auto* to = reinterpret_cast<float*>(slot);
     for (const Part& part : transfer.parts) {
-      copy_floats(to, nullptr, at(part.chunk), count(part.chunk));
+      std::copy_n(at(part.chunk), count(part.chunk), to);
       to += count(part.chunk);
     }
     void* request = nullptr;
@@ -192,7 +192,7 @@ bool PlanRank::receive(Line& line) {
       if (transfer.reduce)
         add_floats(at(part.chunk), nullptr, at(part.chunk), from, count(part.chunk));
       else
-        copy_floats(at(part.chunk), nullptr, from, count(part.chunk));
+        std::copy_n(from, count(part.chunk), at(part.chunk));
       from += count(part.chunk);
     }
     line.at++;

@@ -49,12 +49,13 @@ std::string last_warning() {
 // What NCCL would say of the operations to come (v11 and later): a collective in the protocol that
 // the payload follows, or plain send and receive.
 void describe_operations(const BenchCase& c, NetPlugin& net) {
+  const bool ring = c.mode == Mode::kRing || c.mode == Mode::kAllReduce;
   CollectiveCall call;  // a ring AllReduce
   if (c.flags != LineFlags::kNone) {
     call.protocol = c.flags == LineFlags::kLl ? "LL" : "LL128";
-  } else if (c.mode != Mode::kRing && c.loss_budget > 0) {
+  } else if (!ring && c.loss_budget > 0) {
     call = stream_call(c);
-  } else if (c.mode != Mode::kRing) {
+  } else if (!ring) {
     call.function = "SendRecv";
     call.algorithm = call.protocol = "";
   }
@@ -76,7 +77,21 @@ void run_mode(Session& session) {
       return run_abort(session);
     case Mode::kPlan:
       return run_plan(session);
+    case Mode::kAllReduce:
+      return run_all_reduce(session);
   }
+}
+
+// Null where the case needs none.
+std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& loaded) {
+  if (c.mode != Mode::kAllReduce || c.algorithm != Algorithm::kDirect) return nullptr;
+  auto collnet = loaded.collnet(c.abi);
+  if (collnet == nullptr)
+    throw BenchError(ExitCode::kUsage,
+                     fmt::format("{} exports no ncclCollNetPlugin_v{}, which --algo direct goes "
+                                 "through",
+                                 loaded.path(), c.abi == 0 ? "8 to _v12" : std::to_string(c.abi)));
+  return collnet;
 }
 
 void drive(const BenchCase& c, Control& control, RankResult& r) {
@@ -92,6 +107,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
         fmt::format("--loss without --netns injects faults inside the DLCP plugin, and "
                     "this is {}; lose packets in the network: scripts/netns",
                     r.plugin_name));
+  const std::unique_ptr<CollNetPlugin> collnet = open_collnet(c, loaded.value());
   const std::uint64_t communicator = mix64(c.seed);
   // NCCL loads a plugin's profiler with its net.
   std::unique_ptr<NcclPart> nccl = loaded->nccl_part();
@@ -108,11 +124,12 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   require(net.init(communicator, log_for_plugin), "init");
   if (nccl != nullptr)
     require(nccl->init(communicator, c.ranks, control.rank(), log_for_plugin), "profiler init");
+  if (collnet != nullptr) require(collnet->init(communicator, log_for_plugin), "collnet init");
   Links links(net, control);
   try {
     links.open(c);
     describe_operations(c, net);
-    Session session{c, net, links, control, r, licensed ? nccl.get() : nullptr};
+    Session session{c, net, links, control, r, collnet.get(), licensed ? nccl.get() : nullptr};
     run_mode(session);
   } catch (const BenchError&) {
     r.error_at_ns = now_ns();
@@ -122,11 +139,13 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
       // The first failure is the one to report.
     }
     if (nccl != nullptr) nccl->finalize();
+    if (collnet != nullptr) collnet->finalize();
     net.finalize();
     throw;
   }
   links.close();
   if (nccl != nullptr) require(nccl->finalize(), "profiler finalize");
+  if (collnet != nullptr) require(collnet->finalize(), "collnet finalize");
   require(net.finalize(), "finalize");
 }
 
@@ -184,6 +203,7 @@ std::string RankResult::encode() const {
                             {"plugin_path", plugin_path},
                             {"abi", abi},
                             {"seconds", seconds},
+                            {"connect_seconds", connect_seconds},
                             {"cpu_seconds", cpu_seconds},
                             {"bytes", bytes},
                             {"messages", messages},
@@ -207,6 +227,7 @@ RankResult RankResult::decode(const std::string& text) {
   r.plugin_path = j.at("plugin_path");
   r.abi = j.at("abi");
   r.seconds = j.at("seconds");
+  r.connect_seconds = j.at("connect_seconds");
   r.cpu_seconds = j.at("cpu_seconds");
   r.bytes = j.at("bytes");
   r.messages = j.at("messages");

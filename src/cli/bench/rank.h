@@ -19,6 +19,7 @@ struct RankResult {
   std::string plugin_path;
   int abi = 0;
   double seconds = 0;          // of the measured part
+  double connect_seconds = 0;  // of the CollNet connect
   double cpu_seconds = 0;      // of this process in that time, checking excluded
   std::uint64_t bytes = 0;     // payload received in that time
   std::uint64_t messages = 0;  // or iterations
@@ -28,7 +29,7 @@ struct RankResult {
   std::string error;  // empty: none
   nccl::ResultCode result = nccl::ResultCode::kSuccess;
   std::int64_t error_at_ns = 0;
-  std::vector<ReduceLoss> losses;                // --loss-budget: one per all-reduce
+  std::vector<ReduceLoss> losses;                // allreduce, --loss-budget: one per all-reduce
   std::map<std::string, std::int64_t> counters;  // from DLCP_STATS_FILE; empty if none
 
   std::string encode() const;  // for the way to the coordinator
@@ -42,7 +43,8 @@ struct Session {
   Links& links;
   Control& control;
   RankResult& result;
-  NcclPart* nccl = nullptr;  // who says what messages are; null: nobody
+  CollNetPlugin* collnet = nullptr;  // allreduce, direct
+  NcclPart* nccl = nullptr;          // who says what messages are; null: nobody
 };
 
 void run_stream(Session& session);  // bw, incast, alltoall
@@ -50,6 +52,7 @@ void run_latency(Session& session);
 void run_ring(Session& session);
 void run_abort(Session& session);
 void run_plan(Session& session);
+void run_all_reduce(Session& session);
 
 // Runs the case and answers through `control`; never throws.
 RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);

@@ -1,7 +1,10 @@
 // Built with -O3: these loops are to be vectorised.
 #include "cli/bench/reduce.h"
 
+#include <array>
 #include <cstring>
+
+#include "collective/reduce.h"
 
 namespace dlcp::cli {
 
@@ -16,10 +19,23 @@ void add_floats(float* __restrict to, float* __restrict also, const float* __res
     also[i] = to[i] = a[i] + b[i];
 }
 
-void copy_floats(float* to, float* also, const float* from, std::size_t count) {
-  if (count == 0) return;
-  std::memcpy(to, from, count * sizeof(float));
-  if (also != nullptr) std::memcpy(also, from, count * sizeof(float));
+void combine(const Reduction& reduction, std::byte* to, std::byte* also, const std::byte* a,
+             const std::byte* b, std::size_t bytes) {
+  using namespace collective;
+  // In one pass over memory, as it is mostly this ring that is measured.
+  if (reduction.type == DataType::kFloat32 && reduction.op == ReduceOp::kSum)
+    return add_floats(reinterpret_cast<float*>(to), reinterpret_cast<float*>(also),
+                      reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
+                      bytes / sizeof(float));
+  const std::array inputs{a, b};
+  reduce(reduction.type, reduction.op, inputs, bytes, to);
+  if (also != nullptr) copy_bytes(also, nullptr, to, bytes);
+}
+
+void copy_bytes(std::byte* to, std::byte* also, const std::byte* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(to, from, bytes);
+  if (also != nullptr) std::memcpy(also, from, bytes);
 }
 
 void offset_floats(float* __restrict to, const std::int8_t* __restrict base, float offset,

@@ -37,10 +37,14 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
     r.messages += rank.messages;
   }
   r.seconds = longest;
+  if (together > 0)
+    r.reduce_gbyte_per_s =
+        static_cast<double>(r.bench_case.size) * static_cast<double>(r.messages) / together * 1e-9;
   const double bits = static_cast<double>(r.bytes) * 8e-9;
   if (longest > 0) r.aggregate_gbps = bits / longest;
   const Mode mode = r.bench_case.mode;
-  const bool per_rank = mode == Mode::kRing || mode == Mode::kAllToAll || mode == Mode::kPlan;
+  const bool per_rank = mode == Mode::kRing || mode == Mode::kAllToAll || mode == Mode::kPlan ||
+                        mode == Mode::kAllReduce;
   // Per rank: bytes that a rank receives over its time, which for a ring is 2(n-1)/n x size / time.
   r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
   if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
@@ -70,13 +74,16 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
 
 // What is missing, where it may be; anything else that is not the exact sum is wrong.
 void add_losses(Report& r, const std::vector<RankResult>& results) {
-  if (r.bench_case.loss_budget <= 0 || r.bench_case.mode != Mode::kRing) return;
+  const bool direct = r.bench_case.mode == Mode::kAllReduce;
+  const bool licensed_ring = r.bench_case.loss_budget > 0 && r.bench_case.mode == Mode::kRing;
+  if (!licensed_ring && !(direct && r.bench_case.check)) return;
+  const std::size_t size = r.bench_case.reduction.element_bytes();
   std::vector<std::vector<ReduceLoss>> by_rank;
   for (const RankResult& rank : results)
     by_rank.push_back(rank.losses);
-  r.losses = make_loss_report(by_rank, r.bench_case.size / sizeof(float));
+  r.losses = make_loss_report(by_rank, r.bench_case.size / size);
   if (!r.bench_case.check) return;
-  r.wrong += Mismatch{r.losses->wrong_elements * sizeof(float), r.losses->wrong_elements};
+  r.wrong += Mismatch{r.losses->wrong_elements * size, r.losses->wrong_elements};
   if (!r.losses->ranks_identical) r.exit_code = ExitCode::kWrongData;
 }
 
@@ -97,6 +104,21 @@ nlohmann::json losses_json(const Report& r) {
           {"retransmitted_bytes", counter("bytes_retransmitted")}};
 }
 
+bool is_all_reduce(Mode mode) {
+  return mode == Mode::kRing || mode == Mode::kAllReduce;
+}
+
+nlohmann::json all_reduces_json(const Report& r) {
+  const BenchCase& c = r.bench_case;
+  nlohmann::json connect_ms;
+  if (r.connect_seconds > 0) connect_ms = r.connect_seconds * 1e3;
+  return {{"algo", name_of(c.algorithm)},
+          {"type", name_of(c.reduction.type)},
+          {"op", name_of(c.reduction.op)},
+          {"connect_ms", connect_ms},
+          {"reduce_gb_per_s", r.reduce_gbyte_per_s}};
+}
+
 nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {
   if (samples == 0) return nullptr;
   return static_cast<double>(ns) * 1e-3;
@@ -115,6 +137,7 @@ Report make_report(const BenchCase& bench_case, const std::vector<RankResult>& r
       r.abi = rank.abi;
     }
     r.wrong += rank.wrong;
+    r.connect_seconds = std::max(r.connect_seconds, rank.connect_seconds);
     r.times.merge(rank.times);
     for (const auto& [name, value] : rank.counters)
       r.counters[name] += value;
@@ -163,7 +186,7 @@ nlohmann::json Report::to_json() const {
       {"max_us", in_us(times.max(), n)},
       {"samples", n},
       {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
-                  : bench_case.mode == Mode::kRing  ? "all-reduce"
+                  : is_all_reduce(bench_case.mode)  ? "all-reduce"
                   : bench_case.mode == Mode::kPlan  ? "collective"
                   : bench_case.one_host             ? "isend to received"
                                                     : "isend to sent"},
@@ -178,6 +201,10 @@ nlohmann::json Report::to_json() const {
       {"time_to_error_ms", ms},
       {"result_codes", codes},
       {"error", error.empty() ? nlohmann::json() : nlohmann::json(error)}};
+  if (bench_case.mode == Mode::kAllReduce) {
+    const nlohmann::json of_all_reduces = all_reduces_json(*this);
+    json.update(of_all_reduces);
+  }
   if (losses) {
     const nlohmann::json of_losses = losses_json(*this);
     json.update(of_losses);
@@ -205,7 +232,7 @@ std::string table_header() {
 
 std::string table_row(const Report& r) {
   const std::uint64_t n = r.times.count();
-  const std::uint64_t wrong = r.bench_case.mode == Mode::kRing ? r.wrong.elements : r.wrong.bytes;
+  const std::uint64_t wrong = is_all_reduce(r.bench_case.mode) ? r.wrong.elements : r.wrong.bytes;
   return fmt::format("{:<8} {:>5} {:>6} {:>7.2f} {:>8} {:>8} {:>8} {:>8} {:>6.2f} {:>6}",
                      name_of(r.bench_case.mode), r.bench_case.ranks, format_size(r.bench_case.size),
                      r.bus_gbps, short_us(r.times.percentile(0.5), n),

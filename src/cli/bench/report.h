@@ -16,8 +16,10 @@ struct Report {
   std::string plugin_name;
   std::string plugin_path;
   int abi = 0;
-  double bus_gbps = 0;        // as NCCL's tests define it for the mode
-  double aggregate_gbps = 0;  // everything that crossed the network
+  double bus_gbps = 0;            // as NCCL's tests define it for the mode
+  double reduce_gbyte_per_s = 0;  // all-reduces: a vector over the mean time of one
+  double connect_seconds = 0;     // of the rank whose CollNet connect took longest
+  double aggregate_gbps = 0;      // everything that crossed the network
   double seconds = 0;
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;

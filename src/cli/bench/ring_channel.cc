@@ -10,7 +10,7 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::size_t kSlots = 4;
-constexpr std::size_t kPiece = 32 * 1024;  // elements reduced between two looks at the network
+constexpr std::size_t kPieceBytes = 128 * 1024;  // reduced between two looks at the network
 
 // Message `number` since the start, of so many per all-reduce.
 void* phandle(ProxyOperation* operation, std::uint64_t number, std::size_t per_run) {
@@ -19,11 +19,14 @@ void* phandle(ProxyOperation* operation, std::uint64_t number, std::size_t per_r
 
 }  // namespace
 
-RingChannel::RingChannel(const RingHop& hop, std::size_t first, std::size_t count)
+RingChannel::RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
+                         const Reduction& reduction)
     : net_(hop.net),
       send_comm_(hop.send_comm),
       recv_comm_(hop.recv_comm),
-      steps_(plan_ring(first, count, hop.rank, hop.ranks)),
+      reduction_(reduction),
+      element_bytes_(reduction.element_bytes()),
+      steps_(plan_ring(first, count, hop.rank, hop.ranks, element_bytes_)),
       slot_bytes_(kRingSliceBytes),  // whatever the message, as NCCL posts receives
       send_slots_(net_, send_comm_, kSlots, slot_bytes_),
       recv_slots_(net_, recv_comm_, kSlots, slot_bytes_) {
@@ -86,7 +89,7 @@ bool RingChannel::post() {
       send_from_++;
     void* request = nullptr;
     require(
-        net_.isend(send_comm_, send_slots_.at(sent_), steps_[send_from_].count * sizeof(float), 0,
+        net_.isend(send_comm_, send_slots_.at(sent_), steps_[send_from_].count * element_bytes_, 0,
                    send_slots_.mhandle(), &request, phandle(sending_.get(), sent_, sends_per_run_)),
         "isend");
     if (request == nullptr) break;
@@ -98,25 +101,25 @@ bool RingChannel::post() {
   return moved;
 }
 
-bool RingChannel::work(const float* input, float* output) {
+bool RingChannel::work(const std::byte* input, std::byte* output) {
   if (at_ == steps_.size()) return false;
   const RingStep& step = steps_[at_];
   if (step.receives && arrived_ == consumed_) return false;
   if (step.sends && prepared_ - departed_ == kSlots) return false;
-  const std::size_t n = std::min(kPiece, step.count - worked_);
-  const std::size_t offset = step.offset + worked_;
-  float* to_send =
-      step.sends ? reinterpret_cast<float*>(send_slots_.at(prepared_)) + worked_ : nullptr;
-  float* to_store = step.stores ? output + offset : nullptr;
-  float* first = to_store != nullptr ? to_store : to_send;
-  float* second = to_store != nullptr ? to_send : nullptr;
-  const float* arrived = reinterpret_cast<const float*>(recv_slots_.at(consumed_)) + worked_;
+  const std::size_t bytes = step.count * element_bytes_;
+  const std::size_t n = std::min(kPieceBytes, bytes - worked_);
+  const std::size_t offset = step.offset * element_bytes_ + worked_;
+  std::byte* to_send = step.sends ? send_slots_.at(prepared_) + worked_ : nullptr;
+  std::byte* to_store = step.stores ? output + offset : nullptr;
+  std::byte* first = to_store != nullptr ? to_store : to_send;
+  std::byte* second = to_store != nullptr ? to_send : nullptr;
+  const std::byte* arrived = recv_slots_.at(consumed_) + worked_;
   if (step.reduces)
-    add_floats(first, second, arrived, input + offset, n);
+    combine(reduction_, first, second, arrived, input + offset, n);
   else
-    copy_floats(first, second, step.receives ? arrived : input + offset, n);
+    copy_bytes(first, second, step.receives ? arrived : input + offset, n);
   worked_ += n;
-  if (worked_ < step.count) return true;
+  if (worked_ < bytes) return true;
   worked_ = 0;
   at_++;
   finish_step(step);
@@ -134,10 +137,10 @@ void RingChannel::finish_step(const RingStep& step) {
   if (step.sends) prepared_++;
 }
 
-bool RingChannel::step(const float* input, float* output) {
+bool RingChannel::step(const void* input, void* output) {
   bool moved = post();
   moved |= test();
-  moved |= work(input, output);
+  moved |= work(static_cast<const std::byte*>(input), static_cast<std::byte*>(output));
   return moved;
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/bench/nccl_part.h"
 #include "cli/bench/net_plugin.h"
+#include "cli/bench/reduce.h"
 #include "cli/bench/ring_plan.h"
 #include "cli/bench/slots.h"
 
@@ -26,12 +27,13 @@ struct RingHop {
 
 class RingChannel {
  public:
-  // For `count` floats of a vector that begin at `first`.
-  RingChannel(const RingHop& hop, std::size_t first, std::size_t count);
+  // For `count` elements of a vector that begin at `first`.
+  RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
+              const Reduction& reduction = {});
 
   // The next all-reduce begins, part of this collective if there is anybody to tell.
   void restart(NcclPart* nccl, void* collective);
-  bool step(const float* input, float* output);
+  bool step(const void* input, void* output);
   bool done() const { return at_ == steps_.size() && sends_.empty() && unposted() == 0; }
   std::uint64_t bytes_received() const { return bytes_; }
   std::uint64_t contributions_lost() const { return lost_; }
@@ -40,12 +42,14 @@ class RingChannel {
   bool test();
   void finish_step(const RingStep& step);
   bool post();
-  bool work(const float* input, float* output);
+  bool work(const std::byte* input, std::byte* output);
   std::uint64_t unposted() const { return prepared_ - sent_; }
 
   NetPlugin& net_;
   void* send_comm_;
   void* recv_comm_;
+  Reduction reduction_;
+  std::size_t element_bytes_;
   std::vector<RingStep> steps_;
   std::size_t slot_bytes_;
   Slots send_slots_;
@@ -55,7 +59,7 @@ class RingChannel {
   std::unique_ptr<ProxyOperation> sending_, receiving_;  // as NCCL knows this all-reduce
 
   std::size_t at_ = 0;         // the step under work
-  std::size_t worked_ = 0;     // its elements that are done
+  std::size_t worked_ = 0;     // its bytes that are done
   std::size_t send_from_ = 0;  // the step whose slice is to be handed over next
   std::deque<void*> sends_;
   std::deque<void*> recvs_;

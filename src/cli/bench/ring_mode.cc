@@ -10,21 +10,13 @@
 #include <memory>
 #include <utility>
 
-#include "cli/bench/nccl_part.h"
 #include "cli/bench/reduce.h"
-#include "cli/bench/ring_channel.h"
+#include "cli/bench/ring_layer.h"
 #include "cli/bench/ring_losses.h"
 #include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
 namespace {
-
-// A part of the vector that is reduced in one all-reduce, as a framework reduces some of a model's
-// layers.
-struct Layer {
-  std::size_t count = 0;
-  std::vector<std::unique_ptr<RingChannel>> channels;
-};
 
 class Ring final : public Round {
  public:
@@ -34,14 +26,11 @@ class Ring final : public Round {
   void execute() override;
   void check(std::uint64_t iteration) override;
   std::uint64_t bytes_received() const override {
-    return sum(std::mem_fn(&RingChannel::bytes_received));
+    return sum(std::mem_fn(&RingLayer::bytes_received));
   }
 
  private:
-  RingHop hop(int channel) const;
-  std::vector<std::unique_ptr<RingChannel>> cut(std::size_t begin, std::size_t end) const;
-  void begin(Layer& layer);
-  void reduce(Layer& layer);
+  void reduce(RingLayer& layer);
   template <class Value>
   std::uint64_t sum(Value value) const;
   void check_losses(std::uint64_t iteration);
@@ -58,7 +47,8 @@ class Ring final : public Round {
   std::uint64_t lost_before_ = 0;
   std::vector<float> input_;
   std::vector<float> output_;
-  std::vector<Layer> layers_;
+  // As a framework reduces some of a model's layers at a time.
+  std::vector<RingLayer> layers_;
 };
 
 Ring::Ring(Session& session)
@@ -92,29 +82,9 @@ Ring::Ring(Session& session)
   std::size_t begin = 0;
   for (std::size_t i = 0; i < layers; i++) {
     const std::size_t end = i + 1 == layers ? count_ : std::min(begin + (i + 1) * step, count_);
-    layers_.push_back({end - begin, cut(begin, end)});
+    layers_.emplace_back(s_, begin, end);
     begin = end;
   }
-}
-
-std::vector<std::unique_ptr<RingChannel>> Ring::cut(std::size_t begin, std::size_t end) const {
-  std::vector<std::unique_ptr<RingChannel>> channels;
-  const auto parts = static_cast<std::size_t>(c_.channels);
-  const std::size_t part = (end - begin + parts - 1) / parts;
-  for (std::size_t c = 0; c < parts; c++) {
-    const std::size_t first = std::min(begin + c * part, end);
-    channels.push_back(std::make_unique<RingChannel>(hop(static_cast<int>(c)), first,
-                                                     std::min(part, end - first)));
-  }
-  return channels;
-}
-
-RingHop Ring::hop(int channel) const {
-  const int rank = s_.control.rank();
-  const int ranks = s_.control.ranks();
-  const Link* out = s_.links.find(rank, (rank + 1) % ranks, channel);
-  const Link* in = s_.links.find((rank + ranks - 1) % ranks, rank, channel);
-  return {s_.net, out->comm, in->comm, rank, ranks};
 }
 
 void Ring::prepare(std::uint64_t iteration) {
@@ -127,47 +97,27 @@ void Ring::prepare(std::uint64_t iteration) {
   std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
 }
 
-void Ring::begin(Layer& layer) {
-  void* collective = nullptr;
-  if (s_.nccl != nullptr) {
-    CollectiveCall call;
-    call.count = layer.count;
-    call.channels = static_cast<std::uint8_t>(c_.channels);
-    collective = s_.nccl->start_collective(call);
-  }
-  for (auto& channel : layer.channels)
-    channel->restart(s_.nccl, collective);
-}
-
 template <class Value>
 std::uint64_t Ring::sum(Value value) const {
   std::uint64_t total = 0;
-  for (const Layer& layer : layers_) {
-    for (const auto& channel : layer.channels)
-      total += value(*channel);
-  }
+  for (const RingLayer& layer : layers_)
+    total += value(layer);
   return total;
 }
 
 void Ring::execute() {
-  for (Layer& layer : layers_) {
-    begin(layer);
+  for (RingLayer& layer : layers_) {
+    layer.restart();
     reduce(layer);
   }
 }
 
-void Ring::reduce(Layer& layer) {
+void Ring::reduce(RingLayer& layer) {
   for (std::uint64_t pass = 0;; pass++) {
-    bool moved = false;
-    bool done = true;
-    for (auto& channel : layer.channels) {
-      moved |= channel->step(input_.data(), output_.data());
-      done &= channel->done();
-    }
-    if (done) return;
+    const bool moved = layer.step(input_.data(), output_.data());
+    if (layer.done()) return;
     if (!moved && !spin_) sched_yield();
-    if (pass % 64 != 0) continue;
-    s_.control.alive(bytes_received());
+    if (pass % 64 == 0) s_.control.alive(bytes_received());
   }
 }
 
@@ -181,7 +131,7 @@ void Ring::check(std::uint64_t iteration) {
 
 void Ring::check_losses(std::uint64_t iteration) {
   ReduceLoss loss;
-  const std::uint64_t lost = sum(std::mem_fn(&RingChannel::contributions_lost));
+  const std::uint64_t lost = sum(std::mem_fn(&RingLayer::contributions_lost));
   loss.lost = lost - std::exchange(lost_before_, lost);
   for (std::size_t i = 0; i < count_; i++) {
     const float exact = expected_[i] * scale_[i] * factor_of(iteration);

@@ -11,15 +11,16 @@ std::size_t round_up(std::size_t n, std::size_t to) {
 
 }  // namespace
 
-std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, int ranks) {
-  constexpr std::size_t kSliceMax = kRingSliceBytes / sizeof(float);
+std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, int ranks,
+                                std::size_t element_bytes) {
+  const std::size_t slice_max = kRingSliceBytes / element_bytes;
   constexpr std::size_t kAlign = 16;  // elements
   const auto k = static_cast<std::size_t>(ranks);
   const auto me = static_cast<std::size_t>(rank);
   std::vector<RingStep> steps;
   for (std::size_t done = 0; done < count;) {
     const std::size_t left = count - done;
-    const std::size_t chunk = std::min(2 * kSliceMax, round_up((left + k - 1) / k, kAlign));
+    const std::size_t chunk = std::min(2 * slice_max, round_up((left + k - 1) / k, kAlign));
     const std::size_t slice = round_up((chunk + 1) / 2, kAlign);
     for (std::size_t j = 0; j <= 2 * (k - 1); j++) {
       const std::size_t which = (me + 2 * k - j) % k;

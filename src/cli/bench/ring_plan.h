@@ -21,7 +21,8 @@ struct RingStep {
   std::size_t sum_of;  // what arrives is the sum of so many ranks' data
 };
 
-// For `count` floats that start at `first`.
-std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, int ranks);
+// For `count` elements that start at `first`.
+std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, int ranks,
+                                std::size_t element_bytes = 4);
 
 }  // namespace dlcp::cli

@@ -23,8 +23,8 @@ void Slots::Free::operator()(std::byte* p) const {
   std::free(p);
 }
 
-Slots::Slots(NetPlugin& net, void* comm, std::size_t count, std::size_t slot_bytes)
-    : net_(net),
+Slots::Slots(Registrar& plugin, void* comm, std::size_t count, std::size_t slot_bytes)
+    : plugin_(plugin),
       comm_(comm),
       count_(count),
       slot_bytes_(slot_bytes),
@@ -35,16 +35,16 @@ Slots::Slots(NetPlugin& net, void* comm, std::size_t count, std::size_t slot_byt
   std::memset(memory_.get(), 0, bytes);
   for (std::size_t i = 0; i < count_; i++)
     std::memset(at(i) + slot_bytes_, static_cast<int>(kGuardByte), stride_ - slot_bytes_);
-  require(net_.reg_mr(comm_, memory_.get(), bytes, &mhandle_), "regMr");
+  require(plugin_.reg_mr(comm_, memory_.get(), bytes, &mhandle_), "regMr");
 }
 
 Slots::~Slots() {
-  if (memory_ != nullptr) net_.dereg_mr(comm_, mhandle_);
+  if (memory_ != nullptr) plugin_.dereg_mr(comm_, mhandle_);
 }
 
 void Slots::release() {
   if (memory_ == nullptr) return;
-  require(net_.dereg_mr(comm_, mhandle_), "deregMr");
+  require(plugin_.dereg_mr(comm_, mhandle_), "deregMr");
   memory_.reset();
 }
 

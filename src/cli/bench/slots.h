@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "cli/bench/net_plugin.h"
+#include "cli/bench/registrar.h"
 
 namespace dlcp::cli {
 
 class Slots {
  public:
-  Slots(NetPlugin& net, void* comm, std::size_t count, std::size_t slot_bytes);
+  Slots(Registrar& plugin, void* comm, std::size_t count, std::size_t slot_bytes);
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -30,7 +30,7 @@ class Slots {
   struct Free {
     void operator()(std::byte* p) const;
   };
-  NetPlugin& net_;
+  Registrar& plugin_;
   void* comm_;
   std::size_t count_;
   std::size_t slot_bytes_;

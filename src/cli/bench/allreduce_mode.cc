@@ -1,0 +1,94 @@
+// allreduce: the same all-reduces, of any type and operation, over the ring or by what a CollNet
+// plugin does with whole all-reduces (direct). Input is made, and every element of the output
+// compared with the reduction in rank order, while the clock is stopped.
+#include <sched.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/bench/collnet_group.h"
+#include "cli/bench/collnet_reducer.h"
+#include "cli/bench/reduce_data.h"
+#include "cli/bench/ring_layer.h"
+#include "cli/bench/rounds.h"
+
+namespace dlcp::cli {
+namespace {
+
+class AllReduceRounds final : public Round {
+ public:
+  AllReduceRounds(Session& session, AllReducer& reducer)
+      : s_(session),
+        c_(session.bench_case),
+        reducer_(reducer),
+        // A ring sums in an order of its own, a group in the ranks'.
+        data_(c_.reduction,
+              c_.algorithm == Algorithm::kRing ? ReduceData::Values::kExactAlways
+                                               : ReduceData::Values::kAny,
+              c_.seed, c_.ranks),
+        count_(c_.size / c_.reduction.element_bytes()),
+        input_(c_.size),
+        output_(c_.size) {}
+
+  void prepare(std::uint64_t iteration) override {
+    data_.fill(s_.control.rank(), iteration, 0, count_, input_.data());
+    std::ranges::fill(output_, std::byte{0xff});  // NaN; -1, which no sum of everybody's is
+  }
+
+  void execute() override {
+    reducer_.restart();
+    for (std::uint64_t pass = 0; !reducer_.done(); pass++) {
+      if (!reducer_.step(input_.data(), output_.data()) && !c_.spins()) sched_yield();
+      if (pass % 64 == 0) s_.control.alive(bytes_received());
+    }
+  }
+
+  void check(std::uint64_t iteration) override {
+    if (c_.check) s_.result.losses.push_back(data_.check(iteration, output_.data(), count_));
+  }
+
+  std::uint64_t bytes_received() const override { return reducer_.bytes_received(); }
+
+ private:
+  Session& s_;
+  const BenchCase& c_;
+  AllReducer& reducer_;
+  ReduceData data_;
+  std::size_t count_;
+  std::vector<std::byte> input_;
+  std::vector<std::byte> output_;
+};
+
+void run(Session& session, AllReducer& reducer) {
+  AllReduceRounds rounds(session, reducer);
+  run_rounds(session, rounds);
+}
+
+void run_direct(Session& session) {
+  const BenchCase& c = session.bench_case;
+  CollNetGroup group(*session.collnet, session.control, session.links.first_device());
+  session.result.connect_seconds = group.connect_seconds();
+  int supported = 0;
+  require(session.collnet->reduce_support(static_cast<int>(c.reduction.type),
+                                          static_cast<int>(c.reduction.op), supported),
+          "reduceSupport");
+  if (supported == 0)
+    throw BenchError(ExitCode::kUsage, "the plugin does not reduce this --type by this --op");
+  {
+    CollNetReducer reducer(group, c.reduction, c.size, c.channels, c.ranks);
+    run(session, reducer);
+    session.result.wrong += Mismatch{reducer.overruns(), 0};
+  }
+  group.close();
+}
+
+}  // namespace
+
+void run_all_reduce(Session& session) {
+  const BenchCase& c = session.bench_case;
+  if (c.algorithm == Algorithm::kDirect) return run_direct(session);
+  RingLayer ring(session, 0, c.size / c.reduction.element_bytes(), c.reduction);
+  run(session, ring);
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,192 @@
+// Built with -O3: most of a checked all-reduce's time is spent here, outside the clock.
+#include "cli/bench/reduce_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "cli/bench/bench_case.h"
+#include "cli/bench/payload.h"
+#include "collective/float_format.h"
+#include "collective/reduce.h"
+
+namespace dlcp::cli {
+namespace {
+
+using collective::DataType;
+using collective::ReduceOp;
+
+constexpr std::size_t kPiece = 4096;  // elements made and compared at once
+
+bool is_summed_float(const Reduction& reduction) {
+  return collective::is_floating(reduction.type) && reduction.op == ReduceOp::kSum;
+}
+
+// Integers up to this are exact.
+std::int64_t exact_integers(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return 1 << 11;
+    case DataType::kBfloat16:
+      return 1 << 8;
+    default:
+      return 1 << 24;
+  }
+}
+
+std::uint64_t float_bits(DataType type, double value) {
+  switch (type) {
+    case DataType::kFloat16:
+      return collective::Half::narrow(static_cast<float>(value));
+    case DataType::kBfloat16:
+      return collective::Bfloat::narrow(static_cast<float>(value));
+    case DataType::kFloat32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    default:
+      return std::bit_cast<std::uint64_t>(value);
+  }
+}
+
+// Sign and mantissa at random, magnitudes around 1 that differ by up to 2^8.
+std::uint64_t wild_float(DataType type, std::uint64_t bits) {
+  struct Format {
+    int mantissa;
+    std::uint64_t bias;
+    std::uint64_t sign;
+  };
+  const Format f = type == DataType::kFloat16    ? Format{10, 15, 1u << 15}
+                   : type == DataType::kBfloat16 ? Format{7, 127, 1u << 15}
+                   : type == DataType::kFloat32  ? Format{23, 127, 1u << 31}
+                                                 : Format{52, 1023, std::uint64_t{1} << 63};
+  const std::uint64_t exponent = f.bias - 4 + (bits >> 56) % 9;
+  return ((bits >> 55 & 1) != 0 ? f.sign : 0) | exponent << f.mantissa |
+         (bits & ((std::uint64_t{1} << f.mantissa) - 1));
+}
+
+double value_of(DataType type, const std::byte* at) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, collective::bytes_of(type));
+  switch (type) {
+    case DataType::kFloat16:
+      return static_cast<double>(collective::Half::widen(static_cast<std::uint16_t>(bits)));
+    case DataType::kBfloat16:
+      return static_cast<double>(collective::Bfloat::widen(static_cast<std::uint16_t>(bits)));
+    case DataType::kFloat32:
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case DataType::kFloat64:
+      return std::bit_cast<double>(bits);
+    case DataType::kInt8:
+      return static_cast<double>(static_cast<std::int8_t>(bits));
+    case DataType::kInt32:
+      return static_cast<double>(static_cast<std::int32_t>(bits));
+    case DataType::kInt64:
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+    default:
+      return static_cast<double>(bits);
+  }
+}
+
+std::uint64_t hashed(std::uint64_t hash, const std::byte* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + i, std::min(sizeof word, count - i));
+    hash = (hash ^ word) * 0x100000001b3;  // FNV-1a, a word at a time
+  }
+  return hash;
+}
+
+}  // namespace
+
+ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t seed, int ranks)
+    : reduction_(reduction),
+      values_(values),
+      seed_(seed),
+      ranks_(ranks),
+      amplitude_(std::min<std::int64_t>(exact_integers(reduction.type) / ranks, 127)) {
+  if (values == Values::kExactAlways && is_summed_float(reduction) && amplitude_ == 0)
+    throw BenchError(ExitCode::kUsage,
+                     fmt::format("--ranks {}: sums of so many 16-bit floats are not exact in every "
+                                 "order, and a ring's order is its own; give --type f32",
+                                 ranks));
+}
+
+std::uint64_t ReduceData::exact_word(int rank, std::size_t element, std::uint64_t bits) const {
+  const DataType type = reduction_.type;
+  if (!collective::is_floating(type)) return bits;  // they wrap around
+  if (reduction_.op == ReduceOp::kSum) {
+    const auto span = static_cast<std::uint64_t>(2 * amplitude_ + 1);
+    const auto value = static_cast<std::int64_t>(bits % span) - amplitude_;
+    return float_bits(type, static_cast<double>(value));
+  }
+  // All but one factor are 1 or -1.
+  const auto wild = static_cast<int>(element % static_cast<std::size_t>(ranks_));
+  if (reduction_.op == ReduceOp::kProd && rank != wild)
+    return float_bits(type, (bits & 1) != 0 ? 1 : -1);
+  return wild_float(type, bits);
+}
+
+std::uint64_t ReduceData::word(int rank, std::size_t element, std::uint64_t bits) const {
+  if (values_ == Values::kExactAlways) return exact_word(rank, element, bits);
+  return collective::is_floating(reduction_.type) ? wild_float(reduction_.type, bits) : bits;
+}
+
+template <class Word>
+void ReduceData::fill_words(int rank, std::uint64_t iteration, std::size_t first, std::size_t count,
+                            std::byte* to) const {
+  const std::uint64_t key = flow_key(seed_ + iteration, rank, rank, 0);
+  for (std::size_t i = 0; i < count; i++) {
+    const auto bits = static_cast<Word>(word(rank, first + i, mix64(key + first + i)));
+    std::memcpy(to + i * sizeof bits, &bits, sizeof bits);
+  }
+}
+
+void ReduceData::fill(int rank, std::uint64_t iteration, std::size_t first, std::size_t count,
+                      std::byte* to) const {
+  switch (reduction_.element_bytes()) {
+    case 1:
+      return fill_words<std::uint8_t>(rank, iteration, first, count, to);
+    case 2:
+      return fill_words<std::uint16_t>(rank, iteration, first, count, to);
+    case 4:
+      return fill_words<std::uint32_t>(rank, iteration, first, count, to);
+    default:
+      return fill_words<std::uint64_t>(rank, iteration, first, count, to);
+  }
+}
+
+ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result,
+                             std::size_t count) const {
+  const std::size_t size = reduction_.element_bytes();
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  std::vector<std::byte> inputs(ranks * kPiece * size), expected(kPiece * size);
+  std::vector<const std::byte*> pointers(ranks);
+  ReduceLoss loss;
+  for (std::size_t first = 0; first < count; first += kPiece) {
+    const std::size_t n = std::min(kPiece, count - first);
+    for (std::size_t rank = 0; rank < ranks; rank++) {
+      std::byte* input = inputs.data() + rank * kPiece * size;
+      fill(static_cast<int>(rank), iteration, first, n, input);
+      pointers[rank] = input;
+    }
+    collective::reduce_forms().front().reduce(reduction_.type, reduction_.op, pointers, n * size,
+                                              nullptr, expected.data());
+    const std::byte* seen = result + first * size;
+    loss.hash = hashed(loss.hash, seen, n * size);
+    const bool equal = std::memcmp(seen, expected.data(), n * size) == 0;
+    for (std::size_t i = 0; i < n * size; i += size) {
+      const double exact = value_of(reduction_.type, &expected[i]);
+      if (std::isfinite(exact)) loss.squared_exact += exact * exact;
+      if (equal || std::memcmp(seen + i, &expected[i], size) == 0) continue;
+      loss.unequal++;
+      const double error = value_of(reduction_.type, seen + i) - exact;
+      if (std::isfinite(error)) loss.squared_error += error * error;
+    }
+  }
+  return loss;
+}
+
+}  // namespace dlcp::cli

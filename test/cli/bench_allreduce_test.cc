@@ -1,0 +1,92 @@
+// dlcp bench --mode allreduce, as a user runs it.
+#include "bench_run.h"
+#include "catch.h"
+
+namespace {
+
+const std::vector<std::string> kLoopback = {"NCCL_SOCKET_IFNAME=lo"};
+
+BenchRun all_reduce(std::vector<std::string> arguments,
+                    const std::vector<std::string>& environment = kLoopback) {
+  arguments.insert(arguments.begin(), {"--mode", "allreduce"});
+  return run_bench(DLCP_PLUGIN, std::move(arguments), environment);
+}
+
+nlohmann::json check_exact(const BenchRun& run) {
+  INFO(run.out << run.err);
+  REQUIRE(run.exit_code == 0);
+  const auto json = run.json();
+  CHECK(json["error"].is_null());
+  CHECK(json["elements_wrong"] == 0);
+  CHECK(json["ranks_identical"] == true);
+  CHECK(json["relative_mse"] == 0);
+  CHECK(json["delivered_share_min"] == 1);
+  for (const char* key : {"p50_us", "p99_us", "reduce_gb_per_s", "bus_gbps"})
+    CHECK(json[key].get<double>() > 0);
+  return json;
+}
+
+}  // namespace
+
+TEST_CASE("direct and ring reduce the same sizes exactly, with 2, 3 and 8 ranks") {
+  for (const char* algorithm : {"direct", "ring"}) {
+    for (const char* ranks : {"2", "3", "8"}) {
+      const auto json = check_exact(
+          all_reduce({"--algo", algorithm, "--ranks", ranks, "--size", "300004", "--rounds", "3"}));
+      CHECK(json["algo"] == algorithm);
+      CHECK(json["samples"] == 3 * std::stoi(ranks));
+      CHECK(json["connect_ms"].is_number() == (std::string(algorithm) == "direct"));
+    }
+  }
+}
+
+TEST_CASE("direct runs through every version of the CollNet interface") {
+  for (const char* abi : {"8", "9", "10", "11", "12"}) {
+    const auto json = check_exact(all_reduce(
+        {"--algo", "direct", "--abi", abi, "--ranks", "2", "--size", "64K", "--rounds", "3"}));
+    CHECK(json["abi"] == std::stoi(abi));
+  }
+}
+
+TEST_CASE("any type and operation, and several groups of channels") {
+  check_exact(all_reduce(
+      {"--algo", "direct", "--type", "bf16", "--ranks", "3", "--size", "70002", "--rounds", "2"}));
+  check_exact(all_reduce(
+      {"--algo", "ring", "--type", "f16", "--ranks", "3", "--size", "70002", "--rounds", "2"}));
+  check_exact(all_reduce({"--algo", "direct", "--type", "i8", "--op", "max", "--ranks", "3",
+                          "--size", "12345", "--rounds", "2"}));
+  check_exact(all_reduce(
+      {"--algo", "direct", "--channels", "12", "--ranks", "2", "--size", "3M", "--rounds", "2"}));
+}
+
+TEST_CASE("direct is exact over a bad network") {
+  const auto json = check_exact(
+      all_reduce({"--algo", "direct", "--ranks", "4", "--size", "512K", "--rounds", "5"},
+                 {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500",
+                  "DLCP_FAULT=drop=0.02,dup=0.01,reorder=0.02,seed=5"}));
+  CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
+}
+
+TEST_CASE("all survivors of a killed rank report an error in bounded time") {
+  const auto run = all_reduce({"--algo", "direct", "--ranks", "4", "--size", "256K", "--seconds",
+                               "30", "--kill-rank", "2", "--kill-after-ms", "200"});
+  INFO(run.out << run.err);
+  CHECK(run.exit_code == 0);
+  CHECK(run.seconds < 20);
+  const auto json = run.json();
+  REQUIRE(json["time_to_error_ms"].size() == 4);
+  for (std::size_t rank = 0; rank < 4; rank++) {
+    CHECK(json["time_to_error_ms"][rank].is_null() == (rank == 2));
+    if (rank != 2) CHECK(json["result_codes"][rank] == "ncclRemoteError");
+  }
+}
+
+TEST_CASE("what cannot be direct is refused with the plugin's or the bench's reason") {
+  auto run = run_bench(REFERENCE_TCP, {"--mode", "allreduce", "--algo", "direct", "--ranks", "2"});
+  CHECK(run.exit_code == 2);
+  CHECK_THAT(run.json()["error"].get<std::string>(), Contains("exports no ncclCollNetPlugin_v8"));
+  run = all_reduce({"--algo", "direct", "--ranks", "2", "--size", "64K", "--rounds", "2"},
+                   {"NCCL_SOCKET_IFNAME=lo", "DLCP_COLLNET=off"});
+  CHECK(run.exit_code == 3);
+  CHECK_THAT(run.json()["error"].get<std::string>(), Contains("DLCP_COLLNET=off"));
+}

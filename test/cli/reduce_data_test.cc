@@ -1,0 +1,95 @@
+#include "cli/bench/reduce_data.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "catch.h"
+#include "cli/bench/bench_case.h"
+
+using namespace dlcp::cli;
+using dlcp::collective::DataType;
+using dlcp::collective::ReduceOp;
+using Values = ReduceData::Values;
+
+namespace {
+
+constexpr std::size_t kCount = 5000;  // more than one piece
+
+// All ranks' inputs, combined two at a time in the given order.
+std::vector<std::byte> reduce_in_order(const Reduction& reduction, Values values,
+                                       const std::vector<int>& order) {
+  const std::size_t bytes = kCount * reduction.element_bytes();
+  const ReduceData data(reduction, values, 1, static_cast<int>(order.size()));
+  std::vector<std::byte> sum(bytes), next(bytes);
+  data.fill(order[0], 3, 0, kCount, sum.data());
+  for (std::size_t i = 1; i < order.size(); i++) {
+    data.fill(order[i], 3, 0, kCount, next.data());
+    const auto before = sum;
+    combine(reduction, sum.data(), nullptr, before.data(), next.data(), bytes);
+  }
+  return sum;
+}
+
+ReduceLoss check(const Reduction& reduction, Values values, const std::vector<std::byte>& result,
+                 int ranks) {
+  return ReduceData(reduction, values, 1, ranks).check(3, result.data(), kCount);
+}
+
+std::vector<int> ranks_from(int first, int ranks) {
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin(), order.begin() + first, order.end());
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("values for a ring give the same bits in whatever order, for all types and operations") {
+  for (std::size_t type = 0; type < dlcp::collective::kDataTypes; type++) {
+    for (std::size_t op = 0; op < dlcp::collective::kReduceOps; op++) {
+      const Reduction reduction{static_cast<DataType>(type), static_cast<ReduceOp>(op)};
+      for (const int first : {0, 3, 7}) {
+        const auto result = reduce_in_order(reduction, Values::kExactAlways, ranks_from(first, 8));
+        INFO(name_of(reduction.type) << " " << name_of(reduction.op) << " from rank " << first);
+        REQUIRE(check(reduction, Values::kExactAlways, result, 8).unequal == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("values for a group tell the ranks' order from others") {
+  const Reduction floats;
+  const auto right = reduce_in_order(floats, Values::kAny, ranks_from(0, 8));
+  CHECK(check(floats, Values::kAny, right, 8).unequal == 0);
+  const auto wrong = reduce_in_order(floats, Values::kAny, ranks_from(3, 8));
+  const ReduceLoss seen = check(floats, Values::kAny, wrong, 8);
+  CHECK(seen.unequal > kCount / 4);
+  CHECK(seen.squared_error > 0);
+  CHECK(seen.squared_error < seen.squared_exact * 1e-12);
+}
+
+TEST_CASE("one wrong element is counted once, with its error") {
+  const Reduction floats;
+  auto result = reduce_in_order(floats, Values::kExactAlways, ranks_from(0, 4));
+  const std::uint64_t hash = check(floats, Values::kExactAlways, result, 4).hash;
+  float* element = reinterpret_cast<float*>(result.data()) + 4321;
+  *element += 2;
+  const ReduceLoss seen = check(floats, Values::kExactAlways, result, 4);
+  CHECK(seen.unequal == 1);
+  CHECK(seen.squared_error == 4);
+  CHECK(seen.hash != hash);
+}
+
+TEST_CASE("a later round's data are others, so that yesterday's result is wrong") {
+  const Reduction bytes{DataType::kUint8, ReduceOp::kSum};
+  const auto result = reduce_in_order(bytes, Values::kAny, ranks_from(0, 3));
+  CHECK(ReduceData(bytes, Values::kAny, 1, 3).check(4, result.data(), kCount).unequal > kCount / 2);
+}
+
+TEST_CASE("more ranks than a 16-bit type can sum exactly are refused for a ring") {
+  const Reduction bfloat{DataType::kBfloat16, ReduceOp::kSum};
+  CHECK_NOTHROW(ReduceData(bfloat, Values::kExactAlways, 1, 256));
+  CHECK_THROWS_AS(ReduceData(bfloat, Values::kExactAlways, 1, 257), BenchError);
+  CHECK_NOTHROW(ReduceData(bfloat, Values::kAny, 1, 257));
+}
