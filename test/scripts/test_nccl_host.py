@@ -50,6 +50,13 @@ class Verdict(unittest.TestCase):
         self.assertIn("rank 2 needed 10.5 s", late[0])
 
 
+    def test_a_refused_communicator_is_an_error_on_every_rank(self):
+        refused = nccl_host.Case("refused", [3], refused=True)
+        self.assertEqual(problems(refused, exits=[2, 3, 2], results=0), [])
+        self.assertIn("[2, 0, 2]", problems(refused, exits=[2, 0, 2], results=0)[0])
+        self.assertIn("[2, -9, 2]", problems(refused, exits=[2, -9, 2], results=0)[0])
+
+
 class Start(unittest.TestCase):
     def run_script(self, *arguments):
         environment = {name: value for name, value in os.environ.items() if name != "DLCP_NCCL_SOURCES"}

@@ -1,7 +1,10 @@
 // What the ranks do. Every case checks every element of every result.
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "rank.h"
 
@@ -149,6 +152,54 @@ void registered(Rank& me, std::vector<ncclComm_t>& comms) {
   }
 }
 
+struct Held {  // by this process
+  std::size_t descriptors = 0;
+  std::size_t threads = 0;
+  std::size_t kilobytes = 0;  // resident
+};
+
+Held held() {
+  const auto entries = [](const char* folder) {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder))
+      ++count;
+    return count;
+  };
+  Held held{entries("/proc/self/fd"), entries("/proc/self/task"), 0};
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) held.kilobytes = std::stoul(line.substr(6));
+  }
+  return held;
+}
+
+// Communicators one after another: what the first ones took, all later ones give back.
+void reopened(Rank& me, std::vector<ncclComm_t>&) {
+  constexpr int kSettled = 3;
+  constexpr std::size_t kKilobytesMax = 8 << 10;
+  Held early;
+  for (int round = 0; round < kCommsMax; ++round) {
+    ncclComm_t const comm = me.open(round);
+    Reductions reductions;
+    const Shape shape{ncclFloat32, ncclSum, 300'000, 6000 + round};
+    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    me.require(reductions[0]->enqueue(comm, me.stream()), "ncclAllReduce", comm);
+    finish_and_check(me, comm, reductions);
+    me.close(comm);
+    if (round == kSettled) early = held();
+  }
+  const Held late = held();
+  const bool leaks = late.descriptors > early.descriptors || late.threads > early.threads ||
+                     late.kilobytes > early.kilobytes + kKilobytesMax;
+  const auto text = [](const Held& one) {
+    return std::to_string(one.descriptors) + " descriptors, " + std::to_string(one.threads) +
+           " threads, " + std::to_string(one.kilobytes) + " KiB";
+  };
+  me.count_wrong(leaks ? 1 : 0, 0,
+                 "after " + std::to_string(kSettled + 1) + " communicators it held " + text(early) +
+                     ", after " + std::to_string(kCommsMax) + " " + text(late));
+}
+
 // For a rank that does not live to its end.
 void many(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
@@ -164,8 +215,8 @@ void many(Rank& me, std::vector<ncclComm_t>& comms) {
 
 const std::map<std::string, Case>& all_cases() {
   static const std::map<std::string, Case> cases = {
-      {"types", types},   {"groups", groups},         {"split", split}, {"two", two},
-      {"others", others}, {"registered", registered}, {"many", many}};
+      {"types", types},   {"groups", groups},         {"split", split},       {"two", two},
+      {"others", others}, {"registered", registered}, {"reopened", reopened}, {"many", many}};
   return cases;
 }
 

@@ -2,10 +2,10 @@
 // found as one line of JSON.
 //
 //   nccl_host_ranks CASE [--ranks N] [--per-host K] [--limit SECONDS] [--env RANK:NAME=VALUE]...
-//                   [--kill RANK | --freeze RANK] [--after RESULTS]
+//                   [--kill RANK | --freeze RANK] [--after RESULTS] [--at SECONDS]
 //
 // --kill and --freeze end a rank, or stop it, as soon as all ranks together have checked that many
-// results. Exit: 0 the line was printed, 2 usage.
+// results and have run for so long. Exit: 0 the line was printed, 2 usage.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -41,6 +41,7 @@ struct Options {
   int victim = -1;
   int signal = SIGKILL;
   int after = 20;
+  double at_s = 0;
 };
 
 bool read_setting(const std::string& text, Options& options) {
@@ -70,6 +71,8 @@ bool read_options(int count, char** arguments, Options& options) {
       options.signal = option == "--kill" ? SIGKILL : SIGSTOP;
     } else if (option == "--after") {
       options.after = std::atoi(value);
+    } else if (option == "--at") {
+      options.at_s = std::atof(value);
     } else if (option != "--env" || !read_setting(value, options)) {
       return false;
     }
@@ -116,7 +119,8 @@ class Watch {
  private:
   // Whether a rank is still alive that is not meant to hang.
   bool collect() {
-    if (options_.victim >= 0 && !struck_ && world_.results >= options_.after) {
+    if (options_.victim >= 0 && !struck_ && world_.results >= options_.after &&
+        seconds() >= options_.at_s) {
       kill(exits_[static_cast<std::size_t>(options_.victim)].process, options_.signal);
       struck_ = true;
       begin_ = Clock::now();
@@ -188,6 +192,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr,
                  "usage: nccl_host_ranks CASE [--ranks N] [--per-host K] [--limit SECONDS]\n"
                  "  [--env RANK:NAME=VALUE]... [--kill RANK | --freeze RANK] [--after RESULTS]\n"
+                 "  [--at SECONDS]\n"
                  "cases: %s; ranks 2 to %d\n",
                  case_names().c_str(), kRanksMax);
     return 2;

@@ -74,11 +74,14 @@ void Rank::count_wrong(std::size_t wrong, std::size_t elements, const std::strin
   ++world_.results;
 }
 
+void Rank::close(ncclComm_t comm) const {
+  require(ncclCommFinalize(comm), "ncclCommFinalize", comm);
+  require(ncclCommDestroy(comm), "ncclCommDestroy");
+}
+
 int Rank::end(const std::vector<ncclComm_t>& comms) {
-  for (ncclComm_t comm : comms) {
-    require(ncclCommFinalize(comm), "ncclCommFinalize", comm);
-    require(ncclCommDestroy(comm), "ncclCommDestroy");
-  }
+  for (ncclComm_t comm : comms)
+    close(comm);
   const NcclHostCounts counts = nccl_host_counts();
   world_.chains += counts.chains;
   world_.rings += counts.rings;

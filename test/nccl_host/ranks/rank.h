@@ -26,7 +26,7 @@ class Rank {
   int ranks() const { return ranks_; }
   cudaStream_t stream() const { return stream_; }
 
-  ncclComm_t open(int which = 0);  // the communicator of all ranks, the first or the second
+  ncclComm_t open(int which = 0);  // a communicator of all ranks; they count from 0 to kCommsMax
   cudaStream_t open_stream() const;
   void require(ncclResult_t result, const char* what, ncclComm_t comm = nullptr) const;
 
@@ -38,6 +38,7 @@ class Rank {
   void check(const Reduction& reduction, int group = 0);
   void count_wrong(std::size_t wrong, std::size_t elements, const std::string& first);
 
+  void close(ncclComm_t comm) const;
   int end(const std::vector<ncclComm_t>& comms);  // the exit status
 
  private:

@@ -11,6 +11,7 @@ namespace nccl_host {
 
 inline constexpr int kRanksMax = 16;
 inline constexpr int kChecksMax = 4096;
+inline constexpr int kCommsMax = 8;
 
 struct Digest {  // of one result on one rank; ranks of one group must have the same
   std::uint64_t value = 0;
@@ -18,7 +19,7 @@ struct Digest {  // of one result on one rank; ranks of one group must have the 
 };
 
 struct World {
-  std::array<ncclUniqueId, 2> ids;  // one per communicator that a case opens at once
+  std::array<ncclUniqueId, kCommsMax> ids;  // one per communicator of all ranks, in order
   std::atomic<int> ids_made = 0;
   std::atomic<int> results = 0;  // checked, of all ranks: how far the case is
   std::atomic<long> elements = 0;
