@@ -12,7 +12,9 @@ class Cumulus final : public Vendor {
   Checked<SiteConfig> import(const NamedText& running) const override {
     return cumulus::import_config(running);
   }
-  Rendering render(const SwitchPlan& plan) const override { return cumulus::render_switch(plan); }
+  Rendering render(const SwitchPlan& plan) const override {
+    return cumulus::render_switch(templates_, plan);
+  }
 
   std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
     return commands_of(shows_, plan);
@@ -24,6 +26,7 @@ class Cumulus final : public Vendor {
 
  private:
   const Shows shows_ = shows_of_target("cumulus");
+  const Sections templates_ = sections_of_target("cumulus");
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "switch/vendors/sections.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::cumulus {
@@ -58,6 +59,6 @@ std::vector<Problem> check_leaves(const std::vector<Patch>& patches);
 void write_files(const SwitchPlan& plan, const Leaves& running, std::vector<Patch>& patches,
                  Rendering& out);
 Checked<SiteConfig> import_config(const NamedText& running);
-Rendering render_switch(const SwitchPlan& plan);
+Rendering render_switch(const Sections& templates, const SwitchPlan& plan);
 
 }  // namespace dlcp::fabric::cumulus

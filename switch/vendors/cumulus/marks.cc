@@ -5,28 +5,6 @@
 #include <algorithm>
 
 namespace dlcp::fabric::cumulus {
-namespace {
-
-constexpr const char* kFamilies[] = {"ipv4", "ipv6"};
-constexpr int kRuleStep = 10;  // room for rules of an operator's between them
-
-}  // namespace
-
-std::map<std::string, Leaves> mark_acls(const SwitchPlan& plan, int remark_dscp) {
-  std::map<std::string, Leaves> acls;
-  for (const char* family : kFamilies) {
-    Leaves& leaves = acls[fmt::format("DLCP-as-{}-{}", remark_dscp, family)];
-    leaves["type"] = family;
-    int rule = 0;
-    for (int dscp = 0; dscp < kDscpCount; ++dscp) {
-      if (plan.dscp[static_cast<std::size_t>(dscp)].owner != Owner::kDlcp) continue;
-      rule += kRuleStep;
-      leaves[fmt::format("rule/{}/match/ip/dscp", rule)] = std::to_string(dscp);
-      leaves[fmt::format("rule/{}/action/set/dscp", rule)] = std::to_string(remark_dscp);
-    }
-  }
-  return acls;
-}
 
 std::string binding_of(const std::string& port, const std::string& acl) {
   return fmt::format("interface/{}/acl/{}/inbound", port, acl);

@@ -2,7 +2,6 @@
 // next switch never sees them. Their class is the mapping profile's business, not the ACL's.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,9 +10,6 @@
 
 namespace dlcp::fabric::cumulus {
 
-// By name, the ACLs that make every DSCP of DLCP's this one, IPv4's and IPv6's, and what they say
-// below "acl/NAME/".
-std::map<std::string, Leaves> mark_acls(const SwitchPlan& plan, int remark_dscp);
 std::string binding_of(const std::string& port, const std::string& acl);  // its leaf
 // Is some port left with this ACL, after leaves of these paths have gone?
 bool is_bound(const Leaves& running, const std::set<std::string>& gone, const std::string& acl);

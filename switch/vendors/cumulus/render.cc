@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "switch/vendors/cumulus/document.h"
 #include "switch/vendors/cumulus/marks.h"
-#include "switch/vendors/numbers.h"
+#include "switch/vendors/cumulus/profiles.h"
 #include "switch/vendors/refuser.h"
 
 namespace dlcp::fabric::cumulus {
@@ -20,12 +21,14 @@ constexpr const char* kFeatures[] = {kMapping, kMarking, kScheduler, kShaper};
 
 class Renderer {
  public:
-  explicit Renderer(const SwitchPlan& plan) : plan_(plan) {}
+  Renderer(const Sections& templates, const SwitchPlan& plan)
+      : templates_(templates), plan_(plan) {}
 
   Rendering run() {
     static const Document kDeclared;
     const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
     document_ = imported != nullptr ? imported : &kDeclared;
+    content_.emplace(templates_, plan_, *document_, refuse_);
     begin("10-definitions");
     put_queue_mapping();
     put_hash();
@@ -87,18 +90,10 @@ class Renderer {
         put(definitions, at->first, std::nullopt, Impact::kHitless);
   }
 
-  // Switch priority -> queue is one map for the whole switch: only a priority of DLCP's may be set.
+  // Only a priority of DLCP's may be set: the map is the whole switch's.
   void put_queue_mapping() {
-    if (plan_.groups.empty()) return;
-    for (const auto& queue : plan_.groups.front().queues) {
-      if (plan_.site->class_to_queue[queue.traffic_class].value_or(queue.traffic_class) ==
-          queue.queue)
-        continue;
-      put(patches_.front(),
-          fmt::format("qos/egress-queue-mapping/default-global/switch-priority/{}/traffic-class",
-                      queue.traffic_class),
-          std::to_string(queue.queue), Impact::kUnknown);
-    }
+    for (const auto& [path, value] : content_->queue_mapping())
+      put(patches_.front(), path, value, Impact::kUnknown);
   }
 
   void put_hash() {
@@ -115,113 +110,6 @@ class Renderer {
     const bool restarts = !is_since("cumulus", plan_.version, "5.13");
     put(patches_.back(), root + "/adaptive-routing/" + (words ? "state" : "enable"),
         words ? "enabled" : "on", restarts ? Impact::kReload : Impact::kUnknown);
-  }
-
-  Leaves mapping(const std::string& base, const PortGroup& group) {
-    Leaves map = profile(running(), kMapping, base);
-    map["trust"] = document_->by_pcp ? "both" : "l3";
-    const auto remark =
-        plan_.site->dscp_to_class[group.remark_dscp].value_or(plan_.site->default_class);
-    for (int dscp = 0; dscp < kDscpCount; ++dscp) {
-      const auto& row = plan_.dscp[dscp];
-      int priority = plan_.site->dscp_to_class[dscp].value_or(plan_.site->default_class);
-      if (row.owner == Owner::kDlcp)
-        priority = group.trust == Trust::kTrusted ? row.traffic_class : remark;
-      map[fmt::format("dscp/{}/switch-priority", dscp)] = std::to_string(priority);
-    }
-    return map;
-  }
-
-  std::optional<std::uint64_t> depth_of(const QueuePlan& queue, bool& drops) {
-    auto depth = queue.mark_bytes;
-    for (const auto& level : queue.levels) {
-      if (!level.drop_bytes) continue;
-      drops = true;
-      if (level.ect || (depth && *depth != *level.drop_bytes))
-        refuse_(
-            fmt::format("queue {} has depths that one RED curve cannot tell apart", queue.queue),
-            std::to_string(*level.drop_bytes), "one depth for marking and dropping",
-            "nothing is rendered for this switch");
-      depth = level.drop_bytes;
-    }
-    return depth;
-  }
-
-  Leaves marking(const std::string& base, const PortGroupPlan& group) {
-    Leaves result = profile(running(), kMarking, base);
-    const auto cell = std::max<std::uint64_t>(1, plan_.capabilities.cell_bytes);
-    for (const auto& queue : group.queues) {
-      const auto root = fmt::format("traffic-class/{}/", queue.queue);
-      for (const char* field : {"ecn", "red", "min-threshold", "max-threshold", "probability"})
-        result.erase(root + field);
-      bool drops = false;
-      const auto depth = depth_of(queue, drops);
-      if (!depth) continue;
-      result[root + "ecn"] = queue.mark_bytes ? "enable" : "disable";
-      result[root + "red"] = drops ? "enable" : "disable";
-      result[root + "min-threshold"] = std::to_string(*depth);
-      result[root + "max-threshold"] = std::to_string(*depth + cell);
-      result[root + "probability"] = "100";
-    }
-    return result;
-  }
-
-  std::set<int> site_queues() const {
-    std::set<int> used = {plan_.site->class_to_queue[plan_.site->default_class].value_or(0)};
-    for (const auto& row : plan_.dscp)
-      if (row.owner == Owner::kSite && row.mapped) used.insert(row.queue);
-    for (const auto& queue : plan_.site->queues)
-      if (queue.lossless) used.insert(queue.queue);
-    return used;
-  }
-
-  // The site's queues in use keep their percentages; the others, which nothing leads to, are left
-  // one percent each where that still fits into 100.
-  Leaves scheduler(const std::string& base, const PortGroupPlan& group) {
-    const Leaves site = profile(running(), kScheduler, base);
-    const auto used = site_queues();
-    Leaves result;
-    std::set<int> idle;
-    int sum = 0;
-    for (int q = 0; q < kQueueCount; ++q) {
-      const auto root = fmt::format("traffic-class/{}/", q);
-      const auto ours = std::find_if(group.queues.begin(), group.queues.end(),
-                                     [q](const auto& queue) { return queue.queue == q; });
-      if (ours != group.queues.end()) {
-        result[root + "mode"] = ours->strict ? "strict" : "dwrr";
-        if (ours->strict) continue;
-        result[root + "bw-percent"] = std::to_string(ours->weight);
-        sum += static_cast<int>(ours->weight);
-      } else if (used.count(q) != 0) {
-        const auto percent = value_of(site, root + "bw-percent");
-        result[root + "mode"] = value_of(site, root + "mode", "dwrr");
-        if (!percent.empty()) result[root + "bw-percent"] = percent;
-        sum += number_of(percent).value_or(0);
-      } else {
-        idle.insert(q);
-      }
-    }
-    if (sum > 100)
-      refuse_("the queues' percentages exceed 100", std::to_string(sum), "at most 100",
-              "lower dlcp.shares, or the site's bw-percent first");
-    if (sum + static_cast<int>(idle.size()) <= 100)
-      for (const int q : idle) {
-        result[fmt::format("traffic-class/{}/mode", q)] = "dwrr";
-        result[fmt::format("traffic-class/{}/bw-percent", q)] = "1";
-      }
-    return result;
-  }
-
-  Leaves shaper(const std::string& base, const PortGroupPlan& group) {
-    Leaves result = profile(running(), kShaper, base);
-    for (const auto& queue : group.queues) {
-      const auto root = fmt::format("traffic-class/{}/", queue.queue);
-      result.erase(root + "min-rate");
-      result.erase(root + "max-rate");
-      if (queue.strict)
-        result[root + "max-rate"] = std::to_string(queue.shape_bits_per_second / 1000);
-    }
-    return result;
   }
 
   void put_port(const std::string& port, const PortGroupPlan& group) {
@@ -248,7 +136,7 @@ class Renderer {
   void put_marks(const std::string& port, const PortGroup& group) {
     std::set<std::string> wanted;
     if (group.trust == Trust::kRemarked) {
-      for (const auto& [acl, content] : mark_acls(plan_, group.remark_dscp)) {
+      for (const auto& [acl, content] : content_->mark_acls(group.remark_dscp)) {
         if (made_.emplace("acl/" + acl, content).second) put_profile("acl/" + acl, content);
         wanted.insert(binding_of(port, acl));
       }
@@ -270,11 +158,11 @@ class Renderer {
     std::array<std::string, 4> names;
     const bool trusted = group.group.trust == Trust::kTrusted;
     if (trusted || document_->by_dscp)
-      names[0] = named(kMapping, bases[0], mapping(bases[0], group.group),
+      names[0] = named(kMapping, bases[0], content_->mapping(bases[0], group.group),
                        trusted ? "" : "r" + std::to_string(group.group.remark_dscp));
-    names[1] = named(kMarking, bases[1], marking(bases[1], group));
-    names[2] = named(kScheduler, bases[2], scheduler(bases[2], group));
-    const Leaves limits = shaper(bases[3], group);
+    names[1] = named(kMarking, bases[1], content_->marking(bases[1], group));
+    names[2] = named(kScheduler, bases[2], content_->scheduler(bases[2], group));
+    const Leaves limits = content_->shaper(bases[3], group);
     if (!limits.empty()) names[3] = named(kShaper, bases[3], limits);
     return names;
   }
@@ -351,7 +239,9 @@ class Renderer {
                "rewrites DLCP's DSCPs: look which of them ends first");
   }
 
+  const Sections& templates_;
   const SwitchPlan& plan_;
+  std::optional<Profiles> content_;
   const Document* document_ = nullptr;
   std::vector<Patch> patches_;
   std::set<std::string> acls_beside_;
@@ -365,8 +255,8 @@ class Renderer {
 
 }  // namespace
 
-Rendering render_switch(const SwitchPlan& plan) {
-  return Renderer(plan).run();
+Rendering render_switch(const Sections& templates, const SwitchPlan& plan) {
+  return Renderer(templates, plan).run();
 }
 
 }  // namespace dlcp::fabric::cumulus
