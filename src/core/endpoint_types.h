@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "util/result.h"
 #include "wire/keys.h"
 #include "wire/packet.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/lossy_receive.h"
+#include "core/loss/lossy_receive.h"
 #include "core/partial_chunks.h"
 #include "util/bitmap.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 #include "core/recv_message.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"

@@ -18,7 +18,7 @@
 #include "core/frame_arena.h"
 #include "core/handshake.h"
 #include "core/liveness.h"
-#include "core/lossy_sends.h"
+#include "core/loss/lossy_sends.h"
 #include "core/pacer.h"
 #include "core/path_set.h"
 #include "core/prober.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/endpoint_types.h"
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 #include "core/send_message.h"
 #include "dlcp/traffic_class.h"
 #include "gradient/magnitude_quantile.h"

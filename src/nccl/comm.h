@@ -8,7 +8,7 @@
 #include "core/endpoint.h"
 #include "engine/engine.h"
 #include "nccl/context.h"
-#include "nccl/licensing.h"
+#include "nccl/loss/licensing.h"
 
 namespace dlcp::nccl {
 

@@ -14,7 +14,7 @@
 
 #include "nccl/abi/types.h"
 #include "nccl/collective.h"
-#include "nccl/layer_order.h"
+#include "nccl/loss/layer_order.h"
 #include "util/time.h"
 
 namespace dlcp::nccl {

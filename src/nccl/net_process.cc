@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "nccl/abi/net_v11.h"
-#include "nccl/licensing.h"
+#include "nccl/loss/licensing.h"
 #include "nccl/net.h"
 #include "nccl/net_attributes.h"
 #include "nccl/profiler.h"

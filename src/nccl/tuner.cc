@@ -7,7 +7,7 @@
 #include "engine/registry.h"
 #include "nccl/communicators.h"
 #include "nccl/guard.h"
-#include "nccl/licensing.h"
+#include "nccl/loss/licensing.h"
 
 namespace dlcp::nccl::tuner {
 namespace {

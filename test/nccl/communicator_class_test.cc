@@ -1,7 +1,7 @@
 #include "dlcp/communicator_class.h"
 
 #include "catch.h"
-#include "nccl/loss_terms.h"
+#include "nccl/loss/loss_terms.h"
 
 namespace {
 

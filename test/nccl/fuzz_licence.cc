@@ -3,7 +3,7 @@
 #include "dlcp/communicator_class.h"
 #include "fuzz_input.h"
 #include "nccl/event_table.h"
-#include "nccl/licence_grant.h"
+#include "nccl/loss/licence_grant.h"
 
 using namespace dlcp;
 using namespace dlcp::nccl;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "random_world.h"
 #include "ring_reduce.h"
 #include "seeds.h"

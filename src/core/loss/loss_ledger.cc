@@ -1,4 +1,4 @@
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 
 #include <algorithm>
 #include <utility>

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "util/ring_queue.h"
 
 namespace dlcp::core {

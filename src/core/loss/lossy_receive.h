@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "util/time.h"
 #include "wire/data_header.h"
 #include "wire/loss_frame.h"

@@ -1,4 +1,4 @@
-#include "nccl/licensing.h"
+#include "nccl/loss/licensing.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "nccl/licence_grant.h"
+#include "nccl/loss/licence_grant.h"
 
 namespace dlcp::nccl {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "nccl/event_table.h"
-#include "nccl/loss_terms.h"
+#include "nccl/loss/loss_terms.h"
 #include "nccl/net_attributes.h"
 
 namespace dlcp::nccl {

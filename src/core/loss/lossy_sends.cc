@@ -1,4 +1,4 @@
-#include "core/lossy_sends.h"
+#include "core/loss/lossy_sends.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "nccl/layer_order.h"
+#include "nccl/loss/layer_order.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "nccl/loss_terms.h"
+#include "nccl/loss/loss_terms.h"
 
 #include <fmt/format.h>
 

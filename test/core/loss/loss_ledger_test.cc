@@ -1,5 +1,5 @@
 // The arithmetic of the budget, at its exact boundaries.
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 
 #include "catch.h"
 #include "util/rng.h"

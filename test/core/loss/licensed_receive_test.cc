@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 #include "core/recv_queue.h"
 
 using namespace dlcp;

@@ -1,5 +1,5 @@
 // Completion with holes: the receiver's side of bounded loss.
-#include "core/loss_ledger.h"
+#include "core/loss/loss_ledger.h"
 #include "core/recv_queue.h"
 #include "wire/serial.h"
 

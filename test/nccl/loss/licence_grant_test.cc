@@ -1,5 +1,5 @@
 // The verdict for one message, at its exact boundaries. That nothing else loses is licence_test's.
-#include "nccl/licence_grant.h"
+#include "nccl/loss/licence_grant.h"
 
 #include "catch.h"
 #include "nccl/collective.h"

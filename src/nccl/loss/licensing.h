@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/licence.h"
+#include "core/loss/licence.h"
 #include "nccl/context.h"
 #include "nccl/handle.h"
-#include "nccl/licence_grant.h"
-#include "nccl/loss_terms.h"
+#include "nccl/loss/licence_grant.h"
+#include "nccl/loss/loss_terms.h"
 
 namespace dlcp::nccl {
 

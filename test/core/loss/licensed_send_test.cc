@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "core/lossy_sends.h"
+#include "core/loss/lossy_sends.h"
 #include "core/send_queue.h"
 #include "util/rng.h"
 
