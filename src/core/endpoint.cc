@@ -23,8 +23,7 @@ Endpoint::Endpoint(const Config& config, const wire::EndpointAddress& local_addr
 
 Endpoint::~Endpoint() = default;
 
-// ---- from above
-// ------------------------------------------------------------------------------------
+// ---- from above ----
 
 Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number) {
   const wire::Invitation invitation = wire::invitation(state_->secrets.listeners, number);
@@ -179,8 +178,7 @@ bool Endpoint::has_resets_to_send() const {
   });
 }
 
-// ---- from and to the network
-// -------------------------------------------------------------------------
+// ---- from and to the network ----
 
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
   state_->note_run(now);

@@ -120,8 +120,7 @@ void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buff
   ack_clock_.on_posted(now);
 }
 
-// ---- from the network
-// ----------------------------------------------------------------------------
+// ---- from the network ----
 
 void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path) {
   reply_path_ = path;
@@ -262,8 +261,7 @@ void RecvConnection::on_reset(const wire::Reset& reset) {
   fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
 }
 
-// ---- time
-// ------------------------------------------------------------------------------------------
+// ---- time ----
 
 void RecvConnection::on_refused(Time now) {
   if (liveness_.on_refused(now, kPingFirst)) ping_clock_.hurry(now);
@@ -291,8 +289,7 @@ void RecvConnection::on_timeout(Time now) {
       kCheckPeer);
 }
 
-// ---- to the network
-// ----------------------------------------------------------------------------------
+// ---- to the network ----
 
 bool RecvConnection::build_ack(Time now) {
   credits_.refresh(grant_);

@@ -18,8 +18,7 @@ struct NetAttrV11;
 
 namespace net {
 
-// --- the process and its devices (net_process.cc)
-// ---------------------------------------------------
+// ---- the process and its devices (net_process.cc) ----
 // `callback` null: the interface has none, so nobody can say what a transfer belongs to.
 ResultCode init_process(DebugLogger logger, ProfilerCallback callback = nullptr) noexcept;
 // One communicator; *context goes to listen, connect and finalize.
@@ -43,9 +42,8 @@ ResultCode get_properties(int device, Properties* out) noexcept {
   });
 }
 
-// --- connections (net_connect.cc)
-// ------------------------------------------------------------------- `context` null: the one of
-// the process.
+// ---- connections (net_connect.cc) ----
+// `context` null: the one of the process.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
 // Success with *comm null: not yet, call again with the same handle memory. `traffic_class`: where
 // each connection has its own; else the context's counts.
@@ -57,8 +55,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
 ResultCode close_comm(void* comm) noexcept;
 ResultCode close_listen(void* listen_comm) noexcept;
 
-// --- memory and messages (net_transfer.cc)
-// ----------------------------------------------------------
+// ---- memory and messages (net_transfer.cc) ----
 ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                            void** registration) noexcept;
 ResultCode deregister_memory(void* comm, void* registration) noexcept;
