@@ -1,5 +1,6 @@
 // What the ranks do. Every case checks every element of every result.
-#include <cstring>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -200,6 +201,28 @@ void reopened(Rank& me, std::vector<ncclComm_t>&) {
                      ", after " + std::to_string(kCommsMax) + " " + text(late));
 }
 
+// All-reduces that one rank never joins, so that all give up; the next communicator knows nothing
+// of it.
+void aborted(Rank& me, std::vector<ncclComm_t>& comms) {
+  constexpr useconds_t kUnderWay = 300'000;
+  ncclComm_t const first = me.open(0);
+  Reductions unfinished;
+  for (int seed = 7000; me.rank() != 0 && seed < 7004; ++seed) {
+    const Shape shape{ncclFloat32, ncclSum, 1'000'003, seed};
+    unfinished.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+    me.require(unfinished.back()->enqueue(first, me.stream()), "ncclAllReduce", first);
+  }
+  usleep(kUnderWay);
+  me.require(ncclCommAbort(first), "ncclCommAbort");
+  cudaStreamSynchronize(me.stream());
+  comms.push_back(me.open(1));
+  Reductions reductions;
+  const Shape shape{ncclFloat32, ncclSum, 300'000, 7100};
+  reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+  me.require(reductions[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+  finish_and_check(me, comms[0], reductions);
+}
+
 // For a rank that does not live to its end.
 void many(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
@@ -215,8 +238,9 @@ void many(Rank& me, std::vector<ncclComm_t>& comms) {
 
 const std::map<std::string, Case>& all_cases() {
   static const std::map<std::string, Case> cases = {
-      {"types", types},   {"groups", groups},         {"split", split},       {"two", two},
-      {"others", others}, {"registered", registered}, {"reopened", reopened}, {"many", many}};
+      {"types", types},       {"groups", groups},   {"split", split},
+      {"two", two},           {"others", others},   {"registered", registered},
+      {"reopened", reopened}, {"aborted", aborted}, {"many", many}};
   return cases;
 }
 
