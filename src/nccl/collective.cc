@@ -1,5 +1,7 @@
 #include "nccl/collective.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace dlcp::nccl {
@@ -15,7 +17,11 @@ Function function_named(const char* name) {
 
 Algorithm algorithm_named(const char* name) {
   const std::string_view word = name != nullptr ? name : "";
-  return word == "RING" ? Algorithm::kRing : word == "TREE" ? Algorithm::kTree : Algorithm::kOther;
+  return word == "RING"             ? Algorithm::kRing
+         : word == "TREE"           ? Algorithm::kTree
+         : word == "COLLNET_CHAIN"  ? Algorithm::kCollnetChain
+         : word == "COLLNET_DIRECT" ? Algorithm::kCollnetDirect
+                                    : Algorithm::kOther;
 }
 
 Protocol protocol_named(const char* name) {
@@ -32,6 +38,15 @@ gradient::ElementType type_named(const char* name) {
          : word == "ncclFloat16"  ? gradient::ElementType::kFloat16
          : word == "ncclBfloat16" ? gradient::ElementType::kBfloat16
                                   : gradient::ElementType::kOther;
+}
+
+int nccl_type_named(const char* name) {
+  constexpr std::string_view kNames[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
+                                         "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
+                                         "ncclFloat64", "ncclBfloat16"};
+  const std::string_view word = name != nullptr ? name : "";
+  const auto* const found = std::ranges::find(kNames, word);
+  return found == std::end(kNames) ? -1 : static_cast<int>(found - std::begin(kNames));
 }
 
 }  // namespace dlcp::nccl

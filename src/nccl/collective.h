@@ -34,13 +34,19 @@ struct Collective {
   gradient::ElementType type = gradient::ElementType::kOther;
   std::uint64_t count = 0;     // elements that it leaves on each rank
   std::uint32_t channels = 0;  // that share them
+  int nccl_type = -1;          // ncclDataType_t; -1: one that is not known here
 };
+
+constexpr bool is_collnet(Algorithm algorithm) {
+  return algorithm == Algorithm::kCollnetDirect || algorithm == Algorithm::kCollnetChain;
+}
 
 // The words may be null.
 Function function_named(const char* name);
 Algorithm algorithm_named(const char* name);
 Protocol protocol_named(const char* name);
 gradient::ElementType type_named(const char* name);
+int nccl_type_named(const char* name);
 
 // True when exactly this one is meant: NCCL's masks name several where it does not know.
 template <class Named>

@@ -11,6 +11,7 @@
 #include "nccl/collnet.h"
 #include "nccl/direct_terms.h"
 #include "nccl/group_comm.h"
+#include "nccl/profiler.h"
 #include "nccl/rendezvous.h"
 
 namespace dlcp::nccl::collnet {
@@ -141,6 +142,7 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
     return opened.error();
   }
   DirectGroups::of_process().add(us.group, {us.ranks, opened->slowest_mbps, us.always});
+  profiler::activate(profiler::Reason::kDirect);
   auto made = std::make_unique<GroupComm>();
   made->context = comm.context;
   made->group = std::make_unique<engine::Group>(
@@ -234,8 +236,12 @@ ResultCode close_group(void* opaque) noexcept {
   return guarded("closeColl", [&] {
     const std::unique_ptr<GroupComm> comm(static_cast<GroupComm*>(opaque));
     if (comm != nullptr) {
+      profiler::deactivate(profiler::Reason::kDirect);
       DirectGroups::of_process().remove(comm->context->comm_id());
       const bool aborted = comm->group->close();
+      say({engine::LogLevel::kInfo,
+           fmt::format("direct exchange: {} calls of {} bytes, of which {} were data", comm->calls,
+                       comm->bytes, comm->data)});
       comm->group.reset();  // it holds on to engines
       comm->context->object_closed(aborted);
     }

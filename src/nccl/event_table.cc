@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "collective/element.h"
+
 namespace dlcp::nccl {
 namespace {
 
@@ -74,9 +76,32 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective, std:
   if (of == nullptr) {
     return 0;
   }
+  if (is_collnet(of->collective.algorithm)) {
+    note_reduction(*of, steps, chunk_bytes);
+    return 0;  // it has no messages of the net plugin's
+  }
   const std::uint64_t number = ++operations_started_ & kNumberMask;
   operations_[number % kOperationsMax] = {number, *of, steps, chunk_bytes, sends};
   return handle(Kind::kOperation, number);
+}
+
+void EventTable::note_reduction(const StartedCollective& of, std::uint32_t steps,
+                                std::size_t chunk_bytes) {
+  const int type = of.collective.nccl_type;
+  if (of.collective.algorithm != Algorithm::kCollnetChain ||
+      of.collective.function != Function::kAllReduce || type < 0) {
+    reductions_.on_unknown_form();
+    return;
+  }
+  const std::size_t element = collective::bytes_of(static_cast<collective::DataType>(type));
+  reductions_.on_operation({of.number, type, of.collective.count * element, chunk_bytes, steps});
+}
+
+std::optional<std::size_t> EventTable::next_call(std::size_t bytes, int type, bool& contradicted) {
+  const std::lock_guard lock(mutex_);
+  const auto real = reductions_.next(bytes, type);
+  contradicted = reductions_.contradicted();
+  return real;
 }
 
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {

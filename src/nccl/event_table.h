@@ -15,6 +15,7 @@
 #include "nccl/abi/types.h"
 #include "nccl/collective.h"
 #include "nccl/loss/layer_order.h"
+#include "nccl/reduction_calls.h"
 #include "util/time.h"
 
 namespace dlcp::nccl {
@@ -48,6 +49,10 @@ class EventTable {
   static EventHandle step_of(EventHandle operation, std::uint32_t step);
   std::optional<OpContext> find(EventHandle step);
 
+  std::uint64_t comm_id() const { return comm_id_; }
+  // See ReductionCalls.
+  std::optional<std::size_t> next_call(std::size_t bytes, int type, bool& contradicted);
+
   void set_traffic_class(int traffic_class) { traffic_class_.store(traffic_class); }
 
  private:
@@ -64,6 +69,8 @@ class EventTable {
     bool sends = false;
   };
 
+  void note_reduction(const StartedCollective& of, std::uint32_t steps, std::size_t chunk_bytes);
+
   const std::uint64_t comm_id_;
   const std::uint32_t ranks_;
   std::mutex mutex_;
@@ -72,6 +79,7 @@ class EventTable {
   std::vector<StartedCollective> collectives_;
   std::vector<Operation> operations_;
   LayerOrder order_;
+  ReductionCalls reductions_;
   std::atomic<int> traffic_class_{kUndefined};
 };
 

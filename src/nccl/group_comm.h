@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/group.h"
@@ -33,6 +34,11 @@ struct GroupComm {
   Context* context = nullptr;
   std::unique_ptr<engine::Group> group;
   std::deque<GroupRequest> requests;  // grows to what has been outstanding at once
+  // A call that is to be started again: how much of it is data was told with its first try.
+  std::optional<std::size_t> real_bytes;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  // of them all, and
+  std::uint64_t data = 0;   // what of that was not stale
 };
 
 }  // namespace dlcp::nccl

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -21,16 +22,25 @@ constexpr std::int64_t kQuestionId = std::int64_t{0x444c} << 16 | 1;
 constinit std::atomic<ProfilerCallback> net_callback{nullptr};
 constinit std::mutex mutex;  // of what follows
 constinit int* activation_mask = nullptr;
-constinit std::atomic<std::size_t> wanted_by{0};
+constinit std::array<std::atomic<std::size_t>, 2> wanted_by{};  // by Reason
 constinit std::atomic<std::size_t> in_use_by{0};
 constinit std::array<std::atomic<EventTable*>, kCommunicatorsMax> tables{};
+constinit std::size_t tables_end = 0;  // none was ever at this place or behind it
+
+std::atomic<std::size_t>& wanted(Reason reason) {
+  return wanted_by[static_cast<std::size_t>(reason)];
+}
+bool wanted_for(Reason reason) {
+  return wanted(reason).load(std::memory_order_relaxed) > 0;
+}
 
 // NCCL reads it without a lock, at each call of its API.
 void set_mask() {
   if (activation_mask != nullptr) {
-    const bool wanted = wanted_by.load(std::memory_order_relaxed) > 0;
-    __atomic_store_n(activation_mask, wanted ? static_cast<int>(kProfileNetPlugin) : 0,
-                     __ATOMIC_RELAXED);
+    std::uint64_t mask = 0;
+    mask |= wanted_for(Reason::kLoss) ? kProfileNetPlugin : 0;
+    mask |= wanted_for(Reason::kDirect) ? kProfileProxyOp : 0;
+    __atomic_store_n(activation_mask, static_cast<int>(mask), __ATOMIC_RELAXED);
   }
 }
 
@@ -58,15 +68,15 @@ void set_callback(ProfilerCallback callback) {
   net_callback.store(callback, std::memory_order_release);
 }
 
-void activate() {
+void activate(Reason reason) {
   const std::lock_guard lock(mutex);
-  wanted_by.fetch_add(1, std::memory_order_relaxed);
+  wanted(reason).fetch_add(1, std::memory_order_relaxed);
   set_mask();
 }
 
-void deactivate() {
+void deactivate(Reason reason) {
   const std::lock_guard lock(mutex);
-  wanted_by.fetch_sub(1, std::memory_order_relaxed);
+  wanted(reason).fetch_sub(1, std::memory_order_relaxed);
   set_mask();
 }
 
@@ -75,7 +85,27 @@ bool in_use() {
 }
 
 bool activated() {
-  return wanted_by.load(std::memory_order_relaxed) > 0;
+  return wanted_for(Reason::kLoss);
+}
+
+std::optional<std::size_t> real_bytes(std::uint64_t comm_id, std::size_t bytes, int type,
+                                      bool& contradicted) {
+  contradicted = false;
+  if (!in_use()) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(mutex);
+  EventTable* found = nullptr;
+  for (std::size_t i = 0; i < tables_end; ++i) {
+    EventTable* const table = tables[i].load(std::memory_order_relaxed);
+    if (table != nullptr && table->comm_id() == comm_id) {
+      if (found != nullptr) {
+        return std::nullopt;
+      }
+      found = table;
+    }
+  }
+  return found == nullptr ? std::nullopt : found->next_call(bytes, type, contradicted);
 }
 
 std::optional<OpContext> ask(void* phandle, int traffic_class) {
@@ -103,6 +133,7 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
         tables[i].store(new EventTable(comm_id, static_cast<std::uint32_t>(ranks)),
                         std::memory_order_release);
         *context = as_pointer(i + 1);
+        tables_end = std::max(tables_end, i + 1);
         ++in_use_by;
         break;
       }

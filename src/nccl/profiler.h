@@ -19,16 +19,23 @@ namespace dlcp::nccl::profiler {
 
 // --- for the net plugin ---
 void set_callback(ProfilerCallback callback);  // may be null
-// A communicator may lose something: events, as long as there is one.
-void activate();
-void deactivate();
+// Why events are wanted: a communicator may lose something, or all-reduces by direct exchange.
+enum class Reason : std::uint8_t { kLoss, kDirect };
+// Events come as long as somebody wants them.
+void activate(Reason reason);
+void deactivate(Reason reason);
 // True once NCCL has taken us as its profiler, for at least one communicator.
 bool in_use();
 // Nothing if NCCL does not say. `phandle` as given to isend or irecv; may be null. `traffic_class`
 // is what the connection knows of the communicator, if anything: it is remembered for those that
 // were not told (interface v10 tells one side only).
 std::optional<OpContext> ask(void* phandle, int traffic_class);
-bool activated();
+bool activated();  // for loss
+// How many bytes of the next call of direct exchange of that communicator are data; nullopt: nobody
+// tells (and none is asked where several of its ranks are in this process). `contradicted`: what is
+// told does not fit the calls.
+std::optional<std::size_t> real_bytes(std::uint64_t comm_id, std::size_t bytes, int type,
+                                      bool& contradicted);
 
 // --- for the tables of each version ---
 ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int rank,
@@ -49,7 +56,8 @@ Collective collective_of(const Coll& from) {
           protocol_named(from.proto),
           type_named(from.datatype),
           from.count,
-          from.nChannels};
+          from.nChannels,
+          nccl_type_named(from.datatype)};
 }
 
 template <class Event>

@@ -137,7 +137,7 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
     context.describe(terms.budget_ppm, "this NCCL does not say what a transfer belongs to");
     return;
   }
-  profiler::activate();
+  profiler::activate(profiler::Reason::kLoss);
   context.set_may_lose();
   context.describe(terms.budget_ppm, {});
   const bool one_of_many = context.comm_id() == 0 && terms.from_traffic_class;
@@ -150,7 +150,7 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
 
 void forget_terms(Context& context) {
   if (context.may_lose()) {
-    profiler::deactivate();
+    profiler::deactivate(profiler::Reason::kLoss);
   }
   Communicators::of_process().forget(context);
 }

@@ -1,0 +1,85 @@
+// Calls of the collective plugin against what NCCL's profiler interface tells of them.
+#include "nccl/reduction_calls.h"
+
+#include "catch.h"
+
+using dlcp::nccl::ReductionCalls;
+
+namespace {
+
+constexpr int kFloat = 7;
+
+void begin(ReductionCalls& calls, std::uint64_t number, std::size_t tensor_bytes,
+           std::size_t channels, std::size_t chunk, std::size_t steps) {
+  for (std::size_t i = 0; i < 2 * channels; ++i)
+    calls.on_operation({number, kFloat, tensor_bytes, chunk, steps});
+}
+
+}  // namespace
+
+TEST_CASE("the calls of a tensor hold all of it, and the last only what is left") {
+  // As seen of NCCL 2.30: 1.2 MB on 2 channels are 5 steps of 2 x 128 KiB.
+  ReductionCalls calls;
+  begin(calls, 1, 1'200'000, 2, 128 << 10, 5);
+  std::size_t sum = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto real = calls.next(256 << 10, kFloat);
+    REQUIRE(real);
+    sum += *real;
+    CHECK(*real == (i < 4 ? 256u << 10 : 1'200'000 - 4 * (256u << 10)));
+  }
+  CHECK(sum == 1'200'000);
+  CHECK_FALSE(calls.next(256 << 10, kFloat));  // of nothing that was announced
+  CHECK_FALSE(calls.contradicted());
+}
+
+TEST_CASE("more than eight channels go in groups, step by step") {
+  ReductionCalls calls;
+  constexpr std::size_t kChunk = 64 << 10;
+  begin(calls, 1, 20 * kChunk + 4, 12, kChunk, 2);
+  CHECK(calls.next(8 * kChunk, kFloat) == 8 * kChunk);  // step 0: chunks 0 to 7,
+  CHECK(calls.next(4 * kChunk, kFloat) == 4 * kChunk);  // 8 to 11
+  CHECK(calls.next(8 * kChunk, kFloat) == 8 * kChunk);  // step 1: 12 to 19,
+  CHECK(calls.next(4 * kChunk, kFloat) == 4);           // 20 to 23
+}
+
+TEST_CASE("a call wholly behind the tensor's end has no data") {
+  ReductionCalls calls;
+  begin(calls, 1, 4, 16, 4096, 1);
+  CHECK(calls.next(8 * 4096, kFloat) == 4);
+  CHECK(calls.next(8 * 4096, kFloat) == 0);
+}
+
+TEST_CASE("all-reduces follow each other in the order in which they were announced") {
+  ReductionCalls calls;
+  begin(calls, 1, 100, 1, 4096, 1);
+  begin(calls, 2, 200, 1, 4096, 1);
+  CHECK(calls.next(4096, kFloat) == 100);
+  CHECK(calls.next(4096, kFloat) == 200);
+}
+
+TEST_CASE("what does not fit ends all belief") {
+  const auto contradicted_by = [](auto&& change) {
+    ReductionCalls calls;
+    begin(calls, 1, 100'000, 2, 4096, 3);
+    change(calls);
+    CHECK(calls.contradicted());
+    CHECK_FALSE(calls.next(2 * 4096, kFloat));
+    begin(calls, 2, 100'000, 2, 4096, 3);
+    CHECK_FALSE(calls.next(2 * 4096, kFloat));
+  };
+  contradicted_by([](ReductionCalls& calls) { calls.next(4096, kFloat); });          // another size
+  contradicted_by([](ReductionCalls& calls) { calls.next(2 * 4096, kFloat + 1); });  // type
+  contradicted_by([](ReductionCalls& calls) { calls.on_unknown_form(); });
+  contradicted_by([](ReductionCalls& calls) {  // an operation in the middle
+    calls.next(2 * 4096, kFloat);
+    calls.on_operation({1, kFloat, 100'000, 4096, 3});
+  });
+  contradicted_by([](ReductionCalls& calls) {  // channels that are cut otherwise
+    calls.on_operation({1, kFloat, 100'000, 8192, 3});
+  });
+  contradicted_by([](ReductionCalls& calls) {  // one direction without the other
+    calls.on_operation({1, kFloat, 100'000, 4096, 3});
+    calls.next(2 * 4096, kFloat);
+  });
+}
