@@ -104,7 +104,8 @@ void encode_refusal(std::string_view why, HandleBytes out) {
 Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
   if (std::memcmp(bytes.data(), kRefusalMagic, sizeof kRefusalMagic) == 0) {
     return Error{ErrorCode::kInvalidUsage,
-                 "it takes no part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)), ""};
+                 "it takes no part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)),
+                 "nothing is lost but speed; that rank's log says more"};
   }
   if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
     return foreign(bytes);

@@ -1,6 +1,11 @@
 // The layout of our declarations of NCCL's net interface, as numbers: offsets and sizes of the
 // public headers of NCCL 2.30 on a 64-bit machine. The assertions run in the compiler.
 #include "catch.h"
+#include "nccl/abi/collnet_v10.h"
+#include "nccl/abi/collnet_v11.h"
+#include "nccl/abi/collnet_v12.h"
+#include "nccl/abi/collnet_v8.h"
+#include "nccl/abi/collnet_v9.h"
 #include "nccl/abi/net_v10.h"
 #include "nccl/abi/net_v11.h"
 #include "nccl/abi/net_v12.h"
@@ -357,6 +362,26 @@ SLOT(TunerV6, getChunkSize, 4);
 PROFILER(ProfilerV4);
 PROFILER(ProfilerV5);
 PROFILER(ProfilerV6);
+
+SIZE(NetSgeV8, 24);
+SIZE(NetSgeV9, 24);
+AT(NetSgeV12, size, 16);
+SIZE(CollNetV8, 17 * sizeof(void*));
+SIZE(CollNetV9, 18 * sizeof(void*));
+SIZE(CollNetV10, 18 * sizeof(void*));
+SIZE(CollNetV11, 19 * sizeof(void*));
+SIZE(CollNetV12, 19 * sizeof(void*));
+SLOT(CollNetV8, listen, 4);
+SLOT(CollNetV8, reduceSupport, 6);
+SLOT(CollNetV8, iallreduce, 10);
+SLOT(CollNetV8, test, 14);
+SLOT(CollNetV8, closeListen, 16);
+SLOT(CollNetV10, makeVDevice, 17);
+SLOT(CollNetV12, connect, 5);
+SLOT(CollNetV12, iallreduce, 10);
+SLOT(CollNetV12, closeColl, 15);
+SLOT(CollNetV12, makeVDevice, 17);
+SLOT(CollNetV12, finalize, 18);
 
 TEST_CASE("result codes and log bits are NCCL's numbers") {
   using dlcp::nccl::ResultCode;

@@ -43,5 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes[124 + i] = static_cast<std::byte>(crc >> (8 * i));
   }
   decode(bytes);
+  std::memcpy(bytes.data(), "DLCPnot", 8);
+  decode(bytes);
   return 0;
 }

@@ -1,0 +1,34 @@
+// Words come from other ranks: raw bytes, and bytes whose magic and version have been put right.
+#include <cstring>
+
+#include "collective/group_word.h"
+#include "fuzz_input.h"
+
+using namespace dlcp;
+using dlcp::test::require;
+
+namespace {
+
+void decode(std::span<const std::byte> bytes) {
+  auto word = collective::decode_group_word(bytes);
+  if (!word.ok()) {
+    require(!word.error().what.empty(), "a refusal says what was seen");
+    return;
+  }
+  require(word->rank < word->ranks, "the rank is one of the group");
+  auto again = collective::decode_group_word(collective::encode(word.value()));
+  require(again.ok() && collective::encode(again.value()) == collective::encode(word.value()),
+          "an accepted word encodes to one that says the same");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  decode(std::as_bytes(std::span(data, size)));
+  collective::GroupWord::Bytes bytes = collective::encode({});
+  if (size > 5) {
+    std::memcpy(bytes.data() + 5, data + 5, std::min(size, bytes.size()) - 5);
+  }
+  decode(bytes);
+  return 0;
+}
