@@ -226,14 +226,14 @@ std::string short_us(std::int64_t ns, std::uint64_t samples) {
 }  // namespace
 
 std::string table_header() {
-  return fmt::format("{:<8} {:>5} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}", "mode", "ranks",
+  return fmt::format("{:<9} {:>5} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}", "mode", "ranks",
                      "size", "Gb/s", "p50 us", "p99 us", "p99.9", "max us", "s/GiB", "wrong");
 }
 
 std::string table_row(const Report& r) {
   const std::uint64_t n = r.times.count();
   const std::uint64_t wrong = is_all_reduce(r.bench_case.mode) ? r.wrong.elements : r.wrong.bytes;
-  return fmt::format("{:<8} {:>5} {:>6} {:>7.2f} {:>8} {:>8} {:>8} {:>8} {:>6.2f} {:>6}",
+  return fmt::format("{:<9} {:>5} {:>6} {:>7.2f} {:>8} {:>8} {:>8} {:>8} {:>6.2f} {:>6}",
                      name_of(r.bench_case.mode), r.bench_case.ranks, format_size(r.bench_case.size),
                      r.bus_gbps, short_us(r.times.percentile(0.5), n),
                      short_us(r.times.percentile(0.99), n), short_us(r.times.percentile(0.999), n),
