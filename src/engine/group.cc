@@ -15,9 +15,9 @@ constexpr int kBlocksPerStep = 4;      // reduced, before the network is looked 
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may be done out of order
 // Peers that messages of a lane are being sent to at a time. All ranks go round from the one behind
 // them, so that few meet at a receiver, where all at once would be an incast of everybody at
-// everybody; two, so that one whose window is full does not stop the sender. Who has not posted his
+// everybody; four, as a slot is given back only when somebody polls. Who has not posted his
 // receives does not count: he may be waiting for what others are to have.
-constexpr std::size_t kSendingMax = 2;
+constexpr std::size_t kSendingMax = 4;
 constexpr Duration kDrainsFor = 5s;  // a peer that lives needs less; one that is dead says so
 
 }  // namespace

@@ -19,7 +19,7 @@ struct DirectPlan {
   std::size_t floats = 64 << 10;  // of a call
   std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
   std::size_t granule = 1408;
-  std::size_t sending_max = 2;  // peers that a rank sends to at a time, on each lane
+  std::size_t sending_max = 4;  // peers that a rank sends to at a time, on each lane
 };
 
 class DirectReduce {
