@@ -1,14 +1,13 @@
 // allreduce: the same all-reduces, of any type and operation, over the ring or by what a CollNet
 // plugin does with whole all-reduces (direct). Input is made, and every element of the output
 // compared with the reduction in rank order, while the clock is stopped.
-#include <sched.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "cli/bench/collnet_group.h"
 #include "cli/bench/collnet_reducer.h"
 #include "cli/bench/reduce_data.h"
+#include "cli/bench/rest.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/rounds.h"
 
@@ -28,7 +27,8 @@ class AllReduceRounds final : public Round {
               c_.seed, c_.ranks),
         count_(c_.size / c_.reduction.element_bytes()),
         input_(c_.size),
-        output_(c_.size) {}
+        output_(c_.size),
+        rest_(c_) {}
 
   void prepare(std::uint64_t iteration) override {
     data_.fill(s_.control.rank(), iteration, 0, count_, input_.data());
@@ -38,7 +38,7 @@ class AllReduceRounds final : public Round {
   void execute() override {
     reducer_.restart();
     for (std::uint64_t pass = 0; !reducer_.done(); pass++) {
-      if (!reducer_.step(input_.data(), output_.data()) && !c_.spins()) sched_yield();
+      if (!reducer_.step(input_.data(), output_.data())) rest_();
       if (pass % 64 == 0) s_.control.alive(bytes_received());
     }
   }
@@ -57,6 +57,7 @@ class AllReduceRounds final : public Round {
   std::size_t count_;
   std::vector<std::byte> input_;
   std::vector<std::byte> output_;
+  Rest rest_;
 };
 
 void run(Session& session, AllReducer& reducer) {

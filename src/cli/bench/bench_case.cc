@@ -87,11 +87,6 @@ void require(nccl::ResultCode code, const char* call) {
   throw BenchError(ExitCode::kTransport, fmt::format("{} returned {}", call, name_of(code)), code);
 }
 
-bool BenchCase::spins() const {
-  if (idle != Idle::kAuto) return idle == Idle::kSpin;
-  return !one_host || ranks <= sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 std::vector<std::size_t> parse_sizes(const std::string& text) {
   std::vector<std::size_t> sizes;
   std::size_t at = 0;

@@ -24,7 +24,7 @@ namespace dlcp::cli {
 enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan, kAllReduce };
 enum class Algorithm { kRing, kDirect };
 enum class LineFlags { kNone, kLl, kLl128 };
-enum class Idle { kAuto, kSpin, kYield };
+enum class Idle { kAuto, kSpin, kYield, kSleep };
 
 const char* name_of(Mode mode);
 const char* name_of(LineFlags flags);
@@ -59,8 +59,6 @@ struct BenchCase {
   int kill_after_ms = 500;
   bool each_finds_out = false;  // ranks are not ended because another has failed
   bool one_host = true;         // all ranks share this machine: one clock, shared memory
-
-  bool spins() const;  // what `idle` comes to on this machine
 };
 
 // Ends a rank's run; caught once, in run_rank.

@@ -19,7 +19,7 @@ const std::map<std::string, Mode> kModes = {
 const std::map<std::string, LineFlags> kFlags = {
     {"none", LineFlags::kNone}, {"ll", LineFlags::kLl}, {"ll128", LineFlags::kLl128}};
 const std::map<std::string, Idle> kIdle = {
-    {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}};
+    {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}, {"sleep", Idle::kSleep}};
 
 const std::map<std::string, Algorithm> kAlgorithms = {{"ring", Algorithm::kRing},
                                                       {"direct", Algorithm::kDirect}};
@@ -237,8 +237,8 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
            "DLCP_PEER_TIMEOUT)");
   add_choice(
       bench, "--idle", names_of(kIdle), [&o](const std::string& text) { o.idle = text; },
-      "When nothing moves: spin, yield (as NCCL does), or auto: spin if every rank has a core "
-      "(default)");
+      "When nothing moves: spin, yield (as NCCL does), sleep 0.1 ms (for slow networks with more "
+      "ranks than cores), or auto: spin if every rank has a core (default)");
   add_flag(bench, "--pin", c.pin, "One core per rank, in turn");
   add_flag(bench, "--no-check", o.no_check, "Do not compare what arrives");
   auto* kill = add_count(bench, "--kill-rank", c.kill_rank, {0, 1'000'000},

@@ -1,6 +1,5 @@
 // lat: one message back and forth between rank 0 and rank 1; a sample is half of a round trip.
 // Messages are prepared before, and checked after, the clock runs.
-#include <sched.h>
 
 #include <algorithm>
 #include <limits>
@@ -8,6 +7,7 @@
 #include "cli/bench/clock.h"
 #include "cli/bench/flow.h"
 #include "cli/bench/rank.h"
+#include "cli/bench/rest.h"
 
 namespace dlcp::cli {
 namespace {
@@ -28,7 +28,7 @@ class PingPong {
 
   Session& s_;
   BenchCase c_;
-  bool spin_;
+  Rest rest_;
   SendFlow send_;
   RecvFlow recv_;
   double check_seconds_ = 0;
@@ -42,7 +42,7 @@ BenchCase with_little_in_flight(BenchCase c) {
 PingPong::PingPong(Session& session)
     : s_(session),
       c_(with_little_in_flight(session.bench_case)),
-      spin_(session.bench_case.spins()),
+      rest_(session.bench_case),
       send_(s_.net, *s_.links.find(s_.control.rank(), 1 - s_.control.rank(), 0), c_, nullptr),
       recv_(s_.net, *s_.links.find(1 - s_.control.rank(), s_.control.rank(), 0), c_, nullptr) {}
 
@@ -50,7 +50,7 @@ void PingPong::wait_for(std::uint64_t received) {
   for (std::uint64_t pass = 1; recv_.received() < received; pass++) {
     bool moved = send_.step(kNever);
     moved |= recv_.step(kNever);
-    if (!moved && !spin_) sched_yield();
+    if (!moved) rest_();
     if (pass % 256 == 0) s_.control.alive(recv_.received());
     if (recv_.finished()) return;
   }
@@ -122,7 +122,7 @@ void PingPong::drain() {
     recv_.step(kNever);
     recv_.check_some();
     if (pass % 64 == 0) s_.control.alive(recv_.received());
-    if (!spin_) sched_yield();
+    rest_();
   }
 }
 

@@ -1,5 +1,4 @@
 // plan: runs a collective that `dlcp synth` has planned, and compares every element of the result.
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 
 #include "cli/bench/plan_rank.h"
 #include "cli/bench/reduce.h"
+#include "cli/bench/rest.h"
 #include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
@@ -36,7 +36,8 @@ class PlanRun final : public Round {
         elements_(c_.size / sizeof(float)),
         sums_(plan_.collective == Collective::kAllReduce ||
               plan_.collective == Collective::kReduceScatter),
-        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_) {
+        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_),
+        rest_(c_) {
     for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++)
       add_chunk(static_cast<int>(chunk));
   }
@@ -66,10 +67,11 @@ class PlanRun final : public Round {
 
   void execute() override {
     rank_.restart();
-    for (std::uint64_t pass = 0; !rank_.done(); pass++) {
-      if (!rank_.step() && !c_.spins()) sched_yield();
-      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
-    }
+    step_until([&] { return rank_.done(); });
+  }
+
+  void settle() override {
+    step_until([&] { return rank_.settled(); });
   }
 
   std::uint64_t bytes_received() const override { return rank_.bytes_received(); }
@@ -79,6 +81,14 @@ class PlanRun final : public Round {
     int chunk;
     std::vector<float> floats;
   };
+
+  template <class Condition>
+  void step_until(Condition condition) {
+    for (std::uint64_t pass = 0; !condition(); pass++) {
+      if (!rank_.step()) rest_();
+      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
+    }
+  }
 
   PlanRank::Comms comms() {
     const auto n = static_cast<std::size_t>(s_.control.ranks());
@@ -127,6 +137,7 @@ class PlanRun final : public Round {
   std::size_t elements_;
   bool sums_;
   PlanRank rank_;
+  Rest rest_;
   std::vector<Values> inputs_;   // what this rank begins with
   std::vector<Values> outputs_;  // what it must end with
 };

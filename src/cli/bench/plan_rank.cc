@@ -115,7 +115,8 @@ void PlanRank::restart() {
   for (auto* lines : {&sends_, &recvs_}) {
     for (Line& line : *lines) {
       line.first += line.at;
-      line.at = line.posted = 0;
+      line.posted -= std::min(line.at, line.posted);
+      line.at = 0;
     }
   }
 }
@@ -140,10 +141,7 @@ bool PlanRank::test(Line& line, bool receives) {
   if (done == 0) return false;
   line.requests.pop_front();
   line.settled++;
-  if (receives)
-    bytes_ += static_cast<std::uint64_t>(bytes);
-  else
-    left_--;
+  if (receives) bytes_ += static_cast<std::uint64_t>(bytes);
   return true;
 }
 
@@ -165,6 +163,7 @@ bool PlanRank::send(Line& line) {
     if (request == nullptr) break;
     line.requests.push_back(request);
     line.at++;
+    left_--;
     take_turn(transfer);
     moved = true;
   }
@@ -173,7 +172,8 @@ bool PlanRank::send(Line& line) {
 
 bool PlanRank::receive(Line& line) {
   bool moved = false;
-  while (line.posted < line.transfers.size() && line.posted - line.at < line.slots->count()) {
+  // Ahead of the run, too: on a long path the sender learns late that it may send.
+  while (line.posted - line.at < line.slots->count()) {
     void* request = nullptr;
     require(net_.irecv(line.comm, line.slots->at(line.first + line.posted), line.slot_bytes, 0,
                        line.slots->mhandle(), false, &request),
@@ -201,6 +201,11 @@ bool PlanRank::receive(Line& line) {
     moved = true;
   }
   return moved;
+}
+
+bool PlanRank::settled() const {
+  return done() && std::all_of(sends_.begin(), sends_.end(),
+                               [](const Line& line) { return line.requests.empty(); });
 }
 
 bool PlanRank::step() {

@@ -2,8 +2,6 @@
 // under way per connection, the reduction between a slice's arrival and its departure. Values are
 // integers small enough that any order of summation is exact, so every element has one right
 // result. Input is made, and output compared, between the timed all-reduces.
-#include <sched.h>
-
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "cli/bench/reduce.h"
+#include "cli/bench/rest.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/ring_losses.h"
 #include "cli/bench/rounds.h"
@@ -39,7 +38,7 @@ class Ring final : public Round {
 
   Session& s_;
   const BenchCase& c_;
-  bool spin_;
+  Rest rest_;
   std::size_t count_;
   std::vector<std::int8_t> base_;  // this rank's contribution, without the iteration's offset
   std::vector<float> expected_;    // the sum of all ranks' bases
@@ -54,7 +53,7 @@ class Ring final : public Round {
 Ring::Ring(Session& session)
     : s_(session),
       c_(session.bench_case),
-      spin_(c_.spins()),
+      rest_(c_),
       count_(c_.size / sizeof(float)),
       base_(count_),
       expected_(count_),
@@ -116,7 +115,7 @@ void Ring::reduce(RingLayer& layer) {
   for (std::uint64_t pass = 0;; pass++) {
     const bool moved = layer.step(input_.data(), output_.data());
     if (layer.done()) return;
-    if (!moved && !spin_) sched_yield();
+    if (!moved) rest_();
     if (pass % 64 == 0) s_.control.alive(bytes_received());
   }
 }

@@ -46,6 +46,7 @@ void run_rounds(Session& session, Round& round) {
       r.messages++;
       r.bytes += round.bytes_received() - bytes;
     }
+    round.settle();
     // Checking takes time of the processor, which the ranks that are not done yet would miss.
     agree(session, what);
     round.check(i);

@@ -1,11 +1,11 @@
 // bw, incast, alltoall: every connection carries messages as fast as it takes them. A sender stops
 // by the clock and ends with empty messages. Receivers measure: from the first message that
 // completes after the warm-up to the last.
-#include <sched.h>
 
 #include "cli/bench/clock.h"
 #include "cli/bench/flow.h"
 #include "cli/bench/rank.h"
+#include "cli/bench/rest.h"
 
 namespace dlcp::cli {
 namespace {
@@ -28,7 +28,7 @@ class Stream {
   const BenchCase& c_;
   std::vector<std::unique_ptr<SendFlow>> sends_;
   std::vector<std::unique_ptr<RecvFlow>> recvs_;
-  bool spin_;
+  Rest rest_;
   bool ending_ = false;
   std::int64_t warm_at_ = 0;
   std::int64_t end_at_ = 0;
@@ -41,8 +41,7 @@ class Stream {
   double check_seconds_ = 0;
 };
 
-Stream::Stream(Session& session)
-    : s_(session), c_(session.bench_case), spin_(session.bench_case.spins()) {
+Stream::Stream(Session& session) : s_(session), c_(session.bench_case), rest_(session.bench_case) {
   for (Link& link : s_.links.all()) {
     auto* times = c_.one_host ? s_.control.shared().times(link.number) : nullptr;
     if (link.sends(s_.control.rank()))
@@ -140,7 +139,7 @@ void Stream::run() {
         if ((moved = check(*flow))) break;
       }
     }
-    if (!moved && !spin_) sched_yield();
+    if (!moved) rest_();
     if (pass % 64 == 0) housekeep();
   }
   report();
