@@ -134,7 +134,8 @@ Result<std::string> mscclpp_json(const Schedule& schedule, const MscclppOptions&
                            "would have more than {} operations or {} channels",
                            name_of(schedule.collective), schedule.ranks,
                            MscclppBlock::kOperationsMax, MscclppBlock::kChannelsMax),
-               "plan for fewer ranks, or give --algorithm ring"};
+               "plan for larger sizes or fewer ranks, or give --algorithm ring where switches join "
+               "all ranks"};
 }
 
 }  // namespace dlcp::synth

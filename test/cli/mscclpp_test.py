@@ -62,9 +62,8 @@ class Mscclpp(unittest.TestCase):
         for collective in COLLECTIVES:
             with self.subTest(collective=collective):
                 # The best AllReduce for 1 MiB is a greedy one, of more operations than a thread block has room for.
-                which = ("--algorithm", "ring") if collective == "allreduce" else ()
-                plan = self.export(SAMPLES / "ndv2.json", "--sketch", SAMPLES / "ndv2-x2.json", "--collective", collective, "--size", "1M",
-                                   *which)
+                size = "64M" if collective == "allreduce" else "1M"
+                plan = self.export(SAMPLES / "ndv2.json", "--sketch", SAMPLES / "ndv2-x2.json", "--collective", collective, "--size", size)
                 self.check(plan, f"{collective} of two boxes")
                 for gpu in plan["gpus"]:
                     for channel in gpu["channels"]:
