@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "collective/reduce.h"
@@ -188,6 +189,7 @@ void Exchange::take_result(Running& call, const Transfer& transfer, std::size_t 
 }
 
 bool Exchange::work() {
+  reduces_ = std::max(reduces_, first_call_);  // calls without a block of ours may be gone already
   while (reduces_ < next_number() && running(reduces_).reduced == running(reduces_).owned.size()) {
     ++reduces_;
   }
