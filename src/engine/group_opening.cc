@@ -115,7 +115,7 @@ void GroupOpening::accept() {
 }
 
 void GroupOpening::say(const GroupLink& link, Word word, Lane lane) {
-  collective::GroupWord spoken = plan_.us;
+  GroupWord spoken = plan_.us;
   spoken.word = word;
   spoken.lane = lane;
   said_.push_back({link, nullptr, encode(spoken)});
@@ -166,7 +166,7 @@ void GroupOpening::poll_heard() {
       ++heard;
       continue;
     }
-    auto word = collective::decode_group_word(std::span(heard->bytes).first(outcome.bytes));
+    auto word = decode_group_word(std::span(heard->bytes).first(outcome.bytes));
     if (!word) {
       return fail(word.error());
     }
@@ -176,7 +176,7 @@ void GroupOpening::poll_heard() {
   }
 }
 
-void GroupOpening::on_word(const GroupLink& link, const collective::GroupWord& word) {
+void GroupOpening::on_word(const GroupLink& link, const GroupWord& word) {
   if (auto same = check_same_group(plan_.us, word); !same) {
     return fail(same.error());
   }
@@ -195,7 +195,7 @@ void GroupOpening::on_word(const GroupLink& link, const collective::GroupWord& w
   }
 }
 
-void GroupOpening::on_introduction(const GroupLink& link, const collective::GroupWord& word) {
+void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word) {
   GroupLink& place = links_.at(word.rank, word.lane, false);
   if (word.rank == rank() || place.connection != nullptr) {
     return fail({ErrorCode::kInternal,

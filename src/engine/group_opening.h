@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "collective/group_word.h"
 #include "engine/group_links.h"
+#include "engine/group_word.h"
 #include "engine/opening.h"
 #include "engine/port.h"
 #include "util/result.h"
@@ -25,7 +25,7 @@ class GroupOpening {
  public:
   struct Plan {
     core::ContextId context = 0;
-    collective::GroupWord us;                 // the introduction, but for its lane
+    GroupWord us;                             // the introduction, but for its lane
     std::vector<Opening::Peer> peers;         // by rank; our own is passed over
     std::vector<core::ListenerId> listeners;  // ours, one on each lane of `listening`
     Duration carrier_patience{};              // as Opening has it
@@ -50,7 +50,7 @@ class GroupOpening {
   void fail(const Error& why);
 
  private:
-  using Word = collective::GroupWord::Word;
+  using Word = GroupWord::Word;
   using Lane = collective::Transfer::Lane;
   enum class Stage : std::uint8_t { kMeeting, kReporting, kDeciding, kDone };
 
@@ -62,12 +62,12 @@ class GroupOpening {
   struct Said {  // a word on its way; lives until it is delivered
     GroupLink link;
     Request* request = nullptr;
-    collective::GroupWord::Bytes bytes{};
+    GroupWord::Bytes bytes{};
   };
   struct Heard {  // a word that is awaited
     GroupLink link;
     Request* request = nullptr;
-    collective::GroupWord::Bytes bytes{};
+    GroupWord::Bytes bytes{};
   };
 
   std::uint32_t ranks() const { return plan_.us.ranks; }
@@ -79,8 +79,8 @@ class GroupOpening {
   void listen_to(const GroupLink& link);
   void poll_said();
   void poll_heard();
-  void on_word(const GroupLink& link, const collective::GroupWord& word);
-  void on_introduction(const GroupLink& link, const collective::GroupWord& word);
+  void on_word(const GroupLink& link, const GroupWord& word);
+  void on_introduction(const GroupLink& link, const GroupWord& word);
   void advance();
   void check_time();
   std::string missing() const;

@@ -84,7 +84,7 @@ struct OpenedGroup {
 };
 
 Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vector<Handle>& handles,
-                               const collective::GroupWord& us) {
+                               const engine::GroupWord& us) {
   auto port = comm.context->port(comm.device);
   if (!port) {
     return port.error();
@@ -127,7 +127,7 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   if (const auto alike = check_all_alike(read.value()); !alike) {
     return alike.error();
   }
-  collective::GroupWord us;
+  engine::GroupWord us;
   us.rank = static_cast<std::uint32_t>(rank);
   us.ranks = static_cast<std::uint32_t>(ranks);
   us.group = comm.context->comm_id();

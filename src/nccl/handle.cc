@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "util/crc32c.h"
+#include "wire/codec.h"
 #include "wire/frame_head.h"
 
 namespace dlcp::nccl {
@@ -27,22 +28,6 @@ constexpr std::size_t kTermsAt = kAddressAt + wire::EndpointAddress::kMaxBytes;
 constexpr std::size_t kTicketAt = kTermsAt + 12;
 constexpr std::size_t kChecksumAt = kTicketAt + 4;
 static_assert(kChecksumAt + 4 == kHandleBytes);
-
-template <class Integer>
-void put(HandleBytes out, std::size_t at, Integer value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    out[at + i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-template <class Integer>
-Integer get(std::span<const std::byte, kHandleBytes> bytes, std::size_t at) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    value |= static_cast<Integer>(std::to_integer<Integer>(bytes[at + i]) << (8 * i));
-  }
-  return value;
-}
 
 // What is printable of it.
 std::string text_in(std::span<const std::byte> bytes) {
@@ -85,14 +70,14 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes));
   out[kEncryptsAt] = std::byte{handle.terms.encrypts};
-  put(out, kListenerAt, handle.listener.number);
-  put(out, kSecretAt, handle.listener.secret.low);
-  put(out, kSecretAt + 8, handle.listener.secret.high);
+  wire::store_le(&out[kListenerAt], handle.listener.number);
+  wire::store_le(&out[kSecretAt], handle.listener.secret.low);
+  wire::store_le(&out[kSecretAt + 8], handle.listener.secret.high);
   std::ranges::copy(handle.address.bytes, out.begin() + kAddressAt);
-  put(out, kTermsAt, handle.terms.budget_ppm);
-  put(out, kTermsAt + 4, handle.terms.bytes_min);
-  put(out, kTermsAt + 8, handle.terms.margin_ppm);
-  put(out, kChecksumAt, crc32c(out.first(kChecksumAt)));
+  wire::store_le(&out[kTermsAt], handle.terms.budget_ppm);
+  wire::store_le(&out[kTermsAt + 4], handle.terms.bytes_min);
+  wire::store_le(&out[kTermsAt + 8], handle.terms.margin_ppm);
+  wire::store_le(&out[kChecksumAt], crc32c(out.first(kChecksumAt)));
 }
 
 void encode_refusal(std::string_view why, HandleBytes out) {
@@ -124,7 +109,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
         "install the same version on all hosts"};
   }
   handle.address.size = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 2]);
-  if (get<std::uint32_t>(bytes, kChecksumAt) != crc32c(bytes.first(kChecksumAt)) ||
+  if (wire::load_le<std::uint32_t>(&bytes[kChecksumAt]) != crc32c(bytes.first(kChecksumAt)) ||
       handle.address.size > wire::EndpointAddress::kMaxBytes) {
     return Error{
         ErrorCode::kInvalidUsage,
@@ -132,13 +117,15 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
         "NCCL's bootstrap network has changed it on the way"};
   }
   handle.secret_fingerprint = std::to_integer<std::uint8_t>(bytes[kVersionsAt + 3]);
-  handle.listener = {
-      get<std::uint32_t>(bytes, kListenerAt),
-      {get<std::uint64_t>(bytes, kSecretAt), get<std::uint64_t>(bytes, kSecretAt + 8)}};
+  handle.listener = {wire::load_le<std::uint32_t>(&bytes[kListenerAt]),
+                     {wire::load_le<std::uint64_t>(&bytes[kSecretAt]),
+                      wire::load_le<std::uint64_t>(&bytes[kSecretAt + 8])}};
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
-  handle.terms = {get<std::uint32_t>(bytes, kTermsAt), get<std::uint32_t>(bytes, kTermsAt + 4),
-                  get<std::uint32_t>(bytes, kTermsAt + 8), bytes[kEncryptsAt] != std::byte{0}};
+  handle.terms = {wire::load_le<std::uint32_t>(&bytes[kTermsAt]),
+                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 4]),
+                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 8]),
+                  bytes[kEncryptsAt] != std::byte{0}};
   return handle;
 }
 
@@ -177,12 +164,12 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
 }
 
 std::uint32_t ticket_of(std::span<const std::byte, kHandleBytes> bytes) {
-  return get<std::uint32_t>(bytes, kTicketAt);
+  return wire::load_le<std::uint32_t>(&bytes[kTicketAt]);
 }
 
 void set_ticket(HandleBytes bytes, std::uint32_t ticket) {
-  put(bytes, kTicketAt, ticket);
-  put(bytes, kChecksumAt, crc32c(bytes.first(kChecksumAt)));
+  wire::store_le(&bytes[kTicketAt], ticket);
+  wire::store_le(&bytes[kChecksumAt], crc32c(bytes.first(kChecksumAt)));
 }
 
 }  // namespace dlcp::nccl

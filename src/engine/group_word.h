@@ -13,7 +13,7 @@
 #include "collective/transfer.h"
 #include "util/result.h"
 
-namespace dlcp::collective {
+namespace dlcp::engine {
 
 struct GroupWord {
   enum class Word : std::uint8_t {
@@ -25,7 +25,7 @@ struct GroupWord {
   using Bytes = std::array<std::byte, kBytes>;
 
   Word word = Word::kIntroduction;
-  Transfer::Lane lane = Transfer::Lane::kContributions;
+  collective::Transfer::Lane lane = collective::Transfer::Lane::kContributions;
   std::uint32_t rank = 0;  // who speaks
   std::uint32_t ranks = 0;
   std::uint64_t group = 0;  // NCCL's number of the communicator; 0 where it has none
@@ -43,4 +43,4 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes);
 // that it names.
 Status check_same_group(const GroupWord& ours, const GroupWord& theirs);
 
-}  // namespace dlcp::collective
+}  // namespace dlcp::engine

@@ -1,7 +1,7 @@
 // Words come from other ranks: raw bytes, and bytes whose magic and version have been put right.
 #include <cstring>
 
-#include "collective/group_word.h"
+#include "engine/group_word.h"
 #include "fuzz_input.h"
 
 using namespace dlcp;
@@ -10,14 +10,14 @@ using dlcp::test::require;
 namespace {
 
 void decode(std::span<const std::byte> bytes) {
-  auto word = collective::decode_group_word(bytes);
+  auto word = engine::decode_group_word(bytes);
   if (!word.ok()) {
     require(!word.error().what.empty(), "a refusal says what was seen");
     return;
   }
   require(word->rank < word->ranks, "the rank is one of the group");
-  auto again = collective::decode_group_word(collective::encode(word.value()));
-  require(again.ok() && collective::encode(again.value()) == collective::encode(word.value()),
+  auto again = engine::decode_group_word(engine::encode(word.value()));
+  require(again.ok() && engine::encode(again.value()) == engine::encode(word.value()),
           "an accepted word encodes to one that says the same");
 }
 
@@ -25,7 +25,7 @@ void decode(std::span<const std::byte> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   decode(std::as_bytes(std::span(data, size)));
-  collective::GroupWord::Bytes bytes = collective::encode({});
+  engine::GroupWord::Bytes bytes = engine::encode({});
   if (size > 5) {
     std::memcpy(bytes.data() + 5, data + 5, std::min(size, bytes.size()) - 5);
   }

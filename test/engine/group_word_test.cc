@@ -1,8 +1,9 @@
-#include "collective/group_word.h"
+#include "engine/group_word.h"
 
 #include "catch.h"
 
-using namespace dlcp::collective;
+using namespace dlcp::engine;
+using dlcp::collective::Transfer;
 
 namespace {
 
