@@ -1,10 +1,10 @@
 // The loops with AVX2, and with F16C for halves, whose conversion compilers do not vectorise.
 #pragma once
 
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include "collective/reduce_loops.h"
+#include "util/processor.h"
 
 namespace dlcp::collective {
 
@@ -62,14 +62,8 @@ class Avx2 {
 using Vectors = Avx2;
 inline constexpr const char* kVectorName = "avx2";
 
-// Asked once: the instruction is slow, and in a guest it leaves for the hypervisor.
 inline bool has_vectors() {
-  static const bool has = [] {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-    return __builtin_cpu_supports("avx2") != 0 && has_f16c;
-  }();
-  return has;
+  return has_avx2_and_f16c();
 }
 
 }  // namespace dlcp::collective

@@ -1,10 +1,10 @@
 // The sum of |g| with AVX2 and F16C. A type is how sixteen elements become two vectors of eight.
 #pragma once
 
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include "gradient/magnitude_sum.h"
+#include "util/processor.h"
 
 namespace dlcp::gradient {
 
@@ -70,14 +70,8 @@ inline constexpr Sums kVectorSums{sum_avx2<ElementType::kFloat32>, sum_avx2<Elem
                                   sum_avx2<ElementType::kBfloat16>};
 inline constexpr const char* kVectorName = "avx2";
 
-// Asked once: the instruction is slow, and in a guest it leaves for the hypervisor.
 inline bool has_vectors() {
-  static const bool has = [] {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-    return __builtin_cpu_supports("avx2") != 0 && has_f16c;
-  }();
-  return has;
+  return has_avx2_and_f16c();
 }
 
 }  // namespace dlcp::gradient
