@@ -1,11 +1,7 @@
 // The layout of our declarations of NCCL's net interface, as numbers: offsets and sizes of the
 // public headers of NCCL 2.30 on a 64-bit machine. The assertions run in the compiler.
 #include "catch.h"
-#include "nccl/abi/collnet_v10.h"
-#include "nccl/abi/collnet_v11.h"
-#include "nccl/abi/collnet_v12.h"
-#include "nccl/abi/collnet_v8.h"
-#include "nccl/abi/collnet_v9.h"
+#include "nccl/abi/collnet.h"
 #include "nccl/abi/net_v10.h"
 #include "nccl/abi/net_v11.h"
 #include "nccl/abi/net_v12.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nccl/abi/collnet_v12.h"
+#include "nccl/abi/collnet.h"
 #include "plugin.h"
 
 namespace dlcp::test {

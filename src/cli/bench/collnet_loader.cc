@@ -2,11 +2,7 @@
 #include <dlfcn.h>
 
 #include "cli/bench/collnet_adapter.h"
-#include "nccl/abi/collnet_v10.h"
-#include "nccl/abi/collnet_v11.h"
-#include "nccl/abi/collnet_v12.h"
-#include "nccl/abi/collnet_v8.h"
-#include "nccl/abi/collnet_v9.h"
+#include "nccl/abi/collnet.h"
 
 namespace dlcp::cli {
 namespace {
