@@ -92,7 +92,7 @@ void Group::drive() {
 }
 
 // Takes what is done among the oldest few: a repair of one message holds up no other's block.
-bool Group::harvest(Line& line) {
+void Group::harvest(Line& line) {
   std::size_t passed = 0;
   for (auto posted = line.posted.begin(); posted != line.posted.end() && passed < kLookAhead;) {
     const auto state = posted->request->state.load(std::memory_order_acquire);
@@ -103,7 +103,7 @@ bool Group::harvest(Line& line) {
     }
     if (state == Request::State::kFailed) {
       failed_ = line.link.connection->error;
-      return false;
+      return;
     }
     Request::Outcome outcome;
     line.link.engine->test(*posted->request, outcome);
@@ -111,7 +111,6 @@ bool Group::harvest(Line& line) {
     posted = line.posted.erase(posted);
     exchange_.on_done(done, outcome.bytes);
   }
-  return true;
 }
 
 bool Group::may_send(Lane lane, Line& line) {

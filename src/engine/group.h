@@ -54,7 +54,7 @@ class Group final : collective::Mesh {
 
   bool post(const collective::Transfer& transfer) override;
   void drive();
-  bool harvest(Line& line);
+  void harvest(Line& line);
   bool may_send(Lane lane, Line& line);
   void drain();
   std::optional<Error> failure();

@@ -33,6 +33,7 @@ class GroupLinks {
     return links_[index(peer, lane, sends)];
   }
   std::vector<GroupLink>& all() { return links_; }  // those to itself have no connection
+  const std::vector<GroupLink>& all() const { return links_; }
 
  private:
   std::vector<GroupLink> links_;

@@ -118,61 +118,65 @@ void GroupOpening::say(const GroupLink& link, Word word, Lane lane) {
   GroupWord spoken = plan_.us;
   spoken.word = word;
   spoken.lane = lane;
-  said_.push_back({link, nullptr, encode(spoken)});
+  said_.push_back({link, encode(spoken), nullptr});
 }
 
 void GroupOpening::listen_to(const GroupLink& link) {
-  heard_.push_back({link, nullptr, {}});
+  heard_.push_back({link, {}, nullptr});
 }
 
+std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
+  Engine& engine = *word.link.engine;
+  if (word.request == nullptr) {
+    const Memory memory{word.bytes.data(), word.bytes.size()};
+    auto posted = sends ? engine.send(*word.link.connection, memory)
+                        : engine.receive(*word.link.connection, memory);
+    if (!posted) {
+      fail(posted.error());
+      return std::nullopt;
+    }
+    word.request = posted.value();
+  }
+  Request::Outcome outcome;
+  const auto state =
+      word.request == nullptr ? Request::State::kPending : engine.test(*word.request, outcome);
+  if (state == Request::State::kFailed) {
+    fail(word.link.connection->error);
+  }
+  return state == Request::State::kDone ? std::optional(outcome.bytes) : std::nullopt;
+}
+
+// pass() empties the lists when it fails.
 void GroupOpening::poll_said() {
-  for (auto said = said_.begin(); !error_ && said != said_.end();) {
-    if (said->request == nullptr) {
-      auto sent =
-          said->link.engine->send(*said->link.connection, {said->bytes.data(), said->bytes.size()});
-      if (!sent) {
-        return fail(sent.error());
-      }
-      said->request = sent.value();
+  for (auto said = said_.begin(); said != said_.end();) {
+    const bool done = pass(*said, true).has_value();
+    if (error_) {
+      return;
     }
-    Request::Outcome outcome;
-    const auto state = said->request == nullptr ? Request::State::kPending
-                                                : said->link.engine->test(*said->request, outcome);
-    if (state == Request::State::kFailed) {
-      return fail(said->link.connection->error);
-    }
-    said = state == Request::State::kDone ? said_.erase(said) : std::next(said);
+    said = done ? said_.erase(said) : std::next(said);
   }
 }
 
 void GroupOpening::poll_heard() {
-  for (auto heard = heard_.begin(); !error_ && heard != heard_.end();) {
-    if (heard->request == nullptr) {
-      auto posted = heard->link.engine->receive(*heard->link.connection,
-                                                {heard->bytes.data(), heard->bytes.size()});
-      if (!posted) {
-        return fail(posted.error());
-      }
-      heard->request = posted.value();
+  for (auto heard = heard_.begin(); heard != heard_.end();) {
+    const auto bytes = pass(*heard, false);
+    if (error_) {
+      return;
     }
-    Request::Outcome outcome;
-    const auto state = heard->request == nullptr
-                           ? Request::State::kPending
-                           : heard->link.engine->test(*heard->request, outcome);
-    if (state == Request::State::kFailed) {
-      return fail(heard->link.connection->error);
-    }
-    if (state != Request::State::kDone) {
+    if (!bytes) {
       ++heard;
       continue;
     }
-    auto word = decode_group_word(std::span(heard->bytes).first(outcome.bytes));
+    auto word = decode_group_word(std::span(heard->bytes).first(*bytes));
     if (!word) {
       return fail(word.error());
     }
     const GroupLink link = heard->link;
     heard = heard_.erase(heard);
     on_word(link, word.value());
+    if (error_) {
+      return;
+    }
   }
 }
 
@@ -232,9 +236,10 @@ void GroupOpening::advance() {
   }
 }
 
+// Who has said READY waits for rank 0's word, as long as the connection lives.
 void GroupOpening::check_time() {
-  const bool decides = rank() == 0 ? stage_ == Stage::kReporting : false;
-  if (!error_ && (stage_ == Stage::kMeeting || decides) && steady_now() - began_ >= plan_.timeout) {
+  const bool waits_for_others = stage_ == Stage::kMeeting || stage_ == Stage::kReporting;
+  if (!error_ && waits_for_others && steady_now() - began_ >= plan_.timeout) {
     fail({ErrorCode::kRemote,
           fmt::format("{} within {} s", missing(),
                       std::chrono::duration_cast<std::chrono::seconds>(plan_.timeout).count()),
@@ -242,20 +247,21 @@ void GroupOpening::check_time() {
   }
 }
 
+// With all its connections; at rank 0, when it has all of its own, with word that it is ready.
+bool GroupOpening::has_come(std::uint32_t peer) const {
+  if (peer == rank() || stage_ == Stage::kReporting) {
+    return ready_[peer];
+  }
+  const GroupLink* const first = &links_.all()[peer * GroupLinks::kPerPeer];
+  return std::all_of(first, first + GroupLinks::kPerPeer,
+                     [](const GroupLink& link) { return link.connection != nullptr; });
+}
+
 std::string GroupOpening::missing() const {
   std::string names;
   std::size_t count = 0;
   for (std::uint32_t peer = 0; peer < ranks(); ++peer) {
-    bool whole = peer == rank() || stage_ != Stage::kMeeting;
-    if (stage_ == Stage::kReporting) {
-      whole = ready_[peer];
-    } else if (peer != rank()) {
-      auto& links = const_cast<GroupOpening*>(this)->links_.all();
-      const auto* first = &links[peer * GroupLinks::kPerPeer];
-      whole = std::all_of(first, first + GroupLinks::kPerPeer,
-                          [](const GroupLink& link) { return link.connection != nullptr; });
-    }
-    if (!whole && ++count <= 8) {
+    if (!has_come(peer) && ++count <= 8) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
     }
   }
@@ -289,7 +295,7 @@ void GroupOpening::close_all() {
     connection->engine->close(connection);
   }
   std::vector<Connection*> accepted;  // and not introduced: a link of heard_ alone
-  for (const Heard& heard : heard_) {
+  for (const Passing& heard : heard_) {
     accepted.push_back(heard.link.connection);
   }
   for (GroupLink& link : links_.all()) {

@@ -59,15 +59,10 @@ class GroupOpening {
     Lane lane = Lane::kContributions;
     Opening opening;
   };
-  struct Said {  // a word on its way; lives until it is delivered
+  struct Passing {  // a word on its way, or one that is awaited
     GroupLink link;
-    Request* request = nullptr;
     GroupWord::Bytes bytes{};
-  };
-  struct Heard {  // a word that is awaited
-    GroupLink link;
     Request* request = nullptr;
-    GroupWord::Bytes bytes{};
   };
 
   std::uint32_t ranks() const { return plan_.us.ranks; }
@@ -77,12 +72,16 @@ class GroupOpening {
   void accept();
   void say(const GroupLink& link, Word word, Lane lane = Lane::kContributions);
   void listen_to(const GroupLink& link);
+  // Posts it if need be, and looks how it does; nullopt: not done, or this has failed. The bytes of
+  // the message once it is.
+  std::optional<std::size_t> pass(Passing& word, bool sends);
   void poll_said();
   void poll_heard();
   void on_word(const GroupLink& link, const GroupWord& word);
   void on_introduction(const GroupLink& link, const GroupWord& word);
   void advance();
   void check_time();
+  bool has_come(std::uint32_t peer) const;
   std::string missing() const;
   void close_all();
 
@@ -94,8 +93,8 @@ class GroupOpening {
   GroupLinks links_;
   std::uint32_t next_call_ = 0;  // of 2 (ranks - 1)
   std::list<Call> calls_;
-  std::list<Said> said_;
-  std::list<Heard> heard_;
+  std::list<Passing> said_;
+  std::list<Passing> heard_;
   std::size_t missing_links_;
   std::uint32_t slowest_mbps_;
   std::vector<bool> ready_;  // by rank, at rank 0

@@ -25,18 +25,13 @@ constexpr std::uint32_t kGranule = 1408;
 constexpr std::uint32_t kBlockBytesMax = 46 * kGranule;  // 64 KiB: a few of them lie in a cache
 constexpr timespec kPause{0, 20'000};
 
-const engine::Settings& settings_of(const engine::Setup& setup) {
-  return setup.settings;
-}
-
 // Why this rank takes no part; empty: it does.
 std::string reluctance() {
   const auto setup = engine::Registry::of_process().setup();
   if (!setup->ok()) {
     return setup->error().what;
   }
-  return settings_of(setup->value()).collnet == engine::CollnetChoice::kOff ? "DLCP_COLLNET=off"
-                                                                            : "";
+  return setup->value().settings.collnet == engine::CollnetChoice::kOff ? "DLCP_COLLNET=off" : "";
 }
 
 Result<std::unique_ptr<ListenComm>> try_to_listen(Context& context, int device,
@@ -98,7 +93,7 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   }
   plan.listeners = comm.listening->listeners;
   plan.carrier_patience = carrier_patience();
-  plan.timeout = settings_of(setup->value()).collnet_timeout;
+  plan.timeout = setup->value().settings.collnet_timeout;
   engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
   for (;;) {
     switch (opening.poll()) {
@@ -136,7 +131,7 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   const auto setup = engine::Registry::of_process().setup();
   auto properties = net::properties(comm.device);
   us.speed_mbps = static_cast<std::uint32_t>(properties ? properties->speed_mbps : 0);
-  us.always = settings_of(setup->value()).collnet == engine::CollnetChoice::kOn;
+  us.always = setup->value().settings.collnet == engine::CollnetChoice::kOn;
   auto opened = open_group(comm, read.value(), us);
   if (!opened) {
     return opened.error();
@@ -148,7 +143,7 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   made->group = std::make_unique<engine::Group>(
       std::move(opened->links),
       collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max},
-      settings_of(setup->value()).collnet_memory);
+      setup->value().settings.collnet_memory);
   return made;
 }
 
