@@ -203,6 +203,7 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
     if (listening) {
       made->listening = std::move(listening).value();
     } else {
+      refuse(listening.error());  // the handle has room for the beginning of it alone
       encode_refusal(listening.error().what, bytes);
     }
     *listen_comm = made.release();

@@ -97,7 +97,9 @@ TEST_CASE("a rank that takes no part is named to all, at once") {
 
 TEST_CASE("where it is off, listening still succeeds, so that no rank waits for another's") {
   Fixture fixture(Settings{{"DLCP_COLLNET", "off"}});
+  take_log();
   CollectiveGroup group(*fixture.plugin, 2);
+  CHECK_THAT(joined_log(), Contains("DLCP_COLLNET=off"));  // by the rank itself, before the others
   group.connect();
   CHECK(group.rank(0).connected == ResultCode::kInvalidUsage);
   CHECK(group.rank(1).connected == ResultCode::kInvalidUsage);
