@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -145,6 +146,17 @@ std::string_view site_name(std::string_view profile) {
   return ours ? profile.substr(dash + 1) : profile;
 }
 
+LeafRange leaves_from(const Leaves& leaves, const std::string& prefix) {
+  const auto first = leaves.lower_bound(prefix);
+  return {first, std::find_if(first, leaves.end(), [&prefix](const auto& leaf) {
+            return !leaf.first.starts_with(prefix);
+          })};
+}
+
+std::string name_at(const std::string& path, std::size_t begin) {
+  return path.substr(begin, path.find('/', begin) - begin);
+}
+
 std::string value_of(const Leaves& leaves, const std::string& path, std::string otherwise) {
   const auto found = leaves.find(path);
   return found == leaves.end() ? std::move(otherwise) : found->second;
@@ -158,9 +170,8 @@ std::string profile_of(const Leaves& leaves, const std::string& port, const char
 Leaves profile(const Leaves& leaves, const char* feature, const std::string& name) {
   Leaves result = defaults(feature, name);
   const auto prefix = fmt::format("qos/{}/{}/", feature, name);
-  for (auto at = leaves.lower_bound(prefix);
-       at != leaves.end() && at->first.compare(0, prefix.size(), prefix) == 0; ++at)
-    result[at->first.substr(prefix.size())] = at->second;
+  for (const auto& [path, value] : leaves_from(leaves, prefix))
+    result[path.substr(prefix.size())] = value;
   // A queue that turned strict has no percentage any more.
   for (int queue = 0; queue < kQueueCount; ++queue)
     if (value_of(result, fmt::format("traffic-class/{}/mode", queue)) == "strict")

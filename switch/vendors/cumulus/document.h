@@ -35,6 +35,16 @@ struct Document final : ImportedDocument {
   int port_default = 0;                   // class of everything that is not trusted
 };
 
+// The leaves whose paths begin so, in order.
+struct LeafRange {
+  Leaves::const_iterator first, last;
+  Leaves::const_iterator begin() const { return first; }
+  Leaves::const_iterator end() const { return last; }
+};
+LeafRange leaves_from(const Leaves& leaves, const std::string& prefix);
+// What stands in a path from there to the next slash, or to its end.
+std::string name_at(const std::string& path, std::size_t begin);
+
 std::string value_of(const Leaves& leaves, const std::string& path, std::string otherwise = "");
 // The site's profile of a port: its own, or default-global.
 std::string profile_of(const Leaves& leaves, const std::string& port, const char* feature);

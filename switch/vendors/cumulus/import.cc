@@ -104,16 +104,12 @@ nv set qos congestion-control default-global traffic-class 3 max-threshold 15015
   // Rules of ports' ACLs come after the mapping, and count more.
   void refuse_marking() {
     std::set<std::string> marking;
-    for (auto at = leaves().lower_bound("acl/");
-         at != leaves().end() && at->first.starts_with("acl/"); ++at)
-      if (at->first.find("/action/set/") != std::string::npos)
-        marking.insert(at->first.substr(4, at->first.find('/', 4) - 4));
+    for (const auto& [path, value] : leaves_from(leaves(), "acl/"))
+      if (path.find("/action/set/") != std::string::npos) marking.insert(name_at(path, 4));
     for (const auto& port : site_.ports) {
       const auto root = "interface/" + port + "/acl/";
-      for (auto at = leaves().lower_bound(root);
-           at != leaves().end() && at->first.starts_with(root); ++at) {
-        const auto name =
-            at->first.substr(root.size(), at->first.find('/', root.size()) - root.size());
+      for (const auto& [path, value] : leaves_from(leaves(), root)) {
+        const auto name = name_at(path, root.size());
         if (marking.count(name) == 0 || is_own(name)) continue;
         return fault("an ACL of " + port + " sets DSCPs or classes, which is not followed", name,
                      "ports that are classed by their mapping profile alone",

@@ -21,11 +21,9 @@ bool is_bound(const Leaves& running, const std::set<std::string>& gone, const st
 std::vector<std::string> site_acls(const Leaves& running, const std::string& port) {
   std::vector<std::string> names;
   const auto root = fmt::format("interface/{}/acl/", port);
-  for (auto at = running.lower_bound(root); at != running.end() && at->first.starts_with(root);
-       ++at) {
-    const auto slash = at->first.find('/', root.size());
-    const auto name = at->first.substr(root.size(), slash - root.size());
-    const bool inbound = slash != std::string::npos && at->first.compare(slash, 8, "/inbound") == 0;
+  for (const auto& [path, value] : leaves_from(running, root)) {
+    const auto name = name_at(path, root.size());
+    const bool inbound = path.compare(root.size() + name.size(), 8, "/inbound") == 0;
     if (inbound && !is_own(name)) names.push_back(name);
   }
   return names;

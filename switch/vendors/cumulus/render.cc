@@ -84,10 +84,9 @@ class Renderer {
     Patch& definitions = patches_.front();
     for (const auto& [path, value] : content)
       put(definitions, root + "/" + path, value, Impact::kHitless);
-    for (auto at = running().lower_bound(root + "/");
-         at != running().end() && at->first.compare(0, root.size() + 1, root + "/") == 0; ++at)
-      if (content.count(at->first.substr(root.size() + 1)) == 0)
-        put(definitions, at->first, std::nullopt, Impact::kHitless);
+    for (const auto& [path, value] : leaves_from(running(), root + "/"))
+      if (content.count(path.substr(root.size() + 1)) == 0)
+        put(definitions, path, std::nullopt, Impact::kHitless);
   }
 
   // Only a priority of DLCP's may be set: the map is the whole switch's.
@@ -146,10 +145,8 @@ class Renderer {
     for (const auto& path : wanted)
       put(patches_.back(), path, "{}", Impact::kUnknown);
     const auto root = fmt::format("interface/{}/acl/DLCP", port);
-    for (auto at = running().lower_bound(root);
-         at != running().end() && at->first.starts_with(root); ++at)
-      if (wanted.count(at->first) == 0)
-        put(patches_.back(), at->first, std::nullopt, Impact::kUnknown);
+    for (const auto& [path, value] : leaves_from(running(), root))
+      if (wanted.count(path) == 0) put(patches_.back(), path, std::nullopt, Impact::kUnknown);
   }
 
   // By feature, as in kFeatures; empty: the port keeps what it has.
@@ -186,7 +183,7 @@ class Renderer {
       for (const char* feature : kFeatures) {
         const auto prefix = fmt::format("qos/{}/", feature);
         if (path.compare(0, prefix.size(), prefix) != 0) continue;
-        const auto name = path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size());
+        const auto name = name_at(path, prefix.size());
         if (!is_own(name) || made_.count(prefix + name) != 0) continue;
         if (referred.count(prefix + name) == 0)
           put(patches_.back(), path, std::nullopt, Impact::kHitless);
@@ -204,14 +201,13 @@ class Renderer {
     for (const auto& patch : patches_)
       for (const auto& leaf : patch.leaves)
         if (!leaf.after) gone.insert(leaf.path);
-    for (auto at = running().lower_bound("acl/");
-         at != running().end() && at->first.starts_with("acl/"); ++at) {
-      const auto name = at->first.substr(4, at->first.find('/', 4) - 4);
+    for (const auto& [path, value] : leaves_from(running(), "acl/")) {
+      const auto name = name_at(path, 4);
       if (!is_own(name) || made_.count("acl/" + name) != 0) continue;
       if (is_bound(running(), gone, name))
         kept.insert("acl/" + name);
       else
-        put(patches_.back(), at->first, std::nullopt, Impact::kHitless);
+        put(patches_.back(), path, std::nullopt, Impact::kHitless);
     }
   }
 
