@@ -8,7 +8,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKinds[] = {"memory", "port"};
 constexpr std::size_t kSourcesMax = MscclppBlock::kAtOnce + 1;  // of one sum
 
 Json local(const MscclppSpan& span) {
@@ -75,8 +74,9 @@ void MscclppBlock::talk(const char* name, const Peers& peers) {
   }
   for (const auto& [of, list] : batches) {
     for (const auto& ids : list)
-      operations_.push_back(
-          {{"name", name}, {"channel_ids", ids}, {"channel_type", kKinds[index(of)]}});
+      operations_.push_back({{"name", name},
+                             {"channel_ids", ids},
+                             {"channel_type", kMscclppChannelNames[index(of)]}});
   }
   waited_ = waited_ || !tells;
 }
@@ -101,7 +101,7 @@ void MscclppBlock::put(const char* name, MscclppChannel of, const std::vector<Ms
       begin(reads, {});
       Json operation = {{"name", name}, {"src_buff", std::move(from)}, {"dst_buff", std::move(to)}};
       if (of == MscclppChannel::kPort) operation["channel_ids"] = std::move(channels);
-      operation["channel_type"] = kKinds[index(of)];
+      operation["channel_type"] = kMscclppChannelNames[index(of)];
       operations_.push_back(std::move(operation));
       put_ = true;
     }

@@ -31,6 +31,7 @@ struct MscclppPut {
 
 // Channels of one kind lead to peers: through memory of the same box, or through a network port.
 enum class MscclppChannel { kMemory, kPort };
+inline constexpr const char* kMscclppChannelNames[] = {"memory", "port"};  // in plans
 
 class MscclppBlock {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace dlcp::synth {
@@ -111,21 +112,16 @@ class BlockMaker {
 
   // Nobody writes to a peer before its kernel has begun, which says that the buffers are its own.
   void greet(const std::map<int, std::vector<const Message*>>& by_step) {
-    std::vector<std::map<int, bool>> to(blocks_.size()), from(blocks_.size());
+    std::vector<std::set<int>> to(blocks_.size()), from(blocks_.size());
     for (const auto& [step, messages] : by_step) {
       for (const Message* m : messages) {
-        to[static_cast<std::size_t>(m->from)][m->to] = true;
-        from[static_cast<std::size_t>(m->to)][m->from] = true;
+        to[static_cast<std::size_t>(m->from)].insert(m->to);
+        from[static_cast<std::size_t>(m->to)].insert(m->from);
       }
     }
     for (std::size_t rank = 0; rank < blocks_.size(); rank++) {
-      MscclppBlock::Peers tells, hears;
-      for (const auto& [peer, yes] : from[rank])
-        tells.push_back(peer);
-      for (const auto& [peer, yes] : to[rank])
-        hears.push_back(peer);
-      blocks_[rank].signal(tells);
-      blocks_[rank].wait(hears);
+      blocks_[rank].signal({from[rank].begin(), from[rank].end()});
+      blocks_[rank].wait({to[rank].begin(), to[rank].end()});
     }
   }
 

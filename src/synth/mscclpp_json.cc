@@ -44,7 +44,6 @@ Made make(const Schedule& schedule, int box, int count) {
 }
 
 constexpr MscclppChannel kKinds[] = {MscclppChannel::kMemory, MscclppChannel::kPort};
-constexpr const char* kKindNames[] = {"memory", "port"};
 
 // Channels of a GPU are numbered by kind, block by block; two GPUs have the same blocks in common,
 // so the k-th channel to a peer is that peer's k-th to this GPU.
@@ -67,12 +66,13 @@ Json gpu_json(int rank, const std::vector<MscclppBlock>& blocks) {
         known.emplace_back(kind, remote);
         buffers.push_back({{"rank", remote.first},
                            {"type", std::string(1, remote.second)},
-                           {"access_channel_types", {kKindNames[kind]}}});
+                           {"access_channel_types", {kMscclppChannelNames[kind]}}});
       }
-      if (!ids.empty()) used.push_back({{"channel_type", kKindNames[kind]}, {"channel_ids", ids}});
+      if (!ids.empty())
+        used.push_back({{"channel_type", kMscclppChannelNames[kind]}, {"channel_ids", ids}});
       if (!buffer_ids.empty())
-        refs.push_back(
-            {{"access_channel_type", kKindNames[kind]}, {"remote_buffer_ids", buffer_ids}});
+        refs.push_back({{"access_channel_type", kMscclppChannelNames[kind]},
+                        {"remote_buffer_ids", buffer_ids}});
     }
     list.push_back({{"id", id},
                     {"ops", blocks[id].operations()},
@@ -81,7 +81,8 @@ Json gpu_json(int rank, const std::vector<MscclppBlock>& blocks) {
   }
   for (int kind = 0; kind < 2; kind++) {
     if (!connected[kind].empty())
-      channels.push_back({{"channel_type", kKindNames[kind]}, {"connected_to", connected[kind]}});
+      channels.push_back(
+          {{"channel_type", kMscclppChannelNames[kind]}, {"connected_to", connected[kind]}});
   }
   gpu["id"] = rank;
   gpu["threadblocks"] = std::move(list);
