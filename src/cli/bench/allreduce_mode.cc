@@ -7,7 +7,6 @@
 #include "cli/bench/collnet_group.h"
 #include "cli/bench/collnet_reducer.h"
 #include "cli/bench/reduce_data.h"
-#include "cli/bench/rest.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/rounds.h"
 
@@ -17,7 +16,8 @@ namespace {
 class AllReduceRounds final : public Round {
  public:
   AllReduceRounds(Session& session, AllReducer& reducer)
-      : s_(session),
+      : Round(session),
+        s_(session),
         c_(session.bench_case),
         reducer_(reducer),
         // A ring sums in an order of its own, a group in the ranks'.
@@ -27,8 +27,7 @@ class AllReduceRounds final : public Round {
               c_.seed, c_.ranks),
         count_(c_.size / c_.reduction.element_bytes()),
         input_(c_.size),
-        output_(c_.size),
-        rest_(c_) {}
+        output_(c_.size) {}
 
   void prepare(std::uint64_t iteration) override {
     data_.fill(s_.control.rank(), iteration, 0, count_, input_.data());
@@ -37,10 +36,8 @@ class AllReduceRounds final : public Round {
 
   void execute() override {
     reducer_.restart();
-    for (std::uint64_t pass = 0; !reducer_.done(); pass++) {
-      if (!reducer_.step(input_.data(), output_.data())) rest_();
-      if (pass % 64 == 0) s_.control.alive(bytes_received());
-    }
+    step_until([&] { return reducer_.done(); },
+               [&] { return reducer_.step(input_.data(), output_.data()); });
   }
 
   void check(std::uint64_t iteration) override {
@@ -57,7 +54,6 @@ class AllReduceRounds final : public Round {
   std::size_t count_;
   std::vector<std::byte> input_;
   std::vector<std::byte> output_;
-  Rest rest_;
 };
 
 void run(Session& session, AllReducer& reducer) {

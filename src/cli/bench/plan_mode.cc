@@ -6,7 +6,6 @@
 
 #include "cli/bench/plan_rank.h"
 #include "cli/bench/reduce.h"
-#include "cli/bench/rest.h"
 #include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
@@ -30,14 +29,14 @@ class Contribution {
 class PlanRun final : public Round {
  public:
   explicit PlanRun(Session& session)
-      : s_(session),
+      : Round(session),
+        s_(session),
         c_(session.bench_case),
         plan_(*session.bench_case.schedule),
         elements_(c_.size / sizeof(float)),
         sums_(plan_.collective == Collective::kAllReduce ||
               plan_.collective == Collective::kReduceScatter),
-        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_),
-        rest_(c_) {
+        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_) {
     for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++)
       add_chunk(static_cast<int>(chunk));
   }
@@ -67,11 +66,11 @@ class PlanRun final : public Round {
 
   void execute() override {
     rank_.restart();
-    step_until([&] { return rank_.done(); });
+    step_until([&] { return rank_.done(); }, [&] { return rank_.step(); });
   }
 
   void settle() override {
-    step_until([&] { return rank_.settled(); });
+    step_until([&] { return rank_.settled(); }, [&] { return rank_.step(); });
   }
 
   std::uint64_t bytes_received() const override { return rank_.bytes_received(); }
@@ -81,14 +80,6 @@ class PlanRun final : public Round {
     int chunk;
     std::vector<float> floats;
   };
-
-  template <class Condition>
-  void step_until(Condition condition) {
-    for (std::uint64_t pass = 0; !condition(); pass++) {
-      if (!rank_.step()) rest_();
-      if (pass % 64 == 0) s_.control.alive(rank_.bytes_received());
-    }
-  }
 
   PlanRank::Comms comms() {
     const auto n = static_cast<std::size_t>(s_.control.ranks());
@@ -137,7 +128,6 @@ class PlanRun final : public Round {
   std::size_t elements_;
   bool sums_;
   PlanRank rank_;
-  Rest rest_;
   std::vector<Values> inputs_;   // what this rank begins with
   std::vector<Values> outputs_;  // what it must end with
 };

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cli/bench/reduce.h"
-#include "cli/bench/rest.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/ring_losses.h"
 #include "cli/bench/rounds.h"
@@ -29,7 +28,6 @@ class Ring final : public Round {
   }
 
  private:
-  void reduce(RingLayer& layer);
   template <class Value>
   std::uint64_t sum(Value value) const;
   void check_losses(std::uint64_t iteration);
@@ -38,7 +36,6 @@ class Ring final : public Round {
 
   Session& s_;
   const BenchCase& c_;
-  Rest rest_;
   std::size_t count_;
   std::vector<std::int8_t> base_;  // this rank's contribution, without the iteration's offset
   std::vector<float> expected_;    // the sum of all ranks' bases
@@ -51,9 +48,9 @@ class Ring final : public Round {
 };
 
 Ring::Ring(Session& session)
-    : s_(session),
+    : Round(session),
+      s_(session),
       c_(session.bench_case),
-      rest_(c_),
       count_(c_.size / sizeof(float)),
       base_(count_),
       expected_(count_),
@@ -107,16 +104,8 @@ std::uint64_t Ring::sum(Value value) const {
 void Ring::execute() {
   for (RingLayer& layer : layers_) {
     layer.restart();
-    reduce(layer);
-  }
-}
-
-void Ring::reduce(RingLayer& layer) {
-  for (std::uint64_t pass = 0;; pass++) {
-    const bool moved = layer.step(input_.data(), output_.data());
-    if (layer.done()) return;
-    if (!moved) rest_();
-    if (pass % 64 == 0) s_.control.alive(bytes_received());
+    step_until([&] { return layer.done(); },
+               [&] { return layer.step(input_.data(), output_.data()); });
   }
 }
 
