@@ -5,13 +5,13 @@
 //   bench_magnitude [--packet BYTES] [--set BYTES] [--seconds S] [--json]
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gradient/magnitude.h"
+#include "speed.h"
 #include "util/rng.h"
 
 using namespace dlcp;
@@ -19,45 +19,21 @@ using gradient::ElementType;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Options {
+struct Options : scale::SpeedOptions {
   std::size_t packet = 4096;
-  std::size_t set = std::size_t{256} << 10;
-  double seconds = 0.5;  // per line
-  bool json = false;
 };
 
-// Bytes per nanosecond, that is GB/s, of `pass`, which goes over the whole set once.
 template <class Pass>
-double speed(const Options& options, Pass&& pass) {
-  constexpr int kPassesPerRound = 32;
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  double best = 0;
-  do {
-    const auto begin = Clock::now();
-    for (int i = 0; i < kPassesPerRound; ++i)
-      pass();
-    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
-    best = std::max(best, static_cast<double>(kPassesPerRound * options.set) / took.count());
-  } while (Clock::now() < end);
-  return best;
+double speed(const Options& options, Pass pass) {
+  constexpr std::size_t kPassesPerRound = 32;
+  return scale::best_speed(options.seconds, kPassesPerRound, options.set, pass);
 }
 
 bool read_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option == "--json") {
-      options.json = true;
-    } else if (option == "--packet" && i + 1 < argc) {
-      options.packet = std::stoul(argv[++i]);
-    } else if (option == "--set" && i + 1 < argc) {
-      options.set = std::stoul(argv[++i]);
-    } else if (option == "--seconds" && i + 1 < argc) {
-      options.seconds = std::stod(argv[++i]);
-    } else {
-      return false;
-    }
+    if (options.take(argc, argv, i)) continue;
+    if (argv[i] != std::string_view("--packet") || i + 1 == argc) return false;
+    options.packet = std::stoul(argv[++i]);
   }
   options.set -= options.packet == 0 ? options.set : options.set % options.packet;
   return options.packet > 0 && options.packet % 4 == 0 && options.set > 0;
@@ -66,7 +42,7 @@ bool read_options(int argc, char** argv, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  Options options{{.set = std::size_t{256} << 10, .seconds = 0.5}};
   if (!read_options(argc, argv, options)) {
     fmt::print(stderr,
                "usage: bench_magnitude [--packet BYTES] [--set BYTES] [--seconds S] [--json]\n");

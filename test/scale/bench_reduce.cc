@@ -8,12 +8,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collective/reduce.h"
+#include "speed.h"
 #include "util/rng.h"
 
 using namespace dlcp;
@@ -22,48 +22,31 @@ using collective::ReduceOp;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kTypeNames[] = {"int8",   "uint8", "int32", "uint32", "int64",
                                       "uint64", "fp16",  "fp32",  "fp64",   "bf16"};
 constexpr std::string_view kOpNames[] = {"sum", "prod", "max", "min"};
 constexpr std::size_t kRanks[] = {2, 8, 64};
 
-struct Options {
+struct Options : scale::SpeedOptions {
   ReduceOp op = ReduceOp::kSum;
   std::size_t block = std::size_t{64} << 10;
-  std::size_t set = std::size_t{1} << 20;
-  double seconds = 0.05;  // per cell of the table
-  bool json = false;
 };
 
-// Input bytes per nanosecond, that is GB/s.
+// Of input.
 double speed(const Options& options, const collective::ReduceForm& form, DataType type,
              std::span<const std::byte* const> inputs, std::size_t bytes, std::byte* out) {
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  const std::size_t passes = std::max<std::size_t>(1, options.set / (bytes * inputs.size()));
-  double best = 0;
-  do {
-    const auto begin = Clock::now();
-    for (std::size_t i = 0; i < passes; ++i)
-      form.reduce(type, options.op, inputs, bytes, nullptr, out);
-    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
-    best = std::max(best, static_cast<double>(passes * bytes * inputs.size()) / took.count());
-  } while (Clock::now() < end);
-  return best;
+  const std::size_t all = bytes * inputs.size();
+  const std::size_t passes = std::max<std::size_t>(1, options.set / all);
+  return scale::best_speed(options.seconds, passes, all,
+                           [&] { form.reduce(type, options.op, inputs, bytes, nullptr, out); });
 }
 
 bool read_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option == "--json") {
-      options.json = true;
-    } else if (option == "--block" && i + 1 < argc) {
+    if (options.take(argc, argv, i)) continue;
+    const std::string_view option = argv[i];
+    if (option == "--block" && i + 1 < argc) {
       options.block = std::stoul(argv[++i]);
-    } else if (option == "--set" && i + 1 < argc) {
-      options.set = std::stoul(argv[++i]);
-    } else if (option == "--seconds" && i + 1 < argc) {
-      options.seconds = std::stod(argv[++i]);
     } else if (option == "--op" && i + 1 < argc) {
       const auto* const name = std::find(std::begin(kOpNames), std::end(kOpNames), argv[++i]);
       if (name == std::end(kOpNames)) return false;
@@ -78,7 +61,7 @@ bool read_options(int argc, char** argv, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  Options options{{.set = std::size_t{1} << 20, .seconds = 0.05}};
   if (!read_options(argc, argv, options)) {
     fmt::print(stderr,
                "usage: bench_reduce [--op sum|prod|max|min] [--block BYTES] [--set BYTES] "
