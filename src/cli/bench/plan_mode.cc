@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/bench/contribution.h"
 #include "cli/bench/plan_rank.h"
 #include "cli/bench/reduce.h"
 #include "cli/bench/rounds.h"
@@ -12,19 +13,6 @@ namespace dlcp::cli {
 namespace {
 
 using synth::Collective;
-
-// What rank `rank` contributes at an index of its buffer; small integers, whose sums are exact.
-class Contribution {
- public:
-  Contribution(std::uint64_t seed, int rank) : key_(flow_key(seed, rank, rank, 0)) {}
-  float at(std::size_t index) const {
-    const std::uint64_t bits = mix64(key_ + index / 8 * 8);
-    return static_cast<float>(static_cast<std::int8_t>(bits >> (8 * (index % 8))));
-  }
-
- private:
-  std::uint64_t key_;
-};
 
 class PlanRun final : public Round {
  public:
@@ -50,13 +38,13 @@ class PlanRun final : public Round {
     for (const Values& input : inputs_) {
       float* to = rank_.at(input.chunk);
       for (std::size_t i = 0; i < input.floats.size(); i++)
-        to[i] = input.floats[i] + offset_of(iteration);
+        to[i] = input.floats[i] + iteration_offset(iteration);
     }
   }
 
   void check(std::uint64_t iteration) override {
     if (!c_.check) return;
-    const float offset = offset_of(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
+    const float offset = iteration_offset(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
     for (const Values& output : outputs_) {
       const std::size_t wrong =
           count_unequal(rank_.at(output.chunk), output.floats.data(), offset, output.floats.size());
@@ -108,9 +96,9 @@ class PlanRun final : public Round {
     const auto values = [&](int first, int last) {
       std::vector<float> floats(count);
       for (int rank = first; rank <= last; rank++) {
-        const Contribution contribution(c_.seed, rank);
+        const auto part = contribution(c_.seed, rank, begin, count);
         for (std::size_t i = 0; i < count; i++)
-          floats[i] += contribution.at(begin + i);
+          floats[i] += static_cast<float>(part[i]);
       }
       return floats;
     };
@@ -119,8 +107,6 @@ class PlanRun final : public Round {
     outputs_.push_back(
         {index, sums_ ? values(0, plan_.ranks - 1) : values(chunk.source, chunk.source)});
   }
-
-  static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
 
   Session& s_;
   const BenchCase& c_;

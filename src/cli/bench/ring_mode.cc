@@ -1,13 +1,13 @@
 // ring: fp32 all-reduces over a ring of ranks, driven as NCCL's proxy drives them: four slices
-// under way per connection, the reduction between a slice's arrival and its departure. Values are
-// integers small enough that any order of summation is exact, so every element has one right
-// result. Input is made, and output compared, between the timed all-reduces.
+// under way per connection, the reduction between a slice's arrival and its departure. Input is
+// made, and output compared, between the timed all-reduces.
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "cli/bench/contribution.h"
 #include "cli/bench/reduce.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/ring_losses.h"
@@ -31,7 +31,6 @@ class Ring final : public Round {
   template <class Value>
   std::uint64_t sum(Value value) const;
   void check_losses(std::uint64_t iteration);
-  static float offset_of(std::uint64_t iteration) { return static_cast<float>(iteration % 64); }
   static float factor_of(std::uint64_t iteration) { return static_cast<float>(iteration % 3 + 1); }
 
   Session& s_;
@@ -52,20 +51,14 @@ Ring::Ring(Session& session)
       s_(session),
       c_(session.bench_case),
       count_(c_.size / sizeof(float)),
-      base_(count_),
       expected_(count_),
       input_(count_),
       output_(count_) {
   for (int rank = 0; rank < c_.ranks; rank++) {
-    const std::uint64_t key = flow_key(c_.seed, rank, rank, 0);
-    for (std::size_t i = 0; i < count_; i += 8) {
-      const std::uint64_t bits = mix64(key + i);
-      for (std::size_t j = i; j < std::min(i + 8, count_); j++) {
-        const auto value = static_cast<std::int8_t>(bits >> (8 * (j - i)));
-        expected_[j] += static_cast<float>(value);
-        if (rank == s_.control.rank()) base_[j] = value;
-      }
-    }
+    auto values = contribution(c_.seed, rank, 0, count_);
+    for (std::size_t i = 0; i < count_; i++)
+      expected_[i] += static_cast<float>(values[i]);
+    if (rank == s_.control.rank()) base_ = std::move(values);
   }
   if (s_.nccl != nullptr) {
     scale_.resize(count_);
@@ -85,7 +78,7 @@ Ring::Ring(Session& session)
 
 void Ring::prepare(std::uint64_t iteration) {
   if (scale_.empty()) {
-    offset_floats(input_.data(), base_.data(), offset_of(iteration), count_);
+    offset_floats(input_.data(), base_.data(), iteration_offset(iteration), count_);
   } else {
     for (std::size_t i = 0; i < count_; i++)
       input_[i] = static_cast<float>(base_[i]) * scale_[i] * factor_of(iteration);
@@ -112,7 +105,7 @@ void Ring::execute() {
 void Ring::check(std::uint64_t iteration) {
   if (!scale_.empty()) return check_losses(iteration);
   if (!c_.check) return;
-  const float offset = offset_of(iteration) * static_cast<float>(c_.ranks);
+  const float offset = iteration_offset(iteration) * static_cast<float>(c_.ranks);
   const std::size_t wrong = count_unequal(output_.data(), expected_.data(), offset, count_);
   s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
 }
