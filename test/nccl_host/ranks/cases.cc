@@ -1,10 +1,10 @@
 // What the ranks do. Every case checks every element of every result.
 #include <unistd.h>
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "rank.h"
@@ -12,7 +12,7 @@
 namespace nccl_host {
 namespace {
 
-using Reductions = std::vector<std::unique_ptr<Reduction>>;
+using Reductions = std::deque<Reduction>;  // they stay where they are
 
 constexpr std::size_t kSizes[] = {1, 1000,    8192,    65'537, 300'000,  262'144,
                                   5, 750'000, 123'457, 3,      1'000'003};
@@ -20,7 +20,15 @@ constexpr std::size_t kSizes[] = {1, 1000,    8192,    65'537, 300'000,  262'144
 void finish_and_check(Rank& me, ncclComm_t comm, const Reductions& reductions, int group = 0) {
   me.finish(comm, me.stream());
   for (const auto& reduction : reductions)
-    me.check(*reduction, group);
+    me.check(reduction, group);
+}
+
+// An all-reduce of all ranks, by itself.
+void reduce(Rank& me, ncclComm_t comm, const Shape& shape) {
+  Reductions reductions;
+  reductions.emplace_back(shape, me.rank(), me.ranks());
+  me.require(reductions[0].enqueue(comm, me.stream()), "ncclAllReduce", comm);
+  finish_and_check(me, comm, reductions);
 }
 
 // Every type by every operation, in sizes that fill no slot.
@@ -36,8 +44,8 @@ void types(Rank& me, std::vector<ncclComm_t>& comms) {
       Reductions reductions;
       for (const std::size_t count : {std::size_t{1}, std::size_t{1001}, std::size_t{33'333}}) {
         const Shape shape{type, op, count, ++seed};
-        reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-        me.require(reductions.back()->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+        reductions.emplace_back(shape, me.rank(), me.ranks());
+        me.require(reductions.back().enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
       }
       finish_and_check(me, comms[0], reductions);
     }
@@ -54,11 +62,11 @@ void groups(Rank& me, std::vector<ncclComm_t>& comms) {
     for (const std::size_t count : kSizes) {
       const ncclRedOp_t op = round == 1 ? kMixed[seed % 3] : ncclSum;
       const Shape shape{ncclFloat32, op, count, ++seed};
-      reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
+      reductions.emplace_back(shape, me.rank(), me.ranks());
     }
     if (round > 0) me.require(ncclGroupStart(), "ncclGroupStart");
     for (const auto& reduction : reductions)
-      me.require(reduction->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
+      me.require(reduction.enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
     if (round > 0) me.require(ncclGroupEnd(), "ncclGroupEnd", comms[0]);
     finish_and_check(me, comms[0], reductions);
   }
@@ -74,14 +82,11 @@ void split(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.insert(comms.begin(), child);  // ends first
   int seed = 1000;
   for (const std::size_t count : kSizes) {
-    Reductions whole;
-    Reductions half;
     const Shape shape{ncclFloat32, ncclSum, count, ++seed};
-    whole.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    half.push_back(std::make_unique<Reduction>(shape, me.rank() / 2, members));
-    me.require(whole[0]->enqueue(comms[1], me.stream()), "ncclAllReduce", comms[1]);
-    finish_and_check(me, comms[1], whole);
-    me.require(half[0]->enqueue(child, me.stream()), "ncclAllReduce", child);
+    reduce(me, comms[1], shape);
+    Reductions half;
+    half.emplace_back(shape, me.rank() / 2, members);
+    me.require(half[0].enqueue(child, me.stream()), "ncclAllReduce", child);
     finish_and_check(me, child, half, 1 + color);
   }
 }
@@ -97,8 +102,8 @@ void two(Rank& me, std::vector<ncclComm_t>& comms) {
     for (const std::size_t count : kSizes) {
       for (std::size_t i = 0; i < 2; ++i) {
         const Shape shape{ncclFloat32, ncclSum, count, ++seed};
-        reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-        me.require(reductions.back()->enqueue(comms[i], streams[i]), "ncclAllReduce", comms[i]);
+        reductions.emplace_back(shape, me.rank(), me.ranks());
+        me.require(reductions.back().enqueue(comms[i], streams[i]), "ncclAllReduce", comms[i]);
       }
     }
     me.finish(comms[1], streams[1]);
@@ -113,10 +118,7 @@ void others(Rank& me, std::vector<ncclComm_t>& comms) {
   int seed = 3000;
   for (const std::size_t count : {std::size_t{1000}, std::size_t{65'537}, std::size_t{200'001}}) {
     const Shape shape{ncclFloat32, ncclSum, count * ranks, ++seed};
-    Reductions sum;
-    sum.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    me.require(sum[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
-    finish_and_check(me, comms[0], sum);
+    reduce(me, comms[0], shape);
     // Scattering the same sum and gathering its parts again gives the same result.
     const Reduction again(shape, me.rank(), me.ranks());
     auto* const part =
@@ -138,8 +140,7 @@ void registered(Rank& me, std::vector<ncclComm_t>& comms) {
   for (const std::size_t count : kSizes) {
     const Shape shape{ncclFloat32, ncclSum, count, ++seed};
     Reductions reductions;
-    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    const Reduction& reduction = *reductions[0];
+    const Reduction& reduction = reductions.emplace_back(shape, me.rank(), me.ranks());
     void* handles[2] = {};
     me.require(ncclCommRegister(comms[0], reduction.input(), reduction.bytes(), &handles[0]),
                "ncclCommRegister", comms[0]);
@@ -181,11 +182,7 @@ void reopened(Rank& me, std::vector<ncclComm_t>&) {
   Held early;
   for (int round = 0; round < kCommsMax; ++round) {
     ncclComm_t const comm = me.open(round);
-    Reductions reductions;
-    const Shape shape{ncclFloat32, ncclSum, 300'000, 6000 + round};
-    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    me.require(reductions[0]->enqueue(comm, me.stream()), "ncclAllReduce", comm);
-    finish_and_check(me, comm, reductions);
+    reduce(me, comm, {ncclFloat32, ncclSum, 300'000, 6000 + round});
     me.close(comm);
     if (round == kSettled) early = held();
   }
@@ -209,30 +206,22 @@ void aborted(Rank& me, std::vector<ncclComm_t>& comms) {
   Reductions unfinished;
   for (int seed = 7000; me.rank() != 0 && seed < 7004; ++seed) {
     const Shape shape{ncclFloat32, ncclSum, 1'000'003, seed};
-    unfinished.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    me.require(unfinished.back()->enqueue(first, me.stream()), "ncclAllReduce", first);
+    unfinished.emplace_back(shape, me.rank(), me.ranks());
+    me.require(unfinished.back().enqueue(first, me.stream()), "ncclAllReduce", first);
   }
   usleep(kUnderWay);
   me.require(ncclCommAbort(first), "ncclCommAbort");
   cudaStreamSynchronize(me.stream());
   comms.push_back(me.open(1));
-  Reductions reductions;
-  const Shape shape{ncclFloat32, ncclSum, 300'000, 7100};
-  reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-  me.require(reductions[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
-  finish_and_check(me, comms[0], reductions);
+  reduce(me, comms[0], {ncclFloat32, ncclSum, 300'000, 7100});
 }
 
 // For a rank that does not live to its end.
 void many(Rank& me, std::vector<ncclComm_t>& comms) {
   comms.push_back(me.open());
   for (int seed = 5000; seed < 5400; ++seed) {
-    const Shape shape{ncclFloat32, ncclSum, seed % 2 == 0 ? std::size_t{300'000} : std::size_t{777},
-                      seed};
-    Reductions reductions;
-    reductions.push_back(std::make_unique<Reduction>(shape, me.rank(), me.ranks()));
-    me.require(reductions[0]->enqueue(comms[0], me.stream()), "ncclAllReduce", comms[0]);
-    finish_and_check(me, comms[0], reductions);
+    const std::size_t count = seed % 2 == 0 ? 300'000 : 777;
+    reduce(me, comms[0], {ncclFloat32, ncclSum, count, seed});
   }
 }
 
