@@ -14,7 +14,7 @@ std::vector<BenchCase> cases(std::vector<std::string> arguments, int world_size 
   add_options(app, options);
   std::reverse(arguments.begin(), arguments.end());
   app.parse(arguments);
-  return options.cases(world_size);
+  return options.cases(world_size, options.read_plan());
 }
 
 }  // namespace

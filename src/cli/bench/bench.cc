@@ -89,8 +89,9 @@ ExitCode run(const BenchOptions& options) {
   auto world = options.ranks < 0 || options.world.rank >= 0
                    ? discover_world(options.world, [](const char* n) { return std::getenv(n); })
                    : std::nullopt;
-  const auto cases = options.cases(world ? world->size : 0);
-  Runner runner(world, options.summary(), options.common.timeout);
+  const auto planned = options.read_plan();
+  const auto cases = options.cases(world ? world->size : 0, planned);
+  Runner runner(world, options.summary(planned), options.common.timeout);
   ExitCode outcome = ExitCode::kOk;
   nlohmann::json all = nlohmann::json::array();
   std::string plugin;

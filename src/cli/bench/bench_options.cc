@@ -125,14 +125,18 @@ int default_ranks(const BenchCase& c, int planned, int world_size) {
 
 }  // namespace
 
-std::vector<BenchCase> BenchOptions::cases(int world_size) const {
+std::optional<synth::Plan> BenchOptions::read_plan() const {
+  return plan_for(kModes.at(mode), plan);
+}
+
+std::vector<BenchCase> BenchOptions::cases(int world_size,
+                                           const std::optional<synth::Plan>& planned) const {
   BenchCase c = common;
   c.mode = kModes.at(mode);
   c.flags = kFlags.at(flags);
   c.idle = kIdle.at(idle);
   c.check = !no_check;
   c.one_host = world_size == 0;
-  const auto planned = plan_for(c.mode, plan);
   c.ranks = ranks >= 0 ? ranks : default_ranks(c, planned ? planned->ranks : 0, world_size);
   // NCCL has two at least.
   c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
@@ -164,7 +168,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size) const {
   return all;
 }
 
-std::string BenchOptions::summary() const {
+std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) const {
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
   return fmt::format(
@@ -172,8 +176,8 @@ std::string BenchOptions::summary() const {
       "{}\n--inflight {}\n--channels "
       "{}\n--layers {}\n"
       "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-      plan.empty() ? "unset" : synth::hash_of(*plan_for(Mode::kPlan, plan)), mode, algorithm, type,
-      op, sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), given(channels),
+      planned ? synth::hash_of(*planned) : "unset", mode, algorithm, type, op,
+      sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), given(channels),
       c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
 

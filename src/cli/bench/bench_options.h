@@ -1,12 +1,14 @@
 // The command line of `dlcp bench`, and what it comes to: cases that are ready to run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/world.h"
 #include "cli/command_line/options.h"
+#include "synth/plan_file.h"
 
 namespace dlcp::cli {
 
@@ -27,11 +29,13 @@ struct BenchOptions {
   int inflight = -1;  // -1: the mode's default
   WorldFlags world;
 
+  // What --plan names; nothing for modes that have none. Throws BenchError(kUsage).
+  std::optional<synth::Plan> read_plan() const;
   // Checked against each other; throws BenchError(kUsage). `world_size` 0: all ranks are started
-  // here.
-  std::vector<BenchCase> cases(int world_size) const;
+  // here. `planned`: what read_plan() gave.
+  std::vector<BenchCase> cases(int world_size, const std::optional<synth::Plan>& planned) const;
   // What must be the same in every process of a run, an option per line: "--seconds 2".
-  std::string summary() const;
+  std::string summary(const std::optional<synth::Plan>& planned) const;
 };
 
 void add_options(CLI::App& bench, BenchOptions& options);
