@@ -6,8 +6,9 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
+
+#include "util/system_text.h"
 
 namespace dlcp::engine {
 
@@ -48,7 +49,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) {
       return std::optional<std::string>{};
     }
-    return Error{ErrorCode::kInvalidUsage, std::strerror(errno), ""};
+    return Error{ErrorCode::kInvalidUsage, system_text(errno), ""};
   }
   std::string text;
   char piece[4096];
@@ -60,7 +61,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   close(file);
   if (failure != 0 || text.size() > kMaxBytes) {
     return Error{ErrorCode::kInvalidUsage,
-                 failure != 0 ? std::strerror(failure) : "it is larger than 1 MiB", ""};
+                 failure != 0 ? system_text(failure) : "it is larger than 1 MiB", ""};
   }
   return std::optional<std::string>(std::move(text));
 }

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include "util/system_text.h"
+
 namespace dlcp::engine {
 namespace {
 
@@ -32,7 +34,7 @@ struct flock whole_file() {
 }
 
 Error failed(const std::string& what, std::string hint) {
-  return {ErrorCode::kSystem, fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint)};
+  return {ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)), std::move(hint)};
 }
 
 void* map(int file, std::size_t bytes) {

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "datapath/faulty/fault_spec.h"
 #include "datapath/trace/tracing_datapath.h"
 #include "engine/clock.h"
 #include "engine/environment.h"
+#include "util/system_text.h"
 
 namespace dlcp::engine {
 namespace {
@@ -21,10 +21,10 @@ Result<wire::Key> draw_key() {
   wire::Key key;
   const ssize_t drawn = ::getrandom(&key, sizeof key, 0);  // so few bytes come all at once
   if (drawn != static_cast<ssize_t>(sizeof key)) {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("the system gives no random numbers: getrandom: {}",
-                             std::system_category().message(errno)),
-                 "keys could be guessed without; see whether a seccomp profile forbids the call"};
+    return Error{
+        ErrorCode::kSystem,
+        fmt::format("the system gives no random numbers: getrandom: {}", system_text(errno)),
+        "keys could be guessed without; see whether a seccomp profile forbids the call"};
   }
   return key;
 }

@@ -6,12 +6,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "datapath/trace/capture_file.h"
 #include "engine/clock.h"
 #include "util/result.h"
+#include "util/system_text.h"
 
 namespace dlcp::engine {
 namespace {
@@ -39,7 +39,7 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes) {
     ::close(file);
   }
   if (!written) {
-    return Error{ErrorCode::kSystem, std::system_category().message(error), ""};
+    return Error{ErrorCode::kSystem, system_text(error), ""};
   }
   return Unit{};
 }

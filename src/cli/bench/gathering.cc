@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/clock.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -38,7 +38,7 @@ Fd listen_on(int port) {
     throw BenchError(ExitCode::kUsage,
                      fmt::format("cannot listen on TCP port {} for the other ranks: {}; give all "
                                  "ranks another: --rendezvous HOST:PORT",
-                                 port, std::strerror(errno)));
+                                 port, system_text(errno)));
   return fd;
 }
 

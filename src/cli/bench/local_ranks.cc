@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "cli/bench/control.h"
 #include "cli/bench/net_namespace.h"
 #include "cli/bench/rank.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -108,10 +108,9 @@ void LocalRanks::become(int rank, int fd) {
 LocalRank& LocalRanks::start(int rank, int line) {
   int pair[2] = {-1, line};
   if (line < 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", std::strerror(errno)));
+    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", system_text(errno)));
   const pid_t pid = fork();
-  if (pid < 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", std::strerror(errno)));
+  if (pid < 0) throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
   if (pid == 0) {
     // Another rank's end kept open here would hide that rank's death.
     for (const LocalRank& other : ranks_) {

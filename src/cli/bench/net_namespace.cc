@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "cli/bench/bench_case.h"
 #include "util/fd.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -24,7 +24,7 @@ void enter_namespace(const std::string& name) {
   const Fd fd(open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.valid() && setns(fd.get(), CLONE_NEWNET) == 0) return;
   throw BenchError(ExitCode::kUsage, fmt::format("--netns: cannot enter {}: {}; see scripts/netns",
-                                                 name, std::strerror(errno)));
+                                                 name, system_text(errno)));
 }
 
 int count_namespaces(const std::string& prefix) {

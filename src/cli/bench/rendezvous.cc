@@ -17,6 +17,7 @@
 #include "cli/bench/gathering.h"
 #include "cli/command_line/host_name.h"
 #include "cli/command_line/moving_line.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -85,7 +86,7 @@ Fd connect_to(const addrinfo* addresses, std::string& why) {
     const int one = 1;
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (connect(fd.get(), a->ai_addr, a->ai_addrlen) == 0) return fd;
-    why = std::strerror(errno);
+    why = system_text(errno);
   }
   return Fd();
 }

@@ -8,9 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "util/fd.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -37,17 +37,17 @@ bool write_all(const std::string& path, int flags, const std::string& text) {
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path) {
-  const auto refused = [&](const char* why) {
+  const auto refused = [&](const std::string& why) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("cannot read '{}': {}", path, why), ""};
   };
   const Fd file(path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return refused(std::strerror(errno));
+  if (!file.valid()) return refused(system_text(errno));
   std::string text;
   std::array<char, 1 << 16> piece{};
   for (;;) {
     const ssize_t got = read(file.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return refused(std::strerror(errno));
+    if (got < 0) return refused(system_text(errno));
     if (got == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));
     if (text.size() > kBytesMax) return refused("it is larger than 256 MiB");
@@ -56,8 +56,7 @@ Result<std::string> read_text_file(const std::string& path) {
 
 Status write_text_file(const std::string& path, const std::string& text) {
   const auto failed = [&] {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("cannot write '{}': {}", path, std::strerror(errno)),
+    return Error{ErrorCode::kSystem, fmt::format("cannot write '{}': {}", path, system_text(errno)),
                  "name a file in a folder that this user may write"};
   };
   if (is_special(path)) return write_all(path, 0, text) ? Status(Unit{}) : failed();

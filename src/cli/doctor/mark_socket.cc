@@ -12,6 +12,7 @@
 #include <random>
 
 #include "datapath/device_address.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -114,7 +115,7 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   MarkSocket socket(Fd(::socket(domain, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     local.family);
   if (!socket.fd_.valid()) {
-    return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", std::strerror(errno)), ""};
+    return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", system_text(errno)), ""};
   }
   set_ip_options(socket.descriptor(), local.family);
   set_option(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, 1 << 20);
@@ -128,13 +129,13 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   }
   return Error{ErrorCode::kSystem,
                fmt::format("cannot bind UDP port {} of {}: {}", socket.port_,
-                           datapath::to_string(local), std::strerror(errno)),
+                           datapath::to_string(local), system_text(errno)),
                "choose another with --port"};
 }
 
 Status MarkSocket::connect(const SocketAddress& peer) {
   if (::connect(descriptor(), &peer.any, peer.size) == 0) return Unit{};
-  return Error{ErrorCode::kSystem, fmt::format("no route to the peer: {}", std::strerror(errno)),
+  return Error{ErrorCode::kSystem, fmt::format("no route to the peer: {}", system_text(errno)),
                "check the address and `ip route get`"};
 }
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <random>
+
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -51,7 +52,7 @@ Status PortCheck::meet() {
   }
   return Error{ErrorCode::kRemote,
                fmt::format("no answer at UDP port {}{}", fmt::join(ports_, " or "),
-                           last_error_ != 0 ? fmt::format(": {}", std::strerror(last_error_)) : ""),
+                           last_error_ != 0 ? fmt::format(": {}", system_text(last_error_)) : ""),
                "run `dlcp doctor --listen` there; if it runs, a firewall closes UDP between the "
                "hosts: open 49152-65535 both ways"};
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
-#include <cstring>
 #include <vector>
 
 #include "cli/doctor/mark_socket.h"
 #include "cli/doctor/system_file.h"
 #include "dlcp/traffic_class.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -91,7 +91,7 @@ Finding check_marks(IpFamily family) {
     if (error != 0 || !received || received->tos != tos) {
       finding.level = Level::kFail;
       finding.value = fmt::format("class {}: sent TOS {:#04x}, {}", row.name, tos,
-                                  error != 0 ? std::string(std::strerror(error))
+                                  error != 0 ? system_text(error)
                                   : received ? fmt::format("got {:#04x}", received->tos)
                                              : "nothing arrived");
       finding.fix = "look for a packet filter or eBPF program on lo that rewrites or drops";
@@ -146,7 +146,7 @@ Finding check_segmentation() {
   finding.value =
       !burst ? burst.error().what
       : burst.value().send_error != 0
-          ? fmt::format("refused: {}", std::strerror(burst.value().send_error))
+          ? fmt::format("refused: {}", system_text(burst.value().send_error))
           : fmt::format("{} of {} datagrams arrived", burst.value().receives, kSegments);
   finding.fix = "Linux 4.18 or newer; without it every packet costs a system call";
   return finding;

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <random>
 
 #include "cli/bench/bench_case.h"
@@ -20,6 +19,7 @@
 #include "cli/bench/rendezvous.h"
 #include "cli/order/agent.h"
 #include "cli/order/burst.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -91,10 +91,10 @@ void MeasuredRun::start_ranks() {
 int MeasuredRun::start_agent(const std::string& net_namespace, const std::string& name) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", std::strerror(errno)));
+    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", system_text(errno)));
   const pid_t child = fork();
   if (child < 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", std::strerror(errno)));
+    throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
   if (child > 0) {
     children_.push_back(child);
     close(pair[1]);

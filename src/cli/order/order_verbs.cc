@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "cli/order/this_host.h"
 #include "order/formats.h"
 #include "order/rank_variables.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -59,8 +59,8 @@ ExitCode exec(const VerbOptions& options) {
     arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments.front(), arguments.data());
-  throw BenchError(ExitCode::kUsage, fmt::format("cannot run '{}': {}", options.command.front(),
-                                                 std::strerror(errno)));
+  throw BenchError(ExitCode::kUsage,
+                   fmt::format("cannot run '{}': {}", options.command.front(), system_text(errno)));
 }
 
 CLI::App* add_verb(CLI::App& order, ExitCode& exit_code, const char* name, const char* help,

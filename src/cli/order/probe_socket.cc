@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "datapath/device_address.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -92,7 +93,7 @@ Result<ProbeSocket> ProbeSocket::open(const datapath::IpAddress& local) {
       Fd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   const int fd = opened.descriptor();
   if (fd < 0)
-    return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", std::strerror(errno)), ""};
+    return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", system_text(errno)), ""};
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   set_option(fd, SOL_SOCKET, SO_RCVBUF, kBufferBytes);
   set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes);
@@ -110,7 +111,7 @@ Result<ProbeSocket> ProbeSocket::open(const datapath::IpAddress& local) {
   }
   return Error{ErrorCode::kSystem,
                fmt::format("cannot bind a UDP port of {}: {}", datapath::to_string(local),
-                           std::strerror(errno)),
+                           system_text(errno)),
                "choose another interface with --interface"};
 }
 

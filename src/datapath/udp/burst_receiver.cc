@@ -14,7 +14,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
+
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -42,8 +43,7 @@ T control_value(const cmsghdr& header) {
 }
 
 Error system_error(std::string what) {
-  return Error{ErrorCode::kSystem,
-               fmt::format("{}: {}", what, std::system_category().message(errno)),
+  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)),
                "raise the limit on open files (ulimit -n)"};
 }
 

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "util/fd.h"
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -22,8 +23,7 @@ namespace {
 using IfaddrsList = std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)>;
 
 Error system_error(std::string what) {
-  return Error{ErrorCode::kSystem,
-               fmt::format("{}: {}", what, std::system_category().message(errno)), ""};
+  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)), ""};
 }
 
 Result<IfaddrsList> read_addresses() {

@@ -9,10 +9,9 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
-#include <system_error>
 
 #include "datapath/ip_address.h"
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -63,8 +62,7 @@ Result<std::unique_ptr<RefusalReader>> RefusalReader::open(std::vector<int> sock
   }
   if (!watched) {
     return Error{ErrorCode::kSystem,
-                 fmt::format("cannot watch UDP sockets for errors: {}",
-                             std::system_category().message(errno)),
+                 fmt::format("cannot watch UDP sockets for errors: {}", system_text(errno)),
                  "raise the limit on open files (ulimit -n)"};
   }
   return std::unique_ptr<RefusalReader>(new RefusalReader(std::move(sockets), std::move(epoll)));

@@ -8,25 +8,22 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 #include "datapath/device_address.h"
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
 
 constexpr int kBindTries = 2000;  // of 16384 ports: fails only when nearly all are taken
 
-std::string reason(int error) {
-  return std::system_category().message(error);
-}
-
 bool set_option(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
 
 Error system_error(int error, std::string what, std::string hint) {
-  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, reason(error)), std::move(hint)};
+  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(error)),
+               std::move(hint)};
 }
 
 Status set_demanded_options(int fd, IpFamily family) {

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -57,8 +58,7 @@ Status bring_up(Verbs& verbs, ibv_qp* qp, const RocePort& port) {
 Error verbs_error(const char* what, const RocePort& port, int error) {
   const int code = error > 0 ? error : errno;
   return {ErrorCode::kSystem,
-          fmt::format("cannot {} on {}: {}", what, to_string(port),
-                      std::system_category().message(code)),
+          fmt::format("cannot {} on {}: {}", what, to_string(port), system_text(code)),
           hint_for(code)};
 }
 

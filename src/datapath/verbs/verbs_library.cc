@@ -6,10 +6,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "datapath/verbs/verbs.h"
+#include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
@@ -187,7 +187,7 @@ Result<std::shared_ptr<Verbs>> load() {
   // kernel sees to it.
   if (const int error = functions.fork_init(); error != 0) {
     return Error{ErrorCode::kSystem,
-                 fmt::format("memory cannot be protected from fork: {}", std::strerror(error)), ""};
+                 fmt::format("memory cannot be protected from fork: {}", system_text(error)), ""};
   }
   return std::shared_ptr<Verbs>(std::make_shared<LibraryVerbs>(functions));
 }
