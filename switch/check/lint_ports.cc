@@ -45,14 +45,22 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
 void check_trust(Findings& findings, const SwitchPlan& plan, const PortGroup& group) {
   if (group.trust != Trust::kRemarked || rewrites_marks(plan, group)) return;
   const bool by_class = plan.capabilities.remarking == Remarking::kBySpareClass;
+  const bool leaves_unseen = by_class && !has_uplinks(plan);
+  const char* why = leaves_unseen ? ", for the intent names no port of it with role: fabric, and "
+                                    "marks are rewritten as packets leave by those"
+                    : by_class    ? ", for no traffic class is free to carry them alone"
+                                  : "";
   findings.warning(
       "marks-survive",
       fmt::format("{} cannot rewrite DSCPs here{}: packets of untrusted ports are served as the "
                   "site's default class, but keep DLCP's marks: on the next switch a tenant's DSCP "
                   "{} is served as DLCP's control",
-                  plan.os, by_class ? ", for no traffic class is free to carry them alone" : "",
-                  plan.classes.front().dscp),
-      "filter the marks at the hosts, or on the next switch", group.line);
+                  plan.os, why, plan.classes.front().dscp),
+      leaves_unseen ? fmt::format("name its uplinks, too; under `ports` of the switch:\n- {{ports: "
+                                  "\"{}UPLINKS\", role: fabric, speed: ...}}",
+                                  plan.capabilities.port_prefix)
+                    : "filter the marks at the hosts, or on the next switch",
+      group.line);
 }
 
 // Link aggregates of the intent. Their members have their QoS one by one.

@@ -1,11 +1,19 @@
 #include "switch/plan/remarking.h"
 
+#include <algorithm>
+
 #include "switch/plan/site_use.h"
 
 namespace dlcp::fabric {
 
+bool has_uplinks(const SwitchPlan& plan) {
+  return std::any_of(plan.groups.begin(), plan.groups.end(), [](const PortGroupPlan& each) {
+    return each.group.role == PortRole::kFabric;
+  });
+}
+
 void settle_remarking(SwitchPlan& plan) {
-  if (plan.capabilities.remarking != Remarking::kBySpareClass) return;
+  if (plan.capabilities.remarking != Remarking::kBySpareClass || !has_uplinks(plan)) return;
   unsigned used = classes_in_use(*plan.site, plan.dlcp_dscps);
   for (const PortGroupPlan& group : plan.groups)
     for (const QueuePlan& queue : group.queues)

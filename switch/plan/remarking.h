@@ -11,6 +11,10 @@
 
 namespace dlcp::fabric {
 
+// The intent names ports that lead to other switches: where marks are rewritten as packets leave,
+// it is these that rewrite them.
+bool has_uplinks(const SwitchPlan& plan);
+
 // Finds a class for each DSCP that untrusted ports' marks become, where the target needs one. A
 // group whose DSCP has none keeps its marks: lint says so.
 void settle_remarking(SwitchPlan& plan);

@@ -147,6 +147,20 @@ TEST_CASE("Untrusted ports whose marks survive are pointed out") {
   CHECK(severity_after("marks-survive", [](Scene&) {}).empty());
 }
 
+TEST_CASE("Marks survive where the intent names no uplinks that would rewrite them") {
+  auto text = leaf_intent("sonic", "tomahawk4", "202411");
+  text.replace(text.find("trust: dscp"), 11, "trust: remark");
+  const auto found = [](const std::string& intent) {
+    const Scene scene = scene_of(intent);
+    for (const Problem& problem : lint_switch(scene.intent, scene.device, scene.plan))
+      if (problem.rule == "marks-survive") return problem.hint;
+    return std::string();
+  };
+  CHECK(found(text).find("- {ports: \"EthernetUPLINKS\", role: fabric") != std::string::npos);
+  CHECK(found(text + "      - {ports: \"Ethernet[8-9]\", role: fabric}\n").find("UPLINKS") ==
+        std::string::npos);
+}
+
 TEST_CASE("Link aggregates and overlays come with what their owner has to know") {
   auto text = leaf_intent("eos", "tomahawk4", "4.30.2F", "    overlay: vxlan-uniform\n");
   CHECK(severity_after(

@@ -65,3 +65,15 @@ TEST_CASE("a class of their own takes DLCP's DSCPs from packets of ports that ar
   CHECK_FALSE(trusted["PORT_QOS_MAP"]["Ethernet32"].contains("tc_to_dscp_map"));
   CHECK(trusted.value("TC_TO_DSCP_MAP", Json::object()).empty());
 }
+
+TEST_CASE("without a port of the fabric no class is given away for marks that nothing rewrites") {
+  auto plan = plan_of(leaf());
+  for (auto& group : plan.groups)
+    group.group.role = PortRole::kHost;
+  plan.groups[0].group.trust = Trust::kRemarked;
+  plan.capabilities.remarking = Remarking::kBySpareClass;
+  settle_remarking(plan);
+  CHECK(plan.remark_classes.empty());
+  CHECK_FALSE(rewrites_marks(plan, plan.groups[0].group));
+  CHECK_FALSE(remark_warning(plan).empty());
+}
