@@ -95,7 +95,7 @@ class CounterReader {
       if (!held) return true;  // a row of something else
       row.insert(held->begin(), held->end());
     }
-    take("rows", row);
+    take("table", row);
     return true;
   }
 
@@ -105,15 +105,27 @@ class CounterReader {
         if (const auto held = pattern.match(line)) take(name, *held);
   }
 
+  // "Et1/1", "1/1", "Ethernet1/1": all of them the last.
+  std::string whole_name(const std::string& text) const {
+    if (text.starts_with(shows_.ports_begin)) return text;
+    const auto& shortly = shows_.ports_short;
+    return shows_.ports_begin + (text.starts_with(shortly) ? text.substr(shortly.size()) : text);
+  }
+
+  static bool is_place(const std::string& hole) { return hole == "port" || hole == "queue"; }
+
   void take(const std::string& name, const tree::Captures& held) {
+    const bool counts = std::all_of(held.begin(), held.end(), [](const auto& one) {
+      return is_place(one.first) || counter_of(one.second).has_value();
+    });
+    if (name == "rows" && !counts) return;
     if (name == "others") port_.clear();  // what follows is of something else than queues
     for (const auto& [hole, text] : held) {
-      if (hole == "port")
-        port_ = text.starts_with(shows_.ports_begin) ? text : shows_.ports_begin + text;
+      if (hole == "port") port_ = whole_name(text);
       if (hole == "queue") queue_ = queue_of_(text);
     }
     for (const auto& [hole, text] : held) {
-      if (hole == "port" || hole == "queue" || hole == "*") continue;
+      if (is_place(hole) || hole == "*") continue;
       // "4694465219/601918012926": packets, and bytes.
       put(hole == "count" ? name : hole,
           counter_of(std::string_view(text).substr(0, text.find('/'))));
@@ -182,6 +194,7 @@ Shows shows_of(const Json& data) {
     shows.tables.push_back(std::move(table));
   }
   shows.ports_begin = data.value("ports_begin", "");
+  shows.ports_short = data.value("ports_short", "");
   const std::string first =
       shows.on_port.empty() ? "" : "`" + shows.on_port.front().says.command + "`";
   const Json capture = data.value("capture", Json::object());

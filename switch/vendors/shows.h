@@ -3,7 +3,8 @@
 //   counters  kind -> lines with holes. The last {port} and {queue} that a line named are those
 //   that
 //             counts on later lines are of; {count} is of the line's kind, {packets} and the like
-//             of their own; "others" begins what is about something else. JSON is read as one line
+//             of their own ("rows" are such lines, and not one of them unless all are numbers);
+//             "others" begins what is about something else. JSON is read as one line
 //             for each leaf: "egress-queue-stats 3 tx-frames 1000".
 //   tables    a header that begins with these words, and which column holds what
 #pragma once
@@ -35,7 +36,8 @@ struct Shows {
   std::vector<ShownCommand> on_switch, on_port, at_last;
   std::map<std::string, std::vector<tree::Pattern>> counters;
   std::vector<ShownTable> tables;
-  std::string ports_begin;     // where names of ports are printed without it
+  std::string ports_begin;     // where names of ports are printed without it,
+  std::string ports_short;     // or with this instead
   std::string expected, hint;  // of a capture that has no counters
 };
 

@@ -101,12 +101,18 @@ TEST_CASE("counters of Junos, NX-OS and SR Linux are judged") {
              Contains("output of `show interfaces queue {port}`"));
 }
 
-TEST_CASE("EOS: drops of the table, marks of the JSON, multicast queues left alone") {
+TEST_CASE("EOS: drops of the rows, marks of the JSON, multicast queues left alone") {
   const auto eos = said("eos", "leaf.eos", "Ethernet1/1", std::string(kEosTable) + kEosMarks);
   CHECK_THAT(eos, Contains("1 q5 exact: 7 packets dropped by a full queue"));
   CHECK_THAT(eos, Contains("2 q2 bulk: 12 packets dropped; where early drops are not counted"));
   CHECK_THAT(eos, Contains("q4 urgent: 0 dropped early, 8 marked"));
   CHECK_THAT(said("eos", "leaf.eos", "Ethernet1/1", kEosMarks), Contains("8 marked"));
+  // The published reader goes by the columns' places; whole names of ports are printed, too.
+  const std::string rows = std::string(kEosTable).substr(std::string(kEosTable).find("Et1/1"));
+  CHECK(said("eos", "leaf.eos", "Ethernet1/1",
+             "a header that nobody has seen\n" + rows + kEosMarks) == eos);
+  CHECK_THAT(said("eos", "leaf.eos", "Ethernet1/1", "Ethernet1/1 UC5 2000 1800000 7 6300\n"),
+             Contains("1 q5 exact: 7 packets dropped by a full queue"));
 }
 
 TEST_CASE("IOS XR: output policies alone, packets before the slash, N/A is no count") {
