@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 namespace dlcp::synth {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kSourcesMax = MscclppBlock::kAtOnce + 1;  // of one sum
-
-Json local(const MscclppSpan& span) {
-  return {{"type", std::string(1, span.buffer)}, {"index", span.begin}, {"size", span.units}};
-}
 
 template <class List>
 int place_in(List& list, const typename List::value_type& value) {
@@ -40,7 +35,7 @@ int MscclppBlock::remote_buffer(int peer, char buffer) {
 }
 
 void MscclppBlock::synchronise() {
-  operations_.push_back({{"name", "nop"}});
+  operations_.push_back({});
   reads_.clear();
   writes_.clear();
   put_ = waited_ = false;
@@ -74,9 +69,7 @@ void MscclppBlock::talk(const char* name, const Peers& peers) {
   }
   for (const auto& [of, list] : batches) {
     for (const auto& ids : list)
-      operations_.push_back({{"name", name},
-                             {"channel_ids", ids},
-                             {"channel_type", kMscclppChannelNames[index(of)]}});
+      operations_.push_back({name, of, ids});
   }
   waited_ = waited_ || !tells;
 }
@@ -88,20 +81,15 @@ void MscclppBlock::put(const char* name, MscclppChannel of, const std::vector<Ms
     std::copy_if(puts.begin(), puts.end(), std::back_inserter(mine),
                  [&](const MscclppPut& one) { return one.from.buffer == buffer; });
     for (std::size_t first = 0; first < mine.size(); first += kAtOnce) {
-      Json from = Json::array(), to = Json::array(), channels = Json::array();
-      std::vector<MscclppSpan> reads;
+      MscclppOperation operation{name, of};
       for (std::size_t i = first; i < std::min(first + kAtOnce, mine.size()); i++) {
-        from.push_back(local(mine[i].from));
-        to.push_back({{"buffer_id", remote_buffer(mine[i].peer, mine[i].to.buffer)},
-                      {"index", mine[i].to.begin},
-                      {"size", mine[i].to.units}});
-        channels.push_back(channel(mine[i].peer));
-        reads.push_back(mine[i].from);
+        operation.from.push_back(mine[i].from);
+        operation.to.push_back(mine[i].to);
+        operation.remote.push_back(remote_buffer(mine[i].peer, mine[i].to.buffer));
+        const int through = channel(mine[i].peer);
+        if (of == MscclppChannel::kPort) operation.channels.push_back(through);
       }
-      begin(reads, {});
-      Json operation = {{"name", name}, {"src_buff", std::move(from)}, {"dst_buff", std::move(to)}};
-      if (of == MscclppChannel::kPort) operation["channel_ids"] = std::move(channels);
-      operation["channel_type"] = kMscclppChannelNames[index(of)];
+      begin(operation.from, {});
       operations_.push_back(std::move(operation));
       put_ = true;
     }
@@ -137,9 +125,7 @@ void MscclppBlock::send(const std::vector<MscclppPut>& puts) {
 void MscclppBlock::sum(const std::vector<MscclppSpan>& from, const MscclppSpan& to) {
   if (from.size() == 1) {
     begin(from, {to});
-    operations_.push_back({{"name", "copy"},
-                           {"src_buff", Json::array({local(from[0])})},
-                           {"dst_buff", Json::array({local(to)})}});
+    operations_.push_back({"copy", {}, {}, from, {to}});
     return;
   }
   std::size_t next = 0;
@@ -149,13 +135,7 @@ void MscclppBlock::sum(const std::vector<MscclppSpan>& from, const MscclppSpan& 
     while (next < from.size() && sources.size() < kSourcesMax)
       sources.push_back(from[next++]);
     begin(sources, {to});
-    Json list = Json::array();
-    for (const MscclppSpan& source : sources)
-      list.push_back(local(source));
-    operations_.push_back({{"name", "re"},
-                           {"src_buff", std::move(list)},
-                           {"dst_buff", Json::array({local(to)})},
-                           {"reduce_op", "sum"}});
+    operations_.push_back({"re", {}, {}, std::move(sources), {to}});
   }
 }
 

@@ -3,9 +3,7 @@
 // between operations that would otherwise meet.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <set>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,6 +30,15 @@ struct MscclppPut {
 // Channels of one kind lead to peers: through memory of the same box, or through a network port.
 enum class MscclppChannel { kMemory, kPort };
 inline constexpr const char* kMscclppChannelNames[] = {"memory", "port"};  // in plans
+
+struct MscclppOperation {
+  const char* name = "nop";
+  std::optional<MscclppChannel> kind{};
+  std::vector<int> channels{};
+  std::vector<MscclppSpan> from{};
+  std::vector<MscclppSpan> to{};
+  std::vector<int> remote{};  // whose buffers `to` is in, as the block numbers them; empty: here
+};
 
 class MscclppBlock {
  public:
@@ -63,7 +70,7 @@ class MscclppBlock {
   const std::vector<std::pair<int, char>>& remote_buffers(MscclppChannel kind) const {
     return used_[index(kind)].buffers;
   }
-  const nlohmann::ordered_json& operations() const { return operations_; }
+  const std::vector<MscclppOperation>& operations() const { return operations_; }
 
  private:
   struct Used {
@@ -81,7 +88,7 @@ class MscclppBlock {
   int rank_;
   int box_;
   Used used_[2];
-  nlohmann::ordered_json operations_ = nlohmann::ordered_json::array();
+  std::vector<MscclppOperation> operations_;
   // Since the last barrier of threads.
   std::vector<MscclppSpan> reads_, writes_;
   bool put_ = false;

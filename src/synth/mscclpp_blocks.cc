@@ -50,21 +50,28 @@ class BlockMaker {
     sent_.resize(held_.size());
   }
 
-  std::vector<MscclppBlock> run() {
+  std::optional<std::vector<MscclppBlock>> run() {
     std::map<int, std::vector<const Message*>> by_step;
     for (const Message& m : s_.messages) {
       if (carries(m)) by_step[m.step].push_back(&m);
     }
     greet(by_step);
-    for (const auto& [step, messages] : by_step)
+    for (const auto& [step, messages] : by_step) {
       run_step(messages);
+      if (!fits()) return std::nullopt;
+    }
     if (first_ == 0) keep_own();
+    if (!fits()) return std::nullopt;
     return std::move(blocks_);
   }
 
  private:
   using Ids = std::vector<std::uint32_t>;  // of what was sent, ascending
 
+  bool fits() const {
+    return std::all_of(blocks_.begin(), blocks_.end(),
+                       [](const MscclppBlock& block) { return block.fits(); });
+  }
   std::size_t at(int rank, int chunk) const {
     return static_cast<std::size_t>(rank) * static_cast<std::size_t>(end_ - first_) +
            static_cast<std::size_t>(chunk - first_);
@@ -80,9 +87,10 @@ class BlockMaker {
     }
   }
   bool carries(const Message& m) const {
-    bool any = false;
-    each_chunk(m, [&](int) { any = true; });
-    return any;
+    const auto ranges = s_.ranges(m);
+    return std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+      return range.first < end_ && range.first + range.count > first_;
+    });
   }
 
   // Where a chunk lies at the beginning, or where its result belongs; nothing in `units` where it
@@ -241,8 +249,9 @@ class BlockMaker {
 
 }  // namespace
 
-std::vector<MscclppBlock> mscclpp_blocks(const Schedule& schedule, int box, int first, int end,
-                                         std::vector<int>& scratch) {
+std::optional<std::vector<MscclppBlock>> mscclpp_blocks(const Schedule& schedule, int box,
+                                                        int first, int end,
+                                                        std::vector<int>& scratch) {
   return BlockMaker(schedule, box, first, end, scratch).run();
 }
 

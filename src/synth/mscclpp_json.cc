@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,17 +22,10 @@ constexpr int kBlocksMax = 64;    // all of them must run at the same time
 struct Made {
   std::vector<std::vector<MscclppBlock>> blocks;  // by rank
   std::vector<int> scratch;
-
-  bool fits() const {
-    return std::all_of(blocks.begin(), blocks.end(), [](const auto& of_rank) {
-      return std::all_of(of_rank.begin(), of_rank.end(),
-                         [](const MscclppBlock& block) { return block.fits(); });
-    });
-  }
 };
 
 // The blocks have about as many chunks each.
-Made make(const Schedule& schedule, int box, int count) {
+std::optional<Made> make(const Schedule& schedule, int box, int count) {
   Made made;
   made.blocks.resize(static_cast<std::size_t>(schedule.ranks));
   made.scratch.resize(made.blocks.size());
@@ -37,10 +33,48 @@ Made make(const Schedule& schedule, int box, int count) {
   for (int i = 0; i < count; i++) {
     auto blocks = mscclpp_blocks(schedule, box, static_cast<int>(chunks * i / count),
                                  static_cast<int>(chunks * (i + 1) / count), made.scratch);
-    for (std::size_t rank = 0; rank < blocks.size(); rank++)
-      made.blocks[rank].push_back(std::move(blocks[rank]));
+    if (!blocks) return std::nullopt;
+    for (std::size_t rank = 0; rank < blocks->size(); rank++)
+      made.blocks[rank].push_back(std::move((*blocks)[rank]));
   }
   return made;
+}
+
+// With as few blocks as have room for everything.
+std::optional<Made> make(const Schedule& schedule, int box) {
+  const int chunks = std::max(static_cast<int>(schedule.chunks.size()), 1);
+  const int most = std::min(chunks, kBlocksMax);
+  for (int count = std::min(chunks, kBlocksWanted);; count = std::min(2 * count, most)) {
+    auto made = make(schedule, box, count);
+    if (made || count == most) return made;
+  }
+}
+
+Json operation_json(const MscclppOperation& operation) {
+  Json json, from = Json::array(), to = Json::array();
+  const auto local = [](const MscclppSpan& span) -> Json {
+    return {{"type", std::string(1, span.buffer)}, {"index", span.begin}, {"size", span.units}};
+  };
+  for (const MscclppSpan& span : operation.from)
+    from.push_back(local(span));
+  for (std::size_t i = 0; i < operation.to.size(); i++) {
+    const MscclppSpan& span = operation.to[i];
+    if (operation.remote.empty())
+      to.push_back(local(span));
+    else
+      to.push_back(
+          {{"buffer_id", operation.remote[i]}, {"index", span.begin}, {"size", span.units}});
+  }
+  json["name"] = operation.name;
+  if (!from.empty()) {
+    json["src_buff"] = std::move(from);
+    json["dst_buff"] = std::move(to);
+  }
+  if (!operation.channels.empty()) json["channel_ids"] = operation.channels;
+  if (operation.kind)
+    json["channel_type"] = kMscclppChannelNames[static_cast<std::size_t>(*operation.kind)];
+  if (operation.name == std::string_view("re")) json["reduce_op"] = "sum";
+  return json;
 }
 
 constexpr MscclppChannel kKinds[] = {MscclppChannel::kMemory, MscclppChannel::kPort};
@@ -74,10 +108,14 @@ Json gpu_json(int rank, const std::vector<MscclppBlock>& blocks) {
         refs.push_back({{"access_channel_type", kMscclppChannelNames[kind]},
                         {"remote_buffer_ids", buffer_ids}});
     }
-    list.push_back({{"id", id},
-                    {"ops", blocks[id].operations()},
-                    {"channels", std::move(used)},
-                    {"remote_buffer_refs", std::move(refs)}});
+    Json operations = Json::array();
+    for (const MscclppOperation& operation : blocks[id].operations())
+      operations.push_back(operation_json(operation));
+    block["id"] = id;
+    block["ops"] = std::move(operations);
+    block["channels"] = std::move(used);
+    block["remote_buffer_refs"] = std::move(refs);
+    list.push_back(std::move(block));
   }
   for (int kind = 0; kind < 2; kind++) {
     if (!connected[kind].empty())
@@ -122,21 +160,19 @@ Json plan_json(const Schedule& schedule, const MscclppOptions& options, const Ma
 
 }  // namespace
 
+bool fits_mscclpp(const Schedule& schedule, int box) {
+  return make(schedule, box).has_value();
+}
+
 Result<std::string> mscclpp_json(const Schedule& schedule, const MscclppOptions& options) {
-  const int chunks = std::max(static_cast<int>(schedule.chunks.size()), 1);
-  for (int count = std::min(chunks, kBlocksWanted);; count *= 2) {
-    count = std::min({count, chunks, kBlocksMax});
-    const Made made = make(schedule, options.box, count);
-    if (made.fits()) return plan_json(schedule, options, made).dump() + "\n";
-    if (count == std::min(chunks, kBlocksMax)) break;
-  }
+  if (const auto made = make(schedule, options.box))
+    return plan_json(schedule, options, *made).dump() + "\n";
   return Error{ErrorCode::kInvalidUsage,
                fmt::format("this {} of {} ranks is no plan for MSCCL++: one of its thread blocks "
                            "would have more than {} operations or {} channels",
                            name_of(schedule.collective), schedule.ranks,
                            MscclppBlock::kOperationsMax, MscclppBlock::kChannelsMax),
-               "plan for larger sizes or fewer ranks, or give --algorithm ring where switches join "
-               "all ranks"};
+               "plan for fewer ranks"};
 }
 
 }  // namespace dlcp::synth

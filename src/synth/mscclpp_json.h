@@ -18,6 +18,9 @@ struct MscclppOptions {
   std::uint64_t bytes_max = ~std::uint64_t{0};
 };
 
+// Whether the executor's thread blocks have room for a schedule.
+bool fits_mscclpp(const Schedule& schedule, int box);
+
 // Of a schedule that verify() has proven. AllReduce and AllGather in place; ReduceScatter and
 // AllToAll from input to output, and the input stays. Fails where a GPU has more to do with one
 // chunk, or all of them, than the executor's thread blocks have room for.

@@ -27,6 +27,8 @@ constexpr double kGoodEnough =
     0.994;                           // of the bound: neither packed trees nor more slices are tried
 constexpr int kGreedyPartsMax = 16;  // of a rank's share
 constexpr double kCloseEnough = 0.99;  // no other candidate is tried
+constexpr double kNever =
+    std::numeric_limits<double>::infinity();  // of what cannot be, or be taken
 
 struct Candidate {
   Recipe recipe;  // unsliced
@@ -42,16 +44,15 @@ struct Candidate {
 
 struct Choice {
   Recipe recipe;
-  double seconds = std::numeric_limits<double>::infinity();
+  double seconds = kNever;
 };
 
 class Search {
  public:
-  Search(const Topology& topology, Collective collective,
-         const std::function<void(const std::string&)>& progress)
+  Search(const Topology& topology, Collective collective, const Wishes& wishes)
       : topology_(topology),
         collective_(collective),
-        progress_(progress),
+        wishes_(wishes),
         routes_(topology),
         bound_(bound_of(topology, collective)) {}
 
@@ -78,7 +79,7 @@ class Search {
 
   void add_regular() {
     for (Recipe& recipe : regular_candidates(topology_, routes_, collective_)) {
-      progress_(recipe.name);
+      wishes_.progress(recipe.name);
       add(std::move(recipe));
     }
   }
@@ -93,7 +94,7 @@ class Search {
         collective_ == Collective::kAllReduce ? (1 << 18) / (2 * n) : (1 << 17) / (n * n);
     const int parts = std::clamp(room, 1, most);
     for (const int few : {std::max(parts / 8, 1), parts}) {
-      progress_(fmt::format("packing {} {}", few, few == 1 ? "part" : "parts"));
+      wishes_.progress(fmt::format("packing {} {}", few, few == 1 ? "part" : "parts"));
       if (auto recipe = pack(topology_, routes_, collective_, bound_, few)) add(std::move(*recipe));
       if (parts == 1) break;
     }
@@ -107,17 +108,20 @@ class Search {
       return candidates_[a].hope(bytes) < candidates_[b].hope(bytes);
     });
     Choice best;
-    for (std::size_t i = 0; i < std::min(order.size(), kSimulated); i++) {
+    std::size_t accepted = 0;
+    for (std::size_t i = 0; i < order.size() && accepted < kSimulated; i++) {
       const Candidate& candidate = candidates_[order[i]];
       if (!thorough && candidate.messages > kQuickMessages) {
+        accepted++;
         if (candidate.profile.seconds(bytes) < best.seconds)
           best = {candidate.recipe, candidate.profile.seconds(bytes)};
         continue;
       }
-      progress_(fmt::format("simulating {}", candidate.recipe.name));
+      wishes_.progress(fmt::format("simulating {}", candidate.recipe.name));
       auto [known, fresh] = simulated_.try_emplace({order[i], bytes});
       if (fresh) known->second = in_slices(candidate, bytes);
       const Choice& choice = known->second;
+      accepted += choice.seconds < kNever;
       if (choice.seconds < best.seconds) best = choice;
       if (best.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
     }
@@ -130,7 +134,7 @@ class Search {
       if (known.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
       auto recipe = greedy(topology_, routes_, collective_, bytes, parts);
       if (!recipe) break;
-      progress_("simulating " + recipe->name);
+      wishes_.progress("simulating " + recipe->name);
       const double seconds = simulated(*recipe, bytes);
       if (seconds < known.seconds) known = {std::move(*recipe), seconds};
     }
@@ -139,8 +143,8 @@ class Search {
 
   double simulated(const Recipe& recipe, double bytes) const {
     const auto schedule = expand(recipe, collective_, topology_.ranks());
-    if (!schedule || !fits(schedule.value(), routes_))
-      return std::numeric_limits<double>::infinity();
+    if (!schedule || !fits(schedule.value(), routes_) || !wishes_.accepts(schedule.value()))
+      return kNever;
     return simulate(topology_, routes_, schedule.value(), bytes).seconds;
   }
 
@@ -161,7 +165,7 @@ class Search {
  private:
   const Topology& topology_;
   Collective collective_;
-  const std::function<void(const std::string&)>& progress_;
+  const Wishes& wishes_;
   Routes routes_;
   Bound bound_;
   std::vector<Candidate> candidates_;
@@ -213,10 +217,10 @@ void prove(Synthesis& synthesis, const Routes& routes) {
 }  // namespace
 
 Result<Synthesis> synthesise(const Topology& topology, Collective collective,
-                             const std::vector<double>& sizes, Algorithms algorithms,
-                             const std::function<void(const std::string&)>& progress) {
-  progress("bound");
-  Search search(topology, collective, progress);
+                             const std::vector<double>& sizes, const Wishes& wishes) {
+  wishes.progress("bound");
+  const Algorithms algorithms = wishes.algorithms;
+  Search search(topology, collective, wishes);
   Synthesis out;
   out.bound = search.bound();
   out.plan.topology = topology.name;
@@ -240,19 +244,22 @@ Result<Synthesis> synthesise(const Topology& topology, Collective collective,
     const bool last = i + 1 == sizes.size();
     Choice choice = search.best(sizes[i], last);
     if (algorithms == Algorithms::kAll) choice = search.or_greedy(std::move(choice), sizes[i]);
+    if (choice.seconds == kNever)
+      return Error{ErrorCode::kInvalidUsage,
+                   fmt::format("every {} on {} is more than can be taken", name_of(collective),
+                               topology.name),
+                   "plan for fewer ranks"};
     append(out.plan, choice, sizes[i], last ? 0 : std::floor(std::sqrt(sizes[i] * sizes[i + 1])));
     Outcome outcome{
         sizes[i], out.plan.brackets.size() - 1, choice.seconds, out.bound.seconds(sizes[i]), 0, 0};
-    const auto known = [](double seconds) {
-      return seconds < std::numeric_limits<double>::infinity() ? seconds : 0;
-    };
+    const auto known = [](double seconds) { return seconds < kNever ? seconds : 0; };
     if (collective != Collective::kAllToAll)
       outcome.ring_seconds = known(baseline(search, nccl_ring(given), sizes[i]));
     if (collective == Collective::kAllReduce)
       outcome.tree_seconds = known(baseline(search, nccl_tree(given), sizes[i]));
     out.outcomes.push_back(outcome);
   }
-  progress("proof");
+  wishes.progress("proof");
   prove(out, search.routes());
   return out;
 }

@@ -34,11 +34,17 @@ struct Synthesis {
 
 enum class Algorithms { kAll, kNcclRing, kNcclTree };
 
-// `sizes`: bytes of a rank's buffer, ascending, at least one. `progress` is told what is under way.
-// Fails where no candidate fits the topology.
-Result<Synthesis> synthesise(
-    const Topology& topology, Collective collective, const std::vector<double>& sizes,
-    Algorithms algorithms = Algorithms::kAll,
-    const std::function<void(const std::string&)>& progress = [](const std::string&) {});
+struct Wishes {
+  Algorithms algorithms = Algorithms::kAll;
+  // Is told what is under way.
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+  // Plans are made of schedules for which this is true: not every executor has room for all.
+  std::function<bool(const Schedule&)> accepts = [](const Schedule&) { return true; };
+};
+
+// `sizes`: bytes of a rank's buffer, ascending, at least one. Fails where no candidate fits the
+// topology and is accepted.
+Result<Synthesis> synthesise(const Topology& topology, Collective collective,
+                             const std::vector<double>& sizes, const Wishes& wishes = {});
 
 }  // namespace dlcp::synth

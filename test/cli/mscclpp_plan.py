@@ -165,7 +165,8 @@ class Executor:
                     if not self.step(self.gpus[rank], index):
                         break
                     moved = True
-                if all(self.position[rank, other] == len(block) for other, block in enumerate(self.gpus[rank].blocks)):
+                blocks = self.gpus[rank].blocks
+                if self.position[rank, index] == len(blocks[index]) and all(self.position[rank, other] == len(block) for other, block in enumerate(blocks)):
                     yield rank, self.memory[rank]
                     moved = True
                     self.launch[rank] += 1
@@ -173,7 +174,7 @@ class Executor:
                         self.begin(rank)
                     else:
                         running = [one for one in running if one[0] != rank]
-                    for other in range(len(self.gpus[rank].blocks)):
+                    for other in range(len(blocks)):
                         self.position[rank, other] = 0
             require(moved or not running, "a block waits for ever")
 

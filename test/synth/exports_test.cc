@@ -10,7 +10,9 @@
 #include "synth/intent_input.h"
 #include "synth/levels.h"
 #include "synth/msccl_xml.h"
+#include "synth/mscclpp_json.h"
 #include "synth/packing.h"
+#include "synth/synthesis.h"
 #include "synth/timeline.h"
 
 namespace dlcp::synth {
@@ -144,6 +146,31 @@ TEST_CASE("MSCCL's XML computes the collective") {
     REQUIRE(recipe.has_value());
     check_xml(expand(*recipe, collective, 16).value());
   }
+}
+
+TEST_CASE("what MSCCL++'s executor has no room for is refused, and plans can do without") {
+  const Topology topology = star(40);
+  const Recipe direct{.name = "direct",
+                      .family = Family::kExchange,
+                      .order = order_by_levels(topology),
+                      .levels = {{40, false}},
+                      .trees = {},
+                      .reducing = {},
+                      .schedule = {}};
+  const auto schedule = expand(direct, Collective::kAllToAll, 40).value();
+  REQUIRE_FALSE(fits_mscclpp(schedule, 1));
+  REQUIRE(mscclpp_json(schedule, {"x"}).error().what.find("64 operations or 16 channels") !=
+          std::string::npos);
+
+  Wishes wishes;
+  wishes.accepts = [](const Schedule& one) { return fits_mscclpp(one, 1); };
+  const auto made = synthesise(star(24), Collective::kAllToAll, {1 << 20}, wishes);
+  REQUIRE(made.ok());
+  REQUIRE(made.value().verified);
+  const Recipe& taken = made.value().plan.brackets.back().recipe;
+  REQUIRE(fits_mscclpp(expand(taken, Collective::kAllToAll, 24).value(), 1));
+  wishes.accepts = [](const Schedule&) { return false; };
+  REQUIRE_FALSE(synthesise(topology, Collective::kAllReduce, {1 << 20}, wishes).ok());
 }
 
 TEST_CASE("the picture has a bar for each message") {

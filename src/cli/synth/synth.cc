@@ -12,10 +12,10 @@
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
+#include "cli/synth/mscclpp_file.h"
 #include "cli/synth/synth_report.h"
 #include "cli/synth/topology_input.h"
 #include "synth/msccl_xml.h"
-#include "synth/mscclpp_json.h"
 #include "synth/plan_file.h"
 #include "synth/simulate.h"
 #include "synth/synthesis.h"
@@ -107,23 +107,8 @@ Status write_picture(const std::string& path, const synth::Topology& topology,
   return write_text_file(path, synth::timeline_svg(topology, schedule.value(), simulated, title));
 }
 
-// In as many of the plan's slices as the executor's thread blocks have room for.
-Result<std::string> for_mscclpp(const SynthOptions& options, const synth::Topology& topology,
-                                const synth::Plan& plan) {
-  synth::MscclppOptions how{topology.name, options.box > 0 ? options.box : topology.box};
-  if (plan.brackets.size() > 1)
-    how.bytes_min = static_cast<std::uint64_t>(plan.brackets[plan.brackets.size() - 2].up_to) + 1;
-  synth::Recipe recipe = plan.brackets.back().recipe;
-  for (;; recipe.slices /= 4) {
-    const auto schedule = synth::expand(recipe, plan.collective, plan.ranks);
-    if (!schedule) return schedule.error();
-    auto text = synth::mscclpp_json(schedule.value(), how);
-    if (text.ok() || recipe.slices < 4) return text;
-  }
-}
-
 Status write_files(const SynthOptions& options, const synth::Topology& topology,
-                   const synth::Synthesis& made) {
+                   const synth::Synthesis& made, const synth::Wishes& wishes) {
   if (!options.output.empty()) {
     if (auto written = write_text_file(options.output, synth::write_plan(made.plan)); !written)
       return written;
@@ -137,10 +122,10 @@ Status write_files(const SynthOptions& options, const synth::Topology& topology,
       return written;
   }
   if (!options.mscclpp_json.empty()) {
-    const auto text = for_mscclpp(options, topology, made.plan);
-    if (!text) return text.error();
-    if (auto written = write_text_file(options.mscclpp_json, text.value()); !written)
-      return written;
+    auto note = write_mscclpp_file(options.mscclpp_json, topology, made, wishes,
+                                   options.box > 0 ? options.box : topology.box);
+    if (!note) return note.error();
+    if (!note->empty()) fmt::print(stderr, "dlcp synth: {}\n", note.value());
   }
   return options.plot.empty() ? Status(Unit{}) : write_picture(options.plot, topology, made);
 }
@@ -152,16 +137,19 @@ ExitCode run(const SynthOptions& options) {
   if (!topology) return fail(topology.error());
   const std::int64_t start = now_ns();
   std::optional<MovingLine> line(std::in_place);
-  auto made =
-      synth::synthesise(topology.value(), *synth::collective_of(options.collective), sizes.value(),
-                        kAlgorithms.at(options.algorithm),
-                        [&](const std::string& what) { line->show("dlcp synth: " + what); });
+  synth::Wishes wishes;
+  wishes.algorithms = kAlgorithms.at(options.algorithm);
+  wishes.progress = [&](const std::string& what) {
+    if (line) line->show("dlcp synth: " + what);
+  };
+  auto made = synth::synthesise(topology.value(), *synth::collective_of(options.collective),
+                                sizes.value(), wishes);
   line.reset();
   if (!made) return fail(made.error());
   const SynthReport report{topology.value(), made.value(),
                            static_cast<double>(now_ns() - start) * 1e-9};
   if (made->verified) {
-    if (const auto written = write_files(options, topology.value(), made.value()); !written)
+    if (const auto written = write_files(options, topology.value(), made.value(), wishes); !written)
       return fail(written.error());
   }
   fmt::print("{}", options.json ? report.to_json().dump(2) + "\n" : report.to_text());

@@ -18,21 +18,21 @@ std::string size_text(double bytes) {
   return fmt::format("{:.4g}{}", bytes, units[unit]);
 }
 
-std::string time_text(double seconds) {
+std::string gain_text(double theirs, double ours) {
+  return theirs > 0 && ours > 0 ? fmt::format("{:.2f}x", theirs / ours) : "-";
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
   if (seconds <= 0) return "-";
   if (seconds < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
   return seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
 }
 
-std::string gain_text(double theirs, double ours) {
-  return theirs > 0 && ours > 0 ? fmt::format("{:.2f}x", theirs / ours) : "-";
-}
-
-std::string name_of(const synth::Recipe& recipe) {
+std::string algorithm_text(const synth::Recipe& recipe) {
   return recipe.slices > 1 ? fmt::format("{}, {} slices", recipe.name, recipe.slices) : recipe.name;
 }
-
-}  // namespace
 
 std::string SynthReport::to_text() const {
   const auto& s = synthesis;
@@ -42,15 +42,15 @@ std::string SynthReport::to_text() const {
     text += wrapped("note: " + note, output_width());
   if (s.plan.ranks > 1)
     text += wrapped(fmt::format("bound {:.4g} GB/s ({}), {} at least", s.bound.rate * 1e-9,
-                                s.bound.reason, time_text(s.bound.latency)),
+                                s.bound.reason, duration_text(s.bound.latency)),
                     output_width());
   Document table;
   table.headings = {"size", "time", "of bound", "ring", "tree", "algorithm"};
   for (const synth::Outcome& o : s.outcomes) {
     table.rows.push_back(
-        {size_text(o.bytes), time_text(o.seconds), fmt::format("{:.1f}%", 100 * o.ratio()),
+        {size_text(o.bytes), duration_text(o.seconds), fmt::format("{:.1f}%", 100 * o.ratio()),
          gain_text(o.ring_seconds, o.seconds), gain_text(o.tree_seconds, o.seconds),
-         name_of(s.plan.brackets[o.bracket].recipe)});
+         algorithm_text(s.plan.brackets[o.bracket].recipe)});
   }
   text += "\n" + table.to_text(output_width());
   text += "\nring, tree: how much longer NCCL's take, over the ranks as given\n";
@@ -70,7 +70,7 @@ nlohmann::ordered_json SynthReport::to_json() const {
   const auto numbers = [&](const synth::Outcome& o) {
     nlohmann::ordered_json json;
     json["size"] = o.bytes;
-    json["algorithm"] = name_of(s.plan.brackets[o.bracket].recipe);
+    json["algorithm"] = algorithm_text(s.plan.brackets[o.bracket].recipe);
     json["plan_seconds"] = o.seconds;
     json["bound_seconds"] = o.bound_seconds;
     json["ratio"] = o.ratio();
@@ -88,7 +88,7 @@ nlohmann::ordered_json SynthReport::to_json() const {
   json["collective"] = synth::name_of(s.plan.collective);
   json["ranks"] = s.ranks_taking_part;
   json["size"] = last.bytes;
-  json["algorithm"] = name_of(s.plan.brackets[last.bracket].recipe);
+  json["algorithm"] = algorithm_text(s.plan.brackets[last.bracket].recipe);
   json["bound_gb_per_s"] =
       s.plan.ranks > 1 ? nlohmann::ordered_json(s.bound.rate * 1e-9) : nlohmann::ordered_json();
   json["bound_reason"] = s.bound.reason;
