@@ -16,8 +16,8 @@ constexpr unsigned kDoublingsMax = 12;
 // fabric has died they, or their answers, may have gone that way.
 Duration ProbeClock::pause(const Terms& terms) const {
   const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
-  const Duration most = std::min(terms.in_flight ? kPauseMax : terms.seldom, longest_pause_);
-  const unsigned quick = terms.in_flight ? kStalledAfter : 0;
+  const Duration most = std::min(terms.outstanding ? kPauseMax : terms.seldom, longest_pause_);
+  const unsigned quick = terms.outstanding ? kStalledAfter : 0;
   const unsigned doublings = std::min(std::max(fruitless_, quick) - quick, kDoublingsMax);
   return std::min(first * (std::int64_t{1} << doublings), std::max(most, first));
 }

@@ -19,8 +19,10 @@ class ProbeClock {
 
   struct Terms {
     Duration answer_time{};  // in which an answer comes when all is well
-    bool in_flight = false;  // something of ours may be lost, so the next answer is worth a hurry
-    Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is in flight
+    // Something of ours is in flight and may be lost, or was and waits to be sent again: the next
+    // answer is worth a hurry.
+    bool outstanding = false;
+    Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is outstanding
   };
   // Something is owed: the clock runs from now on, or goes on as it was.
   void run(Time now, const Terms& terms);

@@ -15,6 +15,10 @@ constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 1
 constexpr double kBaseShare = 0.12;
 constexpr double kSmallGain = 0.4;  // per halving of the window
 constexpr double kWindowLarge = 1024;
+// So many packets of its own a sender may have in the queue, however long that takes. Where a
+// packet takes longer than the path a shorter queue cannot be had, and who tries starves beside the
+// others; and the queue is not cut by those who have hardly anything in it.
+constexpr double kOwnPackets = 6;
 // The emptiest of sixteen rounds looks emptier than it was, the present one may look fuller: so
 // many mean steps between rounds are not queue.
 constexpr double kVagueGain = 2.5;
@@ -123,11 +127,14 @@ double QueueCongestion::aim() const {
 
 double QueueCongestion::target(double window) const {
   const double halvings = std::log2(1 + kWindowLarge / window);
-  return aim() * (1 + kSmallGain * halvings) + kVagueGain * vagueness_;
+  // By Little's law a queue of this delay holds as many as kOwnPackets of ours.
+  const double own = kOwnPackets * delivered_.interval();
+  return std::max(aim() * (1 + kSmallGain * halvings), own) + kVagueGain * vagueness_;
 }
 
 void QueueCongestion::finish_round() {
-  delivered_[rounds_++ % delivered_.size()] = round_.acked;
+  ++rounds_;
+  delivered_.add(now_, round_.acked);
   const double marks = round_.acked == 0 ? 0 : std::min(1.0, round_.marked / round_.acked);
   mark_share_ += (marks - mark_share_) / 16;
   losses_.add(round_.acked, round_.lost + round_.forgone);
@@ -172,7 +179,7 @@ void QueueCongestion::on_queue() {
 }
 
 void QueueCongestion::grow(double half_budget) {
-  if (window_ >= kUnusedGain * delivered_most() + kUnusedLeast) return;
+  if (window_ >= kUnusedGain * delivered_.most() + kUnusedLeast) return;
   if (round_.forgone > 0 && losses_.share() > half_budget) {
     window_ += 1;
     return;
@@ -252,12 +259,8 @@ void QueueCongestion::compete() {
   window_ = (resting_ > 0 ? kTestWindow : 1) * tcp_.packets();
 }
 
-double QueueCongestion::delivered_most() const {
-  return *std::max_element(delivered_.begin(), delivered_.end());
-}
-
 void QueueCongestion::cap_by_delivery() {
-  window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered_most()));
+  window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered_.most()));
 }
 
 void QueueCongestion::cut(double share) {

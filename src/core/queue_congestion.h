@@ -6,7 +6,8 @@
 //    rounds differ by.
 //  - The window needs no estimate of bandwidth: it grows until the queue is longer than its target,
 //    and is cut by what the queue is of the round trip, and a little more, so that it empties.
-//  - A larger window has a smaller target: flows that share a queue become equal.
+//  - A larger window has a smaller target: flows that share a queue become equal. A few packets of
+//    its own every sender may have in it, as TCP Vegas has.
 //  - Random loss does not slow the sender, a loss rate above a tolerance does. What licensed
 //    traffic loses has its own tolerance (src/ARCHITECTURE.md, Bounded loss).
 //  - ECN marks, where switches set them, cut by DCTCP's rule.
@@ -15,11 +16,11 @@
 //    until the queue empties.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include "core/congestion.h"
 #include "core/delay_filter.h"
+#include "core/delivered_lately.h"
 #include "core/loss_window.h"
 #include "core/tcp_window.h"
 
@@ -70,7 +71,6 @@ class QueueCongestion final : public CongestionControl {
   void grow(double half_budget);
   void cut(double share);
   void cap_by_delivery();
-  double delivered_most() const;
 
   const double target_least_;  // ns
   BaseDelay base_;
@@ -88,8 +88,8 @@ class QueueCongestion final : public CongestionControl {
 
   double window_;
   bool slow_start_ = true;
-  double mark_share_ = 0;              // smoothed over rounds
-  std::array<double, 4> delivered_{};  // packets per round, lately
+  double mark_share_ = 0;  // smoothed over rounds
+  DeliveredLately delivered_;
   std::size_t rounds_ = 0;
   double window_before_cut_ = 0;
   int rounds_since_cut_ = 0;

@@ -69,7 +69,7 @@ void RecvConnection::watch(Time now) {
 ProbeClock::Terms RecvConnection::ping_terms() const {
   const auto connections = static_cast<std::int64_t>(credits_.connections());
   return {.answer_time = kPingFirst,
-          .in_flight = false,
+          .outstanding = false,
           .seldom = std::max(kPingSeldom, connections * kPingShare)};
 }
 

@@ -14,8 +14,6 @@ namespace dlcp::core {
 namespace {
 
 constexpr std::size_t kSmallMessagePackets = 4;
-constexpr double kPacingGain = 1.5;
-constexpr double kPacingGainSlowStart = 3;
 
 }  // namespace
 
@@ -210,7 +208,8 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 
 ProbeClock::Terms SendConnection::probe_terms() const {
   const Duration spread = rtt_.has_sample() ? 4 * rtt_.variation() : handshake_.round_trip();
-  return {.answer_time = round_trip() + spread, .in_flight = window_.in_flight() > 0};
+  const bool outstanding = window_.in_flight() > 0 || queue_.has_next();
+  return {.answer_time = round_trip() + spread, .outstanding = outstanding};
 }
 
 // While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
@@ -286,16 +285,17 @@ void SendConnection::on_timeout(Time now) {
 
 bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   if (!pacer_.may_send(now)) return false;
+  const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
   const double limit = window_.limit(congestion_->window());
-  const double gain = congestion_->in_slow_start() ? kPacingGainSlowStart : kPacingGain;
-  const Duration packet_time = Pacer::packet_time(round_trip(), limit, gain);
+  const Duration packet_time =
+      Pacer::packet_time(round_trip(), limit, congestion_->in_slow_start());
+  if (idle) pacer_.on_pause(limit);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
-  std::size_t packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);
+  auto packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);
   // A small message into an idle network goes as one burst: it is not worth two paths.
   const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
-  if (small && window_.in_flight() == 0 && config_.burst_packets_max == 0)
-    packets = kSmallMessagePackets;
+  if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
   counters_.add(Counter::kBurstsSent);
   return true;

@@ -124,6 +124,26 @@ TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack o
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
+TEST_CASE("after a pause ten packets leave at once, or half of the window") {
+  const auto free_packets = [](double window) {
+    Pacer pacer;
+    const Time now = time_from_ns(1'000'000'000);
+    pacer.on_pause(window);
+    int free = 0;
+    for (; free < 100; ++free) {
+      pacer.on_sent(now, 1ms, 0ns);
+      if (!pacer.may_send(now)) break;
+    }
+    return free;
+  };
+  CHECK(free_packets(0.5) == 0);
+  CHECK(free_packets(1.9) == 0);
+  CHECK(free_packets(2) == 1);
+  CHECK(free_packets(16) == 8);
+  CHECK(free_packets(20) == 10);
+  CHECK(free_packets(1000) == 10);
+}
+
 TEST_CASE("losses within half of the budget do not slow a licensed sender, more of them do") {
   Rounds r(any_kind());
   r.play(3, 50us);

@@ -12,8 +12,8 @@ using core::ProbeClock;
 namespace {
 
 constexpr Time kStart = time_from_ns(1'000'000'000);
-constexpr ProbeClock::Terms kInFlight{.answer_time = 10ms, .in_flight = true};
-constexpr ProbeClock::Terms kWaiting{.answer_time = 10ms, .in_flight = false};
+constexpr ProbeClock::Terms kInFlight{.answer_time = 10ms, .outstanding = true};
+constexpr ProbeClock::Terms kWaiting{.answer_time = 10ms, .outstanding = false};
 
 // The pauses before each of the next `count` questions; `answered` says whether each gets one.
 std::vector<Duration> pauses(ProbeClock& clock, Time from, const ProbeClock::Terms& terms,
@@ -77,12 +77,14 @@ TEST_CASE("no pause is longer than a quarter of the peer time-out, whatever an a
   REQUIRE(pauses(clock, kStart, kWaiting, 5, true) ==
           std::vector<Duration>{10ms, 20ms, 40ms, 50ms, 50ms});
   ProbeClock slow(200ms);
-  REQUIRE(pauses(slow, kStart, {.answer_time = 90ms, .in_flight = true}, 5, false).back() == 50ms);
+  REQUIRE(pauses(slow, kStart, {.answer_time = 90ms, .outstanding = true}, 5, false).back() ==
+          50ms);
 }
 
 TEST_CASE("no question follows the other in less than a millisecond") {
   ProbeClock clock(30s);
-  REQUIRE(pauses(clock, kStart, {.answer_time = 20us, .in_flight = true}, 1, false).front() == 1ms);
+  REQUIRE(pauses(clock, kStart, {.answer_time = 20us, .outstanding = true}, 1, false).front() ==
+          1ms);
 }
 
 TEST_CASE("one question, then two, then four at a time; one again after an answer") {

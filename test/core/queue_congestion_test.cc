@@ -111,6 +111,24 @@ TEST_CASE("a small window accepts a queue that a large one does not") {
   CHECK(large.control.window() < large_before);
 }
 
+TEST_CASE("who has hardly anything in the queue does not cut, however long it is") {
+  const auto window_after = [](double packets) {  // per round of 1 ms, in a queue of 900 us
+    Rounds r;
+    r.play(8, 200us);
+    for (int i = 0; i < 4; ++i) {  // as little as that was sent
+      r.now += 1ms;
+      r.limited = false;
+      r.ack(200us, packets);
+    }
+    const double before = r.control.window();
+    r.now += 1ms;
+    r.ack(1100us, packets);
+    return r.control.window() / before;
+  };
+  CHECK(window_after(4) == 1);
+  CHECK(window_after(16) < 1);
+}
+
 TEST_CASE("a base delay that grows by 2 ms is followed within twenty round trips") {
   Rounds r;
   r.play(6, 200us);

@@ -133,6 +133,19 @@ void add_slow(std::vector<Condition>& all) {
   }
 }
 
+// More senders than packets fit the path, into buffers shallow and deep.
+void add_crowds(std::vector<Condition>& all) {
+  for (const int flows : {16, 64, 256}) {
+    for (const std::size_t buffer : {std::size_t{256} << 10, std::size_t{4} << 20}) {
+      ContestConfig config = basic(20us);
+      config.path.buffer = buffer;
+      config.flows = flows;
+      config.rounds = 4000;
+      all.push_back({fmt::format("crowd of {}, buffer {} KiB", flows, buffer >> 10), config});
+    }
+  }
+}
+
 void print(const Condition& condition, const ContestResult& result) {
   fmt::print(
       "{{\"condition\": \"{}\", \"used\": {:.3f}, \"rivals\": {:.3f}, \"fairness\": {:.3f}, "
@@ -160,6 +173,7 @@ int main(int argc, char** argv) {
   add_shapes(conditions);
   add_paths(conditions);
   add_slow(conditions);
+  add_crowds(conditions);
   for (Condition& condition : conditions) {
     if (condition.name.find(only) == std::string::npos) continue;
     condition.config.path.seed = seed;

@@ -27,6 +27,25 @@ TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
   CHECK(score.fair >= 15);
 }
 
+// Where a packet takes longer than the path: ports shaped for tenants, tunnels, edge sites.
+TEST_CASE("four flows share a slow link evenly, and leave its buffer empty for others") {
+  for (const double mbps : {25.0, 100.0, 500.0}) {
+    for (const Duration base : {Duration(50us), Duration(1ms)}) {
+      ContestConfig config = SweepCell{.base = base}.config(Contender::kDlcp, 4);
+      config.path.rate = mbps * 1e6;
+      config.path.buffer = 256 << 10;
+      const double packet_seconds = 1500 * 8 / config.path.rate;
+      config.rounds = 2000 * packet_seconds / (static_cast<double>(base.count()) * 1e-9);
+      config.rounds = std::max(config.rounds, 400.0);
+      const ContestResult result = run_contest(config);
+      INFO(mbps << " Mbit/s, " << base.count() / 1000 << " us");
+      CHECK(result.used >= 0.97);
+      CHECK(result.fairness >= 0.9);
+      CHECK(result.queue_mean <= 64 * packet_seconds);
+    }
+  }
+}
+
 TEST_CASE(
     "a base delay that grows from 200 us to 2.2 ms is filled again within forty round trips") {
   SweepCell cell{.base = 200us};
