@@ -252,6 +252,9 @@ void ByteNetwork::send(HostIndex from, const wire::TxPacket& packet) {
   datagram.bytes.reserve(size);
   datagram.bytes.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
   datagram.bytes.insert(datagram.bytes.end(), packet.payload.begin(), packet.payload.end());
+  sent_hash_ = datapath::sim::mix(sent_hash_, static_cast<std::uint64_t>(ns_of(now_)));
+  for (const std::byte byte : datagram.bytes)
+    sent_hash_ = (sent_hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3u;
   if (seen_.size() < kSeenMax) {
     seen_.push_back(datagram);
   } else if (++sent_ % 8 == 0) {

@@ -22,6 +22,8 @@ class ByteNetwork {
   explicit ByteNetwork(FuzzInput& input);
   // Throws Violation where something does not hold.
   void run();
+  // Of everything that was sent, and of every completion.
+  std::uint64_t event_hash() const { return datapath::sim::mix(sent_hash_, ends_.hash()); }
 
  private:
   struct Datagram {
@@ -65,6 +67,7 @@ class ByteNetwork {
   std::vector<Datagram> in_flight_;  // in no order
   std::vector<Datagram> seen_;       // for replays and forgeries
   std::size_t sent_ = 0;
+  std::uint64_t sent_hash_ = 0;
   std::size_t forged_ = 0;
   std::size_t steps_at_this_time_ = 0;
 };

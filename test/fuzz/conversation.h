@@ -34,6 +34,7 @@ class Conversation {
   bool finished() const;
   // All messages of a collective together lose at most what its licence allows one hop.
   void check_budgets() const;
+  std::uint64_t hash() const { return ledger_.hash(); }  // of the completions
 
  private:
   void add_traffic(FuzzInput& input, Time now, HostIndex from, HostIndex to);
