@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "core/frame_arena.h"
 #include "util/time.h"
@@ -12,20 +11,6 @@
 #include "wire/packet.h"
 
 namespace dlcp::core {
-
-// How an error begins that a peer's RESET caused; the peer's reason follows.
-inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
-// The peer's host says that its process has ended.
-inline constexpr const char* kPeerGone =
-    "the peer's process has ended: its host refuses our packets, and nothing answers";
-inline constexpr const char* kCheckRank = "see the log and the exit status of that rank";
-// The peer cannot work with us, for the reason that follows.
-inline constexpr const char* kPeerRefuses = "the peer refuses the connection: ";
-inline constexpr const char* kSetAlike =
-    "run the same plugin version on every rank, with settings alike";
-// What to do when the peer is not heard.
-inline constexpr const char* kCheckPeer =
-    "check that the rank is alive and that UDP passes in both directions (dlcp doctor --peer)";
 
 class Departed {
  public:

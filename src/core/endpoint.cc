@@ -1,315 +1,284 @@
 #include "core/endpoint.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
-#include "core/endpoint_state.h"
-#include "util/check.h"
+#include "core/admission.h"
+#include "core/agenda.h"
+#include "core/commons.h"
+#include "core/dispatch.h"
+#include "core/frame_arena.h"
+#include "core/lifecycle.h"
+#include "core/pause_watch.h"
+#include "core/slot_table.h"
+#include "util/rng.h"
 
 namespace dlcp::core {
 
-template <class Call>
-auto Endpoint::State::guarded(Time now, std::uint64_t token, Call&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const BrokenInvariant& breach) {
-    on_breach(now, token, breach.what());
-    return decltype(call())();
+struct Endpoint::Parts {
+  Parts(const Config& config, const wire::EndpointAddress& address, const Secrets& secrets)
+      : local(address),
+        licence_bytes_min(config.licence_bytes_min),
+        rng(wire::draw(secrets.own, 0)),
+        commons(config, secrets),
+        slots(secrets.own),
+        pauses(config.peer_timeout) {}
+
+  void note_run(Time now) {
+    const Duration pause = pauses.on_run(now, agenda.next());
+    if (pause > Duration::zero()) on_pause(now, pause);
   }
+  void on_pause(Time now, Duration length);
+
+  const wire::EndpointAddress local;
+  const std::size_t licence_bytes_min;  // as configured: see forbid_loss
+  Rng rng;                              // for choices that may be known
+  Commons commons;
+  SlotTable slots;
+  Agenda agenda;
+  PauseWatch pauses;
+  Lifecycle lifecycle{commons, slots, agenda};
+  Admission admission{commons, slots, lifecycle};
+  Dispatch dispatch{commons, slots, agenda, lifecycle, admission};
+  FrameArena arena;
+};
+
+void Endpoint::Parts::on_pause(Time now, Duration length) {
+  slots.for_each([&](Slot& slot) {
+    slot.party.with_connection([&](auto& connection) { connection.on_pause(now, length); });
+  });
 }
 
 Endpoint::Endpoint(const Config& config, const wire::EndpointAddress& local_address,
                    const Secrets& secrets)
-    : state_(std::make_unique<State>(config, local_address, secrets)) {}
+    : parts_(std::make_unique<Parts>(config, local_address, secrets)) {}
 
 Endpoint::~Endpoint() = default;
 
 // ---- from above ----
 
 Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number) {
-  const wire::Invitation invitation = wire::invitation(state_->secrets.listeners, number);
-  Slot& slot = state_->add(context, wire::listener_token(invitation));
-  Listener listener;
-  listener.key = wire::listener_key(invitation, state_->secrets.site);
-  listener.key_without_site = wire::listener_key(invitation, {});
-  slot.what = std::move(listener);
-  return {slot.token, invitation};
+  return parts_->admission.listen(context, number);
 }
 
 void Endpoint::close_listener(Time now, ListenerId listener) {
-  Slot* slot = state_->find(listener);
-  if (slot == nullptr || slot->get<Listener>() == nullptr) return;
-  const std::uint64_t token = slot->token;
-  for (std::size_t i = 0; i < state_->slots.size(); ++i) {
-    Slot& waiting = *state_->slots[i];
-    const auto* receiving = waiting.get<RecvPtr>();
-    if (receiving == nullptr || waiting.listener != token || waiting.held_by_user) continue;
-    const Departed::Peer peer{(*receiving)->peer_token(), (*receiving)->peer_address()};
-    state_->depart(
-        now, waiting,
-        Departed::reset(now, peer, std::string(kListenerClosed), state_->farewell_time()));
-  }
-  state_->release(*slot);
+  parts_->admission.close_listener(now, listener);
+}
+
+std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {
+  return parts_->admission.accept(listener);
 }
 
 ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitation& listener,
                                const wire::EndpointAddress& to) {
-  const wire::Key key = wire::listener_key(listener, state_->secrets.site);
-  Slot& slot = state_->add(context, state_->draw_token());
+  Commons& commons = parts_->commons;
+  const wire::Key key = wire::listener_key(listener, commons.secrets.site);
+  Slot& slot = parts_->slots.add(context);
   slot.held_by_user = true;
-  slot.channel = Channel(key, {key, state_->config.protection}, wire::host_of(to),
-                         state_->config.ciphers.get());
-  slot.what = std::make_unique<SendConnection>(
-      now, state_->config, state_->counters_of[context], state_->local,
-      SendConnection::Open{slot.token, {listener, key, to}, state_->rng.next()});
-  state_->settle(now, slot);
+  slot.channel = Channel(key, {key, commons.config.protection}, wire::host_of(to),
+                         commons.config.ciphers.get());
+  slot.party = std::make_unique<SendConnection>(
+      now, commons.config, commons.counters.of(context), parts_->local,
+      SendConnection::Open{slot.token, {listener, key, to}, parts_->rng.next()});
+  parts_->lifecycle.follow_up(now, slot);
   return slot.token;
 }
 
 void Endpoint::decline(Time now, ContextId context, const wire::Invitation& listener,
                        const wire::EndpointAddress& to, Refusal why) {
-  const wire::Key site = why.secrets_differ ? wire::Key{} : state_->secrets.site;
+  const wire::Key site = why.secrets_differ ? wire::Key{} : parts_->commons.secrets.site;
   const wire::Key key = wire::listener_key(listener, site);
-  Slot& slot = state_->add(context, state_->draw_token());
+  Slot& slot = parts_->slots.add(context);
   slot.channel = Channel(key, {key}, wire::host_of(to));
-  state_->depart(now, slot,
-                 Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
-                                   state_->farewell_time()));
-}
-
-std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {
-  Slot* slot = state_->find(listener);
-  if (slot == nullptr || slot->get<Listener>() == nullptr) return std::nullopt;
-  auto& acceptable = slot->get<Listener>()->acceptable;
-  while (!acceptable.empty()) {
-    Slot* connection = state_->find(acceptable.front());
-    acceptable.pop_front();
-    if (connection == nullptr || connection->get<RecvPtr>() == nullptr) continue;
-    connection->held_by_user = true;
-    (*connection->get<RecvPtr>())->on_accepted();
-    return connection->token;
-  }
-  return std::nullopt;
+  parts_->lifecycle.depart(
+      now, slot,
+      Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
+                        parts_->lifecycle.farewell_time()));
 }
 
 ConnectionState Endpoint::state(ConnectionId connection) const {
-  Slot* slot = state_->find(connection);
+  const Slot* slot = parts_->slots.find(connection);
   if (slot == nullptr || !slot->held_by_user) return ConnectionState::kClosed;
-  if (const auto* sending = slot->get<SendPtr>()) {
-    if ((*sending)->open()) return ConnectionState::kOpen;
-    return (*sending)->peer_token() != 0 ? ConnectionState::kConnecting : ConnectionState::kCalling;
+  if (const auto* sending = slot->party.sender()) {
+    if (sending->open()) return ConnectionState::kOpen;
+    return sending->peer_token() != 0 ? ConnectionState::kConnecting : ConnectionState::kCalling;
   }
-  return slot->get<RecvPtr>() != nullptr ? ConnectionState::kOpen : ConnectionState::kClosed;
+  return slot->party.receiver() != nullptr ? ConnectionState::kOpen : ConnectionState::kClosed;
 }
 
 bool Endpoint::post_send(Time now, ConnectionId connection, RequestId request,
                          std::span<const std::byte> message, const Licence& licence) {
-  Slot* slot = state_->find(connection);
-  auto* sending = slot == nullptr ? nullptr : slot->get<SendPtr>();
-  if (sending == nullptr || !(*sending)->can_post()) return false;
-  return state_->guarded(now, connection, [&] {
-    (*sending)->post(now, request, message, licence);
-    state_->settle(now, *slot);
+  Slot* slot = parts_->slots.find(connection);
+  auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  if (sending == nullptr || !sending->can_post()) return false;
+  return parts_->lifecycle.guarded(now, connection, [&] {
+    sending->post(now, request, message, licence);
+    parts_->lifecycle.follow_up(now, *slot);
     return true;
   });
 }
 
 bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request,
                             std::span<std::byte> buffer, const Licence& licence) {
-  state_->clear_placements();
-  Slot* slot = state_->find(connection);
-  auto* receiving = slot == nullptr ? nullptr : slot->get<RecvPtr>();
-  if (receiving == nullptr || !(*receiving)->can_post()) return false;
-  (*receiving)->release_copied();
-  return state_->guarded(now, connection, [&] {
-    (*receiving)->post(now, request, buffer, licence, state_->placements);
-    state_->settle(now, *slot);
+  PlacementBatch& placements = parts_->commons.placements;
+  placements.clear();
+  Slot* slot = parts_->slots.find(connection);
+  auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  if (receiving == nullptr || !receiving->can_post()) return false;
+  receiving->release_copied();
+  return parts_->lifecycle.guarded(now, connection, [&] {
+    receiving->post(now, request, buffer, licence, placements.wanted);
+    parts_->lifecycle.follow_up(now, *slot);
     return true;
   });
 }
 
 bool Endpoint::has_sendable(ConnectionId connection) const {
-  Slot* slot = state_->find(connection);
-  const auto* sending = slot == nullptr ? nullptr : slot->get<SendPtr>();
-  return sending != nullptr && (*sending)->has_next();
+  const Slot* slot = parts_->slots.find(connection);
+  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  return sending != nullptr && sending->has_next();
 }
 
 void Endpoint::close(Time now, ConnectionId connection) {
-  Slot* slot = state_->find(connection);
-  if (slot == nullptr || !slot->held_by_user) return;
-  state_->clear_placements();
-  slot->held_by_user = false;
-  const Duration keep = state_->farewell_time();
-  const auto leave = [&](const auto& ending, std::uint64_t completed) {
-    const Departed::Peer peer{ending.peer_token(), ending.peer_address()};
-    if (peer.token == 0) {
-      state_->depart(now, *slot, std::nullopt);  // never got through to the peer
-    } else if (ending.unfinished()) {
-      state_->depart(now, *slot, Departed::reset(now, peer, "the connection was aborted", keep));
-    } else if (ending.peer_closed()) {
-      state_->depart(now, *slot, Departed::confirmed(now, peer, completed, keep));
-    } else {
-      state_->depart(now, *slot, Departed::closed(now, peer, completed, keep));
-    }
-  };
-  if (const auto* sending = slot->get<SendPtr>()) {
-    leave(**sending, (*sending)->acknowledged());
-  } else if (const auto* receiving = slot->get<RecvPtr>()) {
-    leave(**receiving, (*receiving)->completed());
-  } else if (std::holds_alternative<std::monostate>(slot->what)) {
-    state_->release(*slot);
-  }
+  Slot* slot = parts_->slots.find(connection);
+  if (slot != nullptr && slot->held_by_user) parts_->lifecycle.close(now, *slot);
 }
 
 void Endpoint::fail_context(Time now, ContextId context, const Error& error) {
-  state_->fail_context(now, context, error, nullptr);
+  parts_->lifecycle.fail_context(now, context, error, nullptr);
+}
+
+void Endpoint::forbid_loss(bool forbidden) {
+  parts_->commons.config.licence_bytes_min =
+      forbidden ? std::numeric_limits<std::size_t>::max() : parts_->licence_bytes_min;
 }
 
 bool Endpoint::has_unconfirmed_closes() const {
-  return std::any_of(state_->slots.begin(), state_->slots.end(), [](const auto& slot) {
-    const auto* departed = slot->template get<Departed>();
-    return departed != nullptr && departed->awaits_confirmation();
+  return parts_->slots.any_of([](const Slot& slot) {
+    return slot.party.departed() != nullptr && slot.party.departed()->awaits_confirmation();
   });
 }
 
 bool Endpoint::has_resets_to_send() const {
-  return std::any_of(state_->slots.begin(), state_->slots.end(), [](const auto& slot) {
-    const auto* departed = slot->template get<Departed>();
-    return departed != nullptr && departed->has_resets_to_send();
+  return parts_->slots.any_of([](const Slot& slot) {
+    return slot.party.departed() != nullptr && slot.party.departed()->has_resets_to_send();
   });
 }
 
 // ---- from and to the network ----
 
 void Endpoint::on_packet(Time now, const wire::RxPacket& packet) {
-  state_->note_run(now);
-  state_->clear_placements();
+  parts_->note_run(now);
+  parts_->commons.placements.clear();
   try {
-    if (!state_->take_data(now, packet)) state_->dispatch(now, packet);
+    parts_->dispatch.on_packet(now, packet);
   } catch (const BrokenInvariant& breach) {
     const auto head = wire::decode_head(packet.bytes);
-    state_->on_breach(now, head ? head->destination : 0, breach.what());
+    parts_->lifecycle.on_breach(now, head ? head->destination : 0, breach.what());
   }
 }
 
 void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
   const auto head = wire::decode_head(frame);
   if (!head || head->destination == 0) return;
-  for (const auto& slot : state_->slots) {
-    const auto refuse = [&](auto& connection, std::uint64_t called) {
-      if (called != head->destination) return;
-      state_->guarded(now, slot->token, [&] {
+  parts_->slots.for_each([&](Slot& slot) {
+    slot.party.with_connection([&](auto& connection) {
+      if (connection.called() != head->destination) return;
+      parts_->lifecycle.guarded(now, slot.token, [&] {
         connection.on_refused(now);
-        state_->settle(now, *slot);
+        parts_->lifecycle.follow_up(now, slot);
       });
-    };
-    if (auto* sending = slot->get<SendPtr>()) {
-      refuse(**sending, (*sending)->handshake().called());
-    } else if (auto* receiving = slot->get<RecvPtr>()) {
-      refuse(**receiving, (*receiving)->peer_token());
-    }
-  }
+    });
+  });
 }
 
 void Endpoint::on_timeout(Time now) {
-  auto& timers = state_->timers;
-  auto& due = state_->due;  // first all, then each: one that waits for poll_transmit stays due
-  state_->note_run(now);
-  due.clear();
-  for (; !timers.empty() && timers.top().at <= now; timers.pop())
-    due.push_back(timers.top());
-  for (const SlotTimer& timer : due) {
-    Slot& slot = *state_->slots[timer.index];
-    if (slot.armed_at != timer.at) continue;  // superseded
-    slot.armed_at = kNever;
-    if (state_->next_timeout(slot) > now) {
-      state_->rearm(slot);
+  parts_->note_run(now);
+  Agenda& agenda = parts_->agenda;
+  agenda.take_due(now);
+  while (const auto place = agenda.pop_due()) {
+    Slot& slot = parts_->slots.at(*place);
+    if (slot.party.next_timeout() > now) {
+      parts_->lifecycle.serve_in_time(slot);
       continue;
     }
-    state_->guarded(now, slot.token, [&] { state_->time_out(now, slot); });
+    parts_->lifecycle.guarded(now, slot.token, [&] {
+      slot.party.on_timeout(now);
+      parts_->lifecycle.follow_up(now, slot);
+    });
   }
 }
 
 Time Endpoint::next_timeout() const {
-  return state_->timers.empty() ? kNever : state_->timers.top().at;
+  return parts_->agenda.next();
 }
 
 std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
-  State& state = *state_;
-  state.arena.reset();
-  std::size_t count = state.strays.emit(state.arena, out);
-  // Each slot that is ready gets one turn; one that fills what is left, or finds it too small, goes
-  // to the end of the queue.
-  bool full = count == out.size();
-  while (!state.ready.empty() && !full) {
-    Slot& slot = *state.slots[state.ready.front()];
-    state.ready.pop_front();
-    slot.in_ready = false;
+  Parts& parts = *parts_;
+  parts.arena.reset();
+  std::size_t count = parts.commons.strays.emit(parts.arena, out);
+  // Each that has a turn takes it; one that fills what is left, or finds it too small, gets another
+  // behind the others.
+  while (count < out.size()) {
+    const auto place = parts.agenda.pop_turn();
+    if (!place) break;
+    Slot& slot = parts.slots.at(*place);
     if (slot.token == 0) continue;
-    count += state.guarded(now, slot.token,
-                           [&] { return state.transmit_from(now, slot, out.subspan(count)); });
-    full = count == out.size() || state.wants_room(slot);
-    if (full && !slot.in_ready) {
-      state.ready.push_back(slot.index);
-      slot.in_ready = true;
-    }
-    state.rearm(slot);
+    count += parts.lifecycle.guarded(now, slot.token, [&] {
+      FrameWriter frames(parts.arena, slot.channel);
+      return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count));
+    });
+    const bool full = count == out.size() || slot.party.wants_room();
+    if (full) parts.agenda.want_turn(slot.index);
+    parts.lifecycle.serve_in_time(slot);
+    if (full) break;
   }
   return count;
 }
 
 std::span<const Placement> Endpoint::placements() const {
-  return state_->placements;
+  return parts_->commons.placements.wanted;
 }
 
 std::optional<Event> Endpoint::poll_event() {
-  if (state_->events.empty()) return std::nullopt;
-  std::optional<Event> event = std::move(state_->events.front());
-  state_->events.pop_front();
-  return event;
+  return parts_->lifecycle.poll_event();
 }
 
+// ---- what it knows ----
+
 std::size_t Endpoint::connection_count() const {
-  return static_cast<std::size_t>(
-      std::count_if(state_->slots.begin(), state_->slots.end(), [](const auto& slot) {
-        return slot->template get<SendPtr>() != nullptr || slot->template get<RecvPtr>() != nullptr;
-      }));
+  std::size_t count = 0;
+  parts_->slots.for_each([&](const Slot& slot) { count += slot.party.is_connection() ? 1 : 0; });
+  return count;
 }
 
 Counters Endpoint::counters() const {
-  Counters sum = state_->counters;
-  for (const auto& [context, counters] : state_->counters_of)
-    sum.add(counters);
-  return sum;
+  return parts_->commons.counters.total();
 }
 
 Counters Endpoint::counters(ContextId context) const {
-  const auto found = state_->counters_of.find(context);
-  return found == state_->counters_of.end() ? Counters{} : found->second;
+  return parts_->commons.counters.read(context);
 }
 
 std::vector<PathState> Endpoint::path_states() const {
   std::vector<PathState> states;
-  for (const auto& slot : state_->slots) {
-    const auto* sending = slot->get<SendPtr>();
-    if (sending == nullptr) continue;
-    for (std::size_t path = 0; path < (*sending)->paths().size(); ++path) {
+  parts_->slots.for_each([&](const Slot& slot) {
+    const auto* sending = slot.party.sender();
+    if (sending == nullptr) return;
+    for (std::size_t path = 0; path < sending->paths().size(); ++path) {
       PathState& state =
-          states.emplace_back((*sending)->paths().state(static_cast<wire::PathIndex>(path)));
-      state.connection = slot->token;
-      state.context = slot->context;
-      state.peer = (*sending)->peer_address();
+          states.emplace_back(sending->paths().state(static_cast<wire::PathIndex>(path)));
+      state.connection = slot.token;
+      state.context = slot.context;
+      state.peer = sending->peer_address();
     }
-  }
+  });
   return states;
 }
 
-void Endpoint::forbid_loss(bool forbidden) {
-  state_->config.licence_bytes_min =
-      forbidden ? std::numeric_limits<std::size_t>::max() : state_->licence_bytes_min;
-}
-
 const Config& Endpoint::config() const {
-  return state_->config;
+  return parts_->commons.config;
 }
 
 }  // namespace dlcp::core

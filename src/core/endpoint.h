@@ -1,7 +1,8 @@
 // The protocol of one device, without clock, thread, system call or random source: everything it
-// knows comes in as arguments. It owns the connections and listeners of the device and finds the
-// one that a packet is for; what a connection then does with it is in send_connection and
-// recv_connection.
+// knows comes in as arguments. It owns the connections and listeners of the device: slot_table
+// finds them, admission opens them, dispatch hands them what comes, agenda says who is next,
+// lifecycle tells what they have done and ends them. What a connection does with a packet is in
+// send_connection and recv_connection.
 //
 //   in:   connect / listen / post_* / close, on_packet, on_timeout
 //   out:  placements() right after each call that may place, then poll_transmit, poll_event,
@@ -108,8 +109,8 @@ class Endpoint {
   const Config& config() const;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace dlcp::core

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/departed.h"
+#include "core/peer_errors.h"
 
 namespace dlcp::core {
 namespace {
@@ -30,6 +30,7 @@ RecvConnection::RecvConnection(Time now, const Config& config, Counters& counter
       sender_(hello.sender_address),
       protection_(std::max(config.protection, hello.protection)),
       queue_(config.requests_max, config.eager_bytes, pool),
+      losses_(queue_, counters),
       liveness_(config.peer_timeout),
       ping_clock_(config.peer_timeout) {
   liveness_.expect(now, Liveness::Owes::kWord);
@@ -39,8 +40,8 @@ RecvConnection::~RecvConnection() {
   credits_.leave(grant_);
 }
 
-void RecvConnection::fail(ErrorCode code, std::string what, std::string hint) {
-  if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
+void RecvConnection::fail(Error error) {
+  if (!error_) error_ = std::move(error);
 }
 
 void RecvConnection::heard(Time now) {
@@ -83,38 +84,28 @@ void RecvConnection::on_accepted() {
 
 void RecvConnection::check_overflow() {
   if (!queue_.overflow()) return;
-  fail(ErrorCode::kInvalidUsage,
-       fmt::format("a message of {} bytes came for a receive of {} bytes",
-                   queue_.overflow()->message_bytes, queue_.overflow()->buffer_bytes),
-       "post receives at least as large as the peer's sends");
+  fail({ErrorCode::kInvalidUsage,
+        fmt::format("a message of {} bytes came for a receive of {} bytes",
+                    queue_.overflow()->message_bytes, queue_.overflow()->buffer_bytes),
+        "post receives at least as large as the peer's sends"});
 }
 
 // What is quiet and has holes is decided now, in this very call: nothing may change in between.
-void RecvConnection::settle_losses(std::vector<Placement>& placements) {
-  if (!queue_.awaits_losses()) return;
-  const std::size_t before = decisions_.size();
-  queue_.settle_losses(paths_, ledger_, config_.licence_bytes_min, placements, decisions_);
-  for (std::size_t i = before; i < decisions_.size(); ++i) {
-    if (decisions_[i].stop) {
-      counters_.add(Counter::kMessagesShort);
-      counters_.add(Counter::kBytesLost, decisions_[i].lost_bytes);
-    } else {
-      counters_.add(Counter::kNeedsSent);
-    }
-  }
+void RecvConnection::decide_losses(std::vector<Placement>& placements) {
+  if (losses_.awaits()) losses_.decide(paths_, config_.licence_bytes_min, placements);
 }
 
 void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
                           const Licence& licence, std::vector<Placement>& placements) {
-  ledger_.open(licence, buffer.size());
-  queue_.post(request, buffer, licence, placements);
-  settle_losses(placements);
+  const std::uint64_t number = queue_.posted();
+  queue_.post(request, buffer, placements);
+  losses_.on_posted(number, licence, buffer.size());
+  decide_losses(placements);
   check_overflow();
   watch(now);
   if (!queue_.has_posted()) return;
   if (peer_closed_) {
-    fail(ErrorCode::kRemote, "the peer has closed the connection, and a receive was posted",
-         "see the peer's log");
+    fail(closed_by_peer("the peer has closed the connection, and a receive was posted"));
     return;
   }
   ack_clock_.on_posted(now);
@@ -220,7 +211,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
                            .asked = data.header.asks_ack,
                            .nothing_posted = !queue_.has_posted(),
                            .window = grant_.window});
-  settle_losses(placements);
+  decide_losses(placements);
   watch(now);
 }
 
@@ -228,12 +219,12 @@ void RecvConnection::on_sent_once(Time now, const wire::SentOnce& frame, wire::P
                                   std::vector<Placement>& placements) {
   heard(now);
   reply_path_ = path;
-  if (!started_ || !queue_.on_sent_once(frame)) {
+  if (!started_ || !losses_.on_sent_once(frame)) {
     counters_.add(Counter::kDroppedOutOfWindow);
     return;
   }
   check_overflow();
-  settle_losses(placements);
+  decide_losses(placements);
   watch(now);
   ack_clock_.at_once(now);
 }
@@ -252,13 +243,12 @@ void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
   peer_closed_ = true;
   ack_clock_.cancel();
   if (queue_.has_posted()) {
-    fail(ErrorCode::kRemote, "the peer closed the connection while receives were posted",
-         "see the peer's log");
+    fail(closed_by_peer("the peer closed the connection while receives were posted"));
   }
 }
 
 void RecvConnection::on_reset(const wire::Reset& reset) {
-  fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
+  fail(peer_gave_up(reset));
 }
 
 // ---- time ----
@@ -267,29 +257,33 @@ void RecvConnection::on_refused(Time now) {
   if (liveness_.on_refused(now, kPingFirst)) ping_clock_.hurry(now);
 }
 
-Time RecvConnection::next_timeout() const {
-  if (failed()) return kNever;
-  return std::min({ack_clock_.due(), ping_clock_.next_timeout(), liveness_.deadline(),
-                   CreditPool::reclaim_at(grant_)});
+Deadlines RecvConnection::deadlines() const {
+  Deadlines deadlines;
+  if (failed()) return deadlines;
+  deadlines.set(Timer::kPeer, liveness_.deadline());
+  deadlines.set(Timer::kProbe, ping_clock_.next_timeout());
+  deadlines.set(Timer::kAck, ack_clock_.due());
+  deadlines.set(Timer::kCredit, CreditPool::reclaim_at(grant_));
+  return deadlines;
 }
 
 void RecvConnection::on_timeout(Time now) {
   if (failed()) return;
-  if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
+  if (deadlines().due(Timer::kCredit, now)) credits_.reclaim(grant_);
   ping_clock_.on_timeout(now, ping_terms());
   if (liveness_.verdict(now) == Liveness::Verdict::kAlive) return;
   if (liveness_.verdict(now) == Liveness::Verdict::kGone) {
-    return fail(ErrorCode::kRemote, kPeerGone, kCheckRank);
+    return fail(peer_gone());
   }
   counters_.add(Counter::kPeerTimeouts);
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
-  fail(
-      ErrorCode::kRemote,
-      fmt::format("the peer has been silent for {} ms while a receive was posted", timeout.count()),
-      kCheckPeer);
+  fail(peer_silent("has been silent", config_.peer_timeout, "a receive was posted"));
 }
 
 // ---- to the network ----
+
+std::size_t RecvConnection::frame_bytes_max() const {
+  return std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+}
 
 bool RecvConnection::build_ack(Time now) {
   credits_.refresh(grant_);
@@ -319,8 +313,7 @@ bool RecvConnection::build_ack(Time now) {
     path.changed = false;
     path.ce_marks = 0;
   }
-  const std::size_t room = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
-  queue_.report(ack_, room - wire::encoded_bytes(ack_));
+  queue_.report(ack_, frame_bytes_max() - wire::encoded_bytes(ack_));
   counters_.add(Counter::kAcksSent);
   return complete;
 }
@@ -343,19 +336,8 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameWriter& frames,
     frames.emit(wire::Ping{sender_token_}, reply_path_, sender_, out[count++]);
     reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
   }
-  for (; !decisions_.empty() && count < out.size(); decisions_.pop_back()) {
-    LossDecision& decided = decisions_.back();
-    if (decided.stop) {
-      const std::size_t room = std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
-      if (decided.holes.size() > wire::holes_max(room)) decided.holes.resize(wire::holes_max(room));
-      frames.emit(
-          wire::Stop{sender_token_, decided.message, decided.lost_bytes, std::move(decided.holes)},
-          reply_path_, sender_, out[count++]);
-    } else {
-      frames.emit(wire::Need{sender_token_, decided.message, decided.echo, decided.path},
-                  reply_path_, sender_, out[count++]);
-    }
-  }
+  count += losses_.poll_transmit({sender_token_, &sender_, reply_path_}, frame_bytes_max(), frames,
+                                 out.subspan(count));
   if (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));
     frames.emit(ack_, reply_path_, sender_, out[count++]);

@@ -1,7 +1,7 @@
 // The receiving side of one connection: places data whatever its order, says what is there and how
 // much more may come, and notices when the sender has gone. recv_queue knows the messages,
-// credit_pool the window, ack_clock when an acknowledgement is due; this class knows what it says
-// about the paths.
+// lossy_receives which may go without a part, credit_pool the window, ack_clock when an
+// acknowledgement is due; this class knows what it says about the paths.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,11 @@
 #include "core/endpoint_types.h"
 #include "core/frame_arena.h"
 #include "core/liveness.h"
+#include "core/loss/lossy_receives.h"
+#include "core/loss/path_seen.h"
 #include "core/probe_clock.h"
 #include "core/recv_queue.h"
+#include "core/timers.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 
@@ -54,7 +57,8 @@ class RecvConnection {
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
   void on_refused(Time now);
   void on_timeout(Time now);
-  Time next_timeout() const;
+  Deadlines deadlines() const;
+  Time next_timeout() const { return deadlines().next(); }
 
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_news() const { return failed() || queue_.has_done(); }
@@ -65,6 +69,7 @@ class RecvConnection {
   bool unfinished() const { return queue_.has_posted(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return sender_token_; }
+  std::uint64_t called() const { return sender_token_; }  // the token that our frames name
   const wire::EndpointAddress& peer_address() const { return sender_; }
   std::uint64_t completed() const { return queue_.completed(); }
 
@@ -72,12 +77,13 @@ class RecvConnection {
   void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
   bool build_ack(Time now);  // false when not all of it fitted into one frame
   void check_overflow();
-  void settle_losses(std::vector<Placement>& placements);
-  void heard(Time now);     // something moves
-  void answered(Time now);  // a sign of life
+  void decide_losses(std::vector<Placement>& placements);
+  std::size_t frame_bytes_max() const;  // of a control frame to this peer
+  void heard(Time now);                 // something moves
+  void answered(Time now);              // a sign of life
   void watch(Time now);
   ProbeClock::Terms ping_terms() const;
-  void fail(ErrorCode code, std::string what, std::string hint);
+  void fail(Error error);
 
   const Config& config_;
   Counters& counters_;
@@ -90,8 +96,7 @@ class RecvConnection {
   bool accepted_ = false;
   std::uint32_t payload_bytes_ = 0;
   RecvQueue queue_;
-  LossLedger ledger_;
-  std::vector<LossDecision> decisions_;  // to be told
+  LossyReceives losses_;
   Grant grant_;
 
   std::optional<wire::Welcome> welcome_due_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/loss/lossy_receive.h"
 #include "core/partial_chunks.h"
 #include "util/bitmap.h"
 
@@ -18,8 +17,6 @@ struct RecvMessage {
   bool posted = false;
   bool started = false;  // a packet has come: bytes and chunks are known
   bool reported = false;
-  bool announced = false;     // SENT_ONCE has come
-  bool was_needed = false;    // holes were over budget: exact from then on
   bool dropped_here = false;  // a packet came and there was no room for it
   RequestId request = 0;
   std::span<std::byte> buffer;
@@ -32,9 +29,16 @@ struct RecvMessage {
   std::uint32_t lost_bytes = 0;
   std::vector<std::byte> early;
   std::unique_ptr<PartialChunks> partial;  // of messages that come in smaller packets than agreed
-  std::unique_ptr<LossyReceive> lossy;     // of messages that may lose something
 
   bool complete() const { return started && received == chunks; }
+};
+
+// A packet that carries a part of a chunk, from byte `begin` of it on.
+struct Piece {
+  std::uint32_t chunk = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t chunk_bytes = 0;
+  std::span<const std::byte> payload;
 };
 
 }  // namespace dlcp::core

@@ -87,16 +87,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
     base = message.early.data();
   }
   if (!whole || (message.partial && message.partial->contains(chunk))) {
-    if (!message.partial) message.partial = std::make_unique<PartialChunks>();
-    const auto fresh = message.partial->add(chunk, static_cast<std::uint32_t>(expected), begin,
-                                            begin + static_cast<std::uint32_t>(payload.size()));
-    for (const PartialChunks::Run& run : fresh) {
-      placements.push_back({base + header.offset - begin + run.begin,
-                            payload.subspan(run.begin - begin, run.end - run.begin), 0});
-    }
-    if (fresh.empty()) return Verdict::kRepeated;
-    if (!message.partial->whole(chunk)) return posted ? Verdict::kPlaced : Verdict::kKept;
-    message.partial->erase(chunk);
+    const Piece piece{chunk, begin, static_cast<std::uint32_t>(expected), payload};
+    const auto verdict = on_piece(message, piece, base + header.offset, placements);
+    if (verdict) return *verdict;
   } else if (!payload.empty()) {
     // Written field by field: read back in larger pieces than it was written, it would wait for all
     // stores before it, which are those of the copy to memory that nobody has touched for a while.
@@ -107,11 +100,30 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   message.present.set(chunk);
   ++message.received;
   message.highest = std::max(message.highest, chunk);
-  if (message.complete()) settle();
+  if (message.complete()) report_done();
   return posted ? Verdict::kPlaced : Verdict::kKept;
 }
 
-void RecvQueue::post(RequestId request, std::span<std::byte> buffer, const Licence& licence,
+// Of a message of which chunks may come in pieces: places what is new, and says what to make of the
+// packet unless its chunk is whole now.
+[[gnu::cold]] std::optional<RecvQueue::Verdict> RecvQueue::on_piece(
+    RecvMessage& message, const Piece& piece, std::byte* destination,
+    std::vector<Placement>& placements) {
+  const auto end = piece.begin + static_cast<std::uint32_t>(piece.payload.size());
+  if (!message.partial) message.partial = std::make_unique<PartialChunks>();
+  const auto fresh = message.partial->add(piece.chunk, piece.chunk_bytes, piece.begin, end);
+  for (const PartialChunks::Run& run : fresh) {
+    placements.push_back({destination - piece.begin + run.begin,
+                          piece.payload.subspan(run.begin - piece.begin, run.end - run.begin), 0});
+  }
+  if (fresh.empty()) return Verdict::kRepeated;
+  if (!message.partial->whole(piece.chunk))
+    return message.posted ? Verdict::kPlaced : Verdict::kKept;
+  message.partial->erase(piece.chunk);
+  return std::nullopt;
+}
+
+void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
                      std::vector<Placement>& placements) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
@@ -120,17 +132,13 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer, const Licen
   message.posted = true;
   message.request = request;
   message.buffer = buffer;
-  if (licence.collective != 0) {
-    if (!message.lossy) message.lossy = std::make_unique<LossyReceive>();
-    message.lossy->licence = licence;
-  }
   if (!message.started) return;
   if (message.bytes > buffer.size()) {
     overflow_ = Overflow{message.bytes, buffer.size()};
     return;
   }
   if (!message.early.empty()) hand_over_early(message, placements);
-  if (message.complete()) settle();
+  if (message.complete()) report_done();
 }
 
 // What of the message is kept here goes to its buffer.
@@ -162,16 +170,83 @@ std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t c
   return std::min(payload_bytes_, message.bytes - chunk * payload_bytes_);
 }
 
+RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_t bytes) {
+  const std::uint64_t number = wire::expand_serial(message_number, first_);
+  if (number - first_ >= std::uint64_t{1} << 63) return {true, std::nullopt};  // done long ago
+  if (number - first_ >= 2 * requests_max_) return {};
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  RecvMessage& message = at(number);
+  if (!start(message, bytes)) return {};
+  if (message.posted && message.bytes > message.buffer.size()) {
+    overflow_ = Overflow{message.bytes, message.buffer.size()};
+    return {true, std::nullopt};
+  }
+  if (message.complete()) return {true, std::nullopt};
+  return {true, number};
+}
+
+// Calls `fill(begin, end)` with the bytes that are missing of each run of chunks that are not
+// there, and then `hole(begin, end)` with those chunks. Of chunks that came in pieces only what is
+// missing counts: no byte is written twice.
+template <class Fill, class Hole>
+void RecvQueue::for_each_hole(const RecvMessage& message, const Fill& fill,
+                              const Hole& hole) const {
+  for (std::size_t begin = message.present.next_clear(0); begin < message.chunks;) {
+    const std::size_t end = message.present.next_set(begin);
+    std::size_t from = begin * payload_bytes_;
+    for (std::size_t chunk = begin; message.partial && chunk < end; ++chunk) {
+      const auto number = static_cast<std::uint32_t>(chunk);
+      if (!message.partial->contains(number)) continue;
+      const std::size_t at = chunk * payload_bytes_;
+      fill(from, at);
+      const std::uint32_t size = chunk_bytes(message, number);
+      for (const auto& run : message.partial->missing(number, size))
+        fill(at + run.begin, at + run.end);
+      from = at + size;
+    }
+    fill(from, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    hole(begin, end);
+    begin = message.present.next_clear(end);
+  }
+}
+
+std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
+  std::size_t bytes = 0;
+  for_each_hole(
+      at(number), [&](std::size_t from, std::size_t to) { bytes += to - from; },
+      [](std::size_t, std::size_t) {});
+  return bytes;
+}
+
+std::vector<wire::Hole> RecvQueue::complete_with_holes(std::uint64_t number,
+                                                       std::vector<Placement>& placements) {
+  RecvMessage& message = at(number);
+  std::vector<wire::Hole> holes;
+  const auto fill = [&](std::size_t from, std::size_t to) {
+    if (from == to) return;
+    Placement& placement = placements.emplace_back();
+    placement.destination = message.buffer.data() + from;
+    placement.zeros = to - from;
+    message.lost_bytes += static_cast<std::uint32_t>(to - from);
+  };
+  const auto hole = [&](std::size_t begin, std::size_t end) {
+    holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+    for (std::size_t chunk = begin; chunk < end; ++chunk)
+      message.present.set(chunk);  // what comes late finds its place taken
+  };
+  for_each_hole(message, fill, hole);
+  message.received = message.chunks;
+  report_done();
+  return holes;
+}
+
 // Reports what is complete, in whatever order, and lets go of the front.
-void RecvQueue::settle() {
+void RecvQueue::report_done() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     RecvMessage& message = messages_[i];
     if (!message.complete() || !message.posted || message.reported) continue;
     message.reported = true;
-    if (message.announced) {
-      check(announced_ > 0, "an announced message was counted");
-      --announced_;
-    }
     done_.push_back({message.request, message.bytes, message.lost_bytes});
   }
   complete_below_ = std::max(complete_below_, first_);

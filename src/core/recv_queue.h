@@ -11,20 +11,14 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/loss/loss_ledger.h"
 #include "core/recv_message.h"
+#include "core/unposted_pool.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
+#include "wire/loss_frame.h"
 
 namespace dlcp::core {
-
-// Bytes kept for messages without a posted receive, over all connections of the device. One of them
-// may keep as much as is free: half of it if it is alone, an equal share if many are greedy.
-struct UnpostedPool {
-  std::size_t bytes_max = 0;
-  std::size_t bytes_used = 0;
-};
 
 class RecvQueue {
  public:
@@ -39,8 +33,7 @@ class RecvQueue {
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
   // Appends the copies that an early message needs to `placements`.
-  void post(RequestId request, std::span<std::byte> buffer, const Licence& licence,
-            std::vector<Placement>& placements);
+  void post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
   enum class Verdict : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)
@@ -65,14 +58,21 @@ class RecvQueue {
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
-  // False when the frame cannot be right.
-  bool on_sent_once(const wire::SentOnce& frame);
-  bool awaits_losses() const { return announced_ > 0; }
-  // Decides about every message that has holes and expects no more packets: within its licence the
-  // holes become placements of zeros and the message is done, else they are needed.
-  void settle_losses(std::span<const PathSeen> paths, LossLedger& ledger,
-                     std::size_t licence_bytes_min, std::vector<Placement>& placements,
-                     std::vector<LossDecision>& out);
+  // A message of so many bytes is under way. Not `possible`: no message can have that number, or
+  // that length. `number`: all of it, of a message that is not complete.
+  struct Expected {
+    bool possible = false;
+    std::optional<std::uint64_t> number;
+  };
+  Expected expect(std::uint32_t message, std::uint32_t bytes);
+  // Not yet told to be done. What is asked below is asked of such messages.
+  bool is_open(std::uint64_t number) const { return number >= first_ && !at(number).reported; }
+  const RecvMessage& message(std::uint64_t number) const { return at(number); }
+  std::size_t missing_bytes(std::uint64_t number) const;
+  // A posted message goes without what is missing: those bytes become placements of zeros, and it
+  // is done. Returns the chunks that never came.
+  std::vector<wire::Hole> complete_with_holes(std::uint64_t number,
+                                              std::vector<Placement>& placements);
 
   struct Done {
     RequestId request = 0;
@@ -89,14 +89,16 @@ class RecvQueue {
 
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
+  const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
   bool start(RecvMessage& message, std::uint32_t bytes);
   bool make_room(RecvMessage& message);
   std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const;
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
-  void settle();
-  // Bytes that are missing; with `placements` they are filled, and `holes` names them.
-  std::size_t fill_holes(RecvMessage& message, std::vector<Placement>* placements,
-                         std::vector<wire::Hole>* holes);
+  std::optional<Verdict> on_piece(RecvMessage& message, const Piece& piece, std::byte* destination,
+                                  std::vector<Placement>& placements);
+  template <class Fill, class Hole>
+  void for_each_hole(const RecvMessage& message, const Fill& fill, const Hole& hole) const;
+  void report_done();
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;
@@ -107,7 +109,6 @@ class RecvQueue {
   std::uint64_t complete_below_ = 0;  // >= first_
   std::uint64_t posted_ = 0;
   RingQueue<RecvMessage> messages_;
-  std::size_t announced_ = 0;  // messages that SENT_ONCE has come for and that are not done
   RingQueue<Done> done_;
   std::vector<std::vector<std::byte>> copied_;  // early memory that placements still point into
   std::optional<Overflow> overflow_;

@@ -1,12 +1,10 @@
 #include "core/send_connection.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/burst.h"
 #include "core/credit_pool.h"
-#include "core/departed.h"
+#include "core/peer_errors.h"
 #include "wire/data_header.h"
 #include "wire/serial.h"
 
@@ -32,21 +30,18 @@ SendConnection::SendConnection(Time now, const Config& config, Counters& counter
   liveness_.expect(now, Liveness::Owes::kProgress);
 }
 
-void SendConnection::fail(ErrorCode code, std::string what, std::string hint) {
-  if (!error_) error_ = Error{code, std::move(what), std::move(hint)};
+void SendConnection::fail(Error error) {
+  if (!error_) error_ = std::move(error);
 }
 
 void SendConnection::post(Time now, RequestId request, std::span<const std::byte> message,
                           const Licence& licence) {
-  if (peer_closed_) {
-    fail(ErrorCode::kRemote, "the peer has closed the connection, and a send was posted",
-         "see the peer's log");
-    return;
-  }
+  if (peer_closed_)
+    return fail(closed_by_peer("the peer has closed the connection, and a send was posted"));
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
   queue_.push(request, message, licensed ? &licence : nullptr);
-  if (licensed) ledger_.open(licence, message.size());
+  if (licensed) lossy_.open(licence, message.size());
   watch(now);
 }
 
@@ -65,13 +60,7 @@ void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
 }
 
 void SendConnection::on_refuse(const wire::Refuse& refuse) {
-  if (handshake_.state() != Handshake::State::kHello) return;
-  const std::string what = kPeerRefuses + refuse.reason;
-  if (refuse.cause == wire::Refuse::Cause::kClosed) {
-    fail(ErrorCode::kRemote, what, "see the peer's log");
-  } else {
-    fail(ErrorCode::kInvalidUsage, what, kSetAlike);
-  }
+  if (handshake_.state() == Handshake::State::kHello) fail(peer_refuses(refuse));
 }
 
 void SendConnection::on_started(Time now, const wire::Started& started) {
@@ -84,32 +73,6 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   queue_.set_posted(started.posted);
   window_.open(started.window_packets, started.window_epoch);
   watch(now);
-}
-
-SendConnection::Delays SendConnection::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
-                                                  AckSample& sample) {
-  bool first = true;
-  Delays newest;
-  Duration round_trip_min{0};
-  for (const wire::PathReport& report : ack.paths) {
-    const Time sent_at = wire::from_wire_time(report.echo, now);
-    const auto held = Duration(static_cast<std::int64_t>(report.held) << 7);
-    if (!flight_.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
-    const Duration total = arrived_at - sent_at;
-    const Duration fabric = std::max(total - held, Duration(1));
-    if (sent_at < woken_at_) {  // what it took is the time we slept, not the network's
-      paths_.on_report(report.path, report.highest_sequence, round_trip(), report.ce_marks > 0);
-      continue;
-    }
-    newest = {fabric, held};
-    if (first || total < round_trip_min) round_trip_min = total;
-    congestion_->on_delay(now, fabric);
-    first = false;
-    sample.ce_marks += report.ce_marks;
-    paths_.on_report(report.path, report.highest_sequence, fabric, report.ce_marks > 0);
-  }
-  if (!first) rtt_.add(round_trip_min);
-  return newest;
 }
 
 void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest) {
@@ -125,7 +88,8 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
       prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   heard(now);
   AckSample sample{.now = now};
-  const Delays delays = read_paths(now, ack, arrived_at, sample);
+  const auto delays =
+      acks_.read_paths(now, ack, arrived_at, round_trip(), {flight_, paths_, *congestion_}, sample);
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path, after_silence);
@@ -135,11 +99,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
   window_.on_settled(acked.in_flight);
   window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
-  // Needless retransmissions show before they are sent (the original is acknowledged) or after (it
-  // arrives twice).
-  const auto twice = static_cast<std::int32_t>(ack.duplicates - duplicates_);
-  const std::uint32_t needless = acked.spurious + static_cast<std::uint32_t>(std::max(twice, 0));
-  duplicates_ += static_cast<std::uint32_t>(std::max(twice, 0));
+  const std::uint32_t needless = acked.spurious + acks_.read_duplicates(ack);
   if (needless > 0) {
     counters_.add(Counter::kSpuriousRetransmissions, needless);
     flight_.on_spurious(now, round_trip());
@@ -159,7 +119,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
 
 void SendConnection::collect_losses(Time now, AckSample& sample) {
   losses_.clear();
-  flight_.find_losses(now, rtt_, queue_, losses_);
+  flight_.find_losses(now, acks_.rtt(), queue_, losses_);
   for (const Flight::Loss& loss : losses_) {
     ++(queue_.forgoes(loss.chunk.message) ? sample.forgone_packets : sample.lost_packets);
     queue_.mark_lost(loss.chunk);
@@ -169,8 +129,42 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
     }
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
-  sample.loss_budget = ledger_.hop_share();
-  if (sample.forgone_packets > 0) queue_.need_beyond(ledger_);
+  sample.loss_budget = lossy_.hop_share();
+  if (sample.forgone_packets > 0) lossy_.need_beyond_budget(queue_);
+}
+
+void SendConnection::on_need(Time now, const wire::Need& need) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(need.message, queue_.first_message());
+  if (!queue_.forgoes(number)) return;
+  queue_.need(number);
+  // The SENT_ONCE that it answers was a probe of its path as well.
+  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now));
+  AckSample sample{.now = now, .round_trip = round_trip()};
+  collect_losses(now, sample);
+  congestion_->on_ack(sample);
+  lossy_.refresh(now, round_trip(), queue_);
+  prober_.on_progress();
+  watch(now);
+}
+
+void SendConnection::on_stop(Time now, const wire::Stop& stop) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
+  const auto stopped = lossy_.on_stop(queue_, number, stop, handshake_.payload_bytes(), counters_);
+  if (stopped.progress) liveness_.on_progress(now);
+  window_.on_settled(stopped.in_flight);
+  const AckSample sample{.now = now,
+                         .round_trip = round_trip(),
+                         .acked_packets = stopped.acked,
+                         .forgone_packets = stopped.forgone,
+                         .loss_budget = lossy_.hop_share()};
+  congestion_->on_ack(sample);
+  lossy_.refresh(now, round_trip(), queue_);
+  prober_.on_progress();
+  watch(now);
 }
 
 void SendConnection::on_ping(Time now) {
@@ -194,20 +188,20 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     window_.on_settled(acked.in_flight);
   }
   if (!queue_.empty()) {
-    fail(ErrorCode::kRemote, "the peer closed the connection before it had received everything",
-         "see the peer's log");
+    fail(closed_by_peer("the peer closed the connection before it had received everything"));
   }
   watch(now);
 }
 
 void SendConnection::on_reset(const wire::Reset& reset) {
-  fail(ErrorCode::kRemote, fmt::format("{}{}", kPeerGaveUp, reset.reason), "see the peer's log");
+  fail(peer_gave_up(reset));
 }
 
 // ---- time ----
 
 ProbeClock::Terms SendConnection::probe_terms() const {
-  const Duration spread = rtt_.has_sample() ? 4 * rtt_.variation() : handshake_.round_trip();
+  const Duration spread =
+      acks_.rtt().has_sample() ? 4 * acks_.rtt().variation() : handshake_.round_trip();
   const bool outstanding = window_.in_flight() > 0 || queue_.has_next();
   return {.answer_time = round_trip() + spread, .outstanding = outstanding};
 }
@@ -226,27 +220,17 @@ void SendConnection::watch(Time now) {
 
 void SendConnection::give_up(Liveness::Verdict verdict) {
   counters_.add(Counter::kPeerTimeouts);
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config_.peer_timeout);
   const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
-  if (verdict == Liveness::Verdict::kGone) return fail(ErrorCode::kRemote, kPeerGone, kCheckRank);
-  if (verdict == Liveness::Verdict::kSilent) {
-    fail(ErrorCode::kRemote,
-         fmt::format("the peer has not answered for {} ms while {}", timeout.count(), while_what),
-         kCheckPeer);
-    return;
-  }
-  fail(ErrorCode::kRemote,
-       fmt::format("the peer answers, but for {} ms nothing got through to it while {}; packets of "
-                   "data have up to {} bytes",
-                   timeout.count(), while_what,
-                   prober_.size().packet_bytes(prober_.size().payload_bytes())),
-       "check that the network carries packets of this size, and of the exact class, to the peer "
-       "(dlcp doctor --peer)");
+  if (verdict == Liveness::Verdict::kGone) return fail(peer_gone());
+  if (verdict == Liveness::Verdict::kSilent)
+    return fail(peer_silent("has not answered", config_.peer_timeout, while_what));
+  fail(peer_stuck(config_.peer_timeout, while_what,
+                  prober_.size().packet_bytes(prober_.size().payload_bytes())));
 }
 
 void SendConnection::on_pause(Time now, Duration length) {
   liveness_.on_pause(now, length);
-  woken_at_ = now;
+  acks_.on_pause(now);
 }
 
 void SendConnection::on_refused(Time now) {
@@ -254,21 +238,26 @@ void SendConnection::on_refused(Time now) {
   open() ? prober_.clock().hurry(now) : handshake_.hurry(now);
 }
 
-Time SendConnection::next_timeout() const {
-  if (failed()) return kNever;
-  Time next = std::min({prober_.next_timeout(liveness_.owes_progress()), liveness_.deadline(),
-                        flight_.deadline(), lossy_.next_timeout(round_trip())});
-  if (!open()) next = std::min(next, handshake_.next_timeout());
-  if (open() && window_.in_flight() < window_.most(congestion_->window()) && queue_.has_next())
-    next = std::min(next, pacer_.next());
-  return next;
+Deadlines SendConnection::deadlines() const {
+  Deadlines deadlines;
+  if (failed()) return deadlines;
+  deadlines.set(Timer::kPeer, liveness_.deadline());
+  deadlines.set(Timer::kProbe, prober_.next_timeout(liveness_.owes_progress()));
+  deadlines.set(Timer::kLoss, flight_.deadline());
+  deadlines.set(Timer::kSentOnce, lossy_.next_timeout(round_trip()));
+  if (!open()) {
+    deadlines.set(Timer::kHandshake, handshake_.next_timeout());
+  } else if (queue_.has_next() && window_.in_flight() < window_.most(congestion_->window())) {
+    deadlines.set(Timer::kPace, pacer_.next());
+  }
+  return deadlines;
 }
 
 void SendConnection::on_timeout(Time now) {
   if (failed()) return;
   const Liveness::Verdict verdict = liveness_.verdict(now);
   if (verdict != Liveness::Verdict::kAlive) return give_up(verdict);
-  if (flight_.deadline() <= now) {
+  if (deadlines().due(Timer::kLoss, now)) {
     AckSample sample{.now = now, .round_trip = round_trip()};
     collect_losses(now, sample);
     if (!losses_.empty()) congestion_->on_ack(sample);
@@ -364,7 +353,10 @@ std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
   if (cut_.pending() && queue_.is_acked(cut_.chunk())) cut_.drop();
   for (;;) {
     // Right behind the message that it ends, before the next one.
-    if (lossy_.due()) count += emit_sent_once(now, frames, out.subspan(count));
+    if (lossy_.due()) {
+      const LossySends::To to{handshake_.receiver_token(), &peer_address()};
+      count += lossy_.poll_transmit(now, queue_, to, frames, out.subspan(count));
+    }
     if (count == out.size()) break;
     if (cut_.pending()) {
       emit_piece(now, frames, out[count++]);

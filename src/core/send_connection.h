@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ack_reader.h"
 #include "core/burst.h"
 #include "core/chunk_cut.h"
 #include "core/config.h"
@@ -22,8 +23,8 @@
 #include "core/pacer.h"
 #include "core/path_set.h"
 #include "core/prober.h"
-#include "core/rtt.h"
 #include "core/send_window.h"
+#include "core/timers.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {
@@ -58,7 +59,8 @@ class SendConnection {
   void on_pause(Time now, Duration length);  // see Liveness
   void on_refused(Time now);
   void on_timeout(Time now);
-  Time next_timeout() const;
+  Deadlines deadlines() const;
+  Time next_timeout() const { return deadlines().next(); }
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_next() const { return queue_.has_next(); }
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
@@ -66,29 +68,23 @@ class SendConnection {
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
+  std::uint64_t called() const { return handshake_.called(); }  // the token that our frames name
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
-  std::uint64_t acknowledged() const { return queue_.first_message(); }
+  std::uint64_t completed() const { return queue_.first_message(); }
   const PathSet& paths() const { return paths_; }
 
  private:
   std::size_t emit_control(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
-  std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   void emit_piece(Time now, FrameWriter& frames, wire::TxPacket& out);
   bool begin_burst(Time now, std::uint32_t message_bytes);
-  Duration round_trip() const { return rtt_.smoothed_or(handshake_.round_trip()); }
+  Duration round_trip() const { return acks_.rtt().smoothed_or(handshake_.round_trip()); }
   ProbeClock::Terms probe_terms() const;
-  // Of one packet that an ACK tells of: between the hosts there and back, and at the receiver.
-  struct Delays {
-    Duration fabric{0};  // 0: the ACK tells of none
-    Duration held{0};
-  };
-  Delays read_paths(Time now, const wire::Ack& ack, Time arrived_at, AckSample& sample);
   void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
   void watch(Time now);
   void give_up(Liveness::Verdict verdict);
-  void fail(ErrorCode code, std::string what, std::string hint);
+  void fail(Error error);
 
   const Config& config_;
   Counters& counters_;
@@ -96,21 +92,18 @@ class SendConnection {
   Handshake handshake_;
   SendQueue queue_;
   LossySends lossy_;
-  LossLedger ledger_;
   Flight flight_;
   PathSet paths_;
   std::unique_ptr<CongestionControl> congestion_;
   Pacer pacer_;
-  RttEstimator rtt_;
+  AckReader acks_;
   SendWindow window_;
-  std::uint32_t duplicates_ = 0;  // the receiver has reported so far
   Burst burst_;
   ChunkCut cut_;
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
   Liveness liveness_;
   Prober prober_;
-  Time woken_at_ = Time::min();  // after the last pause
   wire::PathIndex heard_path_ = 0;
   bool pong_due_ = false;
   bool peer_closed_ = false;

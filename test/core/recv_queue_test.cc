@@ -29,7 +29,7 @@ struct Queue {
     return copy(queue.on_data(header, payload, placements));
   }
   void post(RequestId request, std::span<std::byte> buffer) {
-    queue.post(request, buffer, {}, placements);
+    queue.post(request, buffer, placements);
     copy(0);
   }
   template <class T>
@@ -171,9 +171,7 @@ TEST_CASE("a message longer than the largest is refused, however its length wrap
     q.post(7, buffer);
     CHECK(q.data(0, bytes, 0, 128) == Verdict::kOutOfWindow);
     CHECK(q.data(0, bytes, 0x8000'0000u, 128) == Verdict::kOutOfWindow);
-    wire::SentOnce sent_once;
-    sent_once.message_bytes = bytes;
-    CHECK_FALSE(q.queue.on_sent_once(sent_once));
+    CHECK_FALSE(q.queue.expect(0, bytes).possible);
     CHECK_FALSE(q.queue.pop_done());
   }
 }

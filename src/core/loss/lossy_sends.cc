@@ -4,11 +4,31 @@
 #include <utility>
 
 #include "util/check.h"
+#include "wire/serial.h"
 
 namespace dlcp::core {
 namespace {
 
 constexpr unsigned kDoublingsMax = 8;
+
+// What no hole tells of counts as protected.
+void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
+                Counters& counters) {
+  std::uint64_t droppable = 0;
+  for (const wire::Hole& hole : stop.holes) {
+    for (std::uint32_t i = 0; i < hole.count && queue.has_chunk({number, hole.first + i}); ++i) {
+      const ChunkRef chunk{number, hole.first + i};
+      if (row_of(queue.class_of(chunk)).early == EarlyTreatment::kDrop) {
+        droppable += queue.view(chunk).payload.size();
+      }
+    }
+  }
+  droppable = std::min<std::uint64_t>(droppable, stop.lost_bytes);
+  const bool urgent = queue.licence(number).urgent;
+  counters.add(urgent ? Counter::kLostUrgentDroppable : Counter::kLostBulkDroppable, droppable);
+  counters.add(urgent ? Counter::kLostUrgentProtected : Counter::kLostBulkProtected,
+               stop.lost_bytes - droppable);
+}
 
 }  // namespace
 
@@ -92,6 +112,47 @@ std::optional<LossySends::Due> LossySends::pop_due(Time now) {
     return Due{message.number, message.marks[at].path, &message.marks};
   }
   return std::nullopt;
+}
+
+LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
+                                        const wire::Stop& stop, std::uint32_t payload_bytes,
+                                        Counters& counters) {
+  if (queue.forgoes(number)) {
+    ledger_.reserve(queue.licence(number), stop.lost_bytes, queue.message_bytes(number));
+    count_lost(queue, number, stop, counters);
+  }
+  SendQueue::Acked acked;
+  queue.stop(number, acked);
+  Stopped stopped{acked.in_flight, acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
+  // Most of what was given up had not been declared lost yet.
+  const std::uint32_t given_up = stop.lost_bytes / payload_bytes;
+  if (given_up > acked.forgone) {
+    stopped.forgone = std::min(given_up - acked.forgone, acked.in_flight);
+    stopped.acked -= stopped.forgone;
+  }
+  return stopped;
+}
+
+std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const To& to,
+                                      FrameWriter& frames, std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  while (count < out.size()) {
+    const auto due = pop_due(now);
+    if (!due) break;
+    if (!queue.forgoes(due->message)) continue;  // done, or needed whole, meanwhile
+    wire::SentOnce frame;
+    frame.destination = to.token;
+    frame.message = static_cast<std::uint32_t>(due->message);
+    frame.message_bytes = static_cast<std::uint32_t>(queue.message_bytes(due->message));
+    frame.echo = wire::wire_time(now);
+    frame.path = due->path;
+    frame.urgent = queue.licence(due->message).urgent;
+    frame.marks = *due->marks;
+    frames.emit(frame, due->path, *to.address, out[count]);
+    out[count++].traffic_class =  // behind the data, never past it
+        frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
+  }
+  return count;
 }
 
 }  // namespace dlcp::core

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "core/loss/loss_ledger.h"
+#include "core/loss/lossy_receives.h"
 #include "core/recv_queue.h"
 
 using namespace dlcp;
@@ -19,8 +19,8 @@ struct Receiver {
     return {1, 100 * kPayload, 2, 1, 0, kBudgetPpmMax, gradient::ElementType::kFloat32};
   }
   void post(const Licence& granted) {
-    ledger.open(granted, buffer.size());
-    queue.post(7, buffer, granted, placements);
+    queue.post(7, buffer, placements);
+    losses.on_posted(0, granted, buffer.size());
     zeros = 0;
     placements.clear();
   }
@@ -33,12 +33,14 @@ struct Receiver {
     return queue.on_data(header, payload, placements);
   }
   bool sent_once(std::vector<wire::PathMark> marks, std::uint8_t path) {
-    return queue.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
+    return losses.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
   }
   std::vector<LossDecision> decide() {
     placements.clear();
+    losses.decide(paths, kPayload, placements);
     std::vector<LossDecision> decisions;
-    queue.settle_losses(paths, ledger, kPayload, placements, decisions);
+    while (auto decision = losses.pop_decision())
+      decisions.push_back(std::move(*decision));
     for (const Placement& placement : placements)
       zeros += placement.zeros;
     return decisions;
@@ -54,7 +56,8 @@ struct Receiver {
 
   UnpostedPool pool{1024, 0};
   RecvQueue queue{8, 512, pool};
-  LossLedger ledger;
+  Counters counters;
+  LossyReceives losses{queue, counters};
   std::vector<PathSeen> paths;
   std::vector<std::byte> buffer = std::vector<std::byte>(100 * kPayload);
   std::vector<std::byte> payload = std::vector<std::byte>(kPayload, std::byte{1});
@@ -87,7 +90,7 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   REQUIRE(done);
   CHECK(done->lost == 3 * kPayload);
   CHECK(receiver.queue.completed() == 1);
-  CHECK_FALSE(receiver.queue.awaits_losses());
+  CHECK_FALSE(receiver.losses.awaits());
 
   receiver.placements.clear();
   CHECK(receiver.data(10) == RecvQueue::Verdict::kLate);
@@ -182,9 +185,9 @@ TEST_CASE("a SENT_ONCE that contradicts the message, or comes from far away, is 
   Receiver receiver;
   receiver.post(Receiver::licence());
   receiver.data(0);
-  CHECK_FALSE(receiver.queue.on_sent_once({0, 0, 99 * kPayload, 5, 0, false, {}}));
-  CHECK_FALSE(receiver.queue.on_sent_once({0, 16, 100 * kPayload, 5, 0, false, {}}));
+  CHECK_FALSE(receiver.losses.on_sent_once({0, 0, 99 * kPayload, 5, 0, false, {}}));
+  CHECK_FALSE(receiver.losses.on_sent_once({0, 16, 100 * kPayload, 5, 0, false, {}}));
   CHECK(
-      receiver.queue.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // long done
-  CHECK_FALSE(receiver.queue.awaits_losses());
+      receiver.losses.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // long done
+  CHECK_FALSE(receiver.losses.awaits());
 }

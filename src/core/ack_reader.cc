@@ -1,0 +1,44 @@
+#include "core/ack_reader.h"
+
+#include <algorithm>
+
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
+                                        Duration round_trip, const Learners& learners,
+                                        AckSample& sample) {
+  bool first = true;
+  Delays newest;
+  Duration round_trip_min{0};
+  for (const wire::PathReport& report : ack.paths) {
+    const Time sent_at = wire::from_wire_time(report.echo, now);
+    const auto held = Duration(static_cast<std::int64_t>(report.held) << 7);
+    if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
+    const Duration total = arrived_at - sent_at;
+    const Duration fabric = std::max(total - held, Duration(1));
+    const bool marked = report.ce_marks > 0;
+    if (sent_at < woken_at_) {  // what it took is the time we slept, not the network's
+      learners.paths.on_report(report.path, report.highest_sequence, round_trip, marked);
+      continue;
+    }
+    newest = {fabric, held};
+    if (first || total < round_trip_min) round_trip_min = total;
+    learners.congestion.on_delay(now, fabric);
+    first = false;
+    sample.ce_marks += report.ce_marks;
+    learners.paths.on_report(report.path, report.highest_sequence, fabric, marked);
+  }
+  if (!first) rtt_.add(round_trip_min);
+  return newest;
+}
+
+std::uint32_t AckReader::read_duplicates(const wire::Ack& ack) {
+  const auto news = static_cast<std::int32_t>(ack.duplicates - duplicates_);
+  const auto fresh = static_cast<std::uint32_t>(std::max(news, 0));
+  duplicates_ += fresh;
+  return fresh;
+}
+
+}  // namespace dlcp::core

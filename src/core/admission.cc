@@ -1,0 +1,157 @@
+#include "core/admission.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/peer_errors.h"
+
+namespace dlcp::core {
+namespace {
+
+// What the sender of a connection that nobody has accepted is told.
+constexpr std::string_view kListenerClosed = "the listener was closed";
+constexpr std::string_view kEncryptionDiffers =
+    "one of the two ranks encrypts payloads (DLCP_ENCRYPT), the other does not";
+
+bool encrypts(wire::Protection protection) {
+  return protection == wire::Protection::kEncrypted;
+}
+
+}  // namespace
+
+Endpoint::Listening Admission::listen(ContextId context, std::uint32_t number) {
+  const wire::Invitation invitation = wire::invitation(commons_.secrets.listeners, number);
+  Slot& slot = slots_.add(context, wire::listener_token(invitation));
+  Listener listener;
+  listener.key = wire::listener_key(invitation, commons_.secrets.site);
+  listener.key_without_site = wire::listener_key(invitation, {});
+  slot.party = std::move(listener);
+  return {slot.token, invitation};
+}
+
+void Admission::close_listener(Time now, ListenerId listener) {
+  Slot* slot = slots_.find(listener);
+  if (slot == nullptr || slot->party.listener() == nullptr) return;
+  slots_.for_each([&](Slot& waiting) {
+    const auto* receiving = waiting.party.receiver();
+    if (receiving == nullptr || waiting.listener != listener || waiting.held_by_user) return;
+    const Departed::Peer peer{receiving->peer_token(), receiving->peer_address()};
+    lifecycle_.depart(
+        now, waiting,
+        Departed::reset(now, peer, std::string(kListenerClosed), lifecycle_.farewell_time()));
+  });
+  slots_.release(*slot);
+}
+
+std::optional<ConnectionId> Admission::accept(ListenerId listener) {
+  Slot* slot = slots_.find(listener);
+  if (slot == nullptr || slot->party.listener() == nullptr) return std::nullopt;
+  auto& acceptable = slot->party.listener()->acceptable;
+  while (!acceptable.empty()) {
+    Slot* connection = slots_.find(acceptable.front());
+    acceptable.pop_front();
+    if (connection == nullptr || connection->party.receiver() == nullptr) continue;
+    connection->held_by_user = true;
+    connection->party.receiver()->on_accepted();
+    return connection->token;
+  }
+  return std::nullopt;
+}
+
+void Admission::on_started(const Slot& slot) {
+  Slot* listener = slots_.find(slot.listener);
+  if (listener != nullptr) listener->party.listener()->acceptable.push_back(slot.token);
+}
+
+// A listener that is gone is known by its number again: nothing of it has to be kept.
+std::optional<Admission::Door> Admission::find_door(Slot* slot, const wire::Hello& hello) const {
+  if (slot != nullptr && slot->party.listener() != nullptr)
+    return Door{slot->party.listener()->key, slot};
+  const auto invitation = wire::invitation(commons_.secrets.listeners, hello.listener_number);
+  if (wire::listener_token(invitation) != hello.destination) return std::nullopt;
+  return Door{wire::listener_key(invitation, commons_.secrets.site), nullptr};
+}
+
+void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
+  const auto drop = [&](Counter reason) { commons_.counters.add(reason); };
+  const auto hello = wire::decode<wire::Hello>(packet.bytes);
+  if (!hello || hello->sender_token == 0 || hello->hello_bytes != packet.bytes.size())
+    return drop(Counter::kDroppedMalformed);
+  const auto door = find_door(to, *hello);
+  if (!door) return drop(Counter::kDroppedUnknownToken);
+  if (Channel::is_foreign(packet, wire::host_of(hello->sender_address)))
+    return drop(Counter::kDroppedForeignHost);
+  if (!wire::authentic(packet.bytes, door->key)) return drop(Counter::kDroppedUnauthentic);
+
+  Slot* slot = slots_.find(SenderName{hello->sender_token, hello->sender_address});
+  if (slot == nullptr && door->listener == nullptr) {
+    refuse(*hello, {0, wire::Refuse::Cause::kClosed, std::string(kListenerClosed)}, door->key,
+           packet.path);
+    return;
+  }
+  if (encrypts(hello->protection) != encrypts(commons_.config.protection)) {
+    refuse(*hello, {0, wire::Refuse::Cause::kSettings, std::string(kEncryptionDiffers)}, door->key,
+           packet.path);
+    return;
+  }
+  if (slot == nullptr) slot = &open_half(now, *door->listener, *hello);
+  if (auto* receiving = slot->party.receiver()) receiving->on_hello(*hello, packet.path);
+  lifecycle_.follow_up(now, *slot);
+}
+
+void Admission::make_room(Time now, Listener& listener) {
+  auto& half_open = listener.half_open;
+  if (half_open.size() < kHalfOpenMax) return;
+  std::erase_if(half_open, [&](std::uint64_t token) {
+    const Slot* slot = slots_.find(token);
+    return slot == nullptr || slot->party.receiver() == nullptr ||
+           slot->party.receiver()->started();
+  });
+  if (half_open.size() < kHalfOpenMax) return;
+  lifecycle_.depart(now, *slots_.find(half_open.front()), std::nullopt);
+  half_open.erase(half_open.begin());
+}
+
+Slot& Admission::open_half(Time now, Slot& at, const wire::Hello& hello) {
+  Listener& listener = *at.party.listener();
+  make_room(now, listener);
+  Slot& slot = slots_.add(at.context);
+  listener.half_open.push_back(slot.token);
+  const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
+  const auto protection = std::max(commons_.config.protection, hello.protection);
+  slot.listener = at.token;
+  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection},
+                         wire::host_of(hello.sender_address), commons_.config.ciphers.get());
+  slot.party =
+      std::make_unique<RecvConnection>(now, commons_.config, commons_.counters.of(slot.context),
+                                       commons_.credits, commons_.unposted, slot.token, hello);
+  slots_.name({hello.sender_token, hello.sender_address}, slot);
+  return slot;
+}
+
+// The user above hears why, once, although it is said more often.
+void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
+  const auto refuse = wire::decode<wire::Refuse>(packet.bytes);
+  if (!refuse) return commons_.counters.add(Counter::kDroppedMalformed);
+  auto& open = *listener.party.listener();
+  const bool proven = wire::authentic(packet.bytes, open.key);
+  if (!proven && !wire::authentic(packet.bytes, open.key_without_site))
+    return commons_.counters.add(Counter::kDroppedUnauthentic);
+  if (std::exchange(proven ? open.declined : open.declined_unproven, true)) return;
+  Event event;
+  event.kind = Event::Kind::kDeclined;
+  event.connection = listener.token;
+  event.proven = proven;
+  event.error = peer_refuses({0, wire::Refuse::Cause::kSettings, refuse->reason});
+  lifecycle_.tell(std::move(event));
+}
+
+void Admission::refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key,
+                       wire::PathIndex path) {
+  with.destination = hello.sender_token;
+  commons_.strays.push(with, key, 0, hello.sender_address, path);
+}
+
+}  // namespace dlcp::core

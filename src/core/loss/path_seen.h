@@ -1,0 +1,44 @@
+// What one path has brought a receiver so far.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "util/time.h"
+#include "wire/data_header.h"
+#include "wire/loss_frame.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+
+struct PathSeen {
+  bool any = false;
+  bool changed = false;  // since the last ACK
+  std::uint8_t ce_marks = 0;
+  std::uint32_t echo = 0;
+  Time arrived_at{};
+  std::uint64_t highest_sequence = 0;
+  // One more than the highest sequence of a licensed packet, in the bulk and in the urgent queue of
+  // switches: only what waits in the same queue keeps its order.
+  std::array<std::uint64_t, 2> licensed_below{};
+
+  // Returns true if it is the newest of the path.
+  bool on_packet(const wire::DataHeader& header) {
+    const std::uint64_t sequence = wire::expand_serial(header.path_sequence, highest_sequence);
+    const bool newest = !any || static_cast<std::int64_t>(sequence - highest_sequence) > 0;
+    if (newest) highest_sequence = sequence;
+    any = true;
+    if (header.licensed) {
+      const bool urgent = row_of(header.traffic_class).queue == SwitchQueue::kUrgent;
+      licensed_below[urgent] = std::max(licensed_below[urgent], sequence + 1);
+    }
+    return newest;
+  }
+  // Nothing that was sent before `mark` in that queue is on its way any more.
+  bool passed(const wire::PathMark& mark, bool urgent) const {
+    return any && licensed_below[urgent] > wire::expand_serial(mark.sequence, highest_sequence);
+  }
+};
+
+}  // namespace dlcp::core

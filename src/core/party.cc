@@ -1,0 +1,23 @@
+#include "core/party.h"
+
+namespace dlcp::core {
+
+Time Party::next_timeout() const {
+  if (const auto* sending = sender()) return sending->next_timeout();
+  if (const auto* receiving = receiver()) return receiving->next_timeout();
+  return departed() == nullptr ? kNever : departed()->next_timeout();
+}
+
+void Party::on_timeout(Time now) {
+  with_connection([&](auto& connection) { connection.on_timeout(now); });
+  if (departed() != nullptr) departed()->on_timeout(now);
+}
+
+std::size_t Party::poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
+                                 std::span<wire::TxPacket> out) {
+  if (auto* sending = sender()) return sending->poll_transmit(now, frames, out);
+  if (auto* receiving = receiver()) return receiving->poll_transmit(now, frames, out);
+  return departed() == nullptr ? 0 : departed()->poll_transmit(now, frames, paths, out);
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,112 @@
+// What a sender makes of the times in an acknowledgement.
+#include "core/ack_reader.h"
+
+#include "catch.h"
+#include "wire/data_header.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+const Time kSent = time_from_ns(5'000'000'000);
+
+struct NoCongestion final : CongestionControl {
+  void on_handshake(Duration) override {}
+  void on_delay(Time, Duration fabric) override { delays.push_back(fabric); }
+  void on_ack(const AckSample&) override {}
+  void on_stall(Time) override {}
+  double window() const override { return 10; }
+  bool in_slow_start() const override { return false; }
+  std::vector<Duration> delays;
+};
+
+// Two paths on which packet 0 was sent at kSent.
+struct Sender {
+  Sender() {
+    flight.on_sent(kSent, 0, {0, 0});
+    flight.on_sent(kSent, 1, {0, 1});
+    paths.on_sent(0);
+    paths.on_sent(1);
+  }
+  // An ACK of packet 0 of the path, that lay `held` at the receiver.
+  void report(wire::PathIndex path, Duration held, std::uint8_t ce_marks = 0) {
+    ack.paths.push_back(
+        {path, ce_marks, 0, wire::wire_time(kSent), static_cast<std::uint32_t>(held.count() >> 7)});
+  }
+  AckReader::Delays read(Time arrived_at) {
+    return reader.read_paths(arrived_at, ack, arrived_at, 77us, {flight, paths, congestion},
+                             sample);
+  }
+
+  Flight flight{2};
+  PathSet paths{2, 1};
+  NoCongestion congestion;
+  AckReader reader;
+  AckSample sample{.now = kSent};
+  wire::Ack ack;
+};
+
+}  // namespace
+
+TEST_CASE("the time at the receiver is no time of the network, but belongs to the round trip") {
+  Sender sender;
+  sender.report(0, 12800ns);
+  const auto delays = sender.read(kSent + 40us);
+  CHECK(delays.held == 12800ns);
+  CHECK(delays.fabric == 40us - 12800ns);
+  CHECK(sender.congestion.delays == std::vector<Duration>{40us - 12800ns});
+  CHECK(sender.reader.rtt().smoothed() == 40us);
+  CHECK(sender.paths.state(0).delay == 40us - 12800ns);
+}
+
+TEST_CASE("of several paths the shortest is the round trip; marks are counted") {
+  Sender sender;
+  sender.report(0, 0ns, 3);
+  sender.report(1, 20us, 1);
+  sender.read(kSent + 100us);
+  CHECK(sender.sample.ce_marks == 4);
+  CHECK(sender.congestion.delays.size() == 2);
+  CHECK(sender.reader.rtt().smoothed() == 100us);
+}
+
+TEST_CASE("a report that is no news is no sample") {
+  Sender sender;
+  sender.report(0, 0ns);
+  sender.read(kSent + 40us);
+  const auto again = sender.read(kSent + 90us);
+  CHECK(again.fabric == 0ns);
+  CHECK(sender.congestion.delays.size() == 1);
+  CHECK(sender.reader.rtt().smoothed() == 40us);
+}
+
+TEST_CASE("what was under way while we slept is no sample; what was sent on waking is") {
+  Sender sender;
+  sender.report(0, 0ns);
+  SECTION("sent before") {
+    sender.reader.on_pause(kSent + 1ns);
+    CHECK(sender.read(kSent + 3s).fabric == 0ns);
+    CHECK(sender.congestion.delays.empty());
+    CHECK_FALSE(sender.reader.rtt().has_sample());
+    CHECK(sender.paths.state(0).delay == 77us);
+  }
+  SECTION("sent when we woke") {
+    sender.reader.on_pause(kSent);
+    CHECK(sender.read(kSent + 3ms).fabric == 3ms);
+  }
+}
+
+TEST_CASE(
+    "duplicates are told once, also when their count wraps, and an overtaken ACK tells none") {
+  AckReader reader;
+  wire::Ack ack;
+  ack.duplicates = 5;
+  CHECK(reader.read_duplicates(ack) == 5);
+  CHECK(reader.read_duplicates(ack) == 0);
+  ack.duplicates = 3;
+  CHECK(reader.read_duplicates(ack) == 0);
+  ack.duplicates = 0x8000'0000u;
+  CHECK(reader.read_duplicates(ack) == 0x8000'0000u - 5);
+  ack.duplicates = 0x8000'0002u;
+  CHECK(reader.read_duplicates(ack) == 2);
+}

@@ -1,0 +1,100 @@
+// Whose turn it is, and who is served when.
+#include "core/agenda.h"
+
+#include "catch.h"
+#include "core/pause_watch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+Time at(std::int64_t ns) {
+  return time_from_ns(ns);
+}
+
+std::vector<Agenda::Place> served(Agenda& agenda, Time now) {
+  std::vector<Agenda::Place> places;
+  agenda.take_due(now);
+  while (const auto place = agenda.pop_due())
+    places.push_back(*place);
+  return places;
+}
+
+}  // namespace
+
+TEST_CASE("a place has one turn however often it wants one, in the order of asking") {
+  Agenda agenda;
+  agenda.want_turn(2);
+  agenda.want_turn(0);
+  agenda.want_turn(2);
+  CHECK(agenda.has_turn(2));
+  CHECK_FALSE(agenda.has_turn(1));
+  CHECK_FALSE(agenda.has_turn(7));  // a place that nobody has heard of
+  CHECK(agenda.pop_turn() == 2u);
+  CHECK_FALSE(agenda.has_turn(2));
+  agenda.want_turn(2);  // again, behind the others
+  CHECK(agenda.pop_turn() == 0u);
+  CHECK(agenda.pop_turn() == 2u);
+  CHECK_FALSE(agenda.pop_turn().has_value());
+}
+
+TEST_CASE("a place is served at its time, not a nanosecond before") {
+  Agenda agenda;
+  CHECK(agenda.next() == kNever);
+  agenda.serve_at(1, at(1000));
+  CHECK(agenda.next() == at(1000));
+  CHECK(served(agenda, at(999)).empty());
+  CHECK(served(agenda, at(1000)) == std::vector<Agenda::Place>{1});
+  CHECK(served(agenda, at(2000)).empty());
+  CHECK(agenda.next() == kNever);
+}
+
+TEST_CASE("a place that is to be served earlier is served once; later does not put it off") {
+  Agenda agenda;
+  agenda.serve_at(0, at(500));
+  agenda.serve_at(0, at(900));
+  CHECK(agenda.next() == at(500));
+  agenda.serve_at(0, at(300));
+  CHECK(agenda.next() == at(300));
+  CHECK(served(agenda, at(300)) == std::vector<Agenda::Place>{0});
+  CHECK(served(agenda, at(1000)).empty());  // the entry at 500 was superseded
+  agenda.serve_at(0, kNever);
+  CHECK(agenda.next() == kNever);
+}
+
+TEST_CASE("what is armed while others are served waits for the next time") {
+  Agenda agenda;
+  agenda.serve_at(0, at(100));
+  agenda.serve_at(1, at(200));
+  agenda.take_due(at(200));
+  REQUIRE(agenda.pop_due() == 0u);
+  agenda.serve_at(0, at(150));  // due already, and waiting for somebody else
+  agenda.serve_at(1, at(120));  // earlier than the entry that has been taken up
+  CHECK_FALSE(agenda.pop_due().has_value());
+  CHECK(agenda.next() == at(120));
+  CHECK(served(agenda, at(200)) == std::vector<Agenda::Place>{1, 0});
+}
+
+TEST_CASE(
+    "a timer served an eighth of the peer time-out late is a pause, one a little earlier not") {
+  const Duration least = 800ms / 8;
+  PauseWatch watch(800ms);
+  const Time start = at(1'000'000'000);
+  watch.on_run(start, kNever);
+  CHECK(watch.on_run(start + 10ms, start + 20ms) == Duration::zero());
+  SECTION("just in time") {
+    CHECK(watch.on_run(start + 20ms + least - 1ns, start + 20ms) == Duration::zero());
+  }
+  SECTION("just late enough") {
+    CHECK(watch.on_run(start + 20ms + least, start + 20ms) == least);
+  }
+  SECTION("nothing was due: silence is no pause") {
+    CHECK(watch.on_run(start + 10s, kNever) == Duration::zero());
+    CHECK(watch.on_run(start + 30s, start + 30s - least + 1ns) == Duration::zero());
+  }
+  SECTION("only the time since we last ran counts, however old the timer is") {
+    CHECK(watch.on_run(start + 10ms + least - 1ns, start) == Duration::zero());
+    CHECK(watch.on_run(start + 10ms + 3 * least, start) == 2 * least + 1ns);
+  }
+}

@@ -1,0 +1,95 @@
+// What a connection waits for, by name, at exact times.
+#include "core/timers.h"
+
+#include <vector>
+
+#include "catch.h"
+#include "core/recv_connection.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+const Time kStart = time_from_ns(1'000'000'000);
+
+// A receiving connection whose sender has said HELLO at kStart.
+struct Receiver {
+  static wire::Hello hello() {
+    wire::Hello hello;
+    hello.sender_token = 7;
+    return hello;
+  }
+  void start(Time now) {
+    wire::Start start;
+    start.payload_bytes = 1408;
+    connection.on_start(now, start, 0);
+  }
+  Time at(Timer timer) const { return connection.deadlines().at(timer); }
+
+  Config config;
+  Counters counters;
+  CreditPool credits{config.receive_capacity_bytes, config.eager_bytes};
+  UnpostedPool pool{config.unposted_pool_bytes, 0};
+  RecvConnection connection{kStart, config, counters, credits, pool, 9, hello()};
+  std::vector<Placement> placements;
+};
+
+}  // namespace
+
+TEST_CASE("of what is waited for the earliest counts, and each is due at its time") {
+  Deadlines deadlines;
+  CHECK(deadlines.next() == kNever);
+  CHECK_FALSE(deadlines.due(Timer::kPace, kStart));
+  deadlines.set(Timer::kPeer, kStart + 30s);
+  deadlines.set(Timer::kLoss, kStart + 2ms);
+  deadlines.set(Timer::kAck, kStart + 50us);
+  CHECK(deadlines.next() == kStart + 50us);
+  CHECK_FALSE(deadlines.due(Timer::kLoss, kStart + 2ms - 1ns));
+  CHECK(deadlines.due(Timer::kLoss, kStart + 2ms));
+  deadlines.set(Timer::kAck, kNever);
+  CHECK(deadlines.next() == kStart + 2ms);
+}
+
+TEST_CASE("a receiver that nobody has accepted waits for its sender alone, and asks after 20 ms") {
+  Receiver receiver;
+  CHECK(receiver.at(Timer::kPeer) == kStart + receiver.config.peer_timeout);
+  CHECK(receiver.at(Timer::kProbe) == kNever);  // START is the sender's business
+  receiver.start(kStart + 1ms);
+  CHECK(receiver.at(Timer::kPeer) == kStart + 1ms + receiver.config.peer_timeout);
+  CHECK(receiver.at(Timer::kProbe) == kStart + 21ms);
+  CHECK(receiver.at(Timer::kAck) == kNever);
+  CHECK(receiver.at(Timer::kCredit) == kNever);
+  CHECK(receiver.connection.next_timeout() == kStart + 21ms);
+  receiver.connection.on_accepted();
+  CHECK(receiver.connection.next_timeout() == kNever);  // nobody waits for anything
+}
+
+TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms later") {
+  Receiver receiver;
+  receiver.start(kStart);
+  receiver.connection.on_accepted();
+  std::vector<std::byte> buffer(100'000);
+  receiver.connection.post(kStart, 1, buffer, {}, receiver.placements);
+  CHECK(receiver.at(Timer::kAck) == kStart + 50us);
+  CHECK(receiver.at(Timer::kProbe) == kStart + 20ms);
+
+  const Time now = kStart + 10us;
+  const std::vector<std::byte> payload(1408);
+  wire::DataPacket data;
+  data.header.message_bytes = 100'000;
+  data.payload = payload;
+  receiver.connection.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}},
+                              data, receiver.placements);
+  CHECK(receiver.placements.size() == 1);
+  CHECK(receiver.at(Timer::kAck) == now);  // the window is its smallest: the sender waits
+  CHECK(receiver.at(Timer::kCredit) == now + kWindowReclaim);
+  CHECK(receiver.at(Timer::kProbe) == now + 20ms);
+  receiver.connection.on_timeout(now + kWindowReclaim);
+  CHECK(receiver.at(Timer::kCredit) == kNever);
+  receiver.connection.on_timeout(now + receiver.config.peer_timeout - 1ns);
+  CHECK_FALSE(receiver.connection.failed());
+  receiver.connection.on_timeout(now + receiver.config.peer_timeout);
+  CHECK(receiver.connection.failed());
+  CHECK(receiver.connection.next_timeout() == kNever);  // a failed one waits for nothing
+}
