@@ -92,7 +92,7 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
     plan.peers.push_back({handle.listener, handle.address});
   }
   plan.listeners = comm.listening->listeners;
-  plan.carrier_patience = carrier_patience();
+  plan.carrier_patience = carrier_patience(*comm.context);
   plan.timeout = setup->value().settings.collnet_timeout;
   engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
   for (;;) {
@@ -177,7 +177,7 @@ ResultCode init_communicator(void** context, std::uint64_t comm_id, DebugLogger 
   return guarded("collnet init", [&] {
     *context = nullptr;
     prepare(logger);
-    *context = new Context(comm_id, kUndefined, true);
+    *context = new Context(engine::Registry::of_process(), comm_id, kUndefined, true);
     return ResultCode::kSuccess;
   });
 }

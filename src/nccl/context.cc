@@ -13,10 +13,12 @@ constexpr Duration kResetsTake = 100ms;  // four, 6 ms apart, on hosts short of 
 
 }  // namespace
 
-Context::Context(std::uint64_t comm_id, int traffic_class, bool until_finalize)
-    : id_(engine::Registry::of_process().new_context()),
+Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
+                 bool until_finalize)
+    : registry_(registry),
+      id_(registry.new_context()),
       comm_id_(comm_id),
-      traffic_class_(traffic_class),
+      communicator_class_(communicator_class),
       until_finalize_(until_finalize),
       next_ticket_(1) {
   description_.communicator = comm_id;
@@ -24,7 +26,7 @@ Context::Context(std::uint64_t comm_id, int traffic_class, bool until_finalize)
 }
 
 Context& Context::of_process() {
-  static Context* const context = new Context(0, kUndefined, false);
+  static Context* const context = new Context(engine::Registry::of_process(), 0, kUndefined, false);
   return *context;
 }
 
@@ -32,7 +34,7 @@ Result<engine::Port> Context::port(int device) {
   const std::lock_guard lock(mutex_);
   auto held = ports_.find(device);
   if (held == ports_.end()) {
-    auto opened = engine::Registry::of_process().port(device);
+    auto opened = registry_.port(device);
     if (!opened) {
       return opened.error();
     }
@@ -148,7 +150,7 @@ void Context::release_ports() {
   if (std::string line = summary_line(comm_id_, summary); !line.empty()) {
     say({engine::LogLevel::kInfo, std::move(line)});
   }
-  const auto setup = engine::Registry::of_process().setup();
+  const auto setup = registry_.setup();
   for (const auto& [device, port] : ports) {
     for (const engine::Lane& lane : port.lanes()) {
       if (wait && setup->ok()) {

@@ -20,15 +20,18 @@ namespace dlcp::nccl {
 class Context {
  public:
   // `until_finalize`: engines are kept until finish(); else until the last object is closed.
-  Context(std::uint64_t comm_id, int traffic_class, bool until_finalize);
+  Context(engine::Registry& registry, std::uint64_t comm_id, int communicator_class,
+          bool until_finalize);
 
   // Of the process, for interface versions without contexts; never destroyed.
   static Context& of_process();
 
+  // Settings and devices, for whoever has a context: nobody below looks the process's up.
+  engine::Registry& registry() const { return registry_; }
   core::ContextId id() const { return id_; }
   std::uint64_t comm_id() const { return comm_id_; }
   // kUndefined where each connection has its own, or the user set none.
-  int traffic_class() const { return traffic_class_; }
+  int communicator_class() const { return communicator_class_; }
   // Whether NCCL calls setNetAttr.
   bool tells_attributes() const { return until_finalize_; }
   // Whether it keeps the profiler active.
@@ -66,9 +69,10 @@ class Context {
   void show();
   void show(const engine::Port& port);
 
+  engine::Registry& registry_;
   const core::ContextId id_;
   const std::uint64_t comm_id_;
-  const int traffic_class_;
+  const int communicator_class_;
   const bool until_finalize_;
   std::mutex mutex_;
   std::map<int, engine::Port> ports_;

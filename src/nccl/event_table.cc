@@ -133,7 +133,7 @@ std::optional<OpContext> EventTable::find(EventHandle step) {
   context.chunk_bytes = found->chunk_bytes;
   context.sends = found->sends;
   context.urgent = found->of.urgent;
-  context.traffic_class = traffic_class_.load();
+  context.communicator_class = communicator_class_.load();
   return context;
 }
 

@@ -31,8 +31,8 @@ struct OpContext {
   std::uint32_t step = 0;       // this one, 0-based
   std::size_t chunk_bytes = 0;  // NCCL's chunk times the steps of a message
   bool sends = false;
-  bool urgent = false;             // the next forward pass needs the result first
-  int traffic_class = kUndefined;  // of the communicator, where a connection has told it
+  bool urgent = false;                  // the next forward pass needs the result first
+  int communicator_class = kUndefined;  // of the communicator, where a connection has told it
 };
 
 class EventTable {
@@ -53,7 +53,9 @@ class EventTable {
   // See ReductionCalls.
   std::optional<std::size_t> next_call(std::size_t bytes, int type, bool& contradicted);
 
-  void set_traffic_class(int traffic_class) { traffic_class_.store(traffic_class); }
+  void set_communicator_class(int communicator_class) {
+    communicator_class_.store(communicator_class);
+  }
 
  private:
   struct StartedCollective {
@@ -80,7 +82,7 @@ class EventTable {
   std::vector<Operation> operations_;
   LayerOrder order_;
   ReductionCalls reductions_;
-  std::atomic<int> traffic_class_{kUndefined};
+  std::atomic<int> communicator_class_{kUndefined};
 };
 
 }  // namespace dlcp::nccl

@@ -22,7 +22,7 @@ namespace net {
 // `callback` null: the interface has none, so nobody can say what a transfer belongs to.
 ResultCode init_process(DebugLogger logger, ProfilerCallback callback = nullptr) noexcept;
 // One communicator; *context goes to listen, connect and finalize.
-ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_class,
+ResultCode init_communicator(void** context, std::uint64_t comm_id, int communicator_class,
                              DebugLogger logger, ProfilerCallback callback) noexcept;
 // What this thread's next transfers belong to.
 ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept;
@@ -45,10 +45,10 @@ ResultCode get_properties(int device, Properties* out) noexcept {
 // ---- connections (net_connect.cc) ----
 // `context` null: the one of the process.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
-// Success with *comm null: not yet, call again with the same handle memory. `traffic_class`: where
-// each connection has its own; else the context's counts.
+// Success with *comm null: not yet, call again with the same handle memory. `communicator_class`:
+// where each connection has its own; else the context's counts.
 ResultCode connect(void* context, int device, void* handle, void** send_comm,
-                   int traffic_class = kUndefined) noexcept;
+                   int communicator_class = kUndefined) noexcept;
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
 // Return at once, except that the last close of a process without contexts waits DLCP_LINGER at
 // most.

@@ -10,8 +10,8 @@
 namespace dlcp::nccl::net {
 namespace {
 
-ResultCode refuse_unusable_setup() {
-  const Status usable = check_setup();
+ResultCode refuse_unusable_setup(const Context& context) {
+  const Status usable = check_setup(context);
   return usable ? ResultCode::kSuccess : refuse_on_stderr(usable.error());
 }
 
@@ -29,31 +29,32 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     return refuse(route.error());
   }
   core::Refusal why_not;
-  if (auto alike = check_alike(agreed_terms(context), peer, why_not); !alike) {
+  if (auto alike = check_alike(context, peer, why_not); !alike) {
     // NCCL polls accept there for ever unless it hears of this.
     lanes.over(*route->over)->engine->decline(context.id(), peer.listener, route->to, why_not);
     context.object_closed(true);
     return refuse(alike.error());
   }
   if (!route->fallback.empty()) {
-    engine::Registry::of_process().say_fallback(route->fallback);
+    context.registry().say_fallback(route->fallback);
   }
-  set_ticket(handle, context.keep_pending(engine::Opening(lanes, context.id(),
-                                                          {peer.listener, peer.address},
-                                                          route.value(), carrier_patience())));
+  set_ticket(handle, context.keep_pending(
+                         engine::Opening(lanes, context.id(), {peer.listener, peer.address},
+                                         route.value(), carrier_patience(context))));
   return ResultCode::kSuccess;
 }
 
 }  // namespace
 
-ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept {
+ResultCode listen(void* opaque, int device, void* handle, void** listen_comm) noexcept {
   return guarded("listen", [&] {
     *listen_comm = nullptr;
-    if (const ResultCode code = refuse_unusable_setup(); code != ResultCode::kSuccess) {
+    Context& context = context_of(opaque);
+    if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess) {
       return code;
     }
-    auto opened = open_listener(context_of(context), device,
-                                HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
+    auto opened =
+        open_listener(context, device, HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
     if (!opened) {
       return refuse(opened.error());
     }
@@ -63,13 +64,13 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
 }
 
 ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_comm,
-                   int traffic_class) noexcept {
+                   int communicator_class) noexcept {
   return guarded("connect", [&] {
     *send_comm = nullptr;
-    if (const ResultCode code = refuse_unusable_setup(); code != ResultCode::kSuccess) {
+    Context& context = context_of(opaque);
+    if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess) {
       return code;
     }
-    Context& context = context_of(opaque);
     const HandleBytes handle(static_cast<std::byte*>(opaque_handle), kHandleBytes);
     auto peer = decode_handle(handle);
     if (!peer) {
@@ -89,7 +90,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
     }
     const auto state = opening->poll();
     if (!opening->fallback().empty()) {
-      engine::Registry::of_process().say_fallback(opening->fallback());
+      context.registry().say_fallback(opening->fallback());
     }
     if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting) {
       return ResultCode::kSuccess;
@@ -104,12 +105,12 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
       context.object_closed(true);
       return code_of(code);  // the engine has logged why
     }
-    if (traffic_class == kUndefined) {
-      traffic_class = context.traffic_class();
+    if (communicator_class == kUndefined) {
+      communicator_class = context.communicator_class();
     }
-    announce_terms(context, traffic_class, true);
+    announce_terms(context, communicator_class, true);
     *send_comm = new Comm{&context, port->holder_of(connection->engine), connection,
-                          Licensing(context, traffic_class)};
+                          Licensing(context, communicator_class)};
     return ResultCode::kSuccess;
   });
 }
@@ -129,12 +130,12 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
         continue;
       }
       if (i > 0) {
-        engine::Registry::of_process().say_fallback(engine::fallback_words(
+        listening.context->registry().say_fallback(engine::fallback_words(
             *lanes[i].over, *lanes[0].over, "a peer has connected so; its log says why"));
       }
       listening.context->object_opened();
       *recv_comm = new Comm{listening.context, lanes[i].engine, accepted.value(),
-                            Licensing(*listening.context, listening.context->traffic_class())};
+                            Licensing(*listening.context, listening.context->communicator_class())};
       break;
     }
     return ResultCode::kSuccess;

@@ -31,15 +31,16 @@ ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept 
   });
 }
 
-ResultCode init_communicator(void** context, std::uint64_t comm_id, int traffic_class,
+ResultCode init_communicator(void** context, std::uint64_t comm_id, int communicator_class,
                              DebugLogger logger, ProfilerCallback callback) noexcept {
   return guarded("init", [&] {
     *context = nullptr;
     prepare(logger);
     profiler::set_callback(callback);
-    auto* const opened = new Context(comm_id, traffic_class, true);
+    auto* const opened =
+        new Context(engine::Registry::of_process(), comm_id, communicator_class, true);
     *context = opened;
-    announce_terms(*opened, traffic_class, true);
+    announce_terms(*opened, communicator_class, true);
     return ResultCode::kSuccess;
   });
 }

@@ -8,8 +8,8 @@ namespace {
 
 ResultCode init(void** context, std::uint64_t comm_id, NetCommConfigV12* config, DebugLogger logger,
                 ProfilerCallback callback) noexcept {
-  const int traffic_class = config != nullptr ? config->trafficClass : kUndefined;
-  return net::init_communicator(context, comm_id, traffic_class, logger, callback);
+  const int communicator_class = config != nullptr ? config->trafficClass : kUndefined;
+  return net::init_communicator(context, comm_id, communicator_class, logger, callback);
 }
 
 ResultCode connect(void* context, int device, void* handle, void** send_comm,

@@ -45,7 +45,7 @@ void set_mask() {
 }
 
 struct Question {
-  int traffic_class = kUndefined;  // what the asking connection knows
+  int communicator_class = kUndefined;  // what the asking connection knows
   std::optional<OpContext> answer;
 };
 
@@ -108,12 +108,12 @@ std::optional<std::size_t> real_bytes(std::uint64_t comm_id, std::size_t bytes, 
   return found == nullptr ? std::nullopt : found->next_call(bytes, type, contradicted);
 }
 
-std::optional<OpContext> ask(void* phandle, int traffic_class) {
+std::optional<OpContext> ask(void* phandle, int communicator_class) {
   const ProfilerCallback callback = net_callback.load(std::memory_order_acquire);
   if (callback == nullptr || phandle == nullptr || !in_use()) {
     return std::nullopt;
   }
-  Question question{traffic_class, std::nullopt};
+  Question question{communicator_class, std::nullopt};
   void* event = nullptr;
   callback(&event, kProfilerNetEventStart, phandle, kQuestionId, &question);
   return question.answer;
@@ -200,8 +200,8 @@ void answer(void* context, void* step, const ProfiledNetPlugin& question) noexce
     if (question.id == kQuestionId && question.data != nullptr && step != nullptr) {
       if (EventTable* table = table_of(context)) {
         auto& asked = *static_cast<Question*>(question.data);
-        if (asked.traffic_class != kUndefined) {
-          table->set_traffic_class(asked.traffic_class);
+        if (asked.communicator_class != kUndefined) {
+          table->set_communicator_class(asked.communicator_class);
         }
         asked.answer = table->find(as_number(step));
       }

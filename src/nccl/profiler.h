@@ -26,10 +26,10 @@ void activate(Reason reason);
 void deactivate(Reason reason);
 // True once NCCL has taken us as its profiler, for at least one communicator.
 bool in_use();
-// Nothing if NCCL does not say. `phandle` as given to isend or irecv; may be null. `traffic_class`
-// is what the connection knows of the communicator, if anything: it is remembered for those that
-// were not told (interface v10 tells one side only).
-std::optional<OpContext> ask(void* phandle, int traffic_class);
+// Nothing if NCCL does not say. `phandle` as given to isend or irecv; may be null.
+// `communicator_class` is what the connection knows of the communicator, if anything: it is
+// remembered for those that were not told (interface v10 tells one side only).
+std::optional<OpContext> ask(void* phandle, int communicator_class);
 bool activated();  // for loss
 // How many bytes of the next call of direct exchange of that communicator are data; nullopt: nobody
 // tells (and none is asked where several of its ranks are in this process). `contradicted`: what is

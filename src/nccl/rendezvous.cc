@@ -8,8 +8,8 @@ namespace {
 // A peer that lives answers in less than a round trip; its process may be busy starting.
 constexpr Duration kCarrierPatience = 3s;
 
-wire::Key site_secret() {
-  const auto setup = engine::Registry::of_process().setup();
+wire::Key site_secret(const Context& context) {
+  const auto setup = context.registry().setup();
   return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
 }
 
@@ -19,8 +19,8 @@ Context& context_of(void* context) {
   return context != nullptr ? *static_cast<Context*>(context) : Context::of_process();
 }
 
-Status check_setup() {
-  const auto setup = engine::Registry::of_process().setup();
+Status check_setup(const Context& context) {
+  const auto setup = context.registry().setup();
   return setup->ok() ? Status(Unit{}) : Status(setup->error());
 }
 
@@ -36,11 +36,11 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   comm->port = port->for_listener();
   Handle handle{{},
                 comm->port.address(),
-                wire::fingerprint(site_secret()),
+                wire::fingerprint(site_secret(context)),
                 DLCP_VERSION,
                 agreed_terms(context)};
   // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
-  const std::uint32_t number = engine::Registry::of_process().new_listener();
+  const std::uint32_t number = context.registry().new_listener();
   for (const engine::Lane& lane : comm->port.lanes()) {
     const auto listening = lane.engine->listen(context.id(), number);
     comm->listeners.push_back(listening.id);
@@ -57,8 +57,9 @@ void close_listener(const ListenComm& comm) {
   comm.context->object_closed(false);
 }
 
-Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& why_not) {
-  const wire::Key secret = site_secret();
+Status check_alike(const Context& context, const Handle& peer, core::Refusal& why_not) {
+  const AgreedTerms ours = agreed_terms(context);
+  const wire::Key secret = site_secret(context);
   if (auto alike = check_secret(wire::fingerprint(secret), peer.secret_fingerprint); !alike) {
     const auto seen_there = check_secret(peer.secret_fingerprint, wire::fingerprint(secret));
     why_not = {seen_there.error().what, true};
@@ -71,9 +72,8 @@ Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& w
   return alike;
 }
 
-Duration carrier_patience() {
-  return std::min(kCarrierPatience,
-                  engine::Registry::of_process().setup()->value().settings.peer_timeout / 4);
+Duration carrier_patience(const Context& context) {
+  return std::min(kCarrierPatience, context.registry().setup()->value().settings.peer_timeout / 4);
 }
 
 }  // namespace dlcp::nccl

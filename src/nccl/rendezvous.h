@@ -14,17 +14,17 @@ namespace dlcp::nccl {
 Context& context_of(void* context);  // null: the one of the process
 
 // As the settings' errors say, if they make the plugin unusable.
-Status check_setup();
+Status check_setup(const Context& context);
 
 // Listens on a lane of each carrier of the device, and writes the handle. The context counts it as
 // an object until close_listener().
 Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes handle);
 void close_listener(const ListenComm& comm);
 
-// Whether both ranks were set alike; and if not, what the peer should hear of it, from its side.
-Status check_alike(const AgreedTerms& ours, const Handle& peer, core::Refusal& why_not);
+// Whether the peer was set as we are; and if not, what it should hear of it, from its side.
+Status check_alike(const Context& context, const Handle& peer, core::Refusal& why_not);
 
 // How long a carrier that is not the last may be silent.
-Duration carrier_patience();
+Duration carrier_patience(const Context& context);
 
 }  // namespace dlcp::nccl

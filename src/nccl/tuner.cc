@@ -101,9 +101,11 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::s
     const auto setup = engine::Registry::of_process().setup();
     tuned->assumed = {static_cast<std::uint32_t>(nodes), kSpeedAssumed,
                       setup->ok() && setup->value().settings.collnet == engine::CollnetChoice::kOn};
-    if (setup->ok() && budget_of(comm_id) > 0) {
+    if (setup->ok()) {
       const engine::Settings& settings = setup->value().settings;
-      tuned->steering = Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
+      if (budget_of(comm_id, settings.loss_budget_ppm) > 0) {
+        tuned->steering = Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
+      }
     }
     *context = tuned.release();
     return ResultCode::kSuccess;

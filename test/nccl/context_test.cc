@@ -36,7 +36,8 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 
 TEST_CASE("a context that is finished before its last object goes with that object") {
-  auto* const context = new dlcp::nccl::Context(1, dlcp::nccl::kUndefined, true);
+  auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
+                                                dlcp::nccl::kUndefined, true);
   watched = context;
   frees = 0;
   context->object_opened();
@@ -49,7 +50,8 @@ TEST_CASE("a context that is finished before its last object goes with that obje
 }
 
 TEST_CASE("a context whose objects are closed waits for its finish") {
-  auto* const context = new dlcp::nccl::Context(1, dlcp::nccl::kUndefined, true);
+  auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
+                                                dlcp::nccl::kUndefined, true);
   watched = context;
   frees = 0;
   context->object_opened();

@@ -37,9 +37,9 @@ TEST_CASE("a step leads to its operation and its collective") {
   CHECK(found->chunk_bytes == 4096);
   CHECK(found->step == 55);
   CHECK(found->sends);
-  CHECK(found->traffic_class == kUndefined);
-  table.set_traffic_class(7);
-  CHECK(table.find(EventTable::step_of(operation, 0))->traffic_class == 7);
+  CHECK(found->communicator_class == kUndefined);
+  table.set_communicator_class(7);
+  CHECK(table.find(EventTable::step_of(operation, 0))->communicator_class == 7);
 }
 
 TEST_CASE("one collective started twice is two operations") {

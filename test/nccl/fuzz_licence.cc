@@ -63,7 +63,7 @@ void check_without_profiler(const LossTerms& terms, const TransferAttributes& at
   require(attributes.function == 1u << 3 && attributes.algorithm == 1u << 1 &&
               attributes.protocol == 1u << 2,
           "a Simple ring of ReduceScatter");
-  require(terms.from_traffic_class && gradient::element_bytes(terms.stated_type) > 0,
+  require(terms.from_communicator_class && gradient::element_bytes(terms.stated_type) > 0,
           "a floating-point type that the user has stated");
   require(ranks >= 2 && verdict.licence.stage + 2 == ranks, "the dearest stage");
   require(verdict.licence.budget_ppm == terms.budget_ppm, "the user's budget");

@@ -163,7 +163,7 @@ TEST_CASE(
   const int fp32 =
       dlcp::encode({.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kFloat32});
   SECTION("with our tuner, which knows how many ranks there are") {
-    RingHop hop({.profiler_version = 0, .traffic_class = fp32});
+    RingHop hop({.profiler_version = 0, .communicator_class = fp32});
     CHECK(total(hop.run(reduce_scatter())) == 0);  // NCCL has not taken it yet
     hop.take_tuner(77, 4);
     HopRun run = reduce_scatter();
@@ -192,7 +192,7 @@ TEST_CASE(
     CHECK(total(hop.run(run)) == 0);
   }
   SECTION("while no communicator shares the connections") {
-    RingHop hop({.profiler_version = 0, .traffic_class = fp32});
+    RingHop hop({.profiler_version = 0, .communicator_class = fp32});
     hop.take_tuner(77, 4);
     hop.take_tuner(78, 2);  // a child of a split
     CHECK(total(hop.run(reduce_scatter())) == 0);
@@ -200,7 +200,8 @@ TEST_CASE(
     CHECK(total(hop.run(reduce_scatter())) > 0);
   }
   SECTION("not without the type") {
-    RingHop hop({.profiler_version = 0, .traffic_class = dlcp::encode({.budget_ppm = 200'000})});
+    RingHop hop(
+        {.profiler_version = 0, .communicator_class = dlcp::encode({.budget_ppm = 200'000})});
     hop.take_tuner(77, 4);
     CHECK(total(hop.run(reduce_scatter())) == 0);
   }
@@ -220,17 +221,17 @@ TEST_CASE("a traffic class licenses one communicator, and its own number wins") 
       dlcp::encode({.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kBfloat16});
   SECTION("without a budget of the process") {
     set_environment(lossy_without_budget());
-    RingHop hop({.traffic_class = lossy});
+    RingHop hop({.communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) > 0);
   }
   SECTION("exact in spite of the process's budget") {
     set_environment(kLossy);
-    RingHop hop({.traffic_class = exact});
+    RingHop hop({.communicator_class = exact});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
   SECTION("and says nothing about a child that shares its connections") {
     set_environment(lossy_without_budget());
-    RingHop hop({.profiled_comm_id = 78, .traffic_class = lossy});
+    RingHop hop({.profiled_comm_id = 78, .communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
   SECTION("while the process's budget is for all") {
@@ -240,17 +241,17 @@ TEST_CASE("a traffic class licenses one communicator, and its own number wins") 
   }
   SECTION("that only the sender finds a licence in") {
     set_environment(lossy_without_budget());
-    RingHop hop({.traffic_class = lossy, .receiver_traffic_class = other_type});
+    RingHop hop({.communicator_class = lossy, .receiver_communicator_class = other_type});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
   SECTION("that only the receiver finds a licence in") {
     set_environment(lossy_without_budget());
-    RingHop hop({.traffic_class = other_type, .receiver_traffic_class = lossy});
+    RingHop hop({.communicator_class = other_type, .receiver_communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
   SECTION("that states another data type") {
     set_environment(lossy_without_budget());
-    RingHop hop({.traffic_class = other_type});
+    RingHop hop({.communicator_class = other_type});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
 }
@@ -269,7 +270,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     set_environment(lossy_without_budget());
     RingHop hop({.net_version = 10,
                  .profiler_version = 4,
-                 .traffic_class = dlcp::encode({.budget_ppm = 200'000})});
+                 .communicator_class = dlcp::encode({.budget_ppm = 200'000})});
     CHECK(total(hop.run(all_reduce())) == 0);
     hop.run_back(all_reduce());  // now the receiver's rank has sent in this communicator
     CHECK(total(hop.run(all_reduce())) > 0);
@@ -278,7 +279,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     set_environment(lossy_without_budget());
     RingHop hop({.net_version = 10,
                  .profiler_version = 0,
-                 .traffic_class = dlcp::encode(
+                 .communicator_class = dlcp::encode(
                      {.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kFloat32})});
     hop.take_tuner(77, 4);
     CHECK(total(hop.run(reduce_scatter())) == 0);

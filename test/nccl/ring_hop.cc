@@ -41,9 +41,10 @@ RingHop::RingHop(const HopOptions& options) {
     REQUIRE(opened.ok());
     sides_.push_back(std::make_unique<Side>(std::move(opened).value()));
     Side& one = *sides_.back();
-    const int own = side == 1 ? options.receiver_traffic_class.value_or(options.traffic_class)
-                              : options.traffic_class;
-    one.net().set_traffic_class(own);
+    const int own = side == 1
+                        ? options.receiver_communicator_class.value_or(options.communicator_class)
+                        : options.communicator_class;
+    one.net().set_communicator_class(own);
     REQUIRE(one.net().init(77, logger) == nccl::ResultCode::kSuccess);
     if (options.profiler_version != 0) {
       one.part = one.plugin.nccl_part(options.profiler_version);

@@ -19,8 +19,8 @@ struct HopOptions {
   int profiler_version = 6;             // 0: NCCL has not taken our profiler
   int ranks = 4;                        // of the communicator
   std::uint64_t profiled_comm_id = 77;  // 77 is the network's; another one: a child of a split
-  int traffic_class = -1;
-  std::optional<int> receiver_traffic_class = std::nullopt;  // if not the same
+  int communicator_class = -1;
+  std::optional<int> receiver_communicator_class = std::nullopt;  // if not the same
 };
 
 struct HopRun {

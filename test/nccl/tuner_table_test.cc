@@ -81,8 +81,8 @@ bool steers_v6(const Plugin& plugin, std::uint64_t comm_id) {
 
 // A communicator with that traffic class, as NCCL opens it.
 struct Communicator {
-  Communicator(const NetV12& of, int traffic_class) : net(of) {
-    dlcp::nccl::NetCommConfigV12 config{traffic_class};
+  Communicator(const NetV12& of, int communicator_class) : net(of) {
+    dlcp::nccl::NetCommConfigV12 config{communicator_class};
     REQUIRE(net.init(&context, kCommunicator, &config, logger, nullptr) == ResultCode::kSuccess);
   }
   ~Communicator() { net.finalize(context); }

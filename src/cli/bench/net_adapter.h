@@ -17,7 +17,9 @@ class NetAdapter final : public NetPlugin {
   int abi() const override { return kVersion; }
   const char* name() const override { return t_.name; }
 
-  void set_traffic_class(int traffic_class) override { config_.trafficClass = traffic_class; }
+  void set_communicator_class(int communicator_class) override {
+    config_.trafficClass = communicator_class;
+  }
   ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) override {
     if constexpr (kVersion >= 11)
       return t_.init(&ctx_, comm_id, &config_, logger, NcclPart::callback);

@@ -30,7 +30,7 @@ class NetPlugin : public Registrar {
   virtual const char* name() const = 0;
 
   // The communicator's, before init; -1: none.
-  virtual void set_traffic_class(int traffic_class) = 0;
+  virtual void set_communicator_class(int communicator_class) = 0;
   virtual ResultCode init(std::uint64_t comm_id, nccl::DebugLogger logger) = 0;
   virtual ResultCode devices(int& count) = 0;
   virtual ResultCode properties(int dev, DeviceProperties& out) = 0;

@@ -113,9 +113,9 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   std::unique_ptr<NcclPart> nccl = loaded->nccl_part();
   const bool licensed = c.loss_budget > 0;
   if (licensed) {
-    CommunicatorClass traffic_class;
-    traffic_class.budget_ppm = static_cast<std::uint32_t>(std::lround(c.loss_budget * 1e6));
-    net.set_traffic_class(encode(traffic_class));
+    CommunicatorClass communicator_class;
+    communicator_class.budget_ppm = static_cast<std::uint32_t>(std::lround(c.loss_budget * 1e6));
+    net.set_communicator_class(encode(communicator_class));
     if (nccl == nullptr)
       throw BenchError(ExitCode::kUsage, fmt::format("--loss-budget: {} has no profiler, so nobody "
                                                      "can tell it what its messages are",

@@ -24,16 +24,16 @@ std::string name_of(const Context& context) {
 
 }  // namespace
 
-Licensing::Licensing(Context& context, int traffic_class)
+Licensing::Licensing(Context& context, int communicator_class)
     : context_(&context),
       nccl_buffer_bytes_(engine::nccl_simple_buffer_bytes()),
-      traffic_class_(traffic_class) {
-  const auto setup = engine::Registry::of_process().setup();
+      communicator_class_(communicator_class) {
+  const auto setup = context.registry().setup();
   if (setup->ok()) {
     process_budget_ppm_ = setup->value().settings.loss_budget_ppm;
     bytes_min_ = setup->value().settings.loss_bytes_min;
   }
-  terms_ = loss_terms(process_budget_ppm_, traffic_class);
+  terms_ = loss_terms(process_budget_ppm_, communicator_class);
 }
 
 void Licensing::explain(Exact why) {
@@ -58,7 +58,7 @@ Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   if (!profiler::in_use()) {
     return decide_by_attributes(attributes);
   }
-  const auto context = profiler::ask(phandle, traffic_class_);
+  const auto context = profiler::ask(phandle, communicator_class_);
   if (!context || (context->operation != 0 && context->sends != sends)) {
     return {Exact::kUnknown, {}};
   }
@@ -66,13 +66,13 @@ Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
     operation_ = context->operation;
     ++collectives_;
   }
-  if (traffic_class_ == kUndefined && context->traffic_class != kUndefined) {
-    traffic_class_ = context->traffic_class;
-    terms_ = loss_terms(process_budget_ppm_, traffic_class_);
+  if (communicator_class_ == kUndefined && context->communicator_class != kUndefined) {
+    communicator_class_ = context->communicator_class;
+    terms_ = loss_terms(process_budget_ppm_, communicator_class_);
   }
   // With splitShare a child comes over its parent's connections.
   const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
-  if (split && context->operation != 0 && terms_.from_traffic_class) {
+  if (split && context->operation != 0 && terms_.from_communicator_class) {
     return {Exact::kSplit, {}};
   }
   const Verdict verdict = judge(terms_, *context, attributes);
@@ -103,7 +103,7 @@ Verdict Licensing::decide_by_attributes(const std::optional<TransferAttributes>&
 core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   // Before v11 an accepted connection learns its class from one that was connected.
   const bool may_learn =
-      traffic_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
+      communicator_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
   if ((!terms_.any() && !may_learn) || bytes < bytes_min_) {
     return {};
   }
@@ -118,12 +118,12 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   return verdict.licence;
 }
 
-void announce_terms(Context& context, int traffic_class, bool can_tell) {
-  const auto setup = engine::Registry::of_process().setup();
+void announce_terms(Context& context, int communicator_class, bool can_tell) {
+  const auto setup = context.registry().setup();
   if (!setup->ok()) {
     return;  // listen will say it
   }
-  const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, traffic_class);
+  const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, communicator_class);
   if (context.comm_id() != 0) {
     Communicators::of_process().add(context, terms.budget_ppm);
   }
@@ -140,10 +140,10 @@ void announce_terms(Context& context, int traffic_class, bool can_tell) {
   profiler::activate(profiler::Reason::kLoss);
   context.set_may_lose();
   context.describe(terms.budget_ppm, {});
-  const bool one_of_many = context.comm_id() == 0 && terms.from_traffic_class;
+  const bool one_of_many = context.comm_id() == 0 && terms.from_communicator_class;
   say({engine::LogLevel::kInfo,
        fmt::format("{} {}",
-                   one_of_many ? fmt::format("communicators of trafficClass {}", traffic_class)
+                   one_of_many ? fmt::format("communicators of trafficClass {}", communicator_class)
                                : name_of(context),
                    contract(terms))});
 }
@@ -156,12 +156,12 @@ void forget_terms(Context& context) {
 }
 
 AgreedTerms agreed_terms(const Context& context) {
-  const auto setup = engine::Registry::of_process().setup();
+  const auto setup = context.registry().setup();
   if (!setup->ok()) {
     return {};
   }
   const engine::Settings& settings = setup->value().settings;
-  const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.traffic_class());
+  const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.communicator_class());
   const bool encrypts = settings.protection == wire::Protection::kEncrypted;
   if (!terms.any()) {
     return {.encrypts = encrypts};
@@ -170,12 +170,8 @@ AgreedTerms agreed_terms(const Context& context) {
           static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6)), encrypts};
 }
 
-std::uint32_t budget_of(std::uint64_t comm_id) {
-  if (const auto own = Communicators::of_process().budget(comm_id)) {
-    return *own;
-  }
-  const auto setup = engine::Registry::of_process().setup();
-  return setup->ok() ? setup->value().settings.loss_budget_ppm : 0;
+std::uint32_t budget_of(std::uint64_t comm_id, std::uint32_t process_budget_ppm) {
+  return Communicators::of_process().budget(comm_id).value_or(process_budget_ppm);
 }
 
 }  // namespace dlcp::nccl

@@ -16,9 +16,9 @@ namespace dlcp::nccl {
 
 class Licensing {
  public:
-  // `traffic_class` of the connection's communicator; kUndefined if it has none, or NCCL did not
-  // say.
-  Licensing(Context& context, int traffic_class);
+  // `communicator_class` of the connection's communicator; kUndefined if it has none, or NCCL did
+  // not say.
+  Licensing(Context& context, int communicator_class);
 
   // For the message that isend, or irecv, is about to post, of `bytes` at most. No licence: exact.
   core::Licence next_send(void* phandle, std::size_t bytes) { return next(phandle, bytes, true); }
@@ -36,7 +36,7 @@ class Licensing {
   std::uint32_t process_budget_ppm_ = 0;
   std::size_t bytes_min_ = 0;
   std::size_t nccl_buffer_bytes_;
-  int traffic_class_;
+  int communicator_class_;
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message
   std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers come again
@@ -45,13 +45,13 @@ class Licensing {
 
 // A communicator (or, before NCCL 2.28, the process) begins: says in the log what it may lose.
 // `can_tell`: whether this version of the interface carries what a licence needs.
-void announce_terms(Context& context, int traffic_class, bool can_tell);
+void announce_terms(Context& context, int communicator_class, bool can_tell);
 // A communicator ends.
 void forget_terms(Context& context);
 
 // What ranks of this context must have set alike.
 AgreedTerms agreed_terms(const Context& context);
 // Of the communicator with that id, if its context is open; else, and for 0, the process's.
-std::uint32_t budget_of(std::uint64_t comm_id);
+std::uint32_t budget_of(std::uint64_t comm_id, std::uint32_t process_budget_ppm);
 
 }  // namespace dlcp::nccl

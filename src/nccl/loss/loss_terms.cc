@@ -21,8 +21,8 @@ gradient::ElementType element_type(CommunicatorClass::Type type) {
 
 }  // namespace
 
-LossTerms loss_terms(std::uint32_t process_budget_ppm, int traffic_class) {
-  const auto own = decode_communicator_class(traffic_class);
+LossTerms loss_terms(std::uint32_t process_budget_ppm, int communicator_class) {
+  const auto own = decode_communicator_class(communicator_class);
   if (!own) {
     return {process_budget_ppm, CommunicatorClass::Priority::kLearned,
             gradient::ElementType::kOther, false};
@@ -36,7 +36,7 @@ std::string contract(const LossTerms& terms) {
       "this "
       "the user states that they are sums or averages, and worth as much with that share missing",
       terms.budget_ppm / 1e4,
-      terms.from_traffic_class ? "trafficClass" : "DLCP_LOSS_BUDGET, DLCP_LOSS_SCOPE");
+      terms.from_communicator_class ? "trafficClass" : "DLCP_LOSS_BUDGET, DLCP_LOSS_SCOPE");
 }
 
 }  // namespace dlcp::nccl

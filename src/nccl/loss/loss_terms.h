@@ -13,13 +13,13 @@ struct LossTerms {
   std::uint32_t budget_ppm = 0;  // 0: exact
   CommunicatorClass::Priority priority = CommunicatorClass::Priority::kLearned;
   gradient::ElementType stated_type = gradient::ElementType::kOther;  // kOther: not stated
-  bool from_traffic_class = false;
+  bool from_communicator_class = false;
 
   bool any() const { return budget_ppm > 0; }
 };
 
 // The communicator's own number wins over the process's budget.
-LossTerms loss_terms(std::uint32_t process_budget_ppm, int traffic_class);
+LossTerms loss_terms(std::uint32_t process_budget_ppm, int communicator_class);
 
 // "may lose ...: its floating-point reductions must be sums or averages".
 std::string contract(const LossTerms& terms);
