@@ -142,6 +142,8 @@ unsigned version_number(std::string_view text) {
   const char* const end = text.data() + text.size();
   auto at = std::from_chars(text.data(), end, major);
   if (at.ec != std::errc()) return 0;
+  constexpr unsigned kDayOfBuild = 10'000'000;  // SONiC's 20240510 is a build of branch 202405
+  if (major >= kDayOfBuild) return major / 100;
   if (major >= 1000 || at.ptr == end) return major >= 1000 ? major : major * 100;
   if (*at.ptr != '.') return 0;
   at = std::from_chars(at.ptr + 1, end, minor);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "switch/capability/targets.h"
 #include "switch/check/finding.h"
 #include "switch/plan/site_use.h"
 #include "switch/plan/units.h"
@@ -226,6 +227,26 @@ void check_senders(Findings& findings, const SwitchPlan& plan) {
   }
 }
 
+// A release newer than all that were read is planned as the newest of them.
+void check_release(Findings& findings, const SwitchPlan& plan) {
+  static const std::vector<TargetRow> kTargets = known_targets();
+  for (const TargetRow& row : kTargets) {
+    if (row.os != plan.os || row.releases.empty()) continue;
+    const std::size_t count = row.releases.size();
+    const bool branch = row.releases.back() == "master" && count > 1;
+    const std::string& last = row.releases[branch ? count - 2 : count - 1];
+    const auto newest = last.substr(last.rfind(' ') + 1);  // "5.15", or "5.4 to 5.15"
+    if (is_since(plan.os, newest, plan.version)) continue;
+    return findings.warning(
+        "unread-release",
+        fmt::format("{} {} is newer than {}, the newest release that was read for it: commands and "
+                    "limits are those of {}",
+                    plan.os, plan.version, newest, newest),
+        "compare the report's commands and ranges with the release's own documents, and try it on "
+        "one switch");
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& device,
@@ -235,6 +256,7 @@ std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& devic
     findings.error("no-ports", "no ports are listed");
     return findings.take();
   }
+  check_release(findings, plan);
   check_lossless(findings, plan);
   check_control_plane(findings, plan);
   check_merges(findings, plan);

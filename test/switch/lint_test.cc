@@ -161,6 +161,19 @@ TEST_CASE("Marks survive where the intent names no uplinks that would rewrite th
         std::string::npos);
 }
 
+TEST_CASE("A release that nobody has read is pointed out, a dated build of a known one is not") {
+  const auto said = [](const std::string& version) {
+    return severity_after(
+        "unread-release", [](Scene&) {}, leaf_intent("sonic", "tomahawk4", version));
+  };
+  CHECK(said("202711") == "warning");
+  CHECK(said("202511").empty());
+  CHECK(said("20240510.12").empty());
+  CHECK(said("master").empty());
+  CHECK_FALSE(is_since("sonic", "20240510.12", "202411"));
+  CHECK(is_since("sonic", "20240510.12", "202405"));
+}
+
 TEST_CASE("Link aggregates and overlays come with what their owner has to know") {
   auto text = leaf_intent("eos", "tomahawk4", "4.30.2F", "    overlay: vxlan-uniform\n");
   CHECK(severity_after(
