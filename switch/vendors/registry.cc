@@ -14,7 +14,6 @@ namespace {
 
 std::vector<std::unique_ptr<const Vendor>> make_all() {
   std::vector<std::unique_ptr<const Vendor>> vendors;
-  vendors.push_back(make_cumulus());
   vendors.push_back(make_sonic());
   vendors.push_back(make_tc());
   for (auto& vendor : make_tree_vendors())

@@ -104,7 +104,6 @@ std::string remark_warning(const SwitchPlan& plan);
 
 // One per file under switch/vendors/; registry.cc lists them.
 std::unique_ptr<const Vendor> make_sonic();
-std::unique_ptr<const Vendor> make_cumulus();
 std::unique_ptr<const Vendor> make_tc();
 // Those that are data: switch/targets/.
 std::vector<std::unique_ptr<const Vendor>> make_tree_vendors();

@@ -5,13 +5,15 @@
 #include <sstream>
 
 #include "catch.h"
-#include "switch/vendors/cumulus/document.h"
+#include "switch/vendors/tree/operation_files.h"
+#include "switch/vendors/tree/own_objects.h"
 #include "vendor_plan.h"
 
 using namespace dlcp;
 using namespace dlcp::fabric;
 using namespace dlcp::test;
-using cumulus::Leaves;
+using tree::yaml_of;
+using Leaves = std::map<std::string, std::string>;
 
 namespace {
 
@@ -25,12 +27,18 @@ std::string leaf_text() {
   return read_text(DLCP_SWITCH_DATA "/cumulus/leaf.yaml");
 }
 Leaves leaves_of(const std::string& yaml) {
-  auto leaves = cumulus::read_leaves({"text", yaml});
-  REQUIRE(leaves.value);
-  return std::move(*leaves.value);
+  Leaves leaves;
+  for (const tree::Target& target : tree::targets()) {
+    if (target.os != "cumulus") continue;
+    const auto read = tree::read_statements(target.reader, "text", yaml);
+    REQUIRE(read.value);
+    for (const auto& one : *read.value)
+      leaves[tree::slashed(tree::leaf_path(one.text))] = tree::leaf_value(one.text);
+  }
+  return leaves;
 }
 SwitchPlan plan_of(const Leaves& leaves) {
-  return make_plan(import_text(nvue(), cumulus::yaml_of(leaves)), kHosts, kUplinks);
+  return make_plan(import_text(nvue(), yaml_of(leaves)), kHosts, kUplinks);
 }
 Rendering render_ok(const SwitchPlan& plan) {
   auto rendering = nvue().render(plan);
@@ -75,6 +83,41 @@ TEST_CASE("an imported NVUE configuration says what the site does, defaults incl
   CHECK(site.queues[1].weight == 13u);
   CHECK_FALSE(site.queues[5].in_use);
   CHECK(site.ports == std::vector<std::string>{"swp1", "swp2", "swp3", "swp4", "swp5", "swp6"});
+}
+
+TEST_CASE("members of bonds and speeds come from the import, of one name or of several") {
+  const auto site =
+      import_text(nvue(),
+                  "- set:\n    interface:\n      swp1-3: {type: swp, link: {speed: 400G}}\n"
+                  "      bond1: {bond: {member: {swp1-2: {}}}}\n"
+                  "      bond2: {bond: {member: {swp3: {}}}}\n");
+  const auto lag_of = [&site](const char* port) { return find_port(site, port)->lag; };
+  CHECK(lag_of("swp1") == "bond1");
+  CHECK(lag_of("swp2") == "bond1");
+  CHECK(lag_of("swp3") == "bond2");
+  CHECK(find_port(site, "swp1")->bits_per_second == 400'000'000'000u);
+}
+
+TEST_CASE("adaptive routing that is on already is no change") {
+  auto before = leaves_of(leaf_text());
+  auto plan = plan_of(before);
+  plan.os = "cumulus";
+  plan.version = "5.14";
+  plan.features.load_balancing = LoadBalancing::kPacket;
+  const auto rendering = render_ok(plan);
+  const auto after = played(before, rendering, FileKind::kConfig);
+  CHECK(after.at("router/adaptive-routing/enable") == "on");
+  CHECK(after.at("interface/swp5/router/adaptive-routing/enable") == "on");
+  CHECK(after.count("interface/swp1/router/adaptive-routing/enable") == 0);
+  CHECK(played(after, rendering, FileKind::kRollback) == before);
+  auto again = plan_of(after);
+  again.features.load_balancing = LoadBalancing::kPacket;
+  CHECK(render_ok(again).changes.empty());
+  plan.version = "5.12";  // where switchd restarts
+  const auto older = render_ok(plan).changes;
+  CHECK(std::any_of(older.begin(), older.end(), [](const auto& change) {
+    return change.row == "router/adaptive-routing/enable" && change.impact == Impact::kReload;
+  }));
 }
 
 TEST_CASE("ports that trust no DSCP keep the site's classes when DLCP's are added") {
@@ -152,7 +195,7 @@ TEST_CASE("what has been applied to Cumulus renders to no change") {
   const auto before = leaves_of(leaf_text());
   const auto plan = plan_of(before);
   const auto after = played(before, render_ok(plan), FileKind::kConfig);
-  const auto site = import_text(nvue(), cumulus::yaml_of(after));
+  const auto site = import_text(nvue(), yaml_of(after));
   CHECK(site.dscp_to_class == plan.site->dscp_to_class);
   CHECK_FALSE(site.queues[5].in_use);
   const auto again = render_ok(make_plan(site, kHosts, kUplinks));
@@ -177,7 +220,7 @@ TEST_CASE("a new threshold on a Cumulus switch changes profiles alone, and can b
 TEST_CASE("profiles that no port has any more go") {
   const auto before = leaves_of(leaf_text());
   const auto first = played(before, render_ok(plan_of(before)), FileKind::kConfig);
-  auto plan = make_plan(import_text(nvue(), cumulus::yaml_of(first)), {}, kUplinks);
+  auto plan = make_plan(import_text(nvue(), yaml_of(first)), {}, kUplinks);
   plan.groups.erase(plan.groups.begin());
   const auto rendering = render_ok(plan);
   CHECK(played(first, rendering, FileKind::kConfig)
@@ -188,7 +231,7 @@ TEST_CASE("profiles that no port has any more go") {
   auto moved = first;
   for (const char* port : {"swp1", "swp2"})
     moved["interface/" + std::string(port) + "/qos/congestion-control/profile"] = "storage";
-  auto again = make_plan(import_text(nvue(), cumulus::yaml_of(moved)), {}, kUplinks);
+  auto again = make_plan(import_text(nvue(), yaml_of(moved)), {}, kUplinks);
   again.groups.erase(again.groups.begin());
   CHECK(played(moved, render_ok(again), FileKind::kConfig)
             .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 0);
@@ -257,12 +300,12 @@ void set_lines(Leaves& leaves, const std::string& text) {
 
 TEST_CASE("the RoCE macro is refused with explicit settings that DLCP can stand beside") {
   Leaves leaves{{"interface/swp1/type", "swp"}, {"qos/roce/enable", "on"}};
-  const auto refused = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+  const auto refused = nvue().import({"x.yaml", yaml_of(leaves)});
   REQUIRE(has_errors(refused.problems));
   leaves.erase("qos/roce/enable");
   for (const auto& problem : refused.problems)
     if (problem.severity == Severity::kError) set_lines(leaves, problem.hint);
-  const auto site = import_text(nvue(), cumulus::yaml_of(leaves));
+  const auto site = import_text(nvue(), yaml_of(leaves));
   CHECK(site.class_to_queue[*site.dscp_to_class[26]] == 3);
   CHECK(site.class_to_queue[*site.dscp_to_class[48]] == 6);
   CHECK(site.class_to_queue[*site.dscp_to_class[0]] == 0);
@@ -286,11 +329,11 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
   }
   SECTION("the RoCE macro") {
     leaves["qos/roce/enable"] = "on";
-    const auto result = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+    const auto result = nvue().import({"x.yaml", yaml_of(leaves)});
     REQUIRE_FALSE(result.value);
     CHECK_THAT(to_text(result.problems.at(0)), Contains("qos roce"));
     leaves["qos/roce/mode"] = "lossy-multi-tc";
-    const auto other = nvue().import({"x.yaml", cumulus::yaml_of(leaves)});
+    const auto other = nvue().import({"x.yaml", yaml_of(leaves)});
     CHECK_THAT(other.problems.at(0).hint, Contains("prints what mode lossy-multi-tc sets"));
   }
   SECTION("a rate beyond the shaper's range") {
@@ -307,10 +350,12 @@ TEST_CASE("what Cumulus cannot do or must not do is refused") {
     for (const char* text : {"qos: {}\n", "- header: {}\n", "- unset: {}\n", "- set: [\n", ""})
       CHECK_FALSE(nvue().import({"x.yaml", text}).value);
     const auto result = nvue().import({"x.yaml",
-                                       "- set:\n    qos: {mapping: {default-global: "
+                                       "- set:\n    interface: {swp1: {type: swp}}\n"
+                                       "    qos: {mapping: {default-global: "
                                        "{trust: l3, dscp: {'40': {switch-priority: 8}}}}}"});
     REQUIRE_FALSE(result.value);
-    CHECK_THAT(to_text(result.problems.at(0)), Contains("dscp/40/switch-priority is out of range"));
+    CHECK_THAT(to_text(result.problems.at(0)),
+               Contains("dscp 40 switch-priority 8") && Contains("expected 0..7"));
   }
 }
 

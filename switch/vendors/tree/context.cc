@@ -61,22 +61,25 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
                const PortGroupPlan& group, const QueuePlan& queue) {
   const auto cell = plan.capabilities.cell_bytes;
   const double speed = static_cast<double>(group.group.bits_per_second);
-  Json row = {{"queue", queue.queue},
-              {"traffic_class", queue.traffic_class},
-              {"carries", queue.name},
-              {"class_name", fixed_name(target, queue.queue)},
-              {"queue_name", queue_name(document, queue.queue)},
-              {"named", document.queue_name.count(queue.queue) != 0},
-              {"strict", queue.strict},
-              {"weight", queue.weight},
-              {"limit", queue.limit_bytes},
-              {"alpha", queue.alpha_exponent},
-              {"shape_bps", queue.shape_bits_per_second},
-              {"shape_kbps", queue.shape_bits_per_second / 1000},
-              {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
-              {"burst", queue.shape_burst_bytes},
-              {"mark", queue.mark_bytes.has_value()},
-              {"trims", plan.features.trimming.has_value() && !queue.strict}};
+  Json row = {
+      {"queue", queue.queue},
+      {"traffic_class", queue.traffic_class},
+      {"carries", queue.name},
+      {"class_name", fixed_name(target, queue.queue)},
+      {"queue_name", queue_name(document, queue.queue)},
+      {"named", document.queue_name.count(queue.queue) != 0},
+      {"strict", queue.strict},
+      {"weight", queue.weight},
+      {"limit", queue.limit_bytes},
+      {"alpha", queue.alpha_exponent},
+      {"alpha_fraction", queue.alpha_exponent < 0 ? fmt::format("1_{}", 1 << -queue.alpha_exponent)
+                                                  : std::to_string(1 << queue.alpha_exponent)},
+      {"shape_bps", queue.shape_bits_per_second},
+      {"shape_kbps", queue.shape_bits_per_second / 1000},
+      {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
+      {"burst", queue.shape_burst_bytes},
+      {"mark", queue.mark_bytes.has_value()},
+      {"trims", plan.features.trimming.has_value() && !queue.strict}};
   row["shape_percent"] =
       std::max(1, static_cast<int>(100.0 * static_cast<double>(queue.shape_bits_per_second) /
                                    std::max(speed, 1.0)));
@@ -110,13 +113,39 @@ std::string word_used(const Word& word, const std::string& name, const SwitchPla
   if (seen != document.words.end()) return seen->second;
   for (const auto& [asic, text] : word.asics)
     if (plan.asic.starts_with(asic)) return text;
+  for (auto release = word.releases.rbegin(); release != word.releases.rend(); ++release)
+    if (is_since(plan.os, plan.version, release->first)) return release->second;
   return word.otherwise;
+}
+
+std::set<int> queues_in_use(const SwitchPlan& plan) {
+  std::set<int> used = {plan.site->class_to_queue[plan.site->default_class].value_or(0)};
+  for (const DscpRow& row : plan.dscp)
+    if (row.mapped) used.insert(row.queue);
+  for (const SiteQueue& queue : plan.site->queues)
+    if (queue.lossless) used.insert(queue.queue);
+  for (const PortGroupPlan& group : plan.groups)
+    for (const QueuePlan& queue : group.queues)
+      used.insert(queue.queue);
+  return used;
 }
 
 std::string queue_name(const Document& document, int queue) {
   const auto known = document.queue_name.find(queue);
   return known == document.queue_name.end() ? fmt::format("DLCP-q{}", queue) : known->second;
 }
+
+namespace {
+
+// A word that is empty is not there.
+void put_words(const Target& target, const SwitchPlan& plan, const Document& document, Json& to) {
+  for (const auto& [name, word] : target.words) {
+    auto text = word_used(word, name, plan, document);
+    to[name] = text.empty() ? Json(false) : Json(std::move(text));
+  }
+}
+
+}  // namespace
 
 Json queues_context(const Target& target, const SwitchPlan& plan, const Document& document,
                     const PortGroupPlan& group) {
@@ -130,6 +159,8 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   }
   const auto rest = static_cast<unsigned>(kQueueCount) - static_cast<unsigned>(list.size());
   const unsigned left = used < 100 && rest > 0 ? (100 - used) / rest : 1;
+  const std::set<int> in_use = queues_in_use(plan);
+  unsigned percent = used;  // with one for each queue that nothing leads to
   for (int queue = 0; queue < kQueueCount; ++queue) {
     if ((ours >> queue & 1) != 0) continue;
     Json row = {{"queue", queue}, {"weight", std::max(left, 1U)}, {"default", queue == 0}};
@@ -137,6 +168,9 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
     row["class_name"] = fixed_name(target, queue);
     row["queue_name"] = queue_name(document, queue);
     row["named"] = document.queue_name.count(queue) != 0;
+    row["unused"] = in_use.count(queue) == 0;
+    const SiteQueue& site = plan.site->queues[static_cast<std::size_t>(queue)];
+    percent += in_use.count(queue) == 0 ? 1 : site.weight.value_or(0);
     idle.push_back(std::move(row));
   }
   int strict = document.weighted_sequence - 1;
@@ -149,10 +183,12 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   Json context = {{"queues", list},
                   {"strict_level", strict_queues + 1},
                   {"idle", idle},
+                  {"idle_fits", percent <= 100},
+                  {"sprays", plan.features.load_balancing.has_value() &&
+                                 group.group.role == PortRole::kFabric && group.group.lag.empty()},
                   {"weighted_sequence", document.weighted_sequence},
                   {"strict_sequence", strict}};
-  for (const auto& [name, word] : target.words)
-    context[name] = word_used(word, name, plan, document);
+  put_words(target, plan, document, context);
   return context;
 }
 
@@ -176,18 +212,23 @@ Json map_context(const Target& target, const SwitchPlan& plan, const Document& d
 }
 
 Json remark_context(const SwitchPlan& plan, const PortGroup& group) {
+  constexpr std::size_t kRuleStep = 10;  // room for an operator's rules between them
   std::string list;
-  for (int dscp = 0; dscp < kDscpCount; ++dscp)
-    if (plan.dscp[static_cast<std::size_t>(dscp)].owner == Owner::kDlcp)
-      list += (list.empty() ? "" : ",") + std::to_string(dscp);
-  return {{"remarked", group.trust == Trust::kRemarked},
+  Json marks = Json::array();
+  for (int dscp = 0; dscp < kDscpCount; ++dscp) {
+    if (plan.dscp[static_cast<std::size_t>(dscp)].owner != Owner::kDlcp) continue;
+    list += (list.empty() ? "" : ",") + std::to_string(dscp);
+    marks.push_back({{"rule", (marks.size() + 1) * kRuleStep}, {"dscp", dscp}});
+  }
+  return {{"marks", marks},
+          {"remarked", group.trust == Trust::kRemarked},
           {"remark_dscp", group.remark_dscp},
           {"remark_class",
            plan.site->dscp_to_class[group.remark_dscp].value_or(plan.site->default_class)},
           {"dscps_of_dlcp", list}};
 }
 
-Json features_context(const SwitchPlan& plan, const Document& document) {
+Json features_context(const Target& target, const SwitchPlan& plan, const Document& document) {
   constexpr unsigned kPollMs = 100;
   const PlannedFeatures& features = plan.features;
   Json context = {{"seeded", features.hash_seed.has_value()},
@@ -197,6 +238,7 @@ Json features_context(const SwitchPlan& plan, const Document& document) {
                   {"trimming", features.trimming.has_value()},
                   {"watchdog", features.pfc_watchdog.has_value()},
                   {"pfc_profiles", Json::array()}};
+  put_words(target, plan, document, context);
   if (features.trimming) {
     context["trim_size"] = features.trimming->size_bytes;
     context["trim_dscp"] = features.trimming->dscp;
@@ -225,11 +267,13 @@ Json dscp_context(const Target& target, const SwitchPlan& plan, const Document& 
     } else if (group.trust == Trust::kTrusted) {
       ours.push_back(dscp_row(target, document, dscp, row.queue, row.drop_precedence));
       ours.back()["ours"] = true;
+      ours.back()["traffic_class"] = row.traffic_class;
     } else {
       ours.push_back(dscp_row(target, document, dscp, instead, 0));
+      ours.back()["traffic_class"] = instead;
     }
   }
-  return {{"dscps", ours}, {"others", others}};
+  return {{"dscps", ours}, {"others", others}, {"by_tag", document.by_tag}};
 }
 
 }  // namespace dlcp::fabric::tree

@@ -15,11 +15,13 @@ class Doubts {
   std::vector<Problem> run() {
     for (const Statement& statement : document_.statements) {
       for (const Refusal& row : target_.refusals)
-        if (row.pattern.match(statement.text) && statement.text != row.but)
-          fault(&statement, row.why, "", row.hint);
+        if (applies(row, statement))
+          fault(&statement, with_holes_filled(row.why, *row.pattern.match(statement.text)), "",
+                with_holes_filled(row.hint, words()));
       check_words(statement);
     }
     for (const ObjectKind& kind : target_.objects) {
+      if (!kind.copied) continue;
       if (const auto ports = document_.bound.find(kind.name); ports != document_.bound.end())
         for (const auto& [port, name] : ports->second)
           check_defined(kind, name);
@@ -37,11 +39,34 @@ class Doubts {
                          std::move(hint)});
   }
 
+  bool applies(const Refusal& row, const Statement& statement) const {
+    const auto held = row.pattern.match(statement.text);
+    if (!held || statement.text == row.but) return false;
+    if (!row.beside) return true;
+    const auto name = held->find("name");
+    if (name != held->end() && is_own(name->second)) return false;
+    return std::any_of(
+        document_.statements.begin(), document_.statements.end(), [&](const Statement& other) {
+          const auto also = row.beside->match(other.text);
+          return also && (name == held->end() || also->find("name")->second == name->second);
+        });
+  }
+
+  // Those that the site is seen to use, or what is meant where it is not.
+  Captures words() const {
+    Captures words;
+    for (const auto& [name, word] : target_.words)
+      words[name] = word.otherwise;
+    for (const auto& [name, text] : document_.words)
+      words[name] = text;
+    return words;
+  }
+
   // Names are one word, and a port is one port.
   void check_words(const Statement& statement) {
-    for (const auto& [scope, change, hitless] : target_.scopes) {
+    for (const Scope& row : target_.scopes) {
       std::size_t taken = 0;
-      const auto held = scope.begins(statement.text, taken);
+      const auto held = row.pattern.begins(statement.text, taken);
       if (!held) continue;
       for (const auto& [hole, value] : *held) {
         if (value.front() == '"')
@@ -65,7 +90,7 @@ class Doubts {
     if (std::any_of(all.begin(), all.end(),
                     [&root](const Statement& one) { return is_under(one.text, root); }))
       return;
-    fault(nullptr, "ports have the " + kind.name + " " + name + ", which is not in this file",
+    fault(nullptr, "ports have the " + kind.title + " " + name + ", which is not in this file",
           "all of the running configuration", take_with(target_));
   }
 

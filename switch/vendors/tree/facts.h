@@ -30,4 +30,8 @@ std::optional<int> queue_named(const Document& document, const std::string& name
 void read_scheduling(const Target& target, const Facts& facts, const std::string& scheduler,
                      Document& document, SiteConfig& site);
 
+// What becomes of DSCPs on the way out; the ports of the site are known already.
+void read_rewriting(const Target& target, const Facts& facts, const Document& document,
+                    SiteConfig& site);
+
 }  // namespace dlcp::fabric::tree

@@ -7,16 +7,18 @@
 //   queue_index   {queue} {index}: what a queue's name means
 //   weight, strict             {policy} {queue} [{weight}]
 //   queue_scheduler, scheduler_weight, scheduler_strict    the same in two steps, joined by what
-//   the
-//                              two facts both have: {policy}, {scheduler}, {id}
-//   configured    {policy} {queue}: the site says something of it; shape {policy} {queue} {rate}
-//   {unit} round_robin   {policy} {queue}, where queues are strict unless one from them on is
-//   round-robin class_to_queue {class} {queue}: where classes are numbers beside those of queues
+//                              the two facts both have: {policy}, {scheduler}, {id}
+//   configured    {policy} {queue}: the site says something of it
+//   shape         {policy} {queue} {rate} {unit}
+//   round_robin   {policy} {queue}, where queues are strict unless one from them on is round-robin
+//   class_to_queue {class} {queue}: where classes are numbers beside those of queues
 //   own_queue     {name} {queue}: an object of DLCP's says that a queue is DLCP's
 //   pfc           {priority}, or {class}, or {queue}
 //   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends
 //   pause storms port          {port}; speed {port} {speed}; lag {port} {lag}
-//   rewrite       {port}; rewrite_dscp {class} {dscp}
+//   trust         {policy} {trust}: whether a classifier goes by DSCPs; port_class {policy} {class}
+//   rewrite       {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
+//   rewriter      {port} {profile}: which profile rewrites what leaves there
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +43,8 @@ class Importer {
     Checked<SiteConfig> result;
     if (read.value) {
       document_->statements = std::move(*read.value);
+      for (Statement& implied : implied_statements(target_, document_->statements))
+        document_->statements.push_back(std::move(implied));
       collect();
       auto doubts = doubts_of(target_, *document_, running_);
       std::move(doubts.begin(), doubts.end(), std::back_inserter(problems_));
@@ -49,7 +53,7 @@ class Importer {
       read_map();
       read_scheduling(target_, facts_, most_used("scheduler"), *document_, site_);
       read_pfc();
-      read_rewriting();
+      read_rewriting(target_, facts_, *document_, site_);
     }
     if (read.value && !has_errors(problems_)) {
       site_.source = running_.file;
@@ -74,17 +78,21 @@ class Importer {
         for (const Pattern& pattern : patterns)
           if (auto captures = pattern.match(statement.text))
             facts_[name].push_back({std::move(*captures), &statement});
-      for (const ObjectKind& kind : target_.objects)
+      for (const ObjectKind& kind : target_.objects) {
+        if (!kind.copied) continue;
         for (const Pattern& pattern : kind.bindings)
           if (auto captures = pattern.match(statement.text))
             document_->bound[kind.name][held(*captures, "port")] =
-                site_name(held(*captures, "name"));
+                site_name(target_, held(*captures, "name"));
+      }
       for (const ObjectKind& kind : target_.objects)
         for (const Pattern& pattern : kind.shared)
           if (auto captures = pattern.match(statement.text))
             document_->shared[kind.name] = held(*captures, "name");
       see_words(statement);
     }
+    for (const ObjectKind& kind : target_.objects)
+      if (!kind.usual.empty()) document_->shared.emplace(kind.name, kind.usual);
     for (const auto& [name, list] : facts_)
       document_->facts.insert(name);
   }
@@ -92,7 +100,8 @@ class Importer {
   void see_words(const Statement& statement) {
     for (const auto& [name, word] : target_.words)
       for (const auto& [pattern, value] : word.seen)
-        if (pattern.match(statement.text)) document_->words.emplace(name, value);
+        if (const auto held = pattern.match(statement.text))
+          document_->words.emplace(name, with_holes_filled(value, *held));
   }
 
   const std::vector<Fact>& facts(const std::string& name) const { return of(facts_, name); }
@@ -181,7 +190,13 @@ class Importer {
         ++uses[name];
     const auto shared = document_->shared.find(kind);
     std::string most = shared == document_->shared.end() ? "" : shared->second;
-    int count = 0;
+    for (const ObjectKind& one : target_.objects) {
+      if (one.name != kind || one.usual.empty()) continue;
+      for (const auto& port : site_.ports)
+        if (ports == document_->bound.end() || ports->second.count(port) == 0) ++uses[one.usual];
+    }
+    const auto usual = uses.find(most);
+    int count = usual == uses.end() ? 0 : usual->second;
     for (const auto& [name, used] : uses)
       if (used > count) {
         most = name;
@@ -244,6 +259,7 @@ class Importer {
   void read_map() {
     document_->classifier = most_used("classifier");
     const bool bound = !document_->classifier.empty();
+    read_trust();
     for (const Fact& fact : facts("dscp"))
       if (held(fact.held, "policy") == document_->classifier)
         map_dscps(fact, held(fact.held, "class"), true);
@@ -254,6 +270,7 @@ class Importer {
       auto& row = site_.dscp_to_class[dscp];
       if (!row)
         row = static_cast<std::uint8_t>(bound ? target_.unlisted[dscp] : target_.unbound[dscp]);
+      if (!document_->by_dscp) row = port_class_;
       ++uses[*row];
     }
     site_.default_class =
@@ -266,6 +283,32 @@ class Importer {
     for (const int doubtful : target_.doubtful_classes)
       if (document_->classes.count(doubtful) == 0)
         site_.queues[static_cast<std::size_t>(doubtful)].in_use = true;
+  }
+
+  // Classifiers that go by something else than DSCPs: all are of one class then.
+  void read_trust() {
+    for (const Fact& fact : facts("port_class"))
+      if (held(fact.held, "policy") == document_->classifier)
+        port_class_ = static_cast<std::uint8_t>(queue_named(held(fact.held, "class")).value_or(0));
+    for (const Fact& fact : facts("trust")) {
+      if (held(fact.held, "policy") != document_->classifier) continue;
+      const auto trust = held(fact.held, "trust");
+      const auto is_of = [&trust](const std::vector<std::string>& list) {
+        return std::find(list.begin(), list.end(), trust) != list.end();
+      };
+      document_->by_dscp = is_of(target_.dscp_trusts);
+      document_->by_tag = is_of(target_.tag_trusts);
+      if (document_->by_dscp) continue;
+      problems_.push_back(
+          {Severity::kWarning,
+           running_.file,
+           fact.from->line,
+           fmt::format("ports trust {}, not DSCPs", trust),
+           {},
+           {},
+           "DLCP's ports will trust DSCPs, with all of the site's leading where they lead now; "
+           "VLAN-tagged IP packets are then classed by DSCP too"});
+    }
   }
 
   SiteQueue& queue_of_class(std::size_t traffic_class) {
@@ -323,26 +366,10 @@ class Importer {
     if (target_.facts.count("watchdog") != 0) site_.pfc_watchdog = !facts("watchdog").empty();
   }
 
-  void read_rewriting() {
-    for (const Fact& fact : facts("rewrite")) {
-      const auto name = held(fact.held, "port");
-      for (SitePort& port : site_.port_facts)
-        if (name.empty() || port.name == name) port.rewrites_dscps = true;
-      if (site_.egress_rewrite.empty()) site_.egress_rewrite = fact.from->text;
-    }
-    for (std::size_t c = 0; c < target_.usual_rewriting.size() && !facts("rewrite").empty(); ++c)
-      site_.class_to_dscp[c] = static_cast<std::uint8_t>(target_.usual_rewriting[c]);
-    for (const Fact& fact : facts("rewrite_dscp")) {
-      const auto queue = queue_named(held(fact.held, "class"));
-      const auto dscp = dscp_of(held(fact.held, "dscp"));
-      if (queue && dscp)
-        site_.class_to_dscp[static_cast<std::size_t>(*queue)] = static_cast<std::uint8_t>(*dscp);
-    }
-  }
-
   const Target& target_;
   const NamedText& running_;
   std::shared_ptr<Document> document_ = std::make_shared<Document>();
+  std::uint8_t port_class_ = 0;  // of everything, on ports that go by no DSCP
   Facts facts_;
   std::set<int> said_;  // DSCPs that the classifier has a row for
   SiteConfig site_;

@@ -45,13 +45,14 @@ bool Pattern::scan(std::string_view statement, bool prefix, std::size_t* taken,
       if (captures != nullptr) (*captures)[word.hole] = statement.substr(at);
       return true;
     }
-    if (ends) return false;
-    auto end = statement.find(' ', at);
-    if (end == std::string_view::npos) end = statement.size();
-    const auto seen = statement.substr(at, end - at);
-    if (!seen.starts_with(word.fixed) || (word.hole.empty() && seen.size() != word.fixed.size()))
-      return false;
-    if (!word.hole.empty()) {
+    if (ends || !statement.substr(at).starts_with(word.fixed)) return false;
+    auto end = at + word.fixed.size();
+    if (word.hole.empty()) {
+      if (end < statement.size() && statement[end] != ' ') return false;
+    } else {
+      end = statement.find(' ', at);
+      if (end == std::string_view::npos) end = statement.size();
+      const auto seen = statement.substr(at, end - at);
       const auto around = word.fixed.size() + word.tail.size();
       if (seen.size() <= around || seen == ">" || !seen.ends_with(word.tail)) return false;
       if (captures != nullptr)
@@ -72,6 +73,16 @@ std::string Pattern::filled(const Captures& captures) const {
     result += (found == captures.end() ? "{" + word.hole + "}" : found->second) + word.tail;
   }
   return result;
+}
+
+std::string with_holes_filled(std::string text, const Captures& captures) {
+  for (const auto& [hole, value] : captures) {
+    const auto marked = "{" + hole + "}";
+    for (auto at = text.find(marked); at != std::string::npos;
+         at = text.find(marked, at + value.size()))
+      text.replace(at, marked.size(), value);
+  }
+  return text;
 }
 
 }  // namespace dlcp::fabric::tree

@@ -41,4 +41,7 @@ class Pattern {
   std::vector<Word> words_;
 };
 
+// Text of any form, with its {holes} filled where something is known of them.
+std::string with_holes_filled(std::string text, const Captures& captures);
+
 }  // namespace dlcp::fabric::tree

@@ -10,7 +10,8 @@
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
-#include "switch/vendors/tree/rows.h"
+#include "switch/vendors/tree/operation_files.h"
+#include "switch/vendors/tree/own_objects.h"
 #include "switch/vendors/tree/wanted.h"
 
 namespace dlcp::fabric::tree {
@@ -21,20 +22,25 @@ class Renderer {
   Renderer(const Target& target, const SwitchPlan& plan) : target_(target), plan_(plan) {}
 
   Rendering run() {
-    static const Document kDeclared;
     const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
-    document_ = imported != nullptr ? imported : &kDeclared;
+    declared_.statements = implied_statements(target_, {});
+    declared_.by_dscp = target_.dscp_trusts.empty();
+    document_ = imported != nullptr ? imported : &declared_;
     Wanted wanted = wanted_statements(target_, plan_, *document_);
     out_.problems = std::move(wanted.problems);
     for (Problem& problem : scheduling_faults(target_, plan_))
       out_.problems.push_back(std::move(problem));
     for (const Statement& statement : document_->statements)
-      if (const auto scope = scope_of(statement.text)) running_[*scope].push_back(statement.text);
+      if (const auto scope = scope_of(statement.text); scope && !statement.implied)
+        running_[*scope].push_back(statement.text);
     for (const WantedPart& part : wanted.parts)
       patches_.push_back(patch_of(part));
-    patches_.push_back(cleanup());
+    if (target_.leaf_rows)
+      settle_leaves();
+    else
+      patches_.push_back(cleanup());
     if (!has_errors(out_.problems)) {
-      write();
+      write(wanted.by_hand);
       add_notes(imported != nullptr, wanted.notes);
     }
     return std::move(out_);
@@ -51,7 +57,30 @@ class Renderer {
     std::size_t rank = 0;
     while (rank < target_.scopes.size() && !target_.scopes[rank].pattern.covers(statement, taken))
       ++rank;
+    if (target_.leaf_rows) taken = statement.rfind(' ');
     return rank;
+  }
+
+  // In the order of their paths, as slashed() writes them.
+  static bool comes_before(const Row& a, const Row& b) {
+    const auto as_path = [](char c) { return c == ' ' ? '/' : c; };
+    return std::lexicographical_compare(a.scope.begin(), a.scope.end(), b.scope.begin(),
+                                        b.scope.end(),
+                                        [&](char x, char y) { return as_path(x) < as_path(y); });
+  }
+
+  // Where statements are rows, what goes is seen statement by statement.
+  void settle_leaves() {
+    const OwnObjects objects(target_, document_->statements);
+    std::set<std::string> touched(touched_.begin(), touched_.end()), kept;
+    objects.complete(patches_.front(), touched);
+    for (std::size_t i = 0; i < plan_.groups.size() && i + 1 < patches_.size(); ++i)
+      objects.unbind(patches_[i + 1], plan_.groups[i].group.ports, touched);
+    patches_.push_back(objects.stale(patches_, touched, kept));
+    for (const auto& root : kept)
+      note(Severity::kWarning, slashed(root) + " stays: a port outside this plan still has it");
+    for (Patch& patch : patches_)
+      std::sort(patch.rows.begin(), patch.rows.end(), comes_before);
   }
 
   Change change_of(const std::string& scope) const {
@@ -61,18 +90,30 @@ class Renderer {
   }
 
   void check_ranges(const std::string& statement) {
+    bool described = !target_.ranges_are_all;
     for (const Range& range : target_.ranges) {
       const auto captures = range.pattern.match(statement);
       if (!captures) continue;
+      described = true;
       const auto found = captures->find("value");
       const std::string text = found == captures->end() ? "" : found->second;
-      const bool number = !text.empty() && text.size() < 19 &&
-                          text.find_first_not_of("0123456789") == std::string::npos;
-      if (number && std::stoull(text) >= range.min && std::stoull(text) <= range.max) continue;
+      if (fits(range, text)) continue;
       refuse_(statement + " would not be accepted by " + target_.title, text,
-              fmt::format("{}..{}", range.min, range.max),
+              range.words.empty() ? fmt::format("{}..{}", range.min, range.max)
+                                  : "one of " + range.words,
               "lower what leads to this value in the intent file");
     }
+    if (!described)
+      refuse_(statement + " would not be accepted by " + target_.title, statement,
+              "a statement that it has", "this is a fault of dlcp-switch");
+  }
+
+  static bool fits(const Range& range, const std::string& text) {
+    if (!range.words.empty())
+      return range.words == "*" || range.words.find("|" + text + "|") != std::string::npos;
+    const bool number = !text.empty() && text.size() < 19 &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    return number && std::stoull(text) >= range.min && std::stoull(text) <= range.max;
   }
 
   Patch patch_of(const WantedPart& part) {
@@ -121,10 +162,10 @@ class Renderer {
   // Words that are names of DLCP's.
   template <class Take>
   static void each_own_word(std::string_view text, Take take) {
-    constexpr std::string_view kOwn = "DLCP-";
+    constexpr std::string_view kOwn = "DLCP";
     for (auto at = text.find(kOwn); at != std::string_view::npos; at = text.find(kOwn, at + 1)) {
-      if (at > 0 && text[at - 1] != ' ') continue;
-      take(text.substr(at, text.find(' ', at) - at));
+      const auto word = text.substr(at, text.find(' ', at) - at);
+      if ((at == 0 || text[at - 1] == ' ') && is_own(word)) take(word);
     }
   }
 
@@ -194,38 +235,72 @@ class Renderer {
     out_.files.push_back(std::move(file));
   }
 
-  void write() {
+  Impact impact_of(const Row& row, bool ports) const {
+    for (const Scope& scope : target_.scopes) {
+      std::size_t taken = 0;
+      const auto& before = scope.reloads_before;
+      if (!before.empty() && scope.pattern.covers(row.scope, taken) &&
+          !is_since(plan_.os, plan_.version, before))
+        return Impact::kReload;
+    }
+    // A row of the switch's own (a hash seed) is felt at once.
+    const bool felt = !row.hitless && (ports || own_name(row.scope).empty());
+    return felt ? Impact::kUnknown : Impact::kHitless;
+  }
+
+  // What a change is called, and what its statements say of it.
+  fabric::Change change_row(const Row& row, bool ports) const {
+    if (!target_.leaf_rows)
+      return {row.scope, joined(row.before), joined(row.after), impact_of(row, ports)};
+    const auto value = [](const std::vector<std::string>& said) {
+      return said.empty() ? std::string() : leaf_value(said.front());
+    };
+    return {slashed(row.scope), value(row.before), value(row.after), impact_of(row, ports)};
+  }
+
+  void write_patch(const Patch& patch) {
+    if (target_.reader.syntax == Syntax::kOperations) return write_operations(target_, patch, out_);
+    put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
+             FileKind::kConfig);
+    put_file("rollback/" + patch.name + "." + target_.suffix,
+             headed(change_text(target_, reversed(patch.rows))), FileKind::kRollback);
+    out_.files.push_back({"guard/" + patch.name + ".json", guard_text(target_, patch.rows),
+                          FileKind::kConfig, true});
+  }
+
+  void write(const Statements& by_hand) {
     bool any = false;
     for (const Patch& patch : patches_) {
       if (patch.rows.empty()) continue;
       any = true;
-      const bool ports = patch.name.starts_with("20-");
       for (const Row& row : patch.rows)
-        out_.changes.push_back({row.scope, joined(row.before), joined(row.after),
-                                // A row of the switch's own (a hash seed) is felt at once.
-                                !row.hitless && (ports || own_name(row.scope).empty())
-                                    ? Impact::kUnknown
-                                    : Impact::kHitless});
-      put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
-               FileKind::kConfig);
-      put_file("rollback/" + patch.name + "." + target_.suffix,
-               headed(change_text(target_, reversed(patch.rows))), FileKind::kRollback);
-      out_.files.push_back({"guard/" + patch.name + ".json", guard_text(target_, patch.rows),
-                            FileKind::kConfig, true});
+        out_.changes.push_back(change_row(row, patch.name.starts_with("20-")));
+      write_patch(patch);
     }
     if (!any) return;
+    write_session();
+    const bool own = target_.scripts == "cumulus";
+    const auto script = [&](const char* name, std::string_view text, FileKind kind) {
+      out_.files.push_back({name, std::string(text), kind, true, true});
+    };
+    script("apply.sh", own ? embedded::kCumulusApply : embedded::kTreeApply, FileKind::kConfig);
+    script("rollback.sh", own ? embedded::kCumulusRollback : embedded::kTreeRollback,
+           FileKind::kRollback);
+    script("guard.py", own ? embedded::kCumulusGuard : embedded::kTreeGuard, FileKind::kConfig);
+    std::map<std::string, std::string> running;
+    for (const auto& [scope, statements] : running_)
+      if (target_.leaf_rows && !statements.empty()) running.emplace(scope, statements.front());
+    write_by_hand(target_.by_hand, by_hand, running, out_);
+  }
+
+  void write_session() {
+    if (target_.session.empty()) return;
     std::string session = "# What apply.sh says to " + target_.title + ".\n";
     session += "suffix=" + target_.suffix + "\n";
     for (const auto& [name, text] : target_.session)
       session += name + "=" + quoted(text) + "\n";
     out_.files.push_back({"session.sh", session, FileKind::kConfig, true});
     out_.files.back().checked_by = "this project's tests, against stand-ins";
-    out_.files.push_back(
-        {"apply.sh", std::string(embedded::kTreeApply), FileKind::kConfig, true, true});
-    out_.files.push_back(
-        {"rollback.sh", std::string(embedded::kTreeRollback), FileKind::kRollback, true, true});
-    out_.files.push_back(
-        {"guard.py", std::string(embedded::kTreeGuard), FileKind::kConfig, true, true});
   }
 
   static std::string quoted(const std::string& text) {
@@ -242,16 +317,34 @@ class Renderer {
     return text;
   }
 
+  // The text for each statement of the site's that an untrusted port has.
+  std::set<std::string> on_remarked(const Pattern& pattern, const std::string& text) const {
+    std::set<std::string> ports, texts;
+    for (const PortGroupPlan& group : plan_.groups)
+      if (group.group.trust == Trust::kRemarked)
+        ports.insert(group.group.ports.begin(), group.group.ports.end());
+    for (const Statement& statement : document_->statements) {
+      const auto held = ports.empty() ? std::nullopt : pattern.match(statement.text);
+      if (held && ports.count(held->at("port")) != 0 && !is_own(held->at("name")))
+        texts.insert(with_holes_filled(text, *held));
+    }
+    return texts;
+  }
+
   void add_notes(bool imported, const std::set<std::string>& of_copies) {
     if (!imported) note(Severity::kWarning, target_.declared_note);
     Captures words;
     for (const auto& [name, word] : target_.words)
       words[name] = word_used(word, name, plan_, *document_);
     for (const Note& one : target_.notes) {
-      const bool fits = (one.given.empty() || document_->facts.count(one.given) != 0) &&
+      const bool sprays = one.given == "sprays" && plan_.features.load_balancing.has_value();
+      const bool fits = (one.given.empty() || sprays || document_->facts.count(one.given) != 0) &&
                         (one.missing.empty() || document_->facts.count(one.missing) == 0);
       if (!fits) continue;
-      note(one.warns ? Severity::kWarning : Severity::kNote, Pattern(one.text).filled(words));
+      const auto text = with_holes_filled(one.text, words);
+      for (const auto& each :
+           one.on_remarked ? on_remarked(*one.on_remarked, text) : std::set<std::string>{text})
+        note(one.warns ? Severity::kWarning : Severity::kNote, each);
     }
     for (const auto& text : of_copies)
       note(Severity::kWarning, text);
@@ -261,6 +354,7 @@ class Renderer {
 
   const Target& target_;
   const SwitchPlan& plan_;
+  Document declared_;
   const Document* document_ = nullptr;
   std::unordered_map<std::string, std::vector<std::string>> running_;  // by scope
   std::unordered_set<std::string> touched_;

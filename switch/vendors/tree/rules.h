@@ -2,7 +2,9 @@
 // pointed at, what is refused, what one row of a change is, what must be said beside it.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,14 @@ struct Refusal {
   Pattern pattern;
   std::string why, hint;
   std::string but;  // this statement of the pattern is accepted; {port} and {name} as in it
+  std::optional<Pattern> beside;  // only if the configuration has this, too, with the same {name}
+};
+
+// What a system does where one of its objects says nothing of it.
+struct Implied {
+  std::string text;          // after the root
+  bool usual_alone = false;  // of the object that ports without one have
+  std::string unless;        // nor says this
 };
 
 // What a copy of a site's object has to say: one statement of these, and with this text.
@@ -41,12 +51,25 @@ struct ObjectKind {
   bool classifies = false;  // it sees how the port's DSCPs are treated, besides its queues
   std::vector<Requirement> requirements;
   std::vector<Refusal> refused;  // after the root: what a copy must not have
+  std::string title;             // in messages
+  std::string usual;             // what ports without a binding have, whatever is configured
+  std::vector<Implied> implied;
+  bool idle_left_out = false;  // of {queue} in left_out, also those that nothing leads to
+  bool copied = true;  // false: objects of DLCP's that ports have beside the site's, as ACLs
 };
 
 // A number that is written, and what the target takes.
 struct Range {
   Pattern pattern;  // {value}
   std::uint64_t min = 0, max = 0;
+  std::string words;  // "|a|b|": one of these instead; "*": anything
+};
+
+// What the {value}s of statements that have all other holes alike add up to at most.
+struct Sum {
+  Pattern pattern;
+  std::uint64_t max = 0;
+  std::string why, hint;
 };
 
 enum class Change {
@@ -62,20 +85,28 @@ struct Scope {
   Pattern pattern;
   Change change = Change::kReplace;
   bool hitless = false;
+  std::string reloads_before;  // the system restarts its forwarding, before this release
 };
 
 // A word that the site uses in one of several ways: the one that it is seen to use first, else that
 // of the ASIC, else `otherwise`. Templates know it by its name.
 struct Word {
-  std::vector<std::pair<Pattern, std::string>> seen;
-  std::vector<std::pair<std::string, std::string>> asics;  // what the ASIC's name begins with
+  std::vector<std::pair<Pattern, std::string>> seen;          // holes of the pattern are filled in
+  std::vector<std::pair<std::string, std::string>> asics;     // what the ASIC's name begins with
+  std::vector<std::pair<std::string, std::string>> releases;  // since when; the last that holds
   std::string otherwise;
 };
 
 struct Note {
   std::string text;            // {WORD} as in Target::words
-  std::string given, missing;  // only if the import has, or has not, this fact
+  std::string given, missing;  // only if the import has, or has not, this fact; "sprays": a feature
   bool warns = true;
+  std::optional<Pattern> on_remarked;  // once for each that ports which are not trusted have
+};
+
+// What is written apart, for somebody to run by hand: its values are not known well enough.
+struct ByHand {
+  std::string file, set, unset, head;
 };
 
 }  // namespace dlcp::fabric::tree

@@ -12,7 +12,6 @@
 namespace dlcp::fabric::tree {
 namespace {
 
-constexpr std::size_t kStatementsMax = 400'000;  // 512 ports with everything set are some 10,000
 constexpr std::size_t kDepthMax = 32;
 constexpr std::string_view kInto = " > ";
 
@@ -269,6 +268,8 @@ Checked<Statements> read_statements(const Reader& reader, const std::string& fil
     case Syntax::kJson:
       reading.json(text);
       break;
+    case Syntax::kOperations:
+      return read_operations(reader, file, text);
   }
   return reading.finish();
 }

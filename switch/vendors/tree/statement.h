@@ -14,15 +14,20 @@
 
 namespace dlcp::fabric::tree {
 
+// 512 ports with everything set are some 10,000.
+inline constexpr std::size_t kStatementsMax = 400'000;
+
 enum class Syntax {
   kBlocks,  // indented lines: a line is inside of the nearest one before it with less indentation
   kFlat,    // "set a b c": every line says all of it
   kJson,    // RFC 7951, as gNMI carries it
+  kOperations,  // YAML, a list of `set` operations over one tree, as NVUE has it
 };
 
 struct Statement {
   std::string text;
-  int line = 0;  // of the file; 0: made here
+  int line = 0;          // of the file; 0: made here
+  bool implied = false;  // what the system does where the configuration says nothing
 };
 using Statements = std::vector<Statement>;
 
@@ -47,10 +52,11 @@ struct NumberList {
 struct Reader {
   Syntax syntax = Syntax::kBlocks;
   std::string prefix;              // of flat lines: "set "
-  std::vector<std::string> roots;  // only statements that begin so are kept
+  std::vector<std::string> roots;  // only statements that begin so are kept; of operations: {hole}
   JsonShape json;
   std::vector<NumberList> lists;
   std::string kept_comment;  // of blocks: comments that begin so are statements; empty: none
+  std::vector<std::string> ranged = {};  // of operations: lists with keys like "swp1-4,swp6"
 };
 
 // The key leaves of a list, given by the names that lead to it ("qos queues queue"); empty: no
@@ -60,6 +66,10 @@ std::vector<std::string> keys_of(const JsonShape& shape, std::string_view names)
 // Errors: text that is an error message of a switch, JSON that is none, more than 400,000
 // statements.
 Checked<Statements> read_statements(const Reader& reader, const std::string& file,
+                                    const std::string& text);
+
+// The same for operations: an entry for each name that a key stands for.
+Checked<Statements> read_operations(const Reader& reader, const std::string& file,
                                     const std::string& text);
 
 // "a > b > c" -> a, b, c.

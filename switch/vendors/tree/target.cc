@@ -26,9 +26,11 @@ std::vector<Pattern> patterns(const Json& data, const char* key) {
 Reader reader_of(const Json& data) {
   Reader reader;
   const auto syntax = data.at("syntax").get<std::string>();
-  reader.syntax = syntax == "blocks" ? Syntax::kBlocks
-                  : syntax == "flat" ? Syntax::kFlat
-                                     : Syntax::kJson;
+  reader.syntax = syntax == "blocks"       ? Syntax::kBlocks
+                  : syntax == "flat"       ? Syntax::kFlat
+                  : syntax == "operations" ? Syntax::kOperations
+                                           : Syntax::kJson;
+  reader.ranged = words(data, "ranged");
   reader.prefix = data.value("prefix", "");
   reader.roots = words(data, "roots");
   reader.json.keys = data.value("keys", std::map<std::string, std::string>{});
@@ -54,13 +56,22 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
   return classes;
 }
 
-// [pattern, why, hint], and a statement of the pattern that is accepted.
+// [pattern, why, hint], and a statement of the pattern that is accepted; or an object, where
+// something else must be there, too.
 std::vector<Refusal> refusals_of(const Json& data, const char* key) {
   std::vector<Refusal> list;
-  for (const auto& row : data.value(key, Json::array()))
+  for (const auto& row : data.value(key, Json::array())) {
+    if (row.is_object()) {
+      list.push_back({Pattern(row.at("pattern").get<std::string>()),
+                      row.at("why").get<std::string>(), row.at("hint").get<std::string>(), "",
+                      std::nullopt});
+      if (row.contains("beside")) list.back().beside = Pattern(row.at("beside").get<std::string>());
+      continue;
+    }
     list.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
                     row.at(2).get<std::string>(),
-                    row.size() > 3 ? row.at(3).get<std::string>() : std::string()});
+                    row.size() > 3 ? row.at(3).get<std::string>() : std::string(), std::nullopt});
+  }
   return list;
 }
 
@@ -76,7 +87,15 @@ ObjectKind object_of(const Json& row) {
                   row.value("required", true),
                   row.value("classifies", row.at("name") == "classifier"),
                   {},
-                  refusals_of(row, "refused")};
+                  refusals_of(row, "refused"),
+                  row.value("title", row.at("name").get<std::string>()),
+                  row.value("usual", ""),
+                  {},
+                  row.value("idle_left_out", false),
+                  row.value("copied", true)};
+  for (const auto& one : row.value("implied", Json::array()))
+    kind.implied.push_back({one.at("text").get<std::string>(), one.value("usual_alone", false),
+                            one.value("unless", "")});
   for (const auto& one : row.value("requires", Json::array()))
     kind.requirements.push_back({patterns(one, "patterns"), one.at("text").get<std::string>(),
                                  one.at("why").get<std::string>(),
@@ -97,10 +116,11 @@ std::vector<Scope> scopes_of(const Json& config) {
   std::vector<Scope> list;
   for (const auto& row : config.at("scopes")) {
     if (row.is_string())
-      list.push_back({Pattern(row.get<std::string>()), change_of(usual), false});
+      list.push_back({Pattern(row.get<std::string>()), change_of(usual), false, ""});
     else
       list.push_back({Pattern(row.at("scope").get<std::string>()),
-                      change_of(row.value("change", usual)), row.value("hitless", false)});
+                      change_of(row.value("change", usual)), row.value("hitless", false),
+                      row.value("reloads_before", "")});
   }
   return list;
 }
@@ -114,6 +134,7 @@ std::map<std::string, Word> words_in(const Json& config) {
     for (const auto& [pattern, value] : row.value("seen", Pairs{}))
       word.seen.emplace_back(Pattern(pattern), value);
     word.asics = row.value("asics", Pairs{});
+    word.releases = row.value("releases", Pairs{});
     word.otherwise = row.at("otherwise").get<std::string>();
   }
   return list;
@@ -123,10 +144,12 @@ std::vector<Note> notes_of(const Json& config) {
   std::vector<Note> list;
   for (const auto& row : config.value("notes", Json::array())) {
     if (row.is_string())
-      list.push_back({row.get<std::string>(), "", "", true});
+      list.push_back({row.get<std::string>(), "", "", true, std::nullopt});
     else
       list.push_back({row.at("text").get<std::string>(), row.value("if", ""),
-                      row.value("unless", ""), row.value("warns", true)});
+                      row.value("unless", ""), row.value("warns", true), std::nullopt});
+    if (row.is_object() && row.contains("on_remarked"))
+      list.back().on_remarked = Pattern(row.at("on_remarked").get<std::string>());
   }
   return list;
 }
@@ -149,8 +172,38 @@ void read_meaning(Target& target, const Json& config) {
   target.round_robin_binds_below = config.value("round_robin_binds_below", false);
   target.words = words_in(config);
   target.configured_is_used = config.value("configured_is_used", true);
+  target.dscp_trusts = words(config, "dscp_trusts");
+  target.tag_trusts = words(config, "tag_trusts");
+  target.usual_rewriter = config.value("usual_rewriter", "");
+  target.short_names = config.value("short_names", false);
   for (const auto& row : config.at("objects"))
     target.objects.push_back(object_of(row));
+}
+
+void read_limits(Target& target, const Json& config) {
+  for (const auto& row : config.value("ranges", Json::array())) {
+    Range range{Pattern(row.at(0).get<std::string>()), 0, 0, ""};
+    if (row.at(1).is_string()) {
+      range.words = row.at(1).get<std::string>();
+    } else {
+      range.min = row.at(1).get<std::uint64_t>();
+      range.max = row.at(2).get<std::uint64_t>();
+    }
+    target.ranges.push_back(std::move(range));
+  }
+  target.ranges_are_all = config.value("ranges_are_all", false);
+  for (const auto& row : config.value("sums", Json::array()))
+    target.sums.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
+                           row.at(2).get<std::string>(), row.at(3).get<std::string>()});
+}
+
+// Files that a target has besides those of all.
+void read_files(Target& target, const Json& config) {
+  target.scripts = config.value("scripts", "");
+  target.leaf_rows = config.value("leaf_rows", false);
+  const Json apart = config.value("by_hand", Json::object());
+  target.by_hand = {apart.value("file", ""), apart.value("set", ""), apart.value("unset", ""),
+                    apart.value("head", "")};
 }
 
 Target target_of(const TargetFile& file, const Json& data) {
@@ -166,9 +219,8 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.reader = reader_of(config);
   read_meaning(target, config);
   target.scopes = scopes_of(config);
-  for (const auto& row : config.value("ranges", Json::array()))
-    target.ranges.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),
-                             row.at(2).get<std::uint64_t>()});
+  read_limits(target, config);
+  read_files(target, config);
   target.no = config.value("no", "no ");
   target.templates = Sections(file.text);
   target.session = config.value("session", std::map<std::string, std::string>{});
@@ -192,18 +244,22 @@ std::vector<Target> read_targets() {
   return list;
 }
 
-constexpr std::string_view kPrefix = "DLCP-";
+constexpr std::string_view kPrefix = "DLCP";
 constexpr std::string_view kNone = "none";
 
 }  // namespace
 
 bool is_own(std::string_view name) {
-  return name.starts_with(kPrefix);
+  if (!name.starts_with(kPrefix)) return false;
+  const auto dash = name.find_first_not_of("r0123456789", kPrefix.size());
+  return dash != std::string_view::npos && name[dash] == '-';
 }
 
-std::string site_name(std::string_view name) {
+std::string site_name(const Target& target, std::string_view name) {
   if (!is_own(name)) return std::string(name);
-  const auto dash = name.find('-', kPrefix.size());
+  const auto first = name.find('-');
+  if (target.short_names) return std::string(name.substr(first + 1));
+  const auto dash = name.find('-', first + 1);
   const auto base = dash == std::string_view::npos ? std::string_view() : name.substr(dash + 1);
   return base == kNone ? "" : std::string(base);
 }

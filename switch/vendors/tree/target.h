@@ -39,9 +39,19 @@ struct Target {
   bool round_robin_binds_below = false;  // a queue is strict if none from it on is round-robin
   std::map<std::string, Word> words;
   bool configured_is_used = true;  // a queue that the site sets something for is its own
+  // Where classifiers go by DSCPs only if they say so: what they say then, and where VLAN
+  // priorities count besides.
+  std::vector<std::string> dscp_trusts, tag_trusts;
+  std::string usual_rewriter;   // the object that rewrites on ports without a binding
+  bool short_names = false;     // copies are "DLCP-SITE" and "DLCP2-SITE", not "DLCP-1-SITE"
+  bool leaf_rows = false;       // every statement is a row of its own: all but its last word
+  bool ranges_are_all = false;  // a statement that no range describes is refused
   std::vector<ObjectKind> objects;
   std::vector<Scope> scopes;  // those that others refer to first
   std::vector<Range> ranges;
+  std::vector<Sum> sums;
+  ByHand by_hand;
+  std::string scripts;  // whose apply.sh, rollback.sh and guard.py; empty: those of all
   std::string no = "no ";
   Sections templates;                          // NAME.mustache
   std::map<std::string, std::string> session;  // what apply.sh says to the switch
@@ -59,6 +69,8 @@ struct Document final : ImportedDocument {
   std::map<std::string, std::string> shared;  // kind -> what ports without one of their own have
   std::map<std::string, int> queue_of;        // names of queues and classes
   std::string classifier;                     // that most ports have; empty: none
+  bool by_dscp = true;                        // it goes by DSCPs
+  bool by_tag = false;                        // and, of tagged packets, by VLAN priorities
   std::map<int, std::string> class_name,
       queue_name;                      // of a queue, as the site calls it
   int weighted_sequence = 1;           // of the scheduler that the site's weighted queues are in
@@ -70,7 +82,11 @@ struct Document final : ImportedDocument {
 };
 
 bool is_own(std::string_view name);
-std::string site_name(std::string_view name);  // "DLCP-2-SITE" -> "SITE"; "DLCP-1-none" -> ""
+// "DLCP-2-SITE" -> "SITE"; "DLCP-1-none" -> "". Of short names: "DLCP2-SITE" -> "SITE".
+std::string site_name(const Target& target, std::string_view name);
+// Statements of what the system does where the site's objects, and those that ports without one
+// have, say nothing.
+Statements implied_statements(const Target& target, const Statements& said);
 // 10, "af11", "cs5", "ef", "be", "001010"; nullopt: no DSCP.
 std::optional<int> dscp_of(std::string_view word);
 

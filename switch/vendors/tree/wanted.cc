@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/words.h"
 
@@ -23,6 +24,7 @@ class Maker {
     for (const auto& group : plan.groups)
       for (const auto& queue : group.queues)
         queues_.insert(queue.queue);
+    used_ = queues_in_use(plan);
     read_port_faults();
   }
 
@@ -33,7 +35,7 @@ class Maker {
                      : queues_context(target_, plan_, document_, plan_.groups.front());
     if (!plan_.groups.empty()) whole.update(map_context(target_, plan_, document_));
     add(definitions(), "switch", whole);
-    add(definitions(), "features", features_context(plan_, document_));
+    add(definitions(), "features", features_context(target_, plan_, document_));
     if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
       refuse_("no congestion notification profile is in the imported configuration",
               plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
@@ -44,6 +46,7 @@ class Maker {
                                {}});
       put_group(group);
     }
+    check_sums();
     return std::move(wanted_);
   }
 
@@ -54,7 +57,7 @@ class Maker {
   Statements made(const std::string& section, const Json& context) {
     if (!target_.templates.has(section)) return {};
     Reader reader = target_.reader;
-    if (reader.syntax == Syntax::kJson) reader.syntax = Syntax::kFlat;  // templates are lines
+    if (reader.syntax != Syntax::kBlocks) reader.syntax = Syntax::kFlat;  // templates are lines
     if (reader.syntax == Syntax::kFlat) reader.prefix.clear();
     reader.roots = {""};
     auto read = read_statements(reader, target_.os + ".mustache",
@@ -79,10 +82,10 @@ class Maker {
     return false;
   }
 
-  bool is_our_queue(const std::string& name) const {
+  bool is_among(const std::set<int>& queues, const std::string& name) const {
     const auto known = document_.queue_of.find(name);
-    if (known != document_.queue_of.end()) return queues_.count(known->second) != 0;
-    return name.size() == 1 && queues_.count(name[0] - '0') != 0;
+    if (known != document_.queue_of.end()) return queues.count(known->second) != 0;
+    return name.size() == 1 && queues.count(name[0] - '0') != 0;
   }
 
   bool is_left_out(const ObjectKind& kind, std::string_view rest) const {
@@ -94,7 +97,8 @@ class Maker {
       if (!captures) continue;
       for (const auto& [hole, value] : *captures) {
         if (hole == "dscp" && holds_ours(value)) return true;
-        if ((hole == "queue" || hole == "class") && is_our_queue(value)) return true;
+        if ((hole == "queue" || hole == "class") && is_among(queues_, value)) return true;
+        if (hole == "queue" && kind.idle_left_out && !is_among(used_, value)) return true;
       }
     }
     return false;
@@ -170,16 +174,34 @@ class Maker {
                   "an object without it", one.hint);
   }
 
-  // An object of DLCP's for this base and context; equal ones are one.
-  std::string named(const ObjectKind& kind, const std::string& base, const Json& context) {
-    auto& number = numbers_[kind.name + "\n" + base + "\n" + context.dump()];
-    const bool is_new = number == 0;
-    if (is_new) number = ++counts_[kind.name + "\n" + base];
-    auto name = fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
-    if (is_new)
-      for (auto& statement : object(kind, base, context, name, number))
-        if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
-    return name;
+  std::string name_of(const ObjectKind& kind, const std::string& base, const std::string& tag,
+                      int number) const {
+    if (target_.short_names)
+      return fmt::format("DLCP{}{}-{}", tag, number == 1 ? "" : std::to_string(number), base);
+    return fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
+  }
+
+  // An object of DLCP's for this base and context; equal ones are one. Empty: it would say nothing.
+  std::string named(const ObjectKind& kind, const std::string& base, const Json& context,
+                    const std::string& tag) {
+    const auto sort = kind.name + "\n" + base + "\n" + tag;
+    const auto [at, is_new] = names_.try_emplace(sort + "\n" + context.dump());
+    if (!is_new) return at->second;
+    int number = counts_[sort] + 1;
+    if (target_.short_names) {  // those with other numbers may say the same
+      std::string content;
+      for (const Statement& one : object(kind, base, context, "{name}", 0))
+        content += one.text + "\n";
+      if (content.empty()) return {};
+      number = contents_.try_emplace(sort + "\n" + content, number).first->second;
+    }
+    const bool is_said = number <= counts_[sort];
+    counts_[sort] = std::max(counts_[sort], number);
+    at->second = name_of(kind, base, tag, number);
+    if (is_said) return at->second;
+    for (auto& statement : object(kind, base, context, at->second, number))
+      if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
+    return at->second;
   }
 
   std::string site_object(const std::string& kind, const std::string& port) const {
@@ -189,17 +211,42 @@ class Maker {
       if (found != ports->second.end()) return found->second;
     }
     const auto shared = document_.shared.find(kind);
-    return shared == document_.shared.end() ? "" : shared->second;
+    if (shared != document_.shared.end()) return shared->second;
+    for (const ObjectKind& one : target_.objects)
+      if (one.name == kind) return one.usual;
+    return "";
+  }
+
+  // By kind; empty: the port keeps what it has.
+  std::vector<std::string> names_for(const PortGroupPlan& group,
+                                     const std::vector<std::string>& bases) {
+    const bool trusted = group.group.trust == Trust::kTrusted;
+    const Json queues = queues_context(target_, plan_, document_, group);
+    Json both = queues;
+    both.update(remark_context(plan_, group.group));
+    Json dscps = dscp_context(target_, plan_, document_, group.group);
+    if (!trusted) dscps["remarked"] = true;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      const ObjectKind& kind = target_.objects[i];
+      const bool classifier = kind.name == "classifier";
+      const Json& seen = classifier ? dscps : kind.classifies ? both : queues;
+      const bool needed = kind.copied && (!classifier || trusted || document_.by_dscp);
+      const bool told = target_.short_names && classifier && !trusted;
+      const auto tag = told ? fmt::format("r{}", group.group.remark_dscp) : std::string();
+      names.push_back(needed ? named(kind, bases[i], seen, tag) : "");
+    }
+    return names;
   }
 
   // Ports whose objects of the site's are the same get the same statements, each with its name.
   void put_group(const PortGroupPlan& group) {
     constexpr std::string_view kPort = "{port}";
-    const Json queues = queues_context(target_, plan_, document_, group);
-    Json both = queues;
-    both.update(remark_context(plan_, group.group));
-    Json dscps = dscp_context(target_, plan_, document_, group.group);
-    if (group.group.trust == Trust::kRemarked) dscps["remarked"] = true;
+    Json context = queues_context(target_, plan_, document_, group);
+    context.update(remark_context(plan_, group.group));
+    context["port"] = kPort;
+    add(definitions(), "group", context);
+    add(wanted_.by_hand, "by hand", context);
     std::map<std::vector<std::string>, Statements> made_for;  // by the site's objects
     for (const auto& port : group.group.ports) {
       std::vector<std::string> bases;
@@ -208,13 +255,9 @@ class Maker {
       if (!check_classifier(port, bases) || !check_port(port)) return;
       auto& statements = made_for[bases];
       if (statements.empty()) {
-        Json context = queues;
-        context["port"] = kPort;
-        for (std::size_t i = 0; i < bases.size(); ++i) {
-          const ObjectKind& kind = target_.objects[i];
-          const Json& seen = kind.name == "classifier" ? dscps : kind.classifies ? both : queues;
-          context[kind.name] = named(kind, bases[i], seen);
-        }
+        const auto names = names_for(group, bases);
+        for (std::size_t i = 0; i < names.size(); ++i)
+          context[target_.objects[i].name] = names[i].empty() ? Json(false) : Json(names[i]);
         statements = made("port", context);
       }
       for (Statement statement : statements) {
@@ -230,16 +273,40 @@ class Maker {
 
   bool check_classifier(const std::string& port, const std::vector<std::string>& bases) {
     for (std::size_t i = 0; i < bases.size(); ++i) {
-      if (target_.objects[i].name != "classifier" || bases[i] == document_.classifier ||
-          document_.statements.empty())
-        continue;
-      refuse_("port " + port + " has another classifier than most ports",
+      const ObjectKind& kind = target_.objects[i];
+      if (kind.name != "classifier" || bases[i] == document_.classifier || is_declared()) continue;
+      refuse_("port " + port + " has another " + kind.title + " than most ports",
               bases[i].empty() ? "none" : bases[i],
               document_.classifier.empty() ? "none" : document_.classifier,
-              "leave the port out of the intent, or give it the classifier that the others have");
+              "leave the port out of the intent, or give it the " + kind.title +
+                  " that the others have");
       return false;
     }
     return true;
+  }
+
+  bool is_declared() const {
+    const auto& all = document_.statements;
+    return std::all_of(all.begin(), all.end(), [](const Statement& one) { return one.implied; });
+  }
+
+  // Percentages, as a rule.
+  void check_sums() {
+    std::map<std::pair<const Sum*, std::string>, std::uint64_t> sums;  // by the other holes
+    for (const Sum& sum : target_.sums)
+      for (const Statement& statement : definitions()) {
+        const auto held = sum.pattern.match(statement.text);
+        const auto value = held ? number_of(held->find("value")->second) : std::nullopt;
+        if (!value) continue;
+        const auto of = held->find("name");
+        auto& total = sums[{&sum, of == held->end() ? "" : of->second}];
+        total += static_cast<std::uint64_t>(*value);
+      }
+    std::set<const Sum*> said;
+    for (const auto& [key, total] : sums)
+      if (total > key.first->max && said.insert(key.first).second)
+        refuse_(key.first->why, std::to_string(total), "at most " + std::to_string(key.first->max),
+                key.first->hint);
   }
 
   // What ports have of their own that the copies of their objects would not have.
@@ -273,7 +340,9 @@ class Maker {
   std::vector<bool> ours_;  // by DSCP
   std::set<int> queues_;    // DLCP's
   std::unordered_set<std::string> known_;
-  std::map<std::string, int> numbers_, counts_;
+  std::set<int> used_;                            // those that something leads to
+  std::map<std::string, std::string> names_;      // by kind, base and context
+  std::map<std::string, int> counts_, contents_;  // by kind and base; and what it says
   std::map<std::string, std::pair<const Refusal*, const Statement*>> port_faults_;  // by port
   Wanted wanted_;
   const Refuser refuse_{plan_, wanted_.problems};

@@ -20,6 +20,7 @@ struct Wanted {
   std::vector<WantedPart> parts;
   std::vector<Problem> problems;
   std::set<std::string> notes;  // of what copies of the site's objects got beside DLCP's queues
+  Statements by_hand;           // what is written apart
 };
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
@@ -42,7 +43,10 @@ nlohmann::json remark_context(const SwitchPlan& plan, const PortGroup& group);
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
                               const Document& document, const PortGroupPlan& group);
 // Features of the switch as a whole; also what of the site's they go into.
-nlohmann::json features_context(const SwitchPlan& plan, const Document& document);
+nlohmann::json features_context(const Target& target, const SwitchPlan& plan,
+                                const Document& document);
+// Where DSCPs of the site's lead, what is lossless, and what DLCP has.
+std::set<int> queues_in_use(const SwitchPlan& plan);
 nlohmann::json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
                             const PortGroup& group);
 
