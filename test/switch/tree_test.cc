@@ -123,6 +123,16 @@ TEST_CASE("JSON: entries with several keys, containers that are there, and what 
   CHECK(seen == expected);
 }
 
+TEST_CASE("a name that is twice in an object of a JSON tree is refused, with its line") {
+  const auto refused = find_vendor("openconfig")
+                           ->import({"x.json",
+                                     "{\"qos\": {\n  \"queues\": {\"queue\": []},\n"
+                                     "  \"queues\": {\"queue\": []}}}\n"});
+  REQUIRE_FALSE(refused.value);
+  CHECK_THAT(to_text(refused.problems.at(0)),
+             Contains("x.json:3") && Contains("a key is there twice: 'queues'"));
+}
+
 TEST_CASE("ArcOS: each drop precedence has an entry of its own, marked or dropped") {
   const auto& vendor = *find_vendor("arcos");
   const auto plan = make_plan(import_text(vendor, leaf("arcos", "leaf.json")), {"swp1"}, {});

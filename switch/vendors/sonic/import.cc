@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
+#include "switch/vendors/json_keys.h"
 #include "switch/vendors/sonic/document.h"
-#include "switch/vendors/sonic/json_keys.h"
 #include "switch/vendors/sonic/port_facts.h"
 
 namespace dlcp::fabric::sonic {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "switch/vendors/json_keys.h"
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/words.h"
 
@@ -72,6 +73,9 @@ class Reading {
     } catch (const nlohmann::json::exception&) {
       return fault(0, "this is not JSON", "", "");
     }
+    // Of equal keys the last would win, and nobody would know.
+    if (const auto twice = first_key_twice(text, tree))
+      return fault(twice->line, "a key is there twice", twice->key, "each name once in an object");
     walk(tree, "", "", 0);
   }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace dlcp::fabric::sonic {
+namespace dlcp::fabric {
 
 struct KeyTwice {
   std::string key;
@@ -16,4 +16,4 @@ struct KeyTwice {
 // for which key it is costs a second parse, and is seldom needed.
 std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann::json& parsed);
 
-}  // namespace dlcp::fabric::sonic
+}  // namespace dlcp::fabric

@@ -1,10 +1,10 @@
-#include "switch/vendors/sonic/json_keys.h"
+#include "switch/vendors/json_keys.h"
 
 #include <algorithm>
 #include <set>
 #include <vector>
 
-namespace dlcp::fabric::sonic {
+namespace dlcp::fabric {
 namespace {
 
 std::size_t members_of(const nlohmann::json& value) {
@@ -67,4 +67,4 @@ std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann:
   return twice;
 }
 
-}  // namespace dlcp::fabric::sonic
+}  // namespace dlcp::fabric
