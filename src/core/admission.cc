@@ -122,7 +122,7 @@ Slot& Admission::open_half(Time now, Slot& at, const wire::Hello& hello) {
   const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
   const auto protection = std::max(commons_.config.protection, hello.protection);
   slot.listener = at.token;
-  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection},
+  slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection, commons_.config.tags.get()},
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
   slot.party =
       std::make_unique<RecvConnection>(now, commons_.config, commons_.counters.of(slot.context),

@@ -28,10 +28,12 @@ class Channel {
 
   // Other keys from here on, and a peer that begins to count anew.
   void rekey(const wire::Key& sealing, const wire::Key& opening) {
-    *this = Channel(sealing, {opening, incoming_.protection}, peer_, ciphers_, next_);
+    *this =
+        Channel(sealing, {opening, incoming_.protection, incoming_.tags}, peer_, ciphers_, next_);
   }
   const wire::Key& sealing_key() const { return sealing_; }
   const wire::Key& opening_key() const { return incoming_.key; }
+  const wire::TagSource* tags() const { return incoming_.tags; }
   std::uint32_t next_sequence() { return static_cast<std::uint32_t>(next_++); }
 
   // Why the packet must be dropped; nullopt takes it, and from then on knows it as one that has

@@ -7,11 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "core/chunk_judge.h"
 #include "core/congestion.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/cipher.h"
 #include "wire/control_frame.h"
+#include "wire/tag_source.h"
 
 namespace dlcp::core {
 
@@ -31,6 +33,10 @@ struct Config {
   wire::Protection protection = wire::Protection::kHeader;
   // Needed for Protection::kEncrypted.
   std::shared_ptr<const wire::CipherSource> ciphers;
+  // Who reads payloads in place of the core, which else reads host memory; the first is asked for
+  // licensed messages, the second with Protection::kFull.
+  std::shared_ptr<const WorthSource> worth;
+  std::shared_ptr<const wire::TagSource> tags;
   CongestionKind congestion = CongestionKind::kQueue;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
   // suits the algorithm.

@@ -76,8 +76,8 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   const wire::Key key = wire::listener_key(listener, commons.secrets.site);
   Slot& slot = parts_->slots.add(context);
   slot.held_by_user = true;
-  slot.channel = Channel(key, {key, commons.config.protection}, wire::host_of(to),
-                         commons.config.ciphers.get());
+  slot.channel = Channel(key, {key, commons.config.protection, commons.config.tags.get()},
+                         wire::host_of(to), commons.config.ciphers.get());
   slot.party = std::make_unique<SendConnection>(
       now, commons.config, commons.counters.of(context), parts_->local,
       SendConnection::Open{slot.token, {listener, key, to}, parts_->rng.next()});

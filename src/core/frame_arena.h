@@ -59,7 +59,8 @@ class FrameWriter {
   void emit(const wire::DataHeader& header, std::uint64_t number,
             std::span<const std::byte> payload, wire::Protection protection,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
-    wire::encode_data(header, payload, {channel_.sealing_key(), protection}, out.header);
+    wire::encode_data(header, payload, {channel_.sealing_key(), protection, channel_.tags()},
+                      out.header);
     out.header_bytes = wire::kDataHeaderBytes;
     out.payload = payload;
     if (protection == wire::Protection::kEncrypted) {

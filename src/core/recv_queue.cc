@@ -65,9 +65,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!start(message, header.message_bytes) || chunk >= message.chunks) {
+  if (!message.started && !start(message, header.message_bytes)) return Verdict::kOutOfWindow;
+  if (message.bytes != header.message_bytes || chunk >= message.chunks)
     return Verdict::kOutOfWindow;
-  }
   if (message.present.test(chunk)) {
     if (may_be_given_up(header)) return Verdict::kLate;
     return whole ? Verdict::kDuplicate : Verdict::kRepeated;
@@ -219,21 +219,21 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
   return bytes;
 }
 
-std::vector<wire::Hole> RecvQueue::complete_with_holes(std::uint64_t number,
-                                                       std::vector<Placement>& placements) {
+[[gnu::cold]] std::vector<wire::Hole> RecvQueue::complete_with_holes(
+    std::uint64_t number, std::vector<Placement>& placements) {
   RecvMessage& message = at(number);
   std::vector<wire::Hole> holes;
   const auto fill = [&](std::size_t from, std::size_t to) {
     if (from == to) return;
-    Placement& placement = placements.emplace_back();
-    placement.destination = message.buffer.data() + from;
-    placement.zeros = to - from;
+    placements.push_back({message.buffer.data() + from, {}, to - from});
     message.lost_bytes += static_cast<std::uint32_t>(to - from);
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
-    for (std::size_t chunk = begin; chunk < end; ++chunk)
-      message.present.set(chunk);  // what comes late finds its place taken
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {  // what comes late finds it taken
+      message.present.merge(chunk / Bitmap::kWordBits,
+                            std::uint64_t{1} << (chunk % Bitmap::kWordBits));
+    }
   };
   for_each_hole(message, fill, hole);
   message.received = message.chunks;

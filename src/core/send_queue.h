@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 
+#include "core/chunk_judge.h"
 #include "core/endpoint_types.h"
 #include "core/loss/loss_ledger.h"
 #include "core/send_message.h"
 #include "dlcp/traffic_class.h"
-#include "gradient/magnitude_quantile.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 
@@ -19,10 +19,8 @@ namespace dlcp::core {
 
 class SendQueue {
  public:
-  SendQueue(std::size_t requests_max, std::size_t eager_bytes, const LevelShares& shares = {})
-      : requests_max_(requests_max),
-        eager_bytes_(eager_bytes),
-        judge_(static_cast<float>(shares.bulk_droppable), static_cast<float>(shares.bulk_middle)) {}
+  SendQueue(std::size_t requests_max, std::size_t eager_bytes, ChunkJudge judge = ChunkJudge())
+      : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
 
   void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
 
@@ -111,7 +109,7 @@ class SendQueue {
   std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
   std::size_t eager_sent_bytes_ = 0;    // sent of messages that are not known to be posted
   std::uint32_t lost_total_ = 0;
-  gradient::WorthJudge judge_;  // of all licensed messages: one stream
+  ChunkJudge judge_;
   RingQueue<SendMessage> messages_;
   RingQueue<Done> done_;
 };

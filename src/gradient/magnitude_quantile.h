@@ -34,9 +34,8 @@ class WorthJudge {
       : droppable_(droppable_share),
         middle_(middle_share > 0 ? droppable_share + middle_share : 0) {}
 
-  // Scores the payload and compares it with the stream's packets before it.
-  Worth judge(ElementType type, std::span<const std::byte> payload) {
-    const float magnitude = mean_magnitude(type, payload);
+  // Compares a packet's magnitude with those of the stream's packets before it.
+  Worth judge(float magnitude) {
     const bool small = middle_.add(magnitude);
     if (droppable_.add(magnitude)) return Worth::kDroppable;
     return small ? Worth::kMiddle : Worth::kProtected;

@@ -20,11 +20,19 @@ std::uint64_t tag_of(const std::byte* header, std::span<const std::byte> payload
   for (std::size_t at = 0; at < 32; at += 8)
     hash.add(load_le<std::uint64_t>(header + at));
   hash.add(load_le<std::uint32_t>(header + 32) | std::uint64_t{kTagOffset} << 56);
-  if (seal.protection == Protection::kFull) hash.add_last(payload);
+  if (seal.protection == Protection::kFull) {
+    if (seal.tags != nullptr) return seal.tags->tag(seal.key, {header, kTagOffset}, payload);
+    hash.add_last(payload);
+  }
   return hash.finish();
 }
 
 }  // namespace
+
+std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
+                       std::span<const std::byte> payload) {
+  return tag_of(header.data(), payload, {key, Protection::kFull});
+}
 
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out) {

@@ -22,6 +22,7 @@
 #include "wire/control_frame.h"
 #include "wire/frame_head.h"
 #include "wire/keys.h"
+#include "wire/tag_source.h"
 
 namespace dlcp::wire {
 
@@ -52,8 +53,12 @@ struct DataHeader {
 struct DataSeal {
   Key key;
   Protection protection = Protection::kHeader;
+  const TagSource* tags = nullptr;  // who reads protected payloads; null: they lie in host memory
 };
 
+// The tag of a packet whose payload it covers, read here. `header`: as far as the tag.
+std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
+                       std::span<const std::byte> payload);
 // Writes the header, kDataHeaderBytes long. `payload` is read only if it is protected.
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out);

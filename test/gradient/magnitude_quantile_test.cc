@@ -85,7 +85,8 @@ TEST_CASE("the judge protects large packets and gives up small ones", "[quantile
   std::vector<float> packet(352);
   const auto judged = [&](float magnitude) {
     std::fill(packet.begin(), packet.end(), -magnitude);
-    return judge.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet)));
+    return judge.judge(gradient::mean_magnitude(gradient::ElementType::kFloat32,
+                                                std::as_bytes(std::span(packet))));
   };
   for (int i = 0; i < 200; ++i)
     judged(i % 2 == 0 ? 1.0f : 100.0f);
@@ -95,15 +96,17 @@ TEST_CASE("the judge protects large packets and gives up small ones", "[quantile
   int worths[3] = {};
   for (int i = 0; i < 6000; ++i) {
     std::fill(packet.begin(), packet.end(), static_cast<float>(1 + i * 7 % 10));
-    const auto worth =
-        three.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet)));
+    const auto worth = three.judge(gradient::mean_magnitude(gradient::ElementType::kFloat32,
+                                                            std::as_bytes(std::span(packet))));
     if (i >= 1000) ++worths[static_cast<int>(worth)];
   }
   CHECK(worths[static_cast<int>(gradient::Worth::kDroppable)] == Approx(1500).margin(250));
   CHECK(worths[static_cast<int>(gradient::Worth::kMiddle)] == Approx(1500).margin(250));
   packet[7] = gradient::kPriceless;
-  CHECK(judge.judge(gradient::ElementType::kFloat32, std::as_bytes(std::span(packet))) ==
+  CHECK(judge.judge(gradient::mean_magnitude(gradient::ElementType::kFloat32,
+                                             std::as_bytes(std::span(packet)))) ==
         gradient::Worth::kProtected);
-  CHECK(judge.judge(gradient::ElementType::kOther, std::as_bytes(std::span(packet))) ==
+  CHECK(judge.judge(gradient::mean_magnitude(gradient::ElementType::kOther,
+                                             std::as_bytes(std::span(packet)))) ==
         gradient::Worth::kProtected);
 }

@@ -20,7 +20,7 @@ constexpr std::uint32_t kPayload = 128;
 
 struct Sender {
   explicit Sender(std::uint64_t posted = 100, const LevelShares& shares = kTwoLevelShares)
-      : queue(64, 512, shares) {
+      : queue(64, 512, ChunkJudge(shares)) {
     queue.set_payload_bytes(kPayload);
     queue.set_posted(posted);
   }
