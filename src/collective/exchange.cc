@@ -11,11 +11,6 @@
 namespace dlcp::collective {
 namespace {
 
-std::size_t queue_of(const Transfer& transfer) {
-  return std::size_t{transfer.peer} * 4 + (transfer.lane == Transfer::Lane::kResults ? 2 : 0) +
-         (transfer.sends ? 1 : 0);
-}
-
 // What is sent is only read, but one Transfer serves both directions.
 std::span<std::byte> to_send(std::span<const std::byte> memory) {
   return {const_cast<std::byte*>(memory.data()), memory.size()};
@@ -24,10 +19,7 @@ std::span<std::byte> to_send(std::span<const std::byte> memory) {
 }  // namespace
 
 Exchange::Exchange(const Terms& terms, std::span<std::byte> staging)
-    : terms_(terms),
-      staging_(staging),
-      queues_(std::size_t{terms.ranks} * 4),
-      inputs_(terms.ranks) {
+    : terms_(terms), staging_(staging), queues_(terms.ranks), inputs_(terms.ranks) {
   check(terms.ranks >= 2 && terms.rank < terms.ranks && terms.granule > 0,
         "terms of a group as they were agreed on");
 }
@@ -66,15 +58,16 @@ void Exchange::expect(std::uint64_t number) {
   for (const Owned& owned : call.owned) {
     const std::size_t bytes = call.layout.bytes_of(owned.block);
     for (std::uint32_t turn = 0; turn < others(); ++turn) {
-      queue({other(turn), Transfer::Lane::kContributions, false, owned.block, number,
-             slot(owned, other(turn)).first(bytes)});
+      queues_.add({other(turn), Transfer::Lane::kContributions, false, owned.block, number,
+                   slot(owned, other(turn)).first(bytes)});
     }
   }
   for (std::uint32_t block = 0; block < call.layout.blocks(); ++block) {
     if (call.layout.owner(block) != terms_.rank) {
       ++call.results_awaited;
-      queue({call.layout.owner(block), Transfer::Lane::kResults, false, block, number,
-             call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block))});
+      queues_.add(
+          {call.layout.owner(block), Transfer::Lane::kResults, false, block, number,
+           call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block))});
     }
   }
 }
@@ -87,10 +80,10 @@ void Exchange::contribute(std::uint64_t number) {
       const std::uint32_t block = row + call.layout.first_of(other(turn));
       if (block < call.layout.blocks()) {
         ++call.contributions_out;
-        queue({other(turn), Transfer::Lane::kContributions, true, block, number,
-               to_send(call.call.input.subspan(
-                   call.layout.offset(block),
-                   call.layout.bytes_within(block, call.call.real_bytes)))});
+        queues_.add({other(turn), Transfer::Lane::kContributions, true, block, number,
+                     to_send(call.call.input.subspan(
+                         call.layout.offset(block),
+                         call.layout.bytes_within(block, call.call.real_bytes)))});
       }
     }
   }
@@ -106,7 +99,7 @@ bool Exchange::finished(std::uint64_t call) const {
 }
 
 bool Exchange::busy() const {
-  if (!waiting_.empty()) {
+  if (!queues_.empty()) {
     return true;
   }
   for (const Running& call : calls_) {
@@ -117,28 +110,11 @@ bool Exchange::busy() const {
   return false;
 }
 
-void Exchange::queue(const Transfer& transfer) {
-  auto& waiting = queues_[queue_of(transfer)];
-  if (waiting.empty()) {
-    waiting_.push_back(queue_of(transfer));
-  }
-  waiting.push_back(transfer);
-}
-
 void Exchange::post_to(Mesh& mesh) {
-  std::erase_if(waiting_, [&](std::size_t index) {
-    auto& waiting = queues_[index];
-    while (!waiting.empty()) {
-      const Transfer next = waiting.front();
-      if (!mesh.post(next)) {
-        return false;
-      }
-      waiting.pop_front();
-      if (next.sends && next.lane == Transfer::Lane::kResults) {
-        --running(next.call).results_unposted;
-      }
+  queues_.post_to(mesh, [&](const Transfer& posted) {
+    if (posted.sends && posted.lane == Transfer::Lane::kResults) {
+      --running(posted.call).results_unposted;
     }
-    return true;
   });
   retire();
 }
@@ -221,7 +197,7 @@ void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
   for (std::uint32_t turn = 0; turn < others(); ++turn) {
     ++call.results_unposted;
     ++call.results_out;
-    queue({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum});
+    queues_.add({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum});
   }
 }
 

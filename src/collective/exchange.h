@@ -4,10 +4,6 @@
 // the number of ranks, where a ring takes 2 (N - 1); and all ranks have the same bits, whichever
 // contribution came first.
 //
-//   in:   start, on_done, work
-//   out:  post_to: messages for the connections of the group, two in each direction between any two
-//         ranks, one for contributions, one for results; each carries messages in the order posted
-//
 // The idea is that of parameter servers whose shards are the workers themselves; see also PS-Lite,
 // SwitchML and Omnireduce. A result never waits for the staging of a later call, and all ranks
 // start calls in the same order, so nobody waits in a circle.
@@ -21,13 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "collective/all_reduce.h"
 #include "collective/layout.h"
 #include "collective/staging.h"
-#include "collective/transfer.h"
+#include "collective/transfer_queues.h"
 
 namespace dlcp::collective {
 
-class Exchange {
+class Exchange final : public AllReduce {
  public:
   // `staging`: for what other ranks send; outlives this.
   Exchange(const Terms& terms, std::span<std::byte> staging);
@@ -35,25 +32,17 @@ class Exchange {
   // What a call of that size takes of the staging, at most.
   static std::size_t staging_bytes(const Terms& terms, std::size_t call_bytes);
 
-  // All ranks start the same calls in the same order. nullopt: not now, as the staging is full.
-  std::optional<std::uint64_t> start(const Call& call);
-  // True once the result is whole and the call's memory is the caller's again.
-  bool finished(std::uint64_t call) const;
-
-  // Offers everything that is to be posted, in order.
-  void post_to(Mesh& mesh);
-  // A transfer that was posted is done: a message of `bytes` was delivered, or has come.
-  void on_done(const Transfer& transfer, std::size_t bytes);
-  // Reduces the next block if all its contributions are there; false if not.
-  bool work();
-  // Something waits to be posted, or a started call is not finished.
-  bool busy() const;
-  // Nothing is to be posted, and nothing that was posted is under way.
-  bool idle() const { return calls_.empty() && waiting_.empty(); }
-
-  // Ranks do not mean the same call: nothing of this group can be believed any more. Empty: all is
-  // well.
-  const std::string& disagreement() const { return disagreement_; }
+  std::size_t staging_needed(const Call& call) const override {
+    return staging_bytes(terms_, call.input.size());
+  }
+  std::optional<std::uint64_t> start(const Call& call) override;
+  bool finished(std::uint64_t call) const override;
+  void post_to(Mesh& mesh) override;
+  void on_done(const Transfer& transfer, std::size_t bytes) override;
+  bool work() override;
+  bool busy() const override;
+  bool idle() const override { return calls_.empty() && queues_.empty(); }
+  const std::string& disagreement() const override { return disagreement_; }
 
  private:
   // A block that this rank reduces.
@@ -94,7 +83,6 @@ class Exchange {
   void take_contribution(Running& running, const Transfer& transfer, std::size_t bytes);
   void take_result(Running& running, const Transfer& transfer, std::size_t bytes);
   void reduce_block(std::uint64_t number, Owned& owned);
-  void queue(const Transfer& transfer);
   void retire();
 
   const Terms terms_;
@@ -102,8 +90,7 @@ class Exchange {
   std::deque<Running> calls_;  // the oldest has number first_call_
   std::uint64_t first_call_ = 0;
   std::uint64_t reduces_ = 0;  // the call whose blocks are being reduced: results leave in order
-  std::vector<std::deque<Transfer>> queues_;  // by peer, lane and direction
-  std::vector<std::size_t> waiting_;          // queues that are not empty
+  TransferQueues queues_;
   std::vector<const std::byte*> inputs_;
   std::string disagreement_;
 };

@@ -22,11 +22,10 @@ constexpr Duration kDrainsFor = 5s;  // a peer that lives needs less; one that i
 
 }  // namespace
 
-Group::Group(GroupLinks links, const collective::Terms& terms, std::size_t staging_bytes)
-    : terms_(terms),
-      staging_(std::make_unique_for_overwrite<std::byte[]>(staging_bytes)),
+Group::Group(GroupLinks links, const MakeAlgorithm& make, std::size_t staging_bytes)
+    : staging_(std::make_unique_for_overwrite<std::byte[]>(staging_bytes)),
       staging_bytes_(staging_bytes),
-      exchange_(terms, {staging_.get(), staging_bytes}),
+      exchange_(make({staging_.get(), staging_bytes})),
       lines_(links.all().size()) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].link = links.all()[i];
@@ -47,16 +46,17 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   if (const auto failed = failure()) {
     return *failed;
   }
-  const std::size_t needed = collective::Exchange::staging_bytes(terms_, call.input.size());
+  const std::size_t needed = exchange_->staging_needed(call);
   if (needed > staging_bytes_) {
     failed_ = {ErrorCode::kInvalidUsage,
                fmt::format("an all-reduce of {} bytes over {} ranks takes {} bytes of staging, and "
                            "there are {}",
-                           call.input.size(), terms_.ranks, needed, staging_bytes_),
+                           call.input.size(), lines_.size() / GroupLinks::kPerPeer, needed,
+                           staging_bytes_),
                "raise DLCP_COLLNET_MEMORY on all ranks"};
     return *failed_;
   }
-  const auto number = exchange_.start(call);
+  const auto number = exchange_->start(call);
   drive();
   if (const auto failed = failure()) {
     return *failed;
@@ -66,10 +66,10 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
 
 Result<bool> Group::finished(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
-  if (!exchange_.finished(call)) {
+  if (!exchange_->finished(call)) {
     drive();
   }
-  if (exchange_.finished(call)) {
+  if (exchange_->finished(call)) {
     return true;
   }
   if (const auto failed = failure()) {
@@ -85,10 +85,10 @@ void Group::drive() {
   for (Line& line : lines_) {
     harvest(line);
   }
-  for (int block = 0; block < kBlocksPerStep && exchange_.work(); ++block) {
-    exchange_.post_to(*this);
+  for (int block = 0; block < kBlocksPerStep && exchange_->work(); ++block) {
+    exchange_->post_to(*this);
   }
-  exchange_.post_to(*this);
+  exchange_->post_to(*this);
 }
 
 // Takes what is done among the oldest few: a repair of one message holds up no other's block.
@@ -109,7 +109,7 @@ void Group::harvest(Line& line) {
     line.link.engine->test(*posted->request, outcome);
     const collective::Transfer done = posted->transfer;
     posted = line.posted.erase(posted);
-    exchange_.on_done(done, outcome.bytes);
+    exchange_->on_done(done, outcome.bytes);
   }
 }
 
@@ -153,8 +153,9 @@ std::optional<Error> Group::failure() {
   if (!failed_ && closed_) {
     failed_ = {ErrorCode::kInternal, "the group is closed", ""};
   }
-  if (!failed_ && !exchange_.disagreement().empty()) {
-    failed_ = {ErrorCode::kInternal, exchange_.disagreement(), "a bug of DLCP, or of NCCL's order"};
+  if (!failed_ && !exchange_->disagreement().empty()) {
+    failed_ = {ErrorCode::kInternal, exchange_->disagreement(),
+               "a bug of DLCP, or of NCCL's order"};
   }
   return failed_;
 }
@@ -179,7 +180,7 @@ void Group::release_memory(const Memory& registered) {
 void Group::drain() {
   const Time end = steady_now() + kDrainsFor;
   constexpr timespec kPause{0, 50'000};
-  while (!exchange_.idle() && !failed_ && steady_now() < end) {
+  while (!exchange_->idle() && !failed_ && steady_now() < end) {
     drive();
     nanosleep(&kPause, nullptr);
   }
@@ -187,7 +188,7 @@ void Group::drain() {
 
 bool Group::close() {
   const std::lock_guard lock(mutex_);
-  bool aborted = failed_.has_value() || exchange_.busy();
+  bool aborted = failed_.has_value() || exchange_->busy();
   if (closed_) {
     return aborted;
   }

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "collective/exchange.h"
+#include "collective/all_reduce.h"
 #include "engine/group_links.h"
 #include "util/result.h"
 
@@ -21,9 +22,12 @@ namespace dlcp::engine {
 
 class Group final : collective::Mesh {
  public:
+  using MakeAlgorithm =
+      std::function<std::unique_ptr<collective::AllReduce>(std::span<std::byte> staging)>;
+
   // Owns the links' connections. `staging_bytes`: memory for what other ranks send; touched only as
   // far as it is needed.
-  Group(GroupLinks links, const collective::Terms& terms, std::size_t staging_bytes);
+  Group(GroupLinks links, const MakeAlgorithm& make, std::size_t staging_bytes);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -60,10 +64,9 @@ class Group final : collective::Mesh {
   std::optional<Error> failure();
 
   std::mutex mutex_;
-  const collective::Terms terms_;
   std::unique_ptr<std::byte[]> staging_;
   const std::size_t staging_bytes_;
-  collective::Exchange exchange_;
+  const std::unique_ptr<collective::AllReduce> exchange_;
   std::vector<Line> lines_;                    // as GroupLinks::index() numbers them
   std::array<std::vector<Line*>, 2> sending_;  // by lane: had something to send when last looked at
   std::vector<std::shared_ptr<Engine>> engines_;

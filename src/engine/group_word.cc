@@ -14,6 +14,10 @@ Error garbled(std::string what) {
   return {ErrorCode::kRemote, std::move(what), "run one version of DLCP on all ranks"};
 }
 
+std::string plan_text(std::uint64_t hash) {
+  return hash == 0 ? "not set" : fmt::format("plan {:016x}", hash);
+}
+
 }  // namespace
 
 GroupWord::Bytes encode(const GroupWord& word) {
@@ -29,6 +33,7 @@ GroupWord::Bytes encode(const GroupWord& word) {
   wire::store_le(&bytes[28], word.block_bytes_max);
   wire::store_le(&bytes[32], word.speed_mbps);
   bytes[36] = std::byte{word.always};
+  wire::store_le(&bytes[40], word.plan);
   return bytes;
 }
 
@@ -60,6 +65,9 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   read.block_bytes_max = in.get<std::uint32_t>();
   read.speed_mbps = in.get<std::uint32_t>();
   read.always = in.get<std::uint8_t>() != 0;
+  in.get<std::uint8_t>();
+  in.get<std::uint16_t>();
+  read.plan = in.get<std::uint64_t>();
   if (read.rank >= read.ranks) {
     return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
   }
@@ -82,6 +90,12 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
                     theirs.rank, theirs.block_bytes_max, theirs.granule, ours.block_bytes_max,
                     ours.granule),
         "run one version of DLCP on all ranks"};
+  }
+  if (ours.plan != theirs.plan) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_PLAN is {} on rank {} and {} on this one",
+                             plan_text(theirs.plan), theirs.rank, plan_text(ours.plan)),
+                 "give all ranks the same plan"};
   }
   if (ours.always != theirs.always) {
     return Error{

@@ -2,7 +2,8 @@
 // on a connection of the group, so that nothing of it is lost or forged.
 //
 // Layout, little-endian: magic (4), version (1), word (1), lane (1), zero (1), rank (4), ranks (4),
-// group (8), granule (4), largest block (4), speed in Mbit/s (4), always (1), zeros (3).
+// group (8), granule (4), largest block (4), speed in Mbit/s (4), always (1), zeros (3),
+// plan (8).
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ struct GroupWord {
     kReady = 2,         // to rank 0: this rank has all its connections
     kCommit = 3,        // from rank 0: all ranks have
   };
-  static constexpr std::size_t kBytes = 40;
+  static constexpr std::size_t kBytes = 48;
   using Bytes = std::array<std::byte, kBytes>;
 
   Word word = Word::kIntroduction;
@@ -33,6 +34,7 @@ struct GroupWord {
   std::uint32_t block_bytes_max = 0;
   std::uint32_t speed_mbps = 0;  // of its device
   bool always = false;           // direct exchange wherever it can be
+  std::uint64_t plan = 0;        // hash of what DLCP_PLAN names; 0: none
 };
 
 GroupWord::Bytes encode(const GroupWord& word);

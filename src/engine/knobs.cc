@@ -130,6 +130,10 @@ constexpr Knob kKnobs[] = {
      "far "
      "as it is needed",
      [](Settings& s, const KnobValue& v) { s.collnet_memory = v.integer; }},
+    {"DLCP_PLAN", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file of `dlcp synth -o`, a plan for AllReduce: where NCCL_COLLNET_ENABLE=1 offers it, every "
+     "all-reduce goes by it; the same on all ranks",
+     [](Settings& s, const KnobValue& v) { s.plan_file = v.text; }},
     {"DLCP_CLASSES", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of changes to the traffic classes' DSCP and ECN marks, as dlcp-switch reads it "
      "(`exact.dscp = 26`)",

@@ -54,6 +54,7 @@ struct Settings {
   Duration collnet_timeout = 30s;
   std::size_t collnet_memory = std::size_t{64} << 20;
   std::string classes_file;  // empty: none
+  std::string plan_file;     // of `dlcp synth`; empty: none
   std::string order_file;    // of `dlcp order`; empty: none
   TrafficClassTable classes = kTrafficClasses;
   LevelShares level_shares = kTwoLevelShares;

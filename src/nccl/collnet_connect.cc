@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "collective/exchange.h"
+#include "engine/environment.h"
 #include "engine/group_opening.h"
+#include "nccl/collective_plan.h"
 #include "nccl/collnet.h"
 #include "nccl/direct_terms.h"
 #include "nccl/group_comm.h"
@@ -25,13 +29,33 @@ constexpr std::uint32_t kGranule = 1408;
 constexpr std::uint32_t kBlockBytesMax = 46 * kGranule;  // 64 KiB: a few of them lie in a cache
 constexpr timespec kPause{0, 20'000};
 
-// Why this rank takes no part; empty: it does.
+// What DLCP_PLAN names; empty where that is nothing.
+Result<std::string> plan_text(const engine::Settings& settings) {
+  if (settings.plan_file.empty()) {
+    return std::string();
+  }
+  return engine::read_named("DLCP_PLAN", settings.plan_file, engine::read_text_file,
+                            "write it with `dlcp synth -o FILE`, or unset the setting");
+}
+
+// Why this rank takes no part, as far as that hangs on nobody else; empty: it does.
 std::string reluctance() {
   const auto setup = engine::Registry::of_process().setup();
   if (!setup->ok()) {
     return setup->error().what;
   }
-  return setup->value().settings.collnet == engine::CollnetChoice::kOff ? "DLCP_COLLNET=off" : "";
+  const engine::Settings& settings = setup->value().settings;
+  if (settings.collnet == engine::CollnetChoice::kOff) {
+    return "DLCP_COLLNET=off";
+  }
+  const auto text = plan_text(settings);
+  if (!text) {
+    return text.error().what;
+  }
+  const Status good = text.value().empty()
+                          ? Status(Unit{})
+                          : check_collective_plan(settings.plan_file, text.value());
+  return good.ok() ? "" : good.error().what;
 }
 
 Result<std::unique_ptr<ListenComm>> try_to_listen(Context& context, int device,
@@ -78,8 +102,37 @@ struct OpenedGroup {
   std::uint32_t slowest_mbps = 0;
 };
 
+// Nothing without DLCP_PLAN.
+Result<std::optional<CollectivePlan>> plan_for(const engine::Settings& settings, int ranks,
+                                               int rank) {
+  const auto text = plan_text(settings);
+  if (!text) {
+    return text.error();
+  }
+  if (text.value().empty()) {
+    return std::optional<CollectivePlan>();
+  }
+  auto plan = collective_plan(settings.plan_file, text.value(), ranks, rank);
+  if (!plan) {
+    return plan.error();
+  }
+  return std::optional(std::move(plan).value());
+}
+
+engine::Group::MakeAlgorithm algorithm_of(const engine::GroupWord& us,
+                                          const std::optional<CollectivePlan>& plan) {
+  return [&us, &plan](std::span<std::byte> staging) -> std::unique_ptr<collective::AllReduce> {
+    if (plan) {
+      return std::make_unique<collective::PlannedExchange>(us.ranks, plan->sizes, staging);
+    }
+    return std::make_unique<collective::Exchange>(
+        collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max}, staging);
+  };
+}
+
+// `why_not`: what this rank has found wrong by itself, and tells the others.
 Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vector<Handle>& handles,
-                               const engine::GroupWord& us) {
+                               const engine::GroupWord& us, const Error* why_not) {
   auto port = comm.context->port(comm.device);
   if (!port) {
     return port.error();
@@ -95,6 +148,9 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   plan.carrier_patience = carrier_patience(*comm.context);
   plan.timeout = setup->value().settings.collnet_timeout;
   engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
+  if (why_not != nullptr) {
+    opening.fail(*why_not);
+  }
   for (;;) {
     switch (opening.poll()) {
       case engine::GroupOpening::State::kReady:
@@ -131,19 +187,25 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   const auto setup = engine::Registry::of_process().setup();
   auto properties = net::properties(comm.device);
   us.speed_mbps = static_cast<std::uint32_t>(properties ? properties->speed_mbps : 0);
-  us.always = setup->value().settings.collnet == engine::CollnetChoice::kOn;
-  auto opened = open_group(comm, read.value(), us);
+  const auto plan = plan_for(setup->value().settings, ranks, rank);
+  us.plan = plan.ok() && plan.value() ? plan.value()->hash : 0;
+  us.always = us.plan != 0 || setup->value().settings.collnet == engine::CollnetChoice::kOn;
+  auto opened = open_group(comm, read.value(), us, plan.ok() ? nullptr : &plan.error());
   if (!opened) {
     return opened.error();
   }
   DirectGroups::of_process().add(us.group, {us.ranks, opened->slowest_mbps, us.always});
   profiler::activate(profiler::Reason::kDirect);
+  if (us.plan != 0) {
+    say({engine::LogLevel::kInfo,
+         fmt::format("all-reduces of {} ranks go by plan {:016x}, '{}'", us.ranks, us.plan,
+                     setup->value().settings.plan_file)});
+  }
   auto made = std::make_unique<GroupComm>();
   made->context = comm.context;
-  made->group = std::make_unique<engine::Group>(
-      std::move(opened->links),
-      collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max},
-      setup->value().settings.collnet_memory);
+  made->group =
+      std::make_unique<engine::Group>(std::move(opened->links), algorithm_of(us, plan.value()),
+                                      setup->value().settings.collnet_memory);
   return made;
 }
 

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,22 +18,26 @@
 
 namespace dlcp::test {
 
-class MemoryGroup {
+// `Algorithm` is made from what `Make` gives for a rank.
+template <class Algorithm>
+class MemoryGroupOf {
  public:
-  MemoryGroup(collective::Terms terms, std::size_t staging_bytes, std::uint64_t seed) : rng_(seed) {
-    for (std::uint32_t rank = 0; rank < terms.ranks; ++rank) {
-      terms.rank = rank;
-      members_.push_back(std::make_unique<Member>(*this, terms, staging_bytes));
-    }
+  using Make = std::function<std::unique_ptr<Algorithm>(std::uint32_t rank, std::span<std::byte>)>;
+
+  MemoryGroupOf(std::uint32_t ranks, const Make& make, std::size_t staging_bytes,
+                std::uint64_t seed)
+      : rng_(seed) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      members_.push_back(std::make_unique<Member>(*this, rank, make, staging_bytes));
   }
 
-  collective::Exchange& rank(std::uint32_t rank) { return members_[rank]->exchange; }
+  Algorithm& rank(std::uint32_t rank) { return *members_[rank]->exchange; }
   std::size_t messages() const { return messages_; }
   // One thing happens somewhere; false once nothing can.
   bool step() {
     for (auto& member : members_) {
-      if (rng_.chance(0.5)) member->exchange.post_to(*member);
-      if (rng_.chance(0.5)) member->exchange.work();
+      if (rng_.chance(0.5)) member->exchange->post_to(*member);
+      if (rng_.chance(0.5)) member->exchange->work();
     }
     std::vector<Connection*> ready;
     for (auto& [name, connection] : connections_) {
@@ -55,13 +61,13 @@ class MemoryGroup {
     std::deque<Transfer> receives;
   };
   struct Member final : collective::Mesh {
-    Member(MemoryGroup& of, const collective::Terms& terms, std::size_t staging_bytes)
-        : group(of), rank(terms.rank), memory(staging_bytes), exchange(terms, memory) {}
+    Member(MemoryGroupOf& of, std::uint32_t number, const Make& make, std::size_t staging_bytes)
+        : group(of), rank(number), memory(staging_bytes), exchange(make(number, memory)) {}
     bool post(const Transfer& transfer) override { return group.post(rank, transfer); }
-    MemoryGroup& group;
+    MemoryGroupOf& group;
     std::uint32_t rank;
     std::vector<std::byte> memory;
-    collective::Exchange exchange;
+    std::unique_ptr<Algorithm> exchange;
   };
 
   bool post(std::uint32_t rank, const Transfer& transfer) {
@@ -86,18 +92,18 @@ class MemoryGroup {
     if (!send.memory.empty())
       std::memcpy(receive.memory.data(), send.memory.data(), send.memory.size());
     ++messages_;
-    members_[connection.to]->exchange.on_done(receive, send.memory.size());
-    members_[connection.from]->exchange.on_done(send, send.memory.size());
+    members_[connection.to]->exchange->on_done(receive, send.memory.size());
+    members_[connection.from]->exchange->on_done(send, send.memory.size());
   }
 
   // What was refused, or waits to be reduced, without chance.
   bool settle() {
     bool any = false;
     for (auto& member : members_) {
-      while (member->exchange.work())
+      while (member->exchange->work())
         any = true;
       for (int i = 0; i < 64; ++i)
-        member->exchange.post_to(*member);
+        member->exchange->post_to(*member);
     }
     for (auto& [name, connection] : connections_)
       any = any || (!connection.sends.empty() && !connection.receives.empty());
@@ -108,6 +114,19 @@ class MemoryGroup {
   std::vector<std::unique_ptr<Member>> members_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, Transfer::Lane>, Connection> connections_;
   std::size_t messages_ = 0;
+};
+
+class MemoryGroup : public MemoryGroupOf<collective::Exchange> {
+ public:
+  MemoryGroup(const collective::Terms& terms, std::size_t staging_bytes, std::uint64_t seed)
+      : MemoryGroupOf(
+            terms.ranks,
+            [terms](std::uint32_t rank, std::span<std::byte> staging) {
+              collective::Terms own = terms;
+              own.rank = rank;
+              return std::make_unique<collective::Exchange>(own, staging);
+            },
+            staging_bytes, seed) {}
 };
 
 }  // namespace dlcp::test

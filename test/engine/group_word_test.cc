@@ -18,6 +18,7 @@ GroupWord word() {
   made.block_bytes_max = 64768;
   made.speed_mbps = 400'000;
   made.always = true;
+  made.plan = 0xfedc'ba98'7654'3210;
   return made;
 }
 
@@ -35,6 +36,7 @@ TEST_CASE("a group's word comes back as it was said") {
   CHECK(read->block_bytes_max == 64768);
   CHECK(read->speed_mbps == 400'000);
   CHECK(read->always);
+  CHECK(read->plan == 0xfedc'ba98'7654'3210);
 }
 
 TEST_CASE("words of other lengths, versions and meanings are refused") {
@@ -63,6 +65,10 @@ TEST_CASE("ranks that differ in what must be alike hear in what") {
   other = word();
   other.granule = 1280;
   CHECK_THAT(check_same_group(word(), other).error().what, Contains("multiples of 1280"));
+  other = word();
+  other.plan = 0;
+  CHECK_THAT(check_same_group(word(), other).error().what,
+             Contains("DLCP_PLAN is not set on rank 6 and plan fedcba9876543210 on this one"));
   other = word();
   other.always = false;
   CHECK_THAT(check_same_group(word(), other).error().what,

@@ -1,0 +1,45 @@
+// How one rank of a group reduces calls with the others, whatever the algorithm; without clock,
+// thread or system call.
+//
+//   in:   start, on_done, work
+//   out:  post_to: messages for the connections of the group, two in each direction between any two
+//         ranks; each carries messages in the order posted
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "collective/transfer.h"
+
+namespace dlcp::collective {
+
+class AllReduce {
+ public:
+  virtual ~AllReduce() = default;
+
+  // Bytes of the staging that a call takes, at most.
+  virtual std::size_t staging_needed(const Call& call) const = 0;
+  // All ranks start the same calls in the same order. nullopt: not now, as the staging is full.
+  virtual std::optional<std::uint64_t> start(const Call& call) = 0;
+  // True once the result is whole and the call's memory is the caller's again.
+  virtual bool finished(std::uint64_t call) const = 0;
+
+  // Offers everything that is to be posted, in order.
+  virtual void post_to(Mesh& mesh) = 0;
+  // A transfer that was posted is done: a message of `bytes` was delivered, or has come.
+  virtual void on_done(const Transfer& transfer, std::size_t bytes) = 0;
+  // Reduces the next piece if all that belongs to it is there; false if not.
+  virtual bool work() = 0;
+  // Something waits to be posted, or a started call is not finished.
+  virtual bool busy() const = 0;
+  // Nothing is to be posted, and nothing that was posted is under way.
+  virtual bool idle() const = 0;
+
+  // Ranks do not mean the same call: nothing of this group can be believed any more. Empty: all is
+  // well.
+  virtual const std::string& disagreement() const = 0;
+};
+
+}  // namespace dlcp::collective
