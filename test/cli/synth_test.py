@@ -77,6 +77,15 @@ class Synth(unittest.TestCase):
             for result in json.loads(done.stdout):
                 self.assertEqual((result["ranks"], result["elements_wrong"], result["error"]), (4, 0, None))
 
+    def test_plans_are_executed_inside_all_reduces(self):
+        plan = self.folder / "plan.json"
+        self.assertEqual(run("synth", self.star, "-o", plan).returncode, 0)
+        for kind in ("f32", "bf16"):
+            done = run("bench", "--mode", "allreduce", "--algo", "plan", "--plan", plan, "--plugin", PLUGIN, "--type", kind, "--size", "4,1004,256K", "--iterations", "3", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            for result in json.loads(done.stdout):
+                self.assertEqual((result["ranks"], result["algo"], result["bytes_wrong"], result["error"]), (4, "plan", 0, None))
+
     def test_relays_are_executed(self):
         self.star.write_text("{ranks: [a, b, c], links: [{from: a, to: b, rate: 10G}, {from: b, to: c, rate: 10G}]}")
         plan = self.folder / "plan.json"
@@ -91,6 +100,7 @@ class Synth(unittest.TestCase):
         run("synth", self.star, "-o", plan)
         self.assertIn("is for 4 ranks, here are 3", run("bench", "--mode", "plan", "--plan", plan, "--ranks", "3").stderr)
         self.assertIn("needs --plan", run("bench", "--mode", "plan").stderr)
+        self.assertIn("needs --plan", run("bench", "--mode", "allreduce", "--algo", "plan").stderr)
         self.assertIn("goes with --mode plan", run("bench", "--mode", "ring", "--plan", plan).stderr)
         plan.write_text(plan.read_text().replace('"slices":1', '"slices":3', 1))
         self.assertIn("it was changed", run("bench", "--mode", "plan", "--plan", plan).stderr)

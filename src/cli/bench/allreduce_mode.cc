@@ -20,10 +20,10 @@ class AllReduceRounds final : public Round {
         s_(session),
         c_(session.bench_case),
         reducer_(reducer),
-        // A ring sums in an order of its own, a group in the ranks'.
+        // Rings and plans sum in orders of their own, direct exchange in the ranks'.
         data_(c_.reduction,
-              c_.algorithm == Algorithm::kRing ? ReduceData::Values::kExactAlways
-                                               : ReduceData::Values::kAny,
+              c_.algorithm == Algorithm::kDirect ? ReduceData::Values::kAny
+                                                 : ReduceData::Values::kExactAlways,
               c_.seed, c_.ranks),
         count_(c_.size / c_.reduction.element_bytes()),
         input_(c_.size),
@@ -83,7 +83,7 @@ void run_direct(Session& session) {
 
 void run_all_reduce(Session& session) {
   const BenchCase& c = session.bench_case;
-  if (c.algorithm == Algorithm::kDirect) return run_direct(session);
+  if (by_collnet(c.algorithm)) return run_direct(session);
   RingLayer ring(session, 0, c.size / c.reduction.element_bytes(), c.reduction);
   run(session, ring);
 }

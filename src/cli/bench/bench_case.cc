@@ -44,7 +44,9 @@ const char* name_of(LineFlags flags) {
 }
 
 const char* name_of(Algorithm algorithm) {
-  return algorithm == Algorithm::kRing ? "ring" : "direct";
+  return algorithm == Algorithm::kRing     ? "ring"
+         : algorithm == Algorithm::kDirect ? "direct"
+                                           : "plan";
 }
 
 const char* name_of(collective::DataType type) {

@@ -22,7 +22,11 @@ class Schedule;
 namespace dlcp::cli {
 
 enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan, kAllReduce };
-enum class Algorithm { kRing, kDirect };
+enum class Algorithm { kRing, kDirect, kPlan };
+// Whether the plugin reduces, through NCCL's CollNet interface.
+constexpr bool by_collnet(Algorithm algorithm) {
+  return algorithm != Algorithm::kRing;
+}
 enum class LineFlags { kNone, kLl, kLl128 };
 enum class Idle { kAuto, kSpin, kYield, kSleep };
 
@@ -38,6 +42,7 @@ struct BenchCase {
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
   Algorithm algorithm = Algorithm::kRing;   // allreduce
   Reduction reduction;                      // allreduce
+  std::string plan_file;                    // allreduce by plan: for the plugin
   int inflight = 8;
   int channels = 1;
   int layers = 1;                // ring: all-reduces, one after the other, that share the vector

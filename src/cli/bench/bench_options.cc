@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "cli/bench/plan_input.h"
@@ -21,8 +22,8 @@ const std::map<std::string, LineFlags> kFlags = {
 const std::map<std::string, Idle> kIdle = {
     {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}, {"sleep", Idle::kSleep}};
 
-const std::map<std::string, Algorithm> kAlgorithms = {{"ring", Algorithm::kRing},
-                                                      {"direct", Algorithm::kDirect}};
+const std::map<std::string, Algorithm> kAlgorithms = {
+    {"ring", Algorithm::kRing}, {"direct", Algorithm::kDirect}, {"plan", Algorithm::kPlan}};
 
 constexpr int kLocalRanksMax = 512;
 
@@ -109,11 +110,12 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (o.algorithm != kUnset) c.algorithm = kAlgorithms.at(o.algorithm);
   if (o.type != kUnset) c.reduction.type = kTypes.at(o.type);
   if (o.op != kUnset) c.reduction.op = kOps.at(o.op);
-  if (c.algorithm == Algorithm::kDirect && c.abi != 0 && c.abi < 8)
+  if (by_collnet(c.algorithm) && c.abi != 0 && c.abi < 8)
     refuse(
-        fmt::format("--abi {}: --algo direct goes through NCCL's CollNet interface, versions 8 "
+        fmt::format("--abi {}: --algo {} goes through NCCL's CollNet interface, versions 8 "
                     "to 12",
-                    c.abi));
+                    c.abi, name_of(c.algorithm)));
+  if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
 
 int default_ranks(const BenchCase& c, int planned, int world_size) {
@@ -126,7 +128,9 @@ int default_ranks(const BenchCase& c, int planned, int world_size) {
 }  // namespace
 
 std::optional<synth::Plan> BenchOptions::read_plan() const {
-  return plan_for(kModes.at(mode), plan);
+  const bool runs = kModes.at(mode) == Mode::kPlan ||
+                    (kModes.at(mode) == Mode::kAllReduce && algorithm == "plan");
+  return plan_for(runs, plan);
 }
 
 std::vector<BenchCase> BenchOptions::cases(int world_size,
@@ -143,7 +147,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
   take_reduction(c, *this);
   c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
   if (c.mode == Mode::kRing || c.mode == Mode::kAllReduce)
-    c.inflight = c.algorithm == Algorithm::kDirect ? 8 : 4;
+    c.inflight = by_collnet(c.algorithm) ? 8 : 4;
   if (c.loss_budget > 0) check_budget(c);
   if (planned && planned->ranks != c.ranks)
     refuse(fmt::format("--plan {} is for {} ranks, here are {}", plan, planned->ranks, c.ranks));
@@ -156,7 +160,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
                                                           : "1M";
   for (const std::size_t size : parse_sizes(sizes.empty() ? fallback : sizes)) {
     c.size = size;
-    if (planned) c.schedule = schedule_of(*planned, size);
+    if (planned && c.mode == Mode::kPlan) c.schedule = schedule_of(*planned, size);
     c.iterations = common.iterations;
     // Readers of flagged lines learn of nothing but lines: the number is agreed beforehand.
     if (c.flags != LineFlags::kNone && c.iterations == 0)
@@ -195,8 +199,8 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
   add_choice(
       bench, "--algo", names_of(kAlgorithms), [&o](const std::string& text) { o.algorithm = text; },
-      "allreduce: ring, or direct, which is what the plugin does by its CollNet interface (default "
-      "ring)");
+      "allreduce: ring, or what the plugin does by its CollNet interface: direct, or plan with "
+      "--plan FILE (default ring)");
   add_choice(
       bench, "--type", names_of(kTypes), [&o](const std::string& text) { o.type = text; },
       "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
@@ -208,7 +212,7 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
   add_text(bench, "--size", o.sizes,
            "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
            "64, ring 16M)");
-  add_text(bench, "--plan", o.plan, "plan: the file that dlcp synth -o has written");
+  add_text(bench, "--plan", o.plan, "plan, --algo plan: the file that dlcp synth -o has written");
   add_count(bench, "--inflight", o.inflight, {1, 256},
             "Requests under way per connection (default 8, abort 32; rings always 4, direct 8)");
   add_count(bench, "--channels", o.channels, {1, 64},

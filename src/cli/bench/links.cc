@@ -40,7 +40,7 @@ std::vector<Wire> wires_of(const BenchCase& bench_case) {
       add_pair(wires, 1, 0, 1);
       break;
     case Mode::kAllReduce:
-      if (bench_case.algorithm == Algorithm::kDirect) break;  // the plugin's own affair
+      if (by_collnet(bench_case.algorithm)) break;  // the plugin's own affair
       [[fallthrough]];
     case Mode::kRing:
       for (int r = 0; r < ranks; r++)

@@ -16,10 +16,11 @@ namespace {
 
 }  // namespace
 
-std::optional<synth::Plan> plan_for(Mode mode, const std::string& path) {
-  if (mode != Mode::kPlan && !path.empty()) refuse("--plan goes with --mode plan");
-  if (mode != Mode::kPlan) return std::nullopt;
-  if (path.empty()) refuse("--mode plan needs --plan FILE; dlcp synth -o FILE makes one");
+std::optional<synth::Plan> plan_for(bool runs, const std::string& path) {
+  if (!runs && !path.empty())
+    refuse("--plan goes with --mode plan, or --mode allreduce --algo plan");
+  if (!runs) return std::nullopt;
+  if (path.empty()) refuse("what is to be run needs --plan FILE; dlcp synth -o FILE makes one");
   auto plan = value_or_throw(synth::read_plan(value_or_throw(read_text_file(path)), path));
   if (plan.ranks < 2) refuse(fmt::format("{} is for a single rank, which sends nothing", path));
   return plan;

@@ -1,4 +1,4 @@
-// Plans for --mode plan: read, proven again, and expanded for a size.
+// Plans for --mode plan and --algo plan: read, proven again, and expanded for a size.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,9 @@
 
 namespace dlcp::cli {
 
-// Nothing for other modes. Throws BenchError(kUsage) where a plan is missing, needless or no plan.
-std::optional<synth::Plan> plan_for(Mode mode, const std::string& path);
+// Nothing unless the benchmark `runs` a plan. Throws BenchError(kUsage) where one is missing,
+// needless or no plan.
+std::optional<synth::Plan> plan_for(bool runs, const std::string& path);
 
 // What the plan says for so many bytes, in the order of steps; throws BenchError(kUsage) if that is
 // not a correct collective.

@@ -84,17 +84,19 @@ void run_mode(Session& session) {
 
 // Null where the case needs none.
 std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& loaded) {
-  if (c.mode != Mode::kAllReduce || c.algorithm != Algorithm::kDirect) return nullptr;
+  if (c.mode != Mode::kAllReduce || !by_collnet(c.algorithm)) return nullptr;
   auto collnet = loaded.collnet(c.abi);
   if (collnet == nullptr)
     throw BenchError(ExitCode::kUsage,
-                     fmt::format("{} exports no ncclCollNetPlugin_v{}, which --algo direct goes "
+                     fmt::format("{} exports no ncclCollNetPlugin_v{}, which --algo {} goes "
                                  "through",
-                                 loaded.path(), c.abi == 0 ? "8 to _v12" : std::to_string(c.abi)));
+                                 loaded.path(), c.abi == 0 ? "8 to _v12" : std::to_string(c.abi),
+                                 name_of(c.algorithm)));
   return collnet;
 }
 
 void drive(const BenchCase& c, Control& control, RankResult& r) {
+  if (!c.plan_file.empty()) setenv("DLCP_PLAN", c.plan_file.c_str(), 1);
   auto loaded = LoadedPlugin::open(c.plugin, c.abi);
   if (!loaded) throw BenchError(ExitCode::kUsage, loaded.error().message());
   NetPlugin& net = loaded->net();
