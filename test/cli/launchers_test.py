@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`dlcp bench` under launchers: Open MPI's mpirun (always in CI) and PyTorch's torchrun where they are installed, what
-Slurm's srun leaves in the environment everywhere. `scripts/fresh debian-13 --packages --only torchrun` has a torchrun.
+Slurm's srun leaves in the environment everywhere. `scripts/fresh debian-13 --packages --only launchers` has a torchrun.
 
 launchers_test.py DLCP PLUGIN"""
 
