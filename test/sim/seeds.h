@@ -9,22 +9,11 @@
 #include <string>
 
 #include "catch.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DLCP_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define DLCP_SANITIZED 1
-#endif
-#endif
-#ifndef DLCP_SANITIZED
-#define DLCP_SANITIZED 0
-#endif
+#include "sanitized.h"
 
 namespace dlcp::test {
 
-// Every story takes several times as long under a sanitizer, which looks at memory, not at luck.
-constexpr std::uint64_t kSeedsShare = DLCP_SANITIZED ? 4 : 1;
+constexpr std::uint64_t kSeedsShare = kSanitized ? 4 : 1;
 
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);

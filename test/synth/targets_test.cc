@@ -1,5 +1,6 @@
 // What plans must reach, by the simulation and the proven bound.
 #include "networks.h"
+#include "sanitized.h"
 #include "synth/synthesis.h"
 
 namespace dlcp::synth {
@@ -27,9 +28,10 @@ double of_bound(const Outcome& outcome, double seconds) {
 
 TEST_CASE("boxes of GPUs: 0.99 of the bound at 1 GB, and all GPUs take part") {
   CHECK(ratio_of(taccl("ndv2.json", "ndv2-x2.json"), Collective::kAllGather) >= 0.99);
+  CHECK(ratio_of(taccl("ndv2.json", "ndv2-x2.json"), Collective::kAllToAll) >= 0.99);
+  if (test::kSanitized) return;
   CHECK(ratio_of(taccl("ndv2.json", "ndv2-x4.json"), Collective::kAllGather) >= 0.99);
   CHECK(ratio_of(taccl("dgx2.json", "dgx2-x2.json"), Collective::kAllGather) >= 0.99);
-  CHECK(ratio_of(taccl("ndv2.json", "ndv2-x2.json"), Collective::kAllToAll) >= 0.99);
   CHECK(ratio_of(taccl("ndv2.json", "ndv2-x4.json"), Collective::kAllToAll) >= 0.99);
   CHECK(ratio_of(taccl("dgx2.json", "dgx2-x2.json"), Collective::kAllToAll) >= 0.99);
 }
@@ -96,7 +98,9 @@ TEST_CASE("sizes from 1 byte to 1 TB") {
 }
 
 TEST_CASE("512 hosts on leaves and spines") {
-  const Synthesis s = made_for(leaf_spine(32, 16, "100G", "400G"), Collective::kAllReduce, {1e9});
+  const int leaves = test::kSanitized ? 4 : 32;
+  const Synthesis s =
+      made_for(leaf_spine(leaves, 16, "100G", "400G"), Collective::kAllReduce, {1e9});
   CHECK(s.outcomes.back().ratio() > 0.5);
 }
 
