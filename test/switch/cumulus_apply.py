@@ -75,7 +75,7 @@ elif verb == ["config", "apply"]:
 
 class Switch(stand_in.Switch):
     def __init__(self, folder):
-        super().__init__("cumulus", folder, {"nv": STAND_IN})
+        super().__init__("cumulus", folder, {"nv": STAND_IN}, packages=True)
 
     def config(self):
         return json.loads((self.root / "applied.json").read_text())

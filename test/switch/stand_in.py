@@ -12,13 +12,15 @@ sys.dont_write_bytecode = True
 
 class Switch:
     """A copy of a generated folder, stand-ins of the switch's commands first in PATH, and a state folder
-    that they find in $STATE."""
+    that they find in $STATE. Scripts start Python hundreds of times: without what this machine adds to each start (a
+    version manager, "site"), unless they need packages."""
 
-    def __init__(self, name, folder, tools):
+    def __init__(self, name, folder, tools, packages=False):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix=f"dlcp-{name}-"))
         self.folder = self.root / "leaf"
         shutil.copytree(folder, self.folder)
         (self.root / "bin").mkdir()
+        self.add_tool("python3", f'#!/bin/sh\nexec "{sys.executable}" {"" if packages else "-ES"} "$@"\n')
         for tool, text in tools.items():
             self.add_tool(tool, text)
         self.environment = {**os.environ, "STATE": str(self.root), "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
