@@ -88,9 +88,9 @@ class Communicator {
 
 void Communicator::begin() {
   if (settings_.budget_ppm > 0) {
-    CommunicatorClass traffic_class;
-    traffic_class.budget_ppm = settings_.budget_ppm;
-    net().set_traffic_class(encode(traffic_class));
+    CommunicatorClass communicator_class;
+    communicator_class.budget_ppm = settings_.budget_ppm;
+    net().set_communicator_class(encode(communicator_class));
     nccl_ = plugin_->nccl_part();
     if (nccl_ == nullptr)
       throw std::runtime_error(
