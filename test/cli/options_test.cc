@@ -63,7 +63,7 @@ TEST_CASE("a bad command line is refused with the value and the way out") {
       {{"--mode", "allreduce", "--size", "6"}, "elements of --type f32 have 4 bytes"},
       {{"--mode", "allreduce", "--size", "0"}, "give a multiple"},
       {{"--mode", "allreduce", "--type", "f8"}, "'f8' is not valid"},
-      {{"--mode", "allreduce", "--algo", "hub"}, "direct, ring"},
+      {{"--mode", "allreduce", "--algo", "hub"}, "direct, plan, ring"},
       {{"--mode", "allreduce", "--algo", "direct", "--abi", "7"}, "versions 8 to 12"},
       {{"--mode", "allreduce", "--ranks", "1"}, "2..1000000"},
       {{"--mode", "ring", "--op", "max"}, "go with --mode allreduce"},
