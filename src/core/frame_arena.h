@@ -39,6 +39,12 @@ class FrameArena {
   std::size_t used_ = 0;
 };
 
+// Whom a connection's control frames are for.
+struct Recipient {
+  std::uint64_t token = 0;  // of the peer's end
+  const wire::EndpointAddress* address = nullptr;
+};
+
 class FrameWriter {
  public:
   FrameWriter(FrameArena& arena, Channel& channel) : arena_(arena), channel_(channel) {}

@@ -44,8 +44,9 @@ Prober::Answer Prober::on_answer(Time now, std::uint32_t echo) {
           static_cast<std::uint8_t>(echo)};
 }
 
-std::size_t Prober::poll_transmit(Time now, const To& to, const Flight& flight, PathSet& paths,
-                                  FrameWriter& frames, std::span<wire::TxPacket> out) {
+std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& flight,
+                                  PathSet& paths, FrameWriter& frames,
+                                  std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   const auto ask = [&](std::uint8_t path, Time asked_at, std::uint32_t bytes) {
     wire::Probe probe;

@@ -37,12 +37,8 @@ class Prober {
   };
   Answer on_answer(Time now, std::uint32_t echo);
 
-  struct To {
-    std::uint64_t token = 0;
-    const wire::EndpointAddress* address = nullptr;
-  };
   // The questions that are due; returns how many.
-  std::size_t poll_transmit(Time now, const To& to, const Flight& flight, PathSet& paths,
+  std::size_t poll_transmit(Time now, const Recipient& to, const Flight& flight, PathSet& paths,
                             FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:

@@ -336,7 +336,7 @@ std::size_t RecvConnection::poll_transmit(Time now, FrameWriter& frames,
     frames.emit(wire::Ping{sender_token_}, reply_path_, sender_, out[count++]);
     reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
   }
-  count += losses_.poll_transmit({sender_token_, &sender_, reply_path_}, frame_bytes_max(), frames,
+  count += losses_.poll_transmit({sender_token_, &sender_}, reply_path_, frame_bytes_max(), frames,
                                  out.subspan(count));
   if (ack_clock_.due() <= now && count < out.size()) {
     ack_clock_.on_sent(now, build_ack(now));

@@ -355,7 +355,7 @@ std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
   for (;;) {
     // Right behind the message that it ends, before the next one.
     if (lossy_.due()) {
-      const LossySends::To to{handshake_.receiver_token(), &peer_address()};
+      const Recipient to{handshake_.receiver_token(), &peer_address()};
       count += lossy_.poll_transmit(now, queue_, to, frames, out.subspan(count));
     }
     if (count == out.size()) break;

@@ -106,7 +106,8 @@ std::optional<LossDecision> LossyReceives::pop_decision() {
   return decision;
 }
 
-std::size_t LossyReceives::poll_transmit(const To& to, std::size_t frame_bytes, FrameWriter& frames,
+std::size_t LossyReceives::poll_transmit(const Recipient& to, wire::PathIndex path,
+                                         std::size_t frame_bytes, FrameWriter& frames,
                                          std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   while (count < out.size()) {
@@ -116,9 +117,9 @@ std::size_t LossyReceives::poll_transmit(const To& to, std::size_t frame_bytes, 
       auto& holes = decided->holes;
       if (holes.size() > wire::holes_max(frame_bytes)) holes.resize(wire::holes_max(frame_bytes));
       frames.emit(wire::Stop{to.token, decided->message, decided->lost_bytes, std::move(holes)},
-                  to.path, *to.address, out[count++]);
+                  path, *to.address, out[count++]);
     } else {
-      frames.emit(wire::Need{to.token, decided->message, decided->echo, decided->path}, to.path,
+      frames.emit(wire::Need{to.token, decided->message, decided->echo, decided->path}, path,
                   *to.address, out[count++]);
     }
   }

@@ -47,15 +47,10 @@ class LossyReceives {
               std::vector<Placement>& placements);
 
   std::optional<LossDecision> pop_decision();
-  // The sender of the connection, and the path on which it hears us.
-  struct To {
-    std::uint64_t token = 0;
-    const wire::EndpointAddress* address = nullptr;
-    wire::PathIndex path = 0;
-  };
-  // Tells what was decided, in frames of at most `frame_bytes`; returns how many.
-  std::size_t poll_transmit(const To& to, std::size_t frame_bytes, FrameWriter& frames,
-                            std::span<wire::TxPacket> out);
+  // Tells what was decided, on the path on which the sender hears us and in frames of at most
+  // `frame_bytes`; returns how many.
+  std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
+                            FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   struct Message {

@@ -133,7 +133,7 @@ LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
   return stopped;
 }
 
-std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const To& to,
+std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Recipient& to,
                                       FrameWriter& frames, std::span<wire::TxPacket> out) {
   std::size_t count = 0;
   while (count < out.size()) {

@@ -63,13 +63,9 @@ class LossySends {
   };
   bool due() const { return due_ > 0; }
   std::optional<Due> pop_due(Time now);
-  struct To {
-    std::uint64_t token = 0;
-    const wire::EndpointAddress* address = nullptr;
-  };
   // Says what is due, as far as there is room; returns how many frames.
-  std::size_t poll_transmit(Time now, const SendQueue& queue, const To& to, FrameWriter& frames,
-                            std::span<wire::TxPacket> out);
+  std::size_t poll_transmit(Time now, const SendQueue& queue, const Recipient& to,
+                            FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   struct Message {
