@@ -14,7 +14,6 @@ namespace dlcp::nccl {
 namespace {
 
 using synth::Message;
-using synth::Range;
 using synth::Schedule;
 
 // What a copy of a chunk is made of, as a number that only equal sums in equal order have.
@@ -33,12 +32,14 @@ class Origins {
   void run(std::size_t first, std::size_t end) {
     std::vector<std::uint64_t> sent;
     for (std::size_t m = first; m < end; ++m) {
-      each(m, [&](int chunk) { sent.push_back(settled(schedule_.messages[m].from, chunk)); });
+      const Message& message = schedule_.messages[m];
+      schedule_.each_chunk(message,
+                           [&](int chunk) { sent.push_back(settled(message.from, chunk)); });
     }
     std::size_t next = 0;
     for (std::size_t m = first; m < end; ++m) {
       const Message& message = schedule_.messages[m];
-      each(m, [&](int chunk) {
+      schedule_.each_chunk(message, [&](int chunk) {
         if (message.reduce) {
           cell(message.to, chunk).added.push_back(sent[next++]);
         } else {
@@ -70,14 +71,6 @@ class Origins {
     std::uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 29)) * 0x94d049bb133111ebu;
     return x ^ (x >> 32);
-  }
-  template <class Visit>
-  void each(std::size_t message, Visit visit) const {
-    for (const Range& range : schedule_.ranges(schedule_.messages[message])) {
-      for (int chunk = range.first; chunk < range.first + range.count; ++chunk) {
-        visit(chunk);
-      }
-    }
   }
   Cell& cell(int rank, int chunk) {
     return cells_[static_cast<std::size_t>(rank) * chunks_ + static_cast<std::size_t>(chunk)];
@@ -124,11 +117,8 @@ collective::PlannedSize part_of(const Schedule& schedule, int rank) {
     made.peer = static_cast<std::uint32_t>(sends ? message->to : message->from);
     made.sends = sends;
     made.adds = message->reduce;
-    for (const Range& range : schedule.ranges(*message)) {
-      for (int chunk = range.first; chunk < range.first + range.count; ++chunk) {
-        made.chunks.push_back(static_cast<std::uint32_t>(chunk));
-      }
-    }
+    schedule.each_chunk(
+        *message, [&](int chunk) { made.chunks.push_back(static_cast<std::uint32_t>(chunk)); });
   }
   return part;
 }
@@ -151,6 +141,9 @@ Result<Schedule> proven(const synth::Plan& plan, synth::Recipe recipe) {
                              "would differ in bits",
                              recipe.name),
                  "take a plan in which one rank adds a chunk for all, as dlcp synth makes them"};
+  }
+  if (slices == 1) {
+    return once;
   }
   recipe.slices = slices;
   auto schedule = synth::expand(recipe, plan.collective, plan.ranks);

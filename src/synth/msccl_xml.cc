@@ -41,10 +41,9 @@ class Gpu {
 
   void add(const Message& m) {
     const bool receives = m.to == rank_;
-    for (const Range& range : s_.ranges(m)) {
-      for (int chunk = range.first; chunk < range.first + range.count; chunk++)
-        add_step(chunk, receives, m.reduce, block_for(receives ? m.from : m.to, receives));
-    }
+    s_.each_chunk(m, [&](int chunk) {
+      add_step(chunk, receives, m.reduce, block_for(receives ? m.from : m.to, receives));
+    });
   }
 
   // AllToAll: what a rank has for itself.

@@ -28,10 +28,7 @@ int Schedule::steps() const {
 
 std::int64_t Schedule::units_of(const Message& message) const {
   std::int64_t sum = 0;
-  for (const Range& range : ranges(message)) {
-    for (int i = range.first; i < range.first + range.count; i++)
-      sum += chunks[static_cast<std::size_t>(i)].units;
-  }
+  each_chunk(message, [&](int chunk) { sum += chunks[static_cast<std::size_t>(chunk)].units; });
   return sum;
 }
 

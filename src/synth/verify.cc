@@ -216,10 +216,9 @@ class ChunkRun {
 Fault run_all(const Schedule& s) {
   std::vector<std::vector<std::uint32_t>> by_chunk(s.chunks.size());
   for (std::size_t i = 0; i < s.messages.size(); i++) {
-    for (const Range& range : s.ranges(s.messages[i])) {
-      for (int c = range.first; c < range.first + range.count; c++)
-        by_chunk[static_cast<std::size_t>(c)].push_back(static_cast<std::uint32_t>(i));
-    }
+    s.each_chunk(s.messages[i], [&](int chunk) {
+      by_chunk[static_cast<std::size_t>(chunk)].push_back(static_cast<std::uint32_t>(i));
+    });
   }
   const bool sums =
       s.collective == Collective::kAllReduce || s.collective == Collective::kReduceScatter;

@@ -40,26 +40,24 @@ Waits::Waits(const Schedule& schedule)
   for (const std::uint32_t index : by_step) {
     const Message& m = schedule.messages[index];
     wanted.clear();
-    for (const Range& range : schedule.ranges(m)) {
-      for (int chunk = range.first; chunk < range.first + range.count; chunk++) {
-        const auto found = copies.find(static_cast<std::uint64_t>(m.from) << 32 |
-                                       static_cast<std::uint32_t>(chunk));
-        if (found != copies.end()) {
-          Arrivals& mine = found->second;
-          mine.advance(m.step);
-          if (mine.before.size() > 1) {
-            const std::uint32_t gate = add_node();
-            for (const std::uint32_t before : mine.before)
-              add(before, gate);
-            mine.before.assign(1, gate);
-          }
-          wanted.insert(wanted.end(), mine.before.begin(), mine.before.end());
+    schedule.each_chunk(m, [&](int chunk) {
+      const auto found =
+          copies.find(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(chunk));
+      if (found != copies.end()) {
+        Arrivals& mine = found->second;
+        mine.advance(m.step);
+        if (mine.before.size() > 1) {
+          const std::uint32_t gate = add_node();
+          for (const std::uint32_t before : mine.before)
+            add(before, gate);
+          mine.before.assign(1, gate);
         }
-        Arrivals& theirs = copy_at(m.to, chunk);
-        theirs.advance(m.step);
-        theirs.current.push_back(index);
+        wanted.insert(wanted.end(), mine.before.begin(), mine.before.end());
       }
-    }
+      Arrivals& theirs = copy_at(m.to, chunk);
+      theirs.advance(m.step);
+      theirs.current.push_back(index);
+    });
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     for (const std::uint32_t before : wanted)

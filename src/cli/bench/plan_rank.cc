@@ -81,14 +81,12 @@ void PlanRank::add_transfers(const Comms& comms) {
   for (const Op& op : ops) {
     const synth::Message& m = schedule_.messages[op.message];
     Transfer transfer{m.reduce, 0, {}};
-    for (const synth::Range& range : schedule_.ranges(m)) {
-      for (int c = range.first; c < range.first + range.count; c++) {
-        const auto chunk = static_cast<std::size_t>(c);
-        if (counts_[chunk] == 0) continue;  // more units than elements: both ends know
-        transfer.parts.push_back({c, next[chunk]++});
-        transfer.count += counts_[chunk];
-      }
-    }
+    schedule_.each_chunk(m, [&](int c) {
+      const auto chunk = static_cast<std::size_t>(c);
+      if (counts_[chunk] == 0) return;  // more units than elements: both ends know
+      transfer.parts.push_back({c, next[chunk]++});
+      transfer.count += counts_[chunk];
+    });
     if (transfer.count == 0) continue;
     Line& line = op.receives ? recvs_[static_cast<std::size_t>(m.from)]
                              : sends_[static_cast<std::size_t>(m.to)];
