@@ -15,8 +15,8 @@ constexpr std::size_t kSeenMax = 48;
 // More steps than this without time passing: somebody waits for something that is due already.
 constexpr std::size_t kStepsAtOneTimeMax = 2000;
 constexpr std::size_t kPollsMax = 10'000;
-// Packets that leave together at most; a unit of the datapath (Config::unit_bytes) must fit.
-constexpr std::size_t kBatch = 128;
+// Bits of the first byte of an input.
+constexpr std::uint8_t kHostile = 1, kNarrow = 2, kFetches = 4;
 // Once the network is clean: far longer than any back-off, far shorter than for ever.
 constexpr Duration kFinish = 30s;
 
@@ -24,14 +24,23 @@ constexpr Duration kFinish = 30s;
 
 ByteNetwork::ByteNetwork(FuzzInput& input)
     : input_(input),
-      hostile_(input.take<bool>()),
+      kind_(input.take<std::uint8_t>()),
+      hostile_((kind_ & kHostile) != 0),
       rng_(input.take<std::uint16_t>()),
       now_(time_from_ns(1'000'000'000)),
-      ends_(input, now_, hostile_) {}
+      cards_{card(0), card(1)},
+      ends_(input, now_, hostile_, {&cards_[0], &cards_[1]}) {}
+
+ByteCard ByteNetwork::card(HostIndex host) {
+  const CardHabits habits{.narrow = (kind_ & kNarrow) != 0, .fetches = (kind_ & kFetches) != 0};
+  return {host, now_, habits, [this, host](std::vector<std::byte> bytes, wire::PathIndex path) {
+            send(host, std::move(bytes), path);
+          }};
+}
 
 void ByteNetwork::run() {
-  pump(0);
-  pump(1);
+  drive(0);
+  drive(1);
   for (std::size_t i = 0; i < kActionsMax && !input_.empty(); ++i)
     act();
   weather_ = {};
@@ -54,7 +63,7 @@ void ByteNetwork::act() {
       return change_weather();
     case 3: {
       const HostIndex host = (action >> 3) & 1;
-      if (hostile_ && (action & 128) != 0) return ends_.hang_up(now_, host);
+      if (hostile_ && (action & 128) != 0) return ends_.hang_up(host);
       frozen_until_[host] = now_ + some_time(input_);
       return;
     }
@@ -182,11 +191,11 @@ void ByteNetwork::run_for(Duration duration) {
 }
 
 Time ByteNetwork::next_event() {
-  Time next = ends_.next_post(now_);
+  Time next = ends_.next_post();
   for (const Datagram& datagram : in_flight_)
     next = std::min(next, std::max(datagram.due, frozen_until_[datagram.to]));
   for (HostIndex host = 0; host < 2; ++host)
-    next = std::min(next, std::max(ends_.endpoint(host).next_timeout(), frozen_until_[host]));
+    next = std::min(next, std::max(ends_.pump(host).deadline(now_), frozen_until_[host]));
   return next;
 }
 
@@ -199,8 +208,9 @@ bool ByteNetwork::step(Time limit) {
   deliver_due();
   for (HostIndex host = 0; host < 2; ++host) {
     if (frozen_until_[host] > now_) continue;
-    if (ends_.endpoint(host).next_timeout() <= now_) ends_.endpoint(host).on_timeout(now_);
-    pump(host);
+    while (ends_.pump(host).receive(now_).more) {
+    }
+    drive(host);
   }
   return true;
 }
@@ -211,47 +221,27 @@ void ByteNetwork::deliver_due() {
       ++i;
       continue;
     }
-    const Datagram arrived = std::move(in_flight_[i]);
+    ends_.keys().see(in_flight_[i].bytes);
+    cards_[in_flight_[i].to].arrive(std::move(in_flight_[i]));
     in_flight_[i] = std::move(in_flight_.back());
     in_flight_.pop_back();
-    deliver(arrived);
   }
 }
 
-void ByteNetwork::deliver(const Datagram& datagram) {
-  ends_.keys().see(datagram.bytes);
-  ends_.endpoint(datagram.to)
-      .on_packet(now_, {.bytes = datagram.bytes,
-                        .arrived_at = datagram.due,
-                        .path = datagram.path,
-                        .ecn = datagram.ecn,
-                        .source = {}});
-  ends_.place(now_, datagram.to);
+void ByteNetwork::drive(HostIndex host) {
+  std::size_t rounds = 0;
+  do {
+    if (++rounds > kPollsMax) throw Violation("a host sends for ever");
+    ends_.hear_events(host);
+    ends_.serve(host);
+  } while (ends_.pump(host).transmit(now_).packets > 0);
+  ends_.hear_events(host);
 }
 
-void ByteNetwork::pump(HostIndex host) {
-  std::array<wire::TxPacket, kBatch> packets;
-  for (std::size_t polls = 0;; ++polls) {
-    if (polls > kPollsMax) throw Violation("a host sends for ever");
-    ends_.hear_events(now_, host);
-    ends_.serve(now_, host);
-    const std::size_t count = ends_.endpoint(host).poll_transmit(now_, packets);
-    for (std::size_t i = 0; i < count; ++i)
-      send(host, packets[i]);
-    if (count == 0) break;
-  }
-  ends_.hear_events(now_, host);
-}
-
-void ByteNetwork::send(HostIndex from, const wire::TxPacket& packet) {
-  const std::size_t size = packet.header_bytes + packet.payload.size();
-  Datagram datagram;
-  datagram.to = 1 - from;
-  datagram.due = now_ + kTransit;
-  datagram.path = packet.path;
-  datagram.bytes.reserve(size);
-  datagram.bytes.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
-  datagram.bytes.insert(datagram.bytes.end(), packet.payload.begin(), packet.payload.end());
+void ByteNetwork::send(HostIndex from, std::vector<std::byte> bytes, wire::PathIndex path) {
+  const std::size_t size = bytes.size();
+  Datagram datagram{
+      .to = 1 - from, .due = now_ + kTransit, .bytes = std::move(bytes), .path = path};
   sent_hash_ = datapath::sim::mix(sent_hash_, static_cast<std::uint64_t>(ns_of(now_)));
   for (const std::byte byte : datagram.bytes)
     sent_hash_ = (sent_hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3u;
@@ -260,7 +250,7 @@ void ByteNetwork::send(HostIndex from, const wire::TxPacket& packet) {
   } else if (++sent_ % 8 == 0) {
     seen_[rng_.below(kSeenMax)] = datagram;
   }
-  if (size > weather_.bytes_max || ((weather_.black_holes >> packet.path) & 1) != 0 ||
+  if (size > weather_.bytes_max || ((weather_.black_holes >> path) & 1) != 0 ||
       in_flight_.size() >= kInFlightMax || rng_.chance(weather_.drop)) {
     return;
   }

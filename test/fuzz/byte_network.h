@@ -2,7 +2,8 @@
 // delays and flips single datagrams, changes its weather and its MTU, and freezes a host. A benign
 // one never lies: once its bytes are used up and it is clean again, all must end as promised. A
 // hostile one also forges, with right checksums: then connections may fail, but nothing may crash,
-// stand still, write where no receive is posted, or lose more than a licence allows.
+// stand still, write where no receive is posted, or lose more than a licence allows. The hosts run
+// the engine's pump; the input also says what their cards are like.
 //
 // Much smaller and quicker than World (test/sim), which has links, queues and switches.
 #pragma once
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "byte_card.h"
 #include "conversation.h"
 #include "util/rng.h"
 
@@ -26,13 +28,6 @@ class ByteNetwork {
   std::uint64_t event_hash() const { return datapath::sim::mix(sent_hash_, ends_.hash()); }
 
  private:
-  struct Datagram {
-    HostIndex to = 0;
-    Time due{};
-    std::vector<std::byte> bytes;
-    wire::PathIndex path = 0;
-    Ecn ecn = Ecn::kNotEct;
-  };
   // What happens to whatever is sent while it lasts.
   struct Weather {
     double drop = 0;
@@ -53,14 +48,16 @@ class ByteNetwork {
   bool step(Time limit);  // false when nothing happens up to then
   Time next_event();
   void deliver_due();
-  void deliver(const Datagram& datagram);
-  void pump(HostIndex host);
-  void send(HostIndex from, const wire::TxPacket& packet);
+  void drive(HostIndex host);
+  void send(HostIndex from, std::vector<std::byte> bytes, wire::PathIndex path);
+  ByteCard card(HostIndex host);
 
   FuzzInput& input_;
-  bool hostile_;
+  const std::uint8_t kind_;
+  const bool hostile_;
   Rng rng_;
   Time now_;
+  std::array<ByteCard, 2> cards_;
   Conversation ends_;
   std::array<Time, 2> frozen_until_{};
   Weather weather_;

@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::size_t kPaths = 4;
 
-wire::EndpointAddress address_of(HostIndex host) {
-  wire::EndpointAddress address;
-  address.bytes[0] = static_cast<std::byte>(host + 1);
-  address.size = 1;
-  return address;
-}
-
 core::Config config_of(FuzzInput& input, bool hostile) {
   constexpr std::array<std::size_t, 4> kDatagrams{600, 1472, 4172, 8972};
   core::Config config;
@@ -42,20 +35,32 @@ Duration some_time(FuzzInput& input) {
   return Duration((1000 + 66 * (length & 15)) << (length >> 4));
 }
 
-Conversation::Conversation(FuzzInput& input, Time now, bool hostile) : ledger_(1) {
+Conversation::End::End(Conversation& conversation, HostIndex index, ByteCard& datapath,
+                       const core::Config& config)
+    : of(conversation),
+      host(index),
+      card(datapath),
+      pump(datapath, config, secrets_of(index + 7), *this) {}
+
+void Conversation::End::place(const core::Placement& placement) {
+  of.ledger_.place(of.now_, host, placement);
+}
+
+Conversation::Conversation(FuzzInput& input, const Time& now, bool hostile,
+                           std::array<ByteCard*, 2> cards)
+    : now_(now), ledger_(1) {
   const core::Config config = config_of(input, hostile);
   if (hostile) {
     ledger_.allow_failures();
     ledger_.expect_content(false);
   }
   for (HostIndex host = 0; host < 2; ++host)
-    endpoints_[host] =
-        std::make_unique<core::Endpoint>(config, address_of(host), secrets_of(host + 7));
-  add_traffic(input, now, 0, 1);
-  add_traffic(input, now, 1, 0);
+    ends_[host] = std::make_unique<End>(*this, host, *cards[host], config);
+  add_traffic(input, 0, 1);
+  add_traffic(input, 1, 0);
 }
 
-void Conversation::add_traffic(FuzzInput& input, Time now, HostIndex from, HostIndex to) {
+void Conversation::add_traffic(FuzzInput& input, HostIndex from, HostIndex to) {
   const auto shape = input.take<std::uint8_t>();
   if ((shape & 7) == 0) return;  // nothing in this direction
   const std::size_t index = ledger_.flows().size();
@@ -63,17 +68,18 @@ void Conversation::add_traffic(FuzzInput& input, Time now, HostIndex from, HostI
   flow.from = from;
   flow.to = to;
   flow.close_when_done = (shape & 8) != 0;
-  const auto listening = endpoint(to).listen(1, static_cast<std::uint32_t>(index));
+  const auto listening = pump(to).endpoint().listen(1, static_cast<std::uint32_t>(index));
   keys_.add(listening.invitation);
   flow.listener = listening.id;
-  flow.send_connection = endpoint(from).connect(now, 1, listening.invitation, address_of(to));
+  flow.send_connection =
+      pump(from).endpoint().connect(now_, 1, listening.invitation, byte_address(to));
   for (unsigned k = 0; k < (shape & 7u); ++k) {
     const auto kind = input.take<std::uint8_t>();
     const bool licensed = (kind & 1) != 0;
     std::size_t bytes = input.below((kind & 2) != 0 ? 40'000 : 3000);
     if (licensed) bytes = (bytes / 4 + 1) * 4;
     Message& message = ledger_.plan(index, bytes, bytes + ((kind & 4) != 0 ? 777 : 0));
-    message.send_at = message.receive_at = now;
+    message.send_at = message.receive_at = now_;
     if ((kind & 8) != 0) message.receive_at += some_time(input);
     if ((kind & 16) != 0) message.send_at += some_time(input);
     if (!licensed) continue;
@@ -85,98 +91,106 @@ void Conversation::add_traffic(FuzzInput& input, Time now, HostIndex from, HostI
   }
 }
 
-Time Conversation::next_post(Time now) const {
+Time Conversation::next_post() const {
   Time next = kNever;
   for (const Flow& flow : ledger_.flows()) {
     if (flow.sends_posted < flow.messages.size()) {
       const Time at = flow.messages[flow.sends_posted].send_at;
-      if (at > now) next = std::min(next, at);
+      if (at > now_) next = std::min(next, at);
     }
     if (flow.receives_posted < flow.messages.size()) {
       const Time at = flow.messages[flow.receives_posted].receive_at;
-      if (at > now) next = std::min(next, at);
+      if (at > now_) next = std::min(next, at);
     }
   }
   return next;
 }
 
-void Conversation::place(Time now, HostIndex host) {
-  for (const core::Placement& placement : endpoint(host).placements())
-    ledger_.place(now, host, placement);
-}
-
-void Conversation::serve(Time now, HostIndex host) {
+void Conversation::serve(HostIndex host) {
   for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
     const Flow& flow = ledger_.flows()[i];
-    if (flow.from == host && !flow.send_closed && !flow.send_error) serve_sender(now, i);
-    if (flow.to == host && !flow.receive_closed && !flow.receive_error) serve_receiver(now, i);
+    if (flow.from == host && !flow.send_closed && !flow.send_error) serve_sender(i);
+    if (flow.to == host && !flow.receive_closed && !flow.receive_error) serve_receiver(i);
   }
 }
 
-void Conversation::serve_sender(Time now, std::size_t index) {
+void Conversation::serve_sender(std::size_t index) {
   Flow& flow = ledger_.flows()[index];
   for (; flow.sends_posted < flow.messages.size(); ++flow.sends_posted) {
     Message& message = flow.messages[flow.sends_posted];
-    if (message.send_at > now) break;
+    if (message.send_at > now_) break;
     const auto request = Ledger::request_id(index, flow.sends_posted);
     const auto source = ledger_.open_source(message);
-    if (!endpoint(flow.from).post_send(now, flow.send_connection, request, source,
-                                       message.send_licence))
+    if (!pump(flow.from).endpoint().post_send(now_, flow.send_connection, request, source,
+                                              message.send_licence))
       break;
   }
   const bool open = endpoint(flow.from).state(flow.send_connection) == core::ConnectionState::kOpen;
-  if (open && flow.close_when_done && flow.sends_done == flow.messages.size())
-    close_sender(now, index);
+  if (open && flow.close_when_done && flow.sends_done == flow.messages.size()) close_sender(index);
 }
 
-void Conversation::serve_receiver(Time now, std::size_t index) {
+void Conversation::serve_receiver(std::size_t index) {
   Flow& flow = ledger_.flows()[index];
   if (!flow.receive_connection) {
-    const auto accepted = endpoint(flow.to).accept(flow.listener);
+    const auto accepted = pump(flow.to).endpoint().accept(flow.listener);
     if (!accepted) return;
     ledger_.on_accept(index, *accepted);
     if (flow.receive_error) return;
   }
   for (; flow.receives_posted < flow.messages.size(); ++flow.receives_posted) {
     Message& message = flow.messages[flow.receives_posted];
-    if (message.receive_at > now) break;
+    if (message.receive_at > now_) break;
     const auto request = Ledger::request_id(index, flow.receives_posted);
     const auto buffer = ledger_.open_buffer(flow.to, index, flow.receives_posted);
-    if (!endpoint(flow.to).post_receive(now, *flow.receive_connection, request, buffer,
-                                        message.receive_licence))
+    if (!pump(flow.to).post_receive(now_, *flow.receive_connection, request, buffer,
+                                    message.receive_licence))
       break;
     message.receive_posted = true;
-    place(now, flow.to);
   }
-  if (flow.close_when_done && flow.receives_done == flow.messages.size())
-    close_receiver(now, index);
+  if (flow.close_when_done && flow.receives_done == flow.messages.size()) close_receiver(index);
 }
 
 // The application goes, whatever is outstanding.
-void Conversation::hang_up(Time now, HostIndex host) {
+void Conversation::hang_up(HostIndex host) {
   for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
     const Flow& flow = ledger_.flows()[i];
-    if (flow.from == host && !flow.send_closed && !flow.send_error) close_sender(now, i);
+    if (flow.from == host && !flow.send_closed && !flow.send_error) close_sender(i);
     if (flow.to == host && flow.receive_connection && !flow.receive_closed && !flow.receive_error)
-      close_receiver(now, i);
+      close_receiver(i);
   }
 }
 
-void Conversation::close_sender(Time now, std::size_t index) {
+void Conversation::close_sender(std::size_t index) {
   const Flow& flow = ledger_.flows()[index];
+  forget_sends(index);
   ledger_.on_close(index, true);
-  endpoint(flow.from).close(now, flow.send_connection);
+  pump(flow.from).endpoint().close(now_, flow.send_connection);
 }
 
-void Conversation::close_receiver(Time now, std::size_t index) {
+void Conversation::close_receiver(std::size_t index) {
   const Flow& flow = ledger_.flows()[index];
   ledger_.on_close(index, false);
-  endpoint(flow.to).close(now, *flow.receive_connection);
+  pump(flow.to).endpoint().close(now_, *flow.receive_connection);
 }
 
-void Conversation::hear_events(Time now, HostIndex host) {
-  while (const auto event = endpoint(host).poll_event())
-    ledger_.on_event(now, host, *event);
+void Conversation::hear_events(HostIndex host) {
+  while (const auto event = pump(host).poll_event(now_)) {
+    ledger_.on_event(now_, host, *event);
+    if (event->kind != core::Event::Kind::kClosed) continue;
+    for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
+      const Flow& flow = ledger_.flows()[i];
+      if (flow.from == host && flow.send_connection == event->connection) forget_sends(i);
+    }
+  }
+}
+
+void Conversation::forget_sends(std::size_t index) {
+  const Flow& flow = ledger_.flows()[index];
+  for (const Message& message : flow.messages) {
+    if (message.send_done) continue;
+    pump(flow.from).forget(flow.send_connection, message.source);
+    ends_[flow.from]->card.abandon(message.source);
+  }
 }
 
 bool Conversation::finished() const {

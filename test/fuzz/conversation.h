@@ -1,13 +1,14 @@
-// Two endpoints and the applications that use them: which messages they exchange when is drawn from
-// the input, what becomes of them is watched by the ledger (test/sim). Carries no packet: that is
-// ByteNetwork.
+// Two endpoints, each with the engine's pump on a card of its own, and the applications that use
+// them: which messages they exchange when is drawn from the input, what becomes of them is watched
+// by the ledger (test/sim). Carries no packet: that is ByteNetwork.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <memory>
 
-#include "core/endpoint.h"
+#include "byte_card.h"
+#include "engine/pump.h"
 #include "fuzz_input.h"
 #include "key_ring.h"
 #include "ledger.h"
@@ -19,33 +20,47 @@ Duration some_time(FuzzInput& input);
 
 class Conversation {
  public:
-  Conversation(FuzzInput& input, Time now, bool hostile);
+  // `now`: the clock of whoever carries the packets; it and the cards outlive the conversation.
+  Conversation(FuzzInput& input, const Time& now, bool hostile, std::array<ByteCard*, 2> cards);
 
-  core::Endpoint& endpoint(HostIndex host) { return *endpoints_[host]; }
+  engine::Pump& pump(HostIndex host) { return ends_[host]->pump; }
+  const core::Endpoint& endpoint(HostIndex host) { return pump(host).endpoint(); }
   KeyRing& keys() { return keys_; }
-  Time next_post(Time now) const;
+  Time next_post() const;
   // Accepts, posts and closes what is due.
-  void serve(Time now, HostIndex host);
-  // After whatever may have placed something, or ended something.
-  void place(Time now, HostIndex host);
-  void hear_events(Time now, HostIndex host);
+  void serve(HostIndex host);
+  // After whatever may have ended something.
+  void hear_events(HostIndex host);
   // The application goes, whatever is outstanding.
-  void hang_up(Time now, HostIndex host);
+  void hang_up(HostIndex host);
   bool finished() const;
   // All messages of a collective together lose at most what its licence allows one hop.
   void check_budgets() const;
   std::uint64_t hash() const { return ledger_.hash(); }  // of the completions
 
  private:
-  void add_traffic(FuzzInput& input, Time now, HostIndex from, HostIndex to);
-  void serve_sender(Time now, std::size_t flow);
-  void serve_receiver(Time now, std::size_t flow);
-  void close_sender(Time now, std::size_t flow);
-  void close_receiver(Time now, std::size_t flow);
+  // The ledger copies what arrives, after it has looked where it goes.
+  struct End final : engine::Placer {
+    End(Conversation& conversation, HostIndex host, ByteCard& card, const core::Config& config);
+    void place(const core::Placement& placement) override;
+    Conversation& of;
+    HostIndex host;
+    ByteCard& card;
+    engine::Pump pump;
+  };
 
+  void add_traffic(FuzzInput& input, HostIndex from, HostIndex to);
+  void serve_sender(std::size_t flow);
+  void serve_receiver(std::size_t flow);
+  void close_sender(std::size_t flow);
+  void close_receiver(std::size_t flow);
+  // No packet of a sender that has ended is sent any more, as its memory goes back.
+  void forget_sends(std::size_t flow);
+
+  const Time& now_;
   Ledger ledger_;
   KeyRing keys_;
-  std::array<std::unique_ptr<core::Endpoint>, 2> endpoints_;
+  std::array<std::unique_ptr<End>, 2> ends_;
 };
 
 }  // namespace dlcp::test

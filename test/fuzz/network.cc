@@ -5,13 +5,14 @@
 
 using namespace dlcp::test;
 
-// Stories to start from: a bit for who is hostile, the ends, the traffic, and then actions.
+// Stories to start from: a bit for who is hostile and two for the cards, the ends, the traffic, and
+// then actions.
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
   dlcp::Rng rng(11);
-  for (int hostile = 0; hostile < 2; ++hostile) {
+  for (int kind = 0; kind < 8; ++kind) {
     for (std::size_t length : {20u, 60u, 160u, 300u}) {
-      std::string seed(1, static_cast<char>(hostile));
+      std::string seed(1, static_cast<char>(kind));
       while (seed.size() < length)
         seed += static_cast<char>(rng.next());
       seeds.push_back(seed);
