@@ -9,7 +9,6 @@ namespace dlcp::test {
 namespace {
 
 constexpr std::size_t kMessageBytes = 1 << 20;
-constexpr std::size_t kBatch = 64;
 constexpr double kCardSpeed = 2;  // times the bottleneck's
 
 // All messages are sent from and into the same memory, and no byte of it is ever touched.
@@ -29,27 +28,24 @@ wire::EndpointAddress address_of(bool sends) {
 
 DlcpFlow::DlcpFlow(SharedPath& path, const core::Config& config, std::uint64_t seed)
     : path_(path),
-      sender_{core::Endpoint(config, address_of(true), secrets_of(seed)), true},
-      receiver_{core::Endpoint(config, address_of(false), secrets_of(seed + 1)), false},
-      outgoing_(kBatch) {}
+      sender_(*this, true, config, secrets_of(seed)),
+      receiver_(*this, false, config, secrets_of(seed + 1)) {}
 
 void DlcpFlow::start() {
-  const auto listening = receiver_.endpoint.listen(1, 1);
+  const auto listening = receiver_.endpoint().listen(1, 1);
   listener_ = listening.id;
-  sending_ = sender_.endpoint.connect(path_.now(), 1, listening.invitation, address_of(false));
-  step(sender_);
+  sending_ =
+      sender_.endpoint().connect(path_.now(), 1, listening.invitation, receiver_.local_address());
+  sender_.step();
 }
 
 double DlcpFlow::delivered_bytes() {
-  return static_cast<double>(receiver_.endpoint.counters()[core::Counter::kBytesReceived]);
+  return static_cast<double>(receiver_.endpoint().counters()[core::Counter::kBytesReceived]);
 }
 
 void DlcpFlow::on_timer() {
-  for (End* end : {&sender_, &receiver_}) {
-    if (end->wakes_at > path_.now()) continue;
-    end->wakes_at = kNever;
-    step(*end);
-  }
+  sender_.on_timer();
+  receiver_.on_timer();
 }
 
 void DlcpFlow::on_frame(const PathFrame& frame) {
@@ -57,65 +53,78 @@ void DlcpFlow::on_frame(const PathFrame& frame) {
   static std::vector<std::byte> datagram(std::size_t{64} << 10);
   std::memcpy(datagram.data(), frame.head.data(), frame.head.size());
   End& end = frame.forward ? receiver_ : sender_;
-  end.endpoint.on_packet(path_.now(), {.bytes = std::span(datagram).first(frame.bytes),
-                                       .arrived_at = path_.now(),
-                                       .path = frame.path,
-                                       .ecn = frame.marked ? Ecn::kCe : Ecn::kEct0,
-                                       .source = {}});
-  step(end);
+  end.pump().on_packet(path_.now(), {.bytes = std::span(datagram).first(frame.bytes),
+                                     .arrived_at = path_.now(),
+                                     .path = frame.path,
+                                     .ecn = frame.marked ? Ecn::kCe : Ecn::kEct0,
+                                     .source = {}});
+  end.step();
 }
 
-void DlcpFlow::serve(End& end) {
-  while (end.endpoint.poll_event()) {
+DlcpFlow::End::End(DlcpFlow& flow, bool sends, const core::Config& config,
+                   const core::Secrets& secrets)
+    : flow_(flow),
+      sends_(sends),
+      address_(address_of(sends)),
+      pump_(*this, config, secrets, *this) {}
+
+void DlcpFlow::End::on_timer() {
+  if (wakes_at_ > flow_.path_.now()) return;
+  wakes_at_ = kNever;
+  step();
+}
+
+void DlcpFlow::End::step() {
+  const Time now = flow_.path_.now();
+  pump_.receive(now);  // for its timers
+  serve();
+  while (pump_.transmit(now).more) {
   }
-  if (end.sends) {
-    while (end.endpoint.post_send(path_.now(), sending_, 0, memory())) {
+  const Time next = pump_.deadline(now);
+  if (next < wakes_at_) {
+    wakes_at_ = next;
+    flow_.path_.call(next, flow_);
+  }
+}
+
+void DlcpFlow::End::serve() {
+  const Time now = flow_.path_.now();
+  while (pump_.poll_event(now)) {
+  }
+  if (sends_) {
+    while (endpoint().post_send(now, flow_.sending_, 0, memory())) {
     }
     return;
   }
-  if (!receiving_) receiving_ = end.endpoint.accept(listener_);
-  if (!receiving_) return;
-  while (end.endpoint.post_receive(path_.now(), *receiving_, 0, memory())) {
+  auto& connection = flow_.receiving_;
+  if (!connection) connection = endpoint().accept(flow_.listener_);
+  if (!connection) return;
+  while (pump_.post_receive(now, *connection, 0, memory(), {})) {
   }
 }
 
-void DlcpFlow::transmit(End& end) {
-  for (;;) {
-    const std::size_t count = end.endpoint.poll_transmit(path_.now(), outgoing_);
-    for (std::size_t i = 0; i < count; ++i) {
-      const wire::TxPacket& packet = outgoing_[i];
-      auto frame = path_.take();
-      frame->flow = this;
-      frame->forward = end.sends;
-      frame->path = packet.path;
-      frame->sent_at = path_.now();
-      frame->bytes = static_cast<std::uint32_t>(packet.header_bytes + packet.payload.size());
-      frame->data = packet.payload.data() >= memory().data() &&
-                    packet.payload.data() < memory().data() + memory().size();
-      frame->head.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
-      if (!frame->data) {
-        frame->head.insert(frame->head.end(), packet.payload.begin(), packet.payload.end());
-      }
-      const double bits = (frame->bytes + 66) * 8.0;
-      end.card_free_at =
-          std::max(end.card_free_at, path_.now()) +
-          Duration(static_cast<std::int64_t>(
-              bits / (kCardSpeed * std::max(path_.config().rate, path_.config().rate_then)) * 1e9));
-      path_.send(end.card_free_at, std::move(frame));
+std::size_t DlcpFlow::End::send(std::span<const wire::TxPacket> packets) {
+  SharedPath& path = flow_.path_;
+  const double speed = kCardSpeed * std::max(path.config().rate, path.config().rate_then);
+  for (const wire::TxPacket& packet : packets) {
+    auto frame = path.take();
+    frame->flow = &flow_;
+    frame->forward = sends_;
+    frame->path = packet.path;
+    frame->sent_at = path.now();
+    frame->bytes = static_cast<std::uint32_t>(packet.header_bytes + packet.payload.size());
+    frame->data = packet.payload.data() >= memory().data() &&
+                  packet.payload.data() < memory().data() + memory().size();
+    frame->head.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
+    if (!frame->data) {
+      frame->head.insert(frame->head.end(), packet.payload.begin(), packet.payload.end());
     }
-    if (count < outgoing_.size()) return;
+    const double bits = (frame->bytes + 66) * 8.0;
+    card_free_at_ = std::max(card_free_at_, path.now()) +
+                    Duration(static_cast<std::int64_t>(bits / speed * 1e9));
+    path.send(card_free_at_, std::move(frame));
   }
-}
-
-void DlcpFlow::step(End& end) {
-  if (end.endpoint.next_timeout() <= path_.now()) end.endpoint.on_timeout(path_.now());
-  serve(end);
-  transmit(end);
-  const Time next = end.endpoint.next_timeout();
-  if (next < end.wakes_at) {
-    end.wakes_at = next;
-    path_.call(next, *this);
-  }
+  return packets.size();
 }
 
 }  // namespace dlcp::test

@@ -1,9 +1,9 @@
-// The real core at both ends: what is sent is headers and control frames; payloads are lengths.
+// The engine's pump at both ends: what is sent is headers and control frames; payloads are lengths.
 #pragma once
 
 #include <optional>
 
-#include "core/endpoint.h"
+#include "engine/pump.h"
 #include "flow.h"
 
 namespace dlcp::test {
@@ -18,19 +18,35 @@ class DlcpFlow final : public PathFlow {
   void on_dropped(const PathFrame&, Time) override {}
   double delivered_bytes() override;
   double window() override { return 0; }
-  core::Endpoint& sender() { return sender_.endpoint; }
 
  private:
-  struct End {
-    core::Endpoint endpoint;
-    bool sends;
-    Time wakes_at = kNever;
-    Time card_free_at{};
-  };
+  // One host of the two, and its card, which sends at twice the bottleneck's speed.
+  class End final : datapath::Datapath, engine::Placer {
+   public:
+    End(DlcpFlow& flow, bool sends, const core::Config& config, const core::Secrets& secrets);
 
-  void step(End& end);
-  void serve(End& end);
-  void transmit(End& end);
+    engine::Pump& pump() { return pump_; }
+    core::Endpoint& endpoint() { return pump_.endpoint(); }
+    const wire::EndpointAddress& local_address() const override { return address_; }
+    void step();
+    void on_timer();
+
+   private:
+    std::string_view name() const override { return "path"; }
+    datapath::Limits limits() const override { return {}; }
+    std::size_t send(std::span<const wire::TxPacket> packets) override;
+    std::size_t receive(Time, std::span<wire::RxPacket>) override { return 0; }
+    int wait_descriptor() const override { return -1; }
+    void place(const core::Placement&) override {}  // no byte of a payload is there
+    void serve();
+
+    DlcpFlow& flow_;
+    const bool sends_;
+    const wire::EndpointAddress address_;
+    engine::Pump pump_;
+    Time wakes_at_ = kNever;
+    Time card_free_at_{};
+  };
 
   SharedPath& path_;
   End sender_;
@@ -38,7 +54,6 @@ class DlcpFlow final : public PathFlow {
   core::ListenerId listener_ = 0;
   core::ConnectionId sending_ = 0;
   std::optional<core::ConnectionId> receiving_;
-  std::vector<wire::TxPacket> outgoing_;
 };
 
 }  // namespace dlcp::test
