@@ -10,13 +10,18 @@ import sys
 import unittest
 
 DLCP = "dlcp"
-VERBS = ("doctor", "abi", "bench", "stats", "exact", "top", "knobs", "counters", "traffic-class")
 
 
 def dlcp(*arguments, **environment):
     done = subprocess.run([DLCP, *arguments], capture_output=True, text=True, timeout=60, check=False,
                           stdin=subprocess.DEVNULL, env={**os.environ, **environment})
     return done.returncode, done.stdout, done.stderr
+
+
+def verbs():
+    """As `dlcp --help` lists them, two blanks before each."""
+    listed = dlcp("--help")[1].split("Subcommands:\n", 1)[1].split("\n\n", 1)[0]
+    return [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
 
 
 class CommandLine(unittest.TestCase):
@@ -68,13 +73,14 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(error.count("DLCP_PATHS = '0'"), 1)
 
     def test_no_line_is_wider_than_a_terminal(self):
-        for arguments in [["--help"], ["knobs"], ["counters"], ["abi"], ["doctor"], *([v, "--help"] for v in VERBS)]:
+        for arguments in [["--help"], ["knobs"], ["counters"], ["abi"], ["doctor"], *([v, "--help"] for v in verbs())]:
             out = dlcp(*arguments)[1]
             for line in out.splitlines():  # a path keeps its line, however long
-                self.assertTrue(len(line) <= 80 or len(line.split()) == 1, (arguments, line))
+                self.assertTrue(len(line) <= 80 or (len(line.split()) == 1 and "/" in line), (arguments, line))
 
     def test_help_is_no_error(self):
-        for verb in VERBS:
+        self.assertIn("synth", verbs())
+        for verb in verbs():
             code, out, error = dlcp(verb, "--help")
             self.assertEqual((code, error), (0, ""))
             self.assertIn("--json", out)

@@ -74,6 +74,8 @@ TEST_CASE("hosts and ports are told apart in every family") {
   CHECK(split_host_port("fd00::1")->host == "fd00::1");
   CHECK(split_host_port("[fd00::1]")->host == "fd00::1");
   CHECK(*split_host_port("[fd00::1]:5")->port == 5);
+  CHECK(join_host_port("h", 5) == "h:5");
+  CHECK(join_host_port("fd00::1", 5) == "[fd00::1]:5");
   for (const char* bad : {"", ":5", "h:", "h:0", "h:65536", "[::1", "[::1]5", "[]:5"})
     CHECK_FALSE(split_host_port(bad));
 }

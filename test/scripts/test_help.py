@@ -7,8 +7,8 @@ import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 # What takes words, and what it takes them for by mistake; the others take none, or a program of their own.
-WITH_WORDS = ("bench", "demo", "gpu-demo", "nccl-host", "nccl-tests", "netns", "profile-loss", "readme-tables", "setup",
-              "test")
+WITH_WORDS = ("bench", "check-format", "check-layers", "demo", "fresh", "gpu-demo", "nccl-host", "nccl-tests", "netns",
+              "package", "profile-loss", "readme-tables", "setup", "test")
 
 
 def run(script, *arguments):

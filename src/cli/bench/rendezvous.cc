@@ -16,6 +16,7 @@
 #include "cli/bench/frames.h"
 #include "cli/bench/gathering.h"
 #include "cli/command_line/host_name.h"
+#include "cli/command_line/host_port.h"
 #include "cli/command_line/moving_line.h"
 #include "util/system_text.h"
 
@@ -45,6 +46,10 @@ Addresses look_up(const World& world, std::string& why) {
 std::string own_name() {
   const std::string name = host_name();
   return name.empty() ? "this host" : name;
+}
+
+std::string place_of(const World& world) {
+  return join_host_port(world.host, world.port);
 }
 
 // Whether one of the addresses is this host's.
@@ -105,7 +110,7 @@ void await_word(int fd, const World& world, std::int64_t deadline, MovingLine& l
                           seconds_since(begin)));
   }
   throw BenchError(reader.ended() ? ExitCode::kTransport : ExitCode::kTimeout,
-                   fmt::format("rank {}: rank 0 at {}:{} {}", world.rank, world.host, world.port,
+                   fmt::format("rank {}: rank 0 at {} {}", world.rank, place_of(world),
                                reader.ended() ? "hung up before all ranks had come"
                                               : "was reached, but not all ranks came in time"));
 }
@@ -122,16 +127,16 @@ std::vector<int> gather_ranks(const World& world, const std::string& options, do
     while (!gathering.missing().empty() && gathering.failure().empty() && now_ns() < deadline) {
       gathering.serve(100);
       const auto missing = gathering.missing();
-      line.show(fmt::format("{} of {} ranks at {}:{}, {:.0f} s; missing: {}",
+      line.show(fmt::format("{} of {} ranks at {}, {:.0f} s; missing: {}",
                             static_cast<std::size_t>(world.size) - missing.size(), world.size,
-                            world.host, world.port, seconds_since(begin), rank_ranges(missing)));
+                            place_of(world), seconds_since(begin), rank_ranges(missing)));
     }
   }
   const bool late = gathering.failure().empty();
   if (late && gathering.missing().empty()) return gathering.let_go();
-  gathering.fail(fmt::format("{} {} of {} did not come to {}:{} (TCP) within {:g} s",
+  gathering.fail(fmt::format("{} {} of {} did not come to {} (TCP) within {:g} s",
                              gathering.missing().size() == 1 ? "rank" : "ranks",
-                             rank_ranges(gathering.missing()), world.size, world.host, world.port,
+                             rank_ranges(gathering.missing()), world.size, place_of(world),
                              timeout));
   if (!late) {
     gathering.refuse_all();
@@ -155,13 +160,13 @@ int join_ranks(const World& world, const std::string& options, double timeout) {
       await_word(fd.get(), world, deadline, line);
       return fd.release();
     }
-    line.show(fmt::format("rank {} looks for rank 0 at {}:{}, {:.0f} s: {}", world.rank, world.host,
-                          world.port, seconds_since(begin), why));
+    line.show(fmt::format("rank {} looks for rank 0 at {}, {:.0f} s: {}", world.rank,
+                          place_of(world), seconds_since(begin), why));
     usleep(100'000);
   }
   throw BenchError(ExitCode::kTimeout,
-                   fmt::format("rank {}: rank 0 is not to be reached at {}:{} (TCP): {}",
-                               world.rank, world.host, world.port, why));
+                   fmt::format("rank {}: rank 0 is not to be reached at {} (TCP): {}", world.rank,
+                               place_of(world), why));
 }
 
 }  // namespace dlcp::cli

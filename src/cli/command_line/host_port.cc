@@ -37,4 +37,9 @@ Result<HostPort> split_host_port(const std::string& text) {
   return parts;
 }
 
+std::string join_host_port(const std::string& host, int port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return is_ipv6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
 }  // namespace dlcp::cli

@@ -17,4 +17,7 @@ struct HostPort {
 // More than one colon without brackets is an IPv6 address without a port.
 Result<HostPort> split_host_port(const std::string& text);
 
+// As split_host_port reads it: an IPv6 address gets brackets.
+std::string join_host_port(const std::string& host, int port);
+
 }  // namespace dlcp::cli

@@ -10,7 +10,7 @@ namespace {
 void add_what(CLI::App& verb, OrderOptions& o) {
   auto* simulate = verb.add_option(
       "--simulate", o.simulate,
-      "A network of numbers: hosts=512,leaves=32,oversubscription=4,noise=0.3,seed=7; also pods, "
+      "A network of numbers: hosts=512,leaves=32,noise=0.3,seed=7; also oversubscription, pods, "
       "pod_oversubscription, asymmetry, gb_per_s, slow_hosts, slow_leaves, silent, uneven, "
       "shuffled, hops");
   auto* netns = verb.add_option("--netns", o.netns,
