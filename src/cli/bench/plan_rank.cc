@@ -9,7 +9,16 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kSlots = 4;
+// Slots of a connection: on a long path a message must wait for nothing but its data, so the slots
+// hold what comes within a round trip. As many as NCCL may have requests of a connection under way
+// (NCCL_NET_MAX_REQUESTS), less where messages are large.
+constexpr std::size_t kSlotsLeast = 4;
+constexpr std::size_t kSlotsMost = 32;
+constexpr std::size_t kSlotBytes = std::size_t{16} << 20;
+
+std::size_t slots_for(std::size_t transfers, std::size_t bytes) {
+  return std::min(transfers, std::clamp(kSlotBytes / bytes, kSlotsLeast, kSlotsMost));
+}
 
 std::size_t cut(std::size_t elements, int unit, int units) {
   // At most 2^29 elements and 2^30 units.
@@ -99,8 +108,8 @@ void PlanRank::add_transfers(const Comms& comms) {
       Line& line = lines[peer];
       if (line.transfers.empty()) continue;
       line.comm = all[peer];
-      line.slots = std::make_unique<Slots>(net_, line.comm, std::min(kSlots, line.transfers.size()),
-                                           line.slot_bytes);
+      line.slots = std::make_unique<Slots>(
+          net_, line.comm, slots_for(line.transfers.size(), line.slot_bytes), line.slot_bytes);
     }
   };
   open(sends_, comms.send);
