@@ -23,12 +23,12 @@ def pages():
 
 def anchors(page):
     """The fragment by which each heading can be named, made as hosting sites make it."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def links(page):
-    for target in LINK.findall(page.read_text()):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+:", target):
             path, _, fragment = target.partition("#")
             yield target, (page.parent / path).resolve() if path else page, fragment
@@ -36,7 +36,7 @@ def links(page):
 
 class Docs(unittest.TestCase):
     def test_readme_is_short(self):
-        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), README_LINES_MAX)
+        self.assertLessEqual(len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()), README_LINES_MAX)
 
     def test_every_link_leads_somewhere(self):
         for page in pages():
@@ -57,12 +57,15 @@ class Docs(unittest.TestCase):
 
     @unittest.skipUnless(yaml, "no PyYAML")
     def test_kubernetes_manifests_open_the_ports_that_data_uses(self):
-        objects = list(yaml.safe_load_all((ROOT / "docs/recipes/kubernetes/dlcp.yaml").read_text()))
+        objects = list(yaml.safe_load_all((ROOT / "docs/recipes/kubernetes/dlcp.yaml").read_text(encoding="utf-8")))
         self.assertEqual([one["kind"] for one in objects], ["NetworkPolicy", "MPIJob", "DaemonSet"])
         ports = {port["protocol"]: port for port in objects[0]["spec"]["ingress"][0]["ports"]}
-        lowest = re.search(r"kUdpPortMin = (\d+)", (ROOT / "src/datapath/device_address.h").read_text()).group(1)
+        source = (ROOT / "src/datapath/device_address.h").read_text(encoding="utf-8")
+        lowest = re.search(r"kUdpPortMin = (\d+)", source).group(1)
         self.assertEqual((ports["UDP"]["port"], ports["UDP"]["endPort"]), (int(lowest), 65535))
+        chosen = objects[0]["spec"]["podSelector"]["matchLabels"]
         for one in objects[1]["spec"]["mpiReplicaSpecs"].values():
+            self.assertEqual(one["template"]["metadata"]["labels"], chosen)  # the policy lets its own pods in
             given = {variable["name"] for variable in one["template"]["spec"]["containers"][0]["env"]}
             self.assertEqual(given, {"LD_LIBRARY_PATH", "NCCL_NET_PLUGIN", "NCCL_NET"})
 

@@ -32,6 +32,12 @@ class Help(unittest.TestCase):
             if script != "readme-tables":  # argparse asks for what is missing first
                 self.assertIn("--bogus", done.stderr, script)
 
+    def test_sources_are_read_alike_in_every_locale(self):
+        ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+        done = subprocess.run([SCRIPTS / "check-layers"], capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, **ascii_only})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
