@@ -63,6 +63,15 @@ class Install(unittest.TestCase):
         moved = staged.rename(self.prefix.parent / "moved")
         self.assertIn(str(moved), plugin_finding(moved)["value"])
 
+    def test_a_job_that_runs_keeps_the_file_that_it_has_loaded(self):
+        before = self.plugin.read_bytes()
+        with self.plugin.open("rb") as loaded:
+            os.utime(self.plugin, (1, 1))  # as of an older release
+            subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix, "--strip"], check=True,
+                           stdout=subprocess.DEVNULL)
+            self.assertNotEqual(os.fstat(loaded.fileno()).st_ino, self.plugin.stat().st_ino)
+            self.assertEqual(loaded.read(), before)
+
     def test_removing_what_was_installed_leaves_nothing(self):
         for name in (BUILD / "install_manifest.txt").read_text().splitlines():
             pathlib.Path(name).unlink()

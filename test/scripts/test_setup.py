@@ -113,8 +113,10 @@ class Setup(unittest.TestCase):
         self.assertRegex(output, r"apt-get update && apt-get install -y --no-install-recommends .*python3")
 
     def test_check_installs_nothing_even_as_root(self):
-        code, _, log = self.machine(0, DEBIAN).setup("--check", "net")
+        code, output, log = self.machine(0, DEBIAN).setup("--check", "net")
         self.assertEqual((code, log), (3, ""))
+        self.assertIn("--check installs nothing", output)
+        self.assertNotIn("may not", output)
 
     def test_a_required_package_that_cannot_be_had_is_a_failure(self):
         machine = self.machine(0, DEBIAN)

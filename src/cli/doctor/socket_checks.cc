@@ -74,6 +74,12 @@ Result<Burst> send_burst(bool merge) {
   return burst;
 }
 
+// Where loopback itself does not work, nothing is known of the kernel.
+Finding not_tried(const char* check, const Error& error) {
+  return {check, Level::kWarn, "not tried: " + error.what,
+          "ip link set lo up; checks of the kernel use loopback"};
+}
+
 Finding check_marks(IpFamily family) {
   Finding finding{family == IpFamily::kV4 ? "marks_ipv4" : "marks_ipv6", Level::kOk, "", ""};
   auto pair = open_pair(family);
@@ -138,14 +144,14 @@ Finding check_buffer(const char* check, const char* sysctl, int option, int forc
 Finding check_segmentation() {
   Finding finding{"udp_segment", Level::kOk, "", ""};
   const auto burst = send_burst(false);
-  if (burst && burst.value().send_error == 0 && burst.value().receives == kSegments) {
+  if (!burst) return not_tried("udp_segment", burst.error());
+  if (burst.value().send_error == 0 && burst.value().receives == kSegments) {
     finding.value = fmt::format("one send made {} datagrams", kSegments);
     return finding;
   }
   finding.level = Level::kWarn;
   finding.value =
-      !burst ? burst.error().what
-      : burst.value().send_error != 0
+      burst.value().send_error != 0
           ? fmt::format("refused: {}", system_text(burst.value().send_error))
           : fmt::format("{} of {} datagrams arrived", burst.value().receives, kSegments);
   finding.fix = "Linux 4.18 or newer; without it every packet costs a system call";
@@ -155,15 +161,15 @@ Finding check_segmentation() {
 Finding check_merging() {
   Finding finding{"udp_gro", Level::kOk, "", ""};
   const auto burst = send_burst(true);
-  if (burst && burst.value().receives == 1 && burst.value().segment_bytes == kSegmentBytes) {
+  if (!burst) return not_tried("udp_gro", burst.error());
+  if (burst.value().receives == 1 && burst.value().segment_bytes == kSegmentBytes) {
     finding.value = fmt::format("one receive took {} datagrams", kSegments);
     return finding;
   }
   finding.level = Level::kWarn;
-  finding.value = !burst                   ? burst.error().what
-                  : !burst.value().merging ? "the kernel does not know UDP_GRO"
-                                           : fmt::format("{} receives for {} datagrams",
-                                                         burst.value().receives, kSegments);
+  finding.value = !burst.value().merging ? "the kernel does not know UDP_GRO"
+                                         : fmt::format("{} receives for {} datagrams",
+                                                       burst.value().receives, kSegments);
   finding.fix = "Linux 5.0 or newer; without it every packet costs a receive";
   return finding;
 }

@@ -145,6 +145,13 @@ class DoctorNetwork(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn("--listen", bad["path"]["fix"])
 
+    def test_a_host_whose_loopback_is_down_has_no_old_kernel(self):
+        done = subprocess.run(["unshare", "--net", DLCP, "doctor", "--json"], capture_output=True, text=True, check=False)
+        found = {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
+        for check in ("udp_segment", "udp_gro"):
+            self.assertIn("ip link set lo up", found[check]["fix"])
+            self.assertTrue(found[check]["value"].startswith("not tried: "), found[check])
+
 
 if __name__ == "__main__":
     DLCP = os.path.abspath(sys.argv.pop(1))
