@@ -1,16 +1,32 @@
 // `dlcp counters`: what each counter means.
 #include "core/counters.h"
 
+#include <fmt/format.h>
+
+#include <span>
+
 #include "cli/command_line/document.h"
 #include "cli/commands.h"
+#include "datapath/udp/udp_counters.h"
+#include "datapath/verbs/verbs_counters.h"
 
 namespace dlcp::cli {
 namespace {
+
+// As in the statistics file: an object for each kind of datapath.
+template <class Counters>
+void add_rows(Document& document, std::string_view datapath,
+              std::span<const datapath::CounterRow<Counters>> rows) {
+  for (const auto& row : rows)
+    document.rows.push_back({fmt::format("{}.{}", datapath, row.name), std::string(row.help)});
+}
 
 Document counter_document() {
   Document document{{"counter", "if it grows"}, {}, true};
   for (const core::CounterRow& row : core::kCounterRows)
     document.rows.push_back({row.name, row.help});
+  add_rows<datapath::UdpCounters>(document, "udp", datapath::kUdpCounterRows);
+  add_rows<datapath::VerbsCounters>(document, "verbs", datapath::kVerbsCounterRows);
   return document;
 }
 

@@ -36,21 +36,6 @@ struct NamedCount {
   std::uint64_t value = 0;
 };
 
-// A table of them for a struct of counters.
-template <class Counters>
-struct CounterRow {
-  std::string_view name;
-  std::uint64_t Counters::*counter;
-};
-template <class Counters>
-std::vector<NamedCount> counts_of(const Counters& counters,
-                                  std::span<const CounterRow<Counters>> rows) {
-  std::vector<NamedCount> counts;
-  for (const auto& row : rows)
-    counts.push_back({row.name, counters.*row.counter});
-  return counts;
-}
-
 class Datapath {
  public:
   virtual ~Datapath() = default;

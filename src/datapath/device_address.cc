@@ -4,23 +4,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace dlcp::datapath {
 namespace {
 
-enum class Locator : unsigned { kUdpPort = 1, kQueuePair = 2 };
+struct KindRow {
+  LocatorKind kind;
+  std::size_t bytes;  // of one
+  std::size_t count_max;
+  std::uint32_t least;  // smaller ones are refused
+  bool scoped;          // false: its IP address stands for itself, as a GID does
+};
+// In the order of their lists.
+constexpr KindRow kKinds[] = {
+    {LocatorKind::kUdpPort, 2, kUdpPortsMax, kUdpPortMin, true},
+    {LocatorKind::kQueuePair, 3, 1, 1, false},
+};
 
-constexpr std::size_t kPortBytes = 2;
-constexpr std::size_t kQueuePairBytes = 3;
-static_assert(1 + 16 + 4 + 2 + kPortBytes * DeviceAddress::kPortsMax + 2 + kQueuePairBytes <=
-              wire::EndpointAddress::kMaxBytes);
+const KindRow* row_of(LocatorKind kind) {
+  const auto* row = std::ranges::find(kKinds, kind, &KindRow::kind);
+  return row == std::end(kKinds) ? nullptr : row;
+}
+
+constexpr std::size_t lists_bytes_max() {
+  std::size_t bytes = 0;
+  for (const KindRow& row : kKinds)
+    bytes += 2 + row.bytes * row.count_max;
+  return bytes;
+}
+static_assert(1 + 16 + 4 + lists_bytes_max() <= wire::EndpointAddress::kMaxBytes);
 
 constexpr std::size_t ip_bytes_of(IpFamily family) {
   return family == IpFamily::kV4 ? 4 : 16;
 }
 
 }  // namespace
+
+void DeviceAddress::add(LocatorKind kind, std::uint32_t value) {
+  if (count_ == locators_.size()) {
+    return;
+  }
+  std::size_t at = count_++;
+  for (; at > 0 && locators_[at - 1].kind > kind; --at) {
+    locators_[at] = locators_[at - 1];
+  }
+  locators_[at] = {kind, value};
+}
+
+std::span<const Locator> DeviceAddress::of(LocatorKind kind) const {
+  const auto all = locators();
+  const auto is_of = [kind](const Locator& locator) { return locator.kind == kind; };
+  const auto begin = std::ranges::find_if(all, is_of);
+  return {begin, std::find_if_not(begin, all.end(), is_of)};
+}
+
+DeviceAddress DeviceAddress::only(LocatorKind kind) const {
+  DeviceAddress part;
+  part.ip = ip;
+  const KindRow* row = row_of(kind);
+  if (row == nullptr || !row->scoped) {
+    part.ip.scope = 0;
+  }
+  for (const Locator& locator : of(kind)) {
+    part.add(kind, locator.value);
+  }
+  return part;
+}
 
 wire::EndpointAddress encode(const DeviceAddress& address) {
   wire::EndpointAddress blob;
@@ -30,25 +81,22 @@ wire::EndpointAddress encode(const DeviceAddress& address) {
       *to++ = static_cast<std::byte>(value >> (8 * (bytes - 1)) & 0xff);
     }
   };
-  const auto begin_list = [&put](Locator kind, std::size_t bytes, std::size_t count) {
-    put(static_cast<std::uint32_t>(bytes << 4 | static_cast<unsigned>(kind)), 1);
-    put(static_cast<std::uint32_t>(count), 1);
-  };
   put(static_cast<std::uint32_t>(address.ip.family), 1);
   for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i) {
     put(address.ip.bytes[i], 1);
   }
   put(address.ip.scope, 4);
-  const std::size_t ports = std::min<std::size_t>(address.port_count, DeviceAddress::kPortsMax);
-  if (ports != 0) {
-    begin_list(Locator::kUdpPort, kPortBytes, ports);
-    for (std::size_t i = 0; i < ports; ++i) {
-      put(address.ports[i], kPortBytes);
+  for (const KindRow& row : kKinds) {
+    auto list = address.of(row.kind);
+    list = list.first(std::min(list.size(), row.count_max));
+    if (list.empty()) {
+      continue;
     }
-  }
-  if (address.queue_pair != 0) {
-    begin_list(Locator::kQueuePair, kQueuePairBytes, 1);
-    put(address.queue_pair, kQueuePairBytes);
+    put(static_cast<std::uint32_t>(row.bytes << 4 | static_cast<unsigned>(row.kind)), 1);
+    put(static_cast<std::uint32_t>(list.size()), 1);
+    for (const Locator& locator : list) {
+      put(locator.value, row.bytes);
+    }
   }
   blob.size = static_cast<std::uint8_t>(to - blob.bytes.data());
   return blob;
@@ -80,37 +128,27 @@ class BlobReader {
   bool ok_;
 };
 
-bool read_ports(BlobReader& in, std::size_t count, DeviceAddress& address) {
-  if (address.port_count != 0 || count == 0 || count > DeviceAddress::kPortsMax) {
-    return false;
-  }
-  address.port_count = static_cast<std::uint8_t>(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    address.ports[i] = static_cast<std::uint16_t>(in.get(kPortBytes));
-    if (address.ports[i] < kUdpPortMin) {
-      return false;
-    }
-  }
-  return in.ok();
-}
-
 bool read_locators(BlobReader& in, DeviceAddress& address) {
   const std::uint32_t form = in.get(1);
   const std::size_t count = in.get(1);
   const std::size_t bytes = form >> 4;
-  switch (static_cast<Locator>(form & 0xf)) {
-    case Locator::kUdpPort:
-      return bytes == kPortBytes && read_ports(in, count, address);
-    case Locator::kQueuePair:
-      if (bytes != kQueuePairBytes || count != 1 || address.queue_pair != 0) {
-        return false;
-      }
-      address.queue_pair = in.get(kQueuePairBytes);
-      return address.queue_pair != 0;
-    default:
-      in.get(bytes * count);
-      return in.ok() && bytes * count != 0;
+  const auto kind = static_cast<LocatorKind>(form & 0xf);
+  const KindRow* row = row_of(kind);
+  if (row == nullptr) {
+    in.get(bytes * count);
+    return in.ok() && bytes * count != 0;
   }
+  if (bytes != row->bytes || count == 0 || count > row->count_max || address.has(kind)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t value = in.get(bytes);
+    if (value < row->least) {
+      return false;
+    }
+    address.add(kind, value);
+  }
+  return in.ok();
 }
 
 }  // namespace
@@ -136,45 +174,32 @@ std::optional<DeviceAddress> decode_device_address(const wire::EndpointAddress& 
       return std::nullopt;
     }
   }
-  const bool reachable = address.port_count != 0 || address.queue_pair != 0;
-  return in.ok() && reachable ? std::optional(address) : std::nullopt;
+  return in.ok() && !address.locators().empty() ? std::optional(address) : std::nullopt;
 }
 
 DeviceAddress join(const DeviceAddress& first, const DeviceAddress& second) {
-  DeviceAddress both = first;
-  if (both.port_count == 0) {
-    both.ports = second.ports;
-    both.port_count = second.port_count;
-  }
-  if (both.queue_pair == 0) {
-    both.queue_pair = second.queue_pair;
+  DeviceAddress both;
+  both.ip = first.ip;
+  for (const KindRow& row : kKinds) {
+    for (const Locator& locator : (first.has(row.kind) ? first : second).of(row.kind)) {
+      both.add(row.kind, locator.value);
+    }
   }
   return both;
 }
 
-DeviceAddress udp_part(DeviceAddress address) {
-  address.queue_pair = 0;
-  return address;
-}
-
-// A GID is a whole address: it has no scope.
-DeviceAddress roce_part(DeviceAddress address) {
-  address.port_count = 0;
-  address.ports = {};
-  address.ip.scope = 0;
-  return address;
-}
-
 std::string to_string(const DeviceAddress& address) {
   const std::string host = to_string(address.ip);
-  if (address.port_count == 0) {
-    return fmt::format("{} queue pair {}", host, address.queue_pair);
+  const auto ports = address.of(LocatorKind::kUdpPort);
+  if (ports.empty()) {
+    const auto pair = address.of(LocatorKind::kQueuePair);
+    return fmt::format("{} queue pair {}", host, pair.empty() ? 0 : pair.front().value);
   }
   std::string text = address.ip.family == IpFamily::kV4
-                         ? fmt::format("{}:{}", host, address.ports[0])
-                         : fmt::format("[{}]:{}", host, address.ports[0]);
-  if (address.port_count > 1) {
-    text += fmt::format("(+{})", address.port_count - 1);
+                         ? fmt::format("{}:{}", host, ports.front().value)
+                         : fmt::format("[{}]:{}", host, ports.front().value);
+  if (ports.size() > 1) {
+    text += fmt::format("(+{})", ports.size() - 1);
   }
   return text;
 }

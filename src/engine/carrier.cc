@@ -95,7 +95,7 @@ Result<OpenedDevice> open_udp(const Device& chosen, const Settings& settings) {
       "GRO {}",
       from.name, to_string(udp.address()), limits.datagram_bytes_max, limits.paths,
       limits.burst_packets_max, limits.receive_capacity_bytes >> 10,
-      udp.counters().gso_on ? "on" : "off", udp.counters().gro_on ? "on" : "off");
+      udp.counters().gso_on != 0 ? "on" : "off", udp.counters().gro_on != 0 ? "on" : "off");
   device.datapath = std::move(opened).value();
   return device;
 }
@@ -126,20 +126,18 @@ Result<OpenedDevice> open_roce(const Device& from, const Settings& settings) {
 
 }  // namespace
 
-constinit const Carrier kRoce{
-    .name = "RoCE",
-    .needs = "UDP port 4791",
-    .lane_mbps = 190'000,
-    .on = [](const Device& device) { return device.roce.has_value(); },
-    .open = open_roce,
-    .part = [](const datapath::DeviceAddress& address) { return datapath::roce_part(address); }};
-constinit const Carrier kUdp{
-    .name = "UDP",
-    .needs = "UDP ports 49152 to 65535",
-    .lane_mbps = 25'000,
-    .on = [](const Device& device) { return device.udp; },
-    .open = open_udp,
-    .part = [](const datapath::DeviceAddress& address) { return datapath::udp_part(address); }};
+constinit const Carrier kRoce{.name = "RoCE",
+                              .needs = "UDP port 4791",
+                              .lane_mbps = 190'000,
+                              .on = [](const Device& device) { return device.roce.has_value(); },
+                              .open = open_roce,
+                              .locator = datapath::LocatorKind::kQueuePair};
+constinit const Carrier kUdp{.name = "UDP",
+                             .needs = "UDP ports 49152 to 65535",
+                             .lane_mbps = 25'000,
+                             .on = [](const Device& device) { return device.udp; },
+                             .open = open_udp,
+                             .locator = datapath::LocatorKind::kUdpPort};
 
 std::span<const Carrier* const> carriers() {
   static constexpr std::array<const Carrier*, 2> kBestFirst{&kRoce, &kUdp};

@@ -21,9 +21,8 @@ struct Carrier {
   // Whether packets of the device may go this way.
   bool (*on)(const Device& device);
   Result<OpenedDevice> (*open)(const Device& device, const Settings& settings);
-  // The locators of a device's address that are meant for it; none: the device has nothing to do
-  // with it.
-  datapath::DeviceAddress (*part)(const datapath::DeviceAddress& address);
+  // Of a device's address the part that is meant for it.
+  datapath::LocatorKind locator;
 };
 
 extern const Carrier kRoce;

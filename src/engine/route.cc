@@ -13,10 +13,6 @@ namespace {
 
 using datapath::DeviceAddress;
 
-bool has_locators(const DeviceAddress& address) {
-  return address.port_count != 0 || address.queue_pair != 0;
-}
-
 const char* family_of(const DeviceAddress& address) {
   return address.ip.family == datapath::IpFamily::kV4 ? "IPv4" : "IPv6";
 }
@@ -28,7 +24,7 @@ std::string obstacle(const Carrier& carrier, const std::optional<DeviceAddress>&
     return fmt::format("this rank does not use {}, the peer at {} does", carrier.name,
                        to_string(peer.ip));
   }
-  if (!has_locators(carrier.part(peer))) {
+  if (!peer.has(carrier.locator)) {
     return fmt::format("the peer at {} does not use {}, this rank at {} does", to_string(peer.ip),
                        carrier.name, to_string(here->ip));
   }
@@ -65,7 +61,7 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
     const auto own = std::ranges::find(ours, carrier, &LocalAddress::over);
     const auto here =
         own == ours.end() ? std::nullopt : datapath::decode_device_address(own->address);
-    if (!here && !has_locators(carrier->part(*theirs))) {
+    if (!here && !theirs->has(carrier->locator)) {
       continue;
     }
     const std::string why_not = obstacle(*carrier, here, *theirs);
@@ -73,7 +69,7 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
       if (better != nullptr) {
         fallback = fallback_words(*carrier, *better, obstacles);
       }
-      return Route{carrier, encode(carrier->part(*theirs)), std::move(fallback)};
+      return Route{carrier, encode(theirs->only(carrier->locator)), std::move(fallback)};
     }
     better = better != nullptr ? better : carrier;
     obstacles += (obstacles.empty() ? "" : "; ") + why_not;

@@ -12,9 +12,8 @@ namespace {
 DeviceAddress address_of(const char* ip, std::size_t ports) {
   DeviceAddress address;
   address.ip = parse_ip_address(ip).value();
-  address.port_count = static_cast<std::uint8_t>(ports);
-  for (std::size_t i = 0; i < ports; ++i) {
-    address.ports[i] = static_cast<std::uint16_t>(49152 + 1000 * i);
+  for (std::uint32_t i = 0; i < ports; ++i) {
+    address.add(LocatorKind::kUdpPort, 49152 + 1000 * i);
   }
   return address;
 }
@@ -55,9 +54,11 @@ TEST_CASE("a blob that names no host, a well-known port or another layout is ref
   };
   const DeviceAddress good = address_of("10.0.0.1", 2);
   CHECK(with(good, [](DeviceAddress&) {}));
-  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ports[1] = 53; }));
-  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ports[1] = 49151; }));
-  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.port_count = 0; }));
+  CHECK(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49152); }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 53); }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49151); }));
+  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kQueuePair, 0); }));
+  CHECK_FALSE(with(address_of("10.0.0.1", 0), [](DeviceAddress&) {}));
   CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ip.scope = 3; }));  // IPv4 has none
   for (const char* ip :
        {"0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1", "::ffff:1.2.3.4"}) {
@@ -97,16 +98,40 @@ TEST_CASE("an address names its host to those who know nothing else of it") {
 }
 
 TEST_CASE("an address of UDP and RoCE says both; one of RoCE alone has no ports") {
-  DeviceAddress both = address_of("fd00::1", DeviceAddress::kPortsMax);
-  both.queue_pair = 0xabcdef;
+  DeviceAddress both = address_of("fd00::1", kUdpPortsMax);
+  both.add(LocatorKind::kQueuePair, 0xabcdef);
   CHECK(encode(both).size == wire::EndpointAddress::kMaxBytes);
   CHECK(decode_device_address(encode(both)) == both);
+  DeviceAddress turned = address_of("fd00::1", 0);
+  turned.add(LocatorKind::kQueuePair, 0xabcdef);
+  for (const Locator& port : both.of(LocatorKind::kUdpPort))
+    turned.add(port.kind, port.value);
+  CHECK(turned == both);
   DeviceAddress roce = address_of("10.0.0.1", 0);
-  roce.queue_pair = 17;
+  roce.add(LocatorKind::kQueuePair, 17);
   CHECK(decode_device_address(encode(roce)) == roce);
   CHECK(to_string(roce) == "10.0.0.1 queue pair 17");
   wire::EndpointAddress blob = encode(roce);
   blob.bytes[10] = std::byte{2};  // two queue pairs
+  CHECK_FALSE(decode_device_address(blob));
+}
+
+TEST_CASE("an address is taken apart by kind, and put together again") {
+  DeviceAddress both = address_of("fe80::1%3", 2);
+  both.add(LocatorKind::kQueuePair, 17);
+  const DeviceAddress udp = both.only(LocatorKind::kUdpPort);
+  const DeviceAddress roce = both.only(LocatorKind::kQueuePair);
+  CHECK(udp == address_of("fe80::1%3", 2));
+  CHECK_FALSE(udp.has(LocatorKind::kQueuePair));
+  CHECK(roce.ip.scope == 0);  // a GID is a whole address
+  REQUIRE(roce.locators().size() == 1);
+  CHECK(roce.of(LocatorKind::kQueuePair).front().value == 17);
+  CHECK(join(udp, roce) == both);
+  CHECK(join(both, address_of("fe80::1%3", 1)) == both);  // of a kind that both have: the first's
+  CHECK(both.only(static_cast<LocatorKind>(9)).locators().empty());
+  wire::EndpointAddress blob = encode(udp);
+  for (const unsigned byte : {0x21u, 1u, 0xc0u, 0u})  // a second list of ports
+    blob.bytes[blob.size++] = static_cast<std::byte>(byte);
   CHECK_FALSE(decode_device_address(blob));
 }
 

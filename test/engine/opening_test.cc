@@ -27,12 +27,13 @@ struct Rank {
   Rank(const Network& network, int side) {
     datapath::DeviceAddress address;
     address.ip = datapath::parse_ip_address(side == 0 ? "10.0.0.1" : "10.0.0.2").value();
-    address.queue_pair = 17;
-    auto roce = open(network.roce, side, encode(address));
-    address.queue_pair = 0;
-    address.port_count = 1;
-    address.ports[0] = 50'000;
-    auto udp = open(network.udp, side, encode(address));
+    address.add(datapath::LocatorKind::kUdpPort, 50'000);
+    address.add(datapath::LocatorKind::kQueuePair, 17);
+    const auto part = [&](const engine::Carrier& over) {
+      return encode(address.only(over.locator));
+    };
+    auto roce = open(network.roce, side, part(engine::kRoce));
+    auto udp = open(network.udp, side, part(engine::kUdp));
     port = engine::Port({{&engine::kRoce, std::move(roce)}, {&engine::kUdp, std::move(udp)}});
   }
 

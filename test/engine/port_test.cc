@@ -22,9 +22,8 @@ std::shared_ptr<Engine> open(const datapath::DeviceAddress& address) {
 datapath::DeviceAddress address_of(std::uint16_t port, std::uint32_t queue_pair) {
   datapath::DeviceAddress address;
   address.ip = datapath::parse_ip_address("10.0.0.1").value();
-  address.port_count = port != 0 ? 1 : 0;
-  address.ports[0] = port;
-  address.queue_pair = queue_pair;
+  if (port != 0) address.add(datapath::LocatorKind::kUdpPort, port);
+  if (queue_pair != 0) address.add(datapath::LocatorKind::kQueuePair, queue_pair);
   return address;
 }
 
@@ -63,8 +62,7 @@ TEST_CASE("listeners and connections take turns over the lanes, each for themsel
     CHECK(picked.over(kUdp)->engine == expected);
     const auto address = datapath::decode_device_address(picked.address());
     REQUIRE(address);
-    CHECK(address->queue_pair == 17);
-    CHECK(address->ports[0] == (expected == a ? 50'000 : 50'001));
+    CHECK(*address == address_of(expected == a ? 50'000 : 50'001, 17));
   }
   CHECK(port.for_connection().over(kUdp)->engine == a);
   CHECK(port.for_connection().over(kUdp)->engine == b);

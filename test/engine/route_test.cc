@@ -14,9 +14,11 @@ using datapath::DeviceAddress;
 DeviceAddress at(const char* ip, bool roce, bool udp) {
   DeviceAddress address;
   address.ip = datapath::parse_ip_address(ip).value();
-  address.queue_pair = roce ? 17 : 0;
-  address.port_count = udp ? 2 : 0;
-  address.ports = udp ? decltype(address.ports){50000, 50001} : decltype(address.ports){};
+  if (udp) {
+    address.add(datapath::LocatorKind::kUdpPort, 50000);
+    address.add(datapath::LocatorKind::kUdpPort, 50001);
+  }
+  if (roce) address.add(datapath::LocatorKind::kQueuePair, 17);
   return address;
 }
 

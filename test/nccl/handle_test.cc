@@ -16,8 +16,7 @@ namespace nccl = dlcp::nccl;
 nccl::Handle example() {
   dlcp::datapath::DeviceAddress address;
   address.ip = dlcp::datapath::parse_ip_address("127.0.0.1").value();
-  address.ports[0] = 50000;
-  address.port_count = 1;
+  address.add(dlcp::datapath::LocatorKind::kUdpPort, 50000);
   return {{7, {0x1122334455667788u, 0x99aabbccddeeff01u}},
           dlcp::datapath::encode(address),
           200,
@@ -112,8 +111,7 @@ TEST_CASE("connect refuses a peer of another plugin, version or address family a
   nccl::Handle v6 = example();
   dlcp::datapath::DeviceAddress address;
   address.ip = dlcp::datapath::parse_ip_address("2001:db8::1").value();
-  address.ports[0] = 50000;
-  address.port_count = 1;
+  address.add(dlcp::datapath::LocatorKind::kUdpPort, 50000);
   v6.address = dlcp::datapath::encode(address);
   v6.secret_fingerprint = 0;
   Handle bytes;

@@ -72,8 +72,11 @@ class Flood {
   Flood(const wire::EndpointAddress& to, const wire::Invitation& invitation)
       : to_(to), invitation_(invitation) {
     const auto address = datapath::decode_device_address(to);
-    if (!address) fail("the engine has no UDP address");
-    const auto peer = datapath::socket_address(address->ip, address->ports[0]);
+    const auto ports = address ? address->of(datapath::LocatorKind::kUdpPort)
+                               : std::span<const datapath::Locator>();
+    if (ports.empty()) fail("the engine has no UDP address");
+    const auto peer =
+        datapath::socket_address(address->ip, static_cast<std::uint16_t>(ports.front().value));
     socket_ = Fd(::socket(peer.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     const auto own = datapath::socket_address(address->ip, 0);
     if (::bind(socket_.get(), &own.any, own.size) != 0 ||

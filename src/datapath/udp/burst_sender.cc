@@ -19,24 +19,24 @@ std::size_t bytes_of(const wire::TxPacket& packet) {
   return packet.header_bytes + packet.payload.size();
 }
 
-UdpSendError kind_of(int error) {
+std::uint64_t UdpCounters::*counter_of(int error) {
   switch (error) {
     case EMSGSIZE:
-      return UdpSendError::kTooBig;
+      return &UdpCounters::tx_error_too_big;
     case EHOSTUNREACH:
     case ENETUNREACH:
     case ENETDOWN:
     case EHOSTDOWN:
     case ECONNREFUSED:
-      return UdpSendError::kUnreachable;
+      return &UdpCounters::tx_error_unreachable;
     case EPERM:
     case EACCES:
-      return UdpSendError::kNotPermitted;
+      return &UdpCounters::tx_error_not_permitted;
     case ENOBUFS:
     case ENOMEM:
-      return UdpSendError::kNoBuffers;
+      return &UdpCounters::tx_error_no_buffers;
     default:
-      return UdpSendError::kOther;
+      return &UdpCounters::tx_error_other;
   }
 }
 
@@ -65,10 +65,6 @@ bool is_would_block(int error) {
 // Errors by which kernels, routes and drivers refuse segmentation, not the packets.
 bool may_refuse_gso(int error) {
   return error == EINVAL || error == EIO || error == EOPNOTSUPP || error == ENOPROTOOPT;
-}
-
-void count_lost(UdpSendError kind, std::size_t packets, UdpCounters& counters) {
-  counters.tx_errors[static_cast<std::size_t>(kind)] += packets;
 }
 
 void count_sent(std::span<const wire::TxPacket> run, UdpCounters& counters) {
@@ -101,7 +97,7 @@ std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounte
   while (taken < packets.size()) {
     fill_batch(packets.subspan(taken));
     if (batch_.packets == 0) {
-      count_lost(UdpSendError::kBadDestination, 1, counters);
+      ++counters.tx_error_bad_destination;
       ++taken;
       continue;
     }
@@ -143,11 +139,12 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
 
 bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
   const std::optional<DeviceAddress> address = decode_device_address(*packet.destination);
-  if (!address || address->port_count == 0 || address->ip.family != options_.family ||
-      packet.path >= sockets_.size()) {
+  const auto ports = address ? address->of(LocatorKind::kUdpPort) : std::span<const Locator>();
+  if (ports.empty() || address->ip.family != options_.family || packet.path >= sockets_.size()) {
     return false;
   }
-  to = socket_address(address->ip, address->ports[packet.path % address->port_count]);
+  to = socket_address(address->ip,
+                      static_cast<std::uint16_t>(ports[packet.path % ports.size()].value));
   if (address->ip.is_link_local()) {
     to.v6.sin6_scope_id =
         options_.scope;  // the scope in the address means something to the peer only
@@ -246,7 +243,7 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
         return done;
       }
     } else {
-      count_lost(kind_of(errno), run.size(), counters);
+      counters.*counter_of(errno) += run.size();
       done += run.size();
     }
     ++message;
@@ -275,7 +272,7 @@ std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCou
     } else if (is_would_block(errno)) {
       break;
     } else if (errno != EINTR) {
-      count_lost(kind_of(errno), 1, counters);
+      ++(counters.*counter_of(errno));
       ++done;
     }
   }

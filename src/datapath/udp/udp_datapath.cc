@@ -65,7 +65,7 @@ std::size_t netdev_backlog_packets() {
 std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
   const std::size_t each = std::max<std::size_t>(sockets.front().receive_budget_bytes, 1);
   const std::size_t wanted = (kReceiveBudgetBytes + each - 1) / each;
-  return std::min({wanted, sockets.size(), DeviceAddress::kPortsMax});
+  return std::min({wanted, sockets.size(), kUdpPortsMax});
 }
 
 Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
@@ -139,9 +139,9 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
       receiver_(std::move(receiver)),
       refusals_(std::move(refusals)) {
   address_.ip = options.local_ip;
-  address_.port_count = static_cast<std::uint8_t>(receiving_sockets(sockets_));
-  for (std::size_t i = 0; i < address_.port_count; ++i) {
-    address_.ports[i] = sockets_[i].port;
+  const std::size_t receiving = receiving_sockets(sockets_);
+  for (std::size_t i = 0; i < receiving; ++i) {
+    address_.add(LocatorKind::kUdpPort, sockets_[i].port);
   }
   address_blob_ = encode(address_);
   counters_.gso_on = sender_.gso_on();
@@ -149,21 +149,16 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
                                  [](const UdpSocket& socket) { return socket.gro_on; });
   ReceiveBuffers buffers;
   buffers.datagram_bytes = datagram_bytes_max_;
-  buffers.sockets = address_.port_count;
+  buffers.sockets = receiving;
   buffers.socket_budget_bytes = sockets_.front().receive_budget_bytes;
-  buffers.backlog_packets =
-      arrives_singly(options, counters_.gso_on && counters_.gro_on) ? netdev_backlog_packets() : 0;
+  buffers.backlog_packets = arrives_singly(options, counters_.gso_on != 0 && counters_.gro_on != 0)
+                                ? netdev_backlog_packets()
+                                : 0;
   receive_capacity_bytes_ = receive_capacity(buffers);
 }
 
 std::vector<NamedCount> UdpDatapath::counts() const {
-  auto counts = counts_of<UdpCounters>(counters_, kUdpCounterRows);
-  for (std::size_t i = 0; i < kUdpSendErrorNames.size(); ++i) {
-    counts.push_back({kUdpSendErrorNames[i], counters_.tx_errors[i]});
-  }
-  counts.push_back({"gso_on", counters_.gso_on});
-  counts.push_back({"gro_on", counters_.gro_on});
-  return counts;
+  return counts_of<UdpCounters>(counters_, kUdpCounterRows);
 }
 
 std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
@@ -174,11 +169,12 @@ std::string UdpDatapath::describe(const wire::EndpointAddress& address) const {
 std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
                                        wire::PathIndex path) const {
   const auto theirs = decode_device_address(peer);
-  if (!theirs || theirs->port_count == 0) {
+  const auto ports = theirs ? theirs->of(LocatorKind::kUdpPort) : std::span<const Locator>();
+  if (ports.empty()) {
     return {};
   }
   return fmt::format("{}:{} > {}:{}", to_string(address_.ip), sockets_[path % sockets_.size()].port,
-                     to_string(theirs->ip), theirs->ports[path % theirs->port_count]);
+                     to_string(theirs->ip), ports[path % ports.size()].value);
 }
 
 Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
@@ -187,7 +183,7 @@ Status UdpDatapath::check_reachable(const wire::EndpointAddress& peer) const {
     return Error{ErrorCode::kInvalidUsage, "the address in the peer's handle is not one of DLCP's",
                  "run the same plugin version on all ranks"};
   }
-  if (theirs->port_count == 0) {
+  if (!theirs->has(LocatorKind::kUdpPort)) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("this rank sends over UDP ({}), the peer's rank at {} over RoCE alone",
                              to_string(address_.ip), to_string(*theirs)),

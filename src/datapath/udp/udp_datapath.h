@@ -55,7 +55,7 @@ class UdpDatapath final : public Datapath {
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const DeviceAddress& address() const { return address_; }
-  // The source port of a path; peers send only to those of the first address().port_count.
+  // The source port of a path; peers send only to those in address().
   std::uint16_t port_of(wire::PathIndex path) const { return sockets_[path].port; }
   const UdpCounters& counters() const { return counters_; }
 

@@ -98,7 +98,7 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
   }
   paths_ = card_->port.entropy == Entropy::kFlowLabel ? options.paths : rings_.size();
   address_.ip = card_->port.gid.ip;
-  address_.queue_pair = receive_->queue_pair_number();
+  address_.add(LocatorKind::kQueuePair, receive_->queue_pair_number());
   address_blob_ = encode(address_);
   return Unit{};
 }
@@ -133,7 +133,7 @@ std::string VerbsDatapath::describe(const wire::EndpointAddress& address) const 
 
 Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
   const auto decoded = decode_device_address(peer);
-  if (!decoded || decoded->queue_pair == 0) {
+  if (!decoded || !decoded->has(LocatorKind::kQueuePair)) {
     return Error{
         ErrorCode::kInvalidUsage,
         fmt::format("this rank sends over RoCE ({}), the peer's rank{} does not",
@@ -153,11 +153,12 @@ bool VerbsDatapath::resolve(const wire::EndpointAddress& destination) {
   if (destination == resolved_) {
     return peer_.queue_pair != 0;
   }
-  const auto decoded = decode_device_address(destination);
   resolved_ = destination;
-  peer_ = decoded.value_or(DeviceAddress{});
-  if (peer_.ip.family != address_.ip.family) {
-    peer_.queue_pair = 0;
+  peer_ = {};
+  const auto decoded = decode_device_address(destination);
+  if (decoded && decoded->ip.family == address_.ip.family &&
+      decoded->has(LocatorKind::kQueuePair)) {
+    peer_ = {decoded->ip, decoded->of(LocatorKind::kQueuePair).front().value};
   }
   return peer_.queue_pair != 0;
 }

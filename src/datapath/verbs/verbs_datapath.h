@@ -83,7 +83,11 @@ class VerbsDatapath final : public Datapath {
   };
   Way way_;
   wire::EndpointAddress resolved_;  // the last destination, and what it says
-  DeviceAddress peer_;
+  struct Peer {
+    IpAddress ip;
+    std::uint32_t queue_pair = 0;  // 0: not to be reached
+  };
+  Peer peer_;
   Time now_;
   Time next_look_;      // at the device's events
   Time next_presence_;  // at whether it is there at all

@@ -353,10 +353,9 @@ TEST_CASE("peers without RoCE, or of another family, are refused with a reason")
   Card card;
   DeviceAddress peer;
   peer.ip = parse_ip_address("10.0.0.2").value();
-  peer.ports[0] = 50000;
-  peer.port_count = 1;
+  peer.add(LocatorKind::kUdpPort, 50000);
   CHECK_FALSE(card.datapath->check_reachable(encode(peer)).ok());
-  peer.queue_pair = 5;
+  peer.add(LocatorKind::kQueuePair, 5);
   CHECK(card.datapath->check_reachable(encode(peer)).ok());
   peer.ip = parse_ip_address("fd00::1").value();
   CHECK_FALSE(card.datapath->check_reachable(encode(peer)).ok());
