@@ -80,7 +80,9 @@ class StatsTest(unittest.TestCase):
             self.assertEqual(len(rows), 16, paths.stdout)
             self.assertEqual(len({port for port, _, _ in rows}), 16)
             self.assertTrue(all(int(port) >= 49152 for row in rows for port in row[:2]))
-            self.assertGreater(sum(int(packets) for _, _, packets in rows), 100)
+            sent = first[job.pids[0]]["counters"]["packets_sent"]
+            self.assertGreater(sent, 0)
+            self.assertGreaterEqual(sum(int(packets) for _, _, packets in rows), sent // 2)  # a path avoided begins anew
             self.assertLessEqual(max(map(len, paths.stdout.splitlines())), 80)
 
             top = dlcp("top", "--interval", "500ms", *job.options())
