@@ -19,7 +19,8 @@ void add_counters(CLI::App& app, ExitCode& exit_code);
 void add_traffic_class(CLI::App& app, ExitCode& exit_code);
 void add_exact(CLI::App& app, ExitCode& exit_code);  // in cli/stats, as the next two
 void add_stats(CLI::App& app, ExitCode& exit_code);
-void add_synth(CLI::App& app, ExitCode& exit_code);  // in cli/synth
+void add_simulate(CLI::App& app, ExitCode& exit_code);  // in cli/simulate
+void add_synth(CLI::App& app, ExitCode& exit_code);     // in cli/synth
 void add_top(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace dlcp::cli

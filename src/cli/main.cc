@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
       "the plugin in a job with NCCL_NET_PLUGIN=dlcp NCCL_NET=DLCP; see what a network allows with "
       "`dlcp doctor` and gives with `dlcp bench`.",
       DLCP_VERSION, "`dlcp VERB --help` explains a verb, its numbers and its exit codes."};
-  constexpr AddVerb kVerbs[] = {add_doctor, add_abi,      add_bench,        add_order,
-                                add_synth,  add_stats,    add_top,          add_exact,
-                                add_knobs,  add_counters, add_traffic_class};
+  constexpr AddVerb kVerbs[] = {add_doctor, add_abi,      add_bench,    add_order,
+                                add_synth,  add_simulate, add_stats,    add_top,
+                                add_exact,  add_knobs,    add_counters, add_traffic_class};
   return static_cast<int>(run_program(program, kVerbs, argc, argv));
 }

@@ -1,0 +1,128 @@
+// `dlcp simulate`: the real protocol and its opponents on fabrics that nobody has at hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "cli/command_line/document.h"
+#include "cli/command_line/moving_line.h"
+#include "cli/command_line/options.h"
+#include "cli/command_line/terminal.h"
+#include "cli/command_line/text_file.h"
+#include "cli/commands.h"
+#include "cli/simulate/simulate_report.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kFooter = R"(What to simulate
+  list       the figures
+  validate   the simulator against closed forms and published results
+  F3 ...     a figure; without --quick it takes minutes
+
+dlcp is the code that runs in jobs, driven by the engine's own loop. The others
+are models: NSCC is Ultra Ethernet's congestion control with spraying over 256
+paths and trimming switches, DCTCP has one path, pFabric serves the message
+that has the least left. Theirs have no cost but their packets.
+
+Examples
+  dlcp simulate validate
+  dlcp simulate F4 --quick
+  dlcp simulate F3 --seeds 10 --plot out --json > f3.json
+
+Exit codes
+  0 done   1 a check of validate failed   2 bad usage)";
+
+struct SimulateOptions {
+  std::string what;
+  std::string plot;
+  std::size_t seeds = 3;
+  bool quick = false;
+  bool json = false;
+};
+
+ExitCode fail(const std::string& message) {
+  fmt::print(stderr, "dlcp simulate: {}\n", message);
+  return ExitCode::kUsage;
+}
+
+ExitCode list(bool json) {
+  Document table;
+  table.headings = {"figure", "title"};
+  for (const auto& entry : simulate::figures())
+    table.rows.push_back({std::string(entry.name), std::string(entry.title)});
+  fmt::print("{}", json ? table.to_json().dump(2) + "\n" : table.to_text(output_width()));
+  return ExitCode::kOk;
+}
+
+ExitCode validate(const SimulateOptions& options) {
+  std::optional<MovingLine> line(std::in_place);
+  line->show("dlcp simulate: closed forms");
+  auto checks = simulate::closed_forms();
+  const auto more = simulate::published(
+      options.quick, [&](const std::string& what) { line->show("dlcp simulate: " + what); });
+  checks.insert(checks.end(), more.begin(), more.end());
+  line.reset();
+  fmt::print("{}", options.json ? checks_json(checks).dump(2) + "\n" : checks_text(checks));
+  const bool ok = std::all_of(checks.begin(), checks.end(),
+                              [](const simulate::Check& check) { return check.ok(); });
+  return ok ? ExitCode::kOk : ExitCode::kWrongData;
+}
+
+ExitCode draw(const SimulateOptions& options, const simulate::FigureEntry& entry) {
+  std::optional<MovingLine> line(std::in_place);
+  simulate::FigureWishes wishes;
+  wishes.quick = options.quick;
+  wishes.seeds = options.seeds;
+  wishes.progress = [&](const std::string& what) { line->show("dlcp simulate: " + what); };
+  simulate::Figure figure;
+  try {
+    figure = entry.make(wishes);
+  } catch (const std::runtime_error& error) {
+    line.reset();
+    fmt::print(stderr, "dlcp simulate: {}\n", error.what());
+    return ExitCode::kWrongData;
+  }
+  line.reset();
+  if (!options.plot.empty()) {
+    const std::string path = fmt::format("{}/{}.svg", options.plot, entry.name);
+    if (const auto written = write_text_file(path, simulate::figure_svg(figure)); !written)
+      return fail(written.error().message());
+  }
+  fmt::print("{}", options.json ? figure_json(figure).dump(2) + "\n" : figure_text(figure));
+  return ExitCode::kOk;
+}
+
+ExitCode run(const SimulateOptions& options) {
+  if (options.what == "list") return list(options.json);
+  if (options.what == "validate") return validate(options);
+  std::string known;
+  for (const auto& entry : simulate::figures()) {
+    if (entry.name == options.what) return draw(options, entry);
+    known += fmt::format(", {}", entry.name);
+  }
+  return fail(fmt::format("'{}' is no figure; there are list, validate{}", options.what, known));
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, ExitCode& exit_code) {
+  CLI::App& verb =
+      add_verb(app, "simulate", "Compares DLCP with other transports on simulated fabrics");
+  auto options = std::make_shared<SimulateOptions>();
+  SimulateOptions& o = *options;
+  auto* what = add_text(verb, "what", o.what, "list, validate, or the name of a figure");
+  add_flag(verb, "--quick", o.quick, "16 hosts and short transfers: seconds instead of minutes");
+  add_count(verb, "--seeds", o.seeds, {1, 1000}, "Runs of each case (default 3)");
+  add_text(verb, "--plot", o.plot, "Write NAME.svg into this folder, which exists");
+  add_flag(verb, "--json", o.json, "JSON instead of a table");
+  complete(verb, kFooter, [=, &exit_code] {
+    if (!given(what)) miss("what to simulate (list, validate or a figure)");
+    exit_code = run(*options);
+  });
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,189 @@
+#include "simulate/contest.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "simulate/core_transport.h"
+#include "simulate/opponents/dctcp.h"
+#include "simulate/opponents/pfabric.h"
+
+namespace dlcp::simulate {
+namespace {
+
+constexpr std::array<std::pair<Contender, std::string_view>, 4> kNames = {{
+    {Contender::kDlcp, "dlcp"},
+    {Contender::kNscc, "nscc"},
+    {Contender::kDctcp, "dctcp"},
+    {Contender::kPfabric, "pfabric"},
+}};
+
+// All faults of a setting, as events.
+class Breaker final : public Sink {
+ public:
+  Breaker(Events& events, Fabric& fabric, const Setting& setting)
+      : events_(events), fabric_(fabric), setting_(setting) {}
+
+  void begin(Time now) {
+    for (std::uint32_t i = 0; i < setting_.faults.size(); ++i) {
+      const CableFault& fault = setting_.faults[i];
+      schedule(now + fault.after, i, false);
+      if (fault.reconverges) schedule(now + fault.after + *fault.reconverges, i, true);
+    }
+  }
+  void on_event(Time, PacketPtr token) override {
+    const CableFault& fault = setting_.faults[token->flow];
+    for (std::size_t i = 0; i < fault.count; ++i) {
+      const std::size_t link = fabric_.find(fault.tier, fault.first + i);
+      if (link >= fabric_.links().size()) return;
+      if (token->sequence == 1) {
+        fabric_.withdraw(link);
+        continue;
+      }
+      strike(fabric_.link(link), fault);
+      if (fault.both_ways) strike(fabric_.link(link ^ 1), fault);
+    }
+  }
+
+ private:
+  static void strike(Port& port, const CableFault& fault) {
+    if (fault.rate <= 0) {
+      port.set_down(true);
+      return;
+    }
+    Wire wire = port.wire();
+    wire.gbit_per_s *= fault.rate;
+    port.set_wire(wire);
+    port.set_loss(fault.loss);
+  }
+  void schedule(Time at, std::uint32_t fault, bool withdraw) {
+    PacketPtr token = tokens_.take();
+    token->flow = fault;
+    token->sequence = withdraw ? 1 : 0;
+    events_.schedule(at, *this, std::move(token));
+  }
+
+  PacketPool tokens_;
+  Events& events_;
+  Fabric& fabric_;
+  const Setting& setting_;
+};
+
+// What a contender asks of the switches, and how it is made on the fabric.
+class Corner {
+ public:
+  explicit Corner(const Setting& setting) : setting_(setting) {
+    const FabricPlan& fabric = setting.fabric;
+    const double rate = fabric.host.gbit_per_s;
+    const WindowConfig usual;
+    const Duration base = base_round_trip(fabric, usual.packet_bytes, usual.answer_bytes);
+    nscc_.base_rtt = base;
+    nscc_.window = NsccTransport::defaults(base);
+    nscc_.spraying = setting.spraying;
+    pfabric_ = PfabricTransport::defaults(rate, base);
+    for (WindowConfig* config : {&nscc_.window, &pfabric_.window, &dctcp_.window}) {
+      config->seed = setting.seed;
+      if (setting.timeout_min > Duration::zero()) config->timeout_min = setting.timeout_min;
+    }
+    if (setting.paths > 0) {
+      nscc_.window.paths = static_cast<std::uint16_t>(setting.paths);
+      core_.paths = setting.paths;
+    }
+    core_.seed = setting.seed;
+  }
+
+  FabricPlan fabric() const {
+    FabricPlan plan = setting_.fabric;
+    plan.seed = setting_.seed;
+    const double rate = plan.host.gbit_per_s;
+    switch (setting_.contender) {
+      case Contender::kDlcp:
+        plan.classes = CoreTransport::switches(core_, plan);
+        break;
+      case Contender::kNscc:
+        plan.classes = NsccTransport::switches(nscc_, rate);
+        break;
+      case Contender::kDctcp:
+        plan.classes = DctcpTransport::switches(dctcp_);
+        break;
+      case Contender::kPfabric:
+        plan.make_discipline = [limit = pfabric_.queue_bytes]() -> std::unique_ptr<Discipline> {
+          return std::make_unique<LeastLeftFirst>(limit);
+        };
+        break;
+    }
+    return plan;
+  }
+
+  std::unique_ptr<Transport> transport(Fabric& fabric, PacketPool& pool,
+                                       TransferListener& listener) const {
+    switch (setting_.contender) {
+      case Contender::kNscc:
+        return std::make_unique<NsccTransport>(fabric, pool, listener, nscc_);
+      case Contender::kDctcp:
+        return std::make_unique<DctcpTransport>(fabric, pool, listener, dctcp_);
+      case Contender::kPfabric:
+        return std::make_unique<PfabricTransport>(fabric, pool, listener, pfabric_);
+      case Contender::kDlcp:
+        break;
+    }
+    return std::make_unique<CoreTransport>(fabric, pool, listener, core_);
+  }
+
+ private:
+  const Setting& setting_;
+  NsccConfig nscc_;
+  DctcpConfig dctcp_;
+  PfabricConfig pfabric_;
+  CoreConfig core_;
+};
+
+}  // namespace
+
+std::string_view name_of(Contender contender) {
+  for (const auto& [each, name] : kNames) {
+    if (each == contender) return name;
+  }
+  return "?";
+}
+
+std::optional<Contender> contender_of(std::string_view name) {
+  for (const auto& [each, known] : kNames) {
+    if (known == name) return each;
+  }
+  return std::nullopt;
+}
+
+Outcome run(const Setting& setting, const Workload& workload) {
+  PacketPool pool;
+  const Corner corner(setting);
+  // Events hold packets of the pool and of the job, so they are given up first.
+  std::unique_ptr<Job> job;
+  std::unique_ptr<Breaker> breaker;
+  Events events;
+  Fabric fabric(events, corner.fabric());
+  for (std::size_t i = 0; setting.loss > 0 && i < fabric.links().size(); ++i)
+    fabric.link(i).set_loss(setting.loss);
+  job = std::make_unique<Job>(events, workload);
+  breaker = std::make_unique<Breaker>(events, fabric, setting);
+  job->at_start = [&](Time now) { breaker->begin(now); };
+  const auto transport = corner.transport(fabric, pool, *job);
+  Outcome outcome;
+  outcome.ended = job->run(*transport, setting.limit);
+  outcome.took = job->took();
+  outcome.took_acknowledged = job->took_acknowledged();
+  outcome.finishes = job->finishes();
+  outcome.transport = transport->counters();
+  outcome.queues = fabric.sum();
+  outcome.imbalance = fabric.imbalance(Fabric::Tier::kLeafUp);
+  outcome.link_packets = fabric.sum_wires().packets;
+  outcome.events = events.scheduled();
+  for (const Finish& finish : outcome.finishes) {
+    outcome.hash =
+        datapath::sim::mix(outcome.hash, static_cast<std::uint64_t>(ns_of(finish.delivered)));
+  }
+  return outcome;
+}
+
+}  // namespace dlcp::simulate

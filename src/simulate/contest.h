@@ -1,0 +1,60 @@
+// One run: a fabric, its switches set up as the transport wants them, a workload, faults at a time,
+// and what came of it. Everything follows from the setting; the same one gives the same numbers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/fabric.h"
+#include "simulate/job.h"
+#include "simulate/opponents/nscc.h"
+
+namespace dlcp::simulate {
+
+enum class Contender { kDlcp, kNscc, kDctcp, kPfabric };
+std::string_view name_of(Contender contender);
+std::optional<Contender> contender_of(std::string_view name);
+
+// What befalls cables between switches, numbered within a tier.
+struct CableFault {
+  Fabric::Tier tier = Fabric::Tier::kSpineUp;
+  std::size_t first = 0;
+  std::size_t count = 1;
+  Duration after{0};  // the beginning of the workload
+  double rate = 1;    // of what it was; 0: down
+  double loss = 0;    // of packets, silently
+  bool both_ways = false;
+  // Of a dead cable: until routing takes it out; none: never.
+  std::optional<Duration> reconverges;
+};
+
+struct Setting {
+  FabricPlan fabric;
+  Contender contender = Contender::kDlcp;
+  std::size_t paths = 0;  // entropy values; 0: what suits the contender
+  Spraying spraying = Spraying::kBitmap;
+  Duration timeout_min{0};  // of those that have one; 0: what suits the contender
+  std::vector<CableFault> faults;
+  double loss = 0;                 // of packets, on every link between switches, silently
+  Duration limit{60'000'000'000};  // simulated, for the whole workload
+  std::uint64_t seed = 1;
+};
+
+struct Outcome {
+  bool ended = false;             // within the limit
+  Duration took{0};               // until the last byte has arrived,
+  Duration took_acknowledged{0};  // and until its sender knows
+  std::vector<Finish> finishes;   // of each step of the workload
+  TransportCounters transport;
+  QueueCounters queues;
+  double imbalance = 1;            // of links from a leaf up: the busiest over the mean
+  std::uint64_t link_packets = 0;  // over all links
+  std::uint64_t events = 0;
+  std::uint64_t hash = 0;  // of all arrivals
+};
+
+Outcome run(const Setting& setting, const Workload& workload);
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,56 @@
+// One host with the real protocol: the engine's pump between the core and a phantom datapath. It
+// wakes by events alone: a packet, room at its card, or the deadline of its pump.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pump.h"
+#include "simulate/phantom_datapath.h"
+
+namespace dlcp::simulate {
+
+class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void on_core_event(Time now, HostIndex host, const core::Event& event) = 0;
+    // A step has brought something: connections may have opened, posts may be possible again.
+    virtual void on_step(Time now, HostIndex host) = 0;
+  };
+
+  // `packet_cost`: of the host's processor, for each packet in or out.
+  CoreHost(Fabric& fabric, PacketPool& pool, PhantomMemory& memory, Scratch& scratch,
+           HostIndex host, const HostPlan& plan, core::Config config, Duration packet_cost,
+           std::uint64_t seed, Listener& listener);
+
+  engine::Pump& pump() { return pump_; }
+  core::Endpoint& endpoint() { return pump_.endpoint(); }
+  const wire::EndpointAddress& address() const { return datapath_.local_address(); }
+  PhantomMemory::Cursor& cursor() { return cursor_; }
+  std::uint64_t dropped() const { return datapath_.dropped(); }
+
+  void on_event(Time now, PacketPtr packet) override;  // a packet, or time to wake
+  void on_room(Time now) override {
+    if (pump_.blocked()) step(now);
+  }
+  // After calls from above.
+  void step(Time now);
+
+ private:
+  void place(const core::Placement&) override {}
+  void drain(Time now);
+  void sleep(Time now);
+
+  Events& events_;
+  Listener& listener_;
+  HostIndex index_;
+  PhantomDatapath datapath_;
+  engine::Pump pump_;
+  PhantomMemory::Cursor cursor_;
+  const Duration packet_cost_;
+  Time busy_until_{};
+  Time wakes_at_ = kNever;  // the earliest wake-up that is scheduled
+};
+
+}  // namespace dlcp::simulate

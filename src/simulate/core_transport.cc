@@ -1,0 +1,181 @@
+#include "simulate/core_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace dlcp::simulate {
+namespace {
+
+constexpr Duration kOpenLimit = 10s;  // simulated
+// After the last connection has opened, so that nothing of that is still under way.
+constexpr Duration kRest = 1ms;
+
+constexpr double kMarkFrom = 0.2;  // of what the host's link carries in a base round trip
+constexpr double kMarkFull = 0.8;
+
+}  // namespace
+
+ClassPlan CoreTransport::switches(const CoreConfig& config, const FabricPlan& fabric) {
+  const double base =
+      static_cast<double>(base_round_trip(fabric, static_cast<std::uint32_t>(config.host.mtu),
+                                          /*answer_bytes=*/128)
+                              .count());
+  const double product = fabric.host.gbit_per_s / 8 * base;
+  const auto bytes = [&](double share) { return static_cast<std::size_t>(share * product); };
+  ClassPlan plan;
+  for (QueuePlan& queue : plan.queues) {
+    queue.limit_bytes = bytes(2);
+    queue.mark.from = bytes(kMarkFrom);
+    queue.mark.full = bytes(kMarkFull);
+    for (std::size_t precedence = 0; precedence < queue.drop.size(); ++precedence) {
+      const double later = 1 + 0.5 * static_cast<double>(2 - precedence);
+      queue.drop[precedence].from = bytes(kMarkFrom * later);
+      queue.drop[precedence].full = bytes(kMarkFull * later);
+    }
+  }
+  plan.queues[static_cast<std::size_t>(SwitchQueue::kStrictHigh)].mark = {};
+  plan.queues[static_cast<std::size_t>(SwitchQueue::kExact)].weight = 4;
+  plan.queues[static_cast<std::size_t>(SwitchQueue::kUrgent)].weight = 2;
+  return plan;
+}
+
+CoreTransport::CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
+                             const CoreConfig& config)
+    : fabric_(fabric),
+      listener_(listener),
+      config_(config),
+      scratch_(config.host.mtu),
+      unopened_(fabric.hosts()),
+      blocked_(fabric.hosts()) {
+  config_.host.paths = config.paths;
+  std::uint64_t seed = config.seed;
+  for (HostIndex i = 0; i < fabric.hosts(); ++i) {
+    seed = datapath::sim::mix(seed, i + 1);
+    hosts_.push_back(std::make_unique<CoreHost>(fabric, pool, memory_, scratch_, i, config_.host,
+                                                config_.core, config.packet_cost, seed, *this));
+  }
+}
+
+void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted) {
+  std::vector<std::uint32_t> listeners(hosts_.size());
+  Events& events = fabric_.events();
+  for (const auto& [from, to] : wanted) {
+    const std::size_t number = pairs_.size();
+    Pair& pair = pairs_.emplace_back();
+    pair.from = from;
+    pair.to = to;
+    numbers_[{from, to}] = number;
+    unopened_[to].push_back(number);
+    const auto listening = hosts_[to]->endpoint().listen(1, ++listeners[to]);
+    pair.listener = listening.id;
+    pair.sender = hosts_[from]->endpoint().connect(events.now(), 1, listening.invitation,
+                                                   hosts_[to]->address());
+  }
+  unaccepted_ = pairs_.size();
+  for (auto& host : hosts_)
+    host->step(events.now());
+  const Time until = events.now() + kOpenLimit;
+  const auto all_open = [&] {
+    return std::all_of(pairs_.begin(), pairs_.end(), [this](const Pair& p) { return is_open(p); });
+  };
+  while (unaccepted_ > 0 || !all_open()) {
+    if (events.next() > until || !events.run_next())
+      throw std::runtime_error(
+          fmt::format("{} of {} connections did not open within 10 s of simulated time",
+                      unaccepted_, pairs_.size()));
+  }
+  events.run_until(events.now() + kRest);
+}
+
+bool CoreTransport::is_open(const Pair& pair) {
+  return pair.receiver &&
+         hosts_[pair.from]->endpoint().state(pair.sender) == core::ConnectionState::kOpen;
+}
+
+void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
+  const std::size_t number = numbers_.at({transfer.from, transfer.to});
+  Pair& pair = pairs_[number];
+  Post entry{id, static_cast<std::size_t>(transfer.bytes), {}};
+  ++pair.transfers;
+  if (transfer.may_lose > 0) {
+    entry.licence.collective = pair.transfers;
+    entry.licence.result_bytes = transfer.bytes;
+    entry.licence.ranks = 2;
+    entry.licence.hops = 1;
+    entry.licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose * core::kBudgetScale);
+    entry.licence.element = gradient::ElementType::kFloat32;
+  }
+  pair.sends.push_back(entry);
+  pair.receives.push_back(entry);
+  blocked_[pair.from].push_back(number);
+  blocked_[pair.to].push_back(number);
+  hosts_[pair.to]->step(now);
+  hosts_[pair.from]->step(now);
+}
+
+void CoreTransport::on_step(Time now, HostIndex host) {
+  std::erase_if(unopened_[host], [&](std::size_t number) {
+    Pair& pair = pairs_[number];
+    pair.receiver = hosts_[host]->endpoint().accept(pair.listener);
+    unaccepted_ -= pair.receiver ? 1 : 0;
+    return pair.receiver.has_value();
+  });
+  if (blocked_[host].empty()) return;
+  std::vector<std::size_t> still;
+  for (const std::size_t number : std::exchange(blocked_[host], {})) {
+    Pair& pair = pairs_[number];
+    auto& posts = pair.from == host ? pair.sends : pair.receives;
+    CoreHost& own = *hosts_[host];
+    while (!posts.empty()) {
+      const Post& next = posts.front();
+      const auto memory = own.cursor().take(memory_, next.bytes);
+      const bool taken =
+          pair.from == host
+              ? own.endpoint().post_send(now, pair.sender, next.id, memory, next.licence)
+              : own.pump().post_receive(now, *pair.receiver, next.id, memory, next.licence);
+      if (!taken) break;
+      posts.pop_front();
+    }
+    if (!posts.empty()) still.push_back(number);
+  }
+  blocked_[host].insert(blocked_[host].end(), still.begin(), still.end());
+}
+
+void CoreTransport::on_core_event(Time now, HostIndex, const core::Event& event) {
+  using Kind = core::Event::Kind;
+  const auto id = static_cast<TransferId>(event.request);
+  if (event.kind == Kind::kReceiveDone) {
+    bytes_given_up_ += event.lost;
+    listener_.on_delivered(now, id);
+  } else if (event.kind == Kind::kSendDone) {
+    listener_.on_acknowledged(now, id);
+  } else {
+    throw std::runtime_error("a simulated connection failed: " + event.error.message());
+  }
+}
+
+core::Counters CoreTransport::core_counters() const {
+  core::Counters total;
+  for (const auto& host : hosts_) {
+    const core::Counters one = host->endpoint().counters();
+    for (const auto& row : core::kCounterRows)
+      total.add(row.counter, one[row.counter]);
+  }
+  return total;
+}
+
+TransportCounters CoreTransport::counters() const {
+  const core::Counters total = core_counters();
+  TransportCounters counters;
+  counters.packets_again = total[core::Counter::kPacketsRetransmitted];
+  counters.packets = total[core::Counter::kPacketsSent] - counters.packets_again;
+  counters.bytes_again = total[core::Counter::kBytesRetransmitted];
+  counters.bytes = total[core::Counter::kBytesSent] - counters.bytes_again;
+  counters.bytes_given_up = bytes_given_up_;
+  return counters;
+}
+
+}  // namespace dlcp::simulate

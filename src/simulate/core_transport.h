@@ -1,0 +1,74 @@
+// The real protocol as a transport of the simulation: one connection for each pair of hosts, opened
+// before the workload begins, as NCCL does.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulate/core_host.h"
+#include "simulate/transport.h"
+
+namespace dlcp::simulate {
+
+struct CoreConfig {
+  core::Config core;
+  HostPlan host;
+  std::size_t paths = 64;
+  Duration packet_cost{0};  // of a host's processor
+  std::uint64_t seed = 1;
+};
+
+class CoreTransport final : public Transport, public CoreHost::Listener {
+ public:
+  // All outlive it.
+  CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
+                const CoreConfig& config);
+
+  // Of a fabric of this speed: exact traffic is marked, droppable is dropped, as queues grow.
+  static ClassPlan switches(const CoreConfig& config, const FabricPlan& fabric);
+
+  void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) override;
+  void begin(Time now, TransferId id, const Transfer& transfer) override;
+  TransportCounters counters() const override;
+  core::Counters core_counters() const;  // of all hosts
+
+ private:
+  struct Post {
+    TransferId id = 0;
+    std::size_t bytes = 0;
+    core::Licence licence;
+  };
+  struct Pair {
+    HostIndex from = 0;
+    HostIndex to = 0;
+    core::ListenerId listener = 0;
+    core::ConnectionId sender = 0;
+    std::optional<core::ConnectionId> receiver;
+    std::deque<Post> sends;  // not taken yet
+    std::deque<Post> receives;
+    std::uint64_t transfers = 0;
+  };
+
+  void on_core_event(Time now, HostIndex host, const core::Event& event) override;
+  void on_step(Time now, HostIndex host) override;
+  bool is_open(const Pair& pair);
+  void post(Time now, Pair& pair);
+
+  Fabric& fabric_;
+  TransferListener& listener_;
+  CoreConfig config_;
+  PhantomMemory memory_;
+  Scratch scratch_;
+  std::vector<std::unique_ptr<CoreHost>> hosts_;
+  std::deque<Pair> pairs_;
+  std::map<std::pair<HostIndex, HostIndex>, std::size_t> numbers_;
+  std::vector<std::vector<std::size_t>> unopened_;  // of each host that listens, pairs
+  std::vector<std::vector<std::size_t>> blocked_;   // of each host, pairs with posts not taken
+  std::size_t unaccepted_ = 0;
+  std::uint64_t bytes_given_up_ = 0;
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,110 @@
+// A fabric of two or three tiers: pods of leaves and spines, every leaf to every spine of its pod,
+// and cores above them (a fat tree), or one pod without cores (leaf and spine). It owns switches,
+// ports and the hosts' network cards. Routes are shortest paths over the links that are known to be
+// up; a link that fails silently stays in them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulate/class_queues.h"
+#include "simulate/port.h"
+#include "simulate/switch.h"
+
+namespace dlcp::simulate {
+
+struct FabricPlan {
+  std::size_t pods = 1;
+  std::size_t leaves_per_pod = 1;
+  std::size_t hosts_per_leaf = 16;
+  std::size_t spines_per_pod = 0;   // 0: a single switch
+  std::size_t cores_per_spine = 0;  // cores in all: so many for each spine of a pod
+  Wire host;
+  Wire uplink;  // leaf to spine
+  Wire core;    // spine to core
+  ClassPlan classes;
+  // Instead of class queues, for switches of another kind.
+  std::function<std::unique_ptr<Discipline>()> make_discipline;
+  std::size_t switch_buffer_bytes = 0;  // shared by a switch's ports; 0: ports keep their limits
+  std::uint64_t seed = 1;
+
+  std::size_t leaves() const { return pods * leaves_per_pod; }
+  std::size_t hosts() const { return leaves() * hosts_per_leaf; }
+};
+
+FabricPlan single_switch(std::size_t hosts, const Wire& wire);
+// `uplink` from every leaf to every spine.
+FabricPlan leaf_spine(std::size_t leaves, std::size_t hosts_per_leaf, std::size_t spines,
+                      const Wire& host, const Wire& uplink);
+// Of switches with `radix` ports: radix^3 / 4 hosts; 4:1 where leaves have a quarter of the
+// uplinks.
+FabricPlan fat_tree(std::size_t radix, const Wire& wire, std::size_t oversubscription = 1);
+
+// Without queues: there with a full packet, and back with an answer, over the longest way.
+Duration base_round_trip(const FabricPlan& plan, std::uint32_t packet_bytes,
+                         std::uint32_t answer_bytes);
+
+class Fabric {
+ public:
+  // The plan is kept; events and pool outlive the fabric.
+  Fabric(Events& events, const FabricPlan& plan);
+
+  const FabricPlan& plan() const { return plan_; }
+  Events& events() { return events_; }
+  std::size_t hosts() const { return cards_.size(); }
+
+  // Where the host's packets arrive.
+  void attach(HostIndex host, Sink& station) { ends_[host]->station = &station; }
+  Port& card(HostIndex host) { return *cards_[host]; }       // host to leaf
+  Port& to_host(HostIndex host) { return *to_host_[host]; }  // leaf to host
+
+  // Links between switches; a cable is two of them.
+  enum class Tier { kLeafUp, kLeafDown, kSpineUp, kSpineDown };
+  struct Link {
+    Tier tier;
+    std::size_t from;  // switches, as numbered here
+    std::size_t to;
+    std::unique_ptr<Port> port;
+    bool withdrawn = false;
+  };
+  const std::vector<Link>& links() const { return links_; }
+  Port& link(std::size_t index) { return *links_[index].port; }
+  // The `which`-th of a tier.
+  std::size_t find(Tier tier, std::size_t which) const;
+  // Both directions, out of all routes: what routing protocols do once they have noticed.
+  void withdraw(std::size_t link);
+
+  // Of the switches that the tier's links leave, the one where the busiest link carries most over
+  // the mean of its links.
+  double imbalance(Tier tier) const;
+  QueueCounters sum() const;       // over all switch ports
+  PortCounters sum_wires() const;  // over all ports, cards included
+
+ private:
+  struct HostEnd final : Sink {
+    Sink* station = nullptr;
+    void on_event(Time now, PacketPtr packet) override {
+      if (station != nullptr) station->on_event(now, std::move(packet));
+    }
+  };
+
+  std::unique_ptr<Discipline> discipline_of(Switch* owner);
+  std::uint64_t next_seed();
+  void add_hosts(std::size_t leaf);
+  void add_cable(Tier up, Tier down, std::size_t lower, std::size_t upper, const Wire& wire);
+  void route();
+
+  Events& events_;
+  FabricPlan plan_;
+  std::uint64_t seed_;
+  std::vector<std::unique_ptr<Switch>> switches_;  // leaves, then spines, then cores
+  std::vector<std::unique_ptr<HostEnd>> ends_;
+  std::vector<std::unique_ptr<Port>> cards_;
+  std::vector<std::unique_ptr<Port>> to_host_;
+  std::vector<Link> links_;
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,42 @@
+// F6: everybody to everybody, as mixtures of experts do.
+#include <fmt/format.h>
+
+#include "simulate/figures/series.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+
+Figure exchange_figure(const FigureWishes& wishes) {
+  Series series("F6", "All-to-all", wishes);
+  const std::size_t lanes = 4;
+  series.parameter("fabric", wishes.quick
+                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
+                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("transfers under way at a host", fmt::format("{}", lanes));
+  const std::vector<std::uint64_t> sizes = wishes.quick
+                                               ? std::vector<std::uint64_t>{65'536}
+                                               : std::vector<std::uint64_t>{65'536, 524'288};
+  for (const std::uint64_t bytes : sizes) {
+    const std::string experiment = fmt::format("{} KiB to each", bytes >> 10);
+    std::size_t hosts = 0;
+    for (const Contender contender : {Contender::kDlcp, Contender::kNscc, Contender::kDctcp}) {
+      Setting setting;
+      setting.fabric = paper_fabric(wishes.quick);
+      setting.contender = contender;
+      hosts = setting.fabric.hosts();
+      series.run({experiment, std::string(name_of(contender)), setting,
+                  [=](std::uint64_t) { return all_to_all(hosts, bytes, lanes); }},
+                 {completion(), sent_twice()});
+    }
+    const double ideal = static_cast<double>((hosts - 1) * bytes) * 8 / 100 * 1e-3;
+    for (const char* transport : {"dlcp", "nscc", "dctcp"})
+      series.note(fmt::format("{}: {} takes {:.2f} times what a host's link alone needs",
+                              experiment, transport,
+                              series.mean(experiment, transport, "completion") / ideal));
+  }
+  series.compare("dlcp", "nscc", "completion");
+  series.compare("dlcp", "dctcp", "completion");
+  return series.take();
+}
+
+}  // namespace dlcp::simulate

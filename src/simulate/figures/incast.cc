@@ -1,0 +1,55 @@
+// F4: many hosts to one, at once.
+#include <fmt/format.h>
+
+#include "simulate/figures/series.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+constexpr Contender kAll[] = {Contender::kDlcp, Contender::kNscc, Contender::kDctcp,
+                              Contender::kPfabric};
+
+struct Crowd {
+  std::size_t senders;
+  std::uint64_t bytes;
+};
+
+}  // namespace
+
+Figure incast_figure(const FigureWishes& wishes) {
+  Series series("F4", "Incast: many to one", wishes);
+  series.parameter("fabric", wishes.quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
+                                          : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us "
+                                            "links; 1023 senders: fat tree of 1024");
+  series.parameter("DCTCP's least time-out", "1 ms");
+  const std::vector<Crowd> crowds =
+      wishes.quick
+          ? std::vector<Crowd>{{8, 100'000}, {15, 1'000'000}}
+          : std::vector<Crowd>{{8, 100'000},    {32, 100'000},    {143, 100'000}, {8, 2'000'000},
+                               {32, 2'000'000}, {143, 2'000'000}, {1023, 100'000}};
+  for (const Crowd crowd : crowds) {
+    const std::string experiment =
+        fmt::format("{} x {:.4g} MB", crowd.senders, static_cast<double>(crowd.bytes) * 1e-6);
+    for (const Contender contender : kAll) {
+      Setting setting;
+      setting.fabric = crowd.senders > 143 ? fat_tree(16, Wire{}) : paper_fabric(wishes.quick);
+      setting.contender = contender;
+      const std::size_t hosts = setting.fabric.hosts();
+      series.run(
+          {experiment, std::string(name_of(contender)), setting,
+           [=](std::uint64_t seed) { return incast(hosts, crowd.senders, crowd.bytes, seed); }},
+          {completion(), tail_time(), sent_twice()});
+    }
+    const double ideal =
+        static_cast<double>(crowd.senders * crowd.bytes) * 8 / paper_fabric(true).host.gbit_per_s;
+    series.note(fmt::format("{}: the receiver's link alone needs {:.1f} us for the payload",
+                            experiment, ideal * 1e-3));
+  }
+  series.compare("dlcp", "nscc", "completion");
+  series.compare("dlcp", "dctcp", "completion");
+  series.compare("dlcp", "pfabric", "completion");
+  return series.take();
+}
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,60 @@
+// F9: what a licence to lose gains over exact mode, under random loss and in incast.
+#include <fmt/format.h>
+
+#include "simulate/figures/series.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+Metric given_up() {
+  return {"given up", "%", [](const Outcome& o) {
+            return 100 * static_cast<double>(o.transport.bytes_given_up) /
+                   static_cast<double>(o.transport.bytes);
+          }};
+}
+
+}  // namespace
+
+Figure licence_figure(const FigureWishes& wishes) {
+  Series series("F9", "Licensed to lose, against exact", wishes);
+  const std::uint64_t bytes = wishes.quick ? 524'288 : 8'388'608;
+  series.parameter("fabric", wishes.quick
+                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
+                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("transfer", fmt::format("{:.4g} MiB each, licensed whole",
+                                           static_cast<double>(bytes) / (1 << 20)));
+  const std::size_t hosts = paper_fabric(wishes.quick).hosts();
+  const std::size_t crowd = wishes.quick ? 15 : 32;
+  struct Load {
+    std::string name;
+    double loss;
+    bool to_one;
+  };
+  for (const Load& load :
+       {Load{"permutation, no loss", 0, false}, Load{"permutation, links lose 0.1%", 0.001, false},
+        Load{"permutation, links lose 1%", 0.01, false},
+        Load{fmt::format("incast of {}", crowd), 0, true}}) {
+    for (const double share : {0.0, 0.01, 0.03, 0.1}) {
+      Setting setting;
+      setting.fabric = paper_fabric(wishes.quick);
+      setting.loss = load.loss;
+      const std::string transport =
+          share > 0 ? fmt::format("dlcp, may lose {:.0f}%", 100 * share) : "dlcp, exact";
+      series.run({load.name, transport, setting,
+                  [=](std::uint64_t seed) {
+                    Workload made = load.to_one ? incast(hosts, crowd, bytes, seed)
+                                                : permutation(hosts, bytes, seed);
+                    for (Step& step : made)
+                      step.transfer.may_lose = share;
+                    return made;
+                  }},
+                 {completion(), tail_time(), given_up()});
+    }
+  }
+  for (const char* transport : {"dlcp, may lose 1%", "dlcp, may lose 3%", "dlcp, may lose 10%"})
+    series.compare(transport, "dlcp, exact", "completion");
+  return series.take();
+}
+
+}  // namespace dlcp::simulate

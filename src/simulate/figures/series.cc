@@ -1,0 +1,112 @@
+#include "simulate/figures/series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace dlcp::simulate {
+namespace {
+
+double us(Duration duration) {
+  return static_cast<double>(duration.count()) * 1e-3;
+}
+
+std::vector<double> times_of(const Outcome& outcome) {
+  std::vector<double> times;
+  for (const Finish& finish : outcome.finishes)
+    times.push_back(us(finish.took()));
+  return times;
+}
+
+}  // namespace
+
+Metric completion() {
+  return {"completion", "us", [](const Outcome& o) { return us(o.took); }};
+}
+Metric sent_twice() {
+  return {"sent twice", "%", [](const Outcome& o) { return 100 * o.transport.again(); }};
+}
+Metric busiest() {
+  return {"busiest link", "of mean", [](const Outcome& o) { return o.imbalance; }};
+}
+Metric mean_time() {
+  return {"mean time", "us", [](const Outcome& o) {
+            const auto times = times_of(o);
+            double sum = 0;
+            for (const double time : times)
+              sum += time;
+            return sum / static_cast<double>(std::max<std::size_t>(times.size(), 1));
+          }};
+}
+Metric tail_time() {
+  return {"p99 time", "us", [](const Outcome& o) { return quantile(times_of(o), 0.99); }};
+}
+
+FabricPlan paper_fabric(bool quick, double oversubscription) {
+  Wire uplink;
+  uplink.gbit_per_s = (quick ? 100 : 400) / oversubscription;
+  return quick ? leaf_spine(4, 4, 4, Wire{}, uplink) : leaf_spine(9, 16, 4, Wire{}, uplink);
+}
+
+Series::Series(std::string name, std::string title, const FigureWishes& wishes) : wishes_(wishes) {
+  figure_.name = std::move(name);
+  figure_.title = std::move(title);
+  for (std::uint64_t seed = 1; seed <= wishes.seeds; ++seed)
+    figure_.seeds.push_back(seed);
+}
+
+void Series::run(const Case& one, const std::vector<Metric>& metrics) {
+  std::vector<std::vector<double>> samples(metrics.size());
+  for (const std::uint64_t seed : figure_.seeds) {
+    if (wishes_.progress)
+      wishes_.progress(fmt::format("{}: {}, {}, seed {} of {}", figure_.name, one.experiment,
+                                   one.transport, seed, figure_.seeds.size()));
+    Setting setting = one.setting;
+    setting.seed = seed;
+    const Workload workload = one.workload(seed);
+    const Outcome outcome = simulate::run(setting, workload);
+    if (!outcome.ended)
+      throw std::runtime_error(
+          fmt::format("{}, {}, seed {}: not finished within {} s of simulated "
+                      "time",
+                      one.experiment, one.transport, seed, setting.limit.count() / 1'000'000'000));
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+      samples[i].push_back(metrics[i].value(outcome));
+  }
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    figure_.rows.push_back(
+        {one.experiment, one.transport, metrics[i].name, metrics[i].unit, interval_of(samples[i])});
+}
+
+const FigureRow* Series::find(const std::string& experiment, const std::string& transport,
+                              const std::string& metric) const {
+  for (const FigureRow& row : figure_.rows) {
+    if (row.experiment == experiment && row.transport == transport && row.metric == metric)
+      return &row;
+  }
+  return nullptr;
+}
+
+double Series::mean(const std::string& experiment, const std::string& transport,
+                    const std::string& metric) const {
+  const FigureRow* row = find(experiment, transport, metric);
+  return row == nullptr ? 0 : row->value.mean;
+}
+
+void Series::compare(const std::string& ours, const std::string& theirs,
+                     const std::string& metric) {
+  for (const FigureRow& row : std::vector<FigureRow>(figure_.rows)) {
+    if (row.transport != ours || row.metric != metric) continue;
+    const FigureRow* other = find(row.experiment, theirs, metric);
+    if (other == nullptr || other->value.mean <= 0) continue;
+    const double ratio = row.value.mean / other->value.mean;
+    const bool apart = row.value.high < other->value.low || row.value.low > other->value.high;
+    const char* verdict = !apart ? "no difference is shown" : ratio < 1 ? "we win" : "WE LOSE";
+    figure_.notes.push_back(fmt::format("{}: {} takes {:.2f} times {}'s {}: {}", row.experiment,
+                                        ours, ratio, theirs, metric, verdict));
+  }
+}
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,81 @@
+// F1: jobs with parameter servers on the fabric of 144 hosts that pFabric was published with.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "simulate/figures/series.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+// Parameters, four bytes each.
+struct Model {
+  const char* name;
+  double mega_bytes;
+};
+constexpr std::array<Model, 4> kModels = {
+    {{"ResNet50", 102}, {"VGG16", 553}, {"Inception-v3", 95}, {"Transformer", 260}}};
+
+}  // namespace
+
+Figure training_figure(const FigureWishes& wishes) {
+  Series series("F1", "Training with parameter servers, among DCTCP and pFabric", wishes);
+  ParameterServerPlan plan;
+  plan.jobs = kModels.size();
+  plan.workers = wishes.quick ? 3 : 32;
+  plan.servers = wishes.quick ? 1 : 4;
+  plan.tensors = wishes.quick ? 2 : 4;
+  const double part = wishes.quick ? 1000 : 16;
+  for (const Model& model : kModels)
+    plan.bytes.push_back(static_cast<std::uint64_t>(model.mega_bytes * 1e6 / part));
+  series.parameter("fabric", wishes.quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
+                                          : "144 hosts, 9 leaves x 16, 4 spines, 100 Gbit/s, 1 us "
+                                            "links, 1:1");
+  series.parameter("jobs", fmt::format("ResNet50, VGG16, Inception-v3, Transformer at once; {} "
+                                       "workers and {} servers each, placed at random",
+                                       plan.workers, plan.servers));
+  series.parameter("gradient", fmt::format("1/{:.0f} of the model's bytes (compressed), in {} "
+                                           "tensors for each server",
+                                           part, plan.tensors));
+  series.parameter("iteration", "push, then pull once all have pushed; pull is exact");
+  struct Rival {
+    const char* name;
+    Contender contender;
+    Duration timeout;
+    double may_lose;
+  };
+  const Rival rivals[] = {
+      {"dctcp, RTO 10 ms", Contender::kDctcp, 10ms, 0},
+      {"dctcp, RTO 1 ms", Contender::kDctcp, 1ms, 0},
+      {"dctcp, RTO 200 us", Contender::kDctcp, 200us, 0},
+      {"pfabric", Contender::kPfabric, 0ns, 0},
+      {"nscc", Contender::kNscc, 0ns, 0},
+      {"dlcp, exact", Contender::kDlcp, 0ns, 0},
+      {"dlcp, may lose 1%", Contender::kDlcp, 0ns, 0.01},
+      {"dlcp, may lose 3%", Contender::kDlcp, 0ns, 0.03},
+      {"dlcp, may lose 10%", Contender::kDlcp, 0ns, 0.1},
+  };
+  for (const Rival& rival : rivals) {
+    Setting setting;
+    setting.fabric = paper_fabric(wishes.quick);
+    setting.contender = rival.contender;
+    setting.timeout_min = rival.timeout;
+    ParameterServerPlan own = plan;
+    own.may_lose = rival.may_lose;
+    series.run({"an iteration", rival.name, setting,
+                [own](std::uint64_t seed) { return parameter_servers(own, seed); }},
+               {completion(), mean_time(), tail_time(), sent_twice()});
+  }
+  for (const char* ours : {"dlcp, exact", "dlcp, may lose 10%"}) {
+    for (const char* theirs : {"dctcp, RTO 10 ms", "dctcp, RTO 1 ms", "pfabric", "nscc"}) {
+      for (const char* metric : {"mean time", "p99 time"})
+        series.compare(ours, theirs, metric);
+    }
+  }
+  for (const char* licensed : {"dlcp, may lose 1%", "dlcp, may lose 3%", "dlcp, may lose 10%"})
+    series.compare(licensed, "dlcp, exact", "p99 time");
+  return series.take();
+}
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,74 @@
+// A workload: transfers, each of which begins at a time or some time after others have arrived.
+// Collectives, jobs and plain lists of flows are all of this form.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "simulate/transport.h"
+
+namespace dlcp::simulate {
+
+struct Step {
+  Transfer transfer;
+  Duration wait{0};               // after the beginning, or after the last of those before it
+  std::vector<TransferId> after;  // indices of steps; their data has to be here
+};
+using Workload = std::vector<Step>;
+
+struct Finish {
+  Time began{};
+  Time delivered = kNever;
+  Time acknowledged = kNever;
+
+  Duration took() const { return delivered - began; }
+};
+
+class Job final : public TransferListener {
+ public:
+  // The workload outlives the job.
+  Job(Events& events, const Workload& workload);
+
+  // Opens the connections and runs until everything has arrived and is acknowledged. False if that
+  // takes longer than `limit` of simulated time.
+  bool run(Transport& transport, Duration limit);
+  // Also called, if set, at the job's beginning: faults that come at a time.
+  std::function<void(Time begins)> at_start;
+
+  Time began() const { return began_; }
+  Duration took() const { return delivered_at_ - began_; }  // until the last has arrived
+  Duration took_acknowledged() const { return acknowledged_at_ - began_; }
+  const std::vector<Finish>& finishes() const { return finishes_; }
+
+  void on_delivered(Time now, TransferId id) override;
+  void on_acknowledged(Time now, TransferId id) override;
+
+ private:
+  class Starter final : public Sink {
+   public:
+    explicit Starter(Job& job) : job_(job) {}
+    void on_event(Time now, PacketPtr packet) override { job_.begin(now, packet->flow); }
+
+   private:
+    Job& job_;
+  };
+  void schedule(Time at, TransferId id);
+  void begin(Time now, TransferId id);
+
+  Events& events_;
+  const Workload& workload_;
+  Transport* transport_ = nullptr;
+  PacketPool tokens_;
+  Starter starter_{*this};
+  std::vector<Finish> finishes_;
+  std::vector<std::uint32_t> waits_for_;        // of each step, so many others
+  std::vector<std::vector<TransferId>> frees_;  // whom each step lets begin
+  std::size_t undelivered_ = 0;
+  std::size_t unacknowledged_ = 0;
+  Time began_{};
+  Time delivered_at_{};
+  Time acknowledged_at_{};
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,73 @@
+// One direction between two hosts, as the models of other transports keep it: packets numbered from
+// 0, in transfers one after the other, of which each end knows what has arrived.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "simulate/transport.h"
+
+namespace dlcp::simulate {
+
+// Which packets of a growing sequence are there.
+class Arrivals {
+ public:
+  // False if it was there before.
+  bool add(std::uint32_t number) {
+    if (number / 64 >= words_.size()) words_.resize(std::max<std::size_t>(number / 64 + 1, 8));
+    std::uint64_t& word = words_[number / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+    if (number < below_ || (word & bit) != 0) return false;
+    word |= bit;
+    while (has(below_))
+      ++below_;
+    ++count_;
+    return true;
+  }
+  bool has(std::uint32_t number) const {
+    return number / 64 < words_.size() && (words_[number / 64] >> (number % 64) & 1) != 0;
+  }
+  std::uint32_t below() const { return below_; }  // all before this are there
+  std::uint32_t count() const { return count_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint32_t below_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+struct Flow {
+  HostIndex from = 0;
+  HostIndex to = 0;
+
+  struct Message {
+    TransferId id = 0;
+    std::uint32_t end = 0;         // number of the packet after its last
+    std::uint32_t last_bytes = 0;  // payload of its last packet
+  };
+  std::deque<Message> unacknowledged;
+  std::deque<Message> undelivered;
+
+  // The sender.
+  std::uint32_t packets = 0;  // of all transfers so far
+  std::uint32_t next = 0;     // first that was never sent
+  Arrivals acknowledged;
+  std::deque<std::uint32_t> again;   // to be sent again, first come first served
+  std::vector<Time> sent_at;         // of each packet, the last time
+  std::vector<std::uint8_t> flying;  // of each packet: sent, and nothing heard of it
+  std::uint32_t in_flight = 0;       // packets
+  double window = 0;                 // packets
+  bool queued = false;               // stands in its host's queue of those who may send
+  bool timer_set = false;
+  std::uint32_t timeouts_in_row = 0;
+
+  // The receiver.
+  Arrivals arrived;
+
+  bool done() const { return acknowledged.below() == packets; }
+  bool has_data() const { return !again.empty() || next < packets; }
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,84 @@
+// Ultra Ethernet's sender-based congestion control (NSCC, Ultra Ethernet specification 1.0, section
+// 3.6.13) with packet spraying and trimming. A window of at most 1.5 bandwidth-delay products moves
+// by two signals: the mark of the packet and its queueing delay. Neither: grow by how far the delay
+// is from its target. Delay alone: grow a little, the queue is emptying. Both: shrink by how far
+// the mean delay is above the target. A trimmed packet, or a very long delay, lets the window fall
+// at once to what was achieved within the last round (quick adaptation).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "simulate/opponents/window_transport.h"
+#include "util/rng.h"
+
+namespace dlcp::simulate {
+
+// How a packet's entropy is chosen.
+enum class Spraying : std::uint8_t {
+  kOblivious,  // all in turn
+  kBitmap,     // all in turn, but those that were marked are left out once
+  kRecycled,   // REPS: those whose packets came back unmarked first
+};
+
+struct NsccConfig {
+  WindowConfig window;
+  Spraying spraying = Spraying::kBitmap;
+  Duration base_rtt{0};        // of the longest way through the fabric, with a full packet
+  double target_share = 0.75;  // of the base round trip: the queueing delay that it aims at
+};
+
+class NsccTransport final : public WindowTransport {
+ public:
+  NsccTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
+                const NsccConfig& config);
+
+  // Marks between a fifth and four fifths of a bandwidth-delay product, trims above one.
+  static ClassPlan switches(const NsccConfig& config, double gbit_per_s);
+  static WindowConfig defaults(Duration base_rtt);
+
+ protected:
+  void on_open(std::uint32_t flow) override;
+  void on_answer(Time now, std::uint32_t flow, const Answer& answer) override;
+  void on_trimmed(Time now, std::uint32_t flow, std::uint32_t sequence) override;
+  void on_timeout(Time now, std::uint32_t flow) override;
+  std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) override;
+
+ private:
+  struct State {
+    double window = 0;      // bytes
+    double mean_delay = 0;  // ns
+    double increase = 0;    // bytes squared, until the next adjustment
+    double received = 0;    // bytes since the last adjustment,
+    Time adjusted_at{};     // which was then
+    Time decreased_at{};
+    double calm = 0;  // bytes in a row that met no queue
+    bool fast = false;
+    bool trimmed = false;  // in the period of quick adaptation
+    double achieved = 0;   // bytes in it
+    Time adapts_at{};
+    double ignored = 0;  // bytes still to come of the time before an adaptation
+    std::uint16_t path = 0;
+    std::vector<std::uint8_t> skip;  // of each path, how often
+    std::deque<std::uint16_t> good;  // paths to be used again
+  };
+
+  bool adapted(Time now, std::uint32_t flow, double delay, double bytes, bool arrived);
+  void steer(Time now, State& state, double bytes, double delay, bool marked);
+  void grow_fast(State& state, double bytes, double delay);
+  void adjust(Time now, State& state);
+  void learn_path(State& state, const Answer& answer) const;
+  void store(std::uint32_t flow, State& state);
+
+  const NsccConfig nscc_;
+  const double packet_;      // bytes
+  const double base_;        // ns
+  const double target_;      // ns
+  const double window_max_;  // bytes
+  const double scale_;       // to a network of 100 Gbit/s and 12 us
+  std::vector<State> states_;
+  Rng rng_;
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,94 @@
+// What the models of other transports have in common: flows of numbered packets, a window, an
+// answer to every packet, a timer against silence, and hosts that serve their flows in turn. What
+// the window is, which path a packet takes and what counts as lost is said by each of them.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "simulate/opponents/flow.h"
+#include "simulate/transport.h"
+
+namespace dlcp::simulate {
+
+struct WindowConfig {
+  std::uint32_t packet_bytes = 4150;  // on the wire, headers included
+  std::uint32_t header_bytes = 64;    // of those
+  std::uint32_t answer_bytes = 64;    // on the wire
+  Duration timeout_min{1'000'000};    // of silence, before what is in flight is sent again
+  std::uint16_t paths = 1;            // entropy values
+  bool answers_first = true;          // answers go through the strict queue
+  bool data_trimmable = false;
+  std::uint64_t seed = 1;
+};
+
+class WindowTransport : public Transport {
+ public:
+  // All outlive it.
+  WindowTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
+                  const WindowConfig& config);
+  ~WindowTransport() override;
+
+  void open(std::span<const std::pair<HostIndex, HostIndex>>) override {}
+  void begin(Time now, TransferId id, const Transfer& transfer) override;
+  TransportCounters counters() const override { return counters_; }
+
+ protected:
+  struct Answer {
+    std::uint32_t sequence;
+    bool marked;
+    std::uint16_t path;
+    Duration round_trip;
+    bool news;  // the packet was not known to have arrived
+  };
+
+  // State of a kind of its own, in step with flow numbers.
+  virtual void on_open(std::uint32_t flow) = 0;
+  virtual void on_answer(Time now, std::uint32_t flow, const Answer& answer) = 0;
+  virtual void on_trimmed(Time now, std::uint32_t flow, std::uint32_t sequence) = 0;
+  virtual void on_timeout(Time now, std::uint32_t flow) = 0;
+  virtual std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) = 0;
+  virtual bool may_send(const Flow& flow) const {
+    return flow.in_flight < std::max(1.0, flow.window);
+  }
+  // Last word on a data packet.
+  virtual void dress(const Flow&, Packet&) const {}
+
+  Flow& flow(std::uint32_t index) { return flows_[index]; }
+  // Of what is in flight; sent again as soon as the window allows.
+  void lose(std::uint32_t flow, std::uint32_t sequence);
+  const WindowConfig& config() const { return config_; }
+  std::uint32_t payload_bytes() const { return config_.packet_bytes - config_.header_bytes; }
+  // Bits per ns between the host and its leaf.
+  double rate() const { return fabric_.plan().host.gbit_per_s; }
+
+ private:
+  class Host;
+  class Timer;
+
+  std::uint32_t flow_between(HostIndex from, HostIndex to);
+  void offer(std::uint32_t flow);
+  void serve(Time now, HostIndex host);
+  void send_data(Time now, std::uint32_t flow);
+  void send_answer(Time now, const Packet& packet, Packet::Kind kind);
+  void on_packet(Time now, HostIndex host, PacketPtr packet);
+  void on_data(Time now, const Packet& packet);
+  void on_ack(Time now, const Packet& packet);
+  void set_timer(Time at, std::uint32_t flow);
+  void on_timer(Time now, PacketPtr token);
+  Duration timeout_of(const Flow& flow) const;
+
+  Fabric& fabric_;
+  PacketPool& pool_;
+  TransferListener& listener_;
+  WindowConfig config_;
+  std::deque<Flow> flows_;
+  std::map<std::pair<HostIndex, HostIndex>, std::uint32_t> numbers_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Timer> timer_;
+  TransportCounters counters_;
+};
+
+}  // namespace dlcp::simulate

@@ -1,0 +1,77 @@
+// The datapath of a host of a large simulation: headers and control frames travel as they are,
+// payloads only as lengths. What arrives is shown to the core as whole datagrams, whose payload is
+// whatever lies behind the header in a scratch buffer; nobody reads it, as tags cover headers
+// alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "datapath/datapath.h"
+#include "simulate/fabric.h"
+#include "simulate/packet_ring.h"
+#include "simulate/phantom_memory.h"
+
+namespace dlcp::simulate {
+
+struct HostPlan {
+  std::size_t mtu = 4200;  // IP bytes: payloads of 4 KiB
+  std::size_t paths = 64;
+  std::size_t burst_packets_max = 1;               // RoCE gives every packet a path of its own
+  std::size_t card_bytes = std::size_t{64} << 10;  // more than that waiting: send() takes no more
+  std::size_t receive_bytes = std::size_t{32} << 20;
+  // IP and UDP, and what RoCE adds to them (12 + 8 + 4); Ethernet with preamble and gap.
+  std::size_t ip_bytes = 28 + 24;
+  std::size_t ethernet_bytes = 38;
+};
+
+// Where datagrams are put together, for one batch of one host at a time.
+class Scratch {
+ public:
+  static constexpr std::size_t kSlots = 64;
+  explicit Scratch(std::size_t datagram_bytes)
+      : stride_((datagram_bytes + 127) / 64 * 64), bytes_(kSlots * stride_) {}
+  std::span<std::byte> slot(std::size_t index) {
+    return std::span(bytes_).subspan(index * stride_, stride_);
+  }
+
+ private:
+  std::size_t stride_;
+  std::vector<std::byte> bytes_;
+};
+
+class PhantomDatapath final : public datapath::Datapath {
+ public:
+  // All outlive it.
+  PhantomDatapath(Fabric& fabric, PacketPool& pool, PhantomMemory& memory, Scratch& scratch,
+                  HostIndex host, const HostPlan& plan);
+
+  std::string_view name() const override { return "phantom"; }
+  const wire::EndpointAddress& local_address() const override { return address_; }
+  datapath::Limits limits() const override;
+  std::size_t send(std::span<const wire::TxPacket> packets) override;
+  std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
+  int wait_descriptor() const override { return -1; }
+
+  void take(Time now, PacketPtr packet);
+  bool has_packets() const { return !waiting_.empty(); }
+  bool has_room() const { return card_.waiting_bytes() < plan_.card_bytes; }
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  Fabric& fabric_;
+  PacketPool& pool_;
+  PhantomMemory& memory_;
+  Scratch& scratch_;
+  HostIndex host_;
+  HostPlan plan_;
+  Port& card_;
+  wire::EndpointAddress address_;
+  PacketRing waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::vector<PacketPtr> handed_out_;  // until the next receive()
+  std::uint64_t dropped_ = 0;          // the receive queue was full
+};
+
+}  // namespace dlcp::simulate

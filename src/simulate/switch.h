@@ -1,0 +1,63 @@
+// A switch: looks up the ports that lead towards the destination's leaf and chooses among equal
+// ones by a seeded hash (ECMP), of the flow alone or of the packet's entropy as well.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datapath/sim/frame.h"
+#include "simulate/port.h"
+
+namespace dlcp::simulate {
+
+class Switch final : public Sink {
+ public:
+  // `leaves`: that there are to route to.
+  Switch(std::size_t leaves, std::size_t hosts_per_leaf, std::uint64_t hash_seed)
+      : hosts_per_leaf_(hosts_per_leaf), hash_seed_(hash_seed), towards_leaf_(leaves) {}
+
+  // A leaf's own hosts, in order; other switches have none.
+  void set_hosts(HostIndex first, std::vector<Port*> ports) {
+    first_host_ = first;
+    to_host_ = std::move(ports);
+  }
+  void set_route(std::size_t leaf, std::vector<Port*> ports) {
+    towards_leaf_[leaf] = std::move(ports);
+  }
+  const std::vector<Port*>& route(std::size_t leaf) const { return towards_leaf_[leaf]; }
+
+  void on_event(Time now, PacketPtr packet) override {
+    const HostIndex own = packet->destination - first_host_;
+    if (own < to_host_.size()) {
+      to_host_[own]->enqueue(now, std::move(packet));
+      return;
+    }
+    const auto& ports = towards_leaf_[packet->destination / hosts_per_leaf_];
+    if (ports.empty()) {
+      ++unroutable_;
+      return;
+    }
+    Port* port = ports.size() == 1 ? ports[0] : ports[hash(*packet) % ports.size()];
+    port->enqueue(now, std::move(packet));
+  }
+
+  SharedBuffer& buffer() { return buffer_; }
+  std::uint64_t unroutable() const { return unroutable_; }
+
+ private:
+  std::uint64_t hash(const Packet& packet) const {
+    using datapath::sim::mix;
+    return mix(mix(hash_seed_, std::uint64_t{packet.source} << 32 | packet.destination),
+               packet.path);
+  }
+
+  std::size_t hosts_per_leaf_;
+  std::uint64_t hash_seed_;
+  HostIndex first_host_ = 0;
+  std::vector<Port*> to_host_;
+  std::vector<std::vector<Port*>> towards_leaf_;
+  SharedBuffer buffer_;
+  std::uint64_t unroutable_ = 0;
+};
+
+}  // namespace dlcp::simulate

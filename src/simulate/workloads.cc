@@ -1,0 +1,103 @@
+#include "simulate/workloads.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "util/rng.h"
+
+namespace dlcp::simulate {
+namespace {
+
+std::vector<HostIndex> shuffled(std::size_t hosts, std::uint64_t seed) {
+  std::vector<HostIndex> order(hosts);
+  std::iota(order.begin(), order.end(), 0u);
+  Rng rng(seed);
+  for (std::size_t i = hosts; i > 1; --i)
+    std::swap(order[i - 1], order[rng.below(i)]);
+  return order;
+}
+
+Step step_of(HostIndex from, HostIndex to, std::uint64_t bytes) {
+  Step step;
+  step.transfer = {from, to, bytes, 0};
+  return step;
+}
+
+}  // namespace
+
+Workload permutation(std::size_t hosts, std::uint64_t bytes, std::uint64_t seed) {
+  const auto order = shuffled(hosts, seed);
+  Workload workload;
+  for (std::size_t i = 0; i < hosts; ++i)
+    workload.push_back(step_of(order[i], order[(i + 1) % hosts], bytes));
+  return workload;
+}
+
+Workload incast(std::size_t hosts, std::size_t senders, std::uint64_t bytes, std::uint64_t seed) {
+  Workload workload;
+  for (const HostIndex from : shuffled(hosts, seed)) {
+    if (from != 0 && workload.size() < senders) workload.push_back(step_of(from, 0, bytes));
+  }
+  return workload;
+}
+
+Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes) {
+  const std::size_t ranks = ring.size();
+  const std::size_t stages = 2 * (ranks - 1);
+  const std::uint64_t chunk = (bytes + ranks - 1) / ranks;
+  Workload workload;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    for (std::size_t i = 0; i < ranks; ++i) {
+      Step step = step_of(ring[i], ring[(i + 1) % ranks], chunk);
+      if (stage > 0) {
+        const std::size_t before = (stage - 1) * ranks + (i + ranks - 1) % ranks;
+        step.after = {static_cast<TransferId>(before)};
+      }
+      workload.push_back(std::move(step));
+    }
+  }
+  return workload;
+}
+
+Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes) {
+  Workload workload;
+  for (std::size_t distance = 1; distance < hosts; ++distance) {
+    for (std::size_t from = 0; from < hosts; ++from) {
+      Step step = step_of(static_cast<HostIndex>(from),
+                          static_cast<HostIndex>((from + distance) % hosts), bytes);
+      if (distance > lanes)
+        step.after = {static_cast<TransferId>((distance - 1 - lanes) * hosts + from)};
+      workload.push_back(std::move(step));
+    }
+  }
+  return workload;
+}
+
+Workload parameter_servers(const ParameterServerPlan& plan, std::uint64_t seed) {
+  const std::size_t each = plan.workers + plan.servers;
+  const auto hosts = shuffled(plan.jobs * each, seed);
+  Workload workload;
+  for (std::size_t job = 0; job < plan.jobs; ++job) {
+    const HostIndex* workers = &hosts[job * each];
+    const HostIndex* servers = workers + plan.workers;
+    // Whole elements.
+    const std::uint64_t bytes = plan.bytes[job] / plan.servers / plan.tensors / 4 * 4;
+    for (std::size_t piece = 0; piece < plan.servers * plan.tensors; ++piece) {
+      const HostIndex server = servers[piece % plan.servers];
+      std::vector<TransferId> pushes;
+      for (std::size_t i = 0; i < plan.workers; ++i) {
+        pushes.push_back(static_cast<TransferId>(workload.size()));
+        workload.push_back(step_of(workers[i], server, bytes));
+        workload.back().transfer.may_lose = plan.may_lose;
+      }
+      for (std::size_t i = 0; i < plan.workers; ++i) {
+        workload.push_back(step_of(server, workers[i], bytes));
+        workload.back().after = pushes;
+      }
+    }
+  }
+  return workload;
+}
+
+}  // namespace dlcp::simulate

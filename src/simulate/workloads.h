@@ -1,0 +1,34 @@
+// The workloads of the figures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulate/job.h"
+
+namespace dlcp::simulate {
+
+// Every host sends to one other, and none to itself: a random cycle through all of them.
+Workload permutation(std::size_t hosts, std::uint64_t bytes, std::uint64_t seed);
+// `senders` hosts, drawn from all but host 0, send to it at once.
+Workload incast(std::size_t hosts, std::size_t senders, std::uint64_t bytes, std::uint64_t seed);
+// Reduce-scatter and all-gather of `bytes` round the ring of all hosts in the order of `ring`.
+Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes);
+// Everybody sends `bytes` to everybody; each begins with its neighbour and has one transfer under
+// way at a time for each of `lanes`.
+Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes);
+
+// Jobs of workers and parameter servers, one iteration: each worker pushes each server's share of
+// the gradient, tensor by tensor, and pulls a tensor once it has been pushed by all.
+struct ParameterServerPlan {
+  std::size_t jobs = 1;
+  std::size_t workers = 4;  // of a job
+  std::size_t servers = 1;
+  std::size_t tensors = 1;           // for each server
+  std::vector<std::uint64_t> bytes;  // of each job's gradient
+  double may_lose = 0;               // of what is pushed
+};
+// The hosts of the jobs are drawn from jobs x (workers + servers).
+Workload parameter_servers(const ParameterServerPlan& plan, std::uint64_t seed);
+
+}  // namespace dlcp::simulate

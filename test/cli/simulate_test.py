@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""`dlcp simulate` as a user meets it: simulate_test.py DLCP"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DLCP = pathlib.Path(sys.argv[1]).resolve()
+
+
+def run(*arguments):
+    return subprocess.run([str(DLCP), "simulate", *map(str, arguments)], capture_output=True, text=True, check=False,
+                          timeout=200)
+
+
+class Simulate(unittest.TestCase):
+    def test_list_names_the_figures(self):
+        done = run("list", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = [row["figure"] for row in json.loads(done.stdout)]
+        self.assertEqual(names, ["F1", "F3", "F4", "F5", "F6", "F9"])
+
+    def test_a_figure_as_json_says_what_it_was_made_from(self):
+        done = run("F4", "--quick", "--seeds", 2, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figure = json.loads(done.stdout)
+        self.assertEqual(figure["figure"], "F4")
+        self.assertEqual(figure["seeds"], [1, 2])
+        self.assertIn("fabric", figure["parameters"])
+        self.assertEqual({row["transport"] for row in figure["rows"]}, {"dlcp", "nscc", "dctcp", "pfabric"})
+        for row in figure["rows"]:
+            self.assertEqual(list(row), ["case", "transport", "metric", "unit", "value", "low", "high"])
+            self.assertLessEqual(row["low"], row["value"])
+            self.assertLessEqual(row["value"], row["high"])
+        self.assertEqual(run("F4", "--quick", "--seeds", 2, "--json").stdout, done.stdout)
+
+    def test_a_table_fits_80_columns_and_says_who_wins(self):
+        done = run("F4", "--quick", "--seeds", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+        self.assertRegex(done.stdout, "we win|WE LOSE|no difference")
+
+    def test_plot_writes_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("F6", "--quick", "--seeds", 1, "--plot", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((pathlib.Path(folder) / "F6.svg").read_text().startswith("<svg"))
+
+    def test_bad_usage_says_what_there_is(self):
+        done = run("F99")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'F99' is no figure; there are list, validate, F1, F3", done.stderr)
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("F4", "--seeds", 0).returncode, 2)
+        missing = run("F6", "--quick", "--seeds", 1, "--plot", "/nowhere/at/all")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("/nowhere/at/all", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,119 @@
+// Fabrics, switches and whole runs on them.
+#include "simulate/fabric.h"
+
+#include "catch.h"
+#include "simulate/contest.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+const Wire kWire{};
+
+Setting small(Contender contender) {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 4, 4, kWire, kWire);
+  setting.contender = contender;
+  setting.limit = 1s;
+  return setting;
+}
+
+TEST_CASE("a fat tree of radix 16 has 1024 hosts, and a quarter of the uplinks at 4:1") {
+  CHECK(fat_tree(16, kWire).hosts() == 1024);
+  Events events;
+  const Fabric full(events, fat_tree(8, kWire));
+  const Fabric thin(events, fat_tree(8, kWire, 4));
+  CHECK(full.hosts() == 128);
+  CHECK(full.find(Fabric::Tier::kLeafUp, 127) < full.links().size());
+  CHECK(full.find(Fabric::Tier::kLeafUp, 128) == full.links().size());
+  CHECK(thin.find(Fabric::Tier::kLeafUp, 31) < thin.links().size());
+  CHECK(thin.find(Fabric::Tier::kLeafUp, 32) == thin.links().size());
+}
+
+TEST_CASE("every transport delivers a permutation, and the same seed the same moments") {
+  for (const Contender contender :
+       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric}) {
+    INFO(name_of(contender));
+    const Setting setting = small(contender);
+    const Workload workload = permutation(setting.fabric.hosts(), 300'000, 5);
+    const Outcome first = run(setting, workload);
+    const Outcome second = run(setting, workload);
+    REQUIRE(first.ended);
+    CHECK(first.transport.bytes == 16 * 300'000);
+    CHECK(first.hash == second.hash);
+    CHECK(first.events == second.events);
+    CHECK(first.took > 300'000 * 8 / 100 * 1ns);
+  }
+}
+
+TEST_CASE("every transport repairs silent loss") {
+  for (const Contender contender :
+       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric}) {
+    INFO(name_of(contender));
+    Setting setting = small(contender);
+    setting.loss = 0.01;
+    const Outcome outcome = run(setting, permutation(setting.fabric.hosts(), 1'000'000, 5));
+    REQUIRE(outcome.ended);
+    CHECK(outcome.transport.packets_again > 0);
+  }
+}
+
+TEST_CASE(
+    "a dead uplink costs nothing once routing has taken it out, and all that is hashed to it "
+    "before") {
+  Setting setting = small(Contender::kNscc);
+  setting.timeout_min = 1ms;
+  const Workload workload = permutation(setting.fabric.hosts(), 1'000'000, 5);
+  const Duration whole = run(setting, workload).took;
+  CableFault fault;
+  fault.tier = Fabric::Tier::kLeafUp;
+  fault.rate = 0;
+  fault.both_ways = true;
+  setting.faults = {fault};
+  const Duration dead = run(setting, workload).took;
+  setting.faults[0].reconverges = 0ns;
+  const Duration withdrawn = run(setting, workload).took;
+  CHECK(dead > whole + 1ms);
+  CHECK(withdrawn < whole + 1ms);
+}
+
+TEST_CASE("a full switch that trims loses no packet, only its payload") {
+  Setting setting = small(Contender::kNscc);
+  const Outcome outcome = run(setting, incast(16, 15, 1'000'000, 1));
+  REQUIRE(outcome.ended);
+  CHECK(outcome.queues.trimmed > 0);
+  CHECK(outcome.queues.dropped == 0);
+  CHECK(outcome.transport.packets_again == outcome.queues.trimmed);
+  CHECK(outcome.transport.timeouts == 0);
+}
+
+TEST_CASE("a licensed transfer is given up in part, and never more than its share") {
+  Setting setting = small(Contender::kDlcp);
+  setting.loss = 0.02;
+  Workload workload = permutation(setting.fabric.hosts(), 2'000'000, 5);
+  CHECK(run(setting, workload).transport.bytes_given_up == 0);
+  for (Step& step : workload)
+    step.transfer.may_lose = 0.1;
+  const Outcome outcome = run(setting, workload);
+  REQUIRE(outcome.ended);
+  CHECK(outcome.transport.bytes_given_up > 0);
+  CHECK(outcome.transport.bytes_given_up <= 16 * 200'000);
+}
+
+TEST_CASE("a step begins when all that it waits for has arrived") {
+  Workload workload = incast(16, 3, 100'000, 1);
+  Step last;
+  last.transfer = {0, 5, 1000, 0};
+  last.after = {0, 1, 2};
+  last.wait = 7us;
+  workload.push_back(last);
+  const Outcome outcome = run(small(Contender::kNscc), workload);
+  REQUIRE(outcome.ended);
+  Time latest{};
+  for (int i = 0; i < 3; ++i)
+    latest = std::max(latest, outcome.finishes[i].delivered);
+  CHECK(outcome.finishes[3].began == latest + 7us);
+}
+
+}  // namespace
+}  // namespace dlcp::simulate

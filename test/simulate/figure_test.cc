@@ -1,0 +1,76 @@
+#include "simulate/figures/figure.h"
+
+#include <set>
+
+#include "catch.h"
+#include "simulate/figures/series.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+TEST_CASE("an interval is Student's, and that of one sample has no width") {
+  const Interval one = interval_of({5});
+  CHECK(one.low == 5);
+  CHECK(one.high == 5);
+  const Interval three = interval_of({1, 2, 3});
+  CHECK(three.mean == Approx(2));
+  CHECK(three.high == Approx(2 + 4.303 / std::sqrt(3.0)).epsilon(1e-4));
+}
+
+TEST_CASE("a quantile is the smallest sample that so many do not exceed") {
+  CHECK(quantile({3, 1, 2}, 0.5) == 2);
+  CHECK(quantile({3, 1, 2}, 0.99) == 3);
+  CHECK(quantile({3, 1, 2}, 0.01) == 1);
+  CHECK(quantile({}, 0.5) == 0);
+}
+
+TEST_CASE("quick figures have rows of all their transports, and say who wins") {
+  FigureWishes wishes;
+  wishes.quick = true;
+  wishes.seeds = 2;
+  for (const FigureEntry& entry : figures()) {
+    const Figure figure = entry.make(wishes);
+    INFO(entry.name);
+    CHECK(figure.name == entry.name);
+    CHECK(figure.seeds == std::vector<std::uint64_t>{1, 2});
+    CHECK_FALSE(figure.parameters.empty());
+    CHECK_FALSE(figure.notes.empty());
+    std::set<std::string> transports;
+    for (const FigureRow& row : figure.rows) {
+      transports.insert(row.transport);
+      CHECK(row.value.low <= row.value.mean);
+      CHECK(row.value.mean <= row.value.high);
+    }
+    CHECK(transports.size() >= 2);
+    const std::string svg = figure_svg(figure);
+    CHECK(svg.find("</svg>") != std::string::npos);
+  }
+}
+
+TEST_CASE("where intervals overlap nobody is said to win") {
+  FigureWishes wishes;
+  wishes.seeds = 2;
+  Series series("X", "x", wishes);
+  Setting setting;
+  setting.fabric = single_switch(4, Wire{});
+  setting.contender = Contender::kNscc;
+  const auto load = [](std::uint64_t bytes) {
+    return [bytes](std::uint64_t seed) { return permutation(4, bytes + seed * 8192, seed); };
+  };
+  const Metric time = completion();
+  series.run({"c", "short", setting, load(40'000)}, {time});
+  series.run({"c", "same", setting, load(40'000)}, {time});
+  series.run({"c", "long", setting, load(4'000'000)}, {time});
+  series.compare("short", "same", "completion");
+  series.compare("short", "long", "completion");
+  series.compare("long", "short", "completion");
+  const Figure figure = series.take();
+  REQUIRE(figure.notes.size() == 3);
+  CHECK(figure.notes[0].find("no difference") != std::string::npos);
+  CHECK(figure.notes[1].find("we win") != std::string::npos);
+  CHECK(figure.notes[2].find("WE LOSE") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace dlcp::simulate
