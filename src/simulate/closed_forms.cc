@@ -236,7 +236,7 @@ std::vector<Check> closed_forms() {
   checks.push_back(store_and_forward("6 links", fat_tree(4, Wire{}), 6));
   checks.push_back(waiting_line(0.5, 200'000));
   checks.push_back(waiting_line(0.8, 400'000));
-  checks.push_back(waiting_line(0.95, 3'000'000));
+  checks.push_back(waiting_line(0.95, 1'000'000));
   checks.push_back(round_robin_share());
   checks.push_back(dynamic_threshold(1, 1));
   checks.push_back(dynamic_threshold(1, 7));

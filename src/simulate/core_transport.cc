@@ -98,6 +98,11 @@ bool CoreTransport::is_open(const Pair& pair) {
 void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   const std::size_t number = numbers_.at({transfer.from, transfer.to});
   Pair& pair = pairs_[number];
+  if (transfer.bytes > kPhantomBytes / 4)
+    throw std::runtime_error(
+        fmt::format("a transfer of {} bytes is simulated in one piece: give {} "
+                    "at most, and several instead",
+                    transfer.bytes, kPhantomBytes / 4));
   Post entry{id, static_cast<std::size_t>(transfer.bytes), {}};
   ++pair.transfers;
   if (transfer.may_lose > 0) {

@@ -11,7 +11,7 @@
 
 namespace dlcp::simulate {
 
-inline constexpr std::size_t kPhantomBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kPhantomBytes = std::size_t{1} << 28;
 
 class PhantomMemory {
  public:

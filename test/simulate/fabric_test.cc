@@ -100,6 +100,11 @@ TEST_CASE("a licensed transfer is given up in part, and never more than its shar
   CHECK(outcome.transport.bytes_given_up <= 16 * 200'000);
 }
 
+TEST_CASE("a transfer that has no room in the phantom memory is refused by name") {
+  CHECK_THROWS_WITH(run(small(Contender::kDlcp), incast(16, 1, std::uint64_t{1} << 27, 1)),
+                    Contains("several instead"));
+}
+
 TEST_CASE("a step begins when all that it waits for has arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;

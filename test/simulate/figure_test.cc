@@ -28,12 +28,12 @@ TEST_CASE("a quantile is the smallest sample that so many do not exceed") {
 TEST_CASE("quick figures have rows of all their transports, and say who wins") {
   FigureWishes wishes;
   wishes.quick = true;
-  wishes.seeds = 2;
+  wishes.seeds = 1;
   for (const FigureEntry& entry : figures()) {
     const Figure figure = entry.make(wishes);
     INFO(entry.name);
     CHECK(figure.name == entry.name);
-    CHECK(figure.seeds == std::vector<std::uint64_t>{1, 2});
+    CHECK(figure.seeds == std::vector<std::uint64_t>{1});
     CHECK_FALSE(figure.parameters.empty());
     CHECK_FALSE(figure.notes.empty());
     std::set<std::string> transports;
