@@ -15,6 +15,7 @@ local types = {
   [1] = "DATA", [2] = "HELLO", [3] = "WELCOME", [4] = "REFUSE", [5] = "START", [6] = "STARTED", [7] = "ACK",
   [8] = "PROBE", [9] = "PING", [10] = "PONG", [11] = "CLOSE", [12] = "CLOSE_ACK", [13] = "RESET",
   [14] = "SENT_ONCE", [15] = "NEED", [16] = "STOP", [17] = "ECHO_REQUEST", [18] = "ECHO_REPLY",
+  [255] = "NOTE",  -- DLCP_TRACE's: what a rank has decided, and no packet shows; never on a network
 }
 local classes = {
   [0] = "control", [1] = "exact", [2] = "urgent-protected", [3] = "urgent-droppable", [4] = "bulk-protected",
@@ -60,6 +61,7 @@ field("protection", ProtoField.uint8, "Protection", base.DEC, protections)
 field("payload_bytes_max", ProtoField.uint32, "Payload bytes of a packet")
 field("cause", ProtoField.uint8, "Cause", base.DEC, causes)
 field("reason", ProtoField.string, "Reason")
+field("note", ProtoField.string, "Note of a trace")
 field("padding", ProtoField.bytes, "Padding, or what later versions say")
 -- ACK and window
 field("completed", ProtoField.uint32, "Messages complete below")
@@ -272,7 +274,11 @@ function dlcp.dissector(buffer, packet, root)
     return buffer:len()
   end
   local ok, words
-  if name == "DATA" then
+  if name == "NOTE" then
+    tree:add_le(f.destination, buffer(4, 8))
+    ok, words = true, buffer(HEAD_BYTES):string()
+    tree:add(f.note, buffer(HEAD_BYTES))
+  elseif name == "DATA" then
     ok, words = buffer:len() >= DATA_HEADER_BYTES, ""
     if ok then ok, words = data(buffer, tree) end
   else

@@ -9,6 +9,7 @@
 
 #include "core/chunk_judge.h"
 #include "core/congestion.h"
+#include "core/decision.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/cipher.h"
@@ -37,6 +38,8 @@ struct Config {
   // licensed messages, the second with Protection::kFull.
   std::shared_ptr<const WorthSource> worth;
   std::shared_ptr<const wire::TagSource> tags;
+  // Who keeps a trace of decisions; null: nobody.
+  std::shared_ptr<DecisionSink> decisions;
   CongestionKind congestion = CongestionKind::kQueue;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
   // suits the algorithm.
@@ -52,6 +55,10 @@ struct Config {
   // How a stream's licensed packets divide over the levels, by magnitude.
   LevelShares level_shares = kTwoLevelShares;
   std::string plugin_version = "0.0.0";  // for messages only
+
+  void tell(const Decision& decision) const {
+    if (decisions) decisions->on_decision(decision);
+  }
 };
 
 }  // namespace dlcp::core

@@ -39,6 +39,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
     tell_done(slot, connection);
     if (!connection.failed()) return;
     const Error error = *connection.error();
+    commons_.config.tell({now, connection.peer_token(), error.what, {}});
     fail_context(now, slot.context, error, &slot);
   });
   if (slot.token == 0) return;

@@ -111,6 +111,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   sample.round_trip = round_trip();
   sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
+  if (sample.lost_packets > 0) tell_window(now);
   lossy_.refresh(now, round_trip(), queue_);
   if (sample.acked_packets > 0) liveness_.on_progress(now);
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
@@ -124,9 +125,11 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
   for (const Flight::Loss& loss : losses_) {
     ++(queue_.forgoes(loss.chunk.message) ? sample.forgone_packets : sample.lost_packets);
     queue_.mark_lost(loss.chunk);
+    config_.tell({now, peer_token(), "holds a packet for lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
     if (paths_.on_lost(now, loss.path, loss.sent_at, round_trip())) {
       counters_.add(Counter::kPathsAvoided);
+      config_.tell({now, peer_token(), "avoids path", loss.path});
     }
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
@@ -266,8 +269,10 @@ void SendConnection::on_timeout(Time now) {
   lossy_.on_timeout(now, round_trip());
   if (prober_.on_timeout(now, probe_terms(), liveness_.owes_progress())) {
     lossy_.on_silence();
-    if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0)
+    if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
       congestion_->on_stall(now);
+      tell_window(now);
+    }
   }
 }
 

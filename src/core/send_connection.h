@@ -80,6 +80,10 @@ class SendConnection {
   bool begin_burst(Time now, std::uint32_t message_bytes);
   Duration round_trip() const { return acks_.rtt().smoothed_or(handshake_.round_trip()); }
   ProbeClock::Terms probe_terms() const;
+  void tell_window(Time now) const {
+    const auto packets = static_cast<std::uint64_t>(congestion_->window());
+    config_.tell({now, peer_token(), "after losses or silence the window has packets:", packets});
+  }
   void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
   void watch(Time now);

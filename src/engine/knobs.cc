@@ -154,8 +154,9 @@ constexpr Knob kKnobs[] = {
      "becomes the process id",
      [](Settings& s, const KnobValue& v) { s.stats_file = v.text; }},
     {"DLCP_TRACE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
-     "file for the last packets of a lane, headers only, when a connection there fails: a capture "
-     "that Wireshark reads with scripts/wireshark; `%p` becomes the process id and the lane's "
+     "file for the last packets of a lane, headers only, and what was decided between them, when a "
+     "connection there fails: a capture that Wireshark reads with scripts/wireshark; `%p` becomes "
+     "the process id and the lane's "
      "number",
      [](Settings& s, const KnobValue& v) { s.trace_file = v.text; }},
     {"DLCP_LINGER", KnobType::kDuration, "ms", "200", 1, 10000, "no linger", nullptr,

@@ -11,6 +11,7 @@
 #include "datapath/faulty/fault_spec.h"
 #include "datapath/trace/tracing_datapath.h"
 #include "engine/clock.h"
+#include "engine/decision_notes.h"
 #include "engine/environment.h"
 #include "util/system_text.h"
 
@@ -309,6 +310,7 @@ void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& la
   }
   opened.trace = std::make_unique<TraceFile>(settings.trace_file, ++traces_, lane,
                                              device.datapath->local_address());
+  device.config.decisions = std::make_shared<DecisionNotes>(opened.trace->ring());
   device.datapath = std::make_unique<datapath::TracingDatapath>(
       std::move(device.datapath), opened.trace->ring(), marks_of(settings));
 }

@@ -236,6 +236,7 @@ TEST_CASE("a failure leaves the last packets behind, headers only, and says wher
   const std::string capture = bytes.str();
   CHECK(capture.size() > 24 + 400 * (16 + 28 + 44));  // 214 packets, sent and received
   CHECK(capture.substr(0, 4) == "\x4d\x3c\xb2\xa1");
+  CHECK_THAT(capture, Contains("the peer closed the connection"));  // the decision, as a note
   // No packet is there with more than its header, or what fits of a frame.
   for (std::size_t at = 24; at < capture.size();) {
     std::uint32_t kept = 0;

@@ -55,3 +55,25 @@ TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseco
     REQUIRE(world.sum(core::Counter::kPathsAvoided) > 0);
   });
 }
+
+TEST_CASE("a story that fails shows what went before it: packets and decisions, and no payload") {
+  WorldConfig config;
+  config.network = single_switch(2, {});
+  World world(std::move(config));
+  const auto flow = world.open_flow(0, 1);
+  world.transfer(flow, 4'000'000);
+  int seen = 0;
+  world.set_filter([&](HostIndex to, const auto&) { return to == 0 || ++seen % 7 != 0; });
+  std::string said;
+  try {
+    world.finish(1ms);
+  } catch (const Violation& violation) {
+    said = violation.what();
+  }
+  CHECK_THAT(said, Contains("not finished in time") && Contains("flow 0 (0 -> 1)"));
+  CHECK_THAT(said,
+             Contains("host 0: ") && Contains(" ms > DATA ") && Contains(" of 4000000, path "));
+  CHECK_THAT(said, Contains("host 1: ") && Contains(" ms > ACK "));
+  CHECK_THAT(said, Contains(" holds a packet for lost on path "));
+  CHECK(said.size() < 20'000);
+}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "datapath/trace/note.h"
 #include "secrets.h"
 #include "world_host.h"
 
@@ -125,7 +126,38 @@ void World::deliver(HostIndex host, std::span<const std::byte> datagram,
   hosts_[host]->kick();
 }
 
+void World::explain(const Violation& violation) {
+  struct Explained : Violation {
+    using Violation::Violation;
+  };
+  if (dynamic_cast<const Explained*>(&violation) != nullptr) throw;
+  throw Explained(fmt::format("{}\nat {} ns:\n{}the last packets and decisions:\n{}",
+                              violation.what(), ns_of(now()), describe(), trace()));
+}
+
+std::string World::trace() const {
+  std::vector<std::pair<HostIndex, datapath::TracedPacket>> all;
+  for (HostIndex host = 0; host < hosts_.size(); ++host) {
+    for (const auto& packet : hosts_[host]->trace())
+      all.emplace_back(host, packet);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
+  std::string text;
+  for (const auto& [host, packet] : all)
+    text += fmt::format("host {}: {}\n", host, datapath::text_of(packet));
+  return text;
+}
+
 bool World::step(Time limit) {
+  try {
+    return advance(limit);
+  } catch (const Violation& violation) {
+    explain(violation);
+  }
+}
+
+bool World::advance(Time limit) {
   Time next = network_.events().next();
   for (auto& host : hosts_)
     next = std::min(next, host->wake_at(now()));
@@ -139,7 +171,7 @@ bool World::step(Time limit) {
   }
   steps_at_this_time_ = next == std::exchange(last_step_at_, next) ? steps_at_this_time_ + 1 : 0;
   if (steps_at_this_time_ > kStepsAtOneTimeMax) {
-    throw Violation(fmt::format("time stands still at {} ns\n{}", ns_of(next), describe()));
+    throw Violation("time stands still");
   }
   return true;
 }
@@ -176,7 +208,7 @@ void World::finish(Duration limit) {
     run_for(5ms);  // whatever comes late must do no harm
     check_counters();
   } catch (const Violation& violation) {
-    throw Violation(fmt::format("{}\nat {} ns:\n{}", violation.what(), ns_of(now()), describe()));
+    explain(violation);
   }
 }
 

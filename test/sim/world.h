@@ -94,9 +94,14 @@ class World {
   }
   std::uint64_t sum(core::Counter counter);  // over all hosts
   std::string describe();                    // what is unfinished, and the counters
+  // The last packets and decisions of all hosts, in the order in which they were; no payload.
+  std::string trace() const;
 
  private:
   class Host;
+  bool advance(Time limit);
+  // Throws it again with what went before, once.
+  [[noreturn]] void explain(const Violation& violation);
   void check_counters();
 
   WorldConfig config_;

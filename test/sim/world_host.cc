@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/decision_notes.h"
+
 namespace dlcp::test {
 namespace {
 
 Duration exponential(Rng& rng, Duration mean) {
   return Duration(
       static_cast<std::int64_t>(-std::log(1 - rng.unit()) * static_cast<double>(mean.count())) + 1);
+}
+
+// Of each host; a failing story shows them.
+constexpr std::size_t kTracedPackets = 40;
+
+core::Config with_notes(core::Config config, const std::shared_ptr<datapath::PacketRing>& ring) {
+  config.decisions = std::make_shared<engine::DecisionNotes>(ring);
+  return config;
 }
 
 }  // namespace
@@ -20,7 +30,9 @@ World::Host::Host(World& world, HostIndex index, const core::Config& core, const
       model_(model),
       datapath_(world.network().host(index)),
       filtered_(datapath_),
-      pump_(filtered_, core, secrets, *this),
+      ring_(std::make_shared<datapath::PacketRing>(kTracedPackets)),
+      traced_(filtered_, ring_, datapath::default_tos()),
+      pump_(traced_, with_notes(core, ring_), secrets, *this),
       rng_(seed),
       pauses_{.every = model.pause_every, .length = model.pause_length},
       freezes_{.every = model.freeze_every, .length = model.freeze_length} {}

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "datapath/trace/tracing_datapath.h"
 #include "engine/pump.h"
 #include "filtered_datapath.h"
 #include "world.h"
@@ -19,6 +20,7 @@ class World::Host final : engine::Placer {
   Time wake_at(Time now);
   void step(Time now);
   void take(Time now, const wire::RxPacket& packet) { pump_.on_packet(now, packet); }
+  std::vector<datapath::TracedPacket> trace() const { return ring_->packets(); }
   void set_filter(FilteredDatapath::Filter filter) { filtered_.set_filter(std::move(filter)); }
   void kick() { kicked_ = true; }
   void kill() { dead_ = true; }
@@ -47,6 +49,8 @@ class World::Host final : engine::Placer {
   HostModel model_;
   datapath::sim::SimDatapath& datapath_;
   FilteredDatapath filtered_;
+  const std::shared_ptr<datapath::PacketRing> ring_;
+  datapath::TracingDatapath traced_;
   engine::Pump pump_;
   Rng rng_;
   Outages pauses_;

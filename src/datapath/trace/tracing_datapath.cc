@@ -24,6 +24,10 @@ TracingDatapath::TracingDatapath(std::unique_ptr<Datapath> inner, std::shared_pt
                                  const ClassMarks& tos)
     : ForwardingDatapath(*inner), owner_(std::move(inner)), ring_(std::move(ring)), tos_(tos) {}
 
+TracingDatapath::TracingDatapath(Datapath& inner, std::shared_ptr<PacketRing> ring,
+                                 const ClassMarks& tos)
+    : ForwardingDatapath(inner), ring_(std::move(ring)), tos_(tos) {}
+
 std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
   batch_.clear();
   for (const wire::TxPacket& packet : packets) {
