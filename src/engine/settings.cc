@@ -220,6 +220,13 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   return settings;
 }
 
+Settings default_settings() {
+  const auto no_file = [](const std::string&) -> Result<std::optional<std::string>> {
+    return std::optional<std::string>();
+  };
+  return load_settings({{kConfigKnob, ""}}, no_file).value();
+}
+
 std::vector<std::string> effective_lines(const Settings& settings) {
   std::string set;
   std::string defaults;

@@ -22,37 +22,38 @@ enum class DatapathChoice : std::uint8_t { kAuto, kVerbs, kUdp };
 enum class CollnetChoice : std::uint8_t { kAuto, kOn, kOff };
 
 struct Settings {
-  DatapathChoice datapath = DatapathChoice::kAuto;
+  // The defaults stand in the knob table alone: load_settings() writes every field.
+  DatapathChoice datapath{};
   std::string hcas;        // NCCL_IB_HCA's grammar; empty: every usable RDMA port
-  int gid_index = -1;      // -1: the best
+  int gid_index = 0;       // -1: the best
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
-  std::size_t paths = 16;
+  std::size_t paths = 0;
   std::size_t lanes = 0;              // of a device and carrier; 0: by its speed and our processors
   std::size_t burst_packets_max = 0;  // 0: the pace decides
   std::size_t mtu = 0;                // 0: the interface's
-  Duration peer_timeout = 30s;
-  wire::Protection protection = wire::Protection::kHeader;
+  Duration peer_timeout{0};
+  wire::Protection protection{};
   std::string secret_file;               // empty: none
   wire::Key site_secret;                 // what is in it; zero: none
   std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
   std::size_t send_buffer_bytes = 0;
-  core::CongestionKind congestion = core::CongestionKind::kQueue;
+  core::CongestionKind congestion{};
   Duration target_delay{0};  // 0: what suits algorithm and datapath
-  std::size_t eager_bytes = std::size_t{64} << 10;
-  bool gso = true;
-  bool gro = true;
+  std::size_t eager_bytes = 0;
+  bool gso = false;
+  bool gro = false;
   std::string fault;       // faults to inject, for tests
   std::string stats_file;  // empty: none
   std::string trace_file;  // likewise
-  bool live_stats = true;
-  Duration linger = 200ms;
+  bool live_stats = false;
+  Duration linger{0};
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact
   bool loss_data_parallel = false;    // the user vouches for every reduction of the job
-  std::size_t loss_bytes_min = std::size_t{64} << 10;
-  double tuner_margin = 0.1;
-  CollnetChoice collnet = CollnetChoice::kAuto;
-  Duration collnet_timeout = 30s;
-  std::size_t collnet_memory = std::size_t{64} << 20;
+  std::size_t loss_bytes_min = 0;
+  double tuner_margin = 0;
+  CollnetChoice collnet{};
+  Duration collnet_timeout{0};
+  std::size_t collnet_memory = 0;
   std::string classes_file;  // empty: none
   std::string plan_file;     // of `dlcp synth`; empty: none
   std::string order_file;    // of `dlcp order`; empty: none
@@ -81,6 +82,8 @@ Result<std::string> read_named(const char* knob, const std::string& path,
 
 inline constexpr const char* kDefaultConfigFile = "/etc/dlcp.conf";
 
+// What a job has that sets nothing, on a machine without a config file.
+Settings default_settings();
 // The environment wins over the file. Errors name the variable, the value, the range and the
 // origin.
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file);

@@ -1,5 +1,6 @@
 // Knob table, config file and environment: what is accepted, and the exact words of every refusal.
 #include "catch.h"
+#include "core/config.h"
 #include "engine/config_file.h"
 #include "engine/environment.h"
 #include "engine/knobs.h"
@@ -36,6 +37,20 @@ TEST_CASE("without any setting every knob has the table's default") {
   for (const auto& one : settings->effective) {
     CHECK(one.origin == "default");
   }
+}
+
+// The core, and datapaths, can be used without settings; then they are what a job's are.
+TEST_CASE("what the core assumes where nobody says anything is what the table's defaults say") {
+  const Settings defaults = dlcp::engine::default_settings();
+  const dlcp::core::Config core;
+  CHECK(core.paths == defaults.paths);
+  CHECK(core.burst_packets_max == defaults.burst_packets_max);
+  CHECK(core.peer_timeout == defaults.peer_timeout);
+  CHECK(core.protection == defaults.protection);
+  CHECK(core.congestion == defaults.congestion);
+  CHECK(core.target_delay == defaults.target_delay);
+  CHECK(core.eager_bytes == defaults.eager_bytes);
+  CHECK(core.licence_bytes_min == defaults.loss_bytes_min);
 }
 
 TEST_CASE("the environment wins over the file and the file over the default") {
