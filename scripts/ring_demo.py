@@ -27,6 +27,7 @@ def run(build, plugin, seconds, label, *more, environment=None):
 def in_namespaces(build, seconds):
     rows = []
     with rig.Network(PREFIX, 4, *NETWORK) as network:
+        network.set(f"loss={LOSS_PPM}")  # where that cannot be, the demo goes over loopback and has said nothing yet
         print("4 processes, ring all-reduce of 4 MiB of fp32, every element compared\n"
               "network: one namespace per process, a bridge, MTU 4200, packets really cut; TCP is cubic")
         for name, loss in (("clean", 0), ("1% loss", LOSS_PPM)):

@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
@@ -42,10 +44,6 @@ else:
 """
 
 
-def netns(*arguments):
-    return subprocess.run([NETNS, *arguments], check=True, capture_output=True, text=True).stdout
-
-
 def inside(host, *command):
     return ["ip", "netns", "exec", f"{PREFIX}{host}", *command]
 
@@ -58,10 +56,49 @@ def arrived(to, address, dscp=0):
     return int(hear.communicate(timeout=30)[0])
 
 
+# Removes clang and nft from what the command sees of this machine.
+WITHOUT_TOOLS = """
+set -e
+mount -t tmpfs tmpfs /mnt
+for tool in clang nft; do
+  file=$(command -v $tool) || continue
+  folder=${file%/*}
+  mkdir -p "/mnt/$tool/layer" "/mnt/$tool/work"
+  mount -t overlay overlay -o "lowerdir=$folder,upperdir=/mnt/$tool/layer,workdir=/mnt/$tool/work" "$folder"
+  rm "$file"
+done
+exec "$@"
+"""
+
+
+def without_tools(*arguments):
+    return subprocess.run(["unshare", "--mount", "bash", "-c", WITHOUT_TOOLS, "bash", NETNS, *arguments],
+                          capture_output=True, text=True, check=False)
+
+
 class Netns(unittest.TestCase):
     def up(self, *arguments):
-        netns("up", PREFIX, *arguments)
-        self.addCleanup(netns, "down", PREFIX)
+        self.addCleanup(rig.netns, "down", PREFIX)
+        rig.netns("up", PREFIX, *arguments)
+
+    def test_what_needs_a_tool_that_is_not_there_is_refused_by_its_name(self):
+        self.up("2")
+        for settings, named in ((("loss=1000",), "nft"), (("loss=1", "dscploss=10:1"), "clang"), (("bleach=on",), "nft")):
+            done = without_tools("set", PREFIX, *settings)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertRegex(done.stderr.splitlines()[-1], f"{named}.*; run scripts/setup net$")
+        self.assertEqual(without_tools("set", PREFIX, "loss=0", "bleach=off").returncode, 0)
+
+    def test_a_test_for_which_a_tool_is_missing_is_skipped_but_never_in_ci(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stub = pathlib.Path(folder, "netns")
+            stub.write_text("#!/bin/sh\necho 'netns: loss needs nft' >&2\nexit 3\n")
+            stub.chmod(0o755)
+            for ci, raised in (("", unittest.SkipTest), ("true", RuntimeError)):
+                with mock.patch.object(rig, "NETNS", stub), mock.patch.dict(os.environ, CI=ci), \
+                        self.assertRaisesRegex(raised, "loss needs nft") as caught:
+                    rig.netns("set", PREFIX, "loss=1")
+                self.assertEqual(isinstance(caught.exception, unittest.SkipTest), ci == "")
 
     def test_a_bridge_carries_everything_over_both_families(self):
         self.up("2")
@@ -71,8 +108,8 @@ class Netns(unittest.TestCase):
     def test_loss_is_what_was_asked_for(self):
         self.up("2", "offload=seggro", "loss=100000")
         self.assertTrue(1730 <= arrived(1, "10.77.0.2") <= 1870)  # 1800, and 5 sigma is 67
-        self.assertRegex(netns("stats", PREFIX), r"(seen,dropped \[\d{4},\d{3}\]|nft \d+ dropped)")
-        netns("set", PREFIX, "loss=0")
+        self.assertRegex(rig.netns("stats", PREFIX), r"(seen,dropped \[\d{4},\d{3}\]|nft \d+ dropped)")
+        rig.netns("set", PREFIX, "loss=0")
         self.assertEqual(arrived(1, "10.77.0.2"), 2000)
 
     @unittest.skipUnless(shutil.which("clang"), "no clang")
@@ -87,7 +124,7 @@ class Netns(unittest.TestCase):
         self.up("2", "loss=1000000", "only=p0")
         # Nothing comes back to host 0, so not even a neighbour is found: IPv6 needs answers.
         self.assertEqual(arrived(1, "fd77::2"), 0)
-        netns("set", PREFIX, "loss=0", "only=p0")
+        rig.netns("set", PREFIX, "loss=0", "only=p0")
         self.assertEqual(arrived(1, "fd77::2"), 2000)
 
     def test_flows_use_both_spines(self):
@@ -100,11 +137,11 @@ class Netns(unittest.TestCase):
         self.assertGreater(min(sent), 2000 * 1000 * 2 * 0.2)
 
     def uplink_bytes(self):
-        return {port: int(count) for port, count in (line.split() for line in netns("bytes", PREFIX).splitlines())}
+        return {port: int(count) for port, count in (line.split() for line in rig.netns("bytes", PREFIX).splitlines())}
 
     def test_down_leaves_nothing(self):
-        netns("up", PREFIX, "2", "topo=spine")
-        netns("down", PREFIX)
+        rig.netns("up", PREFIX, "2", "topo=spine")
+        rig.netns("down", PREFIX)
         left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
         self.assertFalse(re.search(PREFIX, left))
 
@@ -113,7 +150,7 @@ class Netns(unittest.TestCase):
                           ("set", PREFIX, "loss=1", "dscploss=10"), ("set", PREFIX, "dscploss=10:1")):
             done = subprocess.run([NETNS, *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, arguments)
-        netns("down", PREFIX)
+        rig.netns("down", PREFIX)
 
 
 if __name__ == "__main__":

@@ -15,19 +15,14 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 import rig  # noqa: E402
 
-NETNS = rig.NETNS
 PREFIX = f"doc{os.getpid() % 10000}x"
 DLCP = ""
 
 
-def netns(*arguments):
-    subprocess.run([NETNS, *arguments], check=True, capture_output=True, text=True)
-
-
 class DoctorNetwork(unittest.TestCase):
     def setUp(self):
-        netns("up", PREFIX, "2", "mtu=4200", "offload=seggro")
-        self.addCleanup(netns, "down", PREFIX)
+        rig.netns("up", PREFIX, "2", "mtu=4200", "offload=seggro")
+        self.addCleanup(rig.netns, "down", PREFIX)
         self.listener = subprocess.Popen(["ip", "netns", "exec", PREFIX + "1", DLCP, "doctor", "--listen"],
                                          stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.listener.stdout.close)
@@ -115,7 +110,7 @@ class DoctorNetwork(unittest.TestCase):
                 self.assertEqual(named, not runs, bad)
 
     def test_bleached_marks_are_found_and_the_direction_named(self):
-        netns("set", PREFIX, "bleach=on", "only=p1")
+        rig.netns("set", PREFIX, "bleach=on", "only=p1")
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (0, {"path_marks"}))
         for mark in report["path"]["marks"]:
@@ -124,13 +119,13 @@ class DoctorNetwork(unittest.TestCase):
         self.assertIn("way there", bad["path_marks"]["value"])
 
     def test_a_narrow_port_is_found_to_the_byte(self):
-        netns("set", PREFIX, "portmtu=1700", "only=p1")
+        rig.netns("set", PREFIX, "portmtu=1700", "only=p1")
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (0, {"path_mtu"}))
         self.assertEqual(report["path"]["mtu_there"], 1700)
 
     def test_a_lossy_port_is_found_and_the_direction_named(self):
-        netns("set", PREFIX, "loss=100000", "only=p0")
+        rig.netns("set", PREFIX, "loss=100000", "only=p0")
         code, report, bad = self.probe()
         self.assertEqual(code, 3)
         self.assertEqual(bad["path_loss"]["level"], "fail")
