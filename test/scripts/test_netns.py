@@ -59,7 +59,7 @@ def arrived(to, address, dscp=0):
 # Hides nft, and the headers without which clang is of no use.
 WITHOUT_TOOLS = """
 set -e
-if nft=$(command -v nft); then mount --bind /dev/null "$nft"; fi
+if nft=$(PATH=$PATH:/usr/sbin command -v nft); then mount --bind /dev/null "$nft"; fi
 if [ -d /usr/include/bpf ]; then mount -t tmpfs tmpfs /usr/include/bpf; fi
 exec "$@"
 """
