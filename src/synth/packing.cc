@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "synth/levels.h"
 #include "synth/link_prices.h"
@@ -152,20 +154,21 @@ class PathPacking {
           paths_.push_back({from, (from + distance) % ranks_, part, {}});
       }
     }
+    // Of many ranks each has little of all there is to send: all its paths are found at once.
+    if (ranks_ <= kAloneMax) return;
+    together_ = static_cast<std::size_t>(ranks_ - 1);
+    std::stable_sort(paths_.begin(), paths_.end(), [](const Path& a, const Path& b) {
+      return std::pair{a.part, a.from} < std::pair{b.part, b.from};
+    });
   }
 
   std::optional<Schedule> run() {
     std::vector<Path> best;
     double best_load = std::numeric_limits<double>::infinity();
-    const double share = 1.0 / ranks_ / parts_;
     for (const double steepness : kSteepness) {
       prices_.sharpen(steepness);
-      for (Path& path : paths_) {
-        charge(path, -share);
-        path.ranks = cheapest_path(ranks_, path.from, path.to,
-                                   [&](int a, int b) { return prices_.price(a, b); });
-        if (path.ranks.empty()) return std::nullopt;
-        charge(path, share);
+      for (std::size_t first = 0; first < paths_.size(); first += together_) {
+        if (!route(std::span(paths_).subspan(first, together_))) return std::nullopt;
       }
       if (prices_.highest_load() >= best_load) continue;
       best_load = prices_.highest_load();
@@ -182,6 +185,21 @@ class PathPacking {
     int part;
     std::vector<int> ranks;
   };
+
+  // Paths that begin at the same rank.
+  bool route(std::span<Path> paths) {
+    const double share = 1.0 / ranks_ / parts_;
+    for (const Path& path : paths)
+      charge(path, -share);
+    const auto before = cheapest_paths(ranks_, paths.front().from,
+                                       [&](int a, int b) { return prices_.price(a, b); });
+    if (before.empty()) return false;
+    for (Path& path : paths) {
+      path.ranks = path_to(path.to, before);
+      charge(path, share);
+    }
+    return true;
+  }
 
   void charge(const Path& path, double share) {
     for (std::size_t i = 1; i < path.ranks.size(); i++)
@@ -207,6 +225,7 @@ class PathPacking {
   LinkPrices prices_;
   int ranks_;
   int parts_;
+  std::size_t together_ = 1;  // so many paths are found at once
   std::vector<Path> paths_;
 };
 

@@ -111,12 +111,13 @@ std::vector<int> cheapest_spanning_tree(int nodes, const Price& price) {
   return parent;
 }
 
-std::vector<int> cheapest_path(int nodes, int from, int to, const Price& price) {
-  const auto parent =
-      grow(nodes, from, [&](double so_far, int a, int b) { return so_far + price(a, b); });
-  if (parent.empty()) return {};
+std::vector<int> cheapest_paths(int nodes, int from, const Price& price) {
+  return grow(nodes, from, [&](double so_far, int a, int b) { return so_far + price(a, b); });
+}
+
+std::vector<int> path_to(int to, const std::vector<int>& before) {
   std::vector<int> path;
-  for (int at = to; at >= 0; at = parent[static_cast<std::size_t>(at)])
+  for (int at = to; at >= 0; at = before[static_cast<std::size_t>(at)])
     path.push_back(at);
   std::reverse(path.begin(), path.end());
   return path;

@@ -73,8 +73,17 @@ class Search {
     if (collective_ == Collective::kAllReduce) {
       if (auto recipe = weighted_direct(topology_, routes_)) add(std::move(*recipe));
     }
-    if (empty() || best(largest, true).seconds * kGoodEnough > bound_.seconds(largest))
-      add_packed();
+    if (empty()) return add_packed();
+    // Other paths between the same pairs can only spread the load more evenly.
+    if (collective_ == Collective::kAllToAll && spreads_evenly()) return;
+    if (best(largest, true).seconds * kGoodEnough > bound_.seconds(largest)) add_packed();
+  }
+
+  // Whether a candidate loads no link more than the bound asks.
+  bool spreads_evenly() const {
+    return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
+      return candidate.profile.seconds_per_byte() * bound_.rate * kGoodEnough <= 1;
+    });
   }
 
   void add_regular() {

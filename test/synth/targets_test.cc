@@ -97,6 +97,25 @@ TEST_CASE("sizes from 1 byte to 1 TB") {
   CHECK(s.outcomes.back().ratio() >= 0.95);
 }
 
+// Paths that relay were once looked for where all links are evenly loaded without: for minutes.
+TEST_CASE("an all-to-all of many hosts is planned at once, directly") {
+  const auto made =
+      made_for(leaf_spine(test::kSanitized ? 6 : 16, 16, "100G", "1600G"), Collective::kAllToAll);
+  CHECK(made.plan.brackets.back().recipe.name.starts_with("direct"));
+  CHECK(made.outcomes.back().ratio() >= 0.99);
+}
+
+TEST_CASE("an all-to-all over a torus of more ranks than are routed one by one is planned") {
+  std::string links;
+  for (int rank = 0; rank < 80; rank++) {
+    const int right = rank / 10 * 10 + (rank + 1) % 10;
+    for (const int to : {right, (rank + 10) % 80})
+      links += fmt::format("  - {{from: h{}, to: h{}, rate: 100G}}\n", rank, to);
+  }
+  const auto made = made_for(parsed("ranks: h[0-79]\nlinks:\n" + links), Collective::kAllToAll);
+  CHECK(made.plan.brackets.back().recipe.name == "packed paths");
+}
+
 TEST_CASE("512 hosts on leaves and spines") {
   const int leaves = test::kSanitized ? 4 : 32;
   const Synthesis s =
