@@ -14,6 +14,8 @@ namespace {
 
 // At once, by each rank: beginning behind itself, each listener meets about as many callers.
 constexpr std::size_t kCallsMax = 16;
+// A peer's word why it has failed comes within this, or not at all.
+constexpr Duration kWordTime = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -41,6 +43,8 @@ GroupOpening::State GroupOpening::poll() {
   if (stage_ == Stage::kMeeting) {
     begin_calls();
     poll_calls();
+  }
+  if (stage_ == Stage::kMeeting || lost_) {
     accept();
   }
   poll_said();
@@ -81,10 +85,13 @@ void GroupOpening::poll_calls() {
     const core::ConnectionState state = call->opening.poll();
     Connection* const connection = call->opening.connection();
     if (state == core::ConnectionState::kClosed) {
-      return fail({ErrorCode::kRemote,
-                   fmt::format("rank {} cannot be reached: {}", call->peer,
-                               connection->failed.load() ? connection->error.what : "it is gone"),
-                   "its log says why"});
+      on_lost({connection->failed.load() ? connection->error.code : ErrorCode::kRemote,
+               fmt::format("rank {} cannot be reached: {}", call->peer,
+                           connection->failed.load() ? connection->error.what : "it is gone"),
+               "its log says why"});
+      if (error_) {
+        return;
+      }
     }
     if (state != core::ConnectionState::kOpen) {
       ++call;
@@ -104,7 +111,8 @@ void GroupOpening::accept() {
     for (;;) {
       auto accepted = lanes[i].engine->accept(plan_.listeners[i], plan_.context);
       if (!accepted) {
-        return fail(accepted.error());
+        on_lost(accepted.error());
+        break;
       }
       if (accepted.value() == nullptr) {
         break;
@@ -132,7 +140,7 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
     auto posted = sends ? engine.send(*word.link.connection, memory)
                         : engine.receive(*word.link.connection, memory);
     if (!posted) {
-      fail(posted.error());
+      on_lost(posted.error());
       return std::nullopt;
     }
     word.request = posted.value();
@@ -141,7 +149,7 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
   const auto state =
       word.request == nullptr ? Request::State::kPending : engine.test(*word.request, outcome);
   if (state == Request::State::kFailed) {
-    fail(word.link.connection->error);
+    on_lost(word.link.connection->error);
   }
   return state == Request::State::kDone ? std::optional(outcome.bytes) : std::nullopt;
 }
@@ -236,8 +244,21 @@ void GroupOpening::advance() {
   }
 }
 
+void GroupOpening::on_lost(const Error& why) {
+  if (why.code != ErrorCode::kRemote) {
+    return fail(why);  // a word
+  }
+  if (!lost_) {
+    lost_ = why;
+    lost_at_ = steady_now();
+  }
+}
+
 // Who has said READY waits for rank 0's word, as long as the connection lives.
 void GroupOpening::check_time() {
+  if (!error_ && lost_ && steady_now() - lost_at_ >= kWordTime) {
+    return fail(*lost_);
+  }
   const bool waits_for_others = stage_ == Stage::kMeeting || stage_ == Stage::kReporting;
   if (!error_ && waits_for_others && steady_now() - began_ >= plan_.timeout) {
     fail({ErrorCode::kRemote,

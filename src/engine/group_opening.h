@@ -81,6 +81,9 @@ class GroupOpening {
   void on_introduction(const GroupLink& link, const GroupWord& word);
   void advance();
   void check_time();
+  // A connection has ended: a peer that fails says why to all listeners, and that may come later
+  // than the end of what it had opened. Without a word this has failed after a while.
+  void on_lost(const Error& why);
   bool has_come(std::uint32_t peer) const;
   std::string missing() const;
   void close_all();
@@ -99,6 +102,8 @@ class GroupOpening {
   std::uint32_t slowest_mbps_;
   std::vector<bool> ready_;  // by rank, at rank 0
   std::uint32_t ready_count_ = 0;
+  std::optional<Error> lost_;  // nobody has said why yet
+  Time lost_at_;
   std::optional<Error> error_;
 };
 

@@ -14,7 +14,7 @@ std::set<core::ContextId> Listeners::contexts() const {
 
 void Listeners::fail(core::ContextId context, const Error& error) {
   for (auto& [id, listening] : open_) {
-    if (listening.context == context) {
+    if (listening.context == context && !listening.declined) {
       listening.failure = error;
       listening.fails_at = {};
     }
@@ -27,9 +27,10 @@ bool Listeners::decline(const core::Event& event, Time now) {
     return false;
   }
   Listening& listening = found->second;
-  if (listening.failure && (!event.proven || listening.fails_at <= now)) {
+  if (listening.declined || (listening.failure && !event.proven)) {
     return false;
   }
+  listening.declined = event.proven;
   listening.failure = event.error;
   listening.fails_at = event.proven ? now : now + patience_;
   return true;

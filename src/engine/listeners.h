@@ -21,6 +21,8 @@ class Listeners {
   void close(core::ListenerId id) { open_.erase(id); }
   std::set<core::ContextId> contexts() const;
 
+  // What has befallen a connection of the context. The peer's own word says more, whenever it
+  // comes.
   void fail(core::ContextId context, const Error& error);
   // kDeclined; false if nothing changes by it.
   bool decline(const core::Event& event, Time now);
@@ -34,6 +36,7 @@ class Listeners {
     core::ContextId context = 0;
     std::optional<Error> failure;
     Time fails_at{};
+    bool declined = false;  // `failure` is the peer's own, proven word, and stays
     std::optional<Time> waits_since;
     bool said = false;
   };

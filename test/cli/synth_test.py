@@ -2,7 +2,9 @@
 """`dlcp synth` and `dlcp bench --mode plan` as a user meets them: synth_test.py DLCP PLUGIN"""
 
 import json
+import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -85,6 +87,24 @@ class Synth(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
             for result in json.loads(done.stdout):
                 self.assertEqual((result["ranks"], result["algo"], result["bytes_wrong"], result["error"]), (4, "plan", 0, None))
+
+    def test_every_rank_says_that_plans_differ(self):
+        ring, tree = self.folder / "ring.json", self.folder / "tree.json"
+        for plan in (ring, tree):
+            self.assertEqual(run("synth", self.star, "--algorithm", plan.stem, "-o", plan).returncode, 0)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        ranks = []
+        for rank in range(4):  # as under torchrun: each with an environment of its own
+            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
+                           "MASTER_PORT": str(port), "NCCL_DEBUG": "WARN", "DLCP_PLAN": str(tree if rank == 1 else ring)}
+            ranks.append(subprocess.Popen([DLCP, "bench", "--mode", "allreduce", "--algo", "direct", "--plugin", PLUGIN, "--size", "64K",
+                                           "--iterations", "1"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        for rank in ranks:
+            said = rank.communicate(timeout=60)[1]
+            self.assertNotEqual(rank.returncode, 0)
+            self.assertRegex(said, "go without direct exchange: .*DLCP_PLAN is plan [0-9a-f]{16} on rank")
 
     def test_relays_are_executed(self):
         self.star.write_text("{ranks: [a, b, c], links: [{from: a, to: b, rate: 10G}, {from: b, to: c, rate: 10G}]}")

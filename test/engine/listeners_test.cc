@@ -35,6 +35,28 @@ TEST_CASE("a refusal without proof fails accept only if the true peer does not c
   }
 }
 
+TEST_CASE("a peer's word why it will not connect outlives what befalls connections") {
+  engine::Listeners listeners(2s);
+  listeners.open(7, 1);
+  const Time now = time_from_ns(1'000'000'000);
+  core::Event event;
+  event.kind = core::Event::Kind::kDeclined;
+  event.connection = 7;
+  event.error = {ErrorCode::kInvalidUsage, "plans differ", ""};
+  const Error aborted{ErrorCode::kRemote, "the connection was aborted", ""};
+  SECTION("said before") {
+    CHECK(listeners.decline(event, now));
+    listeners.fail(1, aborted);
+  }
+  SECTION("said after") {
+    listeners.fail(1, aborted);
+    CHECK(listeners.failure(7, now)->what == aborted.what);
+    CHECK(listeners.decline(event, now));
+  }
+  CHECK(listeners.failure(7, now)->what == "plans differ");
+  CHECK_FALSE(listeners.decline(event, now));
+}
+
 TEST_CASE("who waits in vain for a connection is told once where to look") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
