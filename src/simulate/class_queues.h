@@ -46,6 +46,17 @@ struct ClassPlan {
   bool marks_at_departure = false;  // by what waits when a packet leaves, not when it comes
 };
 
+// Buffers as commodity switches of 2020 on have them: a queue takes up to a quarter of what is
+// free.
+inline constexpr std::size_t kCommodityBuffer = 37'000'000;
+inline ClassPlan commodity_plan() {
+  ClassPlan plan;
+  plan.dynamic_alpha = 0.25;
+  for (QueuePlan& queue : plan.queues)
+    queue.limit_bytes = kCommodityBuffer;
+  return plan;
+}
+
 class ClassQueues final : public Discipline {
  public:
   // The plan and the buffer (null: none) outlive it.

@@ -100,12 +100,14 @@ class Corner {
     switch (setting_.contender) {
       case Contender::kDlcp:
         plan.classes = CoreTransport::switches(core_, plan);
+        plan.switch_buffer_bytes = kCommodityBuffer;
         break;
       case Contender::kNscc:
         plan.classes = NsccTransport::switches(nscc_, rate);
         break;
       case Contender::kDctcp:
         plan.classes = DctcpTransport::switches(dctcp_);
+        plan.switch_buffer_bytes = kCommodityBuffer;
         break;
       case Contender::kPfabric:
         plan.make_discipline = [limit = pfabric_.queue_bytes]() -> std::unique_ptr<Discipline> {

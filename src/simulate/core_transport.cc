@@ -13,8 +13,10 @@ constexpr Duration kOpenLimit = 10s;  // simulated
 // After the last connection has opened, so that nothing of that is still under way.
 constexpr Duration kRest = 1ms;
 
-constexpr double kMarkFrom = 0.2;  // of what the host's link carries in a base round trip
-constexpr double kMarkFull = 0.8;
+// As dlcp-switch plans: marks and early drops begin at so much of what the host's link carries in a
+// base round trip, and not below so many packets.
+constexpr double kKnee = 1.2 / 7;
+constexpr double kKneePackets = 16;
 
 }  // namespace
 
@@ -24,20 +26,16 @@ ClassPlan CoreTransport::switches(const CoreConfig& config, const FabricPlan& fa
                                           /*answer_bytes=*/128)
                               .count());
   const double product = fabric.host.gbit_per_s / 8 * base;
-  const auto bytes = [&](double share) { return static_cast<std::size_t>(share * product); };
-  ClassPlan plan;
+  const double least = kKneePackets * static_cast<double>(config.host.mtu);
+  const auto knee = static_cast<std::size_t>(std::max(kKnee * product, least));
+  ClassPlan plan = commodity_plan();
   for (QueuePlan& queue : plan.queues) {
-    queue.limit_bytes = bytes(2);
-    queue.mark.from = bytes(kMarkFrom);
-    queue.mark.full = bytes(kMarkFull);
-    for (std::size_t precedence = 0; precedence < queue.drop.size(); ++precedence) {
-      const double later = 1 + 0.5 * static_cast<double>(2 - precedence);
-      queue.drop[precedence].from = bytes(kMarkFrom * later);
-      queue.drop[precedence].full = bytes(kMarkFull * later);
-    }
+    queue.mark.from = queue.mark.full = knee;
+    for (Slope& drop : queue.drop)
+      drop.from = drop.full = knee;
   }
   plan.queues[static_cast<std::size_t>(SwitchQueue::kStrictHigh)].mark = {};
-  plan.queues[static_cast<std::size_t>(SwitchQueue::kExact)].weight = 4;
+  plan.queues[static_cast<std::size_t>(SwitchQueue::kExact)].weight = 2;
   plan.queues[static_cast<std::size_t>(SwitchQueue::kUrgent)].weight = 2;
   return plan;
 }
@@ -107,10 +105,11 @@ void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   ++pair.transfers;
   if (transfer.may_lose > 0) {
     entry.licence.collective = pair.transfers;
-    entry.licence.result_bytes = transfer.bytes;
     entry.licence.ranks = 2;
     entry.licence.hops = 1;
-    entry.licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose * core::kBudgetScale);
+    // Of two ranks each byte is half of the result: half the budget is the share of this transfer.
+    entry.licence.budget_ppm =
+        static_cast<std::uint32_t>(transfer.may_lose / 2 * core::kBudgetScale);
     entry.licence.element = gradient::ElementType::kFloat32;
   }
   pair.sends.push_back(entry);

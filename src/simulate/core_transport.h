@@ -27,7 +27,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
                 const CoreConfig& config);
 
-  // Of a fabric of this speed: exact traffic is marked, droppable is dropped, as queues grow.
+  // What dlcp-switch plans for a fabric of this speed.
   static ClassPlan switches(const CoreConfig& config, const FabricPlan& fabric);
 
   void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) override;

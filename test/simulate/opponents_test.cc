@@ -22,20 +22,22 @@ TEST_CASE("DCTCP keeps the queue near its threshold and loses nothing with few s
   CHECK(outcome.queues.marked > 100);
 }
 
-TEST_CASE("DCTCP in a large incast waits for its time-out") {
-  Setting setting = on_switch(Contender::kDctcp, 129);
+TEST_CASE("who loses the end of a message waits for a time-out, DCTCP for a long one") {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
+  setting.loss = 0.02;
+  setting.limit = 1s;
+  const Workload workload = permutation(32, 200'000, 3);
+  setting.contender = Contender::kNscc;
+  const Outcome nscc = run(setting, workload);
+  setting.contender = Contender::kDctcp;
   setting.timeout_min = 10ms;
-  const Outcome outcome = run(setting, incast(129, 128, 100'000, 1));
-  REQUIRE(outcome.ended);
-  CHECK(outcome.transport.timeouts > 0);
-  CHECK(outcome.took > 10ms);
-}
-
-TEST_CASE("NSCC needs no time-out in the same incast") {
-  const Outcome outcome = run(on_switch(Contender::kNscc, 129), incast(129, 128, 100'000, 1));
-  REQUIRE(outcome.ended);
-  CHECK(outcome.transport.timeouts == 0);
-  CHECK(outcome.took < 2ms);
+  const Outcome dctcp = run(setting, workload);
+  REQUIRE(nscc.ended);
+  REQUIRE(dctcp.ended);
+  CHECK(nscc.took < 2ms);
+  CHECK(dctcp.transport.timeouts > 0);
+  CHECK(dctcp.took > 10ms);
 }
 
 TEST_CASE("pFabric finishes the short message first") {
@@ -58,6 +60,24 @@ TEST_CASE("spraying loads all uplinks alike, one path does not") {
   const double hashed = run(setting, workload).imbalance;
   CHECK(sprayed < 1.3);
   CHECK(hashed > 1.8);
+}
+
+TEST_CASE("NSCC leaves paths on which nothing is heard") {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
+  setting.contender = Contender::kNscc;
+  setting.paths = 32;
+  const Workload workload = permutation(32, 4'000'000, 3);
+  const Duration whole = run(setting, workload).took;
+  CableFault fault;
+  fault.tier = Fabric::Tier::kLeafUp;
+  fault.rate = 0;
+  fault.both_ways = true;
+  setting.faults = {fault};
+  const Outcome dead = run(setting, workload);
+  REQUIRE(dead.ended);
+  CHECK(dead.transport.timeouts > 0);
+  CHECK(dead.took < 3 * whole);
 }
 
 }  // namespace

@@ -11,9 +11,8 @@ constexpr std::uint32_t kLater = 3;  // packets that arrived although an earlier
 }  // namespace
 
 ClassPlan DctcpTransport::switches(const DctcpConfig& config) {
-  ClassPlan plan;
+  ClassPlan plan = commodity_plan();
   for (QueuePlan& queue : plan.queues) {
-    queue.limit_bytes = config.queue_bytes;
     queue.mark.from = config.mark_bytes;
     queue.mark.full = config.mark_bytes;
   }

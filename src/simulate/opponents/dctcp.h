@@ -11,9 +11,8 @@ namespace dlcp::simulate {
 
 struct DctcpConfig {
   WindowConfig window;
-  double first_window = 10;              // packets, RFC 6928
-  std::size_t mark_bytes = 100'000;      // of queue, above which switches mark
-  std::size_t queue_bytes = 512 * 1024;  // of a port
+  double first_window = 10;          // packets, RFC 6928
+  std::size_t mark_bytes = 100'000;  // of queue, above which switches mark
 };
 
 class DctcpTransport final : public WindowTransport {

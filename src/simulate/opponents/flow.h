@@ -54,12 +54,13 @@ struct Flow {
   std::uint32_t packets = 0;  // of all transfers so far
   std::uint32_t next = 0;     // first that was never sent
   Arrivals acknowledged;
-  std::deque<std::uint32_t> again;   // to be sent again, first come first served
-  std::vector<Time> sent_at;         // of each packet, the last time
-  std::vector<std::uint8_t> flying;  // of each packet: sent, and nothing heard of it
-  std::uint32_t in_flight = 0;       // packets
-  double window = 0;                 // packets
-  bool queued = false;               // stands in its host's queue of those who may send
+  std::deque<std::uint32_t> again;     // to be sent again, first come first served
+  std::vector<Time> sent_at;           // of each packet, the last time
+  std::vector<std::uint16_t> path_of;  // likewise
+  std::vector<std::uint8_t> flying;    // of each packet: sent, and nothing heard of it
+  std::uint32_t in_flight = 0;         // packets
+  double window = 0;                   // packets
+  bool queued = false;                 // stands in its host's queue of those who may send
   bool timer_set = false;
   std::uint32_t timeouts_in_row = 0;
 

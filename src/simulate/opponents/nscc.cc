@@ -19,6 +19,8 @@ constexpr double kDecrease = 0.8;
 constexpr double kDecreaseMost = 0.5;
 constexpr double kMeanGain = 0.0125;
 constexpr double kAdjustPackets = 8;
+// Ours: the specification leaves paths to the implementation.
+constexpr std::uint8_t kSkipsSilent = 255;
 constexpr double kAdaptDelay = 4;         // targets
 constexpr double kAdaptAchieved = 0.125;  // of the largest window: who has more is not adapted
 
@@ -177,8 +179,14 @@ void NsccTransport::on_timeout(Time, std::uint32_t index) {
   states_[index].trimmed = true;
 }
 
+void NsccTransport::on_silence(std::uint32_t index, std::uint16_t path) {
+  if (nscc_.spraying == Spraying::kBitmap) states_[index].skip[path] = kSkipsSilent;
+}
+
 void NsccTransport::learn_path(State& state, const Answer& answer) const {
-  if (nscc_.spraying == Spraying::kBitmap && answer.marked) state.skip[answer.path] = 1;
+  if (nscc_.spraying == Spraying::kBitmap && answer.marked) {
+    state.skip[answer.path] = std::max<std::uint8_t>(state.skip[answer.path], 1);
+  }
   if (nscc_.spraying == Spraying::kRecycled && !answer.marked) state.good.push_back(answer.path);
 }
 
@@ -192,7 +200,8 @@ std::uint16_t NsccTransport::choose_path(std::uint32_t index, std::uint32_t) {
   const auto paths = nscc_.window.paths;
   for (unsigned tries = 0; tries < paths; ++tries) {
     state.path = static_cast<std::uint16_t>((state.path + 1) % paths);
-    if (std::exchange(state.skip[state.path], 0) == 0) break;
+    if (state.skip[state.path] == 0) break;
+    --state.skip[state.path];
   }
   return state.path;
 }

@@ -18,7 +18,7 @@ namespace dlcp::simulate {
 // How a packet's entropy is chosen.
 enum class Spraying : std::uint8_t {
   kOblivious,  // all in turn
-  kBitmap,     // all in turn, but those that were marked are left out once
+  kBitmap,     // all in turn; who was marked is left out once, who was silent often
   kRecycled,   // REPS: those whose packets came back unmarked first
 };
 
@@ -43,6 +43,7 @@ class NsccTransport final : public WindowTransport {
   void on_answer(Time now, std::uint32_t flow, const Answer& answer) override;
   void on_trimmed(Time now, std::uint32_t flow, std::uint32_t sequence) override;
   void on_timeout(Time now, std::uint32_t flow) override;
+  void on_silence(std::uint32_t flow, std::uint16_t path) override;
   std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) override;
 
  private:

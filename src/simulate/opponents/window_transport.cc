@@ -75,6 +75,7 @@ void WindowTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   flow.unacknowledged.push_back({id, flow.packets, last});
   flow.undelivered.push_back(flow.unacknowledged.back());
   flow.sent_at.resize(flow.packets);
+  flow.path_of.resize(flow.packets);
   flow.flying.resize(flow.packets);
   offer(number);
   serve(now, flow.from);
@@ -132,6 +133,7 @@ void WindowTransport::send_data(Time now, std::uint32_t number) {
   (again ? counters_.packets_again : counters_.packets) += 1;
   (again ? counters_.bytes_again : counters_.bytes) += payload;
   flow.sent_at[sequence] = now;
+  flow.path_of[sequence] = packet->path;
   flow.flying[sequence] = 1;
   ++flow.in_flight;
   if (!flow.timer_set) set_timer(now + timeout_of(flow), number);
@@ -240,7 +242,9 @@ void WindowTransport::on_timer(Time now, PacketPtr token) {
   const Duration patience = timeout_of(flow);
   ++flow.timeouts_in_row;
   for (std::uint32_t i = oldest; i < flow.next; ++i) {
-    if (flow.flying[i] != 0 && flow.sent_at[i] + patience <= now) lose(number, i);
+    if (flow.flying[i] == 0 || flow.sent_at[i] + patience > now) continue;
+    lose(number, i);
+    on_silence(number, flow.path_of[i]);
   }
   on_timeout(now, number);
   offer(number);

@@ -49,6 +49,8 @@ class WindowTransport : public Transport {
   virtual void on_answer(Time now, std::uint32_t flow, const Answer& answer) = 0;
   virtual void on_trimmed(Time now, std::uint32_t flow, std::uint32_t sequence) = 0;
   virtual void on_timeout(Time now, std::uint32_t flow) = 0;
+  // Nothing was heard of a packet that took this path.
+  virtual void on_silence(std::uint32_t /*flow*/, std::uint16_t /*path*/) {}
   virtual std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) = 0;
   virtual bool may_send(const Flow& flow) const {
     return flow.in_flight < std::max(1.0, flow.window);
