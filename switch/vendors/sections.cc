@@ -82,9 +82,15 @@ Sections& Sections::operator=(Sections&&) noexcept = default;
 Sections::~Sections() = default;
 
 std::string Sections::filled(const std::string& section, const Json& context) const {
+  return has(section) ? filled(section, context, context.dump()) : std::string();
+}
+
+std::string Sections::filled(const std::string& section, const Json& context,
+                             std::string_view said) const {
   const auto found = texts_.find(section);
   if (found == texts_.end()) return {};
-  std::string key = section + "\n" + context.dump();
+  std::string key = section + "\n";
+  key += said;
   if (auto text = lately_->find(key)) return std::move(*text);
   kainjow::mustache::mustache mustache{found->second};
   mustache.set_custom_escape([](const std::string& raw) { return raw; });

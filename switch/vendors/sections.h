@@ -22,6 +22,9 @@ class Sections {
   bool has(const std::string& section) const { return texts_.count(section) != 0; }
   // Empty where the target has no such section. Nothing is escaped.
   std::string filled(const std::string& section, const nlohmann::json& context) const;
+  // The same with a text that says all of what the context does.
+  std::string filled(const std::string& section, const nlohmann::json& context,
+                     std::string_view said) const;
 
  private:
   class Lately;

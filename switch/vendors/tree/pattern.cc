@@ -18,6 +18,17 @@ Pattern::Pattern(std::string_view text) : text_(text) {
     words_.push_back(
         {word.substr(0, open), rest && hole.empty() ? "*" : hole, word.substr(close + 1), rest});
   }
+  for (const Word& word : words_) {
+    if (!word.hole.empty()) break;
+    head_ += (head_.empty() ? "" : " ") + word.fixed;
+  }
+}
+
+// Its last character tells most statements apart: they begin alike.
+bool Pattern::begins_with_head(std::string_view statement) const {
+  if (head_.empty()) return true;
+  return statement.size() >= head_.size() && statement[head_.size() - 1] == head_.back() &&
+         statement.starts_with(head_);
 }
 
 std::optional<Captures> Pattern::match(std::string_view statement) const {
@@ -36,6 +47,7 @@ std::optional<Captures> Pattern::begins(std::string_view statement, std::size_t&
 
 bool Pattern::scan(std::string_view statement, bool prefix, std::size_t* taken,
                    Captures* captures) const {
+  if (!begins_with_head(statement)) return false;
   std::size_t at = 0;
   for (const Word& word : words_) {
     const bool ends = at >= statement.size();

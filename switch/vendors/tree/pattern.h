@@ -37,7 +37,10 @@ class Pattern {
   // Most statements are none of a pattern's: nothing is captured before all of it fits.
   bool scan(std::string_view statement, bool prefix, std::size_t* taken, Captures* captures) const;
 
+  bool begins_with_head(std::string_view statement) const;
+
   std::string text_;
+  std::string head_;  // before the first hole
   std::vector<Word> words_;
 };
 

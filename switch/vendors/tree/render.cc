@@ -23,8 +23,10 @@ class Renderer {
 
   Rendering run() {
     const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
-    declared_.statements = implied_statements(target_, {});
-    declared_.by_dscp = target_.dscp_trusts.empty();
+    if (imported == nullptr) {
+      declared_.statements = implied_statements(target_, {});
+      declared_.by_dscp = target_.dscp_trusts.empty();
+    }
     document_ = imported != nullptr ? imported : &declared_;
     Wanted wanted = wanted_statements(target_, plan_, *document_);
     out_.problems = std::move(wanted.problems);
@@ -153,10 +155,12 @@ class Renderer {
     });
   }
 
-  static bool same(std::vector<std::string> a, std::vector<std::string> b) {
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
-    return a == b;
+  static bool same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    if (a.size() != b.size()) return false;
+    std::vector<std::string_view> x(a.begin(), a.end()), y(b.begin(), b.end());
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    return x == y;
   }
 
   // Words that are names of DLCP's.
@@ -258,24 +262,25 @@ class Renderer {
     return {slashed(row.scope), value(row.before), value(row.after), impact_of(row, ports)};
   }
 
-  void write_patch(const Patch& patch) {
+  void write_patch(Patch patch) {
     if (target_.reader.syntax == Syntax::kOperations) return write_operations(target_, patch, out_);
     put_file(patch.name + "." + target_.suffix, headed(change_text(target_, patch.rows)),
              FileKind::kConfig);
+    std::string guard = guard_text(target_, patch.rows);
     put_file("rollback/" + patch.name + "." + target_.suffix,
-             headed(change_text(target_, reversed(patch.rows))), FileKind::kRollback);
-    out_.files.push_back({"guard/" + patch.name + ".json", guard_text(target_, patch.rows),
-                          FileKind::kConfig, true});
+             headed(change_text(target_, reversed(std::move(patch.rows)))), FileKind::kRollback);
+    out_.files.push_back(
+        {"guard/" + patch.name + ".json", std::move(guard), FileKind::kConfig, true});
   }
 
   void write(const Statements& by_hand) {
     bool any = false;
-    for (const Patch& patch : patches_) {
+    for (Patch& patch : patches_) {
       if (patch.rows.empty()) continue;
       any = true;
       for (const Row& row : patch.rows)
         out_.changes.push_back(change_row(row, patch.name.starts_with("20-")));
-      write_patch(patch);
+      write_patch(std::move(patch));
     }
     if (!any) return;
     write_session();

@@ -1,11 +1,9 @@
 #include "switch/vendors/tree/rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
-#include "switch/vendors/words.h"
+#include "switch/vendors/tree/gnmi_set.h"
 
 namespace dlcp::fabric::tree {
 namespace {
@@ -84,153 +82,18 @@ void print_flat(const Target& target, const Row& row, std::string& out) {
     out += prefix + statement + "\n";
 }
 
-// A node's name with the module that it needs one of, as RFC 7951 has it.
-std::string named(const JsonShape& shape, const std::string& names, const std::string& name) {
-  const auto module = shape.modules.find(names);
-  return module == shape.modules.end() ? name : module->second + ":" + name;
-}
-
-std::string joined(const std::string& names, const std::string& name) {
-  return names.empty() ? name : names + " " + name;
-}
-
-// What keys a list has, looked up once for each list.
-class Keys {
- public:
-  explicit Keys(const JsonShape& shape) : shape_(shape) {}
-  const JsonShape& shape() const { return shape_; }
-  const std::vector<std::string>& of(const std::string& names) {
-    const auto [at, is_new] = known_.try_emplace(names);
-    if (is_new) at->second = keys_of(shape_, names);
-    return at->second;
-  }
-
- private:
-  const JsonShape& shape_;
-  std::unordered_map<std::string, std::vector<std::string>> known_;
-};
-
-// "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` gets what leads there without
-// keys.
-std::string path_of(Keys& known, const std::string& scope, std::string& names) {
-  std::string path;
-  const auto words = words_of(scope);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    names = joined(names, words[i]);
-    path += "/" + named(known.shape(), names, words[i]);
-    const auto& keys = known.of(names);
-    if (i + keys.size() >= words.size()) continue;
-    for (const auto& key : keys)
-      path += "[" + key + "=" + words[++i] + "]";
-  }
-  return path;
-}
-
-// A leaf is named by as many of the names that lead to it as tell it apart.
-bool is_of(const std::vector<std::string>& list, const std::string& names) {
-  return std::any_of(list.begin(), list.end(), [&names](const std::string& one) {
-    return names == one || names.ends_with(" " + one);
-  });
-}
-
-Json scalar(const JsonShape& shape, const std::string& names, const std::string& value) {
-  if (is_of(shape.booleans, names)) return value == "true";
-  std::int64_t number = 0;
-  const char* const end = value.data() + value.size();
-  const auto read = std::from_chars(value.data(), end, number);
-  if (is_of(shape.numbers, names) && read.ec == std::errc() && read.ptr == end) return number;
-  return value;
-}
-
-// One statement, without its scope, into the tree below the scope.
-void put(Keys& known, Json& node, const std::string& names, const std::vector<std::string>& words,
-         std::size_t at) {
-  if (at >= words.size()) return;
-  const JsonShape& shape = known.shape();
-  const auto here = joined(names, words[at]);
-  const auto name = named(shape, here, words[at]);
-  const auto& keys = known.of(here);
-  if (!keys.empty() && at + keys.size() < words.size()) {
-    Json entry = Json::object();
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      entry[keys[i]] = scalar(shape, joined(here, keys[i]), words[at + 1 + i]);
-    Json& list = node[name];
-    if (list.is_null()) list = Json::array();
-    const auto same = std::find_if(list.begin(), list.end(), [&](const Json& item) {
-      return std::all_of(keys.begin(), keys.end(),
-                         [&](const auto& key) { return item[key] == entry[key]; });
-    });
-    if (same != list.end()) return put(known, *same, here, words, at + 1 + keys.size());
-    list.push_back(std::move(entry));
-    return put(known, list.back(), here, words, at + 1 + keys.size());
-  }
-  if (at + 2 < words.size()) return put(known, node[name], here, words, at + 1);
-  if (at + 1 == words.size()) {  // a container that is there, and says no more
-    if (node[name].is_null()) node[name] = Json::object();
-    return;
-  }
-  const Json value = scalar(shape, here, words[at + 1]);
-  if (!is_of(shape.leaf_lists, here)) {
-    node[name] = value;
-  } else {
-    if (node[name].is_null()) node[name] = Json::array();
-    node[name].push_back(value);
-  }
-}
-
-// The value of a row: a tree, or of a leaf its scalar.
-Json value_of(Keys& known, const Row& row, const std::string& names) {
-  Json value = Json::object();
-  for (const auto& statement : row.after) {
-    const auto words = words_of(statement.substr(row.scope.size()));
-    if (words.size() == 1 && row.after.size() == 1) return scalar(known.shape(), names, words[0]);
-    put(known, value, names, words, 0);
-  }
-  return value;
-}
-
-std::string gnmi_text(const Target& target, const std::vector<Row>& rows) {
-  Keys known(target.reader.json);
-  Json deletes = Json::array(), replaces = Json::array();
-  for (const Row& row : rows) {
-    std::string names;
-    const auto path = path_of(known, row.scope, names);
-    if (row.after.empty()) {
-      deletes.push_back(path);
-      continue;
-    }
-    Json replace = Json::object();  // moved, not copied: these trees are most of the text
-    replace["path"] = path;
-    replace["encoding"] = "json_ietf";
-    replace["value"] = value_of(known, row, names);
-    replaces.push_back(std::move(replace));
-  }
-  Json request = Json::object();
-  if (!deletes.empty()) request["deletes"] = std::move(deletes);
-  if (!replaces.empty()) request["replaces"] = std::move(replaces);
-  return request.dump(2) + "\n";
-}
-
-// Rows are most of what is written: they are not made objects of first.
-std::string in_quotes(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-  });
-  return plain ? '"' + text + '"' : Json(text).dump();
-}
-
 std::string list_text(const std::vector<std::string>& list) {
   if (list.empty()) return "[]";
   std::string text = "[";
   for (const auto& one : list)
-    text += (text.size() > 1 ? ",\n    " : "\n    ") + in_quotes(one);
+    text.append(text.size() > 1 ? ",\n    " : "\n    ").append(json_quoted(one));
   return text + "\n   ]";
 }
 
 }  // namespace
 
 std::string change_text(const Target& target, const std::vector<Row>& rows) {
-  if (target.reader.syntax == Syntax::kJson) return gnmi_text(target, rows);
+  if (target.reader.syntax == Syntax::kJson) return gnmi_set(target.reader.json, rows);
   std::string out;
   for (const Row& row : rows) {
     if (target.reader.syntax == Syntax::kBlocks)
@@ -241,11 +104,11 @@ std::string change_text(const Target& target, const std::vector<Row>& rows) {
   return out;
 }
 
-std::vector<Row> reversed(const std::vector<Row>& rows) {
-  std::vector<Row> back;
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row)
-    back.push_back({row->scope, row->after, row->before, row->change, row->hitless});
-  return back;
+std::vector<Row> reversed(std::vector<Row> rows) {
+  std::reverse(rows.begin(), rows.end());
+  for (Row& row : rows)
+    std::swap(row.before, row.after);
+  return rows;
 }
 
 std::string guard_text(const Target& target, const std::vector<Row>& rows) {
@@ -261,7 +124,7 @@ std::string guard_text(const Target& target, const std::vector<Row>& rows) {
   text.erase(text.rfind('\n'));  // the closing brace
   text += ",\n \"rows\": {";
   for (const Row& row : rows) {
-    text += (&row == &rows.front() ? "\n  " : ",\n  ") + in_quotes(row.scope) + ": {\n";
+    text += (&row == &rows.front() ? "\n  " : ",\n  ") + json_quoted(row.scope) + ": {\n";
     text += "   \"before\": " + list_text(row.before) + ",\n";
     text += "   \"after\": " + list_text(row.after) + "\n  }";
   }

@@ -24,7 +24,7 @@ struct Patch {
 
 // Text that turns `before` of every row into `after`, in the target's own syntax.
 std::string change_text(const Target& target, const std::vector<Row>& rows);
-std::vector<Row> reversed(const std::vector<Row>& rows);
+std::vector<Row> reversed(std::vector<Row> rows);
 // The rows and how to read a running configuration, for guard.py.
 std::string guard_text(const Target& target, const std::vector<Row>& rows);
 

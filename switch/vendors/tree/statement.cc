@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <unordered_map>
 
 #include "switch/vendors/json_keys.h"
 #include "switch/vendors/numbers.h"
@@ -76,7 +77,8 @@ class Reading {
     // Of equal keys the last would win, and nobody would know.
     if (const auto twice = first_key_twice(text, tree))
       return fault(twice->line, "a key is there twice", twice->key, "each name once in an object");
-    walk(tree, "", "", 0);
+    Place root;
+    walk(tree, root, 0);
   }
 
  private:
@@ -101,9 +103,11 @@ class Reading {
   template <class Take>
   void each_line(const std::string& text, Take take) {
     if (text.find('\0') != std::string::npos) return fault(0, "this is not text", "", "");
-    std::istringstream lines(text);
     int number = 0;
-    for (std::string line; std::getline(lines, line);) {
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      std::string line = text.substr(at, end - at);
+      at = end + 1;
       ++number;
       const auto begin = line.find_first_not_of(" \t\r");
       if (begin == std::string::npos) continue;
@@ -113,7 +117,7 @@ class Reading {
               "its running configuration");
       if (line.find("--More--") != std::string::npos)
         fault(number, "the switch has paged its output", line.substr(begin), "all of it at once");
-      take(line, number);
+      take(std::move(line), number);
     }
   }
 
@@ -156,10 +160,7 @@ class Reading {
   }
 
   // "openconfig-qos:qos" and "qos" are one name.
-  static std::string plain(const std::string& name) {
-    const auto colon = name.find(':');
-    return colon == std::string::npos ? name : name.substr(colon + 1);
-  }
+  static std::string_view plain(std::string_view name) { return name.substr(name.find(':') + 1); }
 
   // A scalar that is one word; nullopt: anything else, which no statement of ours has.
   static std::optional<std::string> word_of(const nlohmann::json& value) {
@@ -169,21 +170,17 @@ class Reading {
     return text;
   }
 
-  static std::string below(const std::string& above, const std::string& name) {
-    return above.empty() ? name : above + " " + name;
-  }
-
   // What gnmic prints of a Get: each value beside the path that it was asked by.
   void walk_updates(const nlohmann::json& updates) {
     if (!updates.is_array()) return;
     for (const auto& update : updates) {
       if (!update.is_object() || !update.contains("values")) continue;
       for (const auto& [path, value] : update["values"].items()) {
-        std::string names;
+        Place place;
         std::istringstream steps(path);
         for (std::string step; std::getline(steps, step, '/');)
-          if (!step.empty()) names = below(names, plain(step));
-        walk(value, names, names, 1);
+          if (!step.empty()) place.enter(plain(step));
+        walk(value, place, 1);
       }
     }
   }
@@ -197,50 +194,83 @@ class Reading {
       if (item.contains(key) && !word)
         fault(0, "a name with spaces in it is not followed", item[key].dump(), "names of one word");
       if (!word) return std::nullopt;
-      text = below(text, *word);
+      text = with_word(text, *word);
     }
     return text;
   }
 
-  // `names`: what leads here without the keys of lists. `keys`: leaves that the path has already.
-  void walk(const nlohmann::json& node, const std::string& path, const std::string& names,
-            std::size_t depth, const std::vector<std::string>& keys = {}) {
+  // Where the walk is in the tree: with the keys of lists, and without. Both grow and shrink in
+  // place, as there is a path for every leaf.
+  struct Place {
+    std::string path, names;
+
+    void enter(std::string_view name) {
+      add_to(path, name);
+      add_to(names, name);
+    }
+    void enter_entry(std::string_view keys) { add_to(path, keys); }
+    void leave(std::size_t path_size, std::size_t names_size) {
+      path.resize(path_size);
+      names.resize(names_size);
+    }
+
+   private:
+    static void add_to(std::string& text, std::string_view word) {
+      if (!text.empty()) text += ' ';
+      text += word;
+    }
+  };
+
+  // `keys`: leaves that the path has already.
+  void walk(const nlohmann::json& node, Place& place, std::size_t depth,
+            const std::vector<std::string>& keys = {}) {
     if (depth > kDepthMax) return;
-    if (node.is_array() && path.empty()) {  // several answers in one
+    if (node.is_array() && place.path.empty()) {  // several answers in one
       for (const auto& item : node)
-        walk(item, path, names, depth + 1);
+        walk(item, place, depth + 1);
       return;
     }
     if (!node.is_object()) {
-      if (const auto word = word_of(node); word && !path.empty()) add(below(path, *word), 0);
+      if (const auto word = word_of(node); word && !place.path.empty())
+        add(with_word(place.path, *word), 0);
       return;
     }
-    if (path.empty() && node.contains("updates")) return walk_updates(node["updates"]);
-    if (!path.empty() && node.size() == keys.size()) add(path, 0);  // there is no more to say
+    if (place.path.empty() && node.contains("updates")) return walk_updates(node["updates"]);
+    if (!place.path.empty() && node.size() == keys.size())
+      add(place.path, 0);  // there is no more to say
+    const auto path_size = place.path.size(), names_size = place.names.size();
     for (const auto& [long_name, value] : node.items()) {
       const auto name = plain(long_name);
       if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
-      const auto here = below(names, name);
-      if (!value.is_array()) {
-        walk(value, below(path, name), here, depth + 1);
-        continue;
-      }
-      const auto [known, is_new] = keys_.try_emplace(here);
-      if (is_new) known->second = keys_of(reader_.json, here);
-      const std::vector<std::string>& list_keys = known->second;  // stays where it is
-      for (const auto& item : value) {
-        if (!item.is_object()) {
-          walk(item, below(path, name), here, depth + 1);
-        } else if (const auto words = keys_in(item, list_keys); words && !words->empty()) {
-          walk(item, below(path, name) + " " + *words, here, depth + 1, list_keys);
-        }
+      place.enter(name);
+      if (value.is_array())
+        walk_list(value, place, depth);
+      else
+        walk(value, place, depth + 1);
+      place.leave(path_size, names_size);
+    }
+  }
+
+  void walk_list(const nlohmann::json& list, Place& place, std::size_t depth) {
+    const auto [known, is_new] = keys_.try_emplace(place.names);
+    if (is_new) known->second = keys_of(reader_.json, place.names);
+    const std::vector<std::string>& keys = known->second;  // stays where it is
+    const auto path_size = place.path.size(), names_size = place.names.size();
+    for (const auto& item : list) {
+      if (!item.is_object()) {
+        walk(item, place, depth + 1);
+      } else if (const auto words = keys_in(item, keys); words && !words->empty()) {
+        place.enter_entry(*words);
+        walk(item, place, depth + 1, keys);
+        place.leave(path_size, names_size);
       }
     }
   }
 
   const Reader& reader_;
   const std::string& file_;
-  std::map<std::string, std::vector<std::string>> keys_;  // of lists, by the names that lead there
+  std::unordered_map<std::string, std::vector<std::string>>
+      keys_;  // of lists, by the names that lead there
   Statements statements_;
   std::vector<Problem> problems_;
 };

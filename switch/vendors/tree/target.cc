@@ -45,6 +45,16 @@ Reader reader_of(const Json& data) {
   return reader;
 }
 
+// Templates are lines, without what a configuration has before them.
+Reader template_reader_of(const Reader& running) {
+  Reader reader;
+  reader.syntax = running.syntax == Syntax::kBlocks ? Syntax::kBlocks : Syntax::kFlat;
+  reader.roots = {""};
+  reader.lists = running.lists;
+  reader.kept_comment = running.kept_comment;
+  return reader;
+}
+
 // A number for all, "precedence" (DSCP / 8), or a list of 64.
 std::array<int, kDscpCount> classes_of(const Json& data) {
   std::array<int, kDscpCount> classes{};
@@ -217,6 +227,7 @@ Target target_of(const TargetFile& file, const Json& data) {
   target.indent = config.value("indent", std::size_t{2});
   target.separator = config.value("separator", "");
   target.reader = reader_of(config);
+  target.template_reader = template_reader_of(target.reader);
   read_meaning(target, config);
   target.scopes = scopes_of(config);
   read_limits(target, config);

@@ -24,7 +24,7 @@ struct Target {
   std::string unverified_hint;  // where what no grammar has checked can be tried
   std::size_t indent = 2;       // of blocks; with what stands before and after those inside
   std::string separator;
-  Reader reader;
+  Reader reader, template_reader;  // of running configurations, and of what templates make
   std::map<std::string, std::vector<Pattern>> facts;
   std::vector<Refusal> refusals;
   std::vector<Refusal> port_refusals;  // {port}: of ports that DLCP takes

@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view kPort = "{port}";
+
 class Maker {
  public:
   Maker(const Target& target, const SwitchPlan& plan, const Document& document)
@@ -56,12 +58,12 @@ class Maker {
   // The statements that a section of the target's templates makes of this.
   Statements made(const std::string& section, const Json& context) {
     if (!target_.templates.has(section)) return {};
-    Reader reader = target_.reader;
-    if (reader.syntax != Syntax::kBlocks) reader.syntax = Syntax::kFlat;  // templates are lines
-    if (reader.syntax == Syntax::kFlat) reader.prefix.clear();
-    reader.roots = {""};
-    auto read = read_statements(reader, target_.os + ".mustache",
-                                target_.templates.filled(section, context));
+    return made(section, context, context.dump());
+  }
+  Statements made(const std::string& section, const Json& context, std::string_view said) {
+    if (!target_.templates.has(section)) return {};
+    auto read = read_statements(target_.template_reader, target_.os + ".mustache",
+                                target_.templates.filled(section, context, said));
     return read.value ? std::move(*read.value) : Statements{};
   }
 
@@ -104,6 +106,13 @@ class Maker {
     return false;
   }
 
+  // What templates see, and the same as text: what says the same makes the same.
+  struct Seen {
+    explicit Seen(Json seen) : context(std::move(seen)), text(context.dump()) {}
+    Json context;
+    std::string text;
+  };
+
   // The site's object under a name of DLCP's, without what DLCP takes.
   Statements copy_of(const ObjectKind& kind, const std::string& base, const std::string& name) {
     Statements copy;
@@ -118,18 +127,20 @@ class Maker {
     return copy;
   }
 
-  Statements object(const ObjectKind& kind, const std::string& base, Json context,
+  Statements object(const ObjectKind& kind, const std::string& base, const Seen& seen,
                     const std::string& name, int number) {
     Statements copy = copy_of(kind, base, name);
+    Json context = seen.context;
     context["name"] = name;
     context["base"] = base;
     context["number"] = number;
     context["fresh"] = copy.empty();
-    Statements before = made(kind.name + " first", context);
+    const auto said = fmt::format("{}\n{}\n{} {}\n{}", name, base, number, copy.empty(), seen.text);
+    Statements before = made(kind.name + " first", context, said);
     check_copied(kind, base, name, copy);
     for (const Requirement& one : kind.requirements)
       require(one, kind, base, name, copy, before);
-    Statements ours = made(kind.name, context);
+    Statements ours = made(kind.name, context, said);
     const Statements& first = kind.ours_first ? ours : copy;
     const Statements& second = kind.ours_first ? copy : ours;
     before.insert(before.end(), first.begin(), first.end());
@@ -182,15 +193,15 @@ class Maker {
   }
 
   // An object of DLCP's for this base and context; equal ones are one. Empty: it would say nothing.
-  std::string named(const ObjectKind& kind, const std::string& base, const Json& context,
+  std::string named(const ObjectKind& kind, const std::string& base, const Seen& seen,
                     const std::string& tag) {
     const auto sort = kind.name + "\n" + base + "\n" + tag;
-    const auto [at, is_new] = names_.try_emplace(sort + "\n" + context.dump());
+    const auto [at, is_new] = names_.try_emplace(sort + "\n" + seen.text);
     if (!is_new) return at->second;
     int number = counts_[sort] + 1;
     if (target_.short_names) {  // those with other numbers may say the same
       std::string content;
-      for (const Statement& one : object(kind, base, context, "{name}", 0))
+      for (const Statement& one : object(kind, base, seen, "{name}", 0))
         content += one.text + "\n";
       if (content.empty()) return {};
       number = contents_.try_emplace(sort + "\n" + content, number).first->second;
@@ -199,7 +210,7 @@ class Maker {
     counts_[sort] = std::max(counts_[sort], number);
     at->second = name_of(kind, base, tag, number);
     if (is_said) return at->second;
-    for (auto& statement : object(kind, base, context, at->second, number))
+    for (auto& statement : object(kind, base, seen, at->second, number))
       if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
     return at->second;
   }
@@ -221,16 +232,18 @@ class Maker {
   std::vector<std::string> names_for(const PortGroupPlan& group,
                                      const std::vector<std::string>& bases) {
     const bool trusted = group.group.trust == Trust::kTrusted;
-    const Json queues = queues_context(target_, plan_, document_, group);
-    Json both = queues;
-    both.update(remark_context(plan_, group.group));
-    Json dscps = dscp_context(target_, plan_, document_, group.group);
-    if (!trusted) dscps["remarked"] = true;
+    const Seen queues(queues_context(target_, plan_, document_, group));
+    Json with_marks = queues.context;
+    with_marks.update(remark_context(plan_, group.group));
+    const Seen both(std::move(with_marks));
+    Json map = dscp_context(target_, plan_, document_, group.group);
+    if (!trusted) map["remarked"] = true;
+    const Seen dscps(std::move(map));
     std::vector<std::string> names;
     for (std::size_t i = 0; i < bases.size(); ++i) {
       const ObjectKind& kind = target_.objects[i];
       const bool classifier = kind.name == "classifier";
-      const Json& seen = classifier ? dscps : kind.classifies ? both : queues;
+      const Seen& seen = classifier ? dscps : kind.classifies ? both : queues;
       const bool needed = kind.copied && (!classifier || trusted || document_.by_dscp);
       const bool told = target_.short_names && classifier && !trusted;
       const auto tag = told ? fmt::format("r{}", group.group.remark_dscp) : std::string();
@@ -241,7 +254,6 @@ class Maker {
 
   // Ports whose objects of the site's are the same get the same statements, each with its name.
   void put_group(const PortGroupPlan& group) {
-    constexpr std::string_view kPort = "{port}";
     Json context = queues_context(target_, plan_, document_, group);
     context.update(remark_context(plan_, group.group));
     context["port"] = kPort;
@@ -258,17 +270,29 @@ class Maker {
         const auto names = names_for(group, bases);
         for (std::size_t i = 0; i < names.size(); ++i)
           context[target_.objects[i].name] = names[i].empty() ? Json(false) : Json(names[i]);
-        statements = made("port", context);
+        statements = distinct(made("port", context));
       }
-      for (Statement statement : statements) {
-        for (auto at = statement.text.find(kPort); at != std::string::npos;
-             at = statement.text.find(kPort, at + port.size()))
-          statement.text.replace(at, kPort.size(), port);
-        statement.line = 0;
-        if (known_.insert(statement.text).second)
-          wanted_.parts.back().statements.push_back(std::move(statement));
-      }
+      for (const Statement& statement : statements)
+        wanted_.parts.back().statements.push_back({for_port(statement.text, port), 0});
     }
+  }
+
+  static Statements distinct(Statements statements) {
+    std::unordered_set<std::string> seen;
+    std::erase_if(statements,
+                  [&seen](const Statement& one) { return !seen.insert(one.text).second; });
+    return statements;
+  }
+
+  static std::string for_port(const std::string& text, const std::string& port) {
+    std::string result;
+    result.reserve(text.size() + 2 * port.size());
+    std::size_t from = 0;
+    for (auto at = text.find(kPort); at != std::string::npos; at = text.find(kPort, from)) {
+      result.append(text, from, at - from).append(port);
+      from = at + kPort.size();
+    }
+    return result.append(text, from);
   }
 
   bool check_classifier(const std::string& port, const std::vector<std::string>& bases) {
