@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <system_error>
 
 namespace dlcp::fabric::cli {
 
@@ -99,7 +99,7 @@ std::optional<Problem> Folder::write(const std::string& path, const std::string&
   }
   stream.write(text.data(), static_cast<std::streamsize>(text.size()));
   stream.close();
-  if (!stream) return failure(file, std::strerror(errno));
+  if (!stream) return failure(file, std::make_error_code(static_cast<std::errc>(errno)).message());
   if (!executable) return std::nullopt;
   std::error_code error;
   fs::permissions(file, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,

@@ -38,7 +38,7 @@ Checked<SiteConfig> import_site(const std::string& os, const std::string& file,
   Problem problem;
   problem.file = file;
   problem.what = fmt::format("no import for the operating system '{}'", os);
-  problem.expected = "sonic, cumulus, eos or tc";
+  problem.expected = "one of those that `dlcp-switch targets` prints";
   return Checked<SiteConfig>::failed(std::move(problem));
 }
 
