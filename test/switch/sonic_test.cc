@@ -270,6 +270,18 @@ TEST_CASE("trimming and watchdog rows go where the intent says so, and come back
   CHECK_THAT(problems_of(sonic().render(plan)), Contains("a buffer profile of the site's trims"));
 }
 
+TEST_CASE("a row that names what is not in the file is refused, not taken for one without it") {
+  const auto refused = [](const char* table, const char* what) {
+    Json config = leaf();
+    config[table] = Json::object();
+    CHECK_THAT(to_text(sonic().import({"x.json", config.dump(1)}).problems.front()),
+               Contains(what) && Contains("take the whole file"));
+  };
+  refused("WRED_PROFILE", "names a wred_profile that is not there");
+  refused("BUFFER_PROFILE", "names a profile that is not there");
+  refused("MAP_PFC_PRIORITY_TO_QUEUE", "names a pfc_to_queue_map that is not there");
+}
+
 TEST_CASE("a file that is no config_db is refused with its line") {
   const auto text_of = [](const std::string& text) {
     const auto result = sonic().import({"config_db.json", text});

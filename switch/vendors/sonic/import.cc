@@ -20,7 +20,7 @@ class Importer {
 
   Checked<SiteConfig> run() {
     Checked<SiteConfig> result;
-    if (parse() && check_keys() && check_shape() && check_references()) {
+    if (parse() && check_keys() && check_shape() && check_references() && check_named()) {
       const Fault report = [this](const char* table, const std::string& key, std::string what,
                                   std::string seen, std::string expected, std::string hint) {
         fault(table, key, std::move(what), std::move(seen), std::move(expected), std::move(hint));
@@ -115,6 +115,29 @@ class Importer {
                 "upgrade the switch (its migration rewrites them), then import again");
           return false;
         }
+    return true;
+  }
+
+  // A file with a part of its tables would be taken for a switch that lacks them.
+  bool check_named() {
+    struct Reference {
+      const char *table, *field, *named;
+    };
+    constexpr Reference kReferences[] = {
+        {"QUEUE", "wred_profile", "WRED_PROFILE"},
+        {"PORT_QOS_MAP", "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"},
+        {"BUFFER_QUEUE", "profile", "BUFFER_PROFILE"}};
+    for (const Reference& one : kReferences)
+      for (const auto& [key, row] : table(one.table).items()) {
+        const auto name = text_field(row, one.field);
+        if (name.empty() || name == "NULL") continue;
+        if (find_row(document_->config, one.named, name) != nullptr) continue;
+        fault(one.table, key,
+              fmt::format("{}|{} names a {} that is not there", one.table, key, one.field), name,
+              fmt::format("a row of {}", one.named),
+              "take the whole file: show runningconfiguration all > config_db.json");
+        return false;
+      }
     return true;
   }
 
