@@ -228,7 +228,9 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   if (!section.usable()) return;
   const auto names =
       section.value("name", read_switch_names,
-                    "at most 64 letters, digits, '.', '_' and '-', with ranges as leaf[1-16]");
+                    fmt::format("at most 64 letters, digits, '.', '_' and '-', with ranges as "
+                                "leaf[1-16] of at most {} names",
+                                kNamesMax));
   SwitchIntent device;
   device.line = section.line();
   device.os = section.text("os").value_or("");

@@ -47,8 +47,10 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
     problem.seen = fmt::format("traffic class {}{}", *traffic_class, lossless ? ", lossless" : "");
     problem.expected = fmt::format("the site's default class {}, or unmapped", site.default_class);
     if (lossless) {
-      problem.hint =
-          fmt::format("move DLCP: `{}.dscp = N` in the file that dlcp.classes names", row.name);
+      problem.hint = fmt::format(
+          "move DLCP: `{}.dscp = N` in the file that dlcp.classes names "
+          "(`dlcp-switch init --classes FILE` writes one)",
+          row.name);
     } else {
       all += (all.empty() ? "" : ", ") + std::to_string(row.dscp);
     }
@@ -58,7 +60,7 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
     if (problem.hint.empty()) {
       problem.hint = fmt::format(
           "give the DSCPs up (`site: {{may_take_dscps: [{}]}}`), or move DLCP (`CLASS.dscp = N` in "
-          "the file that dlcp.classes names)",
+          "the file that dlcp.classes names, as `dlcp-switch init --classes FILE` writes one)",
           all);
     }
     problems.push_back(std::move(problem));
