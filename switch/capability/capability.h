@@ -46,11 +46,13 @@ struct Capabilities {
   bool weights_are_percent = false;  // and must not exceed 100 in sum
   bool strict_can_be_shaped = true;
   Remarking remarking = Remarking::kNone;
-  bool overlay_uniform = false;         // copies DSCP and ECN at tunnel ends
-  bool lag_members = true;              // QoS is applied to the members of a LAG
-  bool hash_settable = false;           // ECMP hash fields can be configured
-  bool level_counters = false;          // drops are counted per level, not per queue
-  std::string port_prefix;              // physical ports are called so, and a number; "": as may be
+  bool overlay_uniform = false;  // copies DSCP and ECN at tunnel ends
+  bool lag_members = true;       // QoS is applied to the members of a LAG
+  bool hash_settable = false;    // ECMP hash fields can be configured
+  bool level_counters = false;   // drops are counted per level, not per queue
+  std::string port_prefix;       // names of physical ports begin so
+  // What physical ports are called: '#' is a number, '*' letters; none: as may be.
+  std::vector<std::string> port_shapes;
   double tolerance = 0.10;              // hardware rounds thresholds by up to this
   bool grammar_checked = false;         // the output is checked against a published model
   bool seen_working = false;            // applied and measured (software switches so far)

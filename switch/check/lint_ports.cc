@@ -16,11 +16,41 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// '#' stands for a number and '*' for letters, as many as there are: what follows is another kind
+// of character, but for "*GigE", whose letters end where the rest begins.
+bool has_shape(std::string_view name, std::string_view shape) {
+  if (shape.empty()) return name.empty();
+  const auto rest = shape.substr(1);
+  if (shape.front() == '#') {
+    const auto end = std::find_if_not(name.begin(), name.end(), is_digit);
+    const auto digits = static_cast<std::size_t>(end - name.begin());
+    return digits > 0 && has_shape(name.substr(digits), rest);
+  }
+  if (shape.front() != '*')
+    return !name.empty() && name.front() == shape.front() && has_shape(name.substr(1), rest);
+  for (std::size_t letters = 0; letters < name.size() && is_letter(name[letters]); ++letters)
+    if (has_shape(name.substr(letters + 1), rest)) return true;
+  return false;
+}
+
+// "EthernetN or EthernetN/N".
+std::string in_words(const std::vector<std::string>& shapes) {
+  std::string text;
+  for (const std::string& shape : shapes)
+    text += (text.empty() ? "" : &shape == &shapes.back() ? " or " : ", ") + shape;
+  std::replace(text.begin(), text.end(), '#', 'N');
+  return text;
+}
+
 // The first port of a group that the running configuration lacks, or, without one, that is not
 // called as this system calls physical ports.
 void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& group) {
   const auto& known = plan.site->ports;
-  const std::string& prefix = plan.capabilities.port_prefix;
+  const auto& shapes = plan.capabilities.port_shapes;
   for (const std::string& port : group.ports) {
     if (!known.empty()) {
       if (std::find(known.begin(), known.end(), port) != known.end()) continue;
@@ -31,12 +61,14 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
                      group.line);
       return;
     }
-    const bool physical =
-        port.starts_with(prefix) && port.size() > prefix.size() && is_digit(port[prefix.size()]);
-    if (prefix.empty() || physical) continue;
+    const bool physical = std::any_of(shapes.begin(), shapes.end(), [&port](const auto& shape) {
+      return has_shape(port, shape);
+    });
+    if (shapes.empty() || physical) continue;
     findings.error("port-name", fmt::format("{} has no physical port of this name", plan.os), port,
-                   fmt::format("{}N", prefix),
-                   "name the members of a port channel or VLAN, not the channel itself",
+                   in_words(shapes),
+                   "name the members of a port channel or VLAN, not the channel itself, and ports, "
+                   "not interfaces on them",
                    group.line);
     return;
   }
@@ -63,6 +95,14 @@ void check_trust(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
       group.line);
 }
 
+void note_members(Findings& findings, const std::string& lag) {
+  findings.note("lag-members",
+                fmt::format("members of {} are configured one by one: a member added later has "
+                            "none of DLCP's rows",
+                            lag),
+                "render again when members change; its hash needs the UDP source port, too");
+}
+
 // Link aggregates of the intent. Their members have their QoS one by one.
 void check_declared_aggregates(Findings& findings, const SwitchPlan& plan) {
   std::map<std::string, const PortGroup*> lags;
@@ -71,11 +111,7 @@ void check_declared_aggregates(Findings& findings, const SwitchPlan& plan) {
     if (group.lag.empty()) continue;
     const auto [at, fresh] = lags.emplace(group.lag, &group);
     if (fresh) {
-      findings.note("lag-members",
-                    fmt::format("members of {} are configured one by one: a member added later has "
-                                "none of DLCP's rows",
-                                group.lag),
-                    "render again when members change; its hash needs the UDP source port, too");
+      note_members(findings, group.lag);
     } else if (at->second->bits_per_second != group.bits_per_second ||
                at->second->trust != group.trust) {
       findings.error("uneven-lag", "members of a link aggregate differ in speed or trust",
@@ -91,7 +127,7 @@ void check_imported_aggregates(Findings& findings, const SwitchPlan& plan) {
     for (const std::string& port : group.group.ports)
       group_of[port] = &group.group;
   std::map<std::string, const PortGroup*> first;
-  std::set<std::string> said;
+  std::set<std::string> said, noted;
   for (const SitePort& port : plan.site->port_facts) {
     if (port.lag.empty()) continue;
     const auto group = group_of.find(port.name);
@@ -102,6 +138,8 @@ void check_imported_aggregates(Findings& findings, const SwitchPlan& plan) {
                                  here->lag, plan.site->source, port.lag),
                      here->lag, port.lag, "correct `lag`, or leave it out", here->line);
     }
+    if (here != nullptr && here->lag.empty() && noted.insert(port.lag).second)
+      note_members(findings, port.lag);
     const auto [at, fresh] = first.emplace(port.lag, here);
     if (fresh) continue;
     const bool alike = (here == nullptr) == (at->second == nullptr) &&

@@ -139,6 +139,28 @@ TEST_CASE("Ports are those that the running configuration has") {
         }) == "error");
 }
 
+TEST_CASE("Ports of a declared site are called as the system calls physical ones") {
+  const auto said = [](const char* os, const char* asic, const char* version, const char* port) {
+    auto text = leaf_intent(os, asic, version);
+    const auto at = text.find("ports: \"");
+    text.replace(at, text.find('"', at + 8) + 1 - at, std::string("ports: \"") + port + '"');
+    return severity_after(
+        "port-name", [](Scene&) {}, text);
+  };
+  CHECK(said("sonic", "tomahawk4", "202311", "Ethernet512").empty());
+  for (const char* port : {"Ethernet0.10", "Ethernet0/1", "Ethernet", "Vlan100", "PortChannel1"})
+    CHECK(said("sonic", "tomahawk4", "202311", port) == "error");
+  CHECK(said("eos", "tomahawk4", "4.30.2F", "Ethernet3/1/4").empty());
+  CHECK(said("eos", "tomahawk4", "4.30.2F", "Ethernet3/1.100") == "error");
+  CHECK(said("cumulus", "spectrum4", "5.9", "swp1s3").empty());
+  CHECK(said("cumulus", "spectrum4", "5.9", "swp1.100") == "error");
+  CHECK(said("junos", "tomahawk4", "24.4R1", "et-0/0/0:3").empty());
+  CHECK(said("junos", "tomahawk4", "24.4R1", "et-0/0/0.0") == "error");
+  CHECK(said("iosxr", "silicon-one-g200", "25.3", "FourHundredGigE0/0/0/1").empty());
+  CHECK(said("iosxr", "silicon-one-g200", "25.3", "HundredGigE0/0/0/1/2").empty());
+  CHECK(said("iosxr", "silicon-one-g200", "25.3", "Bundle-Ether1") == "error");
+}
+
 TEST_CASE("Untrusted ports whose marks survive are pointed out") {
   auto text = leaf_intent();
   text.replace(text.find("trust: dscp"), 11, "trust: remark");
@@ -185,6 +207,16 @@ TEST_CASE("Link aggregates and overlays come with what their owner has to know")
   text.replace(text.find("trust: dscp"), 11, "trust: dscp, lag: Port-Channel1");
   CHECK(severity_after(
             "lag-members", [](Scene&) {}, text) == "note");
+}
+
+TEST_CASE("Members of an imported link aggregate are pointed out where the intent is silent") {
+  CHECK(severity_after("lag-members", [](Scene& scene) {
+          for (const auto& port : scene.plan.groups.front().group.ports) {
+            SitePort& member = scene.site.port_facts.emplace_back();
+            member.name = port;
+            member.lag = "PortChannel1";
+          }
+        }) == "note");
 }
 
 TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels that differ") {
