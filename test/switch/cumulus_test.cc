@@ -237,6 +237,30 @@ TEST_CASE("profiles that no port has any more go") {
             .count("qos/congestion-control/DLCP-storage/traffic-class/2/ecn") == 0);
 }
 
+TEST_CASE("what queues that nothing leads to lose in a copy is said") {
+  const auto before = leaves_of(leaf_text());
+  const auto plan = plan_of(before);
+  const auto rendering = render_ok(plan);
+  const auto after = played(before, rendering, FileKind::kConfig);
+  const auto said =
+      std::find_if(rendering.notes.begin(), rendering.notes.end(), [](const auto& note) {
+        return note.text.find("nothing of the site leads to traffic class") == 0;
+      });
+  REQUIRE(said != rendering.notes.end());
+  const auto listed = said->text.substr(0, said->text.find(':'));
+  for (int queue = 0; queue < kQueueCount; ++queue) {
+    const auto number = std::to_string(queue);
+    const auto share = after.find("qos/egress-scheduler/DLCP-default-global/traffic-class/" +
+                                  number + "/bw-percent");
+    INFO(said->text << ", queue " << number);
+    const bool is_least = share != after.end() && share->second == "1";
+    if (listed.find(number) != std::string::npos)
+      CHECK((is_least || share == after.end()));
+    else
+      CHECK_FALSE(is_least);
+  }
+}
+
 TEST_CASE("a Cumulus port without DLCP senders classes DLCP's DSCPs as told") {
   const auto before = leaves_of(leaf_text());
   auto plan = plan_of(before);

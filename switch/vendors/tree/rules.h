@@ -55,6 +55,7 @@ struct ObjectKind {
   std::string usual;             // what ports without a binding have, whatever is configured
   std::vector<Implied> implied;
   bool idle_left_out = false;  // of {queue} in left_out, also those that nothing leads to
+  std::string idle_note;       // of these {queues} of {name}; empty: nothing is to be said
   bool copied = true;  // false: objects of DLCP's that ports have beside the site's, as ACLs
 };
 

@@ -102,6 +102,7 @@ ObjectKind object_of(const Json& row) {
                   row.value("usual", ""),
                   {},
                   row.value("idle_left_out", false),
+                  row.value("idle_note", ""),
                   row.value("copied", true)};
   for (const auto& one : row.value("implied", Json::array()))
     kind.implied.push_back({one.at("text").get<std::string>(), one.value("usual_alone", false),

@@ -8,6 +8,7 @@
 
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
+#include "switch/vendors/tree/facts.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -138,6 +139,7 @@ class Maker {
     const auto said = fmt::format("{}\n{}\n{} {}\n{}", name, base, number, copy.empty(), seen.text);
     Statements before = made(kind.name + " first", context, said);
     check_copied(kind, base, name, copy);
+    if (!kind.idle_note.empty()) note_idle(kind, base);
     for (const Requirement& one : kind.requirements)
       require(one, kind, base, name, copy, before);
     Statements ours = made(kind.name, context, said);
@@ -173,6 +175,23 @@ class Maker {
     if (before.empty()) before.push_back({root, 0});
     before.push_back({root + " > " + one.text, 0});
     if (!base.empty()) wanted_.notes.insert(named_base(one.note));
+  }
+
+  // What the site gives queues that nothing leads to is not in the copy.
+  void note_idle(const ObjectKind& kind, const std::string& base) {
+    const auto from = kind.root.filled({{"name", base}});
+    std::set<int> idle;
+    for (const Statement& statement : document_.statements)
+      for (const Pattern& pattern : kind.left_out) {
+        std::size_t taken = 0;
+        if (base.empty() || !is_under(statement.text, from)) continue;
+        const auto held = pattern.begins(inside(statement.text, from), taken);
+        const auto queue = held ? number_of(tree::held(*held, "queue")) : std::nullopt;
+        if (queue && used_.count(*queue) == 0) idle.insert(*queue);
+      }
+    if (idle.empty()) return;
+    const auto queues = fmt::format("{}", fmt::join(idle, ", "));
+    wanted_.notes.insert(with_holes_filled(kind.idle_note, {{"queues", queues}, {"name", base}}));
   }
 
   void check_copied(const ObjectKind& kind, const std::string& base, const std::string& name,
