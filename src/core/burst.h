@@ -8,13 +8,14 @@
 
 #include "core/config.h"
 #include "util/time.h"
+#include "wire/packet.h"
 
 namespace dlcp::core {
 
 inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of the pace, at most
 
 struct Burst {
-  std::uint8_t path = 0;
+  wire::PathIndex path = 0;
   std::size_t left = 0;     // packets that may still follow on the same path
   Duration packet_time{0};  // that the pace gives each
 };

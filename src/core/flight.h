@@ -1,10 +1,10 @@
 // What is on the wire: one record per data packet, per path in the order sent, and the decision
 // which of them are lost. The rules are RACK's (RFC 8985) with paths in the place of one ordered
 // stream:
-//  - a packet is lost when its own path has delivered a later one and the reordering window is
-//  over;
-//  - a packet is lost when any path has delivered one sent later and a longer, cross-path grace is
-//  over.
+//  - a packet is lost once its own path has delivered a later one and the reordering window is
+//    over;
+//  - a packet is lost once any path has delivered one sent later and a longer, cross-path grace is
+//    over.
 // Counting duplicate acknowledgements would be wrong under spraying and is not done.
 //
 // How long to wait is learnt from evidence: a packet that was passed over and then acknowledged
@@ -23,6 +23,7 @@
 #include "core/send_queue.h"
 #include "util/ring_queue.h"
 #include "util/time.h"
+#include "wire/packet.h"
 
 namespace dlcp::core {
 
@@ -33,17 +34,17 @@ class Flight {
   // Numbers the packet on its path, never twice alike, and keeps its record. Of a chunk sent in
   // pieces the last is judged (`ends`): by then the others have had their chance, and the chunk is
   // sent again whole.
-  std::uint64_t on_sent(Time now, std::uint8_t path, ChunkRef chunk, bool ends = true);
+  std::uint64_t on_sent(Time now, wire::PathIndex path, ChunkRef chunk, bool ends = true);
 
   // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
   // that is no news.
-  bool on_report(Time now, std::uint8_t path, std::uint32_t sequence, Time sent_at);
+  bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
   // A PROBE sent at `sent_at` on `path` was answered: all that was sent before it has had its
   // chance.
-  void on_probe_answered(Time now, std::uint8_t path, Time sent_at);
+  void on_probe_answered(Time now, wire::PathIndex path, Time sent_at);
 
   struct Loss {
-    std::uint8_t path = 0;
+    wire::PathIndex path = 0;
     ChunkRef chunk;
     Time sent_at;
   };

@@ -20,7 +20,7 @@ class PathSet {
   PathSet(std::size_t paths, std::uint64_t seed);
 
   struct Choice {
-    std::uint8_t path = 0;
+    wire::PathIndex path = 0;
     std::size_t packets_max = 0;  // 1 on a path that is only being tried
   };
   // `packet_time`: how long the network takes per packet of ours at the current rate.
@@ -30,14 +30,14 @@ class PathSet {
   // each of all paths in turn.
   std::uint8_t choose_for_probe();
 
-  void on_sent(std::uint8_t path) { ++paths_[path].sent; }
+  void on_sent(wire::PathIndex path) { ++paths_[path].sent; }
   // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
-  void on_report(std::uint8_t path, std::uint32_t delivered, Duration delay, bool marked);
+  void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay, bool marked);
   // A probe on the path was answered: it works there and back. After a silence it gets every other
   // one of the next bursts, so that acknowledgements flow while the other paths are tried.
-  void on_answered(std::uint8_t path, bool after_silence);
+  void on_answered(wire::PathIndex path, bool after_silence);
   // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
-  bool on_lost(Time now, std::uint8_t path, Time sent_at, Duration round_trip);
+  bool on_lost(Time now, wire::PathIndex path, Time sent_at, Duration round_trip);
 
   std::size_t size() const { return paths_.size(); }
   // Of one path; whose it is the caller knows.

@@ -11,7 +11,7 @@ namespace {
 // A question's echo comes back as it is: its send time to 33 us, and the path, in one word.
 constexpr std::uint32_t kPathBits = 8;
 
-std::uint32_t echo_of(Time now, std::uint8_t path) {
+std::uint32_t echo_of(Time now, wire::PathIndex path) {
   return (wire::wire_time(now) >> kPathBits << kPathBits) | path;
 }
 
@@ -48,7 +48,7 @@ std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& f
                                   PathSet& paths, FrameWriter& frames,
                                   std::span<wire::TxPacket> out) {
   std::size_t count = 0;
-  const auto ask = [&](std::uint8_t path, Time asked_at, std::uint32_t bytes) {
+  const auto ask = [&](wire::PathIndex path, Time asked_at, std::uint32_t bytes) {
     wire::Probe probe;
     probe.destination = to.token;
     probe.echo = echo_of(asked_at, path);
@@ -63,7 +63,7 @@ std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& f
   }
   // All sizes of a round on one path, so that it is the size that makes the difference. They claim
   // to be a little older than each other: the echo tells which one is answered.
-  const std::uint8_t path = size_.next_question() ? paths.choose_for_probe() : 0;
+  const wire::PathIndex path = size_.next_question() ? paths.choose_for_probe() : 0;
   Time asked_at = now;
   while (const auto payload = size_.next_question()) {
     if (count == out.size()) break;

@@ -33,7 +33,7 @@ class Prober {
   // The send time of the question that `echo` answers, and the path that carried both.
   struct Answer {
     Time asked_at;
-    std::uint8_t path = 0;
+    wire::PathIndex path = 0;
   };
   Answer on_answer(Time now, std::uint32_t echo);
 

@@ -168,8 +168,8 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
     return;
   }
   const std::size_t placed_before = placements.size();
-  const auto verdict = queue_.on_data(data.header, data.payload, placements);
-  if (verdict == RecvQueue::Verdict::kOutOfWindow) {
+  const auto receipt = queue_.on_data(data.header, data.payload, placements);
+  if (receipt == RecvQueue::Receipt::kOutOfWindow) {
     counters_.add(Counter::kDroppedOutOfWindow);
     return;
   }
@@ -179,26 +179,26 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
   // Not the path the data came on: its way back may be dead, and only the sender knows which is
   // not.
   reply_path_ = static_cast<wire::PathIndex>(data.header.reply_path % config_.paths);
-  switch (verdict) {
-    case RecvQueue::Verdict::kKept:
+  switch (receipt) {
+    case RecvQueue::Receipt::kKept:
       counters_.add(Counter::kUnpostedKept);
       [[fallthrough]];
-    case RecvQueue::Verdict::kPlaced:
+    case RecvQueue::Receipt::kPlaced:
       counters_.add(Counter::kPacketsReceived);
       for (std::size_t i = placed_before; i < placements.size(); ++i)
         counters_.add(Counter::kBytesReceived, placements[i].payload.size());
       break;
-    case RecvQueue::Verdict::kDuplicate:
+    case RecvQueue::Receipt::kDuplicate:
       counters_.add(Counter::kDuplicates);
       ++duplicates_;
       break;
-    case RecvQueue::Verdict::kRepeated:
+    case RecvQueue::Receipt::kRepeated:
       counters_.add(Counter::kDuplicates);
       break;
-    case RecvQueue::Verdict::kLate:
+    case RecvQueue::Receipt::kLate:
       counters_.add(Counter::kLatePackets);
       break;
-    case RecvQueue::Verdict::kNoRoom:
+    case RecvQueue::Receipt::kNoRoom:
       counters_.add(Counter::kDroppedUnposted);
       break;
     default:

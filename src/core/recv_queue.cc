@@ -44,15 +44,15 @@ bool RecvQueue::make_room(RecvMessage& message) {
   return true;
 }
 
-RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
+RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
                                       std::span<const std::byte> payload,
                                       std::vector<Placement>& placements) {
   const std::uint64_t number = wire::expand_serial(header.message, first_);
   if (number - first_ >= std::uint64_t{1} << 63) {  // below first_
-    return may_be_given_up(header) ? Verdict::kLate : Verdict::kDuplicate;
+    return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
   }
   // A sender has at most as many messages open as we accept receives.
-  if (number - first_ >= 2 * requests_max_) return Verdict::kOutOfWindow;
+  if (number - first_ >= 2 * requests_max_) return Receipt::kOutOfWindow;
   const std::uint32_t chunk = header.offset / payload_bytes_;
   const std::uint32_t begin = header.offset % payload_bytes_;
   const std::size_t left =
@@ -60,29 +60,29 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   const std::size_t expected = std::min<std::size_t>(payload_bytes_, left);
   const bool whole = begin == 0 && payload.size() == expected &&
                      (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
-  if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Verdict::kOutOfWindow;
+  if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Receipt::kOutOfWindow;
 
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!message.started && !start(message, header.message_bytes)) return Verdict::kOutOfWindow;
+  if (!message.started && !start(message, header.message_bytes)) return Receipt::kOutOfWindow;
   if (message.bytes != header.message_bytes || chunk >= message.chunks)
-    return Verdict::kOutOfWindow;
+    return Receipt::kOutOfWindow;
   if (message.present.test(chunk)) {
-    if (may_be_given_up(header)) return Verdict::kLate;
-    return whole ? Verdict::kDuplicate : Verdict::kRepeated;
+    if (may_be_given_up(header)) return Receipt::kLate;
+    return whole ? Receipt::kDuplicate : Receipt::kRepeated;
   }
   const bool posted = message.posted;
   std::byte* base = message.buffer.data();
   if (posted) {
     if (message.bytes > message.buffer.size()) {
       overflow_ = Overflow{message.bytes, message.buffer.size()};
-      return Verdict::kTooLong;
+      return Receipt::kTooLong;
     }
   } else {
     if (!make_room(message) || header.offset + payload.size() > message.early.size()) {
       message.dropped_here = true;
-      return Verdict::kNoRoom;
+      return Receipt::kNoRoom;
     }
     base = message.early.data();
   }
@@ -101,12 +101,12 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
   ++message.received;
   message.highest = std::max(message.highest, chunk);
   if (message.complete()) report_done();
-  return posted ? Verdict::kPlaced : Verdict::kKept;
+  return posted ? Receipt::kPlaced : Receipt::kKept;
 }
 
 // Of a message of which chunks may come in pieces: places what is new, and says what to make of the
 // packet unless its chunk is whole now.
-[[gnu::cold]] std::optional<RecvQueue::Verdict> RecvQueue::on_piece(
+[[gnu::cold]] std::optional<RecvQueue::Receipt> RecvQueue::on_piece(
     RecvMessage& message, const Piece& piece, std::byte* destination,
     std::vector<Placement>& placements) {
   const auto end = piece.begin + static_cast<std::uint32_t>(piece.payload.size());
@@ -116,9 +116,9 @@ RecvQueue::Verdict RecvQueue::on_data(const wire::DataHeader& header,
     placements.push_back({destination - piece.begin + run.begin,
                           piece.payload.subspan(run.begin - piece.begin, run.end - run.begin), 0});
   }
-  if (fresh.empty()) return Verdict::kRepeated;
+  if (fresh.empty()) return Receipt::kRepeated;
   if (!message.partial->whole(piece.chunk))
-    return message.posted ? Verdict::kPlaced : Verdict::kKept;
+    return message.posted ? Receipt::kPlaced : Receipt::kKept;
   message.partial->erase(piece.chunk);
   return std::nullopt;
 }

@@ -35,7 +35,7 @@ class RecvQueue {
   // Appends the copies that an early message needs to `placements`.
   void post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
-  enum class Verdict : std::uint8_t {
+  enum class Receipt : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)
     kKept,         // the same, into memory of ours: its receive is not posted yet
     kDuplicate,    // held already, or its message is complete
@@ -45,7 +45,7 @@ class RecvQueue {
     kOutOfWindow,  // a message number or offset that cannot be
     kTooLong,      // the message exceeds the posted buffer: the connection cannot go on
   };
-  Verdict on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
+  Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
   // Size of the message that made on_data or post say kTooLong, and of its buffer.
   struct Overflow {
@@ -94,7 +94,7 @@ class RecvQueue {
   bool make_room(RecvMessage& message);
   std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const;
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
-  std::optional<Verdict> on_piece(RecvMessage& message, const Piece& piece, std::byte* destination,
+  std::optional<Receipt> on_piece(RecvMessage& message, const Piece& piece, std::byte* destination,
                                   std::vector<Placement>& placements);
   template <class Fill, class Hole>
   void for_each_hole(const RecvMessage& message, const Fill& fill, const Hole& hole) const;

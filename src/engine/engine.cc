@@ -42,7 +42,7 @@ bool Engine::start_helper(bool takes_part) {
     helper_runs_ = true;
     helper_takes_part_ = takes_part;
   }
-  return helper_.start(datapath_->wait_descriptor(), [this] { return helper_turn(); });
+  return helper_.start(datapath_->wait_descriptor(), [this] { return on_helper_wake(); });
 }
 
 Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
@@ -347,7 +347,7 @@ Time Engine::deadline(Time now) const {
   return std::min(pump_.deadline(now), monitor_->due());
 }
 
-HelperThread::Sleep Engine::helper_turn() {
+HelperThread::Sleep Engine::on_helper_wake() {
   const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
   std::unique_lock lock(mutex_, std::try_to_lock);
   const Time now = steady_now();

@@ -94,7 +94,7 @@ class Engine {
   void report(Time now);
   void reclaim(std::span<std::byte> memory);
   Time deadline(Time now) const;
-  HelperThread::Sleep helper_turn();
+  HelperThread::Sleep on_helper_wake();
 
   std::mutex mutex_;
   const std::unique_ptr<datapath::Datapath> datapath_;

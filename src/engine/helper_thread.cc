@@ -41,7 +41,7 @@ void close_descriptor(int& descriptor) {
 
 }  // namespace
 
-bool HelperThread::start(int packets, Turn turn) {
+bool HelperThread::start(int packets, Wake on_wake) {
   packets_ = packets;
   poll_ = epoll_create1(EPOLL_CLOEXEC);
   nudge_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -55,7 +55,7 @@ bool HelperThread::start(int packets, Turn turn) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this, turn = std::move(turn)] { loop(turn); });
+    thread_ = std::thread([this, on_wake = std::move(on_wake)] { loop(on_wake); });
   } catch (const std::system_error&) {
     stop();
   }
@@ -79,13 +79,13 @@ void HelperThread::stop() {
   close_descriptor(timer_);
 }
 
-void HelperThread::loop(const Turn& turn) {
+void HelperThread::loop(const Wake& on_wake) {
   pthread_setname_np(pthread_self(), "dlcp-engine");
   constexpr Duration kAfterFailure = 10ms;
   while (!stop_.load()) {
     Sleep sleep;
     try {
-      sleep = turn();
+      sleep = on_wake();
     } catch (const std::exception&) {  // no memory: the process is not ours to end
       sleep.until = steady_now() + kAfterFailure;
     }

@@ -19,7 +19,7 @@ class HelperThread {
     Time until = kNever;
   };
   // Called on the thread each time it wakes; returns how to sleep next. Must not block.
-  using Turn = std::function<Sleep()>;
+  using Wake = std::function<Sleep()>;
 
   HelperThread() = default;
   ~HelperThread() { stop(); }
@@ -27,15 +27,15 @@ class HelperThread {
   HelperThread& operator=(const HelperThread&) = delete;
 
   // `packets` polls readable while packets wait (-1: none such). False if the system refuses.
-  bool start(int packets, Turn turn);
+  bool start(int packets, Wake on_wake);
   // Makes it wake now, from any thread.
   void nudge();
-  // For turns: how long to sleep while somebody else polls.
+  // For on_wake: how long to sleep while somebody else polls.
   LookUp& look_up() { return look_up_; }
   void stop();
 
  private:
-  void loop(const Turn& turn);
+  void loop(const Wake& on_wake);
   void wait(const Sleep& sleep);
   void watch(bool packets);
 

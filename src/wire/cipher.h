@@ -22,7 +22,7 @@ namespace dlcp::wire {
 inline constexpr std::size_t kCipherTagBytes = 16;
 
 using Nonce = std::array<std::byte, 12>;
-inline Nonce nonce_of(std::uint8_t path, std::uint64_t number) {
+inline Nonce nonce_of(PathIndex path, std::uint64_t number) {
   Nonce nonce{};
   store_le(nonce.data(), std::uint32_t{path});
   store_le(nonce.data() + 4, number);

@@ -81,7 +81,7 @@ struct Started {
 
 // What one path has seen since the connection began, as of this ACK.
 struct PathReport {
-  std::uint8_t path = 0;      // the sender's path number
+  PathIndex path = 0;         // the sender's path number
   std::uint8_t ce_marks = 0;  // CE marks on this path since its previous report, saturating
   std::uint32_t highest_sequence = 0;
   std::uint32_t echo = 0;  // send time of the packet that set highest_sequence

@@ -40,10 +40,10 @@ struct DataHeader {
   std::uint32_t offset = 0;
   std::uint32_t path_sequence = 0;
   std::uint32_t sent_at = 0;
-  std::uint8_t path = 0;
+  PathIndex path = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
   std::uint16_t window_epoch = 0;
-  std::uint8_t reply_path = 0;  // the sender's path on which it last heard the receiver
+  PathIndex reply_path = 0;     // the sender's path on which it last heard the receiver
   bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
   bool retransmission = false;  // for counters only
   bool asks_ack = false;        // the sender is held up: acknowledge at once

@@ -13,7 +13,7 @@ namespace dlcp::wire {
 
 // The last packet that a message sent on a path, retransmissions left out.
 struct PathMark {
-  std::uint8_t path = 0;
+  PathIndex path = 0;
   std::uint32_t sequence = 0;
   friend bool operator==(const PathMark&, const PathMark&) = default;
 };
@@ -27,7 +27,7 @@ struct SentOnce {
   std::uint32_t message = 0;
   std::uint32_t message_bytes = 0;
   std::uint32_t echo = 0;  // send time; NEED brings it back
-  std::uint8_t path = 0;
+  PathIndex path = 0;
   bool urgent = false;          // the message's classes are those of the urgent queue, not the bulk
   std::vector<PathMark> marks;  // every path that the message used
 };
@@ -39,7 +39,7 @@ struct Need {
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t echo = 0;  // of the SENT_ONCE that settled it
-  std::uint8_t path = 0;   // likewise
+  PathIndex path = 0;      // likewise
 };
 
 // Packets of a message that never came, one after the other.

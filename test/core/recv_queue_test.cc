@@ -8,7 +8,7 @@
 
 using namespace dlcp;
 using namespace dlcp::core;
-using Verdict = RecvQueue::Verdict;
+using Receipt = RecvQueue::Receipt;
 
 namespace {
 
@@ -17,7 +17,7 @@ struct Queue {
       : pool{pool_bytes, 0}, queue(4, eager, pool) {
     queue.set_payload_bytes(128);
   }
-  Verdict data(std::uint32_t message, std::uint32_t bytes, std::uint32_t offset,
+  Receipt data(std::uint32_t message, std::uint32_t bytes, std::uint32_t offset,
                std::size_t payload_bytes = ~std::size_t{0}) {
     wire::DataHeader header;
     header.message = message;
@@ -54,10 +54,10 @@ TEST_CASE("chunks are placed at their offsets in whatever order") {
   Queue q;
   std::vector<std::byte> buffer(400, std::byte{0});
   q.post(7, buffer);
-  CHECK(q.data(0, 300, 256) == Verdict::kPlaced);
-  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 256) == Receipt::kPlaced);
+  CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
-  CHECK(q.data(0, 300, 128) == Verdict::kPlaced);
+  CHECK(q.data(0, 300, 128) == Receipt::kPlaced);
   const auto done = q.queue.pop_done();
   REQUIRE(done);
   CHECK(done->request == 7);
@@ -71,17 +71,17 @@ TEST_CASE("a chunk that is there is a duplicate, before and after its message co
   Queue q;
   std::vector<std::byte> buffer(256);
   q.post(1, buffer);
-  CHECK(q.data(0, 256, 0) == Verdict::kPlaced);
-  CHECK(q.data(0, 256, 0) == Verdict::kDuplicate);
-  CHECK(q.data(0, 256, 128) == Verdict::kPlaced);
-  CHECK(q.data(0, 256, 128) == Verdict::kDuplicate);
+  CHECK(q.data(0, 256, 0) == Receipt::kPlaced);
+  CHECK(q.data(0, 256, 0) == Receipt::kDuplicate);
+  CHECK(q.data(0, 256, 128) == Receipt::kPlaced);
+  CHECK(q.data(0, 256, 128) == Receipt::kDuplicate);
 }
 
 TEST_CASE("an early message is kept and handed over when its receive is posted") {
   Queue q;
-  CHECK(q.data(0, 300, 128) == Verdict::kKept);
-  CHECK(q.data(0, 300, 0) == Verdict::kKept);
-  CHECK(q.data(0, 300, 256) == Verdict::kKept);
+  CHECK(q.data(0, 300, 128) == Receipt::kKept);
+  CHECK(q.data(0, 300, 0) == Receipt::kKept);
+  CHECK(q.data(0, 300, 256) == Receipt::kKept);
   CHECK(q.queue.completed() == 1);  // all here, though nobody has asked for it
   CHECK_FALSE(q.queue.pop_done());
   CHECK(q.pool.bytes_used == 300);
@@ -94,31 +94,31 @@ TEST_CASE("an early message is kept and handed over when its receive is posted")
 
 TEST_CASE("what exceeds the eager allowance or the pool is not kept, and can come again later") {
   Queue q(512, 600);
-  CHECK(q.data(0, 4096, 0) == Verdict::kKept);
-  CHECK(q.data(0, 4096, 512) == Verdict::kNoRoom);  // beyond the first eager_bytes
-  CHECK(q.data(1, 128, 0) == Verdict::kNoRoom);     // the pool is full
+  CHECK(q.data(0, 4096, 0) == Receipt::kKept);
+  CHECK(q.data(0, 4096, 512) == Receipt::kNoRoom);  // beyond the first eager_bytes
+  CHECK(q.data(1, 128, 0) == Receipt::kNoRoom);     // the pool is full
   std::vector<std::byte> buffer(4096);
   q.post(1, buffer);
-  CHECK(q.data(0, 4096, 512) == Verdict::kPlaced);
+  CHECK(q.data(0, 4096, 512) == Receipt::kPlaced);
 }
 
 TEST_CASE("impossible offsets, lengths and message numbers are refused") {
   Queue q;
   std::vector<std::byte> buffer(1000);
   q.post(1, buffer);
-  CHECK(q.data(0, 300, 64, 128) == Verdict::kOutOfWindow);   // no multiple of the payload
-  CHECK(q.data(0, 300, 256, 128) == Verdict::kOutOfWindow);  // the last chunk has 44 bytes
-  CHECK(q.data(0, 300, 384, 0) == Verdict::kOutOfWindow);    // beyond the end
-  CHECK(q.data(8, 128, 0) == Verdict::kOutOfWindow);         // 2 x 4 requests ahead
-  CHECK(q.data(0, 300, 0) == Verdict::kPlaced);
-  CHECK(q.data(0, 301, 128) == Verdict::kOutOfWindow);  // the message has changed its size
+  CHECK(q.data(0, 300, 64, 128) == Receipt::kOutOfWindow);   // no multiple of the payload
+  CHECK(q.data(0, 300, 256, 128) == Receipt::kOutOfWindow);  // the last chunk has 44 bytes
+  CHECK(q.data(0, 300, 384, 0) == Receipt::kOutOfWindow);    // beyond the end
+  CHECK(q.data(8, 128, 0) == Receipt::kOutOfWindow);         // 2 x 4 requests ahead
+  CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
+  CHECK(q.data(0, 301, 128) == Receipt::kOutOfWindow);  // the message has changed its size
 }
 
 TEST_CASE("a message longer than its buffer is told apart, with both sizes") {
   Queue q;
   std::vector<std::byte> buffer(100);
   q.post(1, buffer);
-  CHECK(q.data(0, 300, 0) == Verdict::kTooLong);
+  CHECK(q.data(0, 300, 0) == Receipt::kTooLong);
   REQUIRE(q.queue.overflow());
   CHECK(q.queue.overflow()->message_bytes == 300);
   CHECK(q.queue.overflow()->buffer_bytes == 100);
@@ -127,8 +127,8 @@ TEST_CASE("a message longer than its buffer is told apart, with both sizes") {
 TEST_CASE("empty messages complete, posted before or after they come") {
   Queue q;
   q.post(1, {});
-  CHECK(q.data(0, 0, 0) == Verdict::kPlaced);
-  CHECK(q.data(1, 0, 0) == Verdict::kKept);
+  CHECK(q.data(0, 0, 0) == Receipt::kPlaced);
+  CHECK(q.data(1, 0, 0) == Receipt::kKept);
   q.post(2, {});
   CHECK(q.queue.pop_done()->request == 1);
   CHECK(q.queue.pop_done()->request == 2);
@@ -169,8 +169,8 @@ TEST_CASE("a message longer than the largest is refused, however its length wrap
     Queue q;
     std::vector<std::byte> buffer(400);
     q.post(7, buffer);
-    CHECK(q.data(0, bytes, 0, 128) == Verdict::kOutOfWindow);
-    CHECK(q.data(0, bytes, 0x8000'0000u, 128) == Verdict::kOutOfWindow);
+    CHECK(q.data(0, bytes, 0, 128) == Receipt::kOutOfWindow);
+    CHECK(q.data(0, bytes, 0x8000'0000u, 128) == Receipt::kOutOfWindow);
     CHECK_FALSE(q.queue.expect(0, bytes).possible);
     CHECK_FALSE(q.queue.pop_done());
   }
@@ -179,11 +179,11 @@ TEST_CASE("a message longer than the largest is refused, however its length wrap
 TEST_CASE("the largest message has all of its chunks") {
   Queue q;
   const auto bytes = static_cast<std::uint32_t>(wire::kMessageBytesMax);
-  CHECK(q.data(0, bytes, bytes - 128) == Verdict::kNoRoom);  // known, and beyond what is kept
-  CHECK(q.data(0, bytes, 0) == Verdict::kKept);
+  CHECK(q.data(0, bytes, bytes - 128) == Receipt::kNoRoom);  // known, and beyond what is kept
+  CHECK(q.data(0, bytes, 0) == Receipt::kKept);
   // Never touched but for two chunks.
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(wire::kMessageBytesMax);
   q.post(7, {buffer.get(), wire::kMessageBytesMax});
-  CHECK(q.data(0, bytes, bytes - 128) == Verdict::kPlaced);
+  CHECK(q.data(0, bytes, bytes - 128) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
 }

@@ -24,7 +24,7 @@ struct Receiver {
     zeros = 0;
     placements.clear();
   }
-  RecvQueue::Verdict data(std::uint32_t chunk, bool retransmission = false) {
+  RecvQueue::Receipt data(std::uint32_t chunk, bool retransmission = false) {
     wire::DataHeader header;
     header.message_bytes = 100 * kPayload;
     header.offset = chunk * kPayload;
@@ -93,8 +93,8 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   CHECK_FALSE(receiver.losses.awaits());
 
   receiver.placements.clear();
-  CHECK(receiver.data(10) == RecvQueue::Verdict::kLate);
-  CHECK(receiver.data(10, true) == RecvQueue::Verdict::kDuplicate);
+  CHECK(receiver.data(10) == RecvQueue::Receipt::kLate);
+  CHECK(receiver.data(10, true) == RecvQueue::Receipt::kDuplicate);
   CHECK(receiver.placements.empty());
 }
 
