@@ -106,6 +106,25 @@ class Synth(unittest.TestCase):
             self.assertNotEqual(rank.returncode, 0)
             self.assertRegex(said, "go without direct exchange: .*DLCP_PLAN is plan [0-9a-f]{16} on rank")
 
+    def test_doctor_judges_the_plan_that_jobs_would_take(self):
+        plan = self.folder / "plan.json"
+
+        def finding():
+            done = subprocess.run([DLCP, "doctor", "--json"], env={**os.environ, "DLCP_PLAN": str(plan)}, capture_output=True, text=True,
+                                  check=False, timeout=60)
+            return next(entry for entry in json.loads(done.stdout)["findings"] if entry["check"] == "plan")
+
+        self.assertEqual(run("synth", self.star, "-o", plan).returncode, 0)
+        good = finding()
+        self.assertEqual(good["level"], "ok")
+        self.assertIn("all-reduces of 4 hosts", good["value"])
+        plan.write_text(plan.read_text()[:-40])
+        self.assertEqual(finding()["level"], "fail")
+        self.assertEqual(run("synth", self.star, "--collective", "alltoall", "-o", plan).returncode, 0)
+        self.assertIn("a plan for alltoall", finding()["value"])
+        plan.unlink()
+        self.assertIn("DLCP_PLAN", finding()["value"])
+
     def test_relays_are_executed(self):
         self.star.write_text("{ranks: [a, b, c], links: [{from: a, to: b, rate: 10G}, {from: b, to: c, rate: 10G}]}")
         plan = self.folder / "plan.json"

@@ -1,0 +1,57 @@
+#include "cli/doctor/plan_check.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "engine/environment.h"
+#include "engine/settings.h"
+#include "synth/plan_file.h"
+#include "synth/verify.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr const char* kCheck = "plan";
+
+Finding refused(const std::string& path, const std::string& what, const std::string& hint) {
+  return {kCheck, Level::kFail, fmt::format("DLCP_PLAN: '{}': {}", path, what), hint};
+}
+
+// The first fault of any of its schedules; empty if all are correct.
+std::string fault_of(const synth::Plan& plan) {
+  for (const synth::Bracket& bracket : plan.brackets) {
+    const auto schedule = synth::expand(bracket.recipe, plan.collective, plan.ranks);
+    if (!schedule) return schedule.error().what;
+    const synth::Verdict verdict = synth::verify(schedule.value());
+    if (!verdict.correct) return fmt::format("{}: {}", bracket.recipe.name, verdict.why);
+  }
+  return "";
+}
+
+}  // namespace
+
+Findings check_plan() {
+  const auto settings =
+      engine::load_settings(engine::process_environment(), engine::read_text_file);
+  if (!settings || settings.value().plan_file.empty())
+    return {};  // bad settings are another finding
+  const std::string& path = settings.value().plan_file;
+  const auto text = engine::read_named("DLCP_PLAN", path, engine::read_text_file,
+                                       "write one with dlcp synth --collective allreduce -o FILE");
+  if (!text) return {{kCheck, Level::kFail, text.error().what, text.error().hint}};
+  const auto plan = synth::read_plan(text.value(), path);
+  if (!plan) return {{kCheck, Level::kFail, "DLCP_PLAN: " + plan.error().what, plan.error().hint}};
+  if (plan.value().collective != synth::Collective::kAllReduce) {
+    return {refused(path, fmt::format("a plan for {}", synth::name_of(plan.value().collective)),
+                    "all-reduces alone go by plans: dlcp synth --collective allreduce -o FILE")};
+  }
+  if (const std::string fault = fault_of(plan.value()); !fault.empty())
+    return {refused(path, fault, "make it anew with dlcp synth")};
+  return {{kCheck, Level::kOk,
+           fmt::format("all-reduces of {} hosts by {}: {}, proven", plan.value().ranks,
+                       synth::hash_of(plan.value()), plan.value().topology),
+           ""}};
+}
+
+}  // namespace dlcp::cli
