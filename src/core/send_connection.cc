@@ -283,8 +283,10 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
   const double limit = window_.limit(congestion_->window());
-  const Duration packet_time =
-      Pacer::packet_time(round_trip(), limit, congestion_->in_slow_start());
+  // What stands for a round trip would spread the first packets for long.
+  const Duration round =
+      acks_.rtt().smoothed_or(std::min(handshake_.round_trip(), handshake_.took()));
+  const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
   auto packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);

@@ -32,7 +32,8 @@ void SendWindow::on_burst(Time now) {
 
 bool SendWindow::asks_ack(Time now, double congestion_window) {
   const double half = limit(congestion_window) / 2;
-  if (++unasked_ < half || in_flight_ + 1 < half || now - asked_at_ < kAskEvery) return false;
+  const Duration rest = std::min(kAskEvery, fabric_.smoothed_or(2 * kAskEvery) / 2);
+  if (++unasked_ < half || in_flight_ + 1 < half || now - asked_at_ < rest) return false;
   unasked_ = 0;
   asked_at_ = now;
   return true;

@@ -40,8 +40,9 @@ class SendWindow {
   // Whether the packet about to be sent, behind which others wait, asks for an acknowledgement at
   // once. (One with nothing behind it does not: an ACK would stand in the way of the peer's
   // answer.) While congestion control holds the sender back, one packet of every half of the window
-  // does, if the last such is kAskEvery ago: a small window must not wait for as many packets as
-  // make an acknowledgement cheap, and a fast one must not be acknowledged packet by packet.
+  // does, if the last such is kAskEvery ago, or half of a shorter round trip: a small window must
+  // not wait for as many packets as make an acknowledgement cheap, and a fast one must not be
+  // acknowledged packet by packet.
   bool asks_ack(Time now, double congestion_window);
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) {

@@ -177,3 +177,13 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
   CHECK_FALSE(small.asks_ack(t0 + SendWindow::kAskEvery - 1ns, 0.5));
   CHECK(small.asks_ack(t0 + SendWindow::kAskEvery, 0.5));
 }
+
+// Where a round trip is shorter than kAskEvery a window must not wait for it.
+TEST_CASE("on a short path a packet asks every half round trip") {
+  SendWindow window;
+  window.open(1000, 0);
+  limit_after(window, 5, 12us, 0us);
+  CHECK(window.asks_ack(t0 + 1s, 0.5));
+  CHECK_FALSE(window.asks_ack(t0 + 1s + 6us - 1ns, 0.5));
+  CHECK(window.asks_ack(t0 + 1s + 6us, 0.5));
+}
