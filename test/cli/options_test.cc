@@ -51,6 +51,24 @@ TEST_CASE("each mode has its own defaults") {
   CHECK(cases({"--size", "64,4K"}).size() == 2);
 }
 
+TEST_CASE("ranks run in the namespaces that a plan names, in its order") {
+  using Names = std::vector<std::string>;
+  CHECK(cases({})[0].namespaces.empty());
+  CHECK(cases({"--netns", "lab"})[0].namespaces == Names{"lab0", "lab1"});
+  CLI::App app;
+  BenchOptions options;
+  add_options(app, options);
+  app.parse("--netns lab --size 64");
+  dlcp::synth::Plan plan;
+  plan.ranks = 2;
+  plan.rank_names = {"lab1", "lab0"};
+  plan.brackets.push_back(
+      {0, {"ring", dlcp::synth::Family::kExchange, {0, 1}, {{2, true}}, {}, {}, {}, 1}, 0, 1});
+  CHECK(options.cases(0, plan)[0].namespaces == Names{"lab1", "lab0"});
+  plan.rank_names = {"host1", "host0"};
+  CHECK(options.cases(0, plan)[0].namespaces == Names{"lab0", "lab1"});
+}
+
 TEST_CASE("a bad command line is refused with the value and the way out") {
   const std::pair<std::vector<std::string>, std::string> table[] = {
       {{"--mode", "bandwith"}, "'bandwith' is not valid"},

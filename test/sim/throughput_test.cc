@@ -225,6 +225,6 @@ TEST_CASE("over 100 Gbit/s and 12 us a first half megabyte takes less than eight
   world.transfer(flow, 512 << 10);
   world.finish(1s);
   const Duration took = world.ledger().last_done_at() - begin;
-  fmt::print("512 KiB: {} us\n", took.count() / 1e3);
+  fmt::print("512 KiB: {} us\n", static_cast<double>(took.count()) / 1e3);
   REQUIRE(took <= 95us);  // the link alone takes 44 us
 }

@@ -55,8 +55,9 @@ struct BenchCase {
   std::uint64_t seed = 1;
   Idle idle = Idle::kAuto;
   bool pin = false;
-  std::string netns;            // prefix: rank i runs inside namespace <netns><i>
-  bool device_by_rank = false;  // rank i's first connection uses the plugin's device i
+  std::string netns;                    // prefix of network namespaces that the ranks run in
+  std::vector<std::string> namespaces;  // where there is one: by rank
+  bool device_by_rank = false;          // rank i's first connection uses the plugin's device i
   double loss = 0;
   double loss_budget = 0;  // share of each sum that the plugin may lose; ring alone
   double timeout = 60;

@@ -125,6 +125,20 @@ int default_ranks(const BenchCase& c, int planned, int world_size) {
   return needs_pairs(c.mode) ? 2 : 4;
 }
 
+// A plan made of what dlcp order has measured names its hosts in the order found: where these are
+// the namespaces, ranks run in them in that order.
+std::vector<std::string> namespaces_for(const BenchCase& c,
+                                        const std::optional<synth::Plan>& planned) {
+  std::vector<std::string> names;
+  if (c.netns.empty()) return names;
+  for (int rank = 0; rank < c.ranks; rank++)
+    names.push_back(fmt::format("{}{}", c.netns, rank));
+  if (planned && std::is_permutation(names.begin(), names.end(), planned->rank_names.begin(),
+                                     planned->rank_names.end()))
+    return planned->rank_names;
+  return names;
+}
+
 }  // namespace
 
 std::optional<synth::Plan> BenchOptions::read_plan() const {
@@ -154,6 +168,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
   check_ranks(c, world_size);
   if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
+  c.namespaces = namespaces_for(c, planned);
   std::vector<BenchCase> all;
   const std::string fallback = c.mode == Mode::kRing      ? "16M"
                                : c.mode == Mode::kLatency ? "64"
@@ -262,7 +277,9 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
 
 void add_where_it_runs(CLI::App& bench, BenchOptions& o) {
   BenchCase& c = o.common;
-  add_text(bench, "--netns", c.netns, "Rank i runs inside network namespace PREFIXi");
+  add_text(bench, "--netns", c.netns,
+           "Rank i runs inside network namespace PREFIXi; where a plan names these, in its "
+           "order");
   add_flag(bench, "--device-by-rank", c.device_by_rank,
            "Rank i begins with the plugin's device i, as hosts in one machine; default: all "
            "with the first");

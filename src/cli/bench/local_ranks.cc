@@ -86,7 +86,8 @@ void LocalRanks::become(int rank, int fd) {
   const std::string users_file = wanted != nullptr ? wanted : "";
   ExitCode code = ExitCode::kOk;
   try {
-    if (!case_.netns.empty()) enter_namespace(fmt::format("{}{}", case_.netns, rank));
+    if (!case_.namespaces.empty())
+      enter_namespace(case_.namespaces[static_cast<std::size_t>(rank)]);
     if (case_.pin) pin_to_cpu(rank);
     set_environment(case_, rank, stats);
     const RankResult result = run_rank(case_, control, stats);
