@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collective/planned_exchange.h"
-#include "synth/schedule.h"
 #include "util/result.h"
 
 namespace dlcp::nccl {
@@ -25,9 +24,5 @@ Result<CollectivePlan> collective_plan(const std::string& path, const std::strin
 
 // What can be said of it before the group is known.
 Status check_collective_plan(const std::string& path, const std::string& text);
-
-// Whether every rank ends with the same bits of every chunk, of a correct AllReduce in the order of
-// steps. Sums of two are the same either way round.
-bool adds_alike(const synth::Schedule& schedule);
 
 }  // namespace dlcp::nccl

@@ -13,6 +13,7 @@
 #include "synth/candidates.h"
 #include "synth/links_file.h"
 #include "synth/plan_file.h"
+#include "synth/proven_sum.h"
 
 using namespace dlcp;
 using collective::DataType;
@@ -180,7 +181,7 @@ TEST_CASE("a plan in which ranks add in different orders is refused") {
       if (from != to) schedule.add(0, from, to, true, synth::Range{0, 1});
     }
   }
-  CHECK_FALSE(nccl::adds_alike(schedule));
+  CHECK_FALSE(synth::adds_alike(schedule));
   const auto refused =
       nccl::collective_plan("p", synth::write_plan(plan_of(recipe, 3)), 3, 0).error().message();
   CHECK_THAT(refused, Contains("ranks add in different orders"));

@@ -7,7 +7,7 @@
 #include "engine/environment.h"
 #include "engine/settings.h"
 #include "synth/plan_file.h"
-#include "synth/verify.h"
+#include "synth/proven_sum.h"
 
 namespace dlcp::cli {
 namespace {
@@ -16,17 +16,6 @@ constexpr const char* kCheck = "plan";
 
 Finding refused(const std::string& path, const std::string& what, const std::string& hint) {
   return {kCheck, Level::kFail, fmt::format("DLCP_PLAN: '{}': {}", path, what), hint};
-}
-
-// The first fault of any of its schedules; empty if all are correct.
-std::string fault_of(const synth::Plan& plan) {
-  for (const synth::Bracket& bracket : plan.brackets) {
-    const auto schedule = synth::expand(bracket.recipe, plan.collective, plan.ranks);
-    if (!schedule) return schedule.error().what;
-    const synth::Verdict verdict = synth::verify(schedule.value());
-    if (!verdict.correct) return fmt::format("{}: {}", bracket.recipe.name, verdict.why);
-  }
-  return "";
 }
 
 }  // namespace
@@ -46,8 +35,10 @@ Findings check_plan() {
     return {refused(path, fmt::format("a plan for {}", synth::name_of(plan.value().collective)),
                     "all-reduces alone go by plans: dlcp synth --collective allreduce -o FILE")};
   }
-  if (const std::string fault = fault_of(plan.value()); !fault.empty())
-    return {refused(path, fault, "make it anew with dlcp synth")};
+  for (const synth::Bracket& bracket : plan.value().brackets) {
+    const auto schedule = synth::proven_all_reduce(plan.value(), bracket.recipe);
+    if (!schedule) return {refused(path, schedule.error().what, schedule.error().hint)};
+  }
   return {{kCheck, Level::kOk,
            fmt::format("all-reduces of {} hosts by {}: {}, proven", plan.value().ranks,
                        synth::hash_of(plan.value()), plan.value().topology),
