@@ -58,6 +58,8 @@ class Simulate(unittest.TestCase):
         missing = run("F6", "--quick", "--seeds", 1, "--plot", "/nowhere/at/all")
         self.assertEqual(missing.returncode, 2)
         self.assertIn("/nowhere/at/all", missing.stderr)
+        # Before hours of simulation, not after them.
+        self.assertEqual(run("F4", "--seeds", 1000, "--plot", "/nowhere/at/all").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,6 +74,9 @@ ExitCode validate(const SimulateOptions& options) {
 }
 
 ExitCode draw(const SimulateOptions& options, const simulate::FigureEntry& entry) {
+  // Before minutes of simulation whose picture nobody could have.
+  if (!options.plot.empty() && !std::filesystem::is_directory(options.plot))
+    return fail(fmt::format("--plot: '{}' is no folder; make it first", options.plot));
   std::optional<MovingLine> line(std::in_place);
   simulate::FigureWishes wishes;
   wishes.quick = options.quick;
