@@ -9,9 +9,7 @@ namespace dlcp::simulate {
 Figure exchange_figure(const FigureWishes& wishes) {
   Series series("F6", "All-to-all", wishes);
   const std::size_t lanes = 4;
-  series.parameter("fabric", wishes.quick
-                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
-                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("fabric", paper_fabric_words(wishes.quick));
   series.parameter("transfers under way at a host", fmt::format("{}", lanes));
   const std::vector<std::uint64_t> sizes = wishes.quick
                                                ? std::vector<std::uint64_t>{65'536}

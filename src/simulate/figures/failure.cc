@@ -27,9 +27,7 @@ Figure failure_figure(const FigureWishes& wishes) {
   Series series("F5", "Links that fail, crawl or lose silently", wishes);
   const std::uint64_t bytes = wishes.quick ? 500'000 : 16'000'000;
   constexpr std::size_t kPaths = 32;
-  series.parameter("fabric", wishes.quick
-                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
-                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("fabric", paper_fabric_words(wishes.quick));
   series.parameter("load", fmt::format("permutation of {:.4g} MB, {} paths",
                                        static_cast<double>(bytes) * 1e-6, kPaths));
   series.parameter("fault",

@@ -19,9 +19,8 @@ struct Crowd {
 
 Figure incast_figure(const FigureWishes& wishes) {
   Series series("F4", "Incast: many to one", wishes);
-  series.parameter("fabric", wishes.quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
-                                          : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us "
-                                            "links; 1023 senders: fat tree of 1024");
+  series.parameter("fabric", paper_fabric_words(wishes.quick) +
+                                 (wishes.quick ? "" : "; 1023 senders: fat tree of 1024"));
   series.parameter("DCTCP's least time-out", "1 ms");
   const std::vector<Crowd> crowds =
       wishes.quick

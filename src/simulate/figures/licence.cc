@@ -19,9 +19,7 @@ Metric given_up() {
 Figure licence_figure(const FigureWishes& wishes) {
   Series series("F9", "Licensed to lose, against exact", wishes);
   const std::uint64_t bytes = wishes.quick ? 524'288 : 8'388'608;
-  series.parameter("fabric", wishes.quick
-                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
-                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("fabric", paper_fabric_words(wishes.quick));
   series.parameter("transfer", fmt::format("{:.4g} MiB each, licensed whole",
                                            static_cast<double>(bytes) / (1 << 20)));
   const std::size_t hosts = paper_fabric(wishes.quick).hosts();

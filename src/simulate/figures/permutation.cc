@@ -9,9 +9,7 @@ namespace dlcp::simulate {
 Figure permutation_figure(const FigureWishes& wishes) {
   Series series("F3", "Permutation: who uses all paths", wishes);
   const std::uint64_t bytes = wishes.quick ? 500'000 : 2'000'000;
-  series.parameter("fabric", wishes.quick
-                                 ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
-                                 : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links");
+  series.parameter("fabric", paper_fabric_words(wishes.quick));
   series.parameter("load", "every host sends to one other");
   const auto add = [&](const std::string& name, Contender contender, std::size_t paths,
                        double oversubscription, std::uint64_t size) {

@@ -50,6 +50,11 @@ FabricPlan paper_fabric(bool quick, double oversubscription) {
   return quick ? leaf_spine(4, 4, 4, Wire{}, uplink) : leaf_spine(9, 16, 4, Wire{}, uplink);
 }
 
+std::string paper_fabric_words(bool quick) {
+  return quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
+               : "144 hosts, 9 leaves, 4 spines, 100 Gbit/s, 1 us links";
+}
+
 Series::Series(std::string name, std::string title, const FigureWishes& wishes) : wishes_(wishes) {
   figure_.name = std::move(name);
   figure_.title = std::move(title);

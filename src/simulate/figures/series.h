@@ -64,5 +64,6 @@ Figure training_figure(const FigureWishes& wishes);
 // 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; or 16 hosts where it has to be quick. Uplinks
 // carry as much as the hosts, or a share of it.
 FabricPlan paper_fabric(bool quick, double oversubscription = 1);
+std::string paper_fabric_words(bool quick);  // for a figure's parameters
 
 }  // namespace dlcp::simulate
