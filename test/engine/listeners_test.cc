@@ -14,15 +14,25 @@
 using namespace dlcp;
 using namespace dlcp::test;
 
+namespace {
+
+// By whom listener 7 waits for, with proof.
+core::Event declined(const char* why) {
+  core::Event event;
+  event.kind = core::Event::Kind::kDeclined;
+  event.connection = 7;
+  event.error = {ErrorCode::kInvalidUsage, why, ""};
+  return event;
+}
+
+}  // namespace
+
 TEST_CASE("a refusal without proof fails accept only if the true peer does not come in time") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time begin = time_from_ns(1'000'000'000);
-  core::Event event;
-  event.kind = core::Event::Kind::kDeclined;
-  event.connection = 7;
+  core::Event event = declined("another secret");
   event.proven = false;
-  event.error = {ErrorCode::kInvalidUsage, "another secret", ""};
   CHECK(listeners.decline(event, begin));
   CHECK_FALSE(listeners.decline(event, begin + 1s));
   CHECK_FALSE(listeners.failure(7, begin + 2s - 1ns).has_value());
@@ -39,10 +49,7 @@ TEST_CASE("a peer's word why it will not connect outlives what befalls connectio
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time now = time_from_ns(1'000'000'000);
-  core::Event event;
-  event.kind = core::Event::Kind::kDeclined;
-  event.connection = 7;
-  event.error = {ErrorCode::kInvalidUsage, "plans differ", ""};
+  const core::Event event = declined("plans differ");
   const Error aborted{ErrorCode::kRemote, "the connection was aborted", ""};
   SECTION("said before") {
     CHECK(listeners.decline(event, now));
