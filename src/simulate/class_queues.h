@@ -1,7 +1,8 @@
-// The queues of a port of a commodity switch: one for each SwitchQueue of the class table, the
-// first strictly before the others, those by deficit round robin. Each is limited in bytes, by
-// itself or by a share of what is left of the switch's buffer (dynamic threshold), marks or drops
-// early along a slope (WRED), and may cut what it has no room for down to its header (trimming).
+// The queues of a port of a commodity switch: one for each SwitchQueue of the class table and one
+// for all that has no class, the first strictly before the others, those by deficit round robin.
+// Each is limited in bytes, by itself or by a share of what is left of the switch's buffer (dynamic
+// threshold), marks or drops early along a slope (WRED), and may cut what it has no room for down
+// to its header (trimming).
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace dlcp::simulate {
 
-inline constexpr std::size_t kClassQueues = 4;
+inline constexpr std::size_t kClassQueues = 5;
 
 // The chance of an early mark or drop: 0 up to `from` bytes, `most` at `full`, 1 beyond.
 struct Slope {

@@ -19,6 +19,9 @@ constexpr std::array<std::pair<Contender, std::string_view>, 4> kNames = {{
     {Contender::kPfabric, "pfabric"},
 }};
 
+// Beside the 2 + 2 + 1 of DLCP's weighted queues: three eighths of a link are not DLCP's.
+constexpr std::uint32_t kOthersWeight = 3;
+
 // All faults of a setting, as events.
 class Breaker final : public Sink {
  public:
@@ -100,6 +103,9 @@ class Corner {
     switch (setting_.contender) {
       case Contender::kDlcp:
         plan.classes = CoreTransport::switches(core_, plan);
+        plan.classes.queues[static_cast<std::size_t>(kOthersQueue)] =
+            DctcpTransport::switches(dctcp_).queues[static_cast<std::size_t>(kOthersQueue)];
+        plan.classes.queues[static_cast<std::size_t>(kOthersQueue)].weight = kOthersWeight;
         plan.switch_buffer_bytes = kCommodityBuffer;
         break;
       case Contender::kNscc:
@@ -116,6 +122,16 @@ class Corner {
         break;
     }
     return plan;
+  }
+
+  // Hosts that know nothing of the job's transport, in a queue of their own.
+  std::unique_ptr<Transport> neighbours(Fabric& fabric, PacketPool& pool,
+                                        TransferListener& listener) const {
+    if (!setting_.dctcp_neighbours) return nullptr;
+    DctcpConfig config = dctcp_;
+    config.window.queue = kOthersQueue;
+    config.window.answers_first = false;
+    return std::make_unique<DctcpTransport>(fabric, pool, listener, config);
   }
 
   std::unique_ptr<Transport> transport(Fabric& fabric, PacketPool& pool,
@@ -172,7 +188,8 @@ Outcome run(const Setting& setting, const Workload& workload) {
   job->at_start = [&](Time now) { breaker->begin(now); };
   const auto transport = corner.transport(fabric, pool, *job);
   Outcome outcome;
-  outcome.ended = job->run(*transport, setting.limit);
+  const auto neighbours = corner.neighbours(fabric, pool, *job);
+  outcome.ended = job->run(*transport, setting.limit, neighbours.get());
   outcome.took = job->took();
   outcome.took_acknowledged = job->took_acknowledged();
   outcome.finishes = job->finishes();

@@ -43,21 +43,31 @@ ClassPlan CoreTransport::switches(const CoreConfig& config, const FabricPlan& fa
 CoreTransport::CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
                              const CoreConfig& config)
     : fabric_(fabric),
+      pool_(pool),
       listener_(listener),
       config_(config),
       scratch_(config.host.mtu),
       unopened_(fabric.hosts()),
       blocked_(fabric.hosts()) {
   config_.host.paths = config.paths;
-  std::uint64_t seed = config.seed;
-  for (HostIndex i = 0; i < fabric.hosts(); ++i) {
+  hosts_.resize(fabric.hosts());
+}
+
+void CoreTransport::add_hosts(std::span<const std::pair<HostIndex, HostIndex>> pairs) {
+  std::vector<bool> own(hosts_.size());
+  for (const auto& [from, to] : pairs)
+    own[from] = own[to] = true;
+  std::uint64_t seed = config_.seed;
+  for (HostIndex i = 0; i < hosts_.size(); ++i) {
     seed = datapath::sim::mix(seed, i + 1);
-    hosts_.push_back(std::make_unique<CoreHost>(fabric, pool, memory_, scratch_, i, config_.host,
-                                                config_.core, config.packet_cost, seed, *this));
+    if (own[i])
+      hosts_[i] = std::make_unique<CoreHost>(fabric_, pool_, memory_, scratch_, i, config_.host,
+                                             config_.core, config_.packet_cost, seed, *this);
   }
 }
 
 void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted) {
+  add_hosts(wanted);
   std::vector<std::uint32_t> listeners(hosts_.size());
   Events& events = fabric_.events();
   for (const auto& [from, to] : wanted) {
@@ -73,8 +83,9 @@ void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted
                                                    hosts_[to]->address());
   }
   unaccepted_ = pairs_.size();
-  for (auto& host : hosts_)
-    host->step(events.now());
+  for (auto& host : hosts_) {
+    if (host != nullptr) host->step(events.now());
+  }
   const Time until = events.now() + kOpenLimit;
   const auto all_open = [&] {
     return std::all_of(pairs_.begin(), pairs_.end(), [this](const Pair& p) { return is_open(p); });
@@ -164,6 +175,7 @@ void CoreTransport::on_core_event(Time now, HostIndex, const core::Event& event)
 core::Counters CoreTransport::core_counters() const {
   core::Counters total;
   for (const auto& host : hosts_) {
+    if (host == nullptr) continue;
     const core::Counters one = host->endpoint().counters();
     for (const auto& row : core::kCounterRows)
       total.add(row.counter, one[row.counter]);

@@ -52,17 +52,19 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
     std::uint64_t transfers = 0;
   };
 
+  void add_hosts(std::span<const std::pair<HostIndex, HostIndex>> pairs);
   void on_core_event(Time now, HostIndex host, const core::Event& event) override;
   void on_step(Time now, HostIndex host) override;
   bool is_open(const Pair& pair);
   void post(Time now, Pair& pair);
 
   Fabric& fabric_;
+  PacketPool& pool_;
   TransferListener& listener_;
   CoreConfig config_;
   PhantomMemory memory_;
   Scratch scratch_;
-  std::vector<std::unique_ptr<CoreHost>> hosts_;
+  std::vector<std::unique_ptr<CoreHost>> hosts_;  // null: of somebody else
   std::deque<Pair> pairs_;
   std::map<std::pair<HostIndex, HostIndex>, std::size_t> numbers_;
   std::vector<std::vector<std::size_t>> unopened_;  // of each host that listens, pairs

@@ -1,6 +1,7 @@
 #include "simulate/job.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -17,19 +18,24 @@ Job::Job(Events& events, const Workload& workload)
       undelivered_(workload.size()),
       unacknowledged_(workload.size()) {
   for (TransferId id = 0; id < workload_.size(); ++id) {
+    finishes_[id].neighbour = workload_[id].transfer.neighbour;
     waits_for_[id] = static_cast<std::uint32_t>(workload_[id].after.size());
     for (const TransferId before : workload_[id].after)
       frees_[before].push_back(id);
   }
 }
 
-bool Job::run(Transport& transport, Duration limit) {
+bool Job::run(Transport& transport, Duration limit, Transport* neighbours) {
   transport_ = &transport;
-  std::set<std::pair<HostIndex, HostIndex>> pairs;
+  neighbours_ = neighbours;
+  std::map<Transport*, std::set<std::pair<HostIndex, HostIndex>>> pairs;
   for (const Step& step : workload_)
-    pairs.emplace(step.transfer.from, step.transfer.to);
-  const std::vector<std::pair<HostIndex, HostIndex>> list(pairs.begin(), pairs.end());
-  transport.open(list);
+    pairs[&mover(step.transfer)].emplace(step.transfer.from, step.transfer.to);
+  for (Transport* each : {&transport, neighbours}) {
+    const auto& own = pairs[each];
+    const std::vector<std::pair<HostIndex, HostIndex>> list(own.begin(), own.end());
+    if (each != nullptr) each->open(list);
+  }
   began_ = delivered_at_ = acknowledged_at_ = events_.now();
   if (at_start) at_start(began_);
   for (TransferId id = 0; id < workload_.size(); ++id) {
@@ -49,13 +55,13 @@ void Job::schedule(Time at, TransferId id) {
 
 void Job::begin(Time now, TransferId id) {
   finishes_[id].began = now;
-  transport_->begin(now, id, workload_[id].transfer);
+  mover(workload_[id].transfer).begin(now, id, workload_[id].transfer);
 }
 
 void Job::on_delivered(Time now, TransferId id) {
   check(finishes_[id].delivered == kNever, "a transfer arrives once");
   finishes_[id].delivered = now;
-  delivered_at_ = now;
+  if (!finishes_[id].neighbour) delivered_at_ = now;
   --undelivered_;
   for (const TransferId next : frees_[id]) {
     if (--waits_for_[next] == 0) schedule(now + workload_[next].wait, next);
@@ -65,7 +71,7 @@ void Job::on_delivered(Time now, TransferId id) {
 void Job::on_acknowledged(Time now, TransferId id) {
   check(finishes_[id].acknowledged == kNever, "a transfer is acknowledged once");
   finishes_[id].acknowledged = now;
-  acknowledged_at_ = now;
+  if (!finishes_[id].neighbour) acknowledged_at_ = now;
   --unacknowledged_;
 }
 

@@ -18,6 +18,7 @@ struct Step {
 using Workload = std::vector<Step>;
 
 struct Finish {
+  bool neighbour = false;
   Time began{};
   Time delivered = kNever;
   Time acknowledged = kNever;
@@ -31,13 +32,15 @@ class Job final : public TransferListener {
   Job(Events& events, const Workload& workload);
 
   // Opens the connections and runs until everything has arrived and is acknowledged. False if that
-  // takes longer than `limit` of simulated time.
-  bool run(Transport& transport, Duration limit);
+  // takes longer than `limit` of simulated time. `neighbours`, if not null, moves what is theirs:
+  // between hosts of their own.
+  bool run(Transport& transport, Duration limit, Transport* neighbours = nullptr);
   // Also called, if set, at the job's beginning: faults that come at a time.
   std::function<void(Time begins)> at_start;
 
   Time began() const { return began_; }
-  Duration took() const { return delivered_at_ - began_; }  // until the last has arrived
+  // Until the last of the job has arrived, neighbours apart.
+  Duration took() const { return delivered_at_ - began_; }
   Duration took_acknowledged() const { return acknowledged_at_ - began_; }
   const std::vector<Finish>& finishes() const { return finishes_; }
 
@@ -55,10 +58,14 @@ class Job final : public TransferListener {
   };
   void schedule(Time at, TransferId id);
   void begin(Time now, TransferId id);
+  Transport& mover(const Transfer& transfer) {
+    return transfer.neighbour && neighbours_ != nullptr ? *neighbours_ : *transport_;
+  }
 
   Events& events_;
   const Workload& workload_;
   Transport* transport_ = nullptr;
+  Transport* neighbours_ = nullptr;
   PacketPool tokens_;
   Starter starter_{*this};
   std::vector<Finish> finishes_;

@@ -18,6 +18,9 @@ namespace dlcp::simulate {
 
 using HostIndex = std::uint32_t;
 
+// What hosts send that know nothing of DLCP's classes: behind the last queue of the class table.
+inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
+
 class PacketPool;
 
 struct Packet {

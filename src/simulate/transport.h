@@ -16,7 +16,8 @@ struct Transfer {
   HostIndex from = 0;
   HostIndex to = 0;
   std::uint64_t bytes = 0;
-  double may_lose = 0;  // share of its bytes that need not arrive, 0 .. 0.25
+  double may_lose = 0;     // share of its bytes that need not arrive, 0 .. 0.25
+  bool neighbour = false;  // of somebody else, beside the job
 };
 
 struct TransportCounters {
@@ -42,8 +43,8 @@ class TransferListener {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Before the first transfer, for those who have connections: all pairs that will be used. Returns
-  // when they are open.
+  // Before the first transfer: all pairs that will be used. Their hosts are this transport's own
+  // from then on. Returns when connections, of those who have such, are open.
   virtual void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) = 0;
   // Transfers between the same two hosts are delivered in the order in which they begin.
   virtual void begin(Time now, TransferId id, const Transfer& transfer) = 0;

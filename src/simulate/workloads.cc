@@ -1,6 +1,7 @@
 #include "simulate/workloads.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -69,6 +70,27 @@ Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes) {
       if (distance > lanes)
         step.after = {static_cast<TransferId>((distance - 1 - lanes) * hosts + from)};
       workload.push_back(std::move(step));
+    }
+  }
+  return workload;
+}
+
+Workload messages(const std::vector<HostIndex>& hosts, std::size_t hosts_per_leaf,
+                  std::uint64_t bytes, double load, double gbit_per_s, Duration length,
+                  std::uint64_t seed) {
+  Rng rng(seed);
+  const double gap_ns = static_cast<double>(bytes) * 8 / gbit_per_s / load;
+  Workload workload;
+  for (const HostIndex from : hosts) {
+    double at = 0;
+    for (;;) {
+      at -= std::log(1 - rng.unit()) * gap_ns;
+      if (at >= static_cast<double>(length.count())) break;
+      HostIndex to = from;
+      while (to / hosts_per_leaf == from / hosts_per_leaf)
+        to = hosts[rng.below(hosts.size())];
+      workload.push_back(step_of(from, to, bytes));
+      workload.back().wait = Duration(static_cast<std::int64_t>(at));
     }
   }
   return workload;

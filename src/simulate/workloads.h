@@ -18,6 +18,12 @@ Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes
 // way at a time for each of `lanes`.
 Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes);
 
+// Messages of `bytes` between hosts of other leaves, drawn at random, for so long: each host sends
+// `load` of what a link of `gbit_per_s` carries, at moments of a Poisson process.
+Workload messages(const std::vector<HostIndex>& hosts, std::size_t hosts_per_leaf,
+                  std::uint64_t bytes, double load, double gbit_per_s, Duration length,
+                  std::uint64_t seed);
+
 // Jobs of workers and parameter servers, one iteration: each worker pushes each server's share of
 // the gradient, tensor by tensor, and pulls a tensor once it has been pushed by all.
 struct ParameterServerPlan {

@@ -1,6 +1,8 @@
 // Fabrics, switches and whole runs on them.
 #include "simulate/fabric.h"
 
+#include <set>
+
 #include "catch.h"
 #include "simulate/contest.h"
 #include "simulate/workloads.h"
@@ -103,6 +105,33 @@ TEST_CASE("a licensed transfer is given up in part, and never more than its shar
 TEST_CASE("a transfer that has no room in the phantom memory is refused by name") {
   CHECK_THROWS_WITH(run(small(Contender::kDlcp), incast(16, 1, std::uint64_t{1} << 27, 1)),
                     Contains("several instead"));
+}
+
+TEST_CASE("neighbours have a transport and a queue of their own, and do not count as the job") {
+  Setting setting = small(Contender::kDlcp);
+  const Workload alone = incast(16, 3, 300'000, 1);
+  std::set<HostIndex> taken{0};
+  for (const Step& step : alone)
+    taken.insert(step.transfer.from);
+  std::vector<HostIndex> others;
+  for (HostIndex host = 0; host < 16; ++host) {
+    if (!taken.contains(host)) others.push_back(host);
+  }
+  Workload workload = alone;
+  for (Step& step : messages(others, 4, 50'000, 0.2, 100, 500us, 1)) {
+    CHECK(step.transfer.from / 4 != step.transfer.to / 4);
+    step.transfer.neighbour = true;
+    workload.push_back(step);
+  }
+  REQUIRE(workload.size() > 100);
+  setting.dctcp_neighbours = true;
+  const Outcome outcome = run(setting, workload);
+  REQUIRE(outcome.ended);
+  CHECK(outcome.transport.bytes == 3 * 300'000);  // what DLCP has moved
+  CHECK(outcome.took < 200us);
+  CHECK(outcome.finishes.back().neighbour);
+  setting.dctcp_neighbours = false;
+  CHECK(run(setting, workload).transport.bytes == 3 * 300'000 + (workload.size() - 3) * 50'000);
 }
 
 TEST_CASE("a step begins when all that it waits for has arrived") {

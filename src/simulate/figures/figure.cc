@@ -66,6 +66,7 @@ const std::vector<FigureEntry>& figures() {
       {"F4", "Incast: many to one", incast_figure},
       {"F5", "Links that fail, crawl or lose silently", failure_figure},
       {"F6", "All-to-all", exchange_figure},
+      {"F7", "Neighbours of a job that may lose", neighbour_figure},
       {"F9", "Licensed to lose, against exact", licence_figure},
   };
   return all;

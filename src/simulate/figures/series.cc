@@ -13,11 +13,19 @@ double us(Duration duration) {
   return static_cast<double>(duration.count()) * 1e-3;
 }
 
-std::vector<double> times_of(const Outcome& outcome) {
+std::vector<double> times_of(const Outcome& outcome, bool neighbours = false) {
   std::vector<double> times;
-  for (const Finish& finish : outcome.finishes)
-    times.push_back(us(finish.took()));
+  for (const Finish& finish : outcome.finishes) {
+    if (finish.neighbour == neighbours) times.push_back(us(finish.took()));
+  }
   return times;
+}
+
+double mean_of(const std::vector<double>& times) {
+  double sum = 0;
+  for (const double time : times)
+    sum += time;
+  return sum / static_cast<double>(std::max<std::size_t>(times.size(), 1));
 }
 
 }  // namespace
@@ -32,16 +40,17 @@ Metric busiest() {
   return {"busiest link", "of mean", [](const Outcome& o) { return o.imbalance; }};
 }
 Metric mean_time() {
-  return {"mean time", "us", [](const Outcome& o) {
-            const auto times = times_of(o);
-            double sum = 0;
-            for (const double time : times)
-              sum += time;
-            return sum / static_cast<double>(std::max<std::size_t>(times.size(), 1));
-          }};
+  return {"mean time", "us", [](const Outcome& o) { return mean_of(times_of(o)); }};
 }
 Metric tail_time() {
   return {"p99 time", "us", [](const Outcome& o) { return quantile(times_of(o), 0.99); }};
+}
+
+Metric neighbour_mean() {
+  return {"others' mean", "us", [](const Outcome& o) { return mean_of(times_of(o, true)); }};
+}
+Metric neighbour_tail() {
+  return {"others' p99", "us", [](const Outcome& o) { return quantile(times_of(o, true), 0.99); }};
 }
 
 FabricPlan paper_fabric(bool quick, double oversubscription) {

@@ -20,6 +20,9 @@ Metric sent_twice();  // bytes, % of those that had to be sent
 Metric busiest();     // uplink of a leaf over the mean of its uplinks
 Metric mean_time();   // us that a transfer took, in the mean
 Metric tail_time();   // and that one in a hundred took longer than
+// The same of neighbours' transfers.
+Metric neighbour_mean();
+Metric neighbour_tail();
 
 struct Case {
   std::string experiment;
@@ -59,6 +62,7 @@ Figure incast_figure(const FigureWishes& wishes);
 Figure failure_figure(const FigureWishes& wishes);
 Figure exchange_figure(const FigureWishes& wishes);
 Figure licence_figure(const FigureWishes& wishes);
+Figure neighbour_figure(const FigureWishes& wishes);
 Figure training_figure(const FigureWishes& wishes);
 
 // 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; or 16 hosts where it has to be quick. Uplinks

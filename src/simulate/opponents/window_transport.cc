@@ -43,14 +43,21 @@ WindowTransport::WindowTransport(Fabric& fabric, PacketPool& pool, TransferListe
       listener_(listener),
       config_(config),
       timer_(std::make_unique<Timer>(*this)) {
-  for (HostIndex i = 0; i < fabric_.hosts(); ++i) {
-    hosts_.push_back(std::make_unique<Host>(*this, i));
-    fabric_.attach(i, *hosts_[i]);
-    fabric_.card(i).set_feeder(*hosts_[i], kCardBytes);
-  }
+  hosts_.resize(fabric_.hosts());
 }
 
 WindowTransport::~WindowTransport() = default;
+
+void WindowTransport::open(std::span<const std::pair<HostIndex, HostIndex>> pairs) {
+  for (const auto& [from, to] : pairs) {
+    for (const HostIndex i : {from, to}) {
+      if (hosts_[i] != nullptr) continue;
+      hosts_[i] = std::make_unique<Host>(*this, i);
+      fabric_.attach(i, *hosts_[i]);
+      fabric_.card(i).set_feeder(*hosts_[i], kCardBytes);
+    }
+  }
+}
 
 std::uint32_t WindowTransport::flow_between(HostIndex from, HostIndex to) {
   const auto [at, is_new] = numbers_.try_emplace({from, to}, flows_.size());
@@ -128,6 +135,7 @@ void WindowTransport::send_data(Time now, std::uint32_t number) {
   packet->path = choose_path(number, sequence);
   packet->ecn = Ecn::kEct0;
   packet->trimmable = config_.data_trimmable;
+  packet->queue = config_.queue;
   packet->sent_at = now;
   dress(flow, *packet);
   (again ? counters_.packets_again : counters_.packets) += 1;
@@ -186,7 +194,7 @@ void WindowTransport::send_answer(Time now, const Packet& packet, Packet::Kind k
   answer->echoed_mark = packet.ecn == Ecn::kCe;
   answer->sent_at = packet.sent_at;
   answer->kind = kind;
-  if (config_.answers_first) answer->queue = SwitchQueue::kStrictHigh;
+  answer->queue = config_.answers_first ? SwitchQueue::kStrictHigh : config_.queue;
   fabric_.card(packet.destination).enqueue(now, std::move(answer));
 }
 

@@ -21,6 +21,7 @@ struct WindowConfig {
   std::uint16_t paths = 1;            // entropy values
   bool answers_first = true;          // answers go through the strict queue
   bool data_trimmable = false;
+  SwitchQueue queue = SwitchQueue::kExact;  // of data, and of answers that do not go first
   std::uint64_t seed = 1;
 };
 
@@ -31,7 +32,7 @@ class WindowTransport : public Transport {
                   const WindowConfig& config);
   ~WindowTransport() override;
 
-  void open(std::span<const std::pair<HostIndex, HostIndex>>) override {}
+  void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) override;
   void begin(Time now, TransferId id, const Transfer& transfer) override;
   TransportCounters counters() const override { return counters_; }
 
@@ -88,7 +89,7 @@ class WindowTransport : public Transport {
   WindowConfig config_;
   std::deque<Flow> flows_;
   std::map<std::pair<HostIndex, HostIndex>, std::uint32_t> numbers_;
-  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Host>> hosts_;  // null: of somebody else
   std::unique_ptr<Timer> timer_;
   TransportCounters counters_;
 };
