@@ -1,18 +1,22 @@
 """scripts/bench --paths: the plugin against TCP over paths of any delay, jitter and loss, as clouds and long
-links have them, through test/rig/path_relay. Standard library only; the heat map needs matplotlib."""
+links have them, through test/rig/path_relay or, with --netem, the kernel's netem (in a guest where this kernel has
+none). Standard library only; the heat map needs matplotlib."""
 
 import dataclasses
 import itertools
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import rig
 
 PREFIX = f"dlp{os.getpid() % 10000}x"
 TARGET = 0.9  # of the better of cubic and bbr
+LINK_TARGET = 0.8  # of a link that is the limit
 FAIR_TCP, FAIR_OURS = 0.8, 0.5  # of half the link, beside each other
 
 
@@ -56,6 +60,20 @@ def grid(bases, jitters, losses, flows):
 FULL = grid((200, 1000, 5000, 20_000, 100_000), (0, 0.5, 2), (0, 0.001, 0.01), (1, 4, 16))
 QUICK = grid((200, 5000, 100_000), (0, 2), (0, 0.01), (1,))
 MORE = (Path(200, 1, free=True), Path(400, 2.5, free=True), Path(1000, 0, step_us=2000), Path(200, 0, step_us=2000))
+
+# A guest's processors may be emulated: netem's paths end in a link that even these fill.
+NETEM_MBIT = 20
+NETEM_MODULES = "sch_netem sch_tbf veth bridge cls_bpf tcp_bbr"
+
+
+def netem_grid(bases, jitters, losses, flows):
+    """With queues of a round trip, but at least 64 KiB."""
+    return [dataclasses.replace(path, rate_mbit=NETEM_MBIT, queue_kib=max(64, path.base_us * NETEM_MBIT // 8192))
+            for path in grid(bases, jitters, losses, flows)]
+
+
+NETEM_FULL = netem_grid((200, 1000, 5000, 20_000, 100_000), (0, 0.5, 2), (0, 0.01), (1, 4))
+NETEM_QUICK = netem_grid((200, 5000, 100_000), (0, 2), (0, 0.01), (1,))
 # A link that is the limit, with a shallow and a deep queue, in packets of 1500 bytes.
 BESIDE = (Path(1000, rate_mbit=400, queue_kib=25), Path(1000, rate_mbit=400, queue_kib=500),
           Path(10_000, rate_mbit=400, queue_kib=250), Path(10_000, rate_mbit=400, queue_kib=5000))
@@ -73,6 +91,7 @@ class Sweep:
     def __init__(self, arguments, build, progress, congestion_controls):
         self.arguments, self.build, self.progress = arguments, build, progress
         self.controls = congestion_controls
+        self.network = rig.NetemPath if arguments.netem else rig.RelayedPath
 
     def seconds(self, path):
         """At least 30 round trips, so that the start does not decide."""
@@ -85,7 +104,7 @@ class Sweep:
     def once(self, path, control):
         """Gb/s over a relay of its own, the relay's report, and an error; `control`: TCP's, None for ours."""
         seconds = self.seconds(path)
-        with rig.RelayedPath(self.build, PREFIX, *path.settings(seconds)) as relayed:
+        with self.network(self.build, PREFIX, *path.settings(seconds)) as relayed:
             if control:
                 relayed.set(f"cc={control}")
             plugin = self.build.tcp if control else self.build.plugin
@@ -111,7 +130,7 @@ class Sweep:
         shares = {None: [], "tcp": []}
         for run in range(self.arguments.runs):
             self.progress(f"{path.name()}: beside TCP, run {run + 1} of {self.arguments.runs}")
-            with rig.RelayedPath(self.build, PREFIX, *path.settings(seconds)) as relayed:
+            with self.network(self.build, PREFIX, *path.settings(seconds)) as relayed:
                 relayed.set(f"cc={self.controls[0]}")
                 processes = {side: subprocess.Popen(
                     [str(part) for part in self.command(path, self.build.tcp if side else self.build.plugin, seconds)],
@@ -142,8 +161,11 @@ def result_of(path, rates, late, errors):
     medians = {side or "ours": statistics.median(values) for side, values in rates.items()}
     best = max(value for side, value in medians.items() if side != "ours")
     ratio = medians["ours"] / best if best else None
-    return {**dataclasses.asdict(path), "path": path.name(), "gbps": medians, "ratio": ratio,
-            "met": ratio is not None and ratio >= TARGET and not errors, "errors": errors,
+    share = medians["ours"] * 1000 / path.rate_mbit if path.rate_mbit else None
+    # Where even the better TCP does not fill the link, the link is not the limit.
+    filled = share is None or share >= LINK_TARGET or best * 1000 < LINK_TARGET * path.rate_mbit
+    return {**dataclasses.asdict(path), "path": path.name(), "gbps": medians, "ratio": ratio, "link_share": share,
+            "met": ratio is not None and ratio >= TARGET and filled and not errors, "errors": errors,
             "relay_late_p99_us": statistics.median(late) if late else None,
             "spread": {side or "ours": values for side, values in rates.items()}}
 
@@ -158,7 +180,8 @@ def line(result):
     if "fault" in result:
         text = f"{'DLCP_FAULT=' + result['fault']:<40} {result['ours']:>6.2f}"
         return "\n".join([text, *(f"    error: {e}"[:79] for e in result["errors"])])
-    rates = [f"{result['gbps'][side]:>6.2f}" if side in result["gbps"] else f"{'-':>6}"
+    scale, digits = (1000, 1) if result["rate_mbit"] else (1, 2)  # Mbit/s of a slow link
+    rates = [f"{scale * result['gbps'][side]:>6.{digits}f}" if side in result["gbps"] else f"{'-':>6}"
              for side in ("ours", "cubic", "bbr")]
     ratio = f"{result['ratio']:.2f}" if result["ratio"] is not None else "-"
     late = f"{result['relay_late_p99_us']:.0f}" if result["relay_late_p99_us"] is not None else "-"
@@ -176,7 +199,7 @@ def plot(results, path):
         print("--plot: skipped, matplotlib is not installed", file=sys.stderr)
         return
     cells = {(r["base_us"], r["jitter"], r["loss"], r["flows"]): r["ratio"] for r in results
-             if r.get("ratio") and not (r["free"] or r["rate_mbit"] or r["step_us"])}
+             if r.get("ratio") and not (r["free"] or r["step_us"])}
     rows = sorted({key[:2] for key in cells})
     columns = sorted({key[2:] for key in cells})
     values = [[cells.get((*row, *column), float("nan")) for column in columns] for row in rows]
@@ -193,23 +216,52 @@ def plot(results, path):
     figure.savefig(path)
 
 
+def cells_of(arguments):
+    if arguments.netem:
+        return NETEM_QUICK if arguments.quick else NETEM_FULL
+    return [*(QUICK if arguments.quick else FULL), *MORE]
+
+
 def available_controls():
     with open("/proc/sys/net/ipv4/tcp_available_congestion_control", encoding="ascii") as file:
         available = file.read().split()
     return [control for control in ("cubic", "bbr") if control in available]
 
 
+def in_guest(arguments, build):
+    """The same command in a guest that has netem; its results as main() makes them."""
+    with tempfile.TemporaryDirectory() as share:
+        results = pathlib.Path(share, "results.json")
+        command = [sys.executable, str(rig.ROOT / "scripts" / "bench"), "--paths", "--netem", "--build",
+                   str(build.folder.resolve()), "--runs", str(arguments.runs), "--seconds", str(arguments.seconds),
+                   "--json", str(results), *(["--quick"] if arguments.quick else []),
+                   *(part for row in arguments.row or () for part in ("--row", row))]
+        print("this kernel has no netem: in a guest, whose processors may be emulated", flush=True)
+        done = subprocess.run([str(rig.GUEST), "--modules", NETEM_MODULES, "--timeout", str(24 * 3600), "--memory",
+                               "4096", "--share", share, "--", *command], check=False)
+        if not results.exists():
+            return done.returncode or 1
+        if arguments.json:
+            arguments.json.write_text(results.read_text())
+        if arguments.plot:
+            plot(json.loads(results.read_text())["paths"], arguments.plot)
+        return done.returncode
+
+
 def main(arguments, build, progress):
+    if arguments.netem and not rig.has_netem():
+        return in_guest(arguments, build)
     controls = available_controls()
     sweep = Sweep(arguments, build, progress, controls)
-    grid_cells = QUICK if arguments.quick else FULL
-    chosen = [p for p in (*grid_cells, *MORE) if not arguments.row or any(p.name().startswith(r) for r in arguments.row)]
-    print(f"{arguments.runs} runs of at least {arguments.seconds:g} s each, Gb/s; sender, receiver and relay share "
+    chosen = [path for path in cells_of(arguments)
+              if not arguments.row or any(path.name().startswith(row) for row in arguments.row)]
+    what = "Mbit/s; netem" if arguments.netem else "Gb/s; relay"
+    print(f"{arguments.runs} runs of at least {arguments.seconds:g} s each, {what}, sender and receiver share "
           f"{os.cpu_count()} cores,\nand late us is how late the relay delivered (p99). "
           f"TCP: {' and '.join(controls)}, as NCCL's own transport uses it")
     print(HEADING)
     results = []
-    others = [] if arguments.row else [*((sweep.beside, path) for path in BESIDE),
+    others = [] if arguments.row or arguments.netem else [*((sweep.beside, path) for path in BESIDE),
                                        *((sweep.fault, fault) for fault in FAULTS)]
     for measure, what in [*((sweep.cell, path) for path in chosen), *others]:
         results.append(measure(what))

@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETNS = ROOT / "scripts" / "netns"
+GUEST = ROOT / "test" / "rig" / "guest"
 BENCH_TARGETS = ("dlcp", "nccl-net-dlcp", "reference_tcp", "bench_peers", "path_relay")
 
 
@@ -157,6 +158,22 @@ class RelayedPath:
 
     def set(self, *settings):
         netns("set", self.prefix, *settings)
+
+
+class NetemPath(Network):
+    """The same path by the kernel's netem and a token bucket, with the same settings but for `step`."""
+    report = None  # netem says nothing of how late it was
+    UNITS = {"rate": "mbit", "queue": "k"}
+
+    def __init__(self, _build, prefix, *settings):
+        pairs = [setting.split("=") for setting in settings]
+        super().__init__(prefix, 2, "offload=seg", *(f"{name}={value}{self.UNITS.get(name, '')}" for name, value in pairs))
+
+
+def has_netem():
+    """Whether this kernel has netem, be it as a module that is not loaded."""
+    done = subprocess.run(["modprobe", "-q", "sch_netem"], capture_output=True, check=False)
+    return done.returncode == 0 or pathlib.Path("/sys/module/sch_netem").exists()
 
 
 def ip(*arguments):

@@ -4,6 +4,7 @@ Skipped (77) where no guest can run."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,24 @@ class Guest(unittest.TestCase):
         self.assertEqual((share / "kept").read_text(), "kept\n")
         self.assertFalse(outside.exists())
         self.assertEqual(os.listdir(self.folder), ["share"])
+
+    def test_a_guest_has_the_delay_that_a_network_is_to_have(self):
+        netns = GUEST.parents[2] / "scripts" / "netns"
+        command = (f"{netns} up g 2 offload=seg delay=20000 jitter=10000 rate=20mbit queue=64k && "
+                   "ip netns exec gsw tc qdisc show dev p0 && ip netns exec g0 ping -qc 5 -i 0.2 10.77.0.2 && "
+                   f"{netns} set g delay=0 rate=none && ip netns exec gsw tc qdisc show dev p0; "
+                   f"{netns} set g delay=1ms || echo refused: $?")
+        done = run("--timeout", 240, "--modules", "sch_netem sch_tbf veth bridge", "--", "bash", "-c", command,
+                   env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, after = done.stdout.split(" packets transmitted")
+        self.assertRegex(before, r"netem 1: .*delay 25ms  5ms")
+        self.assertRegex(before, r"tbf 10: parent 1:1 rate 20Mbit")
+        shortest = float(re.search(r"rtt min/avg/max/mdev = ([0-9.]+)", after)[1])
+        self.assertGreaterEqual(shortest, 40)  # twice the delay
+        self.assertNotIn("netem", after)
+        self.assertIn("delay=1ms", done.stderr)
+        self.assertIn("refused: 2", after)
 
     def test_a_guest_beyond_its_time_is_stopped_and_says_so(self):
         done = run("--timeout", 2, "--", "sleep", "1000", env=self.environment)

@@ -9,6 +9,9 @@ sys.dont_write_bytecode = True
 import path_sweep  # noqa: E402
 
 
+ARGUMENTS = type("Arguments", (), {"seconds": 2, "runs": 1, "netem": False})
+
+
 def result(ours, cubic, bbr, errors=()):
     path = path_sweep.Path(5000, 0.5, 0.01, 4)
     return path_sweep.result_of(path, {None: ours, "cubic": cubic, "bbr": bbr}, [100], list(errors))
@@ -29,8 +32,24 @@ class PathSweep(unittest.TestCase):
         path = path_sweep.Path(5000, 0.5, 0.01, step_us=2000)
         self.assertEqual(path.settings(4), ["delay=2500", "jitter=1250", "order=keep", "loss=10000", "step=2000:1000"])
 
+    def test_a_link_that_tcp_fills_is_to_be_filled(self):
+        def judged(ours, best, mbit=20):
+            path = path_sweep.Path(5000, rate_mbit=mbit)
+            return path_sweep.result_of(path, {None: [ours], "cubic": [best], "bbr": [0]}, [], [])
+        self.assertTrue(judged(0.016, 0.0176)["met"])
+        self.assertFalse(judged(0.0159, 0.0176)["met"])  # 0.9 of TCP's, but not 0.8 of the link
+        self.assertTrue(judged(0.0144, 0.0159)["met"])  # which nobody fills
+        self.assertAlmostEqual(judged(0.016, 0.0176)["link_share"], 0.8)
+        self.assertIn(" 16.0 ", path_sweep.line(judged(0.016, 0.0176)))
+
+    def test_netem_is_told_what_the_relay_is_told(self):
+        path = path_sweep.Path(5000, 0.5, 0.01, rate_mbit=20, queue_kib=64)
+        network = path_sweep.rig.NetemPath(None, "x", *path.settings(4))
+        self.assertEqual(network.settings, ("offload=seg", "delay=2500", "jitter=1250", "order=keep", "loss=10000",
+                                            "rate=20mbit", "queue=64k"))
+
     def test_a_run_lasts_thirty_round_trips_at_least(self):
-        sweep = path_sweep.Sweep(type("Arguments", (), {"seconds": 2, "runs": 1}), None, None, ["cubic"])
+        sweep = path_sweep.Sweep(ARGUMENTS, None, None, ["cubic"])
         self.assertEqual(sweep.seconds(path_sweep.Path(1000)), 2)
         self.assertEqual(sweep.seconds(path_sweep.Path(100_000, 2)), 9)
 
@@ -39,7 +58,7 @@ class PathSweep(unittest.TestCase):
         self.addCleanup(setattr, path_sweep.rig, "run_json", before)
         path_sweep.rig.run_json = lambda command, environment, timeout: answer
         build = type("Build", (), {"dlcp": "dlcp", "plugin": "plugin"})
-        return path_sweep.Sweep(type("Arguments", (), {"seconds": 2, "runs": 1}), build, lambda text: None, ["cubic"])
+        return path_sweep.Sweep(ARGUMENTS, build, lambda text: None, ["cubic"])
 
     def test_a_fault_that_the_plugin_refuses_is_an_error_and_not_a_rate_of_nothing(self):
         right = self.sweep_of((0, {"bus_gbps": 5.0}, "")).fault("delay_us=200")
