@@ -150,8 +150,9 @@ void Conversation::serve_receiver(std::size_t index) {
   if (flow.close_when_done && flow.receives_done == flow.messages.size()) close_receiver(index);
 }
 
-// The application goes, whatever is outstanding.
+// The application goes, whatever is outstanding; what has ended before, it has heard.
 void Conversation::hang_up(HostIndex host) {
+  hear_events(host);
   for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
     const Flow& flow = ledger_.flows()[i];
     if (flow.from == host && !flow.send_closed && !flow.send_error) close_sender(i);
