@@ -46,6 +46,8 @@ TEST_CASE("a packet to a port that nobody has open comes back, with the bytes it
   REQUIRE(refused.size() >= 12);
   CHECK(has_pattern(refused, 0));
   CHECK(sender->next_refused().empty());
+  CHECK(sender->counters().rx_refused == 1);
+  CHECK(sender->counters().rx_refused_ignored == 0);
   std::array<wire::RxPacket, 8> out;
   sender->receive(steady_now(), out);
   CHECK_FALSE(is_readable(sender->wait_descriptor()));  // or the helper thread would spin

@@ -71,7 +71,7 @@ Result<std::unique_ptr<RefusalReader>> RefusalReader::open(std::vector<int> sock
 RefusalReader::RefusalReader(std::vector<int> sockets, Fd epoll)
     : sockets_(std::move(sockets)), epoll_(std::move(epoll)) {}
 
-std::span<const std::byte> RefusalReader::next() {
+std::span<const std::byte> RefusalReader::next(UdpCounters& counters) {
   if (failing_.empty()) {
     std::array<epoll_event, kSocketsAtOnce> events;
     const int found = ::epoll_wait(epoll_.get(), events.data(), kSocketsAtOnce, 0);
@@ -96,7 +96,10 @@ std::span<const std::byte> RefusalReader::next() {
     if (got < 0) {
       failing_.pop_back();
     } else if (is_refusal(message)) {
+      ++counters.rx_refused;
       return std::span(quoted_).first(static_cast<std::size_t>(got));
+    } else {
+      ++counters.rx_refused_ignored;
     }
   }
   return {};

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "datapath/udp/udp_counters.h"
 #include "util/fd.h"
 #include "util/result.h"
 
@@ -23,7 +24,7 @@ class RefusalReader {
   int wait_descriptor() const { return epoll_.get(); }
   // The first bytes of one packet of ours that the peer itself has refused; empty when there is
   // none, or none left. Valid until the next call.
-  std::span<const std::byte> next();
+  std::span<const std::byte> next(UdpCounters& counters);
 
  private:
   RefusalReader(std::vector<int> sockets, Fd epoll);

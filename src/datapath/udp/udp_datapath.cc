@@ -223,7 +223,7 @@ std::size_t UdpDatapath::receive(Time now, std::span<wire::RxPacket> out) {
 }
 
 std::span<const std::byte> UdpDatapath::next_refused() {
-  return receiver_->other_ready() ? refusals_->next() : std::span<const std::byte>();
+  return receiver_->other_ready() ? refusals_->next(counters_) : std::span<const std::byte>();
 }
 
 }  // namespace dlcp::datapath
