@@ -94,6 +94,8 @@ class Corner {
       core_.paths = setting.paths;
     }
     core_.seed = setting.seed;
+    core_.knee = setting.knee;
+    core_.blind_marks = setting.blind_marks;
   }
 
   FabricPlan fabric() const {

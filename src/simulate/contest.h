@@ -38,6 +38,8 @@ struct Setting {
   Duration timeout_min{0};  // of those that have one; 0: what suits the contender
   std::vector<CableFault> faults;
   bool dctcp_neighbours = false;   // what is not the job's is moved by DCTCP, else as the job is
+  double knee = 1;                 // of DLCP's switches: early drops, by what is planned
+  bool blind_marks = false;        // DLCP's marks say nothing of what packets are worth
   double loss = 0;                 // of packets, on every link between switches, silently
   Duration limit{60'000'000'000};  // simulated, for the whole workload
   std::uint64_t seed = 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "engine/pump.h"
 #include "simulate/phantom_datapath.h"
@@ -15,6 +16,8 @@ class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
    public:
     virtual ~Listener() = default;
     virtual void on_core_event(Time now, HostIndex host, const core::Event& event) = 0;
+    // What lay here is lost.
+    virtual void on_zeros(std::span<const std::byte> place) = 0;
     // A step has brought something: connections may have opened, posts may be possible again.
     virtual void on_step(Time now, HostIndex host) = 0;
   };
@@ -38,7 +41,9 @@ class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
   void step(Time now);
 
  private:
-  void place(const core::Placement&) override {}
+  void place(const core::Placement& one) override {
+    if (one.zeros > 0) listener_.on_zeros({one.destination, one.zeros});
+  }
   void drain(Time now);
   void sleep(Time now);
 

@@ -27,7 +27,7 @@ ClassPlan CoreTransport::switches(const CoreConfig& config, const FabricPlan& fa
                               .count());
   const double product = fabric.host.gbit_per_s / 8 * base;
   const double least = kKneePackets * static_cast<double>(config.host.mtu);
-  const auto knee = static_cast<std::size_t>(std::max(kKnee * product, least));
+  const auto knee = static_cast<std::size_t>(config.knee * std::max(kKnee * product, least));
   ClassPlan plan = commodity_plan();
   for (QueuePlan& queue : plan.queues) {
     queue.mark.from = queue.mark.full = knee;
@@ -46,10 +46,12 @@ CoreTransport::CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener&
       pool_(pool),
       listener_(listener),
       config_(config),
+      field_(std::make_shared<GradientField>(memory_, config.magnitude_spread, config.blind_marks)),
       scratch_(config.host.mtu),
       unopened_(fabric.hosts()),
       blocked_(fabric.hosts()) {
   config_.host.paths = config.paths;
+  config_.core.worth = field_;
   hosts_.resize(fabric.hosts());
 }
 
@@ -112,7 +114,8 @@ void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
         fmt::format("a transfer of {} bytes is simulated in one piece: give {} "
                     "at most, and several instead",
                     transfer.bytes, kPhantomBytes / 4));
-  Post entry{id, static_cast<std::size_t>(transfer.bytes), {}};
+  CoreHost& sender = *hosts_[pair.from];
+  Post entry{id, sender.cursor().take(memory_, static_cast<std::size_t>(transfer.bytes)), {}};
   ++pair.transfers;
   if (transfer.may_lose > 0) {
     entry.licence.collective = pair.transfers;
@@ -122,13 +125,14 @@ void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
     entry.licence.budget_ppm =
         static_cast<std::uint32_t>(transfer.may_lose / 2 * core::kBudgetScale);
     entry.licence.element = gradient::ElementType::kFloat32;
+    energy_ += field_->energy(entry.memory);
   }
   pair.sends.push_back(entry);
   pair.receives.push_back(entry);
   blocked_[pair.from].push_back(number);
   blocked_[pair.to].push_back(number);
   hosts_[pair.to]->step(now);
-  hosts_[pair.from]->step(now);
+  sender.step(now);
 }
 
 void CoreTransport::on_step(Time now, HostIndex host) {
@@ -146,17 +150,20 @@ void CoreTransport::on_step(Time now, HostIndex host) {
     CoreHost& own = *hosts_[host];
     while (!posts.empty()) {
       const Post& next = posts.front();
-      const auto memory = own.cursor().take(memory_, next.bytes);
       const bool taken =
           pair.from == host
-              ? own.endpoint().post_send(now, pair.sender, next.id, memory, next.licence)
-              : own.pump().post_receive(now, *pair.receiver, next.id, memory, next.licence);
+              ? own.endpoint().post_send(now, pair.sender, next.id, next.memory, next.licence)
+              : own.pump().post_receive(now, *pair.receiver, next.id, next.memory, next.licence);
       if (!taken) break;
       posts.pop_front();
     }
     if (!posts.empty()) still.push_back(number);
   }
   blocked_[host].insert(blocked_[host].end(), still.begin(), still.end());
+}
+
+void CoreTransport::on_zeros(std::span<const std::byte> place) {
+  energy_given_up_ += field_->energy(place);
 }
 
 void CoreTransport::on_core_event(Time now, HostIndex, const core::Event& event) {
@@ -191,6 +198,8 @@ TransportCounters CoreTransport::counters() const {
   counters.bytes_again = total[core::Counter::kBytesRetransmitted];
   counters.bytes = total[core::Counter::kBytesSent] - counters.bytes_again;
   counters.bytes_given_up = bytes_given_up_;
+  counters.energy = energy_;
+  counters.energy_given_up = energy_given_up_;
   return counters;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulate/core_host.h"
+#include "simulate/gradient_field.h"
 #include "simulate/transport.h"
 
 namespace dlcp::simulate {
@@ -17,7 +18,10 @@ struct CoreConfig {
   core::Config core;
   HostPlan host;
   std::size_t paths = 64;
-  Duration packet_cost{0};  // of a host's processor
+  Duration packet_cost{0};      // of a host's processor
+  double magnitude_spread = 1;  // of gradients, as GradientField says
+  bool blind_marks = false;
+  double knee = 1;  // where switches mark and drop early, by what dlcp-switch plans
   std::uint64_t seed = 1;
 };
 
@@ -38,7 +42,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
  private:
   struct Post {
     TransferId id = 0;
-    std::size_t bytes = 0;
+    std::span<std::byte> memory;  // at both ends, as nobody writes or reads it
     core::Licence licence;
   };
   struct Pair {
@@ -54,6 +58,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
 
   void add_hosts(std::span<const std::pair<HostIndex, HostIndex>> pairs);
   void on_core_event(Time now, HostIndex host, const core::Event& event) override;
+  void on_zeros(std::span<const std::byte> place) override;
   void on_step(Time now, HostIndex host) override;
   bool is_open(const Pair& pair);
   void post(Time now, Pair& pair);
@@ -63,6 +68,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   TransferListener& listener_;
   CoreConfig config_;
   PhantomMemory memory_;
+  std::shared_ptr<const GradientField> field_;
   Scratch scratch_;
   std::vector<std::unique_ptr<CoreHost>> hosts_;  // null: of somebody else
   std::deque<Pair> pairs_;
@@ -71,6 +77,8 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   std::vector<std::vector<std::size_t>> blocked_;   // of each host, pairs with posts not taken
   std::size_t unaccepted_ = 0;
   std::uint64_t bytes_given_up_ = 0;
+  double energy_ = 0;
+  double energy_given_up_ = 0;
 };
 
 }  // namespace dlcp::simulate

@@ -12,6 +12,7 @@
 namespace dlcp::simulate {
 
 inline constexpr std::size_t kPhantomBytes = std::size_t{1} << 28;
+inline constexpr std::size_t kPhantomBlock = 4096;  // what a packet of full size carries
 
 class PhantomMemory {
  public:
@@ -24,8 +25,10 @@ class PhantomMemory {
   // Hands out pieces in turn; at most half of it may be under way at once.
   class Cursor {
    public:
+    explicit Cursor(std::size_t first_block)
+        : at_(first_block * kPhantomBlock % (kPhantomBytes / 2)) {}
     std::span<std::byte> take(PhantomMemory& memory, std::size_t bytes) {
-      const std::size_t rounded = (bytes + 127) / 128 * 128;
+      const std::size_t rounded = (bytes + kPhantomBlock - 1) / kPhantomBlock * kPhantomBlock;
       if (at_ + rounded > kPhantomBytes) at_ = 0;
       const auto piece = memory.all().subspan(at_, bytes);
       at_ += rounded;
@@ -33,7 +36,7 @@ class PhantomMemory {
     }
 
    private:
-    std::size_t at_ = 0;
+    std::size_t at_;
   };
 
  private:

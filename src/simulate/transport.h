@@ -27,6 +27,9 @@ struct TransportCounters {
   std::uint64_t bytes_again = 0;     // payload of those sent again
   std::uint64_t bytes_given_up = 0;  // lost within what may be
   std::uint64_t timeouts = 0;
+  // Sums of the squares of licensed gradients: all of them, and those given up.
+  double energy = 0;
+  double energy_given_up = 0;
 
   double again() const {
     return bytes == 0 ? 0 : static_cast<double>(bytes_again) / static_cast<double>(bytes);

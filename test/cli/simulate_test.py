@@ -21,7 +21,7 @@ class Simulate(unittest.TestCase):
         done = run("list", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         names = [row["figure"] for row in json.loads(done.stdout)]
-        self.assertEqual(names, ["F1", "F3", "F4", "F5", "F6", "F7", "F9"])
+        self.assertEqual(names, ["F1", "F3", "F4", "F5", "F6", "F7", "F8", "F9"])
 
     def test_a_figure_as_json_says_what_it_was_made_from(self):
         done = run("F4", "--quick", "--seeds", 2, "--json")

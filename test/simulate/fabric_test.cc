@@ -102,6 +102,22 @@ TEST_CASE("a licensed transfer is given up in part, and never more than its shar
   CHECK(outcome.transport.bytes_given_up <= 16 * 200'000);
 }
 
+TEST_CASE("what is lost of licensed gradients is what is worth least, unless marks are blind") {
+  Setting setting = small(Contender::kDlcp);
+  Workload workload = incast(16, 15, 1'000'000, 1);
+  for (Step& step : workload)
+    step.transfer.may_lose = 0.1;
+  const auto cost = [&](bool blind) {
+    setting.blind_marks = blind;
+    const Outcome outcome = run(setting, workload);
+    REQUIRE(outcome.transport.bytes_given_up > 0);
+    const double share = static_cast<double>(outcome.transport.bytes_given_up) / 15e6;
+    return outcome.transport.energy_given_up / outcome.transport.energy / share;
+  };
+  CHECK(cost(true) > 0.5);
+  CHECK(cost(false) < 0.1);
+}
+
 TEST_CASE("a transfer that has no room in the phantom memory is refused by name") {
   CHECK_THROWS_WITH(run(small(Contender::kDlcp), incast(16, 1, std::uint64_t{1} << 27, 1)),
                     Contains("several instead"));

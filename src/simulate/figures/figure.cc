@@ -67,6 +67,7 @@ const std::vector<FigureEntry>& figures() {
       {"F5", "Links that fail, crawl or lose silently", failure_figure},
       {"F6", "All-to-all", exchange_figure},
       {"F7", "Neighbours of a job that may lose", neighbour_figure},
+      {"F8", "What marks by worth save", worth_figure},
       {"F9", "Licensed to lose, against exact", licence_figure},
   };
   return all;

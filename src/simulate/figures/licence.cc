@@ -5,16 +5,6 @@
 #include "simulate/workloads.h"
 
 namespace dlcp::simulate {
-namespace {
-
-Metric given_up() {
-  return {"given up", "%", [](const Outcome& o) {
-            return 100 * static_cast<double>(o.transport.bytes_given_up) /
-                   static_cast<double>(o.transport.bytes);
-          }};
-}
-
-}  // namespace
 
 Figure licence_figure(const FigureWishes& wishes) {
   Series series("F9", "Licensed to lose, against exact", wishes);

@@ -36,6 +36,18 @@ Metric completion() {
 Metric sent_twice() {
   return {"sent twice", "%", [](const Outcome& o) { return 100 * o.transport.again(); }};
 }
+Metric given_up() {
+  return {"given up", "%", [](const Outcome& o) {
+            return 100 * static_cast<double>(o.transport.bytes_given_up) /
+                   static_cast<double>(o.transport.bytes);
+          }};
+}
+Metric lost_energy() {
+  return {"energy lost", "%", [](const Outcome& o) {
+            return o.transport.energy > 0 ? 100 * o.transport.energy_given_up / o.transport.energy
+                                          : 0;
+          }};
+}
 Metric busiest() {
   return {"busiest link", "of mean", [](const Outcome& o) { return o.imbalance; }};
 }

@@ -15,11 +15,13 @@ struct Metric {
   std::string unit;
   std::function<double(const Outcome&)> value;
 };
-Metric completion();  // us until the last byte has arrived
-Metric sent_twice();  // bytes, % of those that had to be sent
-Metric busiest();     // uplink of a leaf over the mean of its uplinks
-Metric mean_time();   // us that a transfer took, in the mean
-Metric tail_time();   // and that one in a hundred took longer than
+Metric completion();   // us until the last byte has arrived
+Metric sent_twice();   // bytes, % of those that had to be sent
+Metric given_up();     // bytes, % of all
+Metric lost_energy();  // % of the sum of squares of all licensed gradients
+Metric busiest();      // uplink of a leaf over the mean of its uplinks
+Metric mean_time();    // us that a transfer took, in the mean
+Metric tail_time();    // and that one in a hundred took longer than
 // The same of neighbours' transfers.
 Metric neighbour_mean();
 Metric neighbour_tail();
@@ -63,6 +65,7 @@ Figure failure_figure(const FigureWishes& wishes);
 Figure exchange_figure(const FigureWishes& wishes);
 Figure licence_figure(const FigureWishes& wishes);
 Figure neighbour_figure(const FigureWishes& wishes);
+Figure worth_figure(const FigureWishes& wishes);
 Figure training_figure(const FigureWishes& wishes);
 
 // 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; or 16 hosts where it has to be quick. Uplinks
