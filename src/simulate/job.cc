@@ -50,7 +50,7 @@ bool Job::run(Transport& transport, Duration limit, Transport* neighbours) {
 void Job::schedule(Time at, TransferId id) {
   PacketPtr token = tokens_.take();
   token->flow = id;
-  events_.schedule(at, starter_, std::move(token));
+  events_.schedule(std::max(at, began_ + workload_[id].not_before), starter_, std::move(token));
 }
 
 void Job::begin(Time now, TransferId id) {

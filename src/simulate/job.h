@@ -13,6 +13,7 @@ namespace dlcp::simulate {
 struct Step {
   Transfer transfer;
   Duration wait{0};               // after the beginning, or after the last of those before it
+  Duration not_before{0};         // after the beginning, whatever it waits for
   std::vector<TransferId> after;  // indices of steps; their data has to be here
 };
 using Workload = std::vector<Step>;

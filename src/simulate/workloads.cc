@@ -122,4 +122,26 @@ Workload parameter_servers(const ParameterServerPlan& plan, std::uint64_t seed) 
   return workload;
 }
 
+bool can_end(const Workload& workload) {
+  std::vector<std::size_t> waits(workload.size());
+  std::vector<std::vector<TransferId>> frees(workload.size());
+  std::vector<TransferId> ready;
+  for (TransferId id = 0; id < workload.size(); ++id) {
+    waits[id] = workload[id].after.size();
+    for (const TransferId before : workload[id].after)
+      frees[before].push_back(id);
+    if (waits[id] == 0) ready.push_back(id);
+  }
+  std::size_t begun = 0;
+  while (!ready.empty()) {
+    const TransferId id = ready.back();
+    ready.pop_back();
+    ++begun;
+    for (const TransferId next : frees[id]) {
+      if (--waits[next] == 0) ready.push_back(next);
+    }
+  }
+  return begun == workload.size();
+}
+
 }  // namespace dlcp::simulate

@@ -8,6 +8,9 @@
 
 namespace dlcp::simulate {
 
+// Whether every step can begin: none waits for itself by way of others.
+bool can_end(const Workload& workload);
+
 // Every host sends to one other, and none to itself: a random cycle through all of them.
 Workload permutation(std::size_t hosts, std::uint64_t bytes, std::uint64_t seed);
 // `senders` hosts, drawn from all but host 0, send to it at once.

@@ -21,7 +21,7 @@ class Simulate(unittest.TestCase):
         done = run("list", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         names = [row["figure"] for row in json.loads(done.stdout)]
-        self.assertEqual(names, ["F1", "F3", "F4", "F5", "F6", "F7", "F8", "F9"])
+        self.assertEqual(names, ["F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9"])
 
     def test_a_figure_as_json_says_what_it_was_made_from(self):
         done = run("F4", "--quick", "--seeds", 2, "--json")
@@ -52,7 +52,7 @@ class Simulate(unittest.TestCase):
     def test_bad_usage_says_what_there_is(self):
         done = run("F99")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("'F99' is no figure; there are list, validate, F1, F3", done.stderr)
+        self.assertIn("'F99' is no figure; there are list, validate, F1, F2", done.stderr)
         self.assertEqual(run().returncode, 2)
         self.assertEqual(run("F4", "--seeds", 0).returncode, 2)
         missing = run("F6", "--quick", "--seeds", 1, "--plot", "/nowhere/at/all")

@@ -62,6 +62,7 @@ double quantile(std::vector<double> samples, double share) {
 const std::vector<FigureEntry>& figures() {
   static const std::vector<FigureEntry> all = {
       {"F1", "Training with parameter servers, among DCTCP and pFabric", training_figure},
+      {"F2", "A step of training", iteration_figure},
       {"F3", "Permutation: who uses all paths", permutation_figure},
       {"F4", "Incast: many to one", incast_figure},
       {"F5", "Links that fail, crawl or lose silently", failure_figure},

@@ -66,6 +66,7 @@ Figure exchange_figure(const FigureWishes& wishes);
 Figure licence_figure(const FigureWishes& wishes);
 Figure neighbour_figure(const FigureWishes& wishes);
 Figure worth_figure(const FigureWishes& wishes);
+Figure iteration_figure(const FigureWishes& wishes);
 Figure training_figure(const FigureWishes& wishes);
 
 // 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; or 16 hosts where it has to be quick. Uplinks
