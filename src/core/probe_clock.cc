@@ -1,10 +1,12 @@
 #include "core/probe_clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dlcp::core {
 namespace {
 
+constexpr Duration kFirstPauseMin = 100us;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
 constexpr unsigned kTogether = 4;  // questions at a time; each miss doubles up to here
@@ -23,11 +25,19 @@ Duration ProbeClock::pause(const Terms& terms) const {
 }
 
 void ProbeClock::run(Time now, const Terms& terms) {
-  if (at_ == kNever) at_ = now + pause(terms);
+  if (at_ != kNever) return;
+  early_ = terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
+  at_ = now + (early_ ? std::min(std::max(terms.answer_time, kFirstPauseMin), longest_pause_)
+                      : pause(terms));
 }
 
 bool ProbeClock::on_timeout(Time now, const Terms& terms) {
   if (now < at_) return false;
+  if (std::exchange(early_, false)) {
+    due_ = 1;
+    at_ = now + pause(terms);
+    return true;
+  }
   due_ = std::min(1u << std::min(unanswered_, kDoublingsMax), kTogether);
   ++unanswered_;
   ++fruitless_;

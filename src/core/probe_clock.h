@@ -24,7 +24,9 @@ class ProbeClock {
     bool outstanding = false;
     Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is outstanding
   };
-  // Something is owed: the clock runs from now on, or goes on as it was.
+  // Something is owed: the clock runs from now on, or goes on as it was. On a short path the first
+  // question while something may be lost comes early, as a lost tail waits for it; it counts for
+  // nothing, since a host may merely be busy for longer.
   void run(Time now, const Terms& terms);
   void stop() { at_ = kNever; }
   // Any answer: the way there and back works.
@@ -37,6 +39,7 @@ class ProbeClock {
   // There is reason to doubt: ask now, and quickly.
   void hurry(Time now) {
     fruitless_ = 0;
+    early_ = false;
     at_ = now;
   }
   // There is nothing in flight to hurry for: the next question waits for its time from now on.
@@ -64,6 +67,7 @@ class ProbeClock {
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
+  bool early_ = false;  // at_ is of the early question
 };
 
 }  // namespace dlcp::core

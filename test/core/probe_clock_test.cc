@@ -81,10 +81,27 @@ TEST_CASE("no pause is longer than a quarter of the peer time-out, whatever an a
           50ms);
 }
 
-TEST_CASE("no question follows the other in less than a millisecond") {
+TEST_CASE("on a short path one early question asks for a lost tail; the next wait a millisecond") {
+  const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
-  REQUIRE(pauses(clock, kStart, {.answer_time = 20us, .outstanding = true}, 1, false).front() ==
-          1ms);
+  REQUIRE(pauses(clock, kStart, quick, 3, false) == std::vector<Duration>{100us, 1ms, 1ms});
+  CHECK(clock.unanswered() == 2);  // a host that is busy for a while has not stalled
+  CHECK(clock.fruitless() == 2);
+  clock.on_progress();
+  REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 1ms});
+}
+
+TEST_CASE("the early question comes when an answer to what was sent is late, and only then") {
+  ProbeClock late(30s);
+  REQUIRE(pauses(late, kStart, {.answer_time = 300us, .outstanding = true}, 2, false) ==
+          std::vector<Duration>{300us, 1ms});
+  ProbeClock waiting(30s);  // for the peer's application: there is nothing to hurry for
+  REQUIRE(pauses(waiting, kStart, {.answer_time = 20us}, 2, false) ==
+          std::vector<Duration>{1ms, 2ms});
+  ProbeClock longer(30s);
+  REQUIRE(pauses(longer, kStart, {.answer_time = 1ms, .outstanding = true}, 2, false) ==
+          std::vector<Duration>{1ms, 1ms});
+  CHECK(longer.unanswered() == 2);
 }
 
 TEST_CASE("one question, then two, then four at a time; one again after an answer") {
