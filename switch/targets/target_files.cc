@@ -7,7 +7,7 @@ namespace dlcp::fabric {
 const std::vector<TargetFile>& target_files() {
   using namespace targets;
   static const std::vector<TargetFile> kFiles = {
-      {kSonic, {}},         {kCumulus, kCumulusText}, {kEos, kEosText},
+      {kSonic, kSonicText}, {kCumulus, kCumulusText}, {kEos, kEosText},
       {kTc, kTcText},       {kSrlinux, kSrlinuxText}, {kOpenconfig, kOpenconfigText},
       {kJunos, kJunosText}, {kNxos, kNxosText},       {kArcos, kArcosText},
       {kIosxr, kIosxrText},

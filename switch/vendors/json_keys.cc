@@ -67,4 +67,29 @@ std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann:
   return twice;
 }
 
+Checked<nlohmann::json> read_json(const std::string& file, const std::string& text) {
+  using Json = nlohmann::json;
+  const auto failed = [&file](int line, std::string what, std::string seen, std::string expected) {
+    return Checked<Json>::failed(
+        {Severity::kError, file, line, std::move(what), std::move(seen), std::move(expected), ""});
+  };
+  Checked<Json> result;
+  try {
+    result.value = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const auto at = std::min(error.byte, text.size());
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last = text.find_last_not_of(" \t\r\n");
+    const bool cut = last != std::string::npos && error.byte > last + 1;
+    return failed(1 + static_cast<int>(std::count(text.begin(), end, '\n')),
+                  cut ? "this is not JSON: it ends in the middle" : "this is not JSON", "",
+                  cut ? "all of it, to the last brace" : "");
+  } catch (const Json::exception& error) {
+    return failed(0, std::string("this is not JSON: ") + error.what(), "", "");
+  }
+  if (const auto twice = first_key_twice(text, *result.value))
+    return failed(twice->line, "a key is there twice", twice->key, "each name once in an object");
+  return result;
+}
+
 }  // namespace dlcp::fabric

@@ -167,11 +167,14 @@ std::vector<ShownCommand> commands_in(const Json& data, const char* key) {
   for (const auto& row : data.value(key, Json::array()))
     list.push_back({{row.at(0).get<std::string>(), row.at(1).get<std::string>()},
                     row.size() > 2 ? row.at(2).get<std::string>() : std::string(),
-                    row.size() > 3 ? row.at(3).get<std::string>() : std::string()});
+                    row.size() > 3 ? row.at(3).get<std::string>() : std::string(),
+                    row.size() > 4 ? row.at(4).get<std::string>() : std::string()});
   return list;
 }
 
 bool exists(const ShownCommand& command, const SwitchPlan& plan) {
+  if (command.feature == "trimming" && !plan.features.trimming) return false;
+  if (command.feature == "pfc_watchdog" && !plan.features.pfc_watchdog) return false;
   return (command.since.empty() || is_since(plan.os, plan.version, command.since)) &&
          (command.before.empty() || !is_since(plan.os, plan.version, command.before));
 }
@@ -213,15 +216,25 @@ Shows shows_of_target(std::string_view os) {
 
 std::vector<VerifyCommand> commands_of(const Shows& shows, const SwitchPlan& plan) {
   std::vector<VerifyCommand> list;
-  const auto add = [&](const std::vector<ShownCommand>& rows, const std::string& port) {
-    for (const ShownCommand& row : rows)
-      if (exists(row, plan))
-        list.push_back({tree::Pattern(row.says.command).filled({{"port", port}}), row.says.shows});
+  const auto add = [&](const ShownCommand& row, const std::string& port) {
+    if (exists(row, plan))
+      list.push_back({tree::Pattern(row.says.command).filled({{"port", port}}), row.says.shows});
   };
-  add(shows.on_switch, "");
+  const auto add_of_switch = [&](const std::vector<ShownCommand>& rows) {
+    for (const ShownCommand& row : rows) {
+      if (row.says.command.find("{port}") == std::string::npos) {
+        add(row, "");
+        continue;
+      }
+      for (const auto& group : plan.groups)
+        if (!group.group.ports.empty()) add(row, group.group.ports.front());
+    }
+  };
+  add_of_switch(shows.on_switch);
   for (const auto& group : plan.groups)
-    if (!group.group.ports.empty()) add(shows.on_port, group.group.ports.front());
-  add(shows.at_last, "");
+    for (const ShownCommand& row : shows.on_port)
+      if (!group.group.ports.empty()) add(row, group.group.ports.front());
+  add_of_switch(shows.at_last);
   return list;
 }
 

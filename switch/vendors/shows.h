@@ -30,6 +30,7 @@ struct ShownTable {
 struct ShownCommand {
   VerifyCommand says;
   std::string since, before;  // releases that have it; empty: all
+  std::string feature;        // only where the plan has it: "trimming", "pfc_watchdog"
 };
 
 struct Shows {
@@ -42,12 +43,14 @@ struct Shows {
 };
 
 // Of "verify_switch", "verify_port" and "verify_last" (command, what it shows, the release that it
-// came with, that which has it no more), "counters", "tables" and "capture".
+// came with, that which has it no more, the feature that it is about), "counters", "tables" and
+// "capture".
 Shows shows_of(const nlohmann::json& data);
 // Of a target whose file has them under "shows".
 Shows shows_of_target(std::string_view os);
 
-// Those of the switch, and those of the first port of each group, as its release has them.
+// Those of the switch, and those of the first port of each group, as its release has them. Those of
+// the switch that name a {port} are there for each group, too, in their place.
 std::vector<VerifyCommand> commands_of(const Shows& shows, const SwitchPlan& plan);
 
 // `queue_of`: the number of a queue that goes by this name. Errors: no counters in the capture.

@@ -1,6 +1,5 @@
 // SONiC: config_db.json in, JSON patches for the generic configuration updater out. The parts are
-// in switch/vendors/sonic/: document (rows and patches), import, definitions, render, constraints,
-// verify.
+// in switch/vendors/sonic/: document (rows and patches), import, definitions, render, constraints.
 #include "switch/vendors/shows.h"
 #include "switch/vendors/sonic/document.h"
 
@@ -15,7 +14,7 @@ class Sonic final : public Vendor {
   }
   Rendering render(const SwitchPlan& plan) const override { return sonic::render_switch(plan); }
   std::vector<VerifyCommand> verify_commands(const SwitchPlan& plan) const override {
-    return sonic::commands(plan);
+    return commands_of(shows_, plan);
   }
   Checked<std::vector<Finding>> verify(const SwitchPlan& plan,
                                        const NamedText& captured) const override {

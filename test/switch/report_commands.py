@@ -5,7 +5,7 @@
 
 The golden fabrics are rendered as they are, and those with SONiC switches for every release that is known. Commands are
 the lines under "Look at it" and what stands between backticks. What exists where is data: switch/targets/NAME.json
-(`commands`), of SONiC switch/vendors/sonic/releases.json; of DLCP's own tools, what they say of themselves."""
+(`commands`); of DLCP's own tools, what they say of themselves."""
 
 import json
 import pathlib
@@ -40,7 +40,7 @@ def targets():
 
 def known(program, system, version, folder):
     """Beginnings of commands that exist there."""
-    rows = RELEASES["commands"] + RELEASES["also"] if system == "sonic" else targets()[system].get("commands", [])
+    rows = targets()[system].get("commands", [])
     list_ = [row["command"] for row in rows if number(row["since"]) <= number(version)]
     list_ += [f"dlcp-switch {verb}" for verb in re.findall(r"^  ([a-z]+) ", run(program, "--help").stdout, re.M)]
     list_ += ["dlcp doctor", "dlcp stats"]  # of the dlcp tool: src/cli

@@ -7,6 +7,7 @@
 #include "switch/plan/site_use.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/sonic/change.h"
+#include "switch/vendors/tree/wanted.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
@@ -23,9 +24,11 @@ class Definer {
       auto& names = result_.groups.emplace_back();
       for (const auto& queue : group.queues) {
         auto& row = names[queue.queue];
-        row.scheduler = named("SCHEDULER", queue, scheduler(queue));
-        const Json profile = wred(queue);
-        if (!profile.is_null()) row.wred = named("WRED_PROFILE", queue, profile);
+        const Json numbers = tree::queue_row(plan_, group, queue);
+        row.scheduler = named("SCHEDULER", queue, row_of("SCHEDULER", numbers));
+        check_depths(queue);
+        const Json profile = row_of("WRED_PROFILE", numbers);
+        if (!profile.empty()) row.wred = named("WRED_PROFILE", queue, profile);
         row.buffer = buffer(group, queue);
       }
     }
@@ -49,20 +52,9 @@ class Definer {
     }
   }
 
-  static Json scheduler(const QueuePlan& queue) {
-    if (!queue.strict) return {{"type", "DWRR"}, {"weight", std::to_string(queue.weight)}};
-    // The rate is a cap. YANG wants a cir beside a pir, which guarantees: one byte per second
-    // guarantees nothing. orchagent takes rates in bytes per second and bursts in bytes.
-    return {{"type", "STRICT"},
-            {"meter_type", "bytes"},
-            {"cir", "1"},
-            {"pir", std::to_string(queue.shape_bits_per_second / 8)},
-            {"pbs", std::to_string(std::max<std::uint64_t>(queue.shape_burst_bytes, 1))}};
-  }
-
-  // The depth at which not-ECT packets are dropped; nullopt: never before the queue is full.
-  std::optional<std::uint64_t> drop_depth(const QueuePlan& queue) {
-    std::optional<std::uint64_t> depth;
+  // SONiC has one pair of thresholds per colour, and ECT alone tells packets of a queue apart.
+  void check_depths(const QueuePlan& queue) {
+    std::optional<std::uint64_t> depth;  // at which not-ECT packets are dropped
     for (const auto& level : queue.levels) {
       if (!level.drop_bytes) continue;
       if (level.ect || (depth && *depth != *level.drop_bytes))
@@ -71,28 +63,10 @@ class Definer {
                 std::to_string(*level.drop_bytes), "one depth, for not-ECT packets", kNothing);
       depth = level.drop_bytes;
     }
-    return depth;
-  }
-
-  Json wred(const QueuePlan& queue) {
-    const auto drop = drop_depth(queue);
-    if (!drop && !queue.mark_bytes) return {};
-    if (drop && queue.mark_bytes && *drop != *queue.mark_bytes)
+    if (depth && queue.mark_bytes && *depth != *queue.mark_bytes)
       refuse_(fmt::format("queue {} marks and drops at different depths", queue.queue),
-              fmt::format("{} and {}", *queue.mark_bytes, *drop),
+              fmt::format("{} and {}", *queue.mark_bytes, *depth),
               "one depth: SONiC has one threshold pair per colour", kNothing);
-    const auto depth = drop ? *drop : *queue.mark_bytes;
-    const auto cell = std::max<std::uint64_t>(1, plan_.capabilities.cell_bytes);
-    Json row = {{"ecn", queue.mark_bytes ? "ecn_all" : "ecn_none"}};
-    // No DSCP leads to a colour in SONiC: every packet is green. Yellow and red follow, so that a
-    // policer which colours does not take a packet out of the plan.
-    for (const char* colour : {"green", "yellow", "red"}) {
-      row[fmt::format("wred_{}_enable", colour)] = drop ? "true" : "false";
-      row[fmt::format("{}_min_threshold", colour)] = std::to_string(depth);
-      row[fmt::format("{}_max_threshold", colour)] = std::to_string(depth + cell);
-      row[fmt::format("{}_drop_probability", colour)] = "100";
-    }
-    return row;
   }
 
   // A profile with the planned alpha, from the lossy one that the site's default queue has; put if

@@ -1,5 +1,9 @@
 #include "switch/vendors/sonic/document.h"
 
+#include <sstream>
+
+#include "switch/vendors/sections.h"
+
 namespace dlcp::fabric::sonic {
 namespace {
 
@@ -79,6 +83,15 @@ const Json* find_row(const Json& config, std::string_view table, std::string_vie
   if (found == config.end() || !found->is_object()) return nullptr;
   const auto row = found->find(std::string(key));
   return row == found->end() ? nullptr : &*row;
+}
+
+Json row_of(const std::string& table, const Json& numbers) {
+  static const Sections kTemplates = sections_of_target("sonic");
+  Json row = Json::object();
+  std::istringstream lines(kTemplates.filled(table, numbers));
+  for (std::string field, value; lines >> field >> value;)
+    row[field] = value;
+  return row;
 }
 
 std::string text_field(const Json& row, const char* field) {

@@ -27,6 +27,8 @@ struct Document final : ImportedDocument {
 
 // Null if there is no such row (or table).
 const Json* find_row(const Json& config, std::string_view table, std::string_view key);
+// The row that the template of this table makes (switch/targets/sonic.mustache).
+Json row_of(const std::string& table, const Json& numbers);
 std::string text_field(const Json& row, const char* field);  // "" if absent or not a string
 // The site's map that a row of PORT_QOS_MAP names in this field, below a copy of DLCP's; empty:
 // none, as where DLCP gave one to a port that had none.
@@ -77,6 +79,5 @@ std::vector<Problem> check_rows(const Json& config, const std::vector<Patch>& pa
 
 Checked<SiteConfig> import_config(const NamedText& running);
 Rendering render_switch(const SwitchPlan& plan);
-std::vector<VerifyCommand> commands(const SwitchPlan& plan);
 
 }  // namespace dlcp::fabric::sonic

@@ -20,7 +20,7 @@ class Importer {
 
   Checked<SiteConfig> run() {
     Checked<SiteConfig> result;
-    if (parse() && check_keys() && check_shape() && check_references() && check_named()) {
+    if (parse() && check_shape() && check_references() && check_named()) {
       const Fault report = [this](const char* table, const std::string& key, std::string what,
                                   std::string seen, std::string expected, std::string hint) {
         fault(table, key, std::move(what), std::move(seen), std::move(expected), std::move(hint));
@@ -72,36 +72,14 @@ class Importer {
   }
 
   bool parse() {
-    std::string what;
-    std::size_t byte = 0;
-    try {
-      document_->config = Json::parse(running_.text);
-      return true;
-    } catch (const Json::parse_error& error) {
-      byte = std::min(error.byte, running_.text.size());
-    } catch (const Json::exception& error) {
-      what = error.what();
+    auto read = read_json(running_.file, running_.text);
+    if (read.value) document_->config = std::move(*read.value);
+    for (Problem& problem : read.problems) {
+      if (problem.expected.empty()) problem.expected = "a config_db.json";
+      problem.hint = "take it with: show runningconfiguration all > config_db.json";
+      problems_.push_back(std::move(problem));
     }
-    const auto begin = running_.text.begin();
-    const auto end = begin + static_cast<std::ptrdiff_t>(byte);
-    problems_.push_back({Severity::kError,
-                         running_.file,
-                         1 + static_cast<int>(std::count(begin, end, '\n')),
-                         "this is not JSON" + (what.empty() ? "" : ": " + what),
-                         {},
-                         "a config_db.json",
-                         "take it with: show runningconfiguration all > config_db.json"});
-    return false;
-  }
-
-  // Of equal keys the last would win, and nobody would know.
-  bool check_keys() {
-    const auto twice = first_key_twice(running_.text, document_->config);
-    if (!twice) return true;
-    problems_.push_back({Severity::kError, running_.file, twice->line, "a key is there twice",
-                         twice->key, "each table, row and field once",
-                         "take the file anew: show runningconfiguration all > config_db.json"});
-    return false;
+    return !has_errors(problems_);
   }
 
   // Before 202205, a reference was spelled "[TABLE|row]".

@@ -68,32 +68,4 @@ bool Release::has_table(std::string_view table) const {
   return found == since.end() || holds(found->get<std::string>());
 }
 
-bool Release::has_command(std::string_view begin) const {
-  const auto list = commands();
-  return std::any_of(list.begin(), list.end(), [begin](const VerifyCommand& command) {
-    return command.command.starts_with(begin);
-  });
-}
-
-bool Release::knows(std::string_view command) const {
-  const auto& rows = facts().at("also");
-  return std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
-    return row.at("command") == command && holds(row.at("since").get<std::string>());
-  });
-}
-
-std::vector<VerifyCommand> Release::commands(const PlannedFeatures& features) const {
-  std::vector<VerifyCommand> list;
-  const auto wanted = [&features](const std::string& feature) {
-    return feature.empty() || (feature == "trimming" && features.trimming) ||
-           (feature == "pfc_watchdog" && features.pfc_watchdog);
-  };
-  for (const auto& row : facts().at("commands")) {
-    if (!holds(row.at("since").get<std::string>())) continue;
-    if (!wanted(row.value("if", std::string()))) continue;
-    list.push_back({row.at("command").get<std::string>(), row.at("shows").get<std::string>()});
-  }
-  return list;
-}
-
 }  // namespace dlcp::fabric::sonic

@@ -1,6 +1,6 @@
 // What one SONiC release's tools do: which tables its configuration updater (config apply-patch)
-// lets be changed row by row, which tables and commands it has. The facts, with their sources, are
-// in releases.json; nothing about a release is written anywhere else.
+// lets be changed row by row, and which tables it has. The facts, with their sources, are in
+// releases.json; its commands are in switch/targets/sonic.json.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,6 @@ class Release {
   // with `config load` and leave with a deletion, which nothing but our own guard watches.
   bool updater_takes(std::string_view table) const;
   bool has_table(std::string_view table) const;
-  bool has_command(std::string_view begin) const;  // one of commands() begins so
-  bool knows(std::string_view command) const;      // among those that reports may name
-  // In the order in which they are run; "{port}" stands for a port of each
-  // group.
-  std::vector<VerifyCommand> commands(const PlannedFeatures& features = {}) const;
   const std::string& name() const { return name_; }
 
  private:

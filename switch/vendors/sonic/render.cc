@@ -225,9 +225,8 @@ class Renderer {
         {"rollback.sh", std::string(embedded::kSonicRollback), FileKind::kRollback, true, true});
     out_.files.push_back(
         {"guard.py", std::string(embedded::kSonicGuard), FileKind::kConfig, true, true});
-    if (release_.knows("config load_minigraph --override_config"))
-      out_.files.push_back(
-          {"persist.py", std::string(embedded::kSonicPersist), FileKind::kConfig, true, true});
+    out_.files.push_back(
+        {"persist.py", std::string(embedded::kSonicPersist), FileKind::kConfig, true, true});
     if (document_->config.empty()) return;
     Json after = document_->config;
     for (const auto& patch : patches)

@@ -19,7 +19,7 @@ void SwitchFeatures::put_hash(ChangeSet& change) {
              "ECMP hash fields are not configured on this switch, and DLCP does not add them "
              "(SONiC cannot remove that row again){}; UDP source port must be among them, or all "
              "packets of a connection take one path",
-             release_.has_command("show switch-hash") ? ": see `show switch-hash global`" : ""));
+             release_.has_table("SWITCH_HASH") ? ": see `show switch-hash global`" : ""));
     return;
   }
   const auto& fields = (*now)["ecmp_hash"];
@@ -40,9 +40,9 @@ void SwitchFeatures::put_trimming(ChangeSet& change) {
     return;
   }
   const auto& trimming = *plan_.features.trimming;
-  const Json row = {{"size", std::to_string(trimming.size_bytes)},
-                    {"dscp_value", std::to_string(trimming.dscp)},
-                    {"queue_index", std::to_string(trimming.queue)}};
+  const Json row = row_of("SWITCH_TRIMMING", {{"trim_size", trimming.size_bytes},
+                                              {"trim_dscp", trimming.dscp},
+                                              {"trim_queue", trimming.queue}});
   const Json* now = find_row(document_.config, "SWITCH_TRIMMING", "GLOBAL");
   if (now != nullptr && *now != row)
     refuse_("the site trims packets already, in another way", now->dump(), row.dump(),
@@ -89,9 +89,8 @@ void SwitchFeatures::put_port(const std::string& port, Json& maps, ChangeSet& ch
   if (!watchdog || priorities.empty()) return;
   if (find_row(document_.config, "PFC_WD", port) == nullptr)
     change.put("PFC_WD", port,
-               {{"action", "drop"},
-                {"detection_time", std::to_string(watchdog->detect_ms)},
-                {"restoration_time", std::to_string(watchdog->restore_ms)}},
+               row_of("PFC_WD",
+                      {{"detect_ms", watchdog->detect_ms}, {"restore_ms", watchdog->restore_ms}}),
                Impact::kHitless);
   if (!maps.contains("pfcwd_sw_enable")) maps["pfcwd_sw_enable"] = priorities;
 }

@@ -57,17 +57,15 @@ Json level_row(const Level& level, const QueuePlan& queue, std::uint64_t cell) {
   return row;
 }
 
-Json queue_row(const Target& target, const SwitchPlan& plan, const Document& document,
-               const PortGroupPlan& group, const QueuePlan& queue) {
+}  // namespace
+
+Json queue_row(const SwitchPlan& plan, const PortGroupPlan& group, const QueuePlan& queue) {
   const auto cell = plan.capabilities.cell_bytes;
   const double speed = static_cast<double>(group.group.bits_per_second);
   Json row = {
       {"queue", queue.queue},
       {"traffic_class", queue.traffic_class},
       {"carries", queue.name},
-      {"class_name", fixed_name(target, queue.queue)},
-      {"queue_name", queue_name(document, queue.queue)},
-      {"named", document.queue_name.count(queue.queue) != 0},
       {"strict", queue.strict},
       {"weight", queue.weight},
       {"limit", queue.limit_bytes},
@@ -77,7 +75,9 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
       {"shape_bps", queue.shape_bits_per_second},
       {"shape_kbps", queue.shape_bits_per_second / 1000},
       {"shape_mbps", queue.shape_bits_per_second / 1'000'000},
+      {"shape_bytes", queue.shape_bits_per_second / 8},
       {"burst", queue.shape_burst_bytes},
+      {"burst_at_least", std::max<std::uint64_t>(queue.shape_burst_bytes, 1)},
       {"mark", queue.mark_bytes.has_value()},
       {"trims", plan.features.trimming.has_value() && !queue.strict}};
   row["shape_percent"] =
@@ -104,8 +104,6 @@ Json queue_row(const Target& target, const SwitchPlan& plan, const Document& doc
   if (first) put_depth(row, "early_at", *first, queue.limit_bytes, cell);
   return row;
 }
-
-}  // namespace
 
 std::string word_used(const Word& word, const std::string& name, const SwitchPlan& plan,
                       const Document& document) {
@@ -153,7 +151,10 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   unsigned used = 0;
   std::uint8_t ours = 0;
   for (const QueuePlan& queue : group.queues) {
-    list.push_back(queue_row(target, plan, document, group, queue));
+    list.push_back(queue_row(plan, group, queue));
+    list.back()["class_name"] = fixed_name(target, queue.queue);
+    list.back()["queue_name"] = queue_name(document, queue.queue);
+    list.back()["named"] = document.queue_name.count(queue.queue) != 0;
     used += queue.weight;
     ours |= static_cast<std::uint8_t>(1U << queue.queue);
   }

@@ -39,6 +39,10 @@ std::string word_used(const Word& word, const std::string& name, const SwitchPla
 nlohmann::json map_context(const Target& target, const SwitchPlan& plan, const Document& document);
 nlohmann::json remark_context(const SwitchPlan& plan, const PortGroup& group);
 
+// What templates see of a queue: its numbers in every unit.
+nlohmann::json queue_row(const SwitchPlan& plan, const PortGroupPlan& group,
+                         const QueuePlan& queue);
+
 // What templates see of a port group: its queues with their depths in every unit.
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
                               const Document& document, const PortGroupPlan& group);
