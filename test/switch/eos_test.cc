@@ -214,5 +214,8 @@ TEST_CASE("a text that is no running-config is refused with its line") {
   CHECK_THAT(text_of(""), Contains("nothing of QoS or interfaces"));
   CHECK_THAT(text_of("!\n% Invalid input\n"), Contains("leaf.eos:2: error"));
   CHECK_THAT(text_of("qos map dscp 64 to traffic-class 1\n"), Contains("numbers 0..63"));
-  CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\n"), Contains("expected 0..7"));
+  CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\n"),
+             Contains("the switch prints all of them"));
+  CHECK_THAT(text_of("qos map dscp 3 to traffic-class 8\ninterface Ethernet1\n"),
+             Contains("expected 0..7"));
 }

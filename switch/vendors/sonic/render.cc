@@ -76,6 +76,22 @@ class Renderer {
       return false;
     }
     if (maps == nullptr) return true;
+    const auto says = [&](const char* field, const char* why, const char* hint) {
+      const auto name = text_field(*maps, field);
+      if (name.empty()) return false;
+      refuse_(fmt::format("port {} {}", port, why), fmt::format("{} {}", field, name), "none",
+              hint);
+      return true;
+    };
+    if (text_field(*maps, "dscp_to_tc_map").empty() &&
+        says("dot1p_to_tc_map",
+             "classes packets by VLAN priorities alone, which a DSCP map would end",
+             "give it a dscp_to_tc_map of the site's first, or leave the port out"))
+      return false;
+    if (says("scheduler", "is shaped below its speed",
+             "take the port's scheduler off, or leave the port out: depths and shares are planned "
+             "for its speed"))
+      return false;
     const auto same = [&](const char* field, const std::string& most) {
       const auto name = site_map(document_->config, maps, field);
       if (name.empty() || name == most) return true;

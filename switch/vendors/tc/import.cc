@@ -9,6 +9,7 @@
 
 #include "switch/vendors/tc/tc_parts.h"
 #include "switch/vendors/tc/tree.h"
+#include "switch/vendors/unfinished.h"
 
 namespace dlcp::fabric::tc {
 namespace {
@@ -92,6 +93,10 @@ Checked<SiteConfig> import_qdiscs(const NamedText& running) {
     result.problems.push_back(problem_at(running, 0, "no queues in it", ""));
   }
   if (has_errors(result.problems)) return result;
+  if (auto unfinished = unfinished_line(running.file, running.text)) {
+    unfinished->hint = problem_at(running, 0, "", "").hint;
+    result.problems.push_back(std::move(*unfinished));
+  }
   SiteConfig site;
   site.source = running.file;
   site.imported = true;

@@ -15,10 +15,11 @@ class Doubts {
   std::vector<Problem> run() {
     for (const Statement& statement : document_.statements) {
       for (const Refusal& row : target_.refusals)
-        if (applies(row, statement))
-          fault(&statement, with_holes_filled(row.why, *row.pattern.match(statement.text)), "",
-                with_holes_filled(row.hint, words()));
+        if (const auto held = refused_by(row, statement, document_.statements))
+          fault(&statement, with_holes_filled(row.why, *held), "",
+                with_holes_filled(with_holes_filled(row.hint, *held), words()));
       check_words(statement);
+      check_referred(statement);
     }
     for (const ObjectKind& kind : target_.objects) {
       if (!kind.copied) continue;
@@ -27,29 +28,29 @@ class Doubts {
           check_defined(kind, name);
       if (const auto shared = document_.shared.find(kind.name); shared != document_.shared.end())
         check_defined(kind, shared->second);
+      check_used(kind);
     }
+    check_any_qos();
     return std::move(problems_);
   }
 
  private:
+  // A site that leaves its ports to the system, or a file that ends before what ports have. Systems
+  // that print something last have been asked for it.
+  void check_any_qos() {
+    if (!document_.bound.empty() || !document_.shared.empty()) return;
+    if (!target_.reader.ends_with.empty()) return;
+    problems_.push_back({Severity::kWarning, running_.file, 0,
+                         "no port has QoS of the site's: the configuration may be cut off", "",
+                         "what ports have, unless the site leaves them to the system",
+                         take_with(target_)});
+  }
+
   void fault(const Statement* at, std::string what, std::string expected, std::string hint) {
     if (problems_.size() > 20) return;
     problems_.push_back({Severity::kError, running_.file, at == nullptr ? 0 : at->line,
                          std::move(what), at == nullptr ? "" : at->text, std::move(expected),
                          std::move(hint)});
-  }
-
-  bool applies(const Refusal& row, const Statement& statement) const {
-    const auto held = row.pattern.match(statement.text);
-    if (!held || statement.text == row.but) return false;
-    if (!row.beside) return true;
-    const auto name = held->find("name");
-    if (name != held->end() && is_own(name->second)) return false;
-    return std::any_of(
-        document_.statements.begin(), document_.statements.end(), [&](const Statement& other) {
-          const auto also = row.beside->match(other.text);
-          return also && (name == held->end() || also->find("name")->second == name->second);
-        });
   }
 
   // Those that the site is seen to use, or what is meant where it is not.
@@ -81,15 +82,45 @@ class Doubts {
     }
   }
 
+  bool is_there(const std::string& root) const {
+    const auto& all = document_.statements;
+    return std::any_of(all.begin(), all.end(),
+                       [&root](const Statement& one) { return is_under(one.text, root); });
+  }
+
+  void check_referred(const Statement& statement) {
+    for (const auto& [pattern, object] : target_.refers) {
+      const auto held = pattern.match(statement.text);
+      if (!held) continue;
+      const auto root = object.filled(*held);
+      if (root.find("default") != std::string::npos || !checked_.insert(root).second) continue;
+      if (!is_there(root))
+        fault(&statement, root + " is not in this file", "all of the running configuration",
+              take_with(target_));
+    }
+  }
+
+  // Objects of a kind that no port has, where none has another: the ports may be missing.
+  void check_used(const ObjectKind& kind) {
+    if (document_.bound.count(kind.name) != 0 || document_.shared.count(kind.name) != 0) return;
+    for (const Statement& statement : document_.statements) {
+      std::size_t taken = 0;
+      const auto object = kind.root.begins(statement.text, taken);
+      if (!object || statement.implied || is_own(object->at("name"))) continue;
+      problems_.push_back({Severity::kWarning, running_.file, statement.line,
+                           "no port has a " + kind.title + ": the configuration may be cut off",
+                           statement.text.substr(0, taken), "ports that have it, too",
+                           take_with(target_)});
+      return;
+    }
+  }
+
   // What ports have is in the configuration, or built into the system: those are called default.
   void check_defined(const ObjectKind& kind, const std::string& name) {
     if (name.empty() || name.find("default") != std::string::npos) return;
     if (!checked_.insert(kind.name + " " + name).second) return;
     const auto root = kind.root.filled({{"name", name}});
-    const auto& all = document_.statements;
-    if (std::any_of(all.begin(), all.end(),
-                    [&root](const Statement& one) { return is_under(one.text, root); }))
-      return;
+    if (is_there(root)) return;
     fault(nullptr, "ports have the " + kind.title + " " + name + ", which is not in this file",
           "all of the running configuration", take_with(target_));
   }
@@ -102,6 +133,24 @@ class Doubts {
 };
 
 }  // namespace
+
+std::optional<Captures> refused_by(const Refusal& row, const Statement& statement,
+                                   const Statements& all) {
+  auto held = row.pattern.match(statement.text);
+  if (!held || (row.but && row.but->match(statement.text))) return std::nullopt;
+  if (row.unless_named_so) {
+    const auto &id = held->at("id"), &port = held->at("port");
+    if (id == port || id.starts_with(port + ".")) return std::nullopt;
+  }
+  if (!row.beside) return held;
+  const auto name = held->find("name");
+  if (name != held->end() && is_own(name->second)) return std::nullopt;
+  const bool there = std::any_of(all.begin(), all.end(), [&](const Statement& other) {
+    const auto also = row.beside->match(other.text);
+    return also && (name == held->end() || also->find("name")->second == name->second);
+  });
+  return there ? held : std::nullopt;
+}
 
 std::string take_with(const Target& target) {
   if (!target.take_with.empty()) return "take it with: " + target.take_with;

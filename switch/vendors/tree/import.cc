@@ -61,6 +61,8 @@ class Importer {
       site_.document = document_;
       result.value = std::move(site_);
     }
+    std::stable_partition(problems_.begin(), problems_.end(),
+                          [](const Problem& one) { return one.severity == Severity::kError; });
     result.problems = std::move(problems_);
     return result;
   }
@@ -145,6 +147,10 @@ class Importer {
   // for.
   void check_bindings() {
     if (target_.facts.count("port") == 0) return;
+    if (target_.ports_are_listed && !document_->statements.empty())
+      return fault(document_->statements.front(),
+                   "there is no port in this file, and the switch prints all of them", "ports, too",
+                   take_with(target_));
     for (const ObjectKind& kind : target_.objects)
       for (const Statement& statement : document_->statements) {
         std::size_t taken = 0;

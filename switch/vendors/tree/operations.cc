@@ -7,6 +7,7 @@
 
 #include "switch/model/yaml_tree.h"
 #include "switch/vendors/tree/statement.h"
+#include "switch/vendors/unfinished.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -125,7 +126,7 @@ Checked<Statements> read_operations(const Reader& reader, const std::string& fil
   };
   if (tree.value->kind != YamlNode::Kind::kList)
     return refuse(tree.value->line, "the file is not a list of NVUE operations");
-  bool any = false;
+  bool any = false, any_last = reader.ends_with.empty();
   for (const auto& operation : tree.value->items) {
     const YamlNode* set = operation.find("set");
     if (set == nullptr) {
@@ -133,10 +134,25 @@ Checked<Statements> read_operations(const Reader& reader, const std::string& fil
       return refuse(operation.line, "an operation is neither header nor set");
     }
     any = true;
+    any_last = any_last || set->find(reader.ends_with) != nullptr;
     flattener.add("", *set);
   }
   if (!any) return refuse(tree.value->line, "there is no set operation");
   if (flattener.overflows()) return refuse(0, "the configuration is too large");
+  const char last = text[text.find_last_not_of(" \t\r\n")];
+  if (last == ':') return refuse(0, "the file ends in the middle: its last key has no value");
+  const bool closed = last == ']' || last == '}';  // YAML in JSON's own syntax, or nothing below
+  if (auto problem = unfinished_line(file, text); problem && !closed)
+    result.problems.push_back(std::move(*problem));
+  else if (!any_last)
+    result.problems.push_back(
+        {Severity::kWarning,
+         file,
+         0,
+         fmt::format("there is no `{}` in it: the configuration may be cut off", reader.ends_with),
+         {},
+         {},
+         ""});
   result.value = flattener.take();
   return result;
 }

@@ -15,8 +15,9 @@ namespace dlcp::fabric::tree {
 struct Refusal {
   Pattern pattern;
   std::string why, hint;
-  std::string but;  // this statement of the pattern is accepted; {port} and {name} as in it
+  std::optional<Pattern> but;     // statements of the pattern that are accepted
   std::optional<Pattern> beside;  // only if the configuration has this, too, with the same {name}
+  bool unless_named_so = false;   // {id} is {port}, or "{port}.N": then it is accepted
 };
 
 // What a system does where one of its objects says nothing of it.

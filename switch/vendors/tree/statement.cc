@@ -9,6 +9,7 @@
 
 #include "switch/vendors/json_keys.h"
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/unfinished.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -22,7 +23,7 @@ class Reading {
   Reading(const Reader& reader, const std::string& file) : reader_(reader), file_(file) {}
 
   Checked<Statements> finish() {
-    if (statements_.empty() && problems_.empty())
+    if (statements_.empty() && !has_errors(problems_))
       fault(0, "there is nothing of QoS or interfaces in this file", "", "");
     Checked<Statements> result;
     if (!has_errors(problems_)) result.value = std::move(statements_);
@@ -36,9 +37,11 @@ class Reading {
       std::string path;
     };
     std::vector<Open> open;
+    bool ended = reader_.ends_with.empty();
     each_line(text, [&](std::string line, int number) {
       const auto indent = line.find_first_not_of(" \t");
       line = one_spaced(line);
+      ended = ended || (indent == 0 && line == reader_.ends_with);
       const bool kept = !reader_.kept_comment.empty() && line.starts_with(reader_.kept_comment);
       if (!kept && (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end")) return;
       while (!open.empty() && open.back().indent >= indent)
@@ -48,6 +51,14 @@ class Reading {
       add_each(path, number);
       open.push_back({indent, std::move(path)});
     });
+    if (!ended)
+      problems_.push_back(
+          {Severity::kWarning, file_, 0,
+           fmt::format("there is no `{}` after it: the configuration may be cut off",
+                       reader_.ends_with),
+           "", fmt::format("`{}`, which the switch prints last", reader_.ends_with), ""});
+    else
+      see_end(text);
   }
 
   void flat(const std::string& text) {
@@ -65,23 +76,26 @@ class Reading {
       for (const auto& value : words_of(line.substr(open + 3, close - open - 3)))
         add(line.substr(0, open) + " " + value, number);
     });
+    see_end(text);
   }
 
   void json(const std::string& text) {
-    nlohmann::json tree;
-    try {
-      tree = nlohmann::json::parse(text);
-    } catch (const nlohmann::json::exception&) {
-      return fault(0, "this is not JSON", "", "");
+    const auto tree = read_json(file_, text);
+    if (!tree.value) {
+      problems_ = tree.problems;
+      return;
     }
-    // Of equal keys the last would win, and nobody would know.
-    if (const auto twice = first_key_twice(text, tree))
-      return fault(twice->line, "a key is there twice", twice->key, "each name once in an object");
     Place root;
-    walk(tree, root, 0);
+    walk(*tree.value, root, 0);
   }
 
  private:
+  // A last line that says all it can needs no line end.
+  void see_end(const std::string& text) {
+    if (!reader_.ends_with.empty()) return;
+    if (auto problem = unfinished_line(file_, text)) problems_.push_back(std::move(*problem));
+  }
+
   void fault(int line, std::string what, std::string seen, std::string expected) {
     if (problems_.size() > 20) return;
     problems_.push_back(

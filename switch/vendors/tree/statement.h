@@ -56,6 +56,8 @@ struct Reader {
   JsonShape json;
   std::vector<NumberList> lists;
   std::string kept_comment;  // of blocks: comments that begin so are statements; empty: none
+  std::string ends_with =
+      {};  // what the system prints last: a line of blocks, a key of operations; empty: nothing
   std::vector<std::string> ranged = {};  // of operations: lists with keys like "swp1-4,swp6"
 };
 
@@ -64,7 +66,7 @@ struct Reader {
 std::vector<std::string> keys_of(const JsonShape& shape, std::string_view names);
 
 // Errors: text that is an error message of a switch, JSON that is none, more than 400,000
-// statements.
+// statements. Warnings: a last line without its end, or another one than the system prints last.
 Checked<Statements> read_statements(const Reader& reader, const std::string& file,
                                     const std::string& text);
 

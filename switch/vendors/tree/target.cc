@@ -42,6 +42,7 @@ Reader reader_of(const Json& data) {
     reader.lists.push_back(
         {row.at(0).get<std::string>(), row.at(1).get<std::string>(), row.at(2).get<int>()});
   reader.kept_comment = data.value("kept_comment", "");
+  reader.ends_with = data.value("ends_with", "");
   return reader;
 }
 
@@ -66,21 +67,21 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
   return classes;
 }
 
-// [pattern, why, hint], and a statement of the pattern that is accepted; or an object, where
-// something else must be there, too.
+// [pattern, why, hint], and a pattern of what is accepted of it; or an object, where something else
+// must be there, too, or names must differ.
 std::vector<Refusal> refusals_of(const Json& data, const char* key) {
   std::vector<Refusal> list;
   for (const auto& row : data.value(key, Json::array())) {
     if (row.is_object()) {
       list.push_back({Pattern(row.at("pattern").get<std::string>()),
-                      row.at("why").get<std::string>(), row.at("hint").get<std::string>(), "",
-                      std::nullopt});
+                      row.at("why").get<std::string>(), row.at("hint").get<std::string>(),
+                      std::nullopt, std::nullopt, row.value("unless_named_so", false)});
       if (row.contains("beside")) list.back().beside = Pattern(row.at("beside").get<std::string>());
       continue;
     }
     list.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
-                    row.at(2).get<std::string>(),
-                    row.size() > 3 ? row.at(3).get<std::string>() : std::string(), std::nullopt});
+                    row.at(2).get<std::string>(), std::nullopt, std::nullopt, false});
+    if (row.size() > 3) list.back().but = Pattern(row.at(3).get<std::string>());
   }
   return list;
 }
@@ -189,6 +190,9 @@ void read_meaning(Target& target, const Json& config) {
   target.short_names = config.value("short_names", false);
   for (const auto& row : config.at("objects"))
     target.objects.push_back(object_of(row));
+  for (const auto& row : config.value("refers", Json::array()))
+    target.refers.emplace_back(Pattern(row.at(0).get<std::string>()),
+                               Pattern(row.at(1).get<std::string>()));
 }
 
 void read_limits(Target& target, const Json& config) {

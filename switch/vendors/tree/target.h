@@ -47,7 +47,8 @@ struct Target {
   bool leaf_rows = false;       // every statement is a row of its own: all but its last word
   bool ranges_are_all = false;  // a statement that no range describes is refused
   std::vector<ObjectKind> objects;
-  std::vector<Scope> scopes;  // those that others refer to first
+  std::vector<std::pair<Pattern, Pattern>> refers;  // a statement, and what has to be there then
+  std::vector<Scope> scopes;                        // those that others refer to first
   std::vector<Range> ranges;
   std::vector<Sum> sums;
   ByHand by_hand;
@@ -95,6 +96,9 @@ Checked<SiteConfig> import_config(const Target& target, const NamedText& running
 // Errors of what must not be imported; statements and bindings of the document are there already.
 std::vector<Problem> doubts_of(const Target& target, const Document& document,
                                const NamedText& running);
+// What its holes hold, if the statement is refused; `all`: the configuration that it is in.
+std::optional<Captures> refused_by(const Refusal& row, const Statement& statement,
+                                   const Statements& all);
 std::string take_with(const Target& target);  // how to get a running configuration, for hints
 Rendering render_switch(const Target& target, const SwitchPlan& plan);
 

@@ -356,8 +356,8 @@ class Maker {
   void read_port_faults() {
     for (const Refusal& one : target_.port_refusals)
       for (const Statement& statement : document_.statements) {
-        const auto said = one.pattern.match(statement.text);
-        if (!said || statement.text == Pattern(one.but).filled(*said)) continue;
+        const auto said = refused_by(one, statement, document_.statements);
+        if (!said) continue;
         port_faults_.emplace(said->find("port")->second, std::pair{&one, &statement});
       }
   }

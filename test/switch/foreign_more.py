@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""More configurations that were not written for DLCP, in the shapes that the vendors publish: each is imported right, or
+refused with a message that says what to do. Also what `check` must refuse whatever the system.
+
+usage: foreign_more.py DLCP_SWITCH [-v]"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import foreign
+from foreign import Checks, DATA, TREES
+from foreign_shapes import sonic
+
+TREES = {**TREES, "cumulus": ("leaf.yaml", "5.14", "spectrum4", "swp1"),
+         "iosxr": ("leaf.json", "25.3", "silicon-one-g200", "FourHundredGigE0/0/0/0")}
+# A line that gives the first port another speed than the intent says, where samples state none.
+SLOW = {"eos": ("   description host\n", "   description host\n   speed forced 100gfull\n"),
+        "junos": ("set interfaces et-0/0/0 mtu 9216\n", "set interfaces et-0/0/0 mtu 9216\nset interfaces et-0/0/0 speed 100g\n"),
+        "cumulus": ("          mtu: 9216\n", "          mtu: 9216\n          speed: 100G\n")}
+
+
+def of(os):
+    file, version, asic, port = TREES[os]
+    return (DATA / os / file).read_text(), {"os": os, "version": version, "asic": asic, "ports": (port,)}
+
+
+def free(**tables):
+    """A SONiC switch with three free queues."""
+    return sonic(special={3: 3, 4: 4}, queues=(0, 1, 3, 4), **tables)
+
+
+class More(Checks):
+    def changed(self, text, old, new, count=1):
+        self.assertIn(old, text)
+        return text.replace(old, new, count)
+
+    # What `check` must refuse.
+    def test_everything_in_the_control_planes_queue(self):
+        tight = sonic(hwsku="Nokia-IXR7220-H4-64D")
+        self.refused(tight, foreign.NO_QUEUE, "queue 7, which carries the switch's own BGP and LACP",
+                     site="site: {may_take_queues: [7]}\n")
+        for part in ("control", "exact"):
+            self.refused(free(), f"dlcp.queues.{part} is not free", "own BGP and LACP leave through this one",
+                         site=f"dlcp: {{queues: {{{part}: 7}}}}\n")
+        for os in ("eos", "junos", "openconfig"):
+            text, options = of(os)
+            self.refused(text, "own BGP and LACP leave through this one", site="dlcp: {queues: {exact: 7}}\n", **options)
+
+    def test_a_port_speed_against_the_import(self):
+        for os in ("srlinux", "nxos", "arcos", "eos", "junos", "cumulus"):
+            text, options = of(os)
+            speed = "100G" if os not in SLOW else "400G"
+            if os in SLOW:
+                text = self.changed(text, *SLOW[os])
+            self.refused(text, "the intent says that", "say `speed: ", speed=speed, **options)
+
+    def test_releases_that_cannot_apply_the_change(self):
+        for os, version in (("cumulus", "5.3"), ("eos", "4.24"), ("srlinux", "23.7"), ("junos", "21.3R1"), ("nxos", "9.2(4)"),
+                            ("openconfig", "0.7"), ("arcos", "5.1"), ("iosxr", "7.11")):
+            text, options = of(os)
+            self.refused(text, f"unsupported version of {os}", "", **{**options, "version": version})
+        self.refused(free(), "trimming", "202505", version="202311", asic="spectrum4\n    trimming: {size: 256}")
+
+    # What verify can know.
+    def test_drops_of_a_queue_that_exact_shares_are_not_judged(self):
+        code, _ = self.run_verb("check", sonic(hwsku="Nokia-IXR7220-H4-64D"), site="site: {may_take_queues: [2]}\n")
+        self.assertEqual(code, 0)
+        (self.folder / "seen").write_text("Port TxQ WredDrp/pkts EcnMarked/pkts\nEthernet0 UC2 500 400\n")
+        done = subprocess.run([foreign.PROGRAM, "verify", "intent.yaml", "--switch", "leaf1", "--captured", "seen"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertIn("500 dropped early: cannot be judged", done.stdout)
+        self.assertNotIn("ok ", done.stdout)
+
+    # SONiC.
+    def test_sonic_a_map_of_the_whole_switch(self):
+        config = free()
+        for row in config["PORT_QOS_MAP"].values():
+            del row["dscp_to_tc_map"]
+        config["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": "AZURE"}
+        self.assertEqual(self.planned(config)[0], self.planned(free())[0])
+
+    def test_sonic_ports_that_class_by_vlan_priority(self):
+        config = free(DOT1P_TO_TC_MAP={"TAGS": {str(n): str(n) for n in range(8)}})
+        for row in config["PORT_QOS_MAP"].values():
+            del row["dscp_to_tc_map"]
+            row["dot1p_to_tc_map"] = "TAGS"
+        self.refused(config, "by VLAN priorities alone", "dscp_to_tc_map of the site's first")
+
+    def test_sonic_a_shaped_port(self):
+        config = free()
+        config["PORT_QOS_MAP"]["Ethernet8"]["scheduler"] = "scheduler.0"
+        self.refused(config, "port Ethernet8 is shaped below its speed", "leave the port out")
+
+    def test_sonic_uplinks_with_a_map_of_their_own(self):
+        config = free()
+        config["DSCP_TO_TC_MAP"]["AZURE_UPLINK"] = {**config["DSCP_TO_TC_MAP"]["AZURE"], "40": "6"}
+        config["PORT_QOS_MAP"]["Ethernet8"]["dscp_to_tc_map"] = "AZURE_UPLINK"
+        self.refused(config, "port Ethernet8 has another dscp_to_tc_map", "leave the port out")
+
+    def test_sonic_rows_for_several_ports(self):
+        config = free()
+        config["QUEUE"] = {f"Ethernet0,Ethernet8|{queue}": {"scheduler": "scheduler.0"} for queue in (0, 1, 3, 4)}
+        self.refused(config, "is one row for several ports", "split it first")
+
+    # Cumulus Linux.
+    def test_cumulus_commands_instead_of_operations(self):
+        self.refused("nv set interface swp1 type swp\nnv set qos mapping default-global trust l3\n", "not a list of NVUE operations",
+                     "nv config show", **of("cumulus")[1])
+
+    def test_cumulus_link_pause(self):
+        text, options = of("cumulus")
+        text = self.changed(text, "      swp1-4:\n        qos:", "      swp1-4:\n        qos:\n          link-pause:\n"
+                            "            profile: default-global")
+        self.refused(text, "pauses all of its traffic", "use PFC", **options)
+
+    def test_cumulus_a_bond_with_qos(self):
+        text, options = of("cumulus")
+        text = self.changed(text, "      swp1-4:\n        qos:", "      bond1:\n        bond:\n          member:\n            swp1: {}\n"
+                            "        qos:\n          mapping:\n            profile: default-global\n        type: bond\n"
+                            "      swp1-4:\n        qos:")
+        self.refused(text, "in a bond that has QoS of its own", "to its members", **options)
+
+    # Arista EOS.
+    def test_eos_an_interface_profile(self):
+        text, options = of("eos")
+        text = self.changed(text, "interface Ethernet1/1\n   description host\n", "interface profile HOST\n   command service-profile "
+                            "STORAGE\n!\ninterface Ethernet1/1\n   profile HOST\n")
+        self.refused(text, "takes lines from an interface profile", "write the profile's lines out", **options)
+
+    def test_eos_a_shaped_port(self):
+        text, options = of("eos")
+        text = self.changed(text, "   description host\n", "   description host\n   shape rate 50 percent\n")
+        self.refused(text, "is shaped below its speed", "leave the port out", **options)
+
+    def test_eos_a_port_channel_with_a_profile(self):
+        text, options = of("eos")
+        text = self.changed(text, "   description host\n", "   description host\n   channel-group 5 mode active\n")
+        self.planned(text, **options)
+        self.refused(text.replace("interface Management1", "interface Port-Channel5\n   service-profile STORAGE\n!\n"
+                                  "interface Management1"), "port channel that has a service-profile", "to the members", **options)
+
+    # Nokia SR Linux.
+    def test_srlinux_names_of_their_own(self):
+        text, options = of("srlinux")
+        for old in ("ethernet-1/1.0 ", "ethernet-1/1 interface-ref"):
+            self.assertIn(old, text)
+        text = re.sub(r"qos interfaces interface ethernet-1/(\d+)(\.0)? ", r"qos interfaces interface HOST-\1\2 ", text)
+        self.refused(text, "under a name of its own", "name it ethernet-1/1 ", **options)
+
+    def test_srlinux_other_subinterfaces(self):
+        text, options = of("srlinux")
+        text = re.sub(r"(ethernet-1/\d+)\.0 in", r"\1.10 in", text).replace("interface-ref subinterface 0", "interface-ref subinterface 10")
+        self.refused(text, "QoS of subinterface 10 is not followed", "subinterface 0", **options)
+
+    def test_srlinux_qos_under_interfaces(self):
+        text, options = of("srlinux")
+        text = "".join(line for line in text.splitlines(True) if "/ qos interfaces" not in line)
+        self.refused(text + "set / interface ethernet-1/1 subinterface 0 qos input classifiers dscp-policy SITE\n",
+                     "as before 23.10", "upgrade the switch", **options)
+
+    def test_srlinux_vlan_priorities_beside_dscps(self):
+        text, options = of("srlinux")
+        self.refused(text + "set / qos interfaces interface ethernet-1/1.0 input classifiers dot1p-policy P\n",
+                     "is classified by VLAN priorities", "take the dot1p policy off", **options)
+
+    # Juniper Junos.
+    def test_junos_other_units(self):
+        text, options = of("junos")
+        self.refused(re.sub(r"(class-of-service interfaces \S+) unit 0 ", r"\1 unit 10 ", text), "a unit other than 0", "classify on unit 0",
+                     **options)
+
+    def test_junos_aggregates(self):
+        text, options = of("junos")
+        text += "set interfaces et-0/0/0 ether-options 802.3ad ae0\n"
+        self.planned(text, **options)
+        self.refused(text + "set class-of-service interfaces ae0 scheduler-map SITE\n", "in an aggregate that has class of service",
+                     "leave the aggregate's members out", **options)
+
+    def test_junos_ranges_shapers_and_fixed_classes(self):
+        text, options = of("junos")
+        cos = "set class-of-service interfaces "
+        self.refused(text + "set interfaces interface-range HOSTS member et-0/0/0\n" + cos + "HOSTS scheduler-map SITE\n",
+                     "by an interface range", "write it out per port", **options)
+        self.refused(text + cos + "et-0/0/0 shaping-rate 100g\n", "is shaped below its speed", "leave the port out", **options)
+        self.refused(text + cos + "et-0/0/0 unit 0 forwarding-class be\n", "one class", "leave the port out", **options)
+
+    def test_junos_lists_and_missing_parts(self):
+        text, options = of("junos")
+        row = "set class-of-service classifiers dscp SITE forwarding-class be loss-priority low code-points "
+        listed = self.changed(text, f"{row}111110\n{row}111111\n", f"{row}[ 111110 111111 ]\n")
+        self.assertEqual(self.planned(listed, **options)[0], self.planned(text, **options)[0])
+        self.refused(re.sub(r"set class-of-service schedulers cnp .*\n", "", text), "schedulers cnp is not in this file",
+                     "take it with: ", **options)
+
+    # Cisco NX-OS.
+    def test_nxos_four_queues(self):
+        text, options = of("nxos")
+        self.refused(text.replace("c-out-8q-q-default", "c-out-q-default").replace("c-out-8q-q", "c-out-q").replace("c-8q-nq", "c-nq"),
+                     "four-queue mode", "eight queues", **options)
+
+    def test_nxos_port_channels_and_port_profiles(self):
+        text, options = of("nxos")
+        member = self.changed(text, "  description host\n", "  description host\n  channel-group 1 mode active\n")
+        self.planned(member, **options)
+        self.refused(member + "interface port-channel1\n  service-policy type qos input SITE-IN\n", "port channel that has policies",
+                     "to the members", **options)
+        self.refused(self.changed(text, "  description host\n", "  description host\n  inherit port-profile HOSTS\n"),
+                     "takes lines from a port profile", "write the profile's lines out", **options)
+
+    def test_nxos_policies_of_vlans(self):
+        text, options = of("nxos")
+        self.refused(text + "vlan configuration 10\n  service-policy type qos input SITE-IN\n", "attached to VLANs",
+                     "attach it to ports", **options)
+
+    def test_nxos_names_of_dscps(self):
+        text, options = of("nxos")
+        named = self.changed(text, "  match dscp 48", "  match dscp cs6")
+        self.assertEqual(self.planned(named, **options)[0], self.planned(text, **options)[0])
+
+    # OpenConfig.
+    def test_openconfig_answers_of_a_get(self):
+        text, options = of("openconfig")
+        tree = json.loads(text)["openconfig-qos:qos"]
+        for path in ("qos", "openconfig-qos:qos"):
+            answer = [{"source": "leaf1", "timestamp": 1, "updates": [{"Path": path, "values": {path: tree}}]}]
+            self.assertEqual(self.planned(answer, **options)[0], self.planned(text, **options)[0])
+
+    def test_openconfig_queues_without_numbers(self):
+        text, options = of("openconfig")
+        self.refused(re.sub(r",\s*\"queue-id\": \d+", "", text), "a forwarding class that is not known", "define it",
+                     **options)
+
+    def test_openconfig_ports_under_another_name(self):
+        text, options = of("openconfig")
+        self.refused(text.replace('"interface-id": "Ethernet1/1"', '"interface-id": "qos-1"'), "does not have this port", "did you mean",
+                     **options)
+
+    # Arrcus ArcOS.
+    def test_arcos_commands_tablemaps_and_lossless_ports(self):
+        text, options = of("arcos")
+        self.refused("qos policy SITE\n classifier roce\n!\n", "not JSON", "gnmic get", **options)
+        tree = json.loads(text)
+        self.assertEqual(self.planned([tree, tree], **options)[0], self.planned(text, **options)[0])
+        ports = tree["openconfig-interfaces:interfaces"]["interface"]
+        ports[0]["pfc"] = {"config": {"profile": "P"}}
+        self.refused(tree, "PFC profiles are not modelled", "declare the site", **options)
+
+    # Cisco IOS XR.
+    def test_iosxr_commands_bundles_and_policies_in_policies(self):
+        text, options = of("iosxr")
+        self.refused("class-map match-any ROCE\n match dscp 26\n end-class-map\n!\nend\n", "not JSON", "gnmic get", **options)
+        tree = json.loads(text)
+        ports = tree["Cisco-IOS-XR-um-interface-cfg:interfaces"]["interface"]
+        policies = ports[0]["Cisco-IOS-XR-um-if-service-policy-qos-cfg:service-policy"]
+        ports[0]["Cisco-IOS-XR-um-if-bundle-cfg:bundle"] = {"id": {"bundle-id": 1}}
+        self.planned(tree, **options)
+        ports.append({"interface-name": "Bundle-Ether1", "Cisco-IOS-XR-um-if-service-policy-qos-cfg:service-policy": policies})
+        self.refused(tree, "in a bundle that has policies", "leave the bundle's members out", **options)
+
+    # Linux.
+    def test_tc_json_statistics_and_queues_of_the_site(self):
+        options = {"os": "tc", "version": "6.1", "asic": "software", "ports": ("eth0",)}
+        plain = "qdisc noqueue 0: dev lo root refcnt 2\nqdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p flows 1024\n"
+        self.planned(plain, **options)
+        self.refused(json.dumps([{"kind": "fq_codel", "handle": "0:", "dev": "eth0", "root": True}]), "not a line of tc",
+                     "without -j", **options)
+        self.refused(plain + "Sent 1 bytes 1 pkt (dropped 0)\n", "not a line of tc", "-s", **options)
+        self.refused(plain.replace("fq_codel 0:", "prio 1:"), "queues or filters of the site's own", "leave the port out", **options)
+
+
+if __name__ == "__main__":
+    foreign.PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    sys.dont_write_bytecode = True
+    unittest.main()
