@@ -94,6 +94,7 @@ class Corner {
       core_.paths = setting.paths;
     }
     core_.seed = setting.seed;
+    core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
     core_.blind_marks = setting.blind_marks;
   }
@@ -173,6 +174,13 @@ std::optional<Contender> contender_of(std::string_view name) {
     if (known == name) return each;
   }
   return std::nullopt;
+}
+
+std::string contender_names() {
+  std::string names;
+  for (const auto& [each, name] : kNames)
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
 }
 
 Outcome run(const Setting& setting, const Workload& workload) {

@@ -16,6 +16,7 @@ namespace dlcp::simulate {
 enum class Contender { kDlcp, kNscc, kDctcp, kPfabric };
 std::string_view name_of(Contender contender);
 std::optional<Contender> contender_of(std::string_view name);
+std::string contender_names();  // all of them, with commas between
 
 // What befalls cables between switches, numbered within a tier.
 struct CableFault {
@@ -38,6 +39,7 @@ struct Setting {
   Duration timeout_min{0};  // of those that have one; 0: what suits the contender
   std::vector<CableFault> faults;
   bool dctcp_neighbours = false;   // what is not the job's is moved by DCTCP, else as the job is
+  Duration packet_cost{0};         // of DLCP's hosts' processors, for each packet in or out
   double knee = 1;                 // of DLCP's switches: early drops, by what is planned
   bool blind_marks = false;        // DLCP's marks say nothing of what packets are worth
   double loss = 0;                 // of packets, on every link between switches, silently

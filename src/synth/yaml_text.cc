@@ -142,16 +142,18 @@ std::vector<std::string> names_of(const YAML::Node& node, const std::string& key
 }
 
 Result<Unit> read_yaml(const std::string& text, const std::string& source,
-                       const std::function<void(const YAML::Node&)>& read) {
-  const auto failed = [&](const std::string& what, const std::string& hint = "") {
-    return Error{ErrorCode::kInvalidUsage, fmt::format("{}: {}", source, what), hint};
+                       const std::function<void(const YAML::Node&)>& read, const char* what,
+                       const char* page) {
+  const auto failed = [&](const std::string& fault, const std::string& hint = "") {
+    return Error{ErrorCode::kInvalidUsage, fmt::format("{}: {}", source, fault), hint};
   };
   if (text.size() > kTextMax)
-    return failed(fmt::format("{} bytes are more than a topology needs", text.size()));
+    return failed(fmt::format("{} bytes are more than a {} needs", text.size(), what));
   try {
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap())
-      return failed("this is no topology", "see docs/synth.md for the files that are read");
+      return failed(fmt::format("this is no {}", what),
+                    fmt::format("see {} for the files that are read", page));
     read(root);
   } catch (const BadInput& e) {
     return failed(e.what(), e.hint());

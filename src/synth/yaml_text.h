@@ -45,8 +45,10 @@ std::vector<std::string> names_of(const YAML::Node& node, const std::string& key
 
 inline constexpr std::size_t kTextMax = 64 << 20;
 
-// Parses `text` and reads the root with `read`; `source` names the file in errors.
+// Parses `text` and reads the root with `read`; `source` names the file in errors, `what` the kind
+// of file it should be, and `page` where that is described.
 Result<Unit> read_yaml(const std::string& text, const std::string& source,
-                       const std::function<void(const YAML::Node&)>& read);
+                       const std::function<void(const YAML::Node&)>& read,
+                       const char* what = "topology", const char* page = "docs/synth.md");
 
 }  // namespace dlcp::synth

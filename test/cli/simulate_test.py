@@ -49,6 +49,35 @@ class Simulate(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue((pathlib.Path(folder) / "F6.svg").read_text().startswith("<svg"))
 
+    def test_scenarios_of_the_documentation_run(self):
+        files = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs/scenarios").glob("*.yaml"))
+        self.assertGreaterEqual(len(files), 7)
+        for file in files:
+            with self.subTest(file.name):
+                done = run(file, "--seeds", 1, "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                figure = json.loads(done.stdout)
+                self.assertEqual(figure["figure"], "scenario")
+                self.assertIn("dlcp", {row["transport"] for row in figure["rows"]})
+                self.assertIn("fabric", figure["parameters"])
+
+    def test_a_scenario_with_a_mistake_is_refused_with_its_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.yaml"
+            file.write_text("fabric: {shape: switch, hosts: 4}\nload: {kind: incast, bytes: lots}\n")
+            done = run(file)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("mine.yaml: line 2: bytes is 'lots'; write 64k", done.stderr)
+            file.write_text("fabric: {shape: switch, hosts: 4}\nload: {kind: matrix, file: other.cm}\n")
+            done = run(file)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("other.cm", done.stderr)
+            (file.parent / "other.cm").write_text("Nodes 4\nConnections 1\n0->3 start 0 size 100000\n")
+            done = run(file, "--seeds", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+        self.assertEqual(run("/nowhere/x.yaml").returncode, 2)
+
     def test_bad_usage_says_what_there_is(self):
         done = run("F99")
         self.assertEqual(done.returncode, 2)

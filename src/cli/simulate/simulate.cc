@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
+#include "cli/simulate/scenario_file.h"
 #include "cli/simulate/simulate_report.h"
 
 namespace dlcp::cli {
@@ -23,6 +25,7 @@ constexpr const char* kFooter = R"(What to simulate
   list       the figures
   validate   the simulator against closed forms and published results
   F3 ...     a figure; without --quick it takes minutes
+  FILE.yaml  a fabric and a load of your own (docs/simulation.md)
 
 dlcp is the code that runs in jobs, driven by the engine's own loop. The others
 are models: NSCC is Ultra Ethernet's congestion control with spraying over 256
@@ -33,14 +36,17 @@ Examples
   dlcp simulate validate
   dlcp simulate F4 --quick
   dlcp simulate F3 --seeds 10 --plot out --json > f3.json
+  dlcp simulate docs/scenarios/incast.yaml
 
 Exit codes
-  0 done   1 a check of validate failed   2 bad usage)";
+  0 done   1 a check of validate failed, or a load did not end   2 bad usage)";
+
+constexpr std::size_t kFigureSeeds = 3;
 
 struct SimulateOptions {
   std::string what;
   std::string plot;
-  std::size_t seeds = 3;
+  std::optional<std::size_t> seeds;
   bool quick = false;
   bool json = false;
 };
@@ -73,18 +79,21 @@ ExitCode validate(const SimulateOptions& options) {
   return ok ? ExitCode::kOk : ExitCode::kWrongData;
 }
 
-ExitCode draw(const SimulateOptions& options, const simulate::FigureEntry& entry) {
+using Make = std::function<simulate::Figure(const simulate::FigureWishes& wishes)>;
+
+ExitCode draw(const SimulateOptions& options, const std::string& name, std::size_t seeds,
+              const Make& make) {
   // Before minutes of simulation whose picture nobody could have.
   if (!options.plot.empty() && !std::filesystem::is_directory(options.plot))
     return fail(fmt::format("--plot: '{}' is no folder; make it first", options.plot));
   std::optional<MovingLine> line(std::in_place);
   simulate::FigureWishes wishes;
   wishes.quick = options.quick;
-  wishes.seeds = options.seeds;
+  wishes.seeds = options.seeds.value_or(seeds);
   wishes.progress = [&](const std::string& what) { line->show("dlcp simulate: " + what); };
   simulate::Figure figure;
   try {
-    figure = entry.make(wishes);
+    figure = make(wishes);
   } catch (const std::runtime_error& error) {
     line.reset();
     fmt::print(stderr, "dlcp simulate: {}\n", error.what());
@@ -92,7 +101,7 @@ ExitCode draw(const SimulateOptions& options, const simulate::FigureEntry& entry
   }
   line.reset();
   if (!options.plot.empty()) {
-    const std::string path = fmt::format("{}/{}.svg", options.plot, entry.name);
+    const std::string path = fmt::format("{}/{}.svg", options.plot, name);
     if (const auto written = write_text_file(path, simulate::figure_svg(figure)); !written)
       return fail(written.error().message());
   }
@@ -100,15 +109,33 @@ ExitCode draw(const SimulateOptions& options, const simulate::FigureEntry& entry
   return ExitCode::kOk;
 }
 
+bool names_a_file(const std::string& what) {
+  return what.ends_with(".yaml") || what.ends_with(".yml") || what.find('/') != std::string::npos;
+}
+
+ExitCode run_scenario(const SimulateOptions& options) {
+  if (options.quick)
+    return fail("--quick goes with figures: a scenario is as large as its file says");
+  const auto scenario = read_scenario(options.what);
+  if (!scenario) return fail(scenario.error().message());
+  const auto name = std::filesystem::path(options.what).stem().string();
+  return draw(options, name, scenario.value().seeds, [&](const simulate::FigureWishes& wishes) {
+    return simulate::scenario_figure(scenario.value(), wishes);
+  });
+}
+
 ExitCode run(const SimulateOptions& options) {
   if (options.what == "list") return list(options.json);
   if (options.what == "validate") return validate(options);
+  if (names_a_file(options.what)) return run_scenario(options);
   std::string known;
   for (const auto& entry : simulate::figures()) {
-    if (entry.name == options.what) return draw(options, entry);
+    if (entry.name == options.what) return draw(options, options.what, kFigureSeeds, entry.make);
     known += fmt::format(", {}", entry.name);
   }
-  return fail(fmt::format("'{}' is no figure; there are list, validate{}", options.what, known));
+  return fail(
+      fmt::format("'{}' is no figure; there are list, validate{}, and files that end in .yaml",
+                  options.what, known));
 }
 
 }  // namespace
@@ -118,13 +145,14 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
       add_verb(app, "simulate", "Compares DLCP with other transports on simulated fabrics");
   auto options = std::make_shared<SimulateOptions>();
   SimulateOptions& o = *options;
-  auto* what = add_text(verb, "what", o.what, "list, validate, or the name of a figure");
+  auto* what = add_text(verb, "what", o.what, "list, validate, the name of a figure, or FILE.yaml");
   add_flag(verb, "--quick", o.quick, "16 hosts and short transfers: seconds instead of minutes");
-  add_count(verb, "--seeds", o.seeds, {1, 1000}, "Runs of each case (default 3)");
+  add_count(verb, "--seeds", o.seeds, {1, 1000},
+            "Runs of each case (default 3, or what the file says)");
   add_text(verb, "--plot", o.plot, "Write NAME.svg into this folder, which exists");
   add_flag(verb, "--json", o.json, "JSON instead of a table");
   complete(verb, kFooter, [=, &exit_code] {
-    if (!given(what)) miss("what to simulate (list, validate or a figure)");
+    if (!given(what)) miss("what to simulate (list, validate, a figure or FILE.yaml)");
     exit_code = run(*options);
   });
 }

@@ -1,0 +1,353 @@
+#include "cli/simulate/scenario_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/command_line/text_file.h"
+#include "simulate/connection_matrix.h"
+#include "simulate/training_step.h"
+#include "simulate/workloads.h"
+#include "synth/yaml_text.h"
+#include "util/quantity.h"
+
+namespace dlcp::cli {
+namespace {
+
+using namespace simulate;
+using synth::count_of;
+using synth::only_keys;
+using synth::refuse;
+using synth::text_of;
+
+using Files = std::function<Result<std::string>(const std::string& path)>;
+
+double gbit_of(const YAML::Node& node, const char* key) {
+  const double gbit = synth::rate_of(node, key) * 8e-9;
+  if (gbit < 0.001 || gbit > 100'000)
+    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()), "give 1M to 100T");
+  return gbit;
+}
+
+Duration time_of(const YAML::Node& node, const char* key) {
+  const auto time = parse_duration(text_of(node, key), 1us);
+  if (!time || *time > 1h)
+    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
+           fmt::format("write {}, of at most an hour", kDurationExample));
+  return *time;
+}
+
+double share_of(const YAML::Node& node, const char* key, double most) {
+  const auto share = parse_share(text_of(node, key));
+  if (!share || *share > most)
+    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
+           fmt::format("write {}, of at most {:g}", kShareExample, most));
+  return *share;
+}
+
+std::uint64_t bytes_of(const YAML::Node& node, const char* key, std::uint64_t most) {
+  const auto bytes = parse_bytes(text_of(node, key));
+  if (!bytes || *bytes == 0 || *bytes > most)
+    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
+           fmt::format("write {}, of at most {} bytes", kBytesExample, most));
+  return *bytes;
+}
+
+YAML::Node wanted(const YAML::Node& map, const char* key, const char* hint) {
+  const YAML::Node node = map[key];
+  if (!node) refuse(map, fmt::format("'{}' is missing", key), hint);
+  return node;
+}
+
+int count_or(const YAML::Node& map, const char* key, int other, int least, int most) {
+  return map[key] ? count_of(map[key], key, least, most) : other;
+}
+
+FabricPlan fabric_of(const YAML::Node& map) {
+  if (!map.IsMap()) refuse(map, "fabric has keys and values", "see docs/simulation.md");
+  constexpr const char* kShapes = "there are switch, leaf-spine and fat-tree";
+  const YAML::Node shape = wanted(map, "shape", kShapes);
+  Wire wire;
+  if (map["rate"]) wire.gbit_per_s = gbit_of(map["rate"], "rate");
+  if (map["delay"]) wire.delay = time_of(map["delay"], "delay");
+  Wire uplink = wire;
+  if (map["uplink_rate"]) uplink.gbit_per_s = gbit_of(map["uplink_rate"], "uplink_rate");
+  const std::string name = text_of(shape, "shape");
+  FabricPlan plan;
+  if (name == "switch") {
+    only_keys(map, {"shape", "rate", "delay", "hosts"});
+    const auto hosts = wanted(map, "hosts", "write how many hosts there are");
+    plan = single_switch(count_of(hosts, "hosts", 2, kScenarioHostsMax), wire);
+  } else if (name == "leaf-spine") {
+    only_keys(map, {"shape", "rate", "delay", "uplink_rate", "leaves", "hosts_per_leaf", "spines"});
+    const auto part = [&](const char* key, int most) {
+      return static_cast<std::size_t>(count_of(wanted(map, key, "write how many"), key, 1, most));
+    };
+    plan = leaf_spine(part("leaves", 1024), part("hosts_per_leaf", 1024), part("spines", 256), wire,
+                      uplink);
+  } else if (name == "fat-tree") {
+    only_keys(map, {"shape", "rate", "delay", "radix", "oversubscription"});
+    const auto radix = wanted(map, "radix", "write how many ports a switch has");
+    const int ports = count_of(radix, "radix", 2, 24);
+    if (ports % 2 != 0)
+      refuse(radix, fmt::format("radix is {}", ports),
+             "half of the ports lead up: give an even one");
+    const int over = count_or(map, "oversubscription", 1, 1, ports / 2);
+    plan = fat_tree(static_cast<std::size_t>(ports), wire, static_cast<std::size_t>(over));
+  } else {
+    refuse(shape, fmt::format("shape is '{}'", name), kShapes);
+  }
+  if (plan.hosts() < 2 || plan.hosts() > kScenarioHostsMax)
+    refuse(map, fmt::format("the fabric has {} hosts", plan.hosts()),
+           fmt::format("give 2 to {}", kScenarioHostsMax));
+  return plan;
+}
+
+std::vector<Contender> contenders_of(const YAML::Node& node) {
+  std::vector<Contender> made;
+  const auto add = [&](const YAML::Node& one) {
+    const std::string name = text_of(one, "a transport");
+    const auto contender = contender_of(name);
+    if (!contender)
+      refuse(one, fmt::format("'{}' is no transport", name), "there are " + contender_names());
+    made.push_back(*contender);
+  };
+  if (!node.IsSequence()) {
+    add(node);
+  } else {
+    for (const auto& one : node)
+      add(one);
+  }
+  if (made.empty()) refuse(node, "transports is empty", "there are " + contender_names());
+  return made;
+}
+
+CableFault fault_of(const YAML::Node& map) {
+  only_keys(map, {"link", "first", "count", "after", "rate", "loss", "both_ways", "noticed_after"});
+  CableFault fault;
+  const YAML::Node link = wanted(map, "link", "write leaf-up, leaf-down, spine-up or spine-down");
+  const std::string tier = text_of(link, "link");
+  const std::pair<const char*, Fabric::Tier> tiers[] = {{"leaf-up", Fabric::Tier::kLeafUp},
+                                                        {"leaf-down", Fabric::Tier::kLeafDown},
+                                                        {"spine-up", Fabric::Tier::kSpineUp},
+                                                        {"spine-down", Fabric::Tier::kSpineDown}};
+  bool known = false;
+  for (const auto& [name, value] : tiers) {
+    if (tier == name) fault.tier = value;
+    known = known || tier == name;
+  }
+  if (!known)
+    refuse(link, fmt::format("link is '{}'", tier),
+           "there are leaf-up, leaf-down, spine-up and spine-down");
+  fault.first = static_cast<std::size_t>(count_or(map, "first", 0, 0, 1 << 20));
+  fault.count = static_cast<std::size_t>(count_or(map, "count", 1, 1, 4096));
+  if (map["after"]) fault.after = time_of(map["after"], "after");
+  if (map["rate"]) fault.rate = share_of(map["rate"], "rate", 1);
+  if (map["loss"]) fault.loss = share_of(map["loss"], "loss", 1);
+  if (map["both_ways"]) fault.both_ways = synth::flag_of(map["both_ways"], "both_ways");
+  if (map["noticed_after"]) fault.reconverges = time_of(map["noticed_after"], "noticed_after");
+  return fault;
+}
+
+std::string size_words(std::uint64_t bytes) {
+  return bytes < 1'000'000 ? fmt::format("{:g} kB", static_cast<double>(bytes) * 1e-3)
+                           : fmt::format("{:g} MB", static_cast<double>(bytes) * 1e-6);
+}
+
+class LoadReader {
+ public:
+  LoadReader(Scenario& scenario, const Files& files) : scenario_(scenario), files_(files) {}
+
+  void read(const YAML::Node& map) {
+    if (!map.IsMap()) refuse(map, "load has keys and values", "see docs/simulation.md");
+    constexpr const char* kKinds =
+        "there are permutation, incast, ring, all-to-all, training and matrix";
+    const YAML::Node kind = wanted(map, "kind", kKinds);
+    const std::string name = text_of(kind, "kind");
+    if (name == "permutation") {
+      permutation_load(map);
+    } else if (name == "incast") {
+      incast_load(map);
+    } else if (name == "ring") {
+      ring_load(map);
+    } else if (name == "all-to-all") {
+      exchange_load(map);
+    } else if (name == "training") {
+      training_load(map);
+    } else if (name == "matrix") {
+      matrix_load(map);
+    } else {
+      refuse(kind, fmt::format("kind is '{}'", name), kKinds);
+    }
+    if (map["may_lose"]) scenario_.may_lose = share_of(map["may_lose"], "may_lose", 0.25);
+  }
+
+ private:
+  std::size_t hosts() const { return scenario_.setting.fabric.hosts(); }
+  static std::uint64_t bytes(const YAML::Node& map, std::uint64_t most) {
+    return bytes_of(wanted(map, "bytes", "write how many"), "bytes", most);
+  }
+  void limit(const YAML::Node& map, std::size_t transfers) const {
+    if (transfers > kScenarioTransfersMax)
+      refuse(map, fmt::format("this load has {} transfers", transfers),
+             fmt::format("at most {} are simulated: take fewer hosts", kScenarioTransfersMax));
+  }
+
+  void permutation_load(const YAML::Node& map) {
+    only_keys(map, {"kind", "bytes", "may_lose"});
+    const auto size = bytes(map, kScenarioTransferBytesMax);
+    scenario_.load = fmt::format("permutation, {}", size_words(size));
+    scenario_.workload = [count = hosts(), size](std::uint64_t seed) {
+      return permutation(count, size, seed);
+    };
+  }
+  void incast_load(const YAML::Node& map) {
+    only_keys(map, {"kind", "bytes", "senders", "may_lose"});
+    const auto size = bytes(map, kScenarioTransferBytesMax);
+    const int most = static_cast<int>(hosts()) - 1;
+    const auto senders = static_cast<std::size_t>(count_or(map, "senders", most, 1, most));
+    scenario_.load = fmt::format("{} to one, {}", senders, size_words(size));
+    scenario_.workload = [count = hosts(), senders, size](std::uint64_t seed) {
+      return incast(count, senders, size, seed);
+    };
+  }
+  void ring_load(const YAML::Node& map) {
+    only_keys(map, {"kind", "bytes", "may_lose"});
+    const auto size = bytes(map, kScenarioTransferBytesMax * hosts());
+    limit(map, 2 * (hosts() - 1) * hosts());
+    scenario_.load = fmt::format("ring of {}", size_words(size));
+    scenario_.workload = [count = hosts(), size](std::uint64_t) {
+      std::vector<HostIndex> ring(count);
+      for (std::size_t i = 0; i < count; ++i)
+        ring[i] = static_cast<HostIndex>(i);
+      return ring_all_reduce(ring, size);
+    };
+  }
+  void exchange_load(const YAML::Node& map) {
+    only_keys(map, {"kind", "bytes", "lanes", "may_lose"});
+    const auto size = bytes(map, kScenarioTransferBytesMax);
+    const auto lanes = static_cast<std::size_t>(count_or(map, "lanes", 4, 1, 4096));
+    limit(map, hosts() * (hosts() - 1));
+    scenario_.load = fmt::format("all-to-all, {}", size_words(size));
+    scenario_.workload = [count = hosts(), size, lanes](std::uint64_t) {
+      return all_to_all(count, size, lanes);
+    };
+  }
+  void training_load(const YAML::Node& map);
+  void matrix_load(const YAML::Node& map) {
+    only_keys(map, {"kind", "file", "may_lose"});
+    const YAML::Node file = wanted(map, "file", "name a file in the form of htsim's .cm");
+    const std::string path = text_of(file, "file");
+    const auto text = files_(path);
+    if (!text) refuse(file, text.error().what, text.error().hint);
+    auto matrix = parse_connection_matrix(text.value(), path);
+    if (!matrix) refuse(file, matrix.error().what, matrix.error().hint);
+    if (matrix->hosts > hosts())
+      refuse(file,
+             fmt::format("{} is for {} hosts, the fabric has {}", path, matrix->hosts, hosts()),
+             "give the fabric as many");
+    scenario_.load = path;
+    const auto kept = std::make_shared<const Workload>(std::move(matrix->workload));
+    scenario_.workload = [kept](std::uint64_t) { return *kept; };
+  }
+
+  Scenario& scenario_;
+  const Files& files_;
+};
+
+void LoadReader::training_load(const YAML::Node& map) {
+  only_keys(map, {"kind", "model", "algorithm", "part", "tera_flops", "may_lose"});
+  const YAML::Node wanted_model = wanted(map, "model", "name one, for example ResNet50");
+  const Model* model = nullptr;
+  std::string known;
+  for (const Model& one : models()) {
+    if (one.name == text_of(wanted_model, "model")) model = &one;
+    known += fmt::format("{}{}", known.empty() ? "there are " : ", ", one.name);
+  }
+  if (model == nullptr)
+    refuse(wanted_model, fmt::format("model is '{}'", wanted_model.Scalar()), known);
+  const std::pair<const char*, AllReduce> kinds[] = {{"ring", AllReduce::kRing},
+                                                     {"hierarchical", AllReduce::kHierarchical},
+                                                     {"direct", AllReduce::kDirect}};
+  const YAML::Node name = map["algorithm"];
+  std::optional<AllReduce> kind;
+  if (!name) kind = AllReduce::kRing;
+  for (const auto& [word, value] : kinds) {
+    if (name && text_of(name, "algorithm") == word) kind = value;
+  }
+  if (!kind)
+    refuse(name, fmt::format("algorithm is '{}'", name.Scalar()),
+           "there are ring, hierarchical and direct");
+  const double part = map["part"] ? share_of(map["part"], "part", 1) : 1;
+  const double speed =
+      map["tera_flops"] ? synth::number_of(map["tera_flops"], "tera_flops", 0.1, 1e5) : 150;
+  const StepPlan plan = step_of(*model, speed, part);
+  limit(map, plan.buckets.size() * 2 * (hosts() - 1) * hosts());
+  scenario_.load = fmt::format("a step of {}", model->name);
+  scenario_.parameters.emplace_back(
+      "computing",
+      fmt::format("{:.1f} us of the step", static_cast<double>(plan.compute.count()) * 1e-3));
+  const FabricPlan& fabric = scenario_.setting.fabric;
+  scenario_.workload = [plan, kind = *kind, leaves = fabric.leaves(),
+                        in_leaf = fabric.hosts_per_leaf](std::uint64_t) {
+    return training_step(plan.buckets, kind, leaves, in_leaf);
+  };
+}
+
+std::string fabric_words(const FabricPlan& plan) {
+  return fmt::format(
+      "{} hosts on {} leaves, {} spines a pod, {:g} Gbit/s, uplinks {:g}, links of "
+      "{:g} us",
+      plan.hosts(), plan.leaves(), plan.spines_per_pod, plan.host.gbit_per_s,
+      plan.uplink.gbit_per_s, static_cast<double>(plan.host.delay.count()) * 1e-3);
+}
+
+void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
+  only_keys(root, {"title", "fabric", "transports", "load", "loss", "faults", "paths", "seeds",
+                   "limit", "packet_cost"});
+  if (root["title"]) scenario.title = text_of(root["title"], "title");
+  scenario.setting.fabric = fabric_of(wanted(root, "fabric", "see docs/simulation.md"));
+  scenario.parameters.emplace_back("fabric", fabric_words(scenario.setting.fabric));
+  scenario.contenders = root["transports"]
+                            ? contenders_of(root["transports"])
+                            : std::vector<Contender>{Contender::kDlcp, Contender::kNscc};
+  if (root["loss"]) scenario.setting.loss = share_of(root["loss"], "loss", 1);
+  if (root["faults"]) {
+    if (!root["faults"].IsSequence())
+      refuse(root["faults"], "faults is a list", "begin each with '- link: leaf-up'");
+    for (const auto& one : root["faults"])
+      scenario.setting.faults.push_back(fault_of(one));
+  }
+  scenario.setting.paths = static_cast<std::size_t>(count_or(root, "paths", 0, 1, 256));
+  scenario.seeds = static_cast<std::size_t>(count_or(root, "seeds", 3, 1, 1000));
+  if (root["packet_cost"])
+    scenario.setting.packet_cost = time_of(root["packet_cost"], "packet_cost");
+  if (root["limit"]) scenario.setting.limit = time_of(root["limit"], "limit");
+  LoadReader(scenario, files).read(wanted(root, "load", "see docs/simulation.md"));
+}
+
+}  // namespace
+
+Result<Scenario> parse_scenario(const std::string& text, const std::string& source,
+                                const Files& read) {
+  Scenario scenario;
+  const auto status = synth::read_yaml(
+      text, source, [&](const YAML::Node& root) { read_root(root, scenario, read); }, "scenario",
+      "docs/simulation.md");
+  if (!status) return status.error();
+  return scenario;
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  const auto text = read_text_file(path);
+  if (!text) return text.error();
+  const auto folder = std::filesystem::path(path).parent_path();
+  return parse_scenario(text.value(), path, [&](const std::string& name) {
+    return read_text_file((folder / name).string());
+  });
+}
+
+}  // namespace dlcp::cli

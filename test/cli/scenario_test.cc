@@ -1,0 +1,103 @@
+// Scenario files: what they say, and what is refused.
+#include "catch.h"
+#include "cli/simulate/scenario_file.h"
+
+namespace dlcp::cli {
+namespace {
+
+const std::string kFabric =
+    "fabric: {shape: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2}\n";
+
+Result<std::string> no_file(const std::string& path) {
+  return Error{ErrorCode::kInvalidUsage, "cannot read '" + path + "'", ""};
+}
+
+std::string refusal(const std::string& text) {
+  const auto scenario = parse_scenario(text, "x.yaml", no_file);
+  return scenario ? "" : scenario.error().message();
+}
+
+TEST_CASE("a scenario names fabric and transports and load and faults") {
+  const auto scenario = parse_scenario(
+      "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
+      "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
+      "faults: [{link: spine-up, first: 2, count: 3, rate: 10%, after: 1ms, both_ways: yes}]\n"
+      "load: {kind: incast, senders: 5, bytes: 1MB, may_lose: 2%}\nseeds: 4\nlimit: 2s\n",
+      "x.yaml", no_file);
+  REQUIRE(scenario);
+  const simulate::Scenario& made = scenario.value();
+  CHECK(made.title == "t");
+  CHECK(made.setting.fabric.hosts() == 12);
+  CHECK(made.setting.fabric.host.gbit_per_s == Approx(400));
+  CHECK(made.setting.fabric.uplink.gbit_per_s == Approx(800));
+  CHECK(made.setting.fabric.host.delay == 500ns);
+  CHECK(made.contenders == std::vector{simulate::Contender::kDctcp, simulate::Contender::kDlcp});
+  CHECK(made.setting.paths == 16);
+  CHECK(made.setting.loss == Approx(0.001));
+  REQUIRE(made.setting.faults.size() == 1);
+  CHECK(made.setting.faults[0].tier == simulate::Fabric::Tier::kSpineUp);
+  CHECK(made.setting.faults[0].rate == Approx(0.1));
+  CHECK(made.setting.faults[0].after == 1ms);
+  CHECK(made.setting.faults[0].both_ways);
+  CHECK(made.may_lose == Approx(0.02));
+  CHECK(made.seeds == 4);
+  CHECK(made.setting.limit == 2s);
+  CHECK(made.workload(1).size() == 5);
+}
+
+TEST_CASE("every kind of load is made for the hosts of the fabric") {
+  for (const char* load :
+       {"{kind: permutation, bytes: 1k}", "{kind: ring, bytes: 1k}",
+        "{kind: all-to-all, bytes: 1k}", "{kind: training, model: VGG16, part: 1%}",
+        "{kind: training, model: GPT-2 XL, algorithm: direct, part: 1%}"}) {
+    INFO(load);
+    const auto scenario = parse_scenario(kFabric + "load: " + load, "x.yaml", no_file);
+    REQUIRE(scenario);
+    for (const simulate::Step& step : scenario.value().workload(1)) {
+      CHECK(step.transfer.from < 4);
+      CHECK(step.transfer.to < 4);
+    }
+  }
+}
+
+TEST_CASE("a matrix is read from the file that the scenario names") {
+  const auto scenario =
+      parse_scenario(kFabric + "load: {kind: matrix, file: a.cm}", "x.yaml",
+                     [](const std::string& path) -> Result<std::string> {
+                       CHECK(path == "a.cm");
+                       return std::string("Nodes 4\nConnections 1\n2->3 start 0 size 9\n");
+                     });
+  REQUIRE(scenario);
+  CHECK(scenario.value().workload(1)[0].transfer.bytes == 9);
+  CHECK_THAT(refusal(kFabric + "load: {kind: matrix, file: a.cm}"),
+             Contains("x.yaml: line 2: cannot read 'a.cm'"));
+}
+
+TEST_CASE("what cannot be simulated is refused with its line and what there is") {
+  const std::string load = "load: {kind: permutation, bytes: 1k}\n";
+  CHECK_THAT(refusal("[1, 2]"), Contains("this is no scenario; see docs/simulation.md"));
+  CHECK_THAT(refusal(load), Contains("'fabric' is missing"));
+  CHECK_THAT(refusal(kFabric), Contains("'load' is missing"));
+  CHECK_THAT(refusal(kFabric + load + "colour: red\n"), Contains("there is no key 'colour' here"));
+  CHECK_THAT(refusal("fabric: {shape: torus}\n" + load),
+             Contains("shape is 'torus'; there are switch, leaf-spine and fat-tree"));
+  CHECK_THAT(refusal("fabric: {shape: fat-tree, radix: 5}\n" + load), Contains("give an even one"));
+  CHECK_THAT(
+      refusal("fabric: {shape: leaf-spine, leaves: 1000, hosts_per_leaf: 9, spines: 1}\n" + load),
+      Contains("9000 hosts; give 2 to 4096"));
+  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
+             Contains("line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric"));
+  CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1G}\n"),
+             Contains("bytes is '1G'"));
+  CHECK_THAT(refusal(kFabric + "load: {kind: incast, bytes: 1k, senders: 4}\n"),
+             Contains("senders is '4'; give 1 to 3"));
+  CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1k, may_lose: 50%}\n"),
+             Contains("may_lose is '50%'"));
+  CHECK_THAT(refusal(kFabric + load + "faults: [{link: sideways}]\n"),
+             Contains("link is 'sideways'"));
+  CHECK_THAT(refusal(kFabric + "load: {kind: training, model: LeNet}\n"),
+             Contains("there are ResNet50, VGG16, BERT-large, GPT-2 XL"));
+}
+
+}  // namespace
+}  // namespace dlcp::cli
