@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/loss/licence.h"
+#include "util/byte_range.h"
 #include "util/result.h"
 #include "wire/keys.h"
 #include "wire/packet.h"
@@ -33,6 +35,7 @@ struct Event {
   RequestId request = 0;
   std::size_t bytes = 0;  // of the message
   std::size_t lost = 0;   // of them, zeros in the place of what was lost; kReceiveDone only
+  std::vector<ByteRange> holes;       // where they are, ascending
   std::span<const std::byte> memory;  // of the message; kSendDone only
   Error error;                        // kClosed and kDeclined
   wire::EndpointAddress peer;         // kClosed only

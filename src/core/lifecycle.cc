@@ -22,13 +22,14 @@ void Lifecycle::tell_done(Slot& slot, SendConnection& connection) {
 }
 
 void Lifecycle::tell_done(Slot& slot, RecvConnection& connection) {
-  while (const auto done = connection.pop_done()) {
+  while (auto done = connection.pop_done()) {
     Event& event = events_.push_back({});
     event.kind = Event::Kind::kReceiveDone;
     event.connection = slot.token;
     event.request = done->request;
     event.bytes = done->bytes;
     event.lost = done->lost;
+    event.holes = std::move(done->holes);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/endpoint_types.h"
 #include "core/partial_chunks.h"
+#include "util/byte_range.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
@@ -27,6 +28,7 @@ struct RecvMessage {
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
   Bitmap present;
   std::uint32_t lost_bytes = 0;
+  std::vector<ByteRange> holes;  // once it was completed with some
   std::vector<std::byte> early;
   std::unique_ptr<PartialChunks> partial;  // of messages that come in smaller packets than agreed
 

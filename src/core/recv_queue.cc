@@ -227,6 +227,7 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
     if (from == to) return;
     placements.push_back({message.buffer.data() + from, {}, to - from});
     message.lost_bytes += static_cast<std::uint32_t>(to - from);
+    message.holes.push_back({from, to});
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
@@ -247,7 +248,8 @@ void RecvQueue::report_done() {
     RecvMessage& message = messages_[i];
     if (!message.complete() || !message.posted || message.reported) continue;
     message.reported = true;
-    done_.push_back({message.request, message.bytes, message.lost_bytes});
+    done_.push_back(
+        {message.request, message.bytes, message.lost_bytes, std::move(message.holes)});
   }
   complete_below_ = std::max(complete_below_, first_);
   while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete()) {
@@ -261,7 +263,7 @@ void RecvQueue::report_done() {
 
 std::optional<RecvQueue::Done> RecvQueue::pop_done() {
   if (done_.empty()) return std::nullopt;
-  const Done done = done_.front();
+  std::optional<Done> done = std::move(done_.front());
   done_.pop_front();
   return done;
 }

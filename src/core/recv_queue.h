@@ -78,6 +78,7 @@ class RecvQueue {
     RequestId request = 0;
     std::size_t bytes = 0;
     std::size_t lost = 0;
+    std::vector<ByteRange> holes;
   };
   bool has_done() const { return !done_.empty(); }
   std::optional<Done> pop_done();

@@ -62,10 +62,13 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
   const std::uint32_t most = std::max(kGroupBytes / payload_bytes_, kGroupChunksMin);
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
+  const bool direct = message.licence.shape == LossShape::kDirect;
   for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
     const std::uint32_t chunk = message.chunk_at(turn);
+    const auto payload = view({next_new_message_, chunk}).payload;
     const gradient::Worth worth =
-        judge_.judge(message.licence.element, view({next_new_message_, chunk}).payload);
+        direct ? judge_.judge_within(message.licence.hop_share(), message.licence.element, payload)
+               : judge_.judge(message.licence.element, payload);
     const bool droppable = worth != gradient::Worth::kProtected;
     if (droppable) message.droppable.set(chunk);
     if (worth == gradient::Worth::kMiddle) message.middle.set(chunk);
@@ -152,9 +155,9 @@ void SendQueue::need_beyond(const LossLedger& spent) {
       claimed = 0;
     const std::uint64_t lost = std::uint64_t{message.lost_count} * payload_bytes_;
     claimed += lost * message.licence.cost();
-    if (lost <= message.bytes.size() / LossLedger::kMessageShareMax &&
-        claimed <= spent.left(collective))
-      continue;
+    const bool within =
+        message.licence.shape == LossShape::kDirect || claimed <= spent.left(collective);
+    if (within && lost <= message.bytes.size() / LossLedger::kMessageShareMax) continue;
     claimed -= lost * message.licence.cost();
     need(number);
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <vector>
 
 #include "core/endpoint.h"
 #include "util/result.h"
@@ -30,6 +31,7 @@ struct Request {
   struct Outcome {
     std::size_t bytes = 0;  // of the message
     std::size_t lost = 0;   // of them, zeros in the place of what was lost; receives only
+    std::vector<ByteRange> holes;  // where they are
   };
 
   std::atomic<State> state{State::kFree};

@@ -326,7 +326,7 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
   }
   monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
                        event.lost, request.licence, connection.contributions_lost});
-  request.outcome = {event.bytes, event.lost};
+  request.outcome = {event.bytes, event.lost, event.holes};
   request.state.store(Request::State::kDone, std::memory_order_release);
 }
 

@@ -68,6 +68,12 @@ void Monitor::completed(const Completion& completion) {
     return;
   }
   summary.lost_bytes += completion.lost;
+  if (licence.pool != nullptr) {  // all connections of the group spend it together
+    const std::uint64_t granted = std::max<std::uint64_t>(licence.pool->granted(), 1);
+    summary.budget_used_ppm =
+        std::max(summary.budget_used_ppm, licence.pool->spent() * core::kBudgetScale / granted);
+    return;
+  }
   const std::uint64_t budget =
       std::max<std::uint64_t>(core::LossLedger::budget(licence, completion.bytes), 1);
   summary.budget_used_ppm = std::max(summary.budget_used_ppm,

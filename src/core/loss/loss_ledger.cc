@@ -23,6 +23,10 @@ std::uint64_t LossLedger::budget(const Licence& licence, std::uint64_t message_b
 
 void LossLedger::open(const Licence& licence, std::uint64_t bytes) {
   if (licence.collective <= newest_) return;
+  if (licence.shape == LossShape::kDirect) {
+    hop_share_ = licence.hop_share();
+    return;
+  }
   check(licence.hops > 0 && licence.ranks > 1, "a licence counts the ranks and hops of its ring");
   newest_ = licence.collective;
   hop_share_ = licence.hop_share();
@@ -39,6 +43,10 @@ const LossLedger::Pool* LossLedger::find(std::uint64_t collective) const {
 
 bool LossLedger::reserve(const Licence& licence, std::uint64_t lost_bytes,
                          std::uint64_t message_bytes) {
+  if (licence.shape == LossShape::kDirect) {
+    return licence.pool != nullptr && lost_bytes <= message_bytes / kMessageShareMax &&
+           licence.pool->spend(lost_bytes);
+  }
   auto* pool = const_cast<Pool*>(std::as_const(*this).find(licence.collective));
   if (pool == nullptr) return false;
   const Licence& first = pool->licence;

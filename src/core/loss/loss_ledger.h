@@ -6,8 +6,12 @@
 // every rank's result, wherever the losses fall. The pool is common to the collective's messages; a
 // message may empty it, but may not lose more than kMessageShareMax of itself.
 //
-// The receiver's ledger decides. The sender keeps another by what STOP tells, so that it can repair
-// at once what the receiver will not go without.
+// In direct exchange the contributions to one owner have a pool in common, over all connections,
+// engines and calls of a tensor: P of what its part of the result is made of. A single message
+// would hardly ever have a packet to give away.
+//
+// The receiver's ledger decides. The sender of a ring keeps another by what STOP tells, so that it
+// can repair at once what the receiver will not go without.
 #pragma once
 
 #include <cstddef>

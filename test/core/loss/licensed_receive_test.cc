@@ -89,6 +89,8 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   const auto done = receiver.queue.pop_done();
   REQUIRE(done);
   CHECK(done->lost == 3 * kPayload);
+  CHECK(done->holes ==
+        std::vector<ByteRange>{{10 * kPayload, 12 * kPayload}, {99 * kPayload, 100 * kPayload}});
   CHECK(receiver.queue.completed() == 1);
   CHECK_FALSE(receiver.losses.awaits());
 

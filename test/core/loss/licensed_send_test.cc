@@ -298,3 +298,33 @@ TEST_CASE("what the ledger has no room for is repaired before the receiver has t
   lose(3, 1);  // room again
   CHECK(sender.queue.forgoes(3));
 }
+
+TEST_CASE("a direct licence of 1% has no more than its share marked as droppable, the smallest") {
+  for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares}) {
+    Sender sender(1000, shares);
+    Rng rng(12);
+    Licence licence{1, 1 << 20, 8, 8, 0, 10'000, gradient::ElementType::kFloat32};
+    licence.shape = LossShape::kDirect;
+    std::size_t packets = 0;
+    std::size_t droppable = 0;
+    double marked = 0;
+    for (int message = 0; message < 400; ++message) {
+      std::vector<float> values;
+      for (int chunk = 0; chunk < 25; ++chunk)
+        values.insert(values.end(), kPayload / 4, std::exp(3 * static_cast<float>(rng.unit())));
+      sender.push_floats(values, licence);
+      while (const auto chunk = sender.queue.next()) {
+        const SentChunk sent = sender.queue.mark_sent(*chunk);
+        ++packets;
+        if (row_of(sent.traffic_class).early == EarlyTreatment::kDrop) {
+          ++droppable;
+          marked += std::log(static_cast<double>(values[sent.view.offset / 4])) / 3;
+        }
+        REQUIRE(static_cast<double>(droppable) <= static_cast<double>(packets) * 0.01 * 8 / 7);
+      }
+    }
+    CHECK(packets == 10'000);
+    CHECK(droppable > 60);  // of 114
+    CHECK(marked / static_cast<double>(droppable) < 0.05);
+  }
+}

@@ -153,3 +153,58 @@ TEST_CASE("a licence covers partial sums of whole floating-point elements, long 
     CHECK_FALSE(none.covers(kMin, kMin));
   }
 }
+
+// ---- direct exchange ----
+
+namespace {
+
+Licence direct_licence(SharedBudget* pool) {
+  Licence licence{1, std::uint64_t{1} << 20, 4, 4, 0, 10'000, ElementType::kFloat32};
+  licence.shape = core::LossShape::kDirect;
+  licence.pool = pool;
+  return licence;
+}
+
+}  // namespace
+
+TEST_CASE("in direct exchange all connections of an owner spend one pool to the last byte",
+          "[ledger]") {
+  SharedBudget pool;
+  LossLedger one, other;
+  const Licence licence = direct_licence(&pool);
+  one.open(licence, kMessage);
+  other.open(licence, kMessage);
+  CHECK_FALSE(one.reserve(licence, 1, kMessage));  // nothing granted yet
+  pool.grant(1000);
+  CHECK(one.reserve(licence, 600, kMessage));
+  CHECK_FALSE(other.reserve(licence, 401, kMessage));
+  CHECK(other.reserve(licence, 400, kMessage));
+  CHECK_FALSE(one.reserve(licence, 1, kMessage));
+  pool.grant(1);  // the tensor's next call
+  CHECK(one.reserve(licence, 1, kMessage));
+  CHECK(pool.spent() == pool.granted());
+}
+
+TEST_CASE("nor may one contribution lose more than a quarter of itself, or anything without a pool",
+          "[ledger]") {
+  SharedBudget pool;
+  pool.grant(1'000'000);
+  LossLedger ledger;
+  ledger.open(direct_licence(&pool), kMessage);
+  CHECK_FALSE(ledger.reserve(direct_licence(&pool), 1025, 4096));
+  CHECK(ledger.reserve(direct_licence(&pool), 1024, 4096));
+  CHECK_FALSE(ledger.reserve(direct_licence(nullptr), 1, 4096));
+  CHECK(pool.spent() == 1024);
+}
+
+TEST_CASE("a direct connection may lose P x ranks / (ranks - 1), and the call is to be long enough",
+          "[ledger]") {
+  Licence licence = direct_licence(nullptr);
+  CHECK(licence.hop_share() == Approx(0.01 * 4 / 3));
+  licence.ranks = licence.hops = 64;
+  CHECK(licence.hop_share() == Approx(0.01 * 64 / 63));
+  CHECK(licence.covers(128, 1 << 20));
+  CHECK_FALSE(licence.covers(0, 1 << 20));
+  CHECK_FALSE(licence.covers(130, 1 << 20));
+  CHECK_FALSE(licence.covers(1 << 20, (1 << 20) + 1));
+}
