@@ -9,14 +9,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "collective/transfer.h"
+#include "util/byte_range.h"
 
 namespace dlcp::collective {
 
 class AllReduce {
  public:
+  // Blocks that this rank has reduced so far.
+  struct Blocks {
+    std::uint64_t whole = 0;    // of all contributions
+    std::uint64_t partial = 0;  // parts of contributions were lost, with leave
+  };
+
   virtual ~AllReduce() = default;
 
   // Bytes of the staging that a call takes, at most.
@@ -28,8 +36,11 @@ class AllReduce {
 
   // Offers everything that is to be posted, in order.
   virtual void post_to(Mesh& mesh) = 0;
-  // A transfer that was posted is done: a message of `bytes` was delivered, or has come.
-  virtual void on_done(const Transfer& transfer, std::size_t bytes) = 0;
+  // A transfer that was posted is done: a message of `bytes` was delivered, or has come; then with
+  // zeros in the place of what was lost of it.
+  virtual void on_done(const Transfer& transfer, std::size_t bytes,
+                       std::span<const ByteRange> lost) = 0;
+  void on_done(const Transfer& transfer, std::size_t bytes) { on_done(transfer, bytes, {}); }
   // Reduces the next piece if all that belongs to it is there; false if not.
   virtual bool work() = 0;
   // Something waits to be posted, or a started call is not finished.
@@ -37,6 +48,7 @@ class AllReduce {
   // Nothing is to be posted, and nothing that was posted is under way.
   virtual bool idle() const = 0;
 
+  virtual Blocks blocks() const { return {}; }
   // Ranks do not mean the same call: nothing of this group can be believed any more. Empty: all is
   // well.
   virtual const std::string& disagreement() const = 0;

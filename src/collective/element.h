@@ -36,6 +36,12 @@ constexpr bool is_floating(DataType type) {
   return type >= DataType::kFloat16 && type <= DataType::kBfloat16;
 }
 
+// What gradients are summed in; sums of these alone may lose contributions.
+constexpr bool may_lose(DataType type, ReduceOp op) {
+  return op == ReduceOp::kSum &&
+         (type == DataType::kFloat32 || type == DataType::kFloat16 || type == DataType::kBfloat16);
+}
+
 // Of NCCL's numbers, any: what is not known here (8-bit floats, a user's own operation) is false.
 constexpr bool can_reduce(int type, int op) {
   return type >= 0 && type < static_cast<int>(kDataTypes) && op >= 0 &&

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "collective/reduce.h"
 #include "util/check.h"
@@ -42,14 +43,43 @@ std::optional<std::uint64_t> Exchange::start(const Call& call) {
     }
     for (std::uint32_t i = 0; i < owned; ++i) {
       const std::uint32_t block = layout.first_of(terms_.rank) + i * terms_.ranks;
-      running.owned.push_back({block, others(), layout.bytes_within(block, call.real_bytes),
-                               memory->subspan(i * slots, slots)});
+      running.owned.push_back({block,
+                               others(),
+                               layout.bytes_within(block, call.real_bytes),
+                               memory->subspan(i * slots, slots),
+                               {}});
     }
   }
+  running.pool = pool_for(running);
   calls_.push_back(std::move(running));
   expect(number);
   contribute(number);
   return number;
+}
+
+// Of what this rank makes P may be lost: of all contributions, its own among them, which never is.
+std::shared_ptr<SharedBudget> Exchange::pool_for(const Running& running) {
+  const Call& call = running.call;
+  if (terms_.loss_ppm == 0 || call.tensor == 0 || !may_lose(call.type, call.op)) {
+    return nullptr;
+  }
+  if (std::exchange(tensor_, call.tensor) != call.tensor) {
+    pool_ = std::make_shared<SharedBudget>();
+  }
+  std::uint64_t bytes = 0;
+  for (const Owned& owned : running.owned) {
+    bytes += owned.bytes;
+  }
+  pool_->grant(bytes * terms_.ranks * terms_.loss_ppm / 1'000'000);
+  return pool_;
+}
+
+Leave Exchange::leave_for(const Running& running) const {
+  if (running.pool == nullptr) {
+    return {};
+  }
+  return {terms_.loss_ppm, terms_.ranks, running.call.type, running.call.real_bytes,
+          running.pool.get()};
 }
 
 // Receives come first, so that nobody who is ahead of us waits for leave to send.
@@ -59,15 +89,19 @@ void Exchange::expect(std::uint64_t number) {
     const std::size_t bytes = call.layout.bytes_of(owned.block);
     for (std::uint32_t turn = 0; turn < others(); ++turn) {
       queues_.add({other(turn), Transfer::Lane::kContributions, false, owned.block, number,
-                   slot(owned, other(turn)).first(bytes)});
+                   slot(owned, other(turn)).first(bytes), leave_for(call)});
     }
   }
   for (std::uint32_t block = 0; block < call.layout.blocks(); ++block) {
     if (call.layout.owner(block) != terms_.rank) {
       ++call.results_awaited;
-      queues_.add(
-          {call.layout.owner(block), Transfer::Lane::kResults, false, block, number,
-           call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block))});
+      queues_.add({call.layout.owner(block),
+                   Transfer::Lane::kResults,
+                   false,
+                   block,
+                   number,
+                   call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block)),
+                   {}});
     }
   }
 }
@@ -80,10 +114,11 @@ void Exchange::contribute(std::uint64_t number) {
       const std::uint32_t block = row + call.layout.first_of(other(turn));
       if (block < call.layout.blocks()) {
         ++call.contributions_out;
-        queues_.add({other(turn), Transfer::Lane::kContributions, true, block, number,
-                     to_send(call.call.input.subspan(
-                         call.layout.offset(block),
-                         call.layout.bytes_within(block, call.call.real_bytes)))});
+        queues_.add(
+            {other(turn), Transfer::Lane::kContributions, true, block, number,
+             to_send(call.call.input.subspan(
+                 call.layout.offset(block), call.layout.bytes_within(block, call.call.real_bytes))),
+             leave_for(call)});
       }
     }
   }
@@ -119,13 +154,14 @@ void Exchange::post_to(Mesh& mesh) {
   retire();
 }
 
-void Exchange::on_done(const Transfer& transfer, std::size_t bytes) {
+void Exchange::on_done(const Transfer& transfer, std::size_t bytes,
+                       std::span<const ByteRange> lost) {
   Running& call = running(transfer.call);
   const bool contribution = transfer.lane == Transfer::Lane::kContributions;
   if (transfer.sends) {
     --(contribution ? call.contributions_out : call.results_out);
   } else if (contribution) {
-    take_contribution(call, transfer, bytes);
+    take_contribution(call, transfer, bytes, lost);
   } else {
     take_result(call, transfer, bytes);
   }
@@ -134,10 +170,12 @@ void Exchange::on_done(const Transfer& transfer, std::size_t bytes) {
 
 // Who does not know how much of the call is data sends all of it; who knows sends as much as we do,
 // if we know.
-void Exchange::take_contribution(Running& call, const Transfer& transfer, std::size_t bytes) {
+void Exchange::take_contribution(Running& call, const Transfer& transfer, std::size_t bytes,
+                                 std::span<const ByteRange> lost) {
   Owned& owned = call.owned[(transfer.block - call.layout.first_of(terms_.rank)) / terms_.ranks];
   const std::size_t whole = call.layout.bytes_of(transfer.block);
   --owned.awaited;
+  owned.lost.add(lost, whole, terms_.ranks);
   if (bytes == whole || bytes == owned.bytes) {
     return;
   }
@@ -191,13 +229,18 @@ void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
   // What is sent lies in the staging, so that the call can be over before all others have it.
   const std::span<std::byte> sum = slot(owned, other(0)).first(owned.bytes);
   if (!sum.empty()) {
-    reduce(call.call.type, call.call.op, inputs_, sum.size(), sum.data());
+    if (owned.lost.any() && terms_.fill == LossFill::kRescale) {
+      reduce_scaled(call.call.type, inputs_, sum.size(), owned.lost.counts(), sum.data());
+    } else {
+      reduce(call.call.type, call.call.op, inputs_, sum.size(), sum.data());
+    }
     std::memcpy(call.call.result.data() + at, sum.data(), sum.size());
   }
+  ++(owned.lost.any() ? blocks_.partial : blocks_.whole);
   for (std::uint32_t turn = 0; turn < others(); ++turn) {
     ++call.results_unposted;
     ++call.results_out;
-    queues_.add({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum});
+    queues_.add({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum, {}});
   }
 }
 

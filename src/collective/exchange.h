@@ -4,6 +4,9 @@
 // the number of ranks, where a ring takes 2 (N - 1); and all ranks have the same bits, whichever
 // contribution came first.
 //
+// Where the terms allow it contributions may lose parts: the owner knows which (loss_counts.h), and
+// what it makes of the others all ranks get exactly.
+//
 // The idea is that of parameter servers whose shards are the workers themselves; see also PS-Lite,
 // SwitchML and Omnireduce. A result never waits for the staging of a later call, and all ranks
 // start calls in the same order, so nobody waits in a circle.
@@ -12,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +23,7 @@
 
 #include "collective/all_reduce.h"
 #include "collective/layout.h"
+#include "collective/loss_counts.h"
 #include "collective/staging.h"
 #include "collective/transfer_queues.h"
 
@@ -38,10 +43,13 @@ class Exchange final : public AllReduce {
   std::optional<std::uint64_t> start(const Call& call) override;
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;
-  void on_done(const Transfer& transfer, std::size_t bytes) override;
+  using AllReduce::on_done;
+  void on_done(const Transfer& transfer, std::size_t bytes,
+               std::span<const ByteRange> lost) override;
   bool work() override;
   bool busy() const override;
   bool idle() const override { return calls_.empty() && queues_.empty(); }
+  Blocks blocks() const override { return blocks_; }
   const std::string& disagreement() const override { return disagreement_; }
 
  private:
@@ -51,12 +59,14 @@ class Exchange final : public AllReduce {
     std::uint32_t awaited = 0;   // contributions
     std::size_t bytes = 0;       // of real data, as far as the contributions tell
     std::span<std::byte> slots;  // of the other ranks, one after another
+    LossCounts lost;
   };
   struct Running {
     Call call;
     Layout layout;
     std::vector<Owned> owned;
-    std::size_t reduced = 0;  // of them
+    std::shared_ptr<SharedBudget> pool;  // null: exact
+    std::size_t reduced = 0;             // of them
     std::uint32_t results_awaited = 0;
     std::uint32_t contributions_out = 0;  // not delivered
     std::uint32_t results_unposted = 0;
@@ -78,9 +88,12 @@ class Exchange final : public AllReduce {
   Running& running(std::uint64_t call) { return calls_[call - first_call_]; }
   std::uint64_t next_number() const { return first_call_ + calls_.size(); }
 
+  std::shared_ptr<SharedBudget> pool_for(const Running& running);
+  Leave leave_for(const Running& running) const;
   void expect(std::uint64_t number);
   void contribute(std::uint64_t number);
-  void take_contribution(Running& running, const Transfer& transfer, std::size_t bytes);
+  void take_contribution(Running& running, const Transfer& transfer, std::size_t bytes,
+                         std::span<const ByteRange> lost);
   void take_result(Running& running, const Transfer& transfer, std::size_t bytes);
   void reduce_block(std::uint64_t number, Owned& owned);
   void retire();
@@ -92,6 +105,9 @@ class Exchange final : public AllReduce {
   std::uint64_t reduces_ = 0;  // the call whose blocks are being reduced: results leave in order
   TransferQueues queues_;
   std::vector<const std::byte*> inputs_;
+  std::uint64_t tensor_ = 0;  // of the newest call
+  std::shared_ptr<SharedBudget> pool_;
+  Blocks blocks_;
   std::string disagreement_;
 };
 

@@ -10,12 +10,20 @@
 
 namespace dlcp::collective {
 
+// What stands in for contributions that were lost.
+enum class LossFill : std::uint8_t {
+  kZero,     // zeros: the sum of those that came
+  kRescale,  // their mean: the sum of those that came, times ranks / those that came
+};
+
 // What the ranks of a group have agreed on, and which of them this is.
 struct Terms {
   std::uint32_t ranks = 0;    // 2 or more
   std::uint32_t rank = 0;     // this one
   std::size_t granule = 128;  // blocks are multiples of it: of elements, and of a packet's payload
   std::size_t block_bytes_max = std::size_t{64} << 10;  // at least the granule
+  std::uint32_t loss_ppm = 0;  // of a tensor's contributions may be lost, in millionths
+  LossFill fill = LossFill::kZero;
 };
 
 class Layout {

@@ -161,7 +161,8 @@ void PlannedExchange::post_to(Mesh& mesh) {
   retire();
 }
 
-void PlannedExchange::on_done(const Transfer& transfer, std::size_t bytes) {
+void PlannedExchange::on_done(const Transfer& transfer, std::size_t bytes,
+                              std::span<const ByteRange>) {
   Running& call = running(transfer.call);
   if (transfer.sends) {
     --call.out;

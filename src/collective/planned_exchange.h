@@ -55,7 +55,9 @@ class PlannedExchange final : public AllReduce {
   std::optional<std::uint64_t> start(const Call& call) override;
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;
-  void on_done(const Transfer& transfer, std::size_t bytes) override;
+  using AllReduce::on_done;
+  void on_done(const Transfer& transfer, std::size_t bytes,
+               std::span<const ByteRange> lost) override;
   bool work() override;
   bool busy() const override;
   bool idle() const override { return calls_.empty() && queues_.empty(); }

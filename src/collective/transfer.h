@@ -6,6 +6,7 @@
 #include <span>
 
 #include "collective/element.h"
+#include "util/shared_budget.h"
 
 namespace dlcp::collective {
 
@@ -16,6 +17,19 @@ struct Call {
   std::size_t real_bytes = 0;
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
+  // Names the tensor that this is a part of, from one call to the next; its calls may lose in
+  // common what the group's terms allow. 0: nothing may be lost, as where real_bytes are not known.
+  std::uint64_t tensor = 0;
+};
+
+// Leave to lose parts of one contribution; both ends need it.
+struct Leave {
+  std::uint32_t budget_ppm = 0;  // of the tensor; 0: none
+  std::uint32_t ranks = 0;
+  DataType type = DataType::kFloat32;
+  std::size_t call_bytes = 0;  // of data
+  // At the owner: bytes that the contributions to it may lose together; lives until they are done.
+  SharedBudget* pool = nullptr;
 };
 
 // One message of the exchange.
@@ -28,6 +42,7 @@ struct Transfer {
   std::uint32_t block = 0;
   std::uint64_t call = 0;
   std::span<std::byte> memory;  // what is sent is only read
+  Leave leave;                  // contributions only
 };
 
 // The connections of the group.

@@ -202,3 +202,191 @@ TEST_CASE("a call of one packet takes one message there and one back for each ra
   group.finish();
   CHECK(group.messages() == 14);
 }
+
+// ---- loss ----
+
+namespace {
+
+constexpr std::uint32_t kLossPpm = 50'000;
+
+struct LossyRun {
+  std::uint32_t ranks = 4;
+  std::vector<Plan> plans;
+  std::vector<Buffers> buffers;
+  std::vector<std::uint64_t> lost;                            // by call: bytes of contributions
+  std::vector<std::vector<std::vector<std::uint16_t>>> gone;  // by call, rank and element
+};
+
+// Calls of one tensor, all started at once; every rank's losses are noted element by element.
+LossyRun run_lossy(std::uint64_t seed, LossFill fill, const std::vector<Plan>& plans,
+                   const std::vector<std::uint64_t>& tensors, std::uint32_t ranks,
+                   std::uint32_t loss_ppm = kLossPpm) {
+  Rng rng(seed);
+  Terms terms = kTerms;
+  terms.ranks = ranks;
+  terms.loss_ppm = loss_ppm;
+  terms.fill = fill;
+  LossyRun run{ranks, plans, {}, {}, {}};
+  MemoryGroup group(terms, 4'000'000, seed);
+  group.lose(0.05 + 0.1 * rng.unit(), 256);
+  for (const Plan& plan : plans) {
+    run.buffers.push_back(buffers_of(plan, ranks, rng));
+    for (auto& input : run.buffers.back().inputs) {
+      if (plan.type == DataType::kFloat32) {
+        for (std::size_t i = 0; i + 4 <= input.size(); i += 4) {
+          const auto value = static_cast<float>(rng.below(2000)) - 1000.0f;
+          std::memcpy(&input[i], &value, 4);
+        }
+      }
+    }
+  }
+  run.lost.resize(plans.size());
+  run.gone.assign(plans.size(), std::vector<std::vector<std::uint16_t>>(ranks));
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    for (auto& rank : run.gone[i])
+      rank.resize(plans[i].bytes);
+  group.on_lost([&](const Transfer& transfer, ByteRange range) {
+    const std::size_t at =
+        Layout(terms, transfer.call, plans[transfer.call].bytes).offset(transfer.block);
+    run.lost[transfer.call] += range.size();
+    for (std::size_t byte = at + range.begin; byte < at + range.end; ++byte)
+      run.gone[transfer.call][transfer.peer][byte] = 1;
+  });
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      Call call = call_of(plans[i], run.buffers[i], rank);
+      call.tensor = tensors[i];
+      REQUIRE(group.rank(rank).start(call));
+    }
+    for (std::uint64_t steps = rng.below(40); steps > 0; --steps)
+      group.step();
+  }
+  group.finish();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    REQUIRE(group.rank(rank).idle());
+  return run;
+}
+
+void check_lossy(const LossyRun& run, LossFill fill, std::size_t call) {
+  const Plan& plan = run.plans[call];
+  const Buffers& buffers = run.buffers[call];
+  for (std::uint32_t rank = 1; rank < run.ranks; ++rank)
+    REQUIRE(std::memcmp(buffers.results[rank].data(), buffers.results[0].data(), plan.real) == 0);
+  for (std::size_t at = 0; at + 4 <= plan.real; at += 4) {
+    float sum = 0;
+    std::uint32_t came = 0;
+    for (std::uint32_t rank = 0; rank < run.ranks; ++rank) {
+      if (run.gone[call][rank][at] != 0) continue;
+      float value = 0;
+      std::memcpy(&value, &buffers.inputs[rank][at], 4);
+      sum += value;
+      ++came;
+    }
+    if (fill == LossFill::kRescale && came < run.ranks)
+      sum *= static_cast<float>(run.ranks) / static_cast<float>(came);
+    float result = 0;
+    std::memcpy(&result, &buffers.results[0][at], 4);
+    REQUIRE(result == sum);  // integers: exact in any order
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what is lost is filled as agreed, alike on all ranks, and never more than P of a tensor") {
+  std::uint64_t lost = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    Rng rng(seed);
+    const auto ranks = 2 + static_cast<std::uint32_t>(rng.below(7));
+    std::vector<Plan> plans;
+    for (int i = 0; i < 4; ++i) {
+      Plan plan{.bytes = (1 + rng.below(9000)) * 4, .knows = std::vector<bool>(ranks, true)};
+      plan.real = rng.chance(0.7) ? plan.bytes : 4 * (1 + rng.below(plan.bytes / 4));
+      plans.push_back(plan);
+    }
+    const LossFill fill = seed % 2 == 0 ? LossFill::kZero : LossFill::kRescale;
+    const LossyRun run = run_lossy(seed, fill, plans, {7, 7, 8, 8}, ranks);
+    for (std::size_t first : {0u, 2u}) {
+      const std::uint64_t there = (plans[first].real + plans[first + 1].real) * ranks;
+      const std::uint64_t gone = run.lost[first] + run.lost[first + 1];
+      REQUIRE(gone <= there * kLossPpm / 1'000'000);
+      lost += gone;
+    }
+    for (std::size_t call = 0; call < plans.size(); ++call)
+      check_lossy(run, fill, call);
+  }
+  CHECK(lost > 100'000);
+}
+
+TEST_CASE("only sums of fp32, fp16 and bf16 of a tensor that is known have leave to lose") {
+  for (const auto& [type, op, tensor, loses] :
+       {std::tuple{DataType::kFloat32, ReduceOp::kSum, 1u, true},
+        {DataType::kFloat16, ReduceOp::kSum, 1u, true},
+        {DataType::kBfloat16, ReduceOp::kSum, 1u, true},
+        {DataType::kFloat32, ReduceOp::kSum, 0u, false},
+        {DataType::kFloat64, ReduceOp::kSum, 1u, false},
+        {DataType::kInt32, ReduceOp::kSum, 1u, false},
+        {DataType::kUint8, ReduceOp::kSum, 1u, false},
+        {DataType::kFloat32, ReduceOp::kMax, 1u, false},
+        {DataType::kFloat32, ReduceOp::kMin, 1u, false},
+        {DataType::kFloat32, ReduceOp::kProd, 1u, false}}) {
+    Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
+    plan.type = type;
+    plan.op = op;
+    const LossyRun run = run_lossy(9, LossFill::kZero, {plan}, {tensor}, 4);
+    INFO("type " << static_cast<int>(type) << ", operation " << static_cast<int>(op));
+    CHECK((run.lost[0] > 0) == loses);
+  }
+  Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
+  CHECK(run_lossy(9, LossFill::kZero, {plan}, {1}, 4, 0).lost[0] == 0);  // terms without a budget
+}
+
+TEST_CASE("16-bit sums are rescaled in fp32 and rounded once") {
+  Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
+  plan.type = DataType::kBfloat16;
+  const LossyRun run = run_lossy(3, LossFill::kRescale, {plan}, {1}, 4);
+  REQUIRE(run.lost[0] > 0);
+  std::vector<std::byte> expected(plan.bytes);
+  for (std::size_t at = 0; at < plan.bytes; at += 128) {  // cell by cell
+    std::vector<std::vector<std::byte>> cells;
+    std::vector<const std::byte*> inputs;
+    std::uint16_t came = 0;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      const bool gone = run.gone[0][rank][at] != 0;
+      const std::byte* from = run.buffers[0].inputs[rank].data() + at;
+      cells.push_back(gone ? std::vector<std::byte>(128)
+                           : std::vector<std::byte>(from, from + 128));
+      if (!gone) ++came;
+    }
+    for (const auto& cell : cells)
+      inputs.push_back(cell.data());
+    reduce_scaled(plan.type, inputs, 128, {{&came, 1}, 128}, &expected[at]);
+  }
+  CHECK(run.buffers[0].results[2] == expected);
+}
+
+TEST_CASE("blocks that lack parts are counted apart") {
+  Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
+  Terms terms = kTerms;
+  terms.loss_ppm = 250'000;
+  MemoryGroup group(terms, 400'000, 3);
+  group.lose(0.1, 256);
+  Rng rng(3);
+  auto buffers = buffers_of(plan, 4, rng);
+  std::uint64_t partial = 0;
+  std::uint64_t whole = 0;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    Call call = call_of(plan, buffers, rank);
+    call.tensor = 1;
+    REQUIRE(group.rank(rank).start(call));
+  }
+  group.finish();
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    partial += group.rank(rank).blocks().partial;
+    whole += group.rank(rank).blocks().whole;
+  }
+  CHECK(partial + whole == 64);
+  CHECK(partial > 10);
+  CHECK(whole > 0);
+}

@@ -1,7 +1,8 @@
 // A group of ranks whose connections are queues in memory: messages arrive in their order on each,
-// and in any order between them; posts are refused at random.
+// and in any order between them; posts are refused at random. What may be lost is, at random.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <deque>
@@ -33,6 +34,13 @@ class MemoryGroupOf {
 
   Algorithm& rank(std::uint32_t rank) { return *members_[rank]->exchange; }
   std::size_t messages() const { return messages_; }
+  // Of what there is leave to lose: the share that is tried in pieces of so many bytes.
+  void lose(double share, std::size_t piece_bytes) {
+    loss_ = share;
+    piece_bytes_ = piece_bytes;
+  }
+  using Lost = std::function<void(const collective::Transfer&, ByteRange)>;
+  void on_lost(Lost lost) { on_lost_ = std::move(lost); }
   // One thing happens somewhere; false once nothing can.
   bool step() {
     for (auto& member : members_) {
@@ -92,8 +100,27 @@ class MemoryGroupOf {
     if (!send.memory.empty())
       std::memcpy(receive.memory.data(), send.memory.data(), send.memory.size());
     ++messages_;
-    members_[connection.to]->exchange->on_done(receive, send.memory.size());
+    members_[connection.to]->exchange->on_done(receive, send.memory.size(), lose_of(send, receive));
     members_[connection.from]->exchange->on_done(send, send.memory.size());
+  }
+
+  // As the core does it: all that is missing of a message is granted by the pool, or nothing.
+  std::vector<ByteRange> lose_of(const Transfer& send, const Transfer& receive) {
+    std::vector<ByteRange> lost;
+    std::size_t bytes = 0;
+    const std::size_t whole = send.memory.size();
+    if (send.leave.budget_ppm == 0 || receive.leave.budget_ppm == 0) return lost;
+    for (std::size_t at = 0; at < whole; at += piece_bytes_) {
+      if (!rng_.chance(loss_)) continue;
+      lost.push_back({at, std::min(at + piece_bytes_, whole)});
+      bytes += lost.back().size();
+    }
+    if (bytes > whole / 4 || !receive.leave.pool->spend(bytes)) return {};
+    for (const ByteRange& range : lost) {
+      std::memset(receive.memory.data() + range.begin, 0, range.size());
+      if (on_lost_) on_lost_(receive, range);
+    }
+    return lost;
   }
 
   // What was refused, or waits to be reduced, without chance.
@@ -114,6 +141,9 @@ class MemoryGroupOf {
   std::vector<std::unique_ptr<Member>> members_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, Transfer::Lane>, Connection> connections_;
   std::size_t messages_ = 0;
+  double loss_ = 0;
+  std::size_t piece_bytes_ = 128;
+  Lost on_lost_;
 };
 
 class MemoryGroup : public MemoryGroupOf<collective::Exchange> {
