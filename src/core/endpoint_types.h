@@ -33,9 +33,9 @@ struct Event {
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;  // kDeclined: the listener
   RequestId request = 0;
-  std::size_t bytes = 0;  // of the message
-  std::size_t lost = 0;   // of them, zeros in the place of what was lost; kReceiveDone only
-  std::vector<ByteRange> holes;       // where they are, ascending
+  std::size_t bytes = 0;         // of the message
+  std::size_t lost = 0;          // of them, zeros in the place of what was lost; kReceiveDone only
+  std::vector<ByteRange> holes;  // where they are, ascending
   std::span<const std::byte> memory;  // of the message; kSendDone only
   Error error;                        // kClosed and kDeclined
   wire::EndpointAddress peer;         // kClosed only

@@ -9,8 +9,8 @@
 
 #include "core/endpoint_types.h"
 #include "core/partial_chunks.h"
-#include "util/byte_range.h"
 #include "util/bitmap.h"
+#include "util/byte_range.h"
 
 namespace dlcp::core {
 

@@ -248,8 +248,7 @@ void RecvQueue::report_done() {
     RecvMessage& message = messages_[i];
     if (!message.complete() || !message.posted || message.reported) continue;
     message.reported = true;
-    done_.push_back(
-        {message.request, message.bytes, message.lost_bytes, std::move(message.holes)});
+    done_.push_back({message.request, message.bytes, message.lost_bytes, std::move(message.holes)});
   }
   complete_below_ = std::max(complete_below_, first_);
   while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete()) {

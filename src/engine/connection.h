@@ -29,8 +29,8 @@ struct Memory {
 struct Request {
   enum class State : std::uint8_t { kFree, kPending, kDone, kFailed };
   struct Outcome {
-    std::size_t bytes = 0;  // of the message
-    std::size_t lost = 0;   // of them, zeros in the place of what was lost; receives only
+    std::size_t bytes = 0;         // of the message
+    std::size_t lost = 0;          // of them, zeros in the place of what was lost; receives only
     std::vector<ByteRange> holes;  // where they are
   };
 

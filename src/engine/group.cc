@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/clock.h"
+#include "engine/direct_licence.h"
 
 namespace dlcp::engine {
 namespace {
@@ -109,7 +110,7 @@ void Group::harvest(Line& line) {
     line.link.engine->test(*posted->request, outcome);
     const collective::Transfer done = posted->transfer;
     posted = line.posted.erase(posted);
-    exchange_->on_done(done, outcome.bytes);
+    exchange_->on_done(done, outcome.bytes, outcome.holes);
   }
 }
 
@@ -136,8 +137,9 @@ bool Group::post(const collective::Transfer& transfer) {
     return false;
   }
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
-  auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory)
-                               : line.link.engine->receive(*line.link.connection, memory);
+  const core::Licence licence = direct_licence(transfer);
+  auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory, licence)
+                               : line.link.engine->receive(*line.link.connection, memory, licence);
   if (!posted) {
     failed_ = posted.error();
     return false;
@@ -184,6 +186,11 @@ void Group::drain() {
     drive();
     nanosleep(&kPause, nullptr);
   }
+}
+
+collective::AllReduce::Blocks Group::blocks() {
+  const std::lock_guard lock(mutex_);
+  return exchange_->blocks();
 }
 
 bool Group::close() {

@@ -41,6 +41,7 @@ class Group final : collective::Mesh {
   void register_memory(const Memory& registered);
   // After it returns nobody touches the memory; if a call still used it, the group is dead.
   void release_memory(const Memory& registered);
+  collective::AllReduce::Blocks blocks();
   // Waits, a bounded time, for other ranks to have what this one has reduced for them. True if
   // work was unfinished, or the group had failed.
   bool close();

@@ -8,7 +8,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50'43'4c'44;  // "DLCP"
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 
 Error garbled(std::string what) {
   return {ErrorCode::kRemote, std::move(what), "run one version of DLCP on all ranks"};
@@ -16,6 +16,27 @@ Error garbled(std::string what) {
 
 std::string plan_text(std::uint64_t hash) {
   return hash == 0 ? "not set" : fmt::format("plan {:016x}", hash);
+}
+
+const char* fill_text(collective::LossFill fill) {
+  return fill == collective::LossFill::kZero ? "zero" : "rescale";
+}
+
+// What contributions may lose, and what stands in for it.
+Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
+  if (ours.loss_ppm != theirs.loss_ppm) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("rank {} may lose {:.4g}% of each all-reduce, this one {:.4g}%",
+                             theirs.rank, theirs.loss_ppm / 1e4, ours.loss_ppm / 1e4),
+                 "set DLCP_LOSS_BUDGET, or the communicator's trafficClass, alike on all ranks"};
+  }
+  if (ours.loss_ppm > 0 && ours.fill != theirs.fill) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("DLCP_LOSS_FILL is '{}' on rank {} and '{}' on this one",
+                             fill_text(theirs.fill), theirs.rank, fill_text(ours.fill)),
+                 "set it alike on all ranks"};
+  }
+  return Unit{};
 }
 
 }  // namespace
@@ -33,7 +54,9 @@ GroupWord::Bytes encode(const GroupWord& word) {
   wire::store_le(&bytes[28], word.block_bytes_max);
   wire::store_le(&bytes[32], word.speed_mbps);
   bytes[36] = std::byte{word.always};
+  bytes[37] = static_cast<std::byte>(word.fill);
   wire::store_le(&bytes[40], word.plan);
+  wire::store_le(&bytes[48], word.loss_ppm);
   return bytes;
 }
 
@@ -65,9 +88,14 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   read.block_bytes_max = in.get<std::uint32_t>();
   read.speed_mbps = in.get<std::uint32_t>();
   read.always = in.get<std::uint8_t>() != 0;
-  in.get<std::uint8_t>();
+  const unsigned fill = in.get<std::uint8_t>();
   in.get<std::uint16_t>();
   read.plan = in.get<std::uint64_t>();
+  read.loss_ppm = in.get<std::uint32_t>();
+  if (fill > 1) {
+    return garbled(fmt::format("fill {}, which does not exist", fill));
+  }
+  read.fill = static_cast<collective::LossFill>(fill);
   if (read.rank >= read.ranks) {
     return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
   }
@@ -104,7 +132,7 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
                     theirs.always ? "on" : "auto", theirs.rank, ours.always ? "on" : "auto"),
         "set it alike: ranks that take different algorithms hang"};
   }
-  return Unit{};
+  return check_same_loss(ours, theirs);
 }
 
 }  // namespace dlcp::engine

@@ -2,8 +2,8 @@
 // on a connection of the group, so that nothing of it is lost or forged.
 //
 // Layout, little-endian: magic (4), version (1), word (1), lane (1), zero (1), rank (4), ranks (4),
-// group (8), granule (4), largest block (4), speed in Mbit/s (4), always (1), zeros (3),
-// plan (8).
+// group (8), granule (4), largest block (4), speed in Mbit/s (4), always (1), fill (1), zeros (2),
+// plan (8), loss (4).
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "collective/layout.h"
 #include "collective/transfer.h"
 #include "util/result.h"
 
@@ -22,7 +23,7 @@ struct GroupWord {
     kReady = 2,         // to rank 0: this rank has all its connections
     kCommit = 3,        // from rank 0: all ranks have
   };
-  static constexpr std::size_t kBytes = 48;
+  static constexpr std::size_t kBytes = 52;
   using Bytes = std::array<std::byte, kBytes>;
 
   Word word = Word::kIntroduction;
@@ -35,6 +36,8 @@ struct GroupWord {
   std::uint32_t speed_mbps = 0;  // of its device
   bool always = false;           // direct exchange wherever it can be
   std::uint64_t plan = 0;        // hash of what DLCP_PLAN names; 0: none
+  std::uint32_t loss_ppm = 0;    // of each tensor's contributions, that may be lost
+  collective::LossFill fill = collective::LossFill::kZero;
 };
 
 GroupWord::Bytes encode(const GroupWord& word);

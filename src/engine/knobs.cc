@@ -112,6 +112,13 @@ constexpr Knob kKnobs[] = {
     {"DLCP_LOSS_MIN_BYTES", KnobType::kBytes, "bytes", "64K", 1, 1 << 30, nullptr, nullptr,
      "shorter messages are exact, whatever the budget",
      [](Settings& s, const KnobValue& v) { s.loss_bytes_min = v.integer; }},
+    {"DLCP_LOSS_FILL", KnobType::kChoice, "", "rescale", kNone, kNone, nullptr, "zero|rescale",
+     "what stands in for contributions that were lost in direct exchange: `zero`, or their mean, "
+     "by "
+     "which the sum of those that came is rescaled; the same on all ranks",
+     [](Settings& s, const KnobValue& v) {
+       s.loss_fill = static_cast<collective::LossFill>(v.integer);
+     }},
     {"DLCP_TUNER_MARGIN", KnobType::kShare, "", "0.1", 0, 1, nullptr, nullptr,
      "reductions that may lose are steered to Ring and Simple where NCCL expects that to take at "
      "most so much longer than its best choice",

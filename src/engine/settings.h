@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective/layout.h"
 #include "core/congestion.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
@@ -50,6 +51,7 @@ struct Settings {
   std::uint32_t loss_budget_ppm = 0;  // millionths; 0: everything is exact
   bool loss_data_parallel = false;    // the user vouches for every reduction of the job
   std::size_t loss_bytes_min = 0;
+  collective::LossFill loss_fill{};
   double tuner_margin = 0;
   CollnetChoice collnet{};
   Duration collnet_timeout{0};

@@ -22,20 +22,20 @@ GroupRequest& free_request(GroupComm& comm) {
   return request;
 }
 
-// Of the call that NCCL makes now; all of it where nobody tells. Asked once for each call, however
-// often NCCL tries to make it.
-std::size_t real_bytes_of(GroupComm& comm, std::size_t bytes, int type) {
-  if (!comm.real_bytes) {
+// Of the call that NCCL makes now; all of it, and of no all-reduce that has a number, where nobody
+// tells. Asked once for each call, however often NCCL tries to make it.
+CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
+  if (!comm.part) {
     bool contradicted = false;
-    const auto told = profiler::real_bytes(comm.context->comm_id(), bytes, type, contradicted);
+    const auto told = profiler::next_call(comm.context->comm_id(), bytes, type, contradicted);
     if (contradicted && comm.context->first_to_say(kTopicLengths)) {
       say({engine::LogLevel::kWarn,
            "direct exchange: NCCL's profiler tells other all-reduces than NCCL makes; whole "
            "buffers are exchanged"});
     }
-    comm.real_bytes = told.value_or(bytes);
+    comm.part = told.value_or(CallPart{bytes, 0});
   }
-  return *comm.real_bytes;
+  return *comm.part;
 }
 
 }  // namespace
@@ -88,11 +88,13 @@ ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count
     auto& comm = *static_cast<GroupComm*>(opaque);
     const auto data_type = static_cast<collective::DataType>(type);
     const std::size_t bytes = count * collective::bytes_of(data_type);
+    const CallPart part = part_of(comm, bytes, type);
     const auto started = comm.group->start({.input = {static_cast<std::byte*>(input), bytes},
                                             .result = {static_cast<std::byte*>(result), bytes},
-                                            .real_bytes = real_bytes_of(comm, bytes, type),
+                                            .real_bytes = part.bytes,
                                             .type = data_type,
-                                            .op = static_cast<collective::ReduceOp>(op)});
+                                            .op = static_cast<collective::ReduceOp>(op),
+                                            .tensor = part.reduction});
     if (!started) {
       return refuse(started.error());
     }
@@ -102,8 +104,8 @@ ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count
       made.bytes = bytes;
       ++comm.calls;
       comm.bytes += bytes;
-      comm.data += *comm.real_bytes;
-      comm.real_bytes.reset();
+      comm.data += part.bytes;
+      comm.part.reset();
       *request = &made;
     }
     return ResultCode::kSuccess;

@@ -15,6 +15,7 @@
 #include "nccl/collnet.h"
 #include "nccl/direct_terms.h"
 #include "nccl/group_comm.h"
+#include "nccl/loss/licensing.h"
 #include "nccl/profiler.h"
 #include "nccl/rendezvous.h"
 
@@ -126,7 +127,8 @@ engine::Group::MakeAlgorithm algorithm_of(const engine::GroupWord& us,
       return std::make_unique<collective::PlannedExchange>(us.ranks, plan->sizes, staging);
     }
     return std::make_unique<collective::Exchange>(
-        collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max}, staging);
+        collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max, us.loss_ppm, us.fill},
+        staging);
   };
 }
 
@@ -189,6 +191,8 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   us.speed_mbps = static_cast<std::uint32_t>(properties ? properties->speed_mbps : 0);
   const auto plan = plan_for(setup->value().settings, ranks, rank);
   us.plan = plan.ok() && plan.value() ? plan.value()->hash : 0;
+  us.loss_ppm = budget_of(us.group, setup->value().settings.loss_budget_ppm);
+  us.fill = setup->value().settings.loss_fill;
   us.always = us.plan != 0 || setup->value().settings.collnet == engine::CollnetChoice::kOn;
   auto opened = open_group(comm, read.value(), us, plan.ok() ? nullptr : &plan.error());
   if (!opened) {

@@ -97,11 +97,11 @@ void EventTable::note_reduction(const StartedCollective& of, std::uint32_t steps
   reductions_.on_operation({of.number, type, of.collective.count * element, chunk_bytes, steps});
 }
 
-std::optional<std::size_t> EventTable::next_call(std::size_t bytes, int type, bool& contradicted) {
+std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, bool& contradicted) {
   const std::lock_guard lock(mutex_);
   const auto real = reductions_.next(bytes, type);
   contradicted = reductions_.contradicted();
-  return real;
+  return real ? std::optional(CallPart{*real, reductions_.reduction()}) : std::nullopt;
 }
 
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {

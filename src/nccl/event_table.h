@@ -51,7 +51,7 @@ class EventTable {
 
   std::uint64_t comm_id() const { return comm_id_; }
   // See ReductionCalls.
-  std::optional<std::size_t> next_call(std::size_t bytes, int type, bool& contradicted);
+  std::optional<CallPart> next_call(std::size_t bytes, int type, bool& contradicted);
 
   void set_communicator_class(int communicator_class) {
     communicator_class_.store(communicator_class);

@@ -10,6 +10,7 @@
 
 #include "engine/group.h"
 #include "nccl/comm.h"
+#include "nccl/reduction_calls.h"
 
 namespace dlcp::nccl {
 
@@ -35,7 +36,7 @@ struct GroupComm {
   std::unique_ptr<engine::Group> group;
   std::deque<GroupRequest> requests;  // grows to what has been outstanding at once
   // A call that is to be started again: how much of it is data was told with its first try.
-  std::optional<std::size_t> real_bytes;
+  std::optional<CallPart> part;
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;  // of them all, and
   std::uint64_t data = 0;   // what of that was not stale

@@ -88,8 +88,8 @@ bool activated() {
   return wanted_for(Reason::kLoss);
 }
 
-std::optional<std::size_t> real_bytes(std::uint64_t comm_id, std::size_t bytes, int type,
-                                      bool& contradicted) {
+std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
+                                  bool& contradicted) {
   contradicted = false;
   if (!in_use()) {
     return std::nullopt;

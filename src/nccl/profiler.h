@@ -31,11 +31,11 @@ bool in_use();
 // remembered for those that were not told (interface v10 tells one side only).
 std::optional<OpContext> ask(void* phandle, int communicator_class);
 bool activated();  // for loss
-// How many bytes of the next call of direct exchange of that communicator are data; nullopt: nobody
-// tells (and none is asked where several of its ranks are in this process). `contradicted`: what is
+// What of the next call of direct exchange of that communicator is data; nullopt: nobody tells
+// (and none is asked where several of its ranks are in this process). `contradicted`: what is
 // told does not fit the calls.
-std::optional<std::size_t> real_bytes(std::uint64_t comm_id, std::size_t bytes, int type,
-                                      bool& contradicted);
+std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
+                                  bool& contradicted);
 
 // --- for the tables of each version ---
 ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int rank,

@@ -10,7 +10,7 @@ void ReductionCalls::on_operation(const Operation& operation) {
   }
   const bool next = started_.empty() || started_.back().of.collective != operation.collective;
   if (next) {
-    started_.push_back({operation, 0, 0});
+    started_.push_back({operation, 0, 0, ++announced_});
   }
   Reduction& reduction = started_.back();
   ++reduction.operations;
@@ -40,6 +40,7 @@ std::optional<std::size_t> ReductionCalls::next(std::size_t bytes, int type) {
   const std::size_t offset = (step * channels + first) * chunk;
   const std::size_t left =
       offset < reduction.of.tensor_bytes ? reduction.of.tensor_bytes - offset : 0;
+  told_ = reduction.number;
   if (++reduction.calls == groups * reduction.of.steps) {
     started_.pop_front();
   }

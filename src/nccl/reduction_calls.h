@@ -17,6 +17,12 @@
 
 namespace dlcp::nccl {
 
+// What a call holds: so many bytes of data, of an all-reduce that is counted from 1.
+struct CallPart {
+  std::size_t bytes = 0;
+  std::uint64_t reduction = 0;
+};
+
 class ReductionCalls {
  public:
   // An operation of a collective's channel. `collective`: its number; `type`: NCCL's, of its
@@ -34,6 +40,8 @@ class ReductionCalls {
 
   // How many of the next call's bytes are data; nullopt: not known.
   std::optional<std::size_t> next(std::size_t bytes, int type);
+  // Which all-reduce, counted from 1, the call was of that next() told of last.
+  std::uint64_t reduction() const { return told_; }
   // What NCCL tells does not fit what it does: no call is believed to be known any more.
   bool contradicted() const { return contradicted_; }
 
@@ -43,9 +51,12 @@ class ReductionCalls {
     Operation of;
     std::size_t operations = 0;
     std::size_t calls = 0;  // so far
+    std::uint64_t number = 0;
   };
 
   std::deque<Reduction> started_;
+  std::uint64_t announced_ = 0;
+  std::uint64_t told_ = 0;
   bool contradicted_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include "catch.h"
 
 using namespace dlcp::engine;
+using dlcp::collective::LossFill;
 using dlcp::collective::Transfer;
 
 namespace {
@@ -19,6 +20,8 @@ GroupWord word() {
   made.speed_mbps = 400'000;
   made.always = true;
   made.plan = 0xfedc'ba98'7654'3210;
+  made.loss_ppm = 12'345;
+  made.fill = LossFill::kRescale;
   return made;
 }
 
@@ -37,6 +40,8 @@ TEST_CASE("a group's word comes back as it was said") {
   CHECK(read->speed_mbps == 400'000);
   CHECK(read->always);
   CHECK(read->plan == 0xfedc'ba98'7654'3210);
+  CHECK(read->loss_ppm == 12'345);
+  CHECK(read->fill == LossFill::kRescale);
 }
 
 TEST_CASE("words of other lengths, versions and meanings are refused") {
@@ -49,11 +54,12 @@ TEST_CASE("words of other lengths, versions and meanings are refused") {
     return decode_group_word(changed).ok();
   };
   CHECK_FALSE(with(0, 0));
-  CHECK_FALSE(with(4, 2));
+  CHECK_FALSE(with(4, 1));
   CHECK_FALSE(with(5, 0));
   CHECK_FALSE(with(5, 4));
   CHECK_FALSE(with(6, 2));
-  CHECK_FALSE(with(8, 7));  // rank 7 of 7
+  CHECK_FALSE(with(8, 7));   // rank 7 of 7
+  CHECK_FALSE(with(37, 2));  // fill
   CHECK(with(8, 0));
 }
 
@@ -73,6 +79,17 @@ TEST_CASE("ranks that differ in what must be alike hear in what") {
   other.always = false;
   CHECK_THAT(check_same_group(word(), other).error().what,
              Contains("DLCP_COLLNET is 'auto' on rank 6 and 'on' on this one"));
+  other = word();
+  other.loss_ppm = 10'000;
+  CHECK_THAT(check_same_group(word(), other).error().what,
+             Contains("rank 6 may lose 1% of each all-reduce, this one 1.234%"));
+  other = word();
+  other.fill = LossFill::kZero;
+  CHECK_THAT(check_same_group(word(), other).error().what,
+             Contains("DLCP_LOSS_FILL is 'zero' on rank 6 and 'rescale' on this one"));
+  GroupWord exact = word();
+  other.loss_ppm = exact.loss_ppm = 0;
+  CHECK(check_same_group(exact, other).ok());  // nobody loses anything
   other = word();
   other.speed_mbps = 1;  // may differ
   CHECK(check_same_group(word(), other).ok());

@@ -10,6 +10,7 @@ namespace dlcp::test {
 namespace {
 
 constexpr std::size_t kPaths = 4;
+constexpr std::uint64_t kPoolBytes = 5000;
 
 core::Config config_of(FuzzInput& input, bool hostile) {
   constexpr std::array<std::size_t, 4> kDatagrams{600, 1472, 4172, 8972};
@@ -54,6 +55,8 @@ Conversation::Conversation(FuzzInput& input, const Time& now, bool hostile,
     ledger_.allow_failures();
     ledger_.expect_content(false);
   }
+  for (SharedBudget& pool : pools_)
+    pool.grant(kPoolBytes);
   for (HostIndex host = 0; host < 2; ++host)
     ends_[host] = std::make_unique<End>(*this, host, *cards[host], config);
   add_traffic(input, 0, 1);
@@ -68,6 +71,7 @@ void Conversation::add_traffic(FuzzInput& input, HostIndex from, HostIndex to) {
   flow.from = from;
   flow.to = to;
   flow.close_when_done = (shape & 8) != 0;
+  const bool direct = (shape & 16) != 0;
   const auto listening = pump(to).endpoint().listen(1, static_cast<std::uint32_t>(index));
   keys_.add(listening.invitation);
   flow.listener = listening.id;
@@ -86,7 +90,9 @@ void Conversation::add_traffic(FuzzInput& input, HostIndex from, HostIndex to) {
     core::Licence licence{1 + k / 2, 100'000, 2, 2, 0, 0, gradient::ElementType::kFloat32};
     licence.budget_ppm = (kind & 32) != 0 ? core::kBudgetPpmMax : 10'000;
     licence.urgent = (kind & 64) != 0;
+    if (direct) licence.shape = core::LossShape::kDirect;
     message.send_licence = licence;
+    if (direct) licence.pool = &pools_[to];
     if ((kind & 128) == 0) message.receive_licence = licence;  // else the message is exact
   }
 }
@@ -203,15 +209,24 @@ bool Conversation::finished() const {
 
 // All messages of a collective together lose at most what its licence allows this hop.
 void Conversation::check_budgets() const {
+  std::array<std::uint64_t, 2> of_pool{};
   for (const Flow& flow : ledger_.flows()) {
     std::map<std::uint64_t, std::uint64_t> spent;
     for (const Message& message : flow.messages) {
       if (message.lost == 0) continue;
       const core::Licence& licence = message.receive_licence;
+      if (licence.pool != nullptr) {
+        of_pool[flow.to] += message.lost;
+        continue;
+      }
       const auto cost = spent[licence.collective] += message.lost * licence.cost();
       if (cost > core::LossLedger::budget(licence, message.bytes))
         throw Violation("a collective has lost more than its budget");
     }
+  }
+  for (std::size_t host = 0; host < of_pool.size(); ++host) {
+    if (of_pool[host] != pools_[host].spent() || of_pool[host] > kPoolBytes)
+      throw Violation("contributions have lost more than their pool");
   }
 }
 

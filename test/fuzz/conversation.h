@@ -12,6 +12,7 @@
 #include "fuzz_input.h"
 #include "key_ring.h"
 #include "ledger.h"
+#include "util/shared_budget.h"
 
 namespace dlcp::test {
 
@@ -60,6 +61,7 @@ class Conversation {
   const Time& now_;
   Ledger ledger_;
   KeyRing keys_;
+  std::array<SharedBudget, 2> pools_;  // of the hosts, in direct exchange
   std::array<std::unique_ptr<End>, 2> ends_;
 };
 

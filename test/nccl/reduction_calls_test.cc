@@ -55,7 +55,12 @@ TEST_CASE("all-reduces follow each other in the order in which they were announc
   begin(calls, 1, 100, 1, 4096, 1);
   begin(calls, 2, 200, 1, 4096, 1);
   CHECK(calls.next(4096, kFloat) == 100);
+  CHECK(calls.reduction() == 1);
   CHECK(calls.next(4096, kFloat) == 200);
+  CHECK(calls.reduction() == 2);
+  begin(calls, 2, 200, 1, 4096, 1);  // as when a CUDA graph is replayed: another one
+  CHECK(calls.next(4096, kFloat) == 200);
+  CHECK(calls.reduction() == 3);
 }
 
 TEST_CASE("what does not fit ends all belief") {

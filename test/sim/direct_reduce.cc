@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "engine/direct_licence.h"
 
 namespace dlcp::test {
 
@@ -9,9 +12,14 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
     : world_(world),
       plan_(plan),
       value_(std::move(value)),
-      terms_{.ranks = plan.ranks, .rank = 0, .granule = plan.granule},
+      terms_{.ranks = plan.ranks,
+             .rank = 0,
+             .granule = plan.granule,
+             .loss_ppm = plan.loss_ppm,
+             .fill = plan.fill},
       first_flow_(world.ledger().flows().size()),
-      lines_(std::size_t{plan.ranks} * plan.ranks * 2) {
+      lines_(std::size_t{plan.ranks} * plan.ranks * 2),
+      lost_(plan.calls) {
   const std::size_t staging =
       2 * collective::Exchange::staging_bytes(terms_, plan.floats * 4) + plan.granule;
   for (std::uint32_t from = 0; from < plan.ranks; ++from) {
@@ -22,16 +30,7 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
   }
   world_.ledger().set_receive_hook(
       [this](std::size_t flow, std::size_t message, std::span<const std::byte> body) {
-        Line& line = lines_[flow - first_flow_];
-        Rank& rank = *ranks_[world_.flow(flow).to];
-        const auto found = line.expected.find(message);
-        if (found == line.expected.end()) {
-          line.early[message].assign(body.begin(), body.end());
-          return;
-        }
-        arrive(rank, found->second, {body.begin(), body.end()});
-        line.expected.erase(found);
-        drive(rank);
+        arrive(flow, message, body);
       });
   for (std::uint32_t call = 0; call < plan.calls; ++call)
     plan_messages(call);
@@ -54,10 +53,10 @@ void DirectReduce::plan_messages(std::uint32_t call) {
     const std::uint32_t owner = layout.owner(block);
     for (std::uint32_t other = 0; other < plan_.ranks; ++other) {
       if (other == owner) continue;
-      world_.transfer_later(flow_of(other, owner, Transfer::Lane::kContributions),
-                            layout.bytes_of(block));
-      world_.transfer_later(flow_of(owner, other, Transfer::Lane::kResults),
-                            layout.bytes_of(block));
+      world_.transfer_unexpected(flow_of(other, owner, Transfer::Lane::kContributions),
+                                 layout.bytes_of(block));
+      world_.transfer_unexpected(flow_of(owner, other, Transfer::Lane::kResults),
+                                 layout.bytes_of(block));
     }
   }
 }
@@ -73,7 +72,8 @@ void DirectReduce::begin(Rank& rank) {
                                            .result = std::as_writable_bytes(std::span(result)),
                                            .real_bytes = plan_.floats * 4,
                                            .type = collective::DataType::kFloat32,
-                                           .op = collective::ReduceOp::kSum});
+                                           .op = collective::ReduceOp::kSum,
+                                           .tensor = 1 + call / plan_.tensor_calls});
   if (number != call) throw Violation("a call was not started");
   drive(rank);
 }
@@ -84,17 +84,13 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
   Line& line = lines_[flow - first_flow_];
   if (transfer.sends && !may_send(rank, flow)) return false;
   if (transfer.sends) {
+    world_.flow(flow).messages[line.sends].send_licence = engine::direct_licence(transfer);
     world_.provide(flow, line.sends++, transfer.memory);  // keeps a copy
-    rank.done.emplace_back(transfer, transfer.memory.size());
+    rank.done.push_back({transfer, transfer.memory.size(), {}});
     return true;
   }
-  const std::size_t message = line.receives++;
-  const auto found = line.early.extract(message);
-  if (found.empty()) {
-    line.expected.emplace(message, transfer);
-  } else {
-    arrive(rank, transfer, found.mapped());
-  }
+  world_.expect(flow, line.receives, engine::direct_licence(transfer));
+  line.expected.emplace(line.receives++, transfer);
   return true;
 }
 
@@ -112,19 +108,28 @@ bool DirectReduce::may_send(const Rank& rank, std::size_t flow) {
   return sending < plan_.sending_max;
 }
 
-void DirectReduce::arrive(Rank& rank, const Transfer& transfer,
-                          const std::vector<std::byte>& body) {
+void DirectReduce::arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body) {
+  Rank& rank = *ranks_[world_.flow(flow).to];
+  const auto found = lines_[flow - first_flow_].expected.extract(message);
+  const Transfer& transfer = found.mapped();
   std::memcpy(transfer.memory.data(), body.data(), body.size());
-  rank.done.emplace_back(transfer, body.size());
+  std::vector<ByteRange> lost;
+  for (const auto& [offset, bytes] : world_.flow(flow).messages[message].holes) {
+    lost.push_back({offset, offset + bytes});
+    lost_[transfer.call] += bytes;
+  }
+  std::ranges::sort(lost, {}, &ByteRange::begin);
+  rank.done.push_back({transfer, body.size(), std::move(lost)});
+  drive(rank);
 }
 
 void DirectReduce::drive(Rank& rank) {
   do {
     rank.exchange.post_to(rank);
     while (!rank.done.empty()) {
-      const auto [transfer, bytes] = rank.done.front();
+      const Rank::Done done = std::move(rank.done.front());
       rank.done.pop_front();
-      rank.exchange.on_done(transfer, bytes);
+      rank.exchange.on_done(done.transfer, done.bytes, done.lost);
     }
   } while (rank.exchange.work() || !rank.done.empty());
   if (!rank.exchange.disagreement().empty()) throw Violation(rank.exchange.disagreement());
@@ -139,6 +144,10 @@ bool DirectReduce::finished() {
     drive(*rank);
   return std::ranges::all_of(ranks_,
                              [&](const auto& rank) { return rank->done_at.size() == plan_.calls; });
+}
+
+double DirectReduce::lost_share(std::uint32_t call) const {
+  return static_cast<double>(lost_[call]) / (static_cast<double>(plan_.floats) * 4 * plan_.ranks);
 }
 
 Duration DirectReduce::took(std::uint32_t call) const {

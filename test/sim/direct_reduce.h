@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collective/exchange.h"
@@ -20,6 +21,9 @@ struct DirectPlan {
   std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
   std::size_t granule = 1408;
   std::size_t sending_max = 4;  // peers that a rank sends to at a time, on each lane
+  std::uint32_t loss_ppm = 0;   // of each tensor; 0: exact
+  collective::LossFill fill = collective::LossFill::kZero;
+  std::uint32_t tensor_calls = 1;  // of which a tensor consists
 };
 
 class DirectReduce {
@@ -36,6 +40,11 @@ class DirectReduce {
   const std::vector<float>& result(std::uint32_t rank, std::uint32_t call) const {
     return ranks_[rank]->results[call];
   }
+  // Of what all ranks contribute to a call; its results lack as much.
+  double lost_share(std::uint32_t call) const;
+  collective::AllReduce::Blocks blocks(std::uint32_t rank) const {
+    return ranks_[rank]->exchange.blocks();
+  }
   // When the last rank had the result of a call, after the first began.
   Duration took(std::uint32_t call) const;
 
@@ -51,13 +60,17 @@ class DirectReduce {
     collective::Exchange exchange;
     std::deque<std::vector<float>> inputs, results;
     std::vector<Time> began_at, done_at;
-    std::deque<std::pair<Transfer, std::size_t>> done;  // not told yet
+    struct Done {
+      Transfer transfer;
+      std::size_t bytes = 0;
+      std::vector<ByteRange> lost;
+    };
+    std::deque<Done> done;  // not told yet
   };
   struct Line {  // one flow, in the order of its messages
     std::size_t sends = 0;
     std::size_t receives = 0;
     std::map<std::size_t, Transfer> expected;
-    std::map<std::size_t, std::vector<std::byte>> early;  // nobody has asked for it yet
   };
 
   std::size_t flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const;
@@ -65,7 +78,7 @@ class DirectReduce {
   void begin(Rank& rank);
   bool may_send(const Rank& rank, std::size_t flow);
   bool post(Rank& rank, const Transfer& transfer);
-  void arrive(Rank& rank, const Transfer& transfer, const std::vector<std::byte>& body);
+  void arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body);
   void drive(Rank& rank);
 
   World& world_;
@@ -75,6 +88,7 @@ class DirectReduce {
   std::size_t first_flow_ = 0;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<Line> lines_;
+  std::vector<std::uint64_t> lost_;  // by call: bytes of contributions
 };
 
 }  // namespace dlcp::test

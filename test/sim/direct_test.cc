@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "direct_reduce.h"
@@ -12,6 +14,7 @@
 
 using namespace dlcp;
 using namespace dlcp::test;
+using collective::LossFill;
 
 namespace {
 
@@ -50,6 +53,25 @@ void check_results(const DirectReduce& direct, const DirectPlan& plan) {
   }
 }
 
+// Where everybody contributes ones, what is missing can be seen, and all that is rescaled is whole.
+void check_ones(const DirectReduce& direct, const DirectPlan& plan, std::uint32_t call) {
+  const auto& result = direct.result(0, call);
+  double missing = 0;
+  for (const float sum : result) {
+    if (sum > static_cast<float>(plan.ranks) * 1.000001f || sum < 1)
+      throw Violation(fmt::format("a sum of {} over {} ranks", sum, plan.ranks));
+    missing += plan.ranks - static_cast<double>(sum);
+  }
+  missing /= static_cast<double>(plan.floats) * plan.ranks;
+  const double expected = plan.fill == LossFill::kZero ? direct.lost_share(call) : 0;
+  if (std::abs(missing - expected) > 1e-6)
+    throw Violation(fmt::format("a share of {} is missing, {} were lost", missing, expected));
+  for (std::uint32_t rank = 1; rank < plan.ranks; ++rank) {
+    if (std::memcmp(direct.result(rank, call).data(), result.data(), result.size() * 4) != 0)
+      throw Violation(fmt::format("rank {} holds other bits than rank 0", rank));
+  }
+}
+
 // The median of the calls but the first, which opens the windows.
 double median_us(std::uint32_t calls, const std::function<Duration(std::uint32_t)>& took) {
   std::vector<double> times;
@@ -78,6 +100,66 @@ TEST_CASE("every rank has the sum in rank order, whatever the network does") {
       throw Violation("not finished in time\n" + world.describe());
     check_results(direct, plan);
   });
+}
+
+TEST_CASE(
+    "in storms a licensed direct exchange leaves all ranks with the same bits and lacks at most "
+    "P") {
+  std::uint64_t lossy = 0;
+  std::uint64_t partial = 0;
+  std::uint64_t repaired = 0;
+  for_each_seed(120, [&](std::uint64_t seed) {
+    Rng rng(seed);
+    DirectPlan plan;
+    plan.ranks = 2 + static_cast<std::uint32_t>(rng.below(7));
+    plan.floats = (16 << 10) + rng.below(100'000);
+    plan.calls = 4;
+    plan.tensor_calls = 1 + static_cast<std::uint32_t>(rng.below(4));
+    plan.loss_ppm = 1000 * static_cast<std::uint32_t>(1 + rng.below(200));
+    plan.fill = rng.chance(0.5) ? LossFill::kZero : LossFill::kRescale;
+    World world(world_of(plan.ranks, rng.chance(0.5) ? 1500 : 9000, seed));
+    datapath::sim::LinkFaults faults;
+    faults.drop = 0.05 * rng.unit();
+    faults.duplicate = rng.chance(0.5) ? 0 : 0.05 * rng.unit();
+    world.network().set_edge_faults(faults);
+    DirectReduce direct(world, plan, [](auto, auto, auto) { return 1.0f; });
+    if (!world.run_until(world.now() + 20s, [&] { return direct.finished(); }))
+      throw Violation("not finished in time\n" + world.describe());
+    for (std::uint32_t call = 0; call < plan.calls; ++call)
+      check_ones(direct, plan, call);
+    for (std::uint32_t first = 0; first < plan.calls; first += plan.tensor_calls) {
+      double lost = 0;
+      const std::uint32_t end = std::min(first + plan.tensor_calls, plan.calls);
+      for (std::uint32_t call = first; call < end; ++call)
+        lost += direct.lost_share(call) / (end - first);
+      if (lost > plan.loss_ppm / 1e6) throw Violation(fmt::format("a share of {} lost", lost));
+      lossy += lost > 0;
+    }
+    for (std::uint32_t rank = 0; rank < plan.ranks; ++rank)
+      partial += direct.blocks(rank).partial;
+    repaired += world.sum(core::Counter::kNeedsSent);
+  });
+  CHECK(lossy > 30);
+  CHECK(partial > 30);
+  CHECK(repaired > 0);
+}
+
+TEST_CASE("exact direct exchange has the same bits from run to run, whatever is lost on the way") {
+  const DirectPlan plan{.ranks = 5, .floats = 30'000, .calls = 2};
+  std::vector<float> first;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    World world(world_of(plan.ranks, 1500, seed));
+    datapath::sim::LinkFaults faults;
+    faults.drop = 0.01 * static_cast<double>(seed - 1);
+    world.network().set_edge_faults(faults);
+    DirectReduce direct(world, plan, [](auto rank, auto call, auto at) {
+      return std::ldexp(value_at(rank, call, at), static_cast<int>(at % 23));  // rounds
+    });
+    REQUIRE(world.run_until(world.now() + 20s, [&] { return direct.finished(); }));
+    if (first.empty()) first = direct.result(0, 1);
+    for (std::uint32_t rank = 0; rank < plan.ranks; ++rank)
+      CHECK(std::memcmp(direct.result(rank, 1).data(), first.data(), first.size() * 4) == 0);
+  }
 }
 
 // Where bandwidth does not decide: 100 Gbit/s. At 10, 256 KiB are as long in the ports as a ring's

@@ -242,6 +242,12 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
            fmt::format("a receive done with {} bytes of {}, {} of them placed, {} zeros of {}",
                        event.bytes, message.bytes, message.placed, message.lost, event.lost));
     }
+    auto holes = message.holes;
+    std::ranges::sort(holes);
+    const bool named = std::ranges::equal(holes, event.holes, [](const auto& seen, ByteRange told) {
+      return seen.first == told.begin && seen.second == told.size();
+    });
+    if (!named) fail(now, place, "a receive done that names other holes than it has");
     const std::span<const std::byte> all = message.buffer;
     if (!body_is_right(message)) {
       fail(now, place, "a receive done with wrong bytes");

@@ -78,6 +78,19 @@ Message& World::transfer_later(std::size_t index, std::size_t bytes) {
   return message;
 }
 
+Message& World::transfer_unexpected(std::size_t index, std::size_t bytes) {
+  Message& message = transfer(index, bytes, kNever, kNever);
+  message.known_late = true;
+  return message;
+}
+
+void World::expect(std::size_t index, std::size_t number, const core::Licence& licence) {
+  Message& message = flow(index).messages[number];
+  message.receive_licence = licence;
+  message.receive_at = now();
+  hosts_[flow(index).to]->kick();
+}
+
 void World::provide(std::size_t index, std::size_t number, std::span<const std::byte> content) {
   ledger_.provide(now(), flow(index).messages[number], content);
   hosts_[flow(index).from]->kick();

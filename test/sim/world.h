@@ -62,6 +62,9 @@ class World {
   // One more whose content is provided later; it is sent then. The receive is posted at once.
   Message& transfer_later(std::size_t flow, std::size_t bytes);
   void provide(std::size_t flow, std::size_t message, std::span<const std::byte> content);
+  // The same, and its receive is posted later too, by expect().
+  Message& transfer_unexpected(std::size_t flow, std::size_t bytes);
+  void expect(std::size_t flow, std::size_t message, const core::Licence& licence);
   void close_sender(std::size_t flow);
   void close_receiver(std::size_t flow);
 

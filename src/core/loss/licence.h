@@ -50,8 +50,8 @@ struct Licence {
     const double share = static_cast<double>(budget_ppm) / kBudgetScale;
     const double stages = result_bytes == 0 ? 1 : 2;
     const double across = static_cast<double>(ranks) / (ranks - 1);
-    const double full = shape == LossShape::kDirect ? share * across
-                                                    : stages * share * across / hops;
+    const double full =
+        shape == LossShape::kDirect ? share * across : stages * share * across / hops;
     return full < 0.25 ? full : 0.25;
   }
 
