@@ -271,6 +271,67 @@ class More(Checks):
         self.refused(plain + "Sent 1 bytes 1 pkt (dropped 0)\n", "not a line of tc", "-s", **options)
         self.refused(plain.replace("fq_codel 0:", "prio 1:"), "queues or filters of the site's own", "leave the port out", **options)
 
+    # What ports have beside queues.
+    def test_pause_of_the_whole_link(self):
+        lines = {"eos": ("   description host\n", "   flowcontrol receive on\n"), "nxos": ("  description host\n", "  flowcontrol receive on\n")}
+        ends = {"junos": "set interfaces et-0/0/0 ether-options flow-control\n",
+                "srlinux": "set / interface ethernet-1/1 ethernet flow-control receive true\n"}
+        for os, (after, line) in lines.items():
+            text, options = of(os)
+            self.refused(self.changed(text, after, after + line), "flow control of the whole link", "use PFC", **options)
+        for os, line in ends.items():
+            text, options = of(os)
+            self.refused(text + line, "flow control of the whole link", "use PFC", **options)
+        config = free()
+        config["PORT"]["Ethernet8"]["pfc_asym"] = "on"
+        self.refused(config, "pause frames of every priority", "turn it off")
+
+    def test_sonic_acls_that_set_dscps(self):
+        self.refused(free(ACL_TABLE={"OUT": {"type": "UNDERLAY_SET_DSCP", "ports": ["Ethernet0"]}},
+                          ACL_RULE={"OUT|R1": {"DSCP": "40", "DSCP_ACTION": "0", "PRIORITY": "1"}}),
+                     "ACL_RULE|OUT|R1 sets DSCPs", "take the rule out")
+
+    def test_cumulus_ports_below_their_speed(self):
+        text, options = of("cumulus")
+        text = self.changed(text, "    qos:\n      congestion-control", "    qos:\n      egress-shaper:\n        default-global:\n"
+                            "          port-max-rate: 1000000\n      congestion-control")
+        self.refused(text, "shapes ports below their speed", "leave its ports out", **options)
+
+    def test_eos_traffic_policies(self):
+        text, options = of("eos")
+        text = self.changed(text, "   description host\n", "   description host\n   traffic-policy input EDGE\n")
+        self.refused(text, "has a traffic policy", "take it off", **options)
+
+    def test_nxos_policies_without_statistics_and_of_what_leaves(self):
+        text, options = of("nxos")
+        quiet = text.replace("input SITE-IN\n", "input SITE-IN no-stats\n").replace("output SITE-OUT\n", "output SITE-OUT no-stats\n")
+        self.assertNotEqual(quiet, text)
+        self.assertEqual(self.planned(quiet, **options)[0], self.planned(text, **options)[0])
+        self.refused(self.changed(text, "  description host\n", "  description host\n  service-policy type qos output MARK\n"),
+                     "a policy for what leaves it", "take it off", **options)
+
+    def test_junos_what_goes_before_ports_classifiers(self):
+        text, options = of("junos")
+        cos = "set class-of-service "
+        self.refused(text + cos + "system-defaults classifiers dscp SITE\n", "a classifier of the whole system", "to the ports", **options)
+        self.refused(text + cos + "interfaces et-0/0/0 unit 0 classifiers inet-precedence default\n", "by IP precedence", "by DSCP first",
+                     **options)
+        self.refused(text + "set firewall family inet filter F term 1 then dscp 0\n", "sets DSCPs", "take the term out", **options)
+
+    def test_junos_the_class_of_the_switchs_own_packets(self):
+        text, options = of("junos")
+        text += "set class-of-service forwarding-classes class own queue-num 5\n"
+        before = {queue["queue"] for queue in self.planned(text, **options)[0].values()}
+        self.assertIn(5, before)
+        text += "set class-of-service host-outbound-traffic forwarding-class own\n"
+        self.assertNotIn(5, {queue["queue"] for queue in self.planned(text, **options)[0].values()})
+
+    def test_ports_that_switch(self):
+        text, options = of("junos")
+        text += "set interfaces et-0/0/7 unit 0 family ethernet-switching vlan members 10\n"
+        text += "set class-of-service interfaces et-0/0/7 scheduler-map SITE\nset class-of-service interfaces et-0/0/7 unit 0 classifiers dscp SITE\n"
+        self.planned(text, **{**options, "ports": ("et-0/0/7",)})
+
 
 if __name__ == "__main__":
     foreign.PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())

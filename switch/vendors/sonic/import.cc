@@ -152,6 +152,11 @@ class Importer {
       fault("DEVICE_METADATA", "switch_type", "VOQ chassis are not supported", "voq",
             "a switch whose QUEUE rows are PORT|INDEX",
             "their queues are rows of remote line cards, which one switch's change cannot guard");
+    for (const auto& [key, row] : table("ACL_RULE").items())
+      if (row.contains("DSCP_ACTION") && !has_errors(problems_))
+        fault("ACL_RULE", key, fmt::format("ACL_RULE|{} sets DSCPs, which is not followed", key),
+              "DSCP_ACTION", "ACLs that leave DSCPs alone",
+              "take the rule out, or declare the site (site.dscp_map)");
     if (table("PORT").empty())
       fault("PORT", "", "there is no PORT table", {}, "a whole config_db.json",
             "take it with: show runningconfiguration all > config_db.json");

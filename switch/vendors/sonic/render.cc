@@ -75,6 +75,12 @@ class Renderer {
               "name physical ports (members of a port channel, not the channel itself)");
       return false;
     }
+    if (text_field(*find_row(document_->config, "PORT", port), "pfc_asym") == "on") {
+      refuse_(
+          "port " + port + " heeds pause frames of every priority (pfc_asym), DLCP's queues too",
+          "pfc_asym on", "off", "turn it off, or leave the port out");
+      return false;
+    }
     if (maps == nullptr) return true;
     const auto says = [&](const char* field, const char* why, const char* hint) {
       const auto name = text_field(*maps, field);
