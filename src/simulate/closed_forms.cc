@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulate/contest.h"
+#include "simulate/opponents/pias.h"
 #include "simulate/validation.h"
 #include "simulate/workloads.h"
 #include "util/rng.h"
@@ -91,6 +92,47 @@ Check waiting_line(double load, std::uint64_t packets) {
           wait,
           kClose,
           "Pollaczek and Khinchine"};
+}
+
+// Two classes of Poisson arrivals, the first strictly before the second: Cobham's mean waits.
+std::array<Check, 2> strict_levels(double load) {
+  PacketPool pool;
+  Events events;
+  const Wire wire{8, Duration(0)};  // a byte a ns
+  struct Levels final : Sink {
+    void on_event(Time now, PacketPtr packet) override {
+      sum_ns[packet->level] += static_cast<double>((now - packet->sent_at).count());
+      packets[packet->level] += 1;
+    }
+    std::array<double, 2> sum_ns{};
+    std::array<double, 2> packets{};
+  } meter;
+  constexpr std::size_t kDeep = std::size_t{1} << 40;
+  Port port(events, meter, std::make_unique<StrictLevels>(kDeep, kDeep), wire, 1);
+  constexpr double kService = 1000;
+  Rng rng(11);
+  double at = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    at += -std::log(1 - rng.unit()) * kService / load;
+    const Time now = time_from_ns(static_cast<std::int64_t>(at));
+    events.run_until(now);
+    PacketPtr packet = packet_of(pool, static_cast<std::uint32_t>(kService));
+    packet->sent_at = now;
+    packet->level = rng.chance(0.5) ? 1 : 0;
+    port.enqueue(now, std::move(packet));
+  }
+  events.run_until(kNever);
+  const double residual = load * kService / 2;
+  const double first = residual / (1 - load / 2);
+  std::array<Check, 2> checks;
+  for (std::size_t level = 0; level < checks.size(); ++level)
+    checks[level] = {fmt::format("PIAS, level {}, load {}", level, load),
+                     "ns",
+                     level == 0 ? first : first / (1 - load),
+                     meter.sum_ns[level] / meter.packets[level] - kService,
+                     kClose,
+                     "Cobham: strict priorities"};
+  return checks;
 }
 
 Check round_robin_share() {
@@ -237,6 +279,8 @@ std::vector<Check> closed_forms() {
   checks.push_back(waiting_line(0.5, 200'000));
   checks.push_back(waiting_line(0.8, 400'000));
   checks.push_back(waiting_line(0.95, 1'000'000));
+  for (const Check& check : strict_levels(0.8))
+    checks.push_back(check);
   checks.push_back(round_robin_share());
   checks.push_back(dynamic_threshold(1, 1));
   checks.push_back(dynamic_threshold(1, 7));
@@ -246,6 +290,8 @@ std::vector<Check> closed_forms() {
   checks.push_back(ring_time());
   checks.push_back(incast_time(Contender::kNscc, 8, 4));
   checks.push_back(incast_time(Contender::kDctcp, 2, 20));
+  checks.push_back(incast_time(Contender::kPias, 2, 20));
+  checks.push_back(incast_time(Contender::kNdp, 15, 4));
   return checks;
 }
 

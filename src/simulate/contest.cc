@@ -7,16 +7,20 @@
 
 #include "simulate/core_transport.h"
 #include "simulate/opponents/dctcp.h"
+#include "simulate/opponents/ndp.h"
 #include "simulate/opponents/pfabric.h"
+#include "simulate/opponents/pias.h"
 
 namespace dlcp::simulate {
 namespace {
 
-constexpr std::array<std::pair<Contender, std::string_view>, 4> kNames = {{
+constexpr std::array<std::pair<Contender, std::string_view>, 6> kNames = {{
     {Contender::kDlcp, "dlcp"},
     {Contender::kNscc, "nscc"},
     {Contender::kDctcp, "dctcp"},
     {Contender::kPfabric, "pfabric"},
+    {Contender::kPias, "pias"},
+    {Contender::kNdp, "ndp"},
 }};
 
 // Beside the 2 + 2 + 1 of DLCP's weighted queues: three eighths of a link are not DLCP's.
@@ -85,14 +89,17 @@ class Corner {
     nscc_.window = NsccTransport::defaults(base);
     nscc_.spraying = setting.spraying;
     pfabric_ = PfabricTransport::defaults(rate, base);
-    for (WindowConfig* config : {&nscc_.window, &pfabric_.window, &dctcp_.window}) {
+    ndp_ = NdpTransport::defaults(rate, base);
+    for (WindowConfig* config : {&nscc_.window, &pfabric_.window, &dctcp_.window, &ndp_.window}) {
       config->seed = setting.seed;
       if (setting.timeout_min > Duration::zero()) config->timeout_min = setting.timeout_min;
     }
     if (setting.paths > 0) {
       nscc_.window.paths = static_cast<std::uint16_t>(setting.paths);
+      ndp_.window.paths = nscc_.window.paths;
       core_.paths = setting.paths;
     }
+    pias_.dctcp = dctcp_;
     core_.seed = setting.seed;
     core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
@@ -123,6 +130,12 @@ class Corner {
           return std::make_unique<LeastLeftFirst>(limit);
         };
         break;
+      case Contender::kPias:
+        plan.make_discipline = [config = pias_] { return PiasTransport::discipline(config); };
+        break;
+      case Contender::kNdp:
+        plan.classes = NdpTransport::switches(ndp_);
+        break;
     }
     return plan;
   }
@@ -146,6 +159,10 @@ class Corner {
         return std::make_unique<DctcpTransport>(fabric, pool, listener, dctcp_);
       case Contender::kPfabric:
         return std::make_unique<PfabricTransport>(fabric, pool, listener, pfabric_);
+      case Contender::kPias:
+        return std::make_unique<PiasTransport>(fabric, pool, listener, pias_);
+      case Contender::kNdp:
+        return std::make_unique<NdpTransport>(fabric, pool, listener, ndp_);
       case Contender::kDlcp:
         break;
     }
@@ -157,6 +174,8 @@ class Corner {
   NsccConfig nscc_;
   DctcpConfig dctcp_;
   PfabricConfig pfabric_;
+  PiasConfig pias_;
+  NdpConfig ndp_;
   CoreConfig core_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace dlcp::simulate {
 
-enum class Contender { kDlcp, kNscc, kDctcp, kPfabric };
+enum class Contender { kDlcp, kNscc, kDctcp, kPfabric, kPias, kNdp };
 std::string_view name_of(Contender contender);
 std::optional<Contender> contender_of(std::string_view name);
 std::string contender_names();  // all of them, with commas between

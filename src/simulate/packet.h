@@ -24,7 +24,7 @@ inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
 class PacketPool;
 
 struct Packet {
-  enum class Kind : std::uint8_t { kData, kAck, kTrimmed };
+  enum class Kind : std::uint8_t { kData, kAck, kTrimmed, kPull };
 
   HostIndex source = 0;
   HostIndex destination = 0;
@@ -33,11 +33,13 @@ struct Packet {
   std::uint32_t sequence = 0;    // of a packet of the flow, or of the one that this answers
   std::uint32_t cumulative = 0;  // an answer: all packets below have arrived
   std::uint32_t left = 0;        // of the message, in packets: pFabric's priority
+  std::uint32_t before = 0;      // of the message, in packets: PIAS's priority
   std::uint16_t path = 0;        // entropy that ECMP sees
   std::uint16_t echoed_path = 0;
   Kind kind = Kind::kData;
   SwitchQueue queue = SwitchQueue::kExact;
   std::uint8_t dscp = 0;
+  std::uint8_t level = 0;  // of strict priorities; 0 goes first
   std::uint8_t drop_precedence = 1;
   Ecn ecn = Ecn::kNotEct;
   bool droppable = false;  // above the early threshold it is dropped and not marked

@@ -85,8 +85,9 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
   CHECK_THAT(
       refusal("fabric: {shape: leaf-spine, leaves: 1000, hosts_per_leaf: 9, spines: 1}\n" + load),
       Contains("9000 hosts; give 2 to 4096"));
-  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
-             Contains("line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric"));
+  CHECK_THAT(
+      refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
+      Contains("line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric, pias, ndp"));
   CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1G}\n"),
              Contains("bytes is '1G'"));
   CHECK_THAT(refusal(kFabric + "load: {kind: incast, bytes: 1k, senders: 4}\n"),

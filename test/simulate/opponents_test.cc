@@ -1,6 +1,7 @@
 // What the models of other transports do, each at the point that it is known for.
 #include "catch.h"
 #include "simulate/contest.h"
+#include "simulate/opponents/pias.h"
 #include "simulate/workloads.h"
 
 namespace dlcp::simulate {
@@ -48,6 +49,45 @@ TEST_CASE("pFabric finishes the short message first") {
   REQUIRE(outcome.ended);
   CHECK(outcome.finishes[1].took() < 60us);
   CHECK(outcome.finishes[0].took() > 600us);
+}
+
+TEST_CASE("PIAS lets a short message overtake a long one whose length it does not know") {
+  Workload workload = incast(4, 3, 8'000'000, 1);
+  workload[2].transfer.bytes = 10'000;
+  workload[2].wait = 500us;
+  const Duration behind = run(on_switch(Contender::kDctcp, 4), workload).finishes[2].took();
+  const Outcome outcome = run(on_switch(Contender::kPias, 4), workload);
+  REQUIRE(outcome.ended);
+  CHECK(outcome.finishes[2].took() < 5us);
+  CHECK(behind > outcome.finishes[2].took() + 5us);
+}
+
+TEST_CASE("a packet of PIAS sinks a level each time its message has grown fourfold") {
+  StrictLevels queue(1'000'000, 1'000'000);
+  PacketPool pool;
+  for (const int level : {2, 0, 1}) {
+    PacketPtr packet = pool.take();
+    packet->wire_bytes = 1000;
+    packet->level = static_cast<std::uint8_t>(level);
+    queue.admit(std::move(packet));
+  }
+  CHECK(queue.next()->level == 0);
+  CHECK(queue.next()->level == 1);
+  CHECK(queue.next()->level == 2);
+  CHECK(queue.next() == nullptr);
+}
+
+TEST_CASE("NDP loses no packet in an incast, and its receiver's link never rests") {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
+  setting.contender = Contender::kNdp;
+  setting.limit = 1s;
+  const Outcome outcome = run(setting, incast(32, 31, 500'000, 1));
+  REQUIRE(outcome.ended);
+  CHECK(outcome.queues.trimmed > 0);
+  CHECK(outcome.queues.dropped == 0);
+  CHECK(outcome.transport.timeouts == 0);
+  CHECK(outcome.took < 1310us);  // 31 x 500 kB at 100 Gbit/s with headers: 1260
 }
 
 TEST_CASE("spraying loads all uplinks alike, one path does not") {

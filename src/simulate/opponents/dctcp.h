@@ -15,7 +15,7 @@ struct DctcpConfig {
   std::size_t mark_bytes = 100'000;  // of queue, above which switches mark
 };
 
-class DctcpTransport final : public WindowTransport {
+class DctcpTransport : public WindowTransport {
  public:
   DctcpTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
                  const DctcpConfig& config)

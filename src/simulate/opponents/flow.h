@@ -44,6 +44,7 @@ struct Flow {
 
   struct Message {
     TransferId id = 0;
+    std::uint32_t begin = 0;       // number of its first packet
     std::uint32_t end = 0;         // number of the packet after its last
     std::uint32_t last_bytes = 0;  // payload of its last packet
   };

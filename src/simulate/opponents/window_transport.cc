@@ -76,21 +76,24 @@ void WindowTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   const std::uint32_t payload = payload_bytes();
   const auto packets = static_cast<std::uint32_t>(
       std::max<std::uint64_t>((transfer.bytes + payload - 1) / payload, 1));
+  const bool idle = flow.done();
+  const std::uint32_t first = flow.packets;
   flow.packets += packets;
   const auto last =
       static_cast<std::uint32_t>(transfer.bytes - std::uint64_t{packets - 1} * payload);
-  flow.unacknowledged.push_back({id, flow.packets, last});
+  flow.unacknowledged.push_back({id, first, flow.packets, last});
   flow.undelivered.push_back(flow.unacknowledged.back());
   flow.sent_at.resize(flow.packets);
   flow.path_of.resize(flow.packets);
   flow.flying.resize(flow.packets);
+  on_work(number, idle);
   offer(number);
   serve(now, flow.from);
 }
 
 void WindowTransport::offer(std::uint32_t number) {
   Flow& flow = flows_[number];
-  if (flow.queued || !flow.has_data() || !may_send(flow)) return;
+  if (flow.queued || !flow.has_data() || !may_send(number)) return;
   flow.queued = true;
   hosts_[flow.from]->turns.push_back(number);
 }
@@ -105,7 +108,7 @@ void WindowTransport::serve(Time now, HostIndex index) {
     flow.queued = false;
     while (!flow.again.empty() && flow.acknowledged.has(flow.again.front()))
       flow.again.pop_front();
-    if (flow.has_data() && may_send(flow)) send_data(now, number);
+    if (flow.has_data() && may_send(number)) send_data(now, number);
     offer(number);
   }
 }
@@ -132,12 +135,13 @@ void WindowTransport::send_data(Time now, std::uint32_t number) {
   packet->flow = number;
   packet->sequence = sequence;
   packet->left = message->end - sequence;
+  packet->before = sequence - message->begin;
   packet->path = choose_path(number, sequence);
   packet->ecn = Ecn::kEct0;
   packet->trimmable = config_.data_trimmable;
   packet->queue = config_.queue;
   packet->sent_at = now;
-  dress(flow, *packet);
+  dress(number, *packet);
   (again ? counters_.packets_again : counters_.packets) += 1;
   (again ? counters_.bytes_again : counters_.bytes) += payload;
   flow.sent_at[sequence] = now;
@@ -160,10 +164,15 @@ void WindowTransport::on_packet(Time now, HostIndex host, PacketPtr packet) {
       // A header without its data: at the receiver it becomes a notice, at the sender it is one.
       if (host == flows_[packet->flow].to) {
         send_answer(now, *packet, Packet::Kind::kTrimmed);
+        on_received(now, packet->flow);
         return;
       }
       if (flows_[packet->flow].flying[packet->sequence] != 0)
         on_trimmed(now, packet->flow, packet->sequence);
+      offer(packet->flow);
+      break;
+    case Packet::Kind::kPull:
+      on_pull(now, packet->flow);
       offer(packet->flow);
       break;
   }
@@ -179,6 +188,20 @@ void WindowTransport::on_data(Time now, const Packet& packet) {
     listener_.on_delivered(now, id);
   }
   send_answer(now, packet, Packet::Kind::kAck);
+  on_received(now, packet.flow);
+}
+
+void WindowTransport::send_pull(Time now, std::uint32_t number) {
+  const Flow& flow = flows_[number];
+  PacketPtr pull = pool_.take();
+  pull->source = flow.to;
+  pull->destination = flow.from;
+  pull->wire_bytes = config_.answer_bytes;
+  pull->flow = number;
+  pull->path = choose_path(number, 0);
+  pull->kind = Packet::Kind::kPull;
+  pull->queue = SwitchQueue::kStrictHigh;
+  fabric_.card(flow.to).enqueue(now, std::move(pull));
 }
 
 void WindowTransport::send_answer(Time now, const Packet& packet, Packet::Kind kind) {

@@ -53,13 +53,20 @@ class WindowTransport : public Transport {
   // Nothing was heard of a packet that took this path.
   virtual void on_silence(std::uint32_t /*flow*/, std::uint16_t /*path*/) {}
   virtual std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) = 0;
-  virtual bool may_send(const Flow& flow) const {
-    return flow.in_flight < std::max(1.0, flow.window);
+  virtual bool may_send(std::uint32_t flow) const {
+    return flows_[flow].in_flight < std::max(1.0, flows_[flow].window);
   }
   // Last word on a data packet.
-  virtual void dress(const Flow&, Packet&) const {}
+  virtual void dress(std::uint32_t /*flow*/, Packet&) {}
+  // A transfer has begun; `idle`: all before it was acknowledged.
+  virtual void on_work(std::uint32_t /*flow*/, bool /*idle*/) {}
+  // At the receiver: a packet has come, or its header. send_pull() asks for another.
+  virtual void on_received(Time, std::uint32_t /*flow*/) {}
+  virtual void on_pull(Time, std::uint32_t /*flow*/) {}
+  void send_pull(Time now, std::uint32_t flow);
 
   Flow& flow(std::uint32_t index) { return flows_[index]; }
+  Events& events() { return fabric_.events(); }
   // Of what is in flight; sent again as soon as the window allows.
   void lose(std::uint32_t flow, std::uint32_t sequence);
   const WindowConfig& config() const { return config_; }
