@@ -29,7 +29,7 @@ namespace dlcp::core {
 
 class Flight {
  public:
-  explicit Flight(std::size_t paths) : paths_(paths) {}
+  explicit Flight(std::size_t paths);
 
   // Numbers the packet on its path, never twice alike, and keeps its record. Of a chunk sent in
   // pieces the last is judged (`ends`): by then the others have had their chance, and the chunk is
@@ -99,7 +99,7 @@ class Flight {
   std::vector<Path> paths_;
   std::size_t records_ = 0;    // not settled
   double reordering_ = 0.125;  // share of the round trip that one path may reorder by
-  Duration grace_ = std::chrono::microseconds(500);  // least cross_path_window_
+  Duration grace_;             // least cross_path_window_
   Lateness on_path_;
   Lateness across_;
   Time epoch_ends_{};

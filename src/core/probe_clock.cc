@@ -26,7 +26,7 @@ Duration ProbeClock::pause(const Terms& terms) const {
 
 void ProbeClock::run(Time now, const Terms& terms) {
   if (at_ != kNever) return;
-  early_ = terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
+  early_ = !asked_early_ && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
   at_ = now + (early_ ? std::min(std::max(terms.answer_time, kFirstPauseMin), longest_pause_)
                       : pause(terms));
 }
@@ -34,6 +34,7 @@ void ProbeClock::run(Time now, const Terms& terms) {
 bool ProbeClock::on_timeout(Time now, const Terms& terms) {
   if (now < at_) return false;
   if (std::exchange(early_, false)) {
+    asked_early_ = true;
     due_ = 1;
     at_ = now + pause(terms);
     return true;

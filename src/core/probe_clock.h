@@ -34,6 +34,7 @@ class ProbeClock {
   // The peer moved us on: what comes now is waited for anew.
   void on_progress() {
     fruitless_ = 0;
+    asked_early_ = false;
     at_ = kNever;
   }
   // There is reason to doubt: ask now, and quickly.
@@ -67,7 +68,8 @@ class ProbeClock {
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
-  bool early_ = false;  // at_ is of the early question
+  bool early_ = false;        // at_ is of the early question
+  bool asked_early_ = false;  // since anything came of a question
 };
 
 }  // namespace dlcp::core

@@ -91,6 +91,16 @@ TEST_CASE("on a short path one early question asks for a lost tail; the next wai
   REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 1ms});
 }
 
+TEST_CASE("there is no second early question before anything has come of the first") {
+  const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
+  ProbeClock clock(30s);
+  REQUIRE(pauses(clock, kStart, quick, 1, true) == std::vector<Duration>{100us});
+  clock.postpone();  // all that was in flight is lost, and sent again
+  REQUIRE(pauses(clock, kStart + 1s, quick, 2, true) == std::vector<Duration>{1ms, 1ms});
+  clock.on_progress();
+  REQUIRE(pauses(clock, kStart + 1h, quick, 1, true) == std::vector<Duration>{100us});
+}
+
 TEST_CASE("the early question comes when an answer to what was sent is late, and only then") {
   ProbeClock late(30s);
   REQUIRE(pauses(late, kStart, {.answer_time = 300us, .outstanding = true}, 2, false) ==
