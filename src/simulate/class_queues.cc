@@ -96,7 +96,7 @@ std::size_t ClassQueues::next_turn() {
 
 PacketPtr ClassQueues::next() {
   if (!queues_[kStrict].packets.empty()) return pop(kStrict);
-  if (waiting_bytes_ == 0) return nullptr;
+  if (waiting_bytes_ == 0 || paused_) return nullptr;
   return pop(next_turn());
 }
 

@@ -8,6 +8,7 @@
 
 #include "simulate/contest.h"
 #include "simulate/opponents/pias.h"
+#include "simulate/opponents/roce.h"
 #include "simulate/validation.h"
 #include "simulate/workloads.h"
 #include "util/rng.h"
@@ -269,6 +270,50 @@ Check incast_time(Contender contender, std::size_t senders, double mega_bytes) {
           "bytes / rate"};
 }
 
+// Pauses alone hold the senders back: none of their packets is lost, the receiver's link never
+// rests, and of each sender so much waits as asks for a pause, and comes until that takes effect.
+std::array<Check, 2> paused_incast(std::size_t senders) {
+  PacketPool pool;
+  RoceConfig config = RoceTransport::defaults(Wire{}.gbit_per_s);
+  config.slows_down = false;
+  FabricPlan plan = single_switch(senders + 1, Wire{});
+  plan.classes = RoceTransport::switches(config);
+  plan.flow_control = config.pause;
+  const std::uint64_t packets = 1000;
+  const std::uint64_t payload = config.packet_bytes - config.header_bytes;
+  const Workload workload = incast(senders + 1, senders, packets * payload, 1);
+  std::unique_ptr<Job> job;
+  Events events;
+  Fabric fabric(events, plan);
+  job = std::make_unique<Job>(events, workload);
+  RoceTransport transport(fabric, pool, *job, config);
+  job->run(transport, 1s);
+  const double n = static_cast<double>(senders);
+  const double packet = config.packet_bytes * 8 / plan.host.gbit_per_s;
+  const double late = (2.0 * 1000 + packet) * plan.host.gbit_per_s / 8 * (1 - 1 / n);
+  return {{{fmt::format("{} senders to one, by pauses", senders), "ns",
+            n * static_cast<double>(packets) * packet + packet + 2.0 * 1000,
+            static_cast<double>(job->took().count()), kClose, "bytes / rate"},
+           {fmt::format("waiting of {} paused senders", senders), "bytes",
+            n * (static_cast<double>(config.pause.off_bytes) + config.packet_bytes / 2.0 + late),
+            static_cast<double>(fabric.sum().deepest_bytes), kClose,
+            "n (threshold + rate x (2 delay + packet) (1 - 1/n))"}}};
+}
+
+// Half the rate is lost at the first report, and each period wins back half of what lacks.
+Check dcqcn_recovery() {
+  const DcqcnConfig config;
+  DcqcnRate rate(config, 100);
+  rate.on_marks(time_from_ns(1000));
+  const double measured = rate.rate(time_from_ns(1000) + 4 * config.period);
+  return {"DCQCN, 4 periods on",
+          "Gbit/s",
+          100 * (1 - 0.5 / 16),
+          measured,
+          1e-9,
+          "fast recovery: (rate + target) / 2"};
+}
+
 }  // namespace
 
 std::vector<Check> closed_forms() {
@@ -292,6 +337,9 @@ std::vector<Check> closed_forms() {
   checks.push_back(incast_time(Contender::kDctcp, 2, 20));
   checks.push_back(incast_time(Contender::kPias, 2, 20));
   checks.push_back(incast_time(Contender::kNdp, 15, 4));
+  for (const Check& check : paused_incast(8))
+    checks.push_back(check);
+  checks.push_back(dcqcn_recovery());
   return checks;
 }
 

@@ -10,17 +10,19 @@
 #include "simulate/opponents/ndp.h"
 #include "simulate/opponents/pfabric.h"
 #include "simulate/opponents/pias.h"
+#include "simulate/opponents/roce.h"
 
 namespace dlcp::simulate {
 namespace {
 
-constexpr std::array<std::pair<Contender, std::string_view>, 6> kNames = {{
+constexpr std::array<std::pair<Contender, std::string_view>, 7> kNames = {{
     {Contender::kDlcp, "dlcp"},
     {Contender::kNscc, "nscc"},
     {Contender::kDctcp, "dctcp"},
     {Contender::kPfabric, "pfabric"},
     {Contender::kPias, "pias"},
     {Contender::kNdp, "ndp"},
+    {Contender::kRoce, "roce"},
 }};
 
 // Beside the 2 + 2 + 1 of DLCP's weighted queues: three eighths of a link are not DLCP's.
@@ -100,6 +102,8 @@ class Corner {
       core_.paths = setting.paths;
     }
     pias_.dctcp = dctcp_;
+    roce_ = RoceTransport::defaults(rate);
+    if (setting.timeout_min > Duration::zero()) roce_.timeout = setting.timeout_min;
     core_.seed = setting.seed;
     core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
@@ -136,6 +140,10 @@ class Corner {
       case Contender::kNdp:
         plan.classes = NdpTransport::switches(ndp_);
         break;
+      case Contender::kRoce:
+        plan.classes = RoceTransport::switches(roce_);
+        plan.flow_control = roce_.pause;
+        break;
     }
     return plan;
   }
@@ -163,6 +171,8 @@ class Corner {
         return std::make_unique<PiasTransport>(fabric, pool, listener, pias_);
       case Contender::kNdp:
         return std::make_unique<NdpTransport>(fabric, pool, listener, ndp_);
+      case Contender::kRoce:
+        return std::make_unique<RoceTransport>(fabric, pool, listener, roce_);
       case Contender::kDlcp:
         break;
     }
@@ -176,6 +186,7 @@ class Corner {
   PfabricConfig pfabric_;
   PiasConfig pias_;
   NdpConfig ndp_;
+  RoceConfig roce_;
   CoreConfig core_;
 };
 
@@ -226,6 +237,7 @@ Outcome run(const Setting& setting, const Workload& workload) {
   outcome.queues = fabric.sum();
   outcome.imbalance = fabric.imbalance(Fabric::Tier::kLeafUp);
   outcome.link_packets = fabric.sum_wires().packets;
+  outcome.pauses = fabric.sum_wires().pauses;
   outcome.events = events.scheduled();
   for (const Finish& finish : outcome.finishes) {
     outcome.hash =

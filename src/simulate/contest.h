@@ -13,7 +13,7 @@
 
 namespace dlcp::simulate {
 
-enum class Contender { kDlcp, kNscc, kDctcp, kPfabric, kPias, kNdp };
+enum class Contender { kDlcp, kNscc, kDctcp, kPfabric, kPias, kNdp, kRoce };
 std::string_view name_of(Contender contender);
 std::optional<Contender> contender_of(std::string_view name);
 std::string contender_names();  // all of them, with commas between
@@ -56,6 +56,7 @@ struct Outcome {
   QueueCounters queues;
   double imbalance = 1;            // of links from a leaf up: the busiest over the mean
   std::uint64_t link_packets = 0;  // over all links
+  std::uint64_t pauses = 0;        // of senders, by switches
   std::uint64_t events = 0;
   std::uint64_t hash = 0;  // of all arrivals
 };

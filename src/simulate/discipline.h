@@ -32,11 +32,14 @@ class Discipline {
   // Null when nothing waits.
   virtual PacketPtr next() = 0;
   virtual std::size_t waiting_bytes() const = 0;
+  // Paused: next() gives of the strict queue alone, if there is one.
+  void set_paused(bool paused) { paused_ = paused; }
   bool idle() const { return waiting_bytes() == 0; }
   const QueueCounters& counters() const { return counters_; }
 
  protected:
   QueueCounters counters_;
+  bool paused_ = false;
 };
 
 }  // namespace dlcp::simulate

@@ -111,6 +111,7 @@ void Fabric::add_hosts(std::size_t leaf) {
     cards_.push_back(std::make_unique<Port>(
         events_, *switches_[leaf], std::make_unique<ClassQueues>(card_plan(), nullptr, next_seed()),
         plan_.host, next_seed()));
+    if (plan_.flow_control) cards_.back()->use_flow_control(*plan_.flow_control);
     ports.push_back(to_host_.back().get());
   }
   switches_[leaf]->set_hosts(first, std::move(ports));
@@ -122,6 +123,7 @@ void Fabric::add_cable(Tier up, Tier down, std::size_t lower, std::size_t upper,
         {tier, from, to,
          std::make_unique<Port>(events_, *switches_[to], discipline_of(switches_[from].get()), wire,
                                 next_seed())});
+    if (plan_.flow_control) links_.back().port->use_flow_control(*plan_.flow_control);
   };
   add(up, lower, upper);
   add(down, upper, lower);
@@ -215,6 +217,7 @@ PortCounters Fabric::sum_wires() const {
     total.bytes += port.counters().bytes;
     total.lost += port.counters().lost;
     total.while_down += port.counters().while_down;
+    total.pauses += port.counters().pauses;
   };
   for (const auto& port : cards_)
     add(*port);

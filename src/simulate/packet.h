@@ -22,6 +22,7 @@ using HostIndex = std::uint32_t;
 inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
 
 class PacketPool;
+class Port;
 
 struct Packet {
   enum class Kind : std::uint8_t { kData, kAck, kTrimmed, kPull };
@@ -51,6 +52,7 @@ struct Packet {
   std::uint32_t phantom_bytes = 0;
   std::vector<std::byte> bytes;
 
+  Port* via = nullptr;  // where flow is controlled: the port that fills the switch with it
   PacketPool* home = nullptr;
 };
 

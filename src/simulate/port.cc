@@ -14,7 +14,7 @@ Time time_of_ps(std::int64_t ps) {
 }  // namespace
 
 void Port::enqueue(Time now, PacketPtr packet) {
-  if (!wakes_ && now >= time_of_ps(free_at_ps_)) {
+  if (!wakes_ && !paused_ && now >= time_of_ps(free_at_ps_)) {
     transmit(now, std::move(packet));
     return;
   }
@@ -26,6 +26,9 @@ void Port::transmit(Time now, PacketPtr packet) {
   // Back to back with the one before, to the picosecond.
   const std::int64_t begins = now == time_of_ps(free_at_ps_) ? free_at_ps_ : ns_of(now) * 1000;
   free_at_ps_ = begins + static_cast<std::int64_t>(packet->wire_bytes * ps_per_byte_);
+  if (packet->via != nullptr) packet->via->let_go(now, packet->wire_bytes);
+  const bool counts = flow_control_ && packet->queue != SwitchQueue::kStrictHigh;
+  packet->via = counts ? this : nullptr;
   ++counters_.packets;
   counters_.bytes += packet->wire_bytes;
   if (down_) {
@@ -36,6 +39,27 @@ void Port::transmit(Time now, PacketPtr packet) {
     events_.schedule(time_of_ps(free_at_ps_) + wire_.delay, far_end_, std::move(packet));
   }
   if (feeder_ != nullptr || !discipline_->idle()) wake_when_free();
+}
+
+void Port::hold(Time now, std::size_t bytes) {
+  held_bytes_ += bytes;
+  if (asked_ || held_bytes_ <= flow_control_->off_bytes) return;
+  asked_ = true;
+  ++counters_.pauses;
+  events_.schedule(now + wire_.delay, rein_);
+}
+
+void Port::let_go(Time now, std::size_t bytes) {
+  held_bytes_ -= bytes;
+  if (!asked_ || held_bytes_ >= flow_control_->on_bytes) return;
+  asked_ = false;
+  events_.schedule(now + wire_.delay, rein_);
+}
+
+void Port::turn_pause() {
+  paused_ = !paused_;
+  discipline_->set_paused(paused_);
+  if (!paused_ && !discipline_->idle()) wake_when_free();
 }
 
 void Port::wake_when_free() {

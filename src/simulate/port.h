@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "simulate/discipline.h"
 #include "util/rng.h"
@@ -16,11 +17,19 @@ struct Wire {
   Duration delay{1000};
 };
 
+// Priority flow control: a switch asks the port that fills it to pause when more than so much of
+// what that has sent waits there, and to go on when less does. The strict queue is never paused.
+struct FlowControl {
+  std::size_t off_bytes = 0;
+  std::size_t on_bytes = 0;
+};
+
 struct PortCounters {
   std::uint64_t packets = 0;  // put on the wire, whatever became of them
   std::uint64_t bytes = 0;
   std::uint64_t lost = 0;        // silently, on the wire
   std::uint64_t while_down = 0;  // sent into a dead link
+  std::uint64_t pauses = 0;      // that the far end has asked for
 };
 
 class Port final : public Sink {
@@ -47,6 +56,11 @@ class Port final : public Sink {
     room_bytes_ = room_bytes;
   }
 
+  void use_flow_control(const FlowControl& limits) { flow_control_ = limits; }
+  // At the far end: a packet of ours has come into the switch, or has left it.
+  void hold(Time now, std::size_t bytes);
+  void let_go(Time now, std::size_t bytes);
+
   const Wire& wire() const { return wire_; }
   void set_wire(const Wire& wire) {
     wire_ = wire;
@@ -61,8 +75,19 @@ class Port final : public Sink {
   const PortCounters& counters() const { return counters_; }
 
  private:
+  // What the far end asks for, when it has come here.
+  class Rein final : public Sink {
+   public:
+    explicit Rein(Port& port) : port_(port) {}
+    void on_event(Time, PacketPtr) override { port_.turn_pause(); }
+
+   private:
+    Port& port_;
+  };
+
   void transmit(Time now, PacketPtr packet);
   void wake_when_free();
+  void turn_pause();
 
   Events& events_;
   Sink& far_end_;
@@ -75,6 +100,11 @@ class Port final : public Sink {
   double loss_ = 0;
   Feeder* feeder_ = nullptr;
   std::size_t room_bytes_ = 0;
+  std::optional<FlowControl> flow_control_;
+  std::size_t held_bytes_ = 0;  // of ours, in the switch at the far end
+  bool asked_ = false;          // it has asked us to pause
+  bool paused_ = false;         // and we do
+  Rein rein_{*this};
   PortCounters counters_;
   Rng rng_;
 };

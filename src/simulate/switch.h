@@ -27,6 +27,7 @@ class Switch final : public Sink {
   const std::vector<Port*>& route(std::size_t leaf) const { return towards_leaf_[leaf]; }
 
   void on_event(Time now, PacketPtr packet) override {
+    if (packet->via != nullptr) packet->via->hold(now, packet->wire_bytes);
     const HostIndex own = packet->destination - first_host_;
     if (own < to_host_.size()) {
       to_host_[own]->enqueue(now, std::move(packet));
@@ -35,6 +36,7 @@ class Switch final : public Sink {
     const auto& ports = towards_leaf_[packet->destination / hosts_per_leaf_];
     if (ports.empty()) {
       ++unroutable_;
+      if (packet->via != nullptr) packet->via->let_go(now, packet->wire_bytes);
       return;
     }
     Port* port = ports.size() == 1 ? ports[0] : ports[hash(*packet) % ports.size()];

@@ -87,7 +87,8 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
       Contains("9000 hosts; give 2 to 4096"));
   CHECK_THAT(
       refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
-      Contains("line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric, pias, ndp"));
+      Contains(
+          "line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric, pias, ndp, roce"));
   CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1G}\n"),
              Contains("bytes is '1G'"));
   CHECK_THAT(refusal(kFabric + "load: {kind: incast, bytes: 1k, senders: 4}\n"),

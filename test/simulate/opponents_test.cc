@@ -90,6 +90,51 @@ TEST_CASE("NDP loses no packet in an incast, and its receiver's link never rests
   CHECK(outcome.took < 1310us);  // 31 x 500 kB at 100 Gbit/s with headers: 1260
 }
 
+TEST_CASE("RoCE's switches pause instead of dropping, and go-back-N sends all behind a gap again") {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
+  setting.contender = Contender::kRoce;
+  setting.limit = 1s;
+  const Outcome crowd = run(setting, incast(32, 31, 500'000, 1));
+  REQUIRE(crowd.ended);
+  CHECK(crowd.pauses > 0);
+  CHECK(crowd.queues.dropped == 0);
+  CHECK(crowd.queues.marked > 0);
+  CHECK(crowd.transport.packets_again == 0);
+  setting.loss = 0.001;
+  const Outcome lossy = run(setting, permutation(32, 2'000'000, 3));
+  REQUIRE(lossy.ended);
+  const double lost = 0.003 * static_cast<double>(lossy.transport.packets);
+  CHECK(static_cast<double>(lossy.transport.packets_again) > 5 * lost);
+}
+
+TEST_CASE("a paused port sends of its strict queue alone, and goes on when it may") {
+  PacketPool pool;
+  Events events;
+  struct End final : Sink {
+    void on_event(Time, PacketPtr packet) override { flows.push_back(packet->flow); }
+    std::vector<std::uint32_t> flows;
+  } end;
+  const ClassPlan plan;
+  Port port(events, end, std::make_unique<ClassQueues>(plan, nullptr, 1), {100, Duration(10)}, 1);
+  port.use_flow_control({1000, 500});
+  port.hold(events.now(), 2000);
+  events.run_until(time_from_ns(20));
+  for (const std::uint32_t flow : {1u, 2u}) {
+    PacketPtr packet = pool.take();
+    packet->wire_bytes = 100;
+    packet->flow = flow;
+    if (flow == 2) packet->queue = SwitchQueue::kStrictHigh;
+    port.enqueue(events.now(), std::move(packet));
+  }
+  events.run_until(time_from_ns(1000));
+  CHECK(end.flows == std::vector<std::uint32_t>{2});
+  port.let_go(events.now(), 1600);
+  events.run_until(time_from_ns(2000));
+  CHECK(end.flows == std::vector<std::uint32_t>{2, 1});
+  CHECK(port.counters().pauses == 1);
+}
+
 TEST_CASE("spraying loads all uplinks alike, one path does not") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("the simulator agrees with closed forms") {
   const auto checks = closed_forms();
-  REQUIRE(checks.size() >= 19);
+  REQUIRE(checks.size() >= 22);
   for (const Check& check : checks) {
     INFO(fmt::format("{}: expected {}, measured {}", check.name, check.expected, check.measured));
     CHECK(check.ok());

@@ -30,7 +30,9 @@ constexpr const char* kFooter = R"(What to simulate
 dlcp is the code that runs in jobs, driven by the engine's own loop. The others
 are models: NSCC is Ultra Ethernet's congestion control with spraying over 256
 paths and trimming switches, DCTCP has one path, pFabric serves the message
-that has the least left. Theirs have no cost but their packets.
+that has the least left, PIAS the one that has sent the least, NDP pulls, and
+RoCE is as it runs today: DCQCN, go-back-N, pauses, one path. Theirs have no
+cost but their packets.
 
 Examples
   dlcp simulate validate

@@ -7,8 +7,9 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr Contender kAll[] = {Contender::kDlcp, Contender::kNscc, Contender::kDctcp,
-                              Contender::kPfabric};
+constexpr Contender kAll[] = {Contender::kDlcp,    Contender::kNscc, Contender::kDctcp,
+                              Contender::kPfabric, Contender::kPias, Contender::kNdp,
+                              Contender::kRoce};
 
 struct Crowd {
   std::size_t senders;
@@ -47,7 +48,8 @@ Figure incast_figure(const FigureWishes& wishes) {
   }
   series.compare("dlcp", "nscc", "completion");
   series.compare("dlcp", "dctcp", "completion");
-  series.compare("dlcp", "pfabric", "completion");
+  for (const char* other : {"pfabric", "pias", "ndp", "roce"})
+    series.compare("dlcp", other, "completion");
   return series.take();
 }
 

@@ -1,0 +1,269 @@
+#include "simulate/opponents/roce.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dlcp::simulate {
+namespace {
+
+constexpr std::size_t kCardBytes = 0;  // no more waits at a card, beside what it is sending
+
+}  // namespace
+
+// A queue pair, both ends.
+struct RoceTransport::Queue {
+  HostIndex from = 0;
+  HostIndex to = 0;
+  struct Message {
+    TransferId id = 0;
+    std::uint32_t end = 0;
+    std::uint32_t last_bytes = 0;
+  };
+  std::deque<Message> unacknowledged;
+  std::deque<Message> undelivered;
+  std::uint32_t packets = 0;       // of all transfers so far
+  std::uint32_t next = 0;          // to be sent
+  std::uint32_t sent = 0;          // below it all was sent at least once
+  std::uint32_t acknowledged = 0;  // below it all has arrived
+  Time heard_at{};                 // when that last moved, or sending began
+  bool ready = false;              // in its host's line
+  bool waits = false;              // for its rate
+  bool timed = false;
+  DcqcnRate rate;
+  // The receiver.
+  std::uint32_t expected = 0;
+  bool complained = false;  // about the gap at `expected`
+  Time reported_at{};       // marks
+  bool reported = false;
+
+  Queue(const DcqcnConfig& config, double line) : rate(config, line) {}
+};
+
+class RoceTransport::Host final : public Sink, public Port::Feeder {
+ public:
+  Host(RoceTransport& transport, HostIndex index) : transport_(transport), index_(index) {}
+  void on_event(Time now, PacketPtr packet) override {
+    transport_.on_packet(now, std::move(packet));
+  }
+  void on_room(Time now) override { transport_.serve(now, index_); }
+
+  std::deque<std::uint32_t> turns;  // queues whose rate lets them send
+
+ private:
+  RoceTransport& transport_;
+  HostIndex index_;
+};
+
+class RoceTransport::Clock final : public Sink {
+ public:
+  explicit Clock(RoceTransport& transport) : transport_(transport) {}
+  void on_event(Time now, PacketPtr token) override { transport_.on_wake(now, *token); }
+
+ private:
+  RoceTransport& transport_;
+};
+
+RoceConfig RoceTransport::defaults(double gbit_per_s) {
+  RoceConfig config;
+  const double scale = gbit_per_s / 40;
+  config.mark = {static_cast<std::size_t>(5'000 * scale), static_cast<std::size_t>(200'000 * scale),
+                 0.01};
+  config.pause.off_bytes = static_cast<std::size_t>(120'000 * scale);
+  config.pause.on_bytes = config.pause.off_bytes - 2 * config.packet_bytes;
+  return config;
+}
+
+ClassPlan RoceTransport::switches(const RoceConfig& config) {
+  ClassPlan plan;
+  for (QueuePlan& queue : plan.queues) {
+    queue.limit_bytes = std::size_t{1} << 40;  // pauses keep it small
+    queue.mark = config.mark;
+  }
+  return plan;
+}
+
+RoceTransport::RoceTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
+                             const RoceConfig& config)
+    : fabric_(fabric),
+      pool_(pool),
+      listener_(listener),
+      config_(config),
+      line_(fabric.plan().host.gbit_per_s),
+      hosts_(fabric.hosts()),
+      clock_(std::make_unique<Clock>(*this)) {}
+
+RoceTransport::~RoceTransport() = default;
+
+void RoceTransport::open(std::span<const std::pair<HostIndex, HostIndex>> pairs) {
+  for (const auto& [from, to] : pairs) {
+    for (const HostIndex i : {from, to}) {
+      if (hosts_[i] != nullptr) continue;
+      hosts_[i] = std::make_unique<Host>(*this, i);
+      fabric_.attach(i, *hosts_[i]);
+      fabric_.card(i).set_feeder(*hosts_[i], kCardBytes);
+    }
+  }
+}
+
+std::uint32_t RoceTransport::queue_between(HostIndex from, HostIndex to) {
+  const auto [at, is_new] = numbers_.try_emplace({from, to}, queues_.size());
+  if (is_new) {
+    Queue& queue = queues_.emplace_back(config_.dcqcn, line_);
+    queue.from = from;
+    queue.to = to;
+  }
+  return at->second;
+}
+
+void RoceTransport::begin(Time now, TransferId id, const Transfer& transfer) {
+  const std::uint32_t number = queue_between(transfer.from, transfer.to);
+  Queue& queue = queues_[number];
+  const std::uint32_t payload = payload_bytes();
+  const auto packets = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>((transfer.bytes + payload - 1) / payload, 1));
+  if (queue.acknowledged == queue.packets) queue.heard_at = now;
+  queue.packets += packets;
+  const auto last =
+      static_cast<std::uint32_t>(transfer.bytes - std::uint64_t{packets - 1} * payload);
+  queue.unacknowledged.push_back({id, queue.packets, last});
+  queue.undelivered.push_back(queue.unacknowledged.back());
+  if (!queue.timed) wake(now + config_.timeout, number, true);
+  wake(now, number, false);
+}
+
+// When its rate lets it send, or when its patience ends.
+void RoceTransport::wake(Time at, std::uint32_t number, bool timeout) {
+  Queue& queue = queues_[number];
+  if (!timeout && (queue.waits || queue.ready || queue.next == queue.packets)) return;
+  (timeout ? queue.timed : queue.waits) = true;
+  PacketPtr token = pool_.take();
+  token->flow = number;
+  token->sequence = timeout ? 1 : 0;
+  fabric_.events().schedule(at, *clock_, std::move(token));
+}
+
+void RoceTransport::on_wake(Time now, const Packet& token) {
+  const std::uint32_t number = token.flow;
+  Queue& queue = queues_[number];
+  if (token.sequence == 0) {
+    queue.waits = false;
+    if (queue.next == queue.packets) return;
+    queue.ready = true;
+    hosts_[queue.from]->turns.push_back(number);
+    serve(now, queue.from);
+    return;
+  }
+  queue.timed = false;
+  if (queue.acknowledged == queue.packets) return;
+  if (now >= queue.heard_at + config_.timeout && queue.acknowledged < queue.next) {
+    ++counters_.timeouts;
+    go_back(now, number);
+  }
+  wake(std::max(queue.heard_at + config_.timeout, now + config_.timeout / 8), number, true);
+}
+
+void RoceTransport::serve(Time now, HostIndex index) {
+  auto& turns = hosts_[index]->turns;
+  while (!turns.empty() && fabric_.card(index).waiting_bytes() <= kCardBytes) {
+    const std::uint32_t number = turns.front();
+    turns.pop_front();
+    queues_[number].ready = false;
+    if (queues_[number].next < queues_[number].packets) send(now, number);
+  }
+}
+
+void RoceTransport::send(Time now, std::uint32_t number) {
+  Queue& queue = queues_[number];
+  const std::uint32_t sequence = queue.next++;
+  const auto message = std::upper_bound(
+      queue.unacknowledged.begin(), queue.unacknowledged.end(), sequence,
+      [](std::uint32_t value, const Queue::Message& each) { return value < each.end; });
+  const bool is_last = message->end == sequence + 1;
+  const std::uint32_t payload = is_last ? message->last_bytes : payload_bytes();
+  const bool again = sequence < queue.sent;
+  queue.sent = std::max(queue.sent, queue.next);
+  (again ? counters_.packets_again : counters_.packets) += 1;
+  (again ? counters_.bytes_again : counters_.bytes) += payload;
+  PacketPtr packet = pool_.take();
+  packet->source = queue.from;
+  packet->destination = queue.to;
+  packet->wire_bytes = payload + config_.header_bytes;
+  packet->flow = number;
+  packet->sequence = sequence;
+  packet->path = static_cast<std::uint16_t>(number);
+  packet->ecn = Ecn::kEct0;
+  packet->sent_at = now;
+  const double bytes = packet->wire_bytes;
+  fabric_.card(queue.from).enqueue(now, std::move(packet));
+  queue.rate.on_sent(now, bytes);
+  const double ns = bytes * 8 / queue.rate.rate(now);
+  wake(now + Duration(static_cast<std::int64_t>(ns)), number, false);
+}
+
+void RoceTransport::on_packet(Time now, PacketPtr packet) {
+  if (packet->kind == Packet::Kind::kData) {
+    on_data(now, *packet);
+  } else {
+    on_answer(now, *packet);
+  }
+}
+
+void RoceTransport::on_data(Time now, const Packet& packet) {
+  Queue& queue = queues_[packet.flow];
+  const bool in_order = packet.sequence == queue.expected;
+  if (in_order) {
+    ++queue.expected;
+    queue.complained = false;
+  }
+  while (!queue.undelivered.empty() && queue.expected >= queue.undelivered.front().end) {
+    const TransferId id = queue.undelivered.front().id;
+    queue.undelivered.pop_front();
+    listener_.on_delivered(now, id);
+  }
+  // Of what comes behind a gap only the first is answered, and none of it kept.
+  const bool gap = packet.sequence > queue.expected;
+  const bool marks = packet.ecn == Ecn::kCe &&
+                     (!queue.reported || now >= queue.reported_at + config_.dcqcn.cnp_gap);
+  if (gap && std::exchange(queue.complained, true) && !marks) return;
+  if (marks) {
+    queue.reported = true;
+    queue.reported_at = now;
+  }
+  PacketPtr answer = pool_.take();
+  answer->source = packet.destination;
+  answer->destination = packet.source;
+  answer->wire_bytes = config_.answer_bytes;
+  answer->flow = packet.flow;
+  answer->cumulative = queue.expected;
+  answer->path = packet.path;
+  answer->echoed_mark = marks;
+  answer->kind = gap ? Packet::Kind::kTrimmed : Packet::Kind::kAck;
+  answer->queue = SwitchQueue::kStrictHigh;
+  fabric_.card(packet.destination).enqueue(now, std::move(answer));
+}
+
+void RoceTransport::on_answer(Time now, const Packet& packet) {
+  Queue& queue = queues_[packet.flow];
+  if (packet.echoed_mark && config_.slows_down) queue.rate.on_marks(now);
+  if (packet.cumulative > queue.acknowledged) {
+    queue.acknowledged = packet.cumulative;
+    queue.next = std::max(queue.next, queue.acknowledged);
+    queue.heard_at = now;
+  }
+  while (!queue.unacknowledged.empty() && queue.acknowledged >= queue.unacknowledged.front().end) {
+    const TransferId id = queue.unacknowledged.front().id;
+    queue.unacknowledged.pop_front();
+    listener_.on_acknowledged(now, id);
+  }
+  if (packet.kind == Packet::Kind::kTrimmed && packet.cumulative == queue.acknowledged)
+    go_back(now, packet.flow);
+}
+
+void RoceTransport::go_back(Time now, std::uint32_t number) {
+  Queue& queue = queues_[number];
+  queue.next = queue.acknowledged;
+  queue.heard_at = now;
+  wake(now, number, false);
+}
+
+}  // namespace dlcp::simulate
