@@ -13,6 +13,13 @@ constexpr Duration kOpenLimit = 10s;  // simulated
 // After the last connection has opened, so that nothing of that is still under way.
 constexpr Duration kRest = 1ms;
 
+// NCCL has so many slices of a channel under way.
+constexpr std::size_t kReceivesAhead = 8;
+
+core::RequestId request_of(std::size_t pair, std::size_t slot) {
+  return core::RequestId{pair} << 32 | slot;
+}
+
 // As dlcp-switch plans: marks and early drops begin at so much of what the host's link carries in a
 // base round trip, and not below so many packets.
 constexpr double kKnee = 1.2 / 7;
@@ -106,33 +113,73 @@ bool CoreTransport::is_open(const Pair& pair) {
          hosts_[pair.from]->endpoint().state(pair.sender) == core::ConnectionState::kOpen;
 }
 
+void CoreTransport::announce(Time now, std::span<const Transfer> transfers) {
+  std::vector<std::uint64_t> most(pairs_.size());
+  for (const Transfer& one : transfers) {
+    if (one.bytes > kPhantomBytes / 4)
+      throw std::runtime_error(
+          fmt::format("a transfer of {} bytes is simulated in one piece: give {} "
+                      "at most, and several instead",
+                      one.bytes, kPhantomBytes / 4));
+    std::uint64_t& bytes = most[numbers_.at({one.from, one.to})];
+    bytes = std::max(bytes, one.bytes);
+  }
+  for (const Transfer& one : transfers) {
+    const std::size_t number = numbers_.at({one.from, one.to});
+    Pair& pair = pairs_[number];
+    Slot& slot = pair.slots.emplace_back();
+    slot.memory = hosts_[one.from]->cursor().take(memory_, most[number]);
+    if (one.may_lose > 0) {
+      slot.licence.collective = pair.slots.size();
+      slot.licence.ranks = 2;
+      slot.licence.hops = 1;
+      // Of two ranks each byte is half of the result: half the budget is the share of a transfer.
+      slot.licence.budget_ppm = static_cast<std::uint32_t>(one.may_lose / 2 * core::kBudgetScale);
+      slot.licence.element = gradient::ElementType::kFloat32;
+      energy_ += field_->energy(slot.memory.first(one.bytes));
+    }
+  }
+  for (std::size_t number = 0; number < pairs_.size(); ++number)
+    blocked_[pairs_[number].to].push_back(number);
+  for (auto& host : hosts_) {
+    if (host != nullptr) host->step(now);
+  }
+}
+
 void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   const std::size_t number = numbers_.at({transfer.from, transfer.to});
   Pair& pair = pairs_[number];
-  if (transfer.bytes > kPhantomBytes / 4)
-    throw std::runtime_error(
-        fmt::format("a transfer of {} bytes is simulated in one piece: give {} "
-                    "at most, and several instead",
-                    transfer.bytes, kPhantomBytes / 4));
-  CoreHost& sender = *hosts_[pair.from];
-  Post entry{id, sender.cursor().take(memory_, static_cast<std::size_t>(transfer.bytes)), {}};
-  ++pair.transfers;
-  if (transfer.may_lose > 0) {
-    entry.licence.collective = pair.transfers;
-    entry.licence.ranks = 2;
-    entry.licence.hops = 1;
-    // Of two ranks each byte is half of the result: half the budget is the share of this transfer.
-    entry.licence.budget_ppm =
-        static_cast<std::uint32_t>(transfer.may_lose / 2 * core::kBudgetScale);
-    entry.licence.element = gradient::ElementType::kFloat32;
-    energy_ += field_->energy(entry.memory);
-  }
-  pair.sends.push_back(entry);
-  pair.receives.push_back(entry);
+  Slot& slot = pair.slots[pair.begun++];
+  slot.id = id;
+  slot.bytes = transfer.bytes;
   blocked_[pair.from].push_back(number);
-  blocked_[pair.to].push_back(number);
-  hosts_[pair.to]->step(now);
-  sender.step(now);
+  hosts_[pair.from]->step(now);
+}
+
+bool CoreTransport::post_sends(Time now, std::size_t number) {
+  Pair& pair = pairs_[number];
+  core::Endpoint& endpoint = hosts_[pair.from]->endpoint();
+  for (; pair.sent < pair.begun; ++pair.sent) {
+    const Slot& slot = pair.slots[pair.sent];
+    if (!endpoint.post_send(now, pair.sender, request_of(number, pair.sent),
+                            slot.memory.first(slot.bytes), slot.licence))
+      return false;
+  }
+  return true;
+}
+
+// As NCCL does, ahead of what is sent.
+bool CoreTransport::post_receives(Time now, std::size_t number) {
+  Pair& pair = pairs_[number];
+  engine::Pump& pump = hosts_[pair.to]->pump();
+  const std::size_t end = std::min(pair.slots.size(), pair.received + kReceivesAhead);
+  for (; pair.expected < end; ++pair.expected) {
+    const Slot& slot = pair.slots[pair.expected];
+    if (!pump.post_receive(now, *pair.receiver, request_of(number, pair.expected), slot.memory,
+                           slot.licence))
+      return false;
+  }
+  return true;
 }
 
 void CoreTransport::on_step(Time now, HostIndex host) {
@@ -145,19 +192,9 @@ void CoreTransport::on_step(Time now, HostIndex host) {
   if (blocked_[host].empty()) return;
   std::vector<std::size_t> still;
   for (const std::size_t number : std::exchange(blocked_[host], {})) {
-    Pair& pair = pairs_[number];
-    auto& posts = pair.from == host ? pair.sends : pair.receives;
-    CoreHost& own = *hosts_[host];
-    while (!posts.empty()) {
-      const Post& next = posts.front();
-      const bool taken =
-          pair.from == host
-              ? own.endpoint().post_send(now, pair.sender, next.id, next.memory, next.licence)
-              : own.pump().post_receive(now, *pair.receiver, next.id, next.memory, next.licence);
-      if (!taken) break;
-      posts.pop_front();
-    }
-    if (!posts.empty()) still.push_back(number);
+    const bool done =
+        pairs_[number].from == host ? post_sends(now, number) : post_receives(now, number);
+    if (!done) still.push_back(number);
   }
   blocked_[host].insert(blocked_[host].end(), still.begin(), still.end());
 }
@@ -168,14 +205,18 @@ void CoreTransport::on_zeros(std::span<const std::byte> place) {
 
 void CoreTransport::on_core_event(Time now, HostIndex, const core::Event& event) {
   using Kind = core::Event::Kind;
-  const auto id = static_cast<TransferId>(event.request);
+  if (event.kind == Kind::kClosed || event.kind == Kind::kDeclined)
+    throw std::runtime_error("a simulated connection failed: " + event.error.message());
+  const std::size_t number = event.request >> 32;
+  Pair& pair = pairs_[number];
+  const TransferId id = pair.slots[event.request & 0xffffffff].id;
   if (event.kind == Kind::kReceiveDone) {
+    ++pair.received;
+    blocked_[pair.to].push_back(number);
     bytes_given_up_ += event.lost;
     listener_.on_delivered(now, id);
-  } else if (event.kind == Kind::kSendDone) {
-    listener_.on_acknowledged(now, id);
   } else {
-    throw std::runtime_error("a simulated connection failed: " + event.error.message());
+    listener_.on_acknowledged(now, id);
   }
 }
 

@@ -35,15 +35,18 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   static ClassPlan switches(const CoreConfig& config, const FabricPlan& fabric);
 
   void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) override;
+  void announce(Time now, std::span<const Transfer> transfers) override;
   void begin(Time now, TransferId id, const Transfer& transfer) override;
   TransportCounters counters() const override;
   core::Counters core_counters() const;  // of all hosts
 
  private:
-  struct Post {
-    TransferId id = 0;
+  // The so-and-so-many-th transfer between two hosts, at both ends.
+  struct Slot {
     std::span<std::byte> memory;  // at both ends, as nobody writes or reads it
     core::Licence licence;
+    TransferId id = 0;      // once it has begun,
+    std::size_t bytes = 0;  // of which it has so many
   };
   struct Pair {
     HostIndex from = 0;
@@ -51,9 +54,12 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
     core::ListenerId listener = 0;
     core::ConnectionId sender = 0;
     std::optional<core::ConnectionId> receiver;
-    std::deque<Post> sends;  // not taken yet
-    std::deque<Post> receives;
-    std::uint64_t transfers = 0;
+    std::vector<Slot> slots;
+    // Of them, in order:
+    std::size_t begun = 0;
+    std::size_t sent = 0;      // posted
+    std::size_t expected = 0;  // receive posted
+    std::size_t received = 0;  // done
   };
 
   void add_hosts(std::span<const std::pair<HostIndex, HostIndex>> pairs);
@@ -61,7 +67,9 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   void on_zeros(std::span<const std::byte> place) override;
   void on_step(Time now, HostIndex host) override;
   bool is_open(const Pair& pair);
-  void post(Time now, Pair& pair);
+  // False when some of it cannot be posted now.
+  bool post_sends(Time now, std::size_t number);
+  bool post_receives(Time now, std::size_t number);
 
   Fabric& fabric_;
   PacketPool& pool_;

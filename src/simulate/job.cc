@@ -36,6 +36,13 @@ bool Job::run(Transport& transport, Duration limit, Transport* neighbours) {
     const std::vector<std::pair<HostIndex, HostIndex>> list(own.begin(), own.end());
     if (each != nullptr) each->open(list);
   }
+  for (Transport* each : {&transport, neighbours}) {
+    std::vector<Transfer> list;
+    for (const Step& step : workload_) {
+      if (&mover(step.transfer) == each) list.push_back(step.transfer);
+    }
+    if (each != nullptr) each->announce(events_.now(), list);
+  }
   began_ = delivered_at_ = acknowledged_at_ = events_.now();
   if (at_start) at_start(began_);
   for (TransferId id = 0; id < workload_.size(); ++id) {

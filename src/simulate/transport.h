@@ -49,6 +49,8 @@ class Transport {
   // Before the first transfer: all pairs that will be used. Their hosts are this transport's own
   // from then on. Returns when connections, of those who have such, are open.
   virtual void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) = 0;
+  // Behind open(): all transfers that will begin, roughly in order; receivers know what comes.
+  virtual void announce(Time /*now*/, std::span<const Transfer> /*transfers*/) {}
   // Transfers between the same two hosts are delivered in the order in which they begin.
   virtual void begin(Time now, TransferId id, const Transfer& transfer) = 0;
   virtual TransportCounters counters() const = 0;

@@ -152,6 +152,29 @@ TEST_CASE("neighbours have a transport and a queue of their own, and do not coun
   CHECK(run(setting, workload).transport.bytes == 3 * 300'000 + (workload.size() - 3) * 50'000);
 }
 
+TEST_CASE(
+    "receives are posted ahead of what is sent, and the k-th message meets the k-th of them") {
+  const Setting setting = small(Contender::kDlcp);
+  std::vector<HostIndex> ring(16);
+  for (HostIndex i = 0; i < 16; ++i)
+    ring[i] = i;
+  const Outcome outcome = run(setting, ring_all_reduce(ring, 16 * 100'000));
+  REQUIRE(outcome.ended);
+  CHECK(outcome.took < 30 * 15us);  // of which 8 are the wire's, and 4 the way's
+  // Between two hosts, begun in another order than they were announced in.
+  Workload workload = incast(16, 1, 200'000, 1);
+  for (const auto& [bytes, wait] : {std::pair{50'000, 300us}, std::pair{300'000, 100us}}) {
+    workload.push_back(workload.front());
+    workload.back().transfer.bytes = static_cast<std::uint64_t>(bytes);
+    workload.back().wait = wait;
+  }
+  const Outcome mixed = run(setting, workload);
+  REQUIRE(mixed.ended);
+  CHECK(mixed.transport.bytes == 550'000);
+  CHECK(mixed.finishes[2].delivered < mixed.finishes[1].began);
+  CHECK(mixed.finishes[1].delivered > mixed.finishes[1].began);
+}
+
 TEST_CASE("a step begins when all that it waits for has arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;
