@@ -147,7 +147,7 @@ class Foreign(Checks):
     def test_partial_files(self):
         config = sonic()
         del config["DSCP_TO_TC_MAP"]
-        self.refused(config, "names a map that is not there", "a row of DSCP_TO_TC_MAP")
+        self.refused(config, "names a dscp_to_tc_map that is not there", "a row of DSCP_TO_TC_MAP")
         config = sonic()
         del config["PORT"]
         self.refused(config, "there is no PORT table", "show runningconfiguration all")

@@ -301,7 +301,7 @@ TEST_CASE("a file that is no config_db is refused with its line") {
   config["PORT_QOS_MAP"].erase("Ethernet8");
   for (auto& row : config["PORT_QOS_MAP"])
     row["dscp_to_tc_map"] = "GONE";
-  CHECK_THAT(text_of(config.dump(1)), Contains("names a map that is not there"));
+  CHECK_THAT(text_of(config.dump(1)), Contains("names a dscp_to_tc_map that is not there"));
 }
 
 TEST_CASE("captured counters are judged against the plan, queue by queue") {

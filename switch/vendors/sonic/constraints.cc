@@ -1,70 +1,17 @@
 // Holds the rows that DLCP writes against what SONiC accepts: fields, ranges, choices and
-// references, from fields.json.
+// references are data (switch/targets/sonic.json); what two fields of a row say together is here.
 #include <fmt/format.h>
 
-#include <limits>
-#include <map>
 #include <set>
+#include <sstream>
 
-#include "switch/vendors/embedded.h"
-#include "switch/vendors/numbers.h"
+#include "switch/targets/target_files.h"
 #include "switch/vendors/sonic/document.h"
+#include "switch/vendors/tree/limits.h"
+#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
-
-enum class Kind { kNumber, kChoice, kReference, kEntries, kList, kPriorities };
-
-struct Field {
-  Kind kind = Kind::kNumber;
-  std::int64_t min = 0, max = 0;
-  std::string choices;       // kChoice, kList: "|a|b|"; kReference: the table referred to
-  std::int64_t key_max = 0;  // kEntries: of the row's own keys
-};
-
-// [min, max]; "|a|b|"; "priorities"; {"row": TABLE}; {"list": "|a|b|"}; {"keys": max, "values":
-// [min, max]}.
-Field field_from(const Json& data) {
-  if (data.is_array())
-    return {Kind::kNumber, data.at(0).get<std::int64_t>(), data.at(1).get<std::int64_t>(), "", 0};
-  if (data == "priorities") return {Kind::kPriorities, 0, 0, "", 0};
-  if (data.is_string()) return {Kind::kChoice, 0, 0, data.get<std::string>(), 0};
-  if (data.contains("row")) return {Kind::kReference, 0, 0, data.at("row").get<std::string>(), 0};
-  if (data.contains("list")) return {Kind::kList, 0, 0, data.at("list").get<std::string>(), 0};
-  Field field = field_from(data.at("values"));
-  field.kind = Kind::kEntries;
-  field.key_max = data.at("keys").get<std::int64_t>();
-  return field;
-}
-
-using Fields = std::map<std::string, std::map<std::string, Field>>;
-
-Fields read_fields() {
-  Fields fields;
-  const Json data = Json::parse(embedded::kSonicFields);
-  for (const auto& [table, rows] : data.at("fields").items())
-    for (const auto& [name, row] : rows.items())
-      fields[table].emplace(name, field_from(row));
-  return fields;
-}
-
-// "*" is every key of its table's rows.
-const Field* field_of(const std::string& table, const std::string& name) {
-  static const Fields kFields = read_fields();
-  const auto fields = kFields.find(table);
-  if (fields == kFields.end()) return nullptr;
-  auto field = fields->second.find("*");
-  if (field == fields->second.end()) field = fields->second.find(name);
-  return field == fields->second.end() ? nullptr : &field->second;
-}
-
-std::optional<std::int64_t> signed_of(const std::string& text) {
-  const bool negative = !text.empty() && text[0] == '-';
-  if (text.size() > 18 || text.size() == (negative ? 1u : 0u)) return std::nullopt;
-  if (text.find_first_not_of("0123456789", negative ? 1 : 0) != std::string::npos)
-    return std::nullopt;
-  return std::stoll(text);
-}
 
 bool names_map(const std::string& table) {
   return table == "WRED_PROFILE" || table.find("_TO_") != std::string::npos;
@@ -85,7 +32,7 @@ class Checker {
   Checker(const Json& config, const std::vector<Patch>& patches) : config_(config) {
     for (const auto& patch : patches)
       for (const auto& row : patch.rows)
-        (row.after ? written_ : removed_).insert(row.table + "|" + row.key);
+        (row.after ? written_ : removed_).insert(row.table + " " + row.key);
   }
 
   void check(const RowChange& row) {
@@ -95,14 +42,9 @@ class Checker {
     if (names_map(row.table) && !is_name(row.key))
       fault(row.key, "at most 32 of A-Z a-z 0-9 - _, a letter or digit first");
     // A row of the site keeps fields that DLCP knows nothing of; those are not for it to judge.
-    for (const auto& [name, value] : row.after->items()) {
-      if (row.before && row.before->value(name, Json()) == value) continue;
-      const Field* field = field_of(row.table, name);
-      if (field == nullptr)
-        fault(name, "a field that SONiC has");
-      else
-        check_value(*field, name, value);
-    }
+    for (const auto& [name, value] : row.after->items())
+      if (!row.before || row.before->value(name, Json()) != value)
+        check_values(row.table + " row ", name, value);  // what a row is called does not matter
     if (row.table == "WRED_PROFILE")
       for (const char* colour : {"green", "yellow", "red"})
         ordered(*row.after, fmt::format("{}_min_threshold", colour),
@@ -122,58 +64,71 @@ class Checker {
   }
 
   void ordered(const Json& row, const std::string& low, const std::string& high) {
-    const auto first = signed_of(text_field(row, low.c_str()));
-    const auto second = signed_of(text_field(row, high.c_str()));
+    const auto first = counter_of(text_field(row, low.c_str()));
+    const auto second = counter_of(text_field(row, high.c_str()));
     if (first && second && *first > *second)
       fault(fmt::format("{} {}", high, *second), fmt::format("at least {} {}", low, *first));
   }
 
-  void check_value(const Field& field, const std::string& name, const Json& value) {
-    if (field.kind == Kind::kList) {
+  // Of lists, and of priorities such as "3,4", one by one.
+  void check_values(const std::string& row, const std::string& name, const Json& value) {
+    if (value.is_array()) {
       for (const auto& one : value)
-        if (!one.is_string() || !chosen(field, one.get<std::string>()))
-          fault(one.dump(), fmt::format("fields of {}", field.choices));
+        check_value(row, name, one.is_string() ? one.get<std::string>() : one.dump());
       return;
     }
     if (!value.is_string()) return fault(name + " " + value.dump(), "a string");
-    const auto text = value.get<std::string>();
-    if (field.kind == Kind::kNumber || field.kind == Kind::kEntries) {
-      const auto number = signed_of(text);
-      if (!number || *number < field.min || *number > field.max)
-        fault(name + " " + text, fmt::format("{}..{}", field.min, field.max));
-      const auto key = field.kind == Kind::kEntries ? number_of(name) : 0;
-      if (!key || *key > field.key_max) fault(name, fmt::format("0..{}", field.key_max));
-    } else if (field.kind == Kind::kPriorities && !are_priorities(text)) {
-      fault(name + " " + text, "priorities 0..7 with commas, as in 3,4");
-    } else if (field.kind == Kind::kChoice && !chosen(field, text)) {
-      fault(name + " " + text, fmt::format("one of {}", field.choices));
-    } else if (field.kind == Kind::kReference && !exists(field.choices, text)) {
-      fault(name + " " + text, fmt::format("a row of {}", field.choices));
-    }
+    std::istringstream list(value.get<std::string>());
+    const char between = name == "pfcwd_sw_enable" ? ',' : '\0';
+    std::string one;
+    do {
+      std::getline(list, one, between);
+      check_value(row, name, one);
+    } while (!list.eof());
   }
 
-  static bool are_priorities(const std::string& text) {
-    for (std::size_t at = 0; at < text.size(); ++at)
-      if (at % 2 == 0 ? text[at] < '0' || text[at] > '7' : text[at] != ',') return false;
-    return text.size() % 2 == 1;
-  }
-  static bool chosen(const Field& field, const std::string& text) {
-    return field.choices.find("|" + text + "|") != std::string::npos;
+  void check_value(const std::string& row, const std::string& name, const std::string& value) {
+    auto said = row + name + " " + value;
+    if (fine_.count(said) != 0) return;  // rows of many ports say the same
+    const auto count = problems_.size();
+    const auto judged = tree::judge_limits(limits().ranges, said);
+    if (!judged.described) fault(name + " " + value, "a field that SONiC has");
+    for (const auto& one : judged.faults)
+      fault(name + " " + value, one.expected);
+    for (const auto& [pattern, object] : limits().references)
+      if (const auto held = pattern.match(said))
+        if (!exists(object.filled(*held)))
+          fault(name + " " + value, "a row of " + words_of(object.text()).front());
+    if (problems_.size() == count) fine_.insert(std::move(said));
   }
 
-  bool exists(const std::string& table, const std::string& key) const {
-    const auto row = table + "|" + key;
+  bool exists(const std::string& row) const {
     if (written_.count(row) != 0) return true;
-    return removed_.count(row) == 0 && find_row(config_, table, key) != nullptr;
+    const auto space = row.find(' ');
+    return removed_.count(row) == 0 &&
+           find_row(config_, row.substr(0, space), row.substr(space + 1)) != nullptr;
   }
 
   const Json& config_;
   std::set<std::string> written_, removed_;
+  std::set<std::string> fine_;
   std::string row_;
   std::vector<Problem> problems_;
 };
 
 }  // namespace
+
+const Limits& limits() {
+  static const Limits kLimits = [] {
+    Limits read;
+    for (const TargetFile& file : target_files()) {
+      const Json data = Json::parse(file.data);
+      if (data.at("os") == "sonic") read = {tree::ranges_of(data), tree::references_of(data)};
+    }
+    return read;
+  }();
+  return kLimits;
+}
 
 std::vector<Problem> check_rows(const Json& config, const std::vector<Patch>& patches) {
   Checker checker(config, patches);

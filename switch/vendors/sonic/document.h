@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/tree/rules.h"
 #include "switch/vendors/vendor.h"
 
 namespace dlcp::fabric::sonic {
@@ -72,6 +73,13 @@ struct Patch {
 
 std::string apply_text(const Patch& patch);
 std::string rollback_text(const Patch& patch);
+
+// What SONiC takes, and which rows name others: data.
+struct Limits {
+  std::vector<tree::Range> ranges;
+  std::vector<std::pair<tree::Pattern, tree::Pattern>> references;
+};
+const Limits& limits();
 
 // Structure, ranges and references of every row that a change writes: what SONiC's YANG models and
 // orchagent ask for, so that it is checked where the models are not at hand.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "switch/vendors/json_keys.h"
 #include "switch/vendors/sonic/document.h"
@@ -98,24 +99,32 @@ class Importer {
 
   // A file with a part of its tables would be taken for a switch that lacks them.
   bool check_named() {
-    struct Reference {
-      const char *table, *field, *named;
-    };
-    constexpr Reference kReferences[] = {
-        {"QUEUE", "wred_profile", "WRED_PROFILE"},
-        {"PORT_QOS_MAP", "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"},
-        {"BUFFER_QUEUE", "profile", "BUFFER_PROFILE"}};
-    for (const Reference& one : kReferences)
-      for (const auto& [key, row] : table(one.table).items()) {
-        const auto name = text_field(row, one.field);
-        if (name.empty() || name == "NULL") continue;
-        if (find_row(document_->config, one.named, name) != nullptr) continue;
-        fault(one.table, key,
-              fmt::format("{}|{} names a {} that is not there", one.table, key, one.field), name,
-              fmt::format("a row of {}", one.named),
-              "take the whole file: show runningconfiguration all > config_db.json");
-        return false;
-      }
+    std::set<std::string> seen;  // "TABLE field name"; rows of many ports name the same
+    for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE"})
+      for (const auto& [key, row] : table(name).items())
+        for (const auto& [field, value] : row.items()) {
+          const auto text = value.is_string() ? value.get<std::string>() : "";
+          if (text.empty() || text == "NULL") continue;
+          const auto said = fmt::format("{} row {} {}", name, field, text);
+          if (seen.insert(said).second && !is_there(said, field, name, key)) return false;
+        }
+    return true;
+  }
+
+  bool is_there(const std::string& said, const std::string& field, const char* name,
+                const std::string& key) {
+    for (const auto& [pattern, object] : limits().references) {
+      const auto held = pattern.match(said);
+      if (!held) continue;
+      const auto row = object.filled(*held);
+      const auto end = row.find(' ');
+      const auto in = row.substr(0, end), named = row.substr(end + 1);
+      if (find_row(document_->config, in, named) != nullptr) continue;
+      fault(name, key, fmt::format("{}|{} names a {} that is not there", name, key, field), named,
+            "a row of " + in,
+            "take the whole file: show runningconfiguration all > config_db.json");
+      return false;
+    }
     return true;
   }
 
@@ -185,14 +194,6 @@ class Importer {
     document_->dscp_map = most_used("dscp_to_tc_map");
     document_->queue_map = most_used("tc_to_queue_map");
     document_->group_map = most_used("tc_to_pg_map");
-    const auto exists = [&](const char* table_name, const std::string& name, const char* field) {
-      if (name.empty() || find_row(document_->config, table_name, name) != nullptr) return;
-      fault("PORT_QOS_MAP", field, fmt::format("{} names a map that is not there", field), name,
-            fmt::format("a row of {}", table_name));
-    };
-    exists("DSCP_TO_TC_MAP", document_->dscp_map, "dscp_to_tc_map");
-    exists("TC_TO_QUEUE_MAP", document_->queue_map, "tc_to_queue_map");
-    exists("TC_TO_PRIORITY_GROUP_MAP", document_->group_map, "tc_to_pg_map");
     if (document_->dscp_map.empty())
       warn("PORT_QOS_MAP", "", "no port has a dscp_to_tc_map: the site maps no DSCP here",
            "check that QoS is configured: show runningconfiguration all");
@@ -257,21 +258,17 @@ class Importer {
         continue;
       }
       for (int q = range->first; q <= std::min(range->last, kQueueCount - 1); ++q) {
-        read_scheduler(site_.queues[q], key, text_field(row, "scheduler"));
+        read_scheduler(site_.queues[q], text_field(row, "scheduler"));
         const auto wred = text_field(row, "wred_profile");
         if (!wred.empty() && !is_own(wred)) site_.queues[q].configured = true;
       }
     }
   }
 
-  void read_scheduler(SiteQueue& queue, const std::string& key, const std::string& name) {
+  void read_scheduler(SiteQueue& queue, const std::string& name) {
     if (name.empty() || is_own(name) || !queue.name.empty()) return;
     const Json* row = find_row(document_->config, "SCHEDULER", name);
-    if (row == nullptr) {
-      fault("QUEUE", key, fmt::format("QUEUE|{} names a scheduler that is not there", key), name,
-            "a row of SCHEDULER");
-      return;
-    }
+    if (row == nullptr) return;  // "NULL"
     queue.name = name;
     queue.configured = true;
     queue.strict = text_field(*row, "type") == "STRICT";

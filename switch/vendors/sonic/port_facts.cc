@@ -112,11 +112,7 @@ void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& faul
     const auto map = site_map(config, &row, "tc_to_dscp_map");
     if (map.empty()) continue;
     const Json* entries = find_row(config, "TC_TO_DSCP_MAP", map);
-    if (entries == nullptr) {
-      fault("PORT_QOS_MAP", port, "tc_to_dscp_map names a map that is not there", map,
-            "a row of TC_TO_DSCP_MAP", "");
-      continue;
-    }
+    if (entries == nullptr) continue;  // refused already
     if (SitePort* known = port_named(site, port)) known->rewrites_dscps = true;
     if (!site.egress_rewrite.empty()) continue;
     site.egress_rewrite = fmt::format("TC_TO_DSCP_MAP|{} (tc_to_dscp_map of {})", map, port);

@@ -10,6 +10,7 @@
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
+#include "switch/vendors/tree/limits.h"
 #include "switch/vendors/tree/operation_files.h"
 #include "switch/vendors/tree/own_objects.h"
 #include "switch/vendors/tree/wanted.h"
@@ -92,30 +93,13 @@ class Renderer {
   }
 
   void check_ranges(const std::string& statement) {
-    bool described = !target_.ranges_are_all;
-    for (const Range& range : target_.ranges) {
-      const auto captures = range.pattern.match(statement);
-      if (!captures) continue;
-      described = true;
-      const auto found = captures->find("value");
-      const std::string text = found == captures->end() ? "" : found->second;
-      if (fits(range, text)) continue;
-      refuse_(statement + " would not be accepted by " + target_.title, text,
-              range.words.empty() ? fmt::format("{}..{}", range.min, range.max)
-                                  : "one of " + range.words,
+    const Judged judged = judge_limits(target_.ranges, statement);
+    for (const Excess& fault : judged.faults)
+      refuse_(statement + " would not be accepted by " + target_.title, fault.seen, fault.expected,
               "lower what leads to this value in the intent file");
-    }
-    if (!described)
+    if (target_.ranges_are_all && !judged.described)
       refuse_(statement + " would not be accepted by " + target_.title, statement,
               "a statement that it has", "this is a fault of dlcp-switch");
-  }
-
-  static bool fits(const Range& range, const std::string& text) {
-    if (!range.words.empty())
-      return range.words == "*" || range.words.find("|" + text + "|") != std::string::npos;
-    const bool number = !text.empty() && text.size() < 19 &&
-                        text.find_first_not_of("0123456789") == std::string::npos;
-    return number && std::stoull(text) >= range.min && std::stoull(text) <= range.max;
   }
 
   Patch patch_of(const WantedPart& part) {

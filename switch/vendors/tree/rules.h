@@ -63,7 +63,7 @@ struct ObjectKind {
 // A number that is written, and what the target takes.
 struct Range {
   Pattern pattern;  // {value}
-  std::uint64_t min = 0, max = 0;
+  std::int64_t min = 0, max = 0;
   std::string words;  // "|a|b|": one of these instead; "*": anything
 };
 

@@ -6,6 +6,7 @@
 
 #include "switch/targets/target_files.h"
 #include "switch/vendors/numbers.h"
+#include "switch/vendors/tree/limits.h"
 
 namespace dlcp::fabric::tree {
 namespace {
@@ -190,22 +191,11 @@ void read_meaning(Target& target, const Json& config) {
   target.short_names = config.value("short_names", false);
   for (const auto& row : config.at("objects"))
     target.objects.push_back(object_of(row));
-  for (const auto& row : config.value("refers", Json::array()))
-    target.refers.emplace_back(Pattern(row.at(0).get<std::string>()),
-                               Pattern(row.at(1).get<std::string>()));
+  target.refers = references_of(config);
 }
 
 void read_limits(Target& target, const Json& config) {
-  for (const auto& row : config.value("ranges", Json::array())) {
-    Range range{Pattern(row.at(0).get<std::string>()), 0, 0, ""};
-    if (row.at(1).is_string()) {
-      range.words = row.at(1).get<std::string>();
-    } else {
-      range.min = row.at(1).get<std::uint64_t>();
-      range.max = row.at(2).get<std::uint64_t>();
-    }
-    target.ranges.push_back(std::move(range));
-  }
+  target.ranges = ranges_of(config);
   target.ranges_are_all = config.value("ranges_are_all", false);
   for (const auto& row : config.value("sums", Json::array()))
     target.sums.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::uint64_t>(),

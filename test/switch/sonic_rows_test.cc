@@ -1,0 +1,46 @@
+// SONiC: rows are held against what it takes, by data (switch/targets/sonic.json).
+#include "catch.h"
+#include "switch/vendors/sonic/document.h"
+
+using namespace dlcp::fabric;
+using Json = nlohmann::json;
+
+TEST_CASE("rows that SONiC would not take are refused whatever wrote them") {
+  using sonic::RowChange;
+  const auto faults = [](const char* table, const char* key, const Json& row) {
+    const Json config = {{"SCHEDULER", {{"scheduler.0", {{"type", "DWRR"}}}}}};
+    sonic::Patch patch{"10-definitions", {}, {}};
+    patch.rows.push_back(RowChange{table, key, std::nullopt, row, Impact::kHitless});
+    std::string text;
+    for (const auto& problem : sonic::check_rows(config, {patch}))
+      text += to_text(problem) + "\n";
+    return text;
+  };
+  CHECK(faults("SCHEDULER", "DLCP-bulk", {{"type", "DWRR"}, {"weight", "100"}}).empty());
+  CHECK(faults("QUEUE", "Ethernet0|3", {{"scheduler", "scheduler.0"}}).empty());
+  CHECK(faults("BUFFER_PROFILE", "DLCP-lossy-m8", {{"dynamic_th", "-8"}}).empty());
+  CHECK(faults("PORT_QOS_MAP", "Ethernet0", {{"pfcwd_sw_enable", "3,4"}}).empty());
+  const auto refused = [&](const char* table, const char* key, const Json& row, const char* why) {
+    INFO(table << " " << row.dump());
+    CHECK_THAT(faults(table, key, row), Catch::Contains(why));
+  };
+  refused("SCHEDULER", "DLCP-bulk", {{"weight", "101"}}, "expected 1..100");
+  refused("SCHEDULER", "DLCP-bulk", {{"weight", 7}}, "a string");
+  refused("SCHEDULER", "DLCP-bulk", {{"weight", "7,8"}}, "expected 1..100");
+  refused("SCHEDULER", "DLCP-bulk", {{"priority", "1"}}, "a field that SONiC has");
+  refused("SCHEDULER", "DLCP-bulk", {{"pir", "5"}}, "a cir beside it");
+  refused("SCHEDULER", "DLCP-bulk", {{"cir", "9"}, {"pir", "5"}}, "at least cir 9");
+  refused("QUEUE", "Ethernet0|3", {{"scheduler", "GONE"}}, "a row of SCHEDULER");
+  refused("BUFFER_PROFILE", "DLCP-lossy-8", {{"dynamic_th", "8"}}, "expected -8..7");
+  refused("BUFFER_PROFILE", "DLCP-lossy-8", {{"dynamic_th", "-"}}, "expected -8..7");
+  refused("PORT_QOS_MAP", "Ethernet0", {{"pfcwd_sw_enable", "3,8"}}, "expected 0..7");
+  refused("PORT_QOS_MAP", "Ethernet0", {{"pfcwd_sw_enable", "3,"}}, "a field that SONiC has");
+  refused("DSCP_TO_TC_MAP", "DLCP-map", {{"64", "1"}}, "expected 0..63");
+  refused("DSCP_TO_TC_MAP", "DLCP-map", {{"63", "16"}}, "expected 0..15");
+  refused("DSCP_TO_TC_MAP", "no good name", {{"63", "1"}}, "at most 32 of");
+  refused("WRED_PROFILE", "DLCP-bulk",
+          {{"green_min_threshold", "2147483647"}, {"green_max_threshold", "1"}},
+          "at least green_min_threshold 2147483647");
+  refused("WRED_PROFILE", "DLCP-bulk", {{"ecn", "ecn_blue"}}, "one of |ecn_none|");
+  refused("SWITCH_HASH", "GLOBAL", {{"ecmp_hash", {"L4_SRC_PORT", "MOON"}}}, "MOON");
+}
