@@ -72,6 +72,7 @@ Fabric::Fabric(Events& events, const FabricPlan& plan)
   for (std::size_t i = 0; i < leaves + spines + cores; ++i) {
     switches_.push_back(std::make_unique<Switch>(leaves, plan_.hosts_per_leaf, next_seed()));
     switches_.back()->buffer().total_bytes = plan_.switch_buffer_bytes;
+    if (plan_.adaptive) switches_.back()->route_adaptively();
   }
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
     add_hosts(leaf);

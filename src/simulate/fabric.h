@@ -28,6 +28,7 @@ struct FabricPlan {
   ClassPlan classes;
   // Instead of class queues, for switches of another kind.
   std::function<std::unique_ptr<Discipline>()> make_discipline;
+  bool adaptive = false;  // switches choose among equal ways by what waits there, packet by packet
   std::optional<FlowControl> flow_control;  // of all switches; no queue may drop then
   std::size_t switch_buffer_bytes = 0;  // shared by a switch's ports; 0: ports keep their limits
   std::uint64_t seed = 1;

@@ -1,5 +1,6 @@
 // A switch: looks up the ports that lead towards the destination's leaf and chooses among equal
-// ones by a seeded hash (ECMP), of the flow alone or of the packet's entropy as well.
+// ones by a seeded hash (ECMP), of the flow alone or of the packet's entropy as well; or, where it
+// routes adaptively, takes the one where least waits, and among such again by the hash.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class Switch final : public Sink {
   void set_route(std::size_t leaf, std::vector<Port*> ports) {
     towards_leaf_[leaf] = std::move(ports);
   }
+  void route_adaptively() { adaptive_ = true; }
   const std::vector<Port*>& route(std::size_t leaf) const { return towards_leaf_[leaf]; }
 
   void on_event(Time now, PacketPtr packet) override {
@@ -39,7 +41,7 @@ class Switch final : public Sink {
       if (packet->via != nullptr) packet->via->let_go(now, packet->wire_bytes);
       return;
     }
-    Port* port = ports.size() == 1 ? ports[0] : ports[hash(*packet) % ports.size()];
+    Port* port = ports.size() == 1 ? ports[0] : choose(ports, hash(*packet));
     port->enqueue(now, std::move(packet));
   }
 
@@ -47,6 +49,15 @@ class Switch final : public Sink {
   std::uint64_t unroutable() const { return unroutable_; }
 
  private:
+  Port* choose(const std::vector<Port*>& ports, std::uint64_t hash) const {
+    const std::size_t first = hash % ports.size();
+    Port* best = ports[first];
+    for (std::size_t i = 1; adaptive_ && i < ports.size(); ++i) {
+      Port* other = ports[(first + i) % ports.size()];
+      if (other->waiting_bytes() < best->waiting_bytes()) best = other;
+    }
+    return best;
+  }
   std::uint64_t hash(const Packet& packet) const {
     using datapath::sim::mix;
     return mix(mix(hash_seed_, std::uint64_t{packet.source} << 32 | packet.destination),
@@ -55,6 +66,7 @@ class Switch final : public Sink {
 
   std::size_t hosts_per_leaf_;
   std::uint64_t hash_seed_;
+  bool adaptive_ = false;
   HostIndex first_host_ = 0;
   std::vector<Port*> to_host_;
   std::vector<std::vector<Port*>> towards_leaf_;

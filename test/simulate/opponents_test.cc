@@ -147,6 +147,21 @@ TEST_CASE("spraying loads all uplinks alike, one path does not") {
   CHECK(hashed > 1.8);
 }
 
+TEST_CASE("switches that route adaptively load all uplinks alike, whatever the hosts do") {
+  Setting setting;
+  setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});
+  setting.contender = Contender::kNscc;
+  setting.paths = 1;
+  const Workload workload = permutation(32, 2'000'000, 3);
+  const Outcome hashed = run(setting, workload);
+  setting.fabric.adaptive = true;
+  const Outcome adaptive = run(setting, workload);
+  REQUIRE(adaptive.ended);
+  CHECK(hashed.imbalance > 1.8);
+  CHECK(adaptive.imbalance < 1.2);
+  CHECK(adaptive.took < 0.7 * hashed.took);
+}
+
 TEST_CASE("NSCC leaves paths on which nothing is heard") {
   Setting setting;
   setting.fabric = leaf_spine(4, 8, 8, Wire{}, Wire{});

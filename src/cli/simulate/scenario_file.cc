@@ -306,14 +306,22 @@ std::string fabric_words(const FabricPlan& plan) {
 }
 
 void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
-  only_keys(root, {"title", "fabric", "transports", "load", "loss", "faults", "paths", "seeds",
-                   "limit", "packet_cost"});
+  only_keys(root, {"title", "fabric", "transports", "load", "routing", "loss", "faults", "paths",
+                   "seeds", "limit", "packet_cost"});
   if (root["title"]) scenario.title = text_of(root["title"], "title");
   scenario.setting.fabric = fabric_of(wanted(root, "fabric", "see docs/simulation.md"));
   scenario.parameters.emplace_back("fabric", fabric_words(scenario.setting.fabric));
   scenario.contenders = root["transports"]
                             ? contenders_of(root["transports"])
                             : std::vector<Contender>{Contender::kDlcp, Contender::kNscc};
+  if (root["routing"]) {
+    const std::string routing = text_of(root["routing"], "routing");
+    if (routing != "hash" && routing != "adaptive")
+      refuse(root["routing"], fmt::format("routing is '{}'", routing),
+             "there are hash and adaptive");
+    scenario.setting.fabric.adaptive = routing == "adaptive";
+    scenario.parameters.emplace_back("routing", routing);
+  }
   if (root["loss"]) scenario.setting.loss = share_of(root["loss"], "loss", 1);
   if (root["faults"]) {
     if (!root["faults"].IsSequence())
