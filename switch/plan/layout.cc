@@ -96,6 +96,24 @@ NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
   return named;
 }
 
+// Queues that the intent names in vain, as what they are for has joined another's.
+void note_unused_names(const Intent& intent, const NamedQueues& asked, Layout& layout) {
+  for (std::size_t part = 0; part < asked.size(); ++part) {
+    const auto named = intent.dlcp.queue_of[part];
+    if (!named || asked[part]) continue;
+    const auto sort = static_cast<SwitchQueue>(part);
+    std::vector<std::uint8_t> joined;
+    for (const QueuePlan& queue : layout.queues)
+      if (queue.tenant == 0 &&
+          std::find(queue.carries.begin(), queue.carries.end(), sort) != queue.carries.end())
+        joined.push_back(queue.queue);
+    if (joined.empty() || std::find(joined.begin(), joined.end(), *named) != joined.end()) continue;
+    layout.merges.push_back(
+        {fmt::format("dlcp.queues gives {} queue {}, which is not used", name_of(sort), *named),
+         fmt::format("{} has joined queue {}", name_of(sort), joined.front())});
+  }
+}
+
 // Takes the queue that the intent names for this part, else the next free one.
 bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
                   const Part& part, const NamedQueues& asked, FreeQueues& available,
@@ -248,6 +266,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   std::sort(layout.queues.begin(), layout.queues.end(),
             [](const QueuePlan& a, const QueuePlan& b) { return a.queue < b.queue; });
   number_levels(layout.queues, layout.dscp);
+  note_unused_names(intent, asked, layout);
   if (!has_errors(result.problems)) result.value = std::move(layout);
   return result;
 }

@@ -65,6 +65,11 @@ class More(Checks):
             self.refused(text, f"unsupported version of {os}", "", **{**options, "version": version})
         self.refused(free(), "trimming", "202505", version="202311", asic="spectrum4\n    trimming: {size: 256}")
 
+    def test_a_named_queue_that_is_not_used_is_told(self):
+        _, plan, said = self.planned(free(), site="dlcp: {queues: {bulk: 7}}\n")
+        self.assertNotIn(7, [queue["queue"] for queue in plan["port_groups"][0]["queues"]])
+        self.assertIn("dlcp.queues gives bulk queue 7, which is not used", json.dumps(said))
+
     # What verify can know.
     def test_drops_of_a_queue_that_exact_shares_are_not_judged(self):
         code, _ = self.run_verb("check", sonic(hwsku="Nokia-IXR7220-H4-64D"), site="site: {may_take_queues: [2]}\n")

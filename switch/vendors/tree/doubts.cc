@@ -2,7 +2,7 @@
 // is refused rather than guessed at.
 #include <algorithm>
 
-#include "switch/vendors/tree/target.h"
+#include "switch/vendors/tree/facts.h"
 
 namespace dlcp::fabric::tree {
 namespace {
@@ -147,7 +147,7 @@ std::optional<Captures> refused_by(const Refusal& row, const Statement& statemen
   if (name != held->end() && is_own(name->second)) return std::nullopt;
   const bool there = std::any_of(all.begin(), all.end(), [&](const Statement& other) {
     const auto also = row.beside->match(other.text);
-    return also && (name == held->end() || also->find("name")->second == name->second);
+    return also && (name == held->end() || tree::held(*also, "name") == name->second);
   });
   return there ? held : std::nullopt;
 }
