@@ -168,6 +168,20 @@ config_file.write_text(json.dumps(config))
     left = switch.config()
     expect(result.returncode == 4 and left["NTP_SERVER"].pop("10.0.0.9", None), "a row of others stays", result)
     expect(left == imported, "and ours are gone", result)
+
+    # A switch that takes nothing any more: what is left stands in the answer, and how to compare it.
+    switch.put(imported)
+    asked = 'if os.environ.get("REFUSE", "nothing") in sys.argv[-1]:'
+    expect(asked in STAND_IN, "the stand-in can refuse")
+    switch.add_tool("config", STAND_IN.replace(
+        asked, 'if (state / "broken").exists() or os.environ.get("REFUSE", "nothing") in sys.argv[-1]:\n'
+               '        (state / "broken").touch()'))
+    result = switch.run("apply.sh", REFUSE=last)
+    expect(result.returncode == 5 and "some rows could not be taken back: compare with checkpoint dlcp-apply-" in result.stderr,
+           "it is told when rows stay", result)
+    expect("would also undo what others changed" in result.stderr, "with what a rollback of all would do", result)
+    expect(switch.config() != imported, "as they do")
+    (switch.root / "broken").unlink()
     switch.add_tool("config", STAND_IN)
 
     # Definitions cannot be taken away under ports that refer to them.
