@@ -105,6 +105,7 @@ class Corner {
     roce_ = RoceTransport::defaults(rate);
     if (setting.timeout_min > Duration::zero()) roce_.timeout = setting.timeout_min;
     core_.seed = setting.seed;
+    core_.host = setting.hosts;
     core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
     core_.blind_marks = setting.blind_marks;
@@ -144,6 +145,13 @@ class Corner {
         plan.classes = RoceTransport::switches(roce_);
         plan.flow_control = roce_.pause;
         break;
+    }
+    if (setting_.queue_bytes > 0) {
+      plan.flow_control.reset();
+      plan.make_discipline = [limit = setting_.queue_bytes]() -> std::unique_ptr<Discipline> {
+        return std::make_unique<StrictLevels>(limit,
+                                              limit);  // of one level: first come, first served
+      };
     }
     return plan;
   }
@@ -223,6 +231,8 @@ Outcome run(const Setting& setting, const Workload& workload) {
   Fabric fabric(events, corner.fabric());
   for (std::size_t i = 0; setting.loss > 0 && i < fabric.links().size(); ++i)
     fabric.link(i).set_loss(setting.loss);
+  for (HostIndex i = 0; setting.loss_to_hosts > 0 && i < fabric.hosts(); ++i)
+    fabric.to_host(i).set_loss(setting.loss_to_hosts);
   job = std::make_unique<Job>(events, workload);
   breaker = std::make_unique<Breaker>(events, fabric, setting);
   job->at_start = [&](Time now) { breaker->begin(now); };

@@ -10,6 +10,7 @@
 #include "simulate/fabric.h"
 #include "simulate/job.h"
 #include "simulate/opponents/nscc.h"
+#include "simulate/phantom_datapath.h"
 
 namespace dlcp::simulate {
 
@@ -38,11 +39,14 @@ struct Setting {
   Spraying spraying = Spraying::kBitmap;
   Duration timeout_min{0};  // of those that have one; 0: what suits the contender
   std::vector<CableFault> faults;
-  bool dctcp_neighbours = false;   // what is not the job's is moved by DCTCP, else as the job is
-  Duration packet_cost{0};         // of DLCP's hosts' processors, for each packet in or out
-  double knee = 1;                 // of DLCP's switches: early drops, by what is planned
-  bool blind_marks = false;        // DLCP's marks say nothing of what packets are worth
-  double loss = 0;                 // of packets, on every link between switches, silently
+  bool dctcp_neighbours = false;  // what is not the job's is moved by DCTCP, else as the job is
+  Duration packet_cost{0};        // of DLCP's hosts' processors, for each packet in or out
+  double knee = 1;                // of DLCP's switches: early drops, by what is planned
+  bool blind_marks = false;       // DLCP's marks say nothing of what packets are worth
+  std::size_t queue_bytes = 0;  // of a port of switches that know no classes; 0: as contender asks
+  HostPlan hosts;               // of DLCP; paths: see above
+  double loss_to_hosts = 0;     // of packets, from leaves to hosts, silently
+  double loss = 0;              // of packets, on every link between switches, silently
   Duration limit{60'000'000'000};  // simulated, for the whole workload
   std::uint64_t seed = 1;
 };

@@ -105,13 +105,15 @@ std::unique_ptr<Discipline> Fabric::discipline_of(Switch* owner) {
 void Fabric::add_hosts(std::size_t leaf) {
   const auto first = static_cast<HostIndex>(ends_.size());
   std::vector<Port*> ports;
+  Wire card = plan_.host;
+  if (plan_.card_gbit_per_s > 0) card.gbit_per_s = plan_.card_gbit_per_s;
   for (std::size_t i = 0; i < plan_.hosts_per_leaf; ++i) {
     ends_.push_back(std::make_unique<HostEnd>());
     to_host_.push_back(std::make_unique<Port>(
         events_, *ends_.back(), discipline_of(switches_[leaf].get()), plan_.host, next_seed()));
     cards_.push_back(std::make_unique<Port>(
         events_, *switches_[leaf], std::make_unique<ClassQueues>(card_plan(), nullptr, next_seed()),
-        plan_.host, next_seed()));
+        card, next_seed()));
     if (plan_.flow_control) cards_.back()->use_flow_control(*plan_.flow_control);
     ports.push_back(to_host_.back().get());
   }

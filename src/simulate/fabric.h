@@ -23,8 +23,9 @@ struct FabricPlan {
   std::size_t spines_per_pod = 0;   // 0: a single switch
   std::size_t cores_per_spine = 0;  // cores in all: so many for each spine of a pod
   Wire host;
-  Wire uplink;  // leaf to spine
-  Wire core;    // spine to core
+  double card_gbit_per_s = 0;  // of hosts, towards their leaf; 0: as the wire
+  Wire uplink;                 // leaf to spine
+  Wire core;                   // spine to core
   ClassPlan classes;
   // Instead of class queues, for switches of another kind.
   std::function<std::unique_ptr<Discipline>()> make_discipline;

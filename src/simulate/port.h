@@ -3,6 +3,7 @@
 // port that is idle sends at once, for one event; one that is busy needs a second to wake up.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,6 +71,11 @@ class Port final : public Sink {
   void set_down(bool down) { down_ = down; }        // everything sent is lost
   bool down() const { return down_; }
 
+  // What waits, and what is left of the packet on the wire.
+  double backlog_bytes(Time now) const {
+    const auto left_ps = static_cast<double>(free_at_ps_ - ns_of(now) * 1000);
+    return static_cast<double>(waiting_bytes()) + std::max(left_ps, 0.0) / ps_per_byte_;
+  }
   std::size_t waiting_bytes() const { return discipline_->waiting_bytes(); }
   const Discipline& discipline() const { return *discipline_; }
   const PortCounters& counters() const { return counters_; }

@@ -1,6 +1,6 @@
 // A switch: looks up the ports that lead towards the destination's leaf and chooses among equal
 // ones by a seeded hash (ECMP), of the flow alone or of the packet's entropy as well; or, where it
-// routes adaptively, takes the one where least waits, and among such again by the hash.
+// routes adaptively, takes the one where least waits, among such in turn.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Switch final : public Sink {
       if (packet->via != nullptr) packet->via->let_go(now, packet->wire_bytes);
       return;
     }
-    Port* port = ports.size() == 1 ? ports[0] : choose(ports, hash(*packet));
+    Port* port = ports.size() == 1 ? ports[0] : choose(ports, now, *packet);
     port->enqueue(now, std::move(packet));
   }
 
@@ -49,12 +49,13 @@ class Switch final : public Sink {
   std::uint64_t unroutable() const { return unroutable_; }
 
  private:
-  Port* choose(const std::vector<Port*>& ports, std::uint64_t hash) const {
-    const std::size_t first = hash % ports.size();
+  Port* choose(const std::vector<Port*>& ports, Time now, const Packet& packet) {
+    if (!adaptive_) return ports[hash(packet) % ports.size()];
+    const std::size_t first = ++turn_ % ports.size();
     Port* best = ports[first];
-    for (std::size_t i = 1; adaptive_ && i < ports.size(); ++i) {
+    for (std::size_t i = 1; i < ports.size(); ++i) {
       Port* other = ports[(first + i) % ports.size()];
-      if (other->waiting_bytes() < best->waiting_bytes()) best = other;
+      if (other->backlog_bytes(now) < best->backlog_bytes(now)) best = other;
     }
     return best;
   }
@@ -67,6 +68,7 @@ class Switch final : public Sink {
   std::size_t hosts_per_leaf_;
   std::uint64_t hash_seed_;
   bool adaptive_ = false;
+  std::size_t turn_ = 0;
   HostIndex first_host_ = 0;
   std::vector<Port*> to_host_;
   std::vector<std::vector<Port*>> towards_leaf_;

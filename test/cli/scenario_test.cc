@@ -21,7 +21,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   const auto scenario = parse_scenario(
       "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
       "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
-      "routing: adaptive\n"
+      "routing: adaptive\nqueue: 64k\ncarrier: udp\nmtu: 1500\nloss_to_hosts: 2%\n"
       "faults: [{link: spine-up, first: 2, count: 3, rate: 10%, after: 1ms, both_ways: yes}]\n"
       "load: {kind: incast, senders: 5, bytes: 1MB, may_lose: 2%}\nseeds: 4\nlimit: 2s\n",
       "x.yaml", no_file);
@@ -35,6 +35,10 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   CHECK(made.contenders == std::vector{simulate::Contender::kDctcp, simulate::Contender::kDlcp});
   CHECK(made.setting.paths == 16);
   CHECK(made.setting.fabric.adaptive);
+  CHECK(made.setting.queue_bytes == 65'536);
+  CHECK(made.setting.hosts.ip_bytes == 28);
+  CHECK(made.setting.hosts.mtu == 1500);
+  CHECK(made.setting.loss_to_hosts == Approx(0.02));
   CHECK(made.setting.loss == Approx(0.001));
   REQUIRE(made.setting.faults.size() == 1);
   CHECK(made.setting.faults[0].tier == simulate::Fabric::Tier::kSpineUp);
@@ -91,6 +95,8 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
       refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
       Contains(
           "line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric, pias, ndp, roce"));
+  CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("there are roce and udp"));
+  CHECK_THAT(refusal(kFabric + load + "mtu: 99999\n"), Contains("give 1280 to 9000"));
   CHECK_THAT(refusal(kFabric + load + "routing: random\n"),
              Contains("there are hash and adaptive"));
   CHECK_THAT(refusal(kFabric + "load: {kind: permutation, bytes: 1G}\n"),

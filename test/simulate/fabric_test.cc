@@ -175,6 +175,17 @@ TEST_CASE(
   CHECK(mixed.finishes[1].delivered > mixed.finishes[1].began);
 }
 
+TEST_CASE("switches without classes hold so many bytes and drop the rest, whoever sends") {
+  Setting setting = small(Contender::kDctcp);
+  setting.timeout_min = 1ms;
+  setting.queue_bytes = 30'000;
+  const Outcome outcome = run(setting, incast(16, 15, 300'000, 1));
+  REQUIRE(outcome.ended);
+  CHECK(outcome.queues.deepest_bytes <= 30'000);
+  CHECK(outcome.queues.dropped > 0);
+  CHECK(outcome.queues.marked == 0);
+}
+
 TEST_CASE("a step begins when all that it waits for has arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;

@@ -25,6 +25,8 @@ using synth::text_of;
 
 using Files = std::function<Result<std::string>(const std::string& path)>;
 
+constexpr std::size_t kUdpBytes = 28;  // IPv4 and UDP
+
 double gbit_of(const YAML::Node& node, const char* key) {
   const double gbit = synth::rate_of(node, key) * 8e-9;
   if (gbit < 0.001 || gbit > 100'000)
@@ -78,18 +80,19 @@ FabricPlan fabric_of(const YAML::Node& map) {
   const std::string name = text_of(shape, "shape");
   FabricPlan plan;
   if (name == "switch") {
-    only_keys(map, {"shape", "rate", "delay", "hosts"});
+    only_keys(map, {"shape", "rate", "delay", "card_rate", "hosts"});
     const auto hosts = wanted(map, "hosts", "write how many hosts there are");
     plan = single_switch(count_of(hosts, "hosts", 2, kScenarioHostsMax), wire);
   } else if (name == "leaf-spine") {
-    only_keys(map, {"shape", "rate", "delay", "uplink_rate", "leaves", "hosts_per_leaf", "spines"});
+    only_keys(map, {"shape", "rate", "delay", "card_rate", "uplink_rate", "leaves",
+                    "hosts_per_leaf", "spines"});
     const auto part = [&](const char* key, int most) {
       return static_cast<std::size_t>(count_of(wanted(map, key, "write how many"), key, 1, most));
     };
     plan = leaf_spine(part("leaves", 1024), part("hosts_per_leaf", 1024), part("spines", 256), wire,
                       uplink);
   } else if (name == "fat-tree") {
-    only_keys(map, {"shape", "rate", "delay", "radix", "oversubscription"});
+    only_keys(map, {"shape", "rate", "delay", "card_rate", "radix", "oversubscription"});
     const auto radix = wanted(map, "radix", "write how many ports a switch has");
     const int ports = count_of(radix, "radix", 2, 24);
     if (ports % 2 != 0)
@@ -100,6 +103,7 @@ FabricPlan fabric_of(const YAML::Node& map) {
   } else {
     refuse(shape, fmt::format("shape is '{}'", name), kShapes);
   }
+  if (map["card_rate"]) plan.card_gbit_per_s = gbit_of(map["card_rate"], "card_rate");
   if (plan.hosts() < 2 || plan.hosts() > kScenarioHostsMax)
     refuse(map, fmt::format("the fabric has {} hosts", plan.hosts()),
            fmt::format("give 2 to {}", kScenarioHostsMax));
@@ -306,8 +310,8 @@ std::string fabric_words(const FabricPlan& plan) {
 }
 
 void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
-  only_keys(root, {"title", "fabric", "transports", "load", "routing", "loss", "faults", "paths",
-                   "seeds", "limit", "packet_cost"});
+  only_keys(root, {"title", "fabric", "transports", "load", "routing", "queue", "carrier", "mtu",
+                   "loss", "loss_to_hosts", "faults", "paths", "seeds", "limit", "packet_cost"});
   if (root["title"]) scenario.title = text_of(root["title"], "title");
   scenario.setting.fabric = fabric_of(wanted(root, "fabric", "see docs/simulation.md"));
   scenario.parameters.emplace_back("fabric", fabric_words(scenario.setting.fabric));
@@ -322,6 +326,18 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
     scenario.setting.fabric.adaptive = routing == "adaptive";
     scenario.parameters.emplace_back("routing", routing);
   }
+  if (root["queue"])
+    scenario.setting.queue_bytes = bytes_of(root["queue"], "queue", std::uint64_t{1} << 30);
+  if (root["carrier"]) {
+    const std::string carrier = text_of(root["carrier"], "carrier");
+    if (carrier != "roce" && carrier != "udp")
+      refuse(root["carrier"], fmt::format("carrier is '{}'", carrier), "there are roce and udp");
+    if (carrier == "udp") scenario.setting.hosts.ip_bytes = kUdpBytes;
+  }
+  scenario.setting.hosts.mtu = static_cast<std::size_t>(
+      count_or(root, "mtu", static_cast<int>(scenario.setting.hosts.mtu), 1280, 9000));
+  if (root["loss_to_hosts"])
+    scenario.setting.loss_to_hosts = share_of(root["loss_to_hosts"], "loss_to_hosts", 1);
   if (root["loss"]) scenario.setting.loss = share_of(root["loss"], "loss", 1);
   if (root["faults"]) {
     if (!root["faults"].IsSequence())
