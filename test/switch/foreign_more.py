@@ -226,6 +226,13 @@ class More(Checks):
         named = self.changed(text, "  match dscp 48", "  match dscp cs6")
         self.assertEqual(self.planned(named, **options)[0], self.planned(text, **options)[0])
 
+    def test_nxos_pause_with_its_thresholds(self):
+        text, options = of("nxos")
+        long = self.changed(text, "    pause pfc-cos 3\n", "    pause buffer-size 152000 pause-threshold 103000 resume-threshold 83000 pfc-cos 3\n")
+        for each in (text, long):
+            self.refused(each, "queue 3 is not free to give", "carry nothing of the site", site="site: {may_take_queues: [3]}\n", **options)
+            self.assertIn("of PFC", json.dumps(self.run_verb("check", each, site="site: {may_take_queues: [3]}\n", **options)[1]))
+
     # OpenConfig.
     def test_openconfig_answers_of_a_get(self):
         text, options = of("openconfig")
@@ -275,6 +282,15 @@ class More(Checks):
                      "without -j", **options)
         self.refused(plain + "Sent 1 bytes 1 pkt (dropped 0)\n", "not a line of tc", "-s", **options)
         self.refused(plain.replace("fq_codel 0:", "prio 1:"), "queues or filters of the site's own", "leave the port out", **options)
+
+    def test_classes_of_dscps_and_something_else(self):
+        text, options = of("nxos")
+        for line in ("  match cos 3\n", "  match access-group name STORAGE\n"):
+            self.refused(self.changed(text, "  match dscp 26\n", "  match dscp 26\n" + line), "matches something else than DSCPs",
+                         "classify by DSCP", **options)
+        text, options = of("openconfig")
+        terms = self.changed(text, '"dscp-set"', '"protocol": "openconfig-packet-match-types:IP_UDP", "dscp-set"')
+        self.refused(terms, "matches something else than DSCPs", "classify by DSCP", **options)
 
     # What ports have beside queues.
     def test_pause_of_the_whole_link(self):

@@ -2,7 +2,8 @@
 //
 //   dscp          {policy} {dscp*} {class}: a classifier's row
 //   class_map, policy_class    the same in two steps: {map} {dscp*}, and {policy} {map} {class}
-//   other_match   {map}: it matches something; a map that matches nothing stands for all the rest
+//   other_match   {map}: it matches something, unless no_match is of the same statement; a map that
+//                 matches nothing stands for all the rest
 //   class_queue   {class} {queue}; without it a class leads to the queue of its number
 //   queue_index   {queue} {index}: what a queue's name means
 //   weight, strict             {policy} {queue} [{weight}]
@@ -14,8 +15,8 @@
 //   class_to_queue {class} {queue}: where classes are numbers beside those of queues
 //   own_queue     {name} {queue}: an object of DLCP's says that a queue is DLCP's
 //   pfc           {priority}, or {class}, or {queue}
-//   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends
-//   pause storms port          {port}; speed {port} {speed}; lag {port} {lag}
+//   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends pause storms
+//   port          {port}; speed {port} {speed}; lag {port} {lag}
 //   trust         {policy} {trust}: whether a classifier goes by DSCPs; port_class {policy} {class}
 //   rewrite       {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
 //   rewriter      {port} {profile}: which profile rewrites what leaves there
@@ -244,6 +245,14 @@ class Importer {
     }
   }
 
+  // Statements about DSCPs, and those that say nothing of what is matched.
+  bool is_dscp_match(const Fact& match) const {
+    for (const char* kind : {"class_map", "no_match"})
+      for (const Fact& fact : facts(kind))
+        if (fact.from == match.from) return true;
+    return false;
+  }
+
   // A class of the classifying policy: the DSCPs it matches, or all that are left.
   void map_class(const Fact& step) {
     bool by_dscp = false;
@@ -252,11 +261,11 @@ class Importer {
       by_dscp = true;
       map_dscps(fact, held(step.held, "class"), false);  // the first class that matches
     }
-    if (by_dscp) return;
     for (const Fact& fact : facts("other_match"))
-      if (joins(step.held, fact.held, {"map", "policy"}))
+      if (joins(step.held, fact.held, {"map", "policy"}) && !is_dscp_match(fact))
         return fault(*fact.from, "a class that matches something else than DSCPs classifies ports",
                      "DSCPs alone", "classify by DSCP, or declare the site (site.dscp_map)");
+    if (by_dscp) return;
     const auto queue = queue_named(held(step.held, "class"));
     for (auto& row : site_.dscp_to_class)
       if (queue && !row) row = static_cast<std::uint8_t>(*queue);
