@@ -130,12 +130,8 @@ void CoreTransport::announce(Time now, std::span<const Transfer> transfers) {
     Slot& slot = pair.slots.emplace_back();
     slot.memory = hosts_[one.from]->cursor().take(memory_, most[number]);
     if (one.may_lose > 0) {
+      slot.licence = licence_of(one);
       slot.licence.collective = pair.slots.size();
-      slot.licence.ranks = 2;
-      slot.licence.hops = 1;
-      // Of two ranks each byte is half of the result: half the budget is the share of a transfer.
-      slot.licence.budget_ppm = static_cast<std::uint32_t>(one.may_lose / 2 * core::kBudgetScale);
-      slot.licence.element = gradient::ElementType::kFloat32;
       energy_ += field_->energy(slot.memory.first(one.bytes));
     }
   }
@@ -161,8 +157,10 @@ bool CoreTransport::post_sends(Time now, std::size_t number) {
   core::Endpoint& endpoint = hosts_[pair.from]->endpoint();
   for (; pair.sent < pair.begun; ++pair.sent) {
     const Slot& slot = pair.slots[pair.sent];
+    core::Licence licence = slot.licence;
+    licence.pool = nullptr;  // the receiver's
     if (!endpoint.post_send(now, pair.sender, request_of(number, pair.sent),
-                            slot.memory.first(slot.bytes), slot.licence))
+                            slot.memory.first(slot.bytes), licence))
       return false;
   }
   return true;
@@ -180,6 +178,25 @@ bool CoreTransport::post_receives(Time now, std::size_t number) {
       return false;
   }
   return true;
+}
+
+core::Licence CoreTransport::licence_of(const Transfer& transfer) {
+  core::Licence licence;
+  licence.element = gradient::ElementType::kFloat32;
+  licence.ranks = licence.hops = transfer.ranks;
+  licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose * core::kBudgetScale);
+  if (transfer.pool == 0) {
+    // Of two ranks each byte is half of the result: half the budget is the share of a transfer.
+    licence.hops = 1;
+    licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose / 2 * core::kBudgetScale);
+    return licence;
+  }
+  const auto [pool, is_new] = pools_.try_emplace(transfer.pool);
+  licence.shape = core::LossShape::kDirect;
+  licence.result_bytes = transfer.bytes * transfer.ranks;  // of a call with as many such parts
+  licence.pool = &pool->second;
+  if (is_new) pool->second.grant(licence.result_bytes * licence.budget_ppm / core::kBudgetScale);
+  return licence;
 }
 
 void CoreTransport::on_step(Time now, HostIndex host) {

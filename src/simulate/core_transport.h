@@ -66,6 +66,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   void on_core_event(Time now, HostIndex host, const core::Event& event) override;
   void on_zeros(std::span<const std::byte> place) override;
   void on_step(Time now, HostIndex host) override;
+  core::Licence licence_of(const Transfer& transfer);
   bool is_open(const Pair& pair);
   // False when some of it cannot be posted now.
   bool post_sends(Time now, std::size_t number);
@@ -83,6 +84,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   std::map<std::pair<HostIndex, HostIndex>, std::size_t> numbers_;
   std::vector<std::vector<std::size_t>> unopened_;  // of each host that listens, pairs
   std::vector<std::vector<std::size_t>> blocked_;   // of each host, pairs with posts not taken
+  std::map<std::uint32_t, SharedBudget> pools_;
   std::size_t unaccepted_ = 0;
   std::uint64_t bytes_given_up_ = 0;
   double energy_ = 0;

@@ -16,7 +16,11 @@ struct Transfer {
   HostIndex from = 0;
   HostIndex to = 0;
   std::uint64_t bytes = 0;
-  double may_lose = 0;     // share of its bytes that need not arrive, 0 .. 0.25
+  double may_lose = 0;  // share of its bytes that need not arrive, 0 .. 0.25
+  // Contributions of direct exchange to one part of a result: may_lose is then of all of them
+  // together, those of `ranks` ranks, and transfers of one pool have its number. 0: by itself.
+  std::uint32_t pool = 0;
+  std::uint32_t ranks = 2;
   bool neighbour = false;  // of somebody else, beside the job
 };
 

@@ -61,6 +61,40 @@ Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes
   return workload;
 }
 
+// A call is hosts x (hosts - 1) contributions, those to an owner side by side, and then as many
+// results, those to a host side by side.
+Workload direct_all_reduces(std::size_t hosts, std::uint64_t bytes, std::size_t calls,
+                            double may_lose) {
+  const std::uint64_t part = bytes / hosts / 4 * 4;  // whole elements
+  const std::size_t others = hosts - 1;
+  const auto side_by_side = [&](std::size_t first) {
+    std::vector<TransferId> ids(others);
+    std::iota(ids.begin(), ids.end(), static_cast<TransferId>(first));
+    return ids;
+  };
+  Workload workload;
+  for (std::size_t call = 0; call < calls; ++call) {
+    const std::size_t contributions = workload.size();
+    const std::size_t results = contributions + hosts * others;
+    for (std::size_t i = 0; i < 2 * hosts * others; ++i) {
+      const bool contributes = i < hosts * others;
+      const std::size_t to = i / others % hosts;
+      const std::size_t from = (to + hosts - 1 - i % others) % hosts;
+      Step step = step_of(static_cast<HostIndex>(from), static_cast<HostIndex>(to), part);
+      if (contributes && may_lose > 0) {
+        step.transfer.may_lose = may_lose;
+        step.transfer.pool = static_cast<std::uint32_t>(call * hosts + to + 1);
+        step.transfer.ranks = static_cast<std::uint32_t>(hosts);
+      }
+      if (!contributes) step.after = side_by_side(contributions + from * others);
+      if (contributes && call > 0)
+        step.after = side_by_side(results - 2 * hosts * others + from * others);
+      workload.push_back(std::move(step));
+    }
+  }
+  return workload;
+}
+
 Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes) {
   Workload workload;
   for (std::size_t distance = 1; distance < hosts; ++distance) {

@@ -17,6 +17,11 @@ Workload permutation(std::size_t hosts, std::uint64_t bytes, std::uint64_t seed)
 Workload incast(std::size_t hosts, std::size_t senders, std::uint64_t bytes, std::uint64_t seed);
 // Reduce-scatter and all-gather of `bytes` round the ring of all hosts in the order of `ring`.
 Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes);
+// `calls` all-reduces of `bytes` by direct exchange, one after the other on each host: every host
+// owns a part, takes all contributions to it, and sends the result to all. The contributions to
+// each part may lose a share in common.
+Workload direct_all_reduces(std::size_t hosts, std::uint64_t bytes, std::size_t calls,
+                            double may_lose);
 // Everybody sends `bytes` to everybody; each begins with its neighbour and has one transfer under
 // way at a time for each of `lanes`.
 Workload all_to_all(std::size_t hosts, std::uint64_t bytes, std::size_t lanes);
