@@ -67,6 +67,36 @@ TEST_CASE("direct is exact over a bad network") {
   CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
 }
 
+TEST_CASE("direct loses contributions within its budget and nothing else, on all ranks alike") {
+  for (const char* fill : {"zero", "rescale"}) {
+    const auto run = all_reduce(
+        {"--algo", "direct", "--ranks", "4", "--size", "1M", "--rounds", "12", "--loss", "2%",
+         "--loss-budget", "5%"},
+        {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500", std::string("DLCP_LOSS_FILL=") + fill});
+    INFO(run.out << run.err);
+    REQUIRE(run.exit_code == 0);
+    const auto json = run.json();
+    CHECK(json["elements_wrong"] == 0);
+    CHECK(json["ranks_identical"] == true);
+    CHECK(json["lossy_reduces"] > 0);
+    CHECK(json["delivered_share_min"] >= 0.95);
+    CHECK(json["delivered_share_min"] < 1);
+    CHECK(json["relative_mse"] > 0);
+    CHECK(json["relative_mse"] < 0.05);
+    CHECK(json["lost_bytes"] > 0);
+  }
+}
+
+TEST_CASE("under a budget direct leaves maxima and integers exact") {
+  for (const auto& [type, op] : {std::pair{"f32", "max"}, {"i32", "sum"}, {"f64", "sum"}}) {
+    const auto json = check_exact(
+        all_reduce({"--algo", "direct", "--type", type, "--op", op, "--ranks", "3", "--size",
+                    "512K", "--rounds", "3", "--loss", "2%", "--loss-budget", "5%"},
+                   {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500"}));
+    CHECK(json["lost_bytes"] == 0);
+  }
+}
+
 TEST_CASE("all survivors of a killed rank report an error in bounded time") {
   const auto run = all_reduce({"--algo", "direct", "--ranks", "4", "--size", "256K", "--seconds",
                                "30", "--kill-rank", "2", "--kill-after-ms", "200"});

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "cli/bench/bench_case.h"
+#include "collective/reduce.h"
 
 using namespace dlcp::cli;
 using dlcp::collective::DataType;
@@ -92,4 +93,39 @@ TEST_CASE("more ranks than a 16-bit type can sum exactly are refused for a ring"
   CHECK_NOTHROW(ReduceData(bfloat, Values::kExactAlways, 1, 256));
   CHECK_THROWS_AS(ReduceData(bfloat, Values::kExactAlways, 1, 257), BenchError);
   CHECK_NOTHROW(ReduceData(bfloat, Values::kAny, 1, 257));
+}
+
+TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell") {
+  for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
+    const Reduction reduction{type, ReduceOp::kSum};
+    const std::size_t size = reduction.element_bytes();
+    const ReduceData data(reduction, Values::kAny, 1, 5);
+    std::vector<std::vector<std::byte>> inputs(5, std::vector<std::byte>(kCount * size));
+    std::vector<const std::byte*> pointers;
+    for (int rank = 0; rank < 5; rank++) {
+      auto& input = inputs[static_cast<std::size_t>(rank)];
+      data.fill(rank, 3, 0, kCount, input.data());
+      // Two cells of rank 1, the second of them of rank 3 too.
+      if (rank == 1) std::fill_n(input.begin() + 1024, 256, std::byte{0});
+      if (rank == 3) std::fill_n(input.begin() + 1152, 128, std::byte{0});
+      pointers.push_back(input.data());
+    }
+    std::vector<std::uint16_t> present((kCount * size + 127) / 128, 5);
+    present[8] = 4;
+    present[9] = 3;
+    std::vector<std::byte> zero(kCount * size), rescaled(kCount * size);
+    dlcp::collective::reduce(type, ReduceOp::kSum, pointers, zero.size(), zero.data());
+    dlcp::collective::reduce_scaled(type, pointers, rescaled.size(), {present, 128},
+                                    rescaled.data());
+    for (auto* result : {&zero, &rescaled}) {
+      auto loss = data.check(3, result->data(), kCount, true);
+      CHECK(loss.lost == 3 * 128 / size);
+      CHECK(loss.unequal > 0);
+      CHECK(loss.unexplained == 0);
+      (*result)[1100] ^= std::byte{1};
+      loss = data.check(3, result->data(), kCount, true);
+      CHECK(loss.lost == 2 * 128 / size);
+      CHECK(loss.unexplained == 128 / size);
+    }
+  }
 }

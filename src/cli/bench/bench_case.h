@@ -59,7 +59,7 @@ struct BenchCase {
   std::vector<std::string> namespaces;  // where there is one: by rank
   bool device_by_rank = false;          // rank i's first connection uses the plugin's device i
   double loss = 0;
-  double loss_budget = 0;  // share of each sum that the plugin may lose; ring alone
+  double loss_budget = 0;  // share of each sum that the plugin may lose
   double timeout = 60;
   int kill_rank = -1;
   int kill_after_ms = 500;

@@ -74,7 +74,9 @@ void check_ranks(const BenchCase& c, int world_size) {
 
 void check_budget(const BenchCase& c) {
   const bool streams = c.mode == Mode::kBandwidth || c.mode == Mode::kIncast;
-  if (c.mode != Mode::kRing && !streams) refuse("--loss-budget goes with ring, bw and incast");
+  const bool direct = c.mode == Mode::kAllReduce && c.algorithm == Algorithm::kDirect;
+  if (c.mode != Mode::kRing && !streams && !direct)
+    refuse("--loss-budget goes with ring, bw, incast, and allreduce --algo direct");
   if (streams && (c.check || c.flags != LineFlags::kNone))
     refuse("--loss-budget: what is lost arrives as zeros; add --no-check, and no --flags");
   if (c.abi != 0 && c.abi < 11)
@@ -243,7 +245,7 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
             "the network does it and this is a label");
   add_share(bench, "--loss-budget", c.loss_budget, {1e-6, CommunicatorClass::kBudgetPpmMax / 1e6},
             "Share of each sum that may be lost, 0.01 or 1%: bench plays NCCL's part for a "
-            "communicator with that trafficClass; ring also reports what is missing");
+            "communicator with that trafficClass; ring and allreduce also report what is missing");
   group_rest(bench, "What runs");
 }
 

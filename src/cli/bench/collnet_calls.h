@@ -19,6 +19,8 @@ class CollNetCalls {
   CollNetCalls(std::size_t bytes, std::size_t channels)
       : bytes_(bytes), channels_(channels), chunk_(chunk_bytes(bytes, channels)) {}
 
+  std::size_t bytes() const { return bytes_; }
+  std::size_t chunk() const { return chunk_; }
   std::size_t groups() const { return (channels_ + kGroupChannelsMax - 1) / kGroupChannelsMax; }
   std::uint64_t count() const {
     const std::size_t step = channels_ * chunk_;

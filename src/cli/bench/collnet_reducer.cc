@@ -1,5 +1,7 @@
 #include "cli/bench/collnet_reducer.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <memory>
 
@@ -8,11 +10,13 @@
 namespace dlcp::cli {
 
 CollNetReducer::CollNetReducer(CollNetGroup& group, const Reduction& reduction, std::size_t bytes,
-                               int channels, int ranks)
+                               int channels, int ranks, NcclPart* nccl)
     : plugin_(group.plugin()),
       comm_(group.comm()),
+      nccl_(nccl),
       reduction_(reduction),
       calls_(bytes, static_cast<std::size_t>(channels)),
+      channels_(static_cast<std::size_t>(channels)),
       ranks_(static_cast<std::size_t>(ranks)) {
   for (std::size_t g = 0; g < calls_.groups(); g++) {
     const std::size_t slot = calls_.call_bytes(g);
@@ -24,6 +28,23 @@ CollNetReducer::CollNetReducer(CollNetGroup& group, const Reduction& reduction, 
 void CollNetReducer::restart() {
   base_ += finished_ / calls_.groups();
   posted_ = finished_ = 0;
+  if (nccl_ != nullptr) announce();
+}
+
+// As NCCL does on its progress thread: two operations for each channel, before the first call.
+void CollNetReducer::announce() {
+  constexpr const char* kTypes[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
+                                    "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
+                                    "ncclFloat64", "ncclBfloat16"};
+  CollectiveCall call;
+  call.algorithm = "COLLNET_CHAIN";
+  call.datatype = kTypes[static_cast<std::size_t>(reduction_.type)];
+  call.count = calls_.bytes() / reduction_.element_bytes();
+  call.channels = 0;  // as NCCL leaves it for CollNet
+  void* const collective = nccl_->start_collective(call);
+  const auto steps = static_cast<int>(calls_.count() / calls_.groups());
+  for (std::size_t i = 0; i < 2 * channels_; i++)
+    nccl_->start_operation(collective, steps, static_cast<int>(calls_.chunk()), false, getpid());
 }
 
 bool CollNetReducer::step(const void* input, void* output) {

@@ -11,6 +11,7 @@
 #include "cli/bench/all_reducer.h"
 #include "cli/bench/collnet_calls.h"
 #include "cli/bench/collnet_group.h"
+#include "cli/bench/nccl_part.h"
 #include "cli/bench/reduce.h"
 #include "cli/bench/slots.h"
 
@@ -18,9 +19,9 @@ namespace dlcp::cli {
 
 class CollNetReducer final : public AllReducer {
  public:
-  // `group` outlives this.
+  // `group` outlives this. `nccl`: by whom the plugin is told what the calls are; null: nobody.
   CollNetReducer(CollNetGroup& group, const Reduction& reduction, std::size_t bytes, int channels,
-                 int ranks);
+                 int ranks, NcclPart* nccl = nullptr);
 
   void restart() override;
   bool step(const void* input, void* output) override;
@@ -42,11 +43,14 @@ class CollNetReducer final : public AllReducer {
 
   bool test(Channels& channels, std::size_t group, std::byte* output);
   bool post(const std::byte* input);
+  void announce();
 
   CollNetPlugin& plugin_;
   void* comm_;
+  NcclPart* nccl_;
   Reduction reduction_;
   CollNetCalls calls_;
+  std::size_t channels_;
   std::size_t ranks_;
   std::vector<std::unique_ptr<Channels>> groups_;
   std::uint64_t base_ = 0;      // calls of each group before this all-reduce

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/bench/bench_case.h"
+#include "cli/bench/missing_parts.h"
 #include "cli/bench/payload.h"
 #include "collective/float_format.h"
 #include "collective/reduce.h"
@@ -158,8 +159,25 @@ void ReduceData::fill(int rank, std::uint64_t iteration, std::size_t first, std:
   }
 }
 
-ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result,
-                             std::size_t count) const {
+// Cell by cell, what differs from the whole sum is the sum of some contributions, or wrong.
+void ReduceData::explain(std::span<const std::byte* const> inputs, const std::byte* expected,
+                         const std::byte* seen, std::size_t bytes, ReduceLoss& loss) const {
+  std::vector<const std::byte*> cells(inputs.size());
+  for (std::size_t at = 0; at < bytes; at += kLossCellBytes) {
+    const std::size_t cell = std::min(kLossCellBytes, bytes - at);
+    if (std::memcmp(seen + at, expected + at, cell) == 0) continue;
+    std::ranges::transform(inputs, cells.begin(),
+                           [&](const std::byte* input) { return input + at; });
+    const std::size_t elements = cell / reduction_.element_bytes();
+    if (const auto missing = missing_parts(reduction_, cells, cell, seen + at))
+      loss.lost += *missing * elements;
+    else
+      loss.unexplained += elements;
+  }
+}
+
+ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result, std::size_t count,
+                             bool may_lack) const {
   const std::size_t size = reduction_.element_bytes();
   const auto ranks = static_cast<std::size_t>(ranks_);
   std::vector<std::byte> inputs(ranks * kPiece * size), expected(kPiece * size);
@@ -177,6 +195,7 @@ ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result,
     const std::byte* seen = result + first * size;
     loss.hash = hashed(loss.hash, seen, n * size);
     const bool equal = std::memcmp(seen, expected.data(), n * size) == 0;
+    if (may_lack && !equal) explain(pointers, expected.data(), seen, n * size, loss);
     for (std::size_t i = 0; i < n * size; i += size) {
       const double exact = value_of(reduction_.type, &expected[i]);
       if (std::isfinite(exact)) loss.squared_exact += exact * exact;

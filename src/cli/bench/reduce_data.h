@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cli/bench/reduce.h"
 #include "cli/bench/ring_losses.h"
@@ -24,13 +25,17 @@ class ReduceData {
   // `count` elements of a rank's input from element `first` on.
   void fill(int rank, std::uint64_t iteration, std::size_t first, std::size_t count,
             std::byte* to) const;
-  // Compares a whole result of `count` elements.
-  ReduceLoss check(std::uint64_t iteration, const std::byte* result, std::size_t count) const;
+  // Compares a whole result of `count` elements. `may_lack`: contributions of direct exchange may
+  // be missing from it, which are counted.
+  ReduceLoss check(std::uint64_t iteration, const std::byte* result, std::size_t count,
+                   bool may_lack = false) const;
 
  private:
   template <class Word>
   void fill_words(int rank, std::uint64_t iteration, std::size_t first, std::size_t count,
                   std::byte* to) const;
+  void explain(std::span<const std::byte* const> inputs, const std::byte* expected,
+               const std::byte* seen, std::size_t bytes, ReduceLoss& loss) const;
   // An element's bits, of random ones.
   std::uint64_t word(int rank, std::size_t element, std::uint64_t bits) const;
   std::uint64_t exact_word(int rank, std::size_t element, std::uint64_t bits) const;

@@ -81,7 +81,7 @@ void add_losses(Report& r, const std::vector<RankResult>& results) {
   std::vector<std::vector<ReduceLoss>> by_rank;
   for (const RankResult& rank : results)
     by_rank.push_back(rank.losses);
-  r.losses = make_loss_report(by_rank, r.bench_case.size / size);
+  r.losses = make_loss_report(by_rank, r.bench_case.size / size, direct);
   if (!r.bench_case.check) return;
   r.wrong += Mismatch{r.losses->wrong_elements * size, r.losses->wrong_elements};
   if (!r.losses->ranks_identical) r.exit_code = ExitCode::kWrongData;

@@ -9,11 +9,11 @@
 namespace dlcp::cli {
 
 nlohmann::json ReduceLoss::to_json() const {
-  return {lost, unequal, hash, squared_error, squared_exact};
+  return {lost, unequal, hash, squared_error, squared_exact, unexplained};
 }
 
 ReduceLoss ReduceLoss::from_json(const nlohmann::json& json) {
-  return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)};
+  return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5)};
 }
 
 std::uint64_t count_lost(const float* arrived, std::size_t count) {
@@ -40,7 +40,7 @@ float loss_scale(std::uint64_t seed, std::size_t element) {
 }
 
 LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
-                            std::size_t elements) {
+                            std::size_t elements, bool direct) {
   LossReport report;
   double error = 0;
   double exact = 0;
@@ -54,14 +54,17 @@ LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
   for (std::size_t i = 0; i < reduces; i++) {
     std::uint64_t missing = 0;
     std::uint64_t unequal = 0;
+    std::uint64_t unexplained = 0;
     for (const auto& rank : by_rank) {
       missing += rank[i].lost;
       unequal += rank[i].unequal;
+      unexplained += rank[i].unexplained;
       error += rank[i].squared_error;
       exact += rank[i].squared_exact;
       report.ranks_identical = report.ranks_identical && rank[i].hash == by_rank[0][i].hash;
     }
-    if (missing == 0) report.wrong_elements += unequal;
+    if (direct) missing /= by_rank.size();
+    report.wrong_elements += missing == 0 ? unequal : unexplained;
     report.lossy_reduces += missing > 0 ? 1 : 0;
     const double share = 1 - static_cast<double>(missing) / contributions;
     report.delivered_share_min = std::min(report.delivered_share_min, share);

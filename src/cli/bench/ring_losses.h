@@ -21,6 +21,9 @@ struct ReduceLoss {
   std::uint64_t hash = 0;     // of the result's bits
   double squared_error = 0;   // against the exact sums
   double squared_exact = 0;   // of the exact sums
+  // Direct exchange: elements that no sum of contributions explains. `lost` is then of the result,
+  // so that each rank counts the same.
+  std::uint64_t unexplained = 0;
 
   nlohmann::json to_json() const;
   static ReduceLoss from_json(const nlohmann::json& json);
@@ -42,11 +45,13 @@ struct LossReport {
   bool ranks_identical = true;
   std::uint64_t lossy_reduces = 0;  // all-reduces with anything missing
   std::uint64_t reduces = 0;
-  std::uint64_t wrong_elements = 0;  // in results of all-reduces that nothing is missing from
+  // In results of all-reduces that nothing is missing from; direct: unexplained.
+  std::uint64_t wrong_elements = 0;
 };
 
-// `by_rank`: each rank's all-reduces, in order.
+// `by_rank`: each rank's all-reduces, in order. `direct`: all ranks count what is lost of the
+// result, instead of each what it has lost on its way.
 LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
-                            std::size_t elements);
+                            std::size_t elements, bool direct = false);
 
 }  // namespace dlcp::cli
