@@ -42,6 +42,11 @@ bool nccl_keeps_net_plugin() {
   return text != nullptr && std::strtoll(text, nullptr, 0) != 0;
 }
 
+bool nccl_offers_collnet() {
+  const char* text = std::getenv("NCCL_COLLNET_ENABLE");
+  return text != nullptr && std::strtoll(text, nullptr, 0) != 0;
+}
+
 Result<std::optional<std::string>> read_text_file(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

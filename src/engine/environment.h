@@ -21,5 +21,8 @@ std::size_t nccl_simple_buffer_bytes();
 // Whether NCCL is told to keep the net plugin when a process's last communicator ends:
 // NCCL_NET_PLUGIN_REF_COUNT, which is not 0.
 bool nccl_keeps_net_plugin();
+// Whether NCCL is told to offer whole all-reduces to plugins: NCCL_COLLNET_ENABLE. A communicator
+// may be told otherwise by its configuration.
+bool nccl_offers_collnet();
 
 }  // namespace dlcp::engine

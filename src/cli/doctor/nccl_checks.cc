@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/doctor/collnet_check.h"
 #include "cli/doctor/net_abi.h"
 #include "cli/own_plugin.h"
 #include "datapath/verbs/roce_ports.h"
@@ -192,16 +193,18 @@ Findings check_nccl() {
              fmt::format("{} at {}; takes net ABI v{}", nccl_version_text(version), library.path,
                          taken),
              ""},
-            judge_reload(version, engine::nccl_keeps_net_plugin(), is_ours_unasked())};
+            judge_reload(version, engine::nccl_keeps_net_plugin(), is_ours_unasked()),
+            check_collnet(version)};
   }
   if (!unusable.empty()) {
     return {{"nccl", Level::kWarn, "found but not loadable: " + unusable,
              "run in the job's own environment (its LD_LIBRARY_PATH, container or virtual "
              "environment)"}};
   }
-  return {{"nccl", Level::kWarn,
-           "not found on the loader's path, in Python's folders or /usr/local",
-           "run in the job's own environment; `dlcp bench` needs no NCCL"}};
+  return {
+      {"nccl", Level::kWarn, "not found on the loader's path, in Python's folders or /usr/local",
+       "run in the job's own environment; `dlcp bench` needs no NCCL"},
+      check_collnet(0)};
 }
 
 Findings check_plugin() {

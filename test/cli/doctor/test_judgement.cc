@@ -2,6 +2,7 @@
 #include <string>
 
 #include "catch.h"
+#include "cli/doctor/collnet_check.h"
 #include "cli/doctor/finding.h"
 #include "cli/doctor/host_checks.h"
 #include "cli/doctor/nccl_checks.h"
@@ -221,4 +222,25 @@ TEST_CASE("a stale plugin on the loader's path is named beside the tool's versio
   CHECK_THAT(judged(DLCP_VERSION, false).value, Contains("another build"));
   CHECK(judge_plugin_version("/a", DLCP_VERSION, "", false).level == Level::kOk);
   CHECK_THAT(judge_plugin_version("/a", "0.0.9", "", false).fix, Contains("of this release"));
+}
+
+TEST_CASE("whether direct exchange is on is said with the reason") {
+  CollnetState state{.nccl_version = 23007};
+  CHECK(judge_collnet(state).level == Level::kOk);
+  CHECK_THAT(judge_collnet(state).value, Contains("off: NCCL_COLLNET_ENABLE is not 1"));
+  state.by_plan = true;
+  CHECK(judge_collnet(state).level == Level::kWarn);
+  CHECK_THAT(judge_collnet(state).value, Contains("DLCP_PLAN has no effect"));
+  state.by_plan = false;
+  state.offered = true;
+  CHECK_THAT(judge_collnet(state).value, Contains("on: ") && Contains("exact"));
+  state.loss_budget_ppm = 10'000;
+  CHECK_THAT(judge_collnet(state).value, Contains("sums of floats may lose 1%"));
+  state.nccl_version = 22707;
+  CHECK_THAT(judge_collnet(state).value, Contains("exact, as NCCL 2.27.7 does not tell"));
+  state.nccl_version = 21903;
+  CHECK(judge_collnet(state).level == Level::kWarn);
+  CHECK_THAT(judge_collnet(state).value, Contains("too old"));
+  state.refused = true;
+  CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET=off refuses"));
 }

@@ -1,0 +1,22 @@
+// Whether all-reduces of jobs started here would go by direct exchange, and if not why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/doctor/finding.h"
+
+namespace dlcp::cli {
+
+struct CollnetState {
+  int nccl_version = 0;  // 0: not known
+  bool offered = false;  // NCCL_COLLNET_ENABLE
+  bool refused = false;  // DLCP_COLLNET=off
+  bool by_plan = false;  // DLCP_PLAN
+  std::uint32_t loss_budget_ppm = 0;
+};
+
+Finding judge_collnet(const CollnetState& state);
+Finding check_collnet(int nccl_version);  // of this environment
+
+}  // namespace dlcp::cli
