@@ -164,8 +164,8 @@ struct Times {
   double p(double share) const {
     auto sorted = us;
     std::ranges::sort(sorted);
-    return sorted[std::min(sorted.size() - 1,
-                           static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
+    const double rank = std::ceil(share * static_cast<double>(sorted.size()));
+    return sorted[static_cast<std::size_t>(rank) - 1];
   }
 };
 
