@@ -94,10 +94,20 @@ class Reader {
       trigger(words);
     } else if (words[0] == "failure") {
       refuse("failures are not taken from here", "name them under 'faults' of the scenario");
-    } else if (words.size() < 2) {
-      refuse(fmt::format("'{}' is not known here", words[0]),
-             "lines are Nodes N, Connections N, Triggers N, A->B ..., trigger ...");
-    } else if (words[0] == "Nodes") {
+    } else if (words.size() > 1) {
+      header(words);
+    } else {
+      refuse_line(words);
+    }
+  }
+
+  [[noreturn]] void refuse_line(const Words& words) const {
+    refuse(fmt::format("'{}' is not known here", words[0]),
+           "lines are Nodes N, Connections N, Triggers N, A->B ..., trigger ...");
+  }
+
+  void header(const Words& words) {
+    if (words[0] == "Nodes") {
       matrix_.hosts = number(words[1], "Nodes", 2, kMatrixHostsMax);
     } else if (words[0] == "Connections") {
       connections_ = number(words[1], "Connections", 1, kMatrixConnectionsMax);
@@ -107,8 +117,7 @@ class Reader {
       if (number(words[1], "Failures", 0, kMatrixConnectionsMax) > 0)
         refuse("failures are not taken from here", "name them under 'faults' of the scenario");
     } else {
-      refuse(fmt::format("'{}' is not known here", words[0]),
-             "lines are Nodes N, Connections N, Triggers N, A->B ..., trigger ...");
+      refuse_line(words);
     }
   }
 

@@ -22,7 +22,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
       "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
       "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
       "routing: adaptive\nqueue: 64k\ncarrier: udp\nmtu: 1500\nloss_to_hosts: 2%\n"
-      "faults: [{link: spine-up, first: 2, count: 3, rate: 10%, after: 1ms, both_ways: yes}]\n"
+      "faults: [{link: leaf-up, first: 2, count: 3, rate: 10%, after: 1ms, both_ways: yes}]\n"
       "load: {kind: incast, senders: 5, bytes: 1MB, may_lose: 2%}\nseeds: 4\nlimit: 2s\n",
       "x.yaml", no_file);
   REQUIRE(scenario);
@@ -41,7 +41,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   CHECK(made.setting.loss_to_hosts == Approx(0.02));
   CHECK(made.setting.loss == Approx(0.001));
   REQUIRE(made.setting.faults.size() == 1);
-  CHECK(made.setting.faults[0].tier == simulate::Fabric::Tier::kSpineUp);
+  CHECK(made.setting.faults[0].tier == simulate::Fabric::Tier::kLeafUp);
   CHECK(made.setting.faults[0].rate == Approx(0.1));
   CHECK(made.setting.faults[0].after == 1ms);
   CHECK(made.setting.faults[0].both_ways);
@@ -107,6 +107,10 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
              Contains("may_lose is '50%'"));
   CHECK_THAT(refusal(kFabric + load + "faults: [{link: sideways}]\n"),
              Contains("link is 'sideways'"));
+  CHECK_THAT(refusal(kFabric + load + "faults: [{link: spine-up}]\n"),
+             Contains("spine-up 0 to 0 are named; this fabric has no such links"));
+  CHECK_THAT(refusal(kFabric + load + "faults: [{link: leaf-up, first: 2, count: 3}]\n"),
+             Contains("leaf-up 2 to 4 are named; this fabric has 4: 0 to 3"));
   CHECK_THAT(refusal(kFabric + "load: {kind: training, model: LeNet}\n"),
              Contains("there are ResNet50, VGG16, BERT-large, GPT-2 XL"));
 }

@@ -129,7 +129,14 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
   return made;
 }
 
-CableFault fault_of(const YAML::Node& map) {
+// Links of a tier, in one direction.
+std::size_t links_of(const FabricPlan& plan, Fabric::Tier tier) {
+  const bool leaf = tier == Fabric::Tier::kLeafUp || tier == Fabric::Tier::kLeafDown;
+  return leaf ? plan.leaves() * plan.spines_per_pod
+              : plan.pods * plan.spines_per_pod * plan.cores_per_spine;
+}
+
+CableFault fault_of(const YAML::Node& map, const FabricPlan& plan) {
   only_keys(map, {"link", "first", "count", "after", "rate", "loss", "both_ways", "noticed_after"});
   CableFault fault;
   const YAML::Node link = wanted(map, "link", "write leaf-up, leaf-down, spine-up or spine-down");
@@ -148,6 +155,12 @@ CableFault fault_of(const YAML::Node& map) {
            "there are leaf-up, leaf-down, spine-up and spine-down");
   fault.first = static_cast<std::size_t>(count_or(map, "first", 0, 0, 1 << 20));
   fault.count = static_cast<std::size_t>(count_or(map, "count", 1, 1, 4096));
+  const std::size_t links = links_of(plan, fault.tier);
+  if (fault.first + fault.count > links)
+    refuse(link,
+           fmt::format("{} {} to {} are named", tier, fault.first, fault.first + fault.count - 1),
+           links == 0 ? "this fabric has no such links"
+                      : fmt::format("this fabric has {}: 0 to {}", links, links - 1));
   if (map["after"]) fault.after = time_of(map["after"], "after");
   if (map["rate"]) fault.rate = share_of(map["rate"], "rate", 1);
   if (map["loss"]) fault.loss = share_of(map["loss"], "loss", 1);
@@ -343,7 +356,7 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
     if (!root["faults"].IsSequence())
       refuse(root["faults"], "faults is a list", "begin each with '- link: leaf-up'");
     for (const auto& one : root["faults"])
-      scenario.setting.faults.push_back(fault_of(one));
+      scenario.setting.faults.push_back(fault_of(one, scenario.setting.fabric));
   }
   scenario.setting.paths = static_cast<std::size_t>(count_or(root, "paths", 0, 1, 256));
   scenario.seeds = static_cast<std::size_t>(count_or(root, "seeds", 3, 1, 1000));

@@ -69,7 +69,7 @@ RoceConfig RoceTransport::defaults(double gbit_per_s) {
   config.mark = {static_cast<std::size_t>(5'000 * scale), static_cast<std::size_t>(200'000 * scale),
                  0.01};
   config.pause.off_bytes = static_cast<std::size_t>(120'000 * scale);
-  config.pause.on_bytes = config.pause.off_bytes - 2 * config.packet_bytes;
+  config.pause.on_bytes = config.pause.off_bytes - std::size_t{2} * config.packet_bytes;
   return config;
 }
 
