@@ -1,0 +1,208 @@
+#include "collective/switch_worker.h"
+
+#include <algorithm>
+
+#include "collective/switch_scale.h"
+
+namespace dlcp::collective {
+namespace {
+
+SwitchTerms in_range(SwitchTerms terms) {
+  terms.workers = std::clamp(terms.workers, 1u, kSwitchWorkersMax);
+  terms.slots = std::clamp(terms.slots, 1u, kSwitchSlotsMax);
+  if (!is_switch_size(terms.values)) terms.values = 256;
+  terms.first_wait = std::clamp(terms.first_wait, Duration(1), Duration(1s));
+  return terms;
+}
+
+}  // namespace
+
+SwitchWorker::SwitchWorker(SwitchTerms terms)
+    : terms_(in_range(terms)),
+      waiting_(terms_.slots),
+      timeouts_{SwitchTimeout(terms_.first_wait), SwitchTimeout(terms_.first_wait)},
+      packet_(switch_packet_bytes(terms_.values)) {}
+
+bool SwitchWorker::start(std::span<const float> input, std::span<float> result) {
+  constexpr std::size_t kLongest = std::size_t{1} << 36;  // packets are counted in 32 bits
+  if (call_ == Call::kRunning || input.size() != result.size() || input.size() > kLongest) {
+    return false;
+  }
+  position_ += packets_;
+  input_ = input;
+  result_ = result;
+  blocks_ = static_cast<std::uint32_t>((input.size() + terms_.values - 1) / terms_.values);
+  batch_ = std::min(blocks_, terms_.slots);
+  packets_ = blocks_ + batch_;
+  done_ = 0;
+  refused_ = false;
+  exponents_.assign(blocks_, static_cast<std::int8_t>(kSwitchExponentMin));
+  for (std::uint32_t i = 0; i < blocks_; ++i) {
+    const auto exponent = switch_exponent(block(input_, i));
+    if (exponent) exponents_[i] = *exponent;
+    refused_ |= !exponent;
+  }
+  states_.assign(packets_, State::kUnsent);
+  ready_.clear();
+  for (auto& sent : sent_)
+    sent.clear();
+  timeouts_[kFirst].forget_doublings();
+  call_ = blocks_ > 0 ? Call::kRunning : Call::kDone;
+  for (std::uint32_t packet = 0; packet < batch_; ++packet)
+    make_ready(packet);
+  return true;
+}
+
+std::uint32_t SwitchWorker::slot_of(std::uint32_t packet) const {
+  return static_cast<std::uint32_t>((position_ + packet) % terms_.slots);
+}
+
+SwitchHead SwitchWorker::head_of(std::uint32_t packet) const {
+  SwitchHead head;
+  head.job = terms_.job;
+  head.serial = static_cast<std::uint32_t>(position_ + packet);
+  head.slot = static_cast<std::uint16_t>(slot_of(packet));
+  head.second_set = (position_ + packet) / terms_.slots % 2 == 1;
+  head.values = static_cast<std::uint16_t>(terms_.values);
+  if (packet < blocks_) head.exponents[0] = exponents_[packet];
+  return head;
+}
+
+std::span<const float> SwitchWorker::block(std::span<const float> of, std::uint32_t index) const {
+  const std::size_t begin = std::size_t{index} * terms_.values;
+  return of.subspan(begin, std::min<std::size_t>(terms_.values, of.size() - begin));
+}
+
+// If what it waits for has come: the exponent of its numbers, and the last sum of its slot.
+void SwitchWorker::make_ready(std::uint64_t packet) {
+  if (packet >= packets_ || states_[packet] != State::kUnsent) return;
+  for (const std::uint64_t before : {std::uint64_t{batch_}, std::uint64_t{terms_.slots}}) {
+    if (packet >= before && states_[packet - before] != State::kDone) return;
+  }
+  states_[packet] = State::kReady;
+  ready_.push_back(static_cast<std::uint32_t>(packet));
+}
+
+void SwitchWorker::forget_answered(Phase phase) {
+  auto& sent = sent_[phase];
+  while (!sent.empty() && waiting_[sent.front().slot].transmission != sent.front().transmission)
+    sent.pop_front();
+}
+
+bool SwitchWorker::expired(Phase phase, Time now) {
+  forget_answered(phase);
+  return !sent_[phase].empty() && now >= sent_[phase].front().at + timeouts_[phase].wait();
+}
+
+Time SwitchWorker::deadline() {
+  if (call_ != Call::kRunning) return kNever;
+  Time earliest = kNever;
+  for (const Phase phase : {kFirst, kLater}) {
+    forget_answered(phase);
+    if (!sent_[phase].empty())
+      earliest = std::min(earliest, sent_[phase].front().at + timeouts_[phase].wait());
+  }
+  return earliest;
+}
+
+std::span<const std::byte> SwitchWorker::poll_transmit(Time now) {
+  if (call_ != Call::kRunning) return {};
+  for (const Phase phase : {kFirst, kLater}) {
+    if (!expired(phase, now)) continue;
+    const Sent late = sent_[phase].front();
+    sent_[phase].pop_front();
+    timeouts_[phase].on_expired(late.at, now);
+    return transmit(waiting_[late.slot].packet, true, now);
+  }
+  if (ready_.empty()) return {};
+  const std::uint32_t packet = ready_.front();
+  ready_.pop_front();
+  return transmit(packet, false, now);
+}
+
+std::span<const std::byte> SwitchWorker::transmit(std::uint32_t packet, bool again, Time now) {
+  const std::uint32_t slot = slot_of(packet);
+  states_[packet] = State::kWaiting;
+  ++counts_.sent;
+  if (again) ++counts_.repeated;
+  waiting_[slot] = {packet, counts_.sent, now, again};
+  sent_[phase_of(packet)].push_back({slot, counts_.sent, now});
+
+  write_switch_head(head_of(packet), packet_);
+  std::fill(packet_.begin() + kSwitchHeadBytes, packet_.end(), std::byte{0});
+  if (packet < batch_) {
+    store_be32(switch_value_at(std::span(packet_), 0), refused_ ? 1 : 0);
+    return packet_;
+  }
+  const std::uint32_t index = packet - batch_;
+  const SwitchScale scale(terms_.workers, exponents_[index]);
+  std::byte* at = switch_value_at(std::span(packet_), 0);
+  for (const float x : block(input_, index)) {
+    store_be32(at, static_cast<std::uint32_t>(scale.integer_of(x)));
+    at += 4;
+  }
+  return packet_;
+}
+
+void SwitchWorker::on_datagram(std::span<const std::byte> datagram, Time now) {
+  const auto head = read_switch_head(datagram);
+  const bool ours = head && call_ == Call::kRunning && head->values == terms_.values &&
+                    head->job == terms_.job && head->slot < terms_.slots &&
+                    waiting_[head->slot].transmission != 0;
+  if (!ours) {
+    ++counts_.dropped;
+    return;
+  }
+  Waiting& waiting = waiting_[head->slot];
+  const std::uint32_t packet = waiting.packet;
+  const SwitchHead wanted = head_of(packet);
+  if (head->serial != wanted.serial || head->second_set != wanted.second_set) {
+    ++counts_.dropped;
+    return;
+  }
+  if (packet < blocks_) {
+    // With less than our own exponent our numbers would overflow.
+    if (head->exponents[0] < exponents_[packet]) {
+      ++counts_.unsound;
+      return;
+    }
+    exponents_[packet] = head->exponents[0];
+  }
+  if (phase_of(packet) == kFirst) {
+    timeouts_[kFirst].forget_doublings();  // the others have begun
+  } else if (!waiting.repeated) {
+    for (SwitchTimeout& timeout : timeouts_)
+      timeout.on_round_trip(now - waiting.sent);
+  }
+  waiting = {};
+  ++counts_.taken;
+  finish(packet, datagram);
+}
+
+void SwitchWorker::finish(std::uint32_t packet, std::span<const std::byte> answer) {
+  states_[packet] = State::kDone;
+  ++done_;
+  const std::byte* at = switch_value_at(answer, 0);
+  if (packet < batch_) {
+    // In each packet of the first batch, so that all workers stop behind the same one.
+    refused_ |= load_be32(at) != 0;
+    if (refused_ && done_ == batch_) {
+      packets_ = batch_;
+      call_ = Call::kRefused;
+    }
+    if (refused_) return;
+  } else {
+    const std::uint32_t index = packet - batch_;
+    const SwitchScale scale(terms_.workers, exponents_[index]);
+    const std::size_t begin = std::size_t{index} * terms_.values;
+    for (float& sum : result_.subspan(begin, block(input_, index).size())) {
+      sum = scale.float_of(static_cast<std::int32_t>(load_be32(at)));
+      at += 4;
+    }
+  }
+  make_ready(std::uint64_t{packet} + batch_);
+  if (batch_ != terms_.slots) make_ready(std::uint64_t{packet} + terms_.slots);
+  if (done_ == packets_) call_ = Call::kDone;
+}
+
+}  // namespace dlcp::collective

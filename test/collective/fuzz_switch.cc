@@ -1,0 +1,90 @@
+// A SwitchML worker among datagrams of any bytes: raw ones, and its own packets with some bytes
+// changed. Whatever it takes, it never sends more than its slots hold, and what it sends is of the
+// protocol's form.
+#include <vector>
+
+#include "collective/switch_worker.h"
+#include "fuzz_input.h"
+
+using namespace dlcp;
+using namespace dlcp::collective;
+using dlcp::test::FuzzInput;
+using dlcp::test::require;
+
+namespace {
+
+struct Conversation {
+  explicit Conversation(FuzzInput& input)
+      : in(input),
+        terms{1 + static_cast<unsigned>(in.below(32)), 1 + static_cast<unsigned>(in.below(4)), 64,
+              0, 1ms},
+        worker(terms),
+        data(in.below(600)),
+        result(data.size()) {
+    for (float& x : data)
+      x = static_cast<float>(in.take<std::int32_t>());
+  }
+
+  void send() {
+    const auto packet = worker.poll_transmit(now);
+    if (packet.empty()) return;
+    require(read_switch_head(packet).has_value(), "a worker's packet is of the protocol's form");
+    sent.emplace_back(packet.begin(), packet.end());
+    if (sent.size() > terms.slots) sent.erase(sent.begin());
+  }
+
+  void answer() {
+    if (sent.empty()) return;
+    auto packet = sent[in.below(sent.size())];
+    for (auto changes = in.below(4); changes > 0; --changes)
+      packet[in.below(packet.size())] = std::byte{in.take<std::uint8_t>()};
+    worker.on_datagram(packet, now);
+  }
+
+  void turn() {
+    switch (in.below(8)) {
+      case 0:
+        worker.on_datagram(in.take_bytes(in.below(300)), now);
+        break;
+      case 1:
+        now += Duration(in.take<std::uint32_t>());
+        break;
+      case 2:
+        if (worker.deadline() != kNever) now = std::max(now, worker.deadline());
+        break;
+      case 3:
+        worker.start(data, result);
+        break;
+      case 4:
+      case 5:
+        send();
+        break;
+      default:
+        answer();
+        break;
+    }
+    require(worker.counts().taken <= worker.counts().sent, "an answer belongs to a packet");
+  }
+
+  FuzzInput& in;
+  SwitchTerms terms;
+  SwitchWorker worker;
+  std::vector<float> data, result;
+  std::vector<std::vector<std::byte>> sent;
+  Time now = time_from_ns(1);
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzInput in(data, size);
+  if (const auto head = read_switch_head({reinterpret_cast<const std::byte*>(data), size})) {
+    std::vector<std::byte> packet(size);
+    write_switch_head(*head, packet);
+    require(read_switch_head(packet) == head, "what is read is written the same");
+  }
+  Conversation conversation(in);
+  for (int turn = 0; turn < 200 && !in.empty(); ++turn)
+    conversation.turn();
+  return 0;
+}

@@ -1,0 +1,322 @@
+// SwitchML's packets byte by byte, the integers that floats become, and one worker before a switch
+// that the test plays.
+#include "collective/switch_worker.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "catch.h"
+#include "collective/switch_scale.h"
+
+using namespace dlcp;
+using namespace dlcp::collective;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Call = SwitchWorker::Call;
+
+constexpr Time kStart = time_from_ns(1'000'000'000);
+
+Bytes sent_by(SwitchWorker& worker, Time now) {
+  const auto packet = worker.poll_transmit(now);
+  return {packet.begin(), packet.end()};
+}
+
+std::int32_t value_of(const Bytes& packet, std::size_t index) {
+  return static_cast<std::int32_t>(load_be32(switch_value_at(std::span(packet), index)));
+}
+
+// A switch with one worker answers with what it got.
+std::size_t echo_all(SwitchWorker& worker, Time now) {
+  std::size_t packets = 0;
+  for (Bytes packet = sent_by(worker, now); !packet.empty(); packet = sent_by(worker, now)) {
+    worker.on_datagram(packet, now);
+    ++packets;
+  }
+  return packets;
+}
+
+}  // namespace
+
+TEST_CASE("a head is the ten bytes of the protocol") {
+  SwitchHead head;
+  head.job = 7;
+  head.serial = 0x01020304;
+  head.slot = 0x1ffe;
+  head.second_set = true;
+  head.exponents[0] = -3;
+  head.exponents[1] = 5;
+  Bytes packet(switch_packet_bytes(256));
+  write_switch_head(head, packet);
+  const unsigned char wanted[] = {0x13, 7, 1, 2, 3, 4, 0x9f, 0xfe, 0xfd, 5};
+  CHECK(std::memcmp(packet.data(), wanted, sizeof wanted) == 0);
+  CHECK(packet.size() == 1034);
+  CHECK(read_switch_head(packet) == head);
+  head.values = 64;
+  packet.resize(switch_packet_bytes(64));
+  write_switch_head(head, packet);
+  CHECK(packet[0] == std::byte{0x11});
+  CHECK(packet.size() == 266);
+  CHECK(read_switch_head(packet) == head);
+}
+
+TEST_CASE("what is not of the form is no packet of the switch") {
+  Bytes packet(switch_packet_bytes(64));
+  write_switch_head({0, 0, 0, false, {0, 0}, 64}, packet);
+  const auto with = [&](std::size_t at, unsigned byte) {
+    Bytes changed = packet;
+    changed[at] = static_cast<std::byte>(byte);
+    return read_switch_head(changed).has_value();
+  };
+  CHECK(with(0, 0x11));
+  CHECK_FALSE(with(0, 0x21));  // another message
+  CHECK_FALSE(with(0, 0x10));  // sizes that no switch takes
+  CHECK_FALSE(with(0, 0x12));
+  CHECK_FALSE(with(0, 0x13));  // another size than it has
+  CHECK(with(6, 0x9f));
+  CHECK_FALSE(with(6, 0x20));  // slot 8192
+  CHECK_FALSE(read_switch_head(std::span(packet).first(packet.size() - 1)).has_value());
+  packet.push_back(std::byte{0});
+  CHECK_FALSE(read_switch_head(packet).has_value());
+  CHECK_FALSE(read_switch_head({}).has_value());
+}
+
+TEST_CASE("an exponent is above all magnitudes of its block and of no other values") {
+  const auto exponent = [](std::vector<float> block) { return switch_exponent(block); };
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(exponent({}) == kSwitchExponentMin);
+  CHECK(exponent({0.0f, -0.0f}) == kSwitchExponentMin);
+  CHECK(exponent({std::numeric_limits<float>::denorm_min()}) == kSwitchExponentMin);
+  CHECK(exponent({0x1p-126f}) == -125);
+  CHECK(exponent({1.0f, -0.1f}) == 1);
+  CHECK(exponent({std::nextafter(1.0f, 0.0f)}) == 0);
+  CHECK(exponent({-8.0f, 7.0f}) == 4);
+  CHECK(exponent({std::nextafter(0x1p127f, 0.0f)}) == 127);
+  CHECK(exponent({0x1p127f}) == std::nullopt);
+  CHECK(exponent({1.0f, infinity}) == std::nullopt);
+  CHECK(exponent({-infinity}) == std::nullopt);
+  CHECK(exponent({std::numeric_limits<float>::quiet_NaN(), 1.0f}) == std::nullopt);
+}
+
+TEST_CASE("the largest values of all workers together do not overflow") {
+  for (unsigned workers = 1; workers <= kSwitchWorkersMax; ++workers) {
+    for (const int exponent : {-126, -1, 0, 1, 100, 127}) {
+      const SwitchScale scale(workers, exponent);
+      const float below = std::nextafter(std::ldexp(1.0f, exponent), 0.0f);
+      for (const float x : {below, -below, below / 3}) {
+        const std::int64_t integer = scale.integer_of(x);
+        CHECK(std::abs(integer) * workers <= std::numeric_limits<std::int32_t>::max());
+        const double bound =
+            std::ldexp(0.5 * workers, exponent) / std::numeric_limits<std::int32_t>::max();
+        const float back = scale.float_of(static_cast<std::int32_t>(integer));
+        CHECK(std::abs(double{back} - double{x}) <= bound + std::abs(double{x}) * 0x1p-24);
+      }
+    }
+  }
+  CHECK(std::isinf(SwitchScale(4, 127).float_of(std::numeric_limits<std::int32_t>::max())));
+}
+
+TEST_CASE("the exponent of a block goes ahead of its numbers by a batch") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.slots = 2;
+  terms.values = 64;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64 * 3 - 1, 0.75f), result(input.size());
+  input[64] = 100;
+  REQUIRE(worker.start(input, result));
+  CHECK_FALSE(worker.start(input, result));  // one call at a time
+  std::vector<SwitchHead> heads;
+  std::vector<Bytes> packets;
+  for (int i = 0; i < 2; ++i) {
+    packets.push_back(sent_by(worker, kStart));
+    heads.push_back(read_switch_head(packets.back()).value());
+  }
+  CHECK(sent_by(worker, kStart).empty());  // both slots are taken
+  CHECK(heads[0].exponents[0] == 0);
+  CHECK(heads[1].exponents[0] == 7);
+  CHECK(value_of(packets[0], 0) == 0);
+  CHECK(heads[0].slot == 0);
+  CHECK(heads[1].slot == 1);
+  CHECK_FALSE(heads[1].second_set);
+  worker.on_datagram(packets[0], kStart);
+  const Bytes third = sent_by(worker, kStart);
+  const auto head = read_switch_head(third).value();
+  CHECK(head.slot == 0);
+  CHECK(head.second_set);
+  CHECK(head.serial == 2);
+  CHECK(head.exponents[0] == 0);            // of block 2
+  CHECK(value_of(third, 0) == 1610612735);  // 0.75 (2^31 - 1), of block 0
+  worker.on_datagram(third, kStart);
+  worker.on_datagram(packets[1], kStart);
+  echo_all(worker, kStart);
+  CHECK(worker.call() == Call::kDone);
+  CHECK(result == input);
+  CHECK(worker.counts().sent == 5);
+  REQUIRE(worker.start(input, result));
+  const auto next = read_switch_head(sent_by(worker, kStart)).value();
+  CHECK(next.serial == 5);  // slots and sets go on where they were
+  CHECK(next.slot == 1);
+  CHECK_FALSE(next.second_set);
+}
+
+TEST_CASE("a slot is not used again before its last sum has come, in short calls neither") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.slots = 4;
+  terms.values = 64;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64 * 3, 1.0f), result(input.size());
+  REQUIRE(worker.start(input, result));
+  std::vector<Bytes> first;
+  for (int i = 0; i < 3; ++i)
+    first.push_back(sent_by(worker, kStart));
+  worker.on_datagram(first[1], kStart);
+  // Packet 4, whose exponent is known, would go to slot 0, where the sum of packet 0 is still
+  // missing.
+  CHECK(sent_by(worker, kStart).empty());
+  worker.on_datagram(first[0], kStart);
+  CHECK(read_switch_head(sent_by(worker, kStart))->serial == 3);
+  CHECK(read_switch_head(sent_by(worker, kStart))->serial == 4);
+}
+
+TEST_CASE(
+    "a packet is sent again when its time is up and the doubled wait stays until a clean sample") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.slots = 1;
+  terms.values = 64;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64 * 8, 1.0f), result(input.size());
+  REQUIRE(worker.start(input, result));
+  worker.on_datagram(sent_by(worker, kStart), kStart);
+  CHECK(worker.deadline() == kNever);
+  const Bytes packet = sent_by(worker, kStart);
+  CHECK(worker.deadline() == kStart + 1ms);
+  CHECK(sent_by(worker, kStart + 1ms - 1ns).empty());
+  CHECK(sent_by(worker, kStart + 1ms) == packet);
+  CHECK(worker.deadline() == kStart + 3ms);
+  Time now = kStart + 1100us;
+  worker.on_datagram(packet, now);  // of which transmission, nobody knows
+  const Bytes second = sent_by(worker, now);
+  CHECK(worker.deadline() == now + 2ms);
+  worker.on_datagram(second, now + 100us);
+  now += 100us;
+  const Bytes third = sent_by(worker, now);
+  CHECK(worker.deadline() == now + 300us);  // 100 us and four times half of it
+  CHECK(sent_by(worker, now + 300us) == third);
+  CHECK(worker.deadline() == now + 300us + 600us);
+  CHECK(worker.counts().repeated == 2);
+}
+
+TEST_CASE("how late others begin does not enter the time-out") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.slots = 1;
+  terms.values = 64;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64, 1.0f), result(input.size());
+  REQUIRE(worker.start(input, result));
+  Time now = kStart;
+  Bytes packet = sent_by(worker, now);
+  for (int i = 0; i < 8; ++i) {
+    now = worker.deadline();
+    CHECK(sent_by(worker, now) == packet);
+  }
+  CHECK(now == kStart + 255ms);
+  worker.on_datagram(packet, now);
+  sent_by(worker, now);
+  CHECK(worker.deadline() == now + 1ms);
+}
+
+TEST_CASE("an exponent below the worker's own is not taken") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.values = 64;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64, 1.5f), result(input.size());
+  REQUIRE(worker.start(input, result));
+  Bytes packet = sent_by(worker, kStart);
+  for (const int exponent : {0, -126, -127, -128}) {
+    packet[8] = static_cast<std::byte>(exponent);
+    worker.on_datagram(packet, kStart);
+  }
+  CHECK(worker.counts().unsound == 4);
+  CHECK(worker.counts().taken == 0);
+  packet[8] = std::byte{2};  // some other worker's
+  worker.on_datagram(packet, kStart);
+  CHECK(worker.counts().taken == 1);
+  CHECK(value_of(sent_by(worker, kStart), 0) == 805306368);  // 1.5 / 4 (2^31 - 1)
+}
+
+TEST_CASE("answers of another job and serial and set and size change nothing") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.values = 64;
+  terms.slots = 4;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64, 1.5f), result(input.size());
+  REQUIRE(worker.start(input, result));
+  const Bytes packet = sent_by(worker, kStart);
+  const std::pair<std::size_t, unsigned> changes[] = {{1, 1}, {5, 1}, {6, 0x80}, {7, 1}, {7, 4}};
+  for (const auto& [at, byte] : changes) {
+    Bytes changed = packet;
+    changed[at] = static_cast<std::byte>(byte);
+    worker.on_datagram(changed, kStart);
+  }
+  Bytes larger(switch_packet_bytes(256));
+  write_switch_head({}, larger);
+  worker.on_datagram(larger, kStart);
+  CHECK(worker.counts().dropped == 6);
+  worker.on_datagram(packet, kStart);
+  worker.on_datagram(packet, kStart);  // twice is once
+  CHECK(worker.counts().taken == 1);
+  CHECK(worker.counts().dropped == 7);
+}
+
+TEST_CASE("values that have no encoding end the call behind its first batch") {
+  SwitchTerms terms;
+  terms.workers = 1;
+  terms.values = 64;
+  terms.slots = 2;
+  SwitchWorker worker(terms);
+  std::vector<float> input(64 * 5, 1.0f), result(input.size(), 3.0f);
+  input[300] = std::numeric_limits<float>::infinity();
+  REQUIRE(worker.start(input, result));
+  CHECK(echo_all(worker, kStart) == 2);
+  CHECK(worker.call() == Call::kRefused);
+  CHECK(worker.deadline() == kNever);
+  CHECK(result[0] == 3.0f);
+  input[300] = 1.0f;
+  REQUIRE(worker.start(input, result));
+  Bytes packet = sent_by(worker, kStart);
+  CHECK(read_switch_head(packet)->serial == 2);
+  CHECK(value_of(packet, 0) == 0);
+  store_be32(switch_value_at(std::span(packet), 0), 1);  // another worker refuses
+  worker.on_datagram(packet, kStart);
+  packet = sent_by(worker, kStart);
+  store_be32(switch_value_at(std::span(packet), 0), 1);
+  worker.on_datagram(packet, kStart);
+  CHECK(worker.call() == Call::kRefused);
+}
+
+TEST_CASE("a call without elements is done and one in place is right") {
+  SwitchWorker worker({1, 3, 64, 0, 1ms});
+  CHECK(worker.call() == Call::kNone);
+  REQUIRE(worker.start({}, {}));
+  CHECK(worker.call() == Call::kDone);
+  std::vector<float> data(1000);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<float>(i);
+  const auto wanted = data;
+  REQUIRE(worker.start(data, data));
+  echo_all(worker, kStart);
+  CHECK(worker.call() == Call::kDone);
+  double worst = 0;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    worst = std::max(worst, std::abs(double{data[i]} - double{wanted[i]}));
+  CHECK(worst <= 1024.0 / 2 / std::numeric_limits<std::int32_t>::max());
+}
