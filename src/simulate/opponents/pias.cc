@@ -16,7 +16,8 @@ void StrictLevels::admit(PacketPtr packet) {
   }
   bytes_ += packet->wire_bytes;
   counters_.deepest_bytes = std::max(counters_.deepest_bytes, bytes_);
-  levels_[std::min<std::size_t>(packet->level, kPiasLevels - 1)].push(std::move(packet));
+  const std::size_t level = std::min<std::size_t>(packet->level, kPiasLevels - 1);
+  levels_[level].push(std::move(packet));
 }
 
 PacketPtr StrictLevels::next() {
