@@ -86,8 +86,14 @@ void Group::drive() {
   for (Line& line : lines_) {
     harvest(line);
   }
-  for (int block = 0; block < kBlocksPerStep && exchange_->work(); ++block) {
+  int block = 0;
+  for (; block < kBlocksPerStep && exchange_->work(); ++block) {
     exchange_->post_to(*this);
+  }
+  if (block > 0) {
+    const auto reduced = exchange_->blocks();
+    blocks_->whole.store(reduced.whole, std::memory_order_relaxed);
+    blocks_->partial.store(reduced.partial, std::memory_order_relaxed);
   }
   exchange_->post_to(*this);
 }
@@ -186,11 +192,6 @@ void Group::drain() {
     drive();
     nanosleep(&kPause, nullptr);
   }
-}
-
-collective::AllReduce::Blocks Group::blocks() {
-  const std::lock_guard lock(mutex_);
-  return exchange_->blocks();
 }
 
 bool Group::close() {

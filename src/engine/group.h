@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collective/all_reduce.h"
+#include "engine/block_tally.h"
 #include "engine/group_links.h"
 #include "util/result.h"
 
@@ -41,7 +42,7 @@ class Group final : collective::Mesh {
   void register_memory(const Memory& registered);
   // After it returns nobody touches the memory; if a call still used it, the group is dead.
   void release_memory(const Memory& registered);
-  collective::AllReduce::Blocks blocks();
+  std::shared_ptr<const BlockTally> blocks() const { return blocks_; }
   // Waits, a bounded time, for other ranks to have what this one has reduced for them. True if
   // work was unfinished, or the group had failed.
   bool close();
@@ -71,6 +72,7 @@ class Group final : collective::Mesh {
   std::vector<Line> lines_;                    // as GroupLinks::index() numbers them
   std::array<std::vector<Line*>, 2> sending_;  // by lane: had something to send when last looked at
   std::vector<std::shared_ptr<Engine>> engines_;
+  const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   std::optional<Error> failed_;
   bool closed_ = false;
 };

@@ -33,6 +33,9 @@ struct LiveCommunicator {
   std::uint32_t budget_ppm = 0;    // of loss; 0: exact
   LiveText<128> exact_because;     // of the last transfer that could have been licensed and was not
   std::array<std::uint64_t, core::kCounterCount> counters{};
+  LiveText<128> all_reduce;  // "direct exchange, 8 ranks", "ring: rank 1 ..."; empty: nobody asked
+  std::uint64_t blocks_whole = 0;     // reduced here in direct exchange,
+  std::uint64_t blocks_partial = 0;   // and those that lack parts of contributions
   std::uint64_t licensed_bytes = 0;   // received under a licence
   std::uint64_t lost_bytes = 0;       // of them
   std::uint64_t budget_used_ppm = 0;  // largest part of a collective's budget that was spent

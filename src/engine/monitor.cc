@@ -127,6 +127,11 @@ void Monitor::show_context(core::ContextId id, Context& context, const core::End
   row.ranks = context.description.ranks;
   row.budget_ppm = context.description.budget_ppm;
   row.exact_because = exact_ ? "made exact by `dlcp exact`" : context.description.exact_because;
+  row.all_reduce = context.description.all_reduce;
+  if (const auto& blocks = context.description.blocks; blocks != nullptr) {
+    row.blocks_whole = blocks->whole.load(std::memory_order_relaxed);
+    row.blocks_partial = blocks->partial.load(std::memory_order_relaxed);
+  }
   copy_counters(endpoint.counters(id), row.counters);
   row.licensed_bytes = context.summary.licensed_bytes;
   row.lost_bytes = context.summary.lost_bytes;

@@ -12,6 +12,7 @@
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
+#include "engine/block_tally.h"
 #include "engine/live_rows.h"
 #include "util/duration_histogram.h"
 #include "util/time.h"
@@ -25,6 +26,8 @@ struct ContextDescription {
   std::uint32_t ranks = 0;         // 0: unknown
   std::uint32_t budget_ppm = 0;    // 0: exact
   std::string exact_because;
+  std::string all_reduce;                    // by what all-reduces go, or why not; empty: not asked
+  std::shared_ptr<const BlockTally> blocks;  // of direct exchange; null: none
 };
 
 // One request that is over.

@@ -13,6 +13,7 @@ namespace dlcp::nccl::collnet {
 namespace {
 
 constexpr unsigned kTopicLengths = 31;  // of what a context says once
+constexpr unsigned kTopicExact = 30;
 
 GroupRequest& free_request(GroupComm& comm) {
   const auto found = std::ranges::find_if(comm.requests, &GroupRequest::free);
@@ -32,6 +33,15 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
       say({engine::LogLevel::kWarn,
            "direct exchange: NCCL's profiler tells other all-reduces than NCCL makes; whole "
            "buffers are exchanged"});
+    }
+    if (!told && comm.loss_ppm > 0 && comm.context->first_to_say(kTopicExact)) {
+      constexpr const char* kWhy =
+          "NCCL does not tell how long tensors are (2.28 or newer does, without a profiler of the "
+          "user's own)";
+      say({engine::LogLevel::kInfo, fmt::format("direct exchange is exact in spite of its budget: "
+                                                "{}",
+                                                kWhy)});
+      comm.context->describe(comm.loss_ppm, kWhy);
     }
     comm.part = told.value_or(CallPart{bytes, 0});
   }

@@ -165,6 +165,17 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   }
 }
 
+// For `dlcp stats`.
+void describe(const GroupComm& comm, const engine::GroupWord& us) {
+  comm.context->describe_rank(static_cast<int>(us.rank), static_cast<int>(us.ranks));
+  const char* const exact = us.loss_ppm == 0
+                                ? "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)"
+                                : "plans lose nothing";
+  comm.context->describe(us.loss_ppm, comm.loss_ppm > 0 ? "" : exact);
+  comm.context->describe_all_reduce(us.plan == 0 ? "direct exchange" : "by DLCP_PLAN",
+                                    comm.group->blocks());
+}
+
 Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
                                           const CollectiveListenComm& comm) {
   if (ranks < 2 || ranks > kRanksMax || rank < 0 || rank >= ranks) {
@@ -210,6 +221,8 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   made->group =
       std::make_unique<engine::Group>(std::move(opened->links), algorithm_of(us, plan.value()),
                                       setup->value().settings.collnet_memory);
+  made->loss_ppm = us.plan == 0 ? us.loss_ppm : 0;
+  describe(*made, us);
   return made;
 }
 
@@ -284,6 +297,7 @@ ResultCode connect(void* handles[], int ranks, int rank, void* listen_comm, void
     auto made = set_up(handles, ranks, rank, comm);
     if (!made) {
       Error error = made.error();
+      comm.context->describe_all_reduce("rings and trees: " + error.what, nullptr);
       error.what = "all-reduces go without direct exchange: " + error.what;
       close(std::unique_ptr<CollectiveListenComm>(&comm));
       return refuse(error);

@@ -58,6 +58,14 @@ void Context::describe_rank(int rank, int ranks) {
   show();
 }
 
+void Context::describe_all_reduce(const std::string& words,
+                                  const std::shared_ptr<const engine::BlockTally>& blocks) {
+  const std::lock_guard lock(mutex_);
+  description_.all_reduce = words;
+  description_.blocks = blocks;
+  show();
+}
+
 void Context::show() {
   for (const auto& [device, port] : ports_) {
     show(port);
@@ -65,8 +73,10 @@ void Context::show() {
 }
 
 void Context::show(const engine::Port& port) {
+  engine::ContextDescription description = description_;
   for (const engine::Lane& lane : port.lanes()) {
-    lane.engine->describe(id_, description_);
+    lane.engine->describe(id_, description);
+    description.blocks = nullptr;  // once: whoever adds lanes up must not count them twice
   }
 }
 

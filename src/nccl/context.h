@@ -40,6 +40,9 @@ class Context {
   // For those who look from outside: what it may lose, and why it does not.
   void describe(std::uint32_t budget_ppm, const std::string& exact_because);
   void describe_rank(int rank, int ranks);
+  // By what all-reduces go, or why not by direct exchange; `blocks` may be null.
+  void describe_all_reduce(const std::string& words,
+                           const std::shared_ptr<const engine::BlockTally>& blocks);
   // True the first time that it is asked this.
   bool first_to_say(unsigned topic) { return (said_.fetch_or(1u << topic) >> topic & 1) == 0; }
 

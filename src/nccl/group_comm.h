@@ -34,6 +34,7 @@ struct GroupRequest {
 struct GroupComm {
   Context* context = nullptr;
   std::unique_ptr<engine::Group> group;
+  std::uint32_t loss_ppm = 0;         // that the group has agreed on
   std::deque<GroupRequest> requests;  // grows to what has been outstanding at once
   // A call that is to be started again: how much of it is data was told with its first try.
   std::optional<CallPart> part;

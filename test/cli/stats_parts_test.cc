@@ -211,3 +211,17 @@ TEST_CASE("paths are listed from the worst") {
   for (const std::string& line : lines)
     CHECK(line.size() <= 80);
 }
+
+TEST_CASE("what all-reduces go by is said, with the blocks of direct exchange") {
+  ProcessSnapshot one = process(7, "3", 1000);
+  engine::LiveCommunicator& row = one.communicators[0];
+  row.all_reduce = "direct exchange";
+  row.blocks_whole = 12;
+  row.blocks_partial = 3;
+  row.counters[static_cast<std::size_t>(Counter::kNeedsSent)] = 2;
+  one.communicators[1].all_reduce = "rings and trees: rank 1 of the group: DLCP_COLLNET=off";
+  const std::string table = to_table({one});
+  CHECK(has_line(table, "    all-reduces: direct exchange"));
+  CHECK(has_line(table, "    blocks 12 whole, 3 partial; contributions repaired 2"));
+  CHECK(has_line(table, "    all-reduces: rings and trees: rank 1 of the group: DLCP_COLLNET=off"));
+}

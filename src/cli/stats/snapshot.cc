@@ -37,6 +37,7 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
   for (const auto& slot : page.communicators) {
     if (auto row = slot.read()) {
       clean(row->exact_because);
+      clean(row->all_reduce);
       process.communicators.push_back(*row);
     }
   }

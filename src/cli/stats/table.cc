@@ -75,6 +75,14 @@ void print_communicator(std::string& out, const ProcessSnapshot& process,
       bytes_text(count_of(row.counters, Counter::kBytesRetransmitted)));
   out += fmt::format("    p50/p99/p99.9  send {}  receive {}\n", percentiles(row.sends),
                      percentiles(row.receives));
+  if (const auto words = row.all_reduce.view(); !words.empty()) {
+    out += fmt::format("    all-reduces: {}\n", words.substr(0, 63));
+  }
+  if (row.blocks_whole + row.blocks_partial > 0) {
+    out += fmt::format("    blocks {} whole, {} partial; contributions repaired {}\n",
+                       row.blocks_whole, row.blocks_partial,
+                       count_of(row.counters, Counter::kNeedsSent));
+  }
   if (row.licensed_bytes > 0) {
     out += fmt::format("    licensed {}, delivered {}, lost {}, budget used at most {}\n",
                        bytes_text(row.licensed_bytes),

@@ -1,0 +1,14 @@
+// Blocks that one rank of a group has reduced so far, for those who look from outside.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace dlcp::engine {
+
+struct BlockTally {
+  std::atomic<std::uint64_t> whole{0};
+  std::atomic<std::uint64_t> partial{0};  // parts of contributions were lost, with leave
+};
+
+}  // namespace dlcp::engine
