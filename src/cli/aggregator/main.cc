@@ -1,0 +1,15 @@
+// `dlcp-aggregator`: adds what workers send it as SwitchML's switch does, on a host.
+#include "cli/aggregator/verbs.h"
+#include "cli/command_line/parse.h"
+
+int main(int argc, char** argv) {
+  using namespace dlcp::cli;
+  const Program program{"dlcp-aggregator",
+                        "dlcp-aggregator: adds the numbers of up to 32 workers as SwitchML's "
+                        "switch does (the UDP mode "
+                        "of p4app-switchML), on a host instead of a switch.",
+                        DLCP_VERSION,
+                        "`dlcp-aggregator VERB --help` explains a verb and its exit codes."};
+  constexpr AddVerb kVerbs[] = {add_serve, add_check};
+  return static_cast<int>(run_program(program, kVerbs, argc, argv));
+}

@@ -1,0 +1,103 @@
+// `dlcp-aggregator serve`: until it is told to end by SIGINT or SIGTERM, or nothing has come for as
+// long as it was told.
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/aggregator/verbs.h"
+#include "cli/command_line/options.h"
+
+namespace dlcp::cli {
+namespace {
+
+volatile std::sig_atomic_t told_to_end = 0;
+
+void end_at_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { told_to_end = 1; };
+  for (const int signal : {SIGINT, SIGTERM})
+    ::sigaction(signal, &action, nullptr);
+}
+
+void print_counts(const AggregatorServer& server, bool json) {
+  const auto& wire = server.counts();
+  const auto& sums = server.aggregator().counts();
+  nlohmann::ordered_json counts = {{"packets_received", wire.received},
+                                   {"packets_sent", wire.sent},
+                                   {"packets_dropped", wire.dropped},
+                                   {"strangers", wire.strangers},
+                                   {"added", sums.added},
+                                   {"sums", sums.sums},
+                                   {"repeated", sums.repeated},
+                                   {"stale", sums.stale},
+                                   {"unsound", sums.unsound},
+                                   {"restarts", sums.restarts}};
+  if (json) {
+    std::printf("%s\n", counts.dump().c_str());
+    return;
+  }
+  for (const auto& [name, value] : counts.items())
+    std::printf("%-18s %llu\n", name.c_str(), value.get<unsigned long long>());
+}
+
+struct ServeOptions {
+  ServerOptions server;
+  double idle_s = 0;
+  bool json = false;
+};
+
+ExitCode serve(const ServeOptions& options) {
+  auto server = AggregatorServer::open(options.server, false);
+  if (!server) {
+    std::fprintf(stderr, "dlcp-aggregator: %s\n", server.error().message().c_str());
+    return exit_code_of(server.error());
+  }
+  end_at_signals();
+  const unsigned last = options.server.port + options.server.terms.workers - 1;
+  std::fprintf(stderr, "dlcp-aggregator: ready; workers 0 to %u send to UDP ports %u to %u\n",
+               options.server.terms.workers - 1, unsigned{options.server.port}, last);
+  constexpr Duration kTurn = 100ms;
+  Duration idle{0};
+  bool timed_out = false;
+  while (told_to_end == 0 && !timed_out) {
+    idle = server->serve(kTurn) > 0 ? Duration{0} : idle + kTurn;
+    timed_out = options.idle_s > 0 && std::chrono::duration<double>(idle).count() >= options.idle_s;
+  }
+  print_counts(server.value(), options.json);
+  return timed_out ? ExitCode::kTimeout : ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_server_options(CLI::App& verb, ServerOptions& options) {
+  add_count(verb, "--workers", options.terms.workers, {1, collective::kSwitchWorkersMax},
+            "How many workers each sum is of; default 2");
+  add_count(
+      verb, "--port", options.port, {1, 65535},
+      "UDP port of worker 0, the next ones are the others'; default 48864, as SwitchML has it");
+  add_count(verb, "--slots", options.terms.slots, {1, collective::kSwitchSlotsMax},
+            "Sums at a time; default 512");
+  add_choice(
+      verb, "--values", {"64", "256"},
+      [&options](const std::string& values) { options.terms.values = values == "64" ? 64 : 256; },
+      "Numbers in a packet; default 256");
+  add_share(verb, "--drop", options.drop, {0, 0.9},
+            "Share of packets to lose on purpose, each way; default 0");
+}
+
+void add_serve(CLI::App& app, ExitCode& exit_code) {
+  auto& verb = add_verb(app, "serve", "Adds what the workers send, until SIGINT or SIGTERM");
+  auto options = std::make_shared<ServeOptions>();
+  add_server_options(verb, options->server);
+  add_time(verb, "--idle", options->idle_s, {0, 1e6},
+           "Ends when nothing has come for so long; default: never");
+  add_flag(verb, "--json", options->json, "Print what was counted as one JSON object");
+  complete(verb,
+           "Serves one job on a network where nobody else may send to its ports: SwitchML has no "
+           "authentication.\n"
+           "Exit: 0 told to end, 2 usage, 3 a port cannot be had, 4 idle.",
+           [options, &exit_code] { exit_code = serve(*options); });
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,130 @@
+#include "cli/aggregator/server.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace dlcp::cli {
+namespace {
+
+constexpr int kPacketsPerTurn = 256;
+constexpr int kBufferBytes = 8 << 20;
+
+}  // namespace
+
+Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
+  Fd socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) {
+    return Error{
+        ErrorCode::kSystem, std::string("no IPv6 socket: ") + std::strerror(errno),
+        "IPv6 must not be disabled in the kernel (ipv6.disable=1); addresses are not needed"};
+  }
+  const int no = 0;
+  (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  // The forced one, beyond net.core.rmem_max, is for root alone.
+  for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
+    (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  if (loopback_only) {  // ::ffff:127.0.0.1
+    address.sin6_addr.s6_addr[10] = address.sin6_addr.s6_addr[11] = 0xff;
+    address.sin6_addr.s6_addr[12] = 127;
+    address.sin6_addr.s6_addr[15] = 1;
+  }
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return Error{ErrorCode::kSystem,
+                 "UDP port " + std::to_string(port) + " cannot be had: " + std::strerror(errno),
+                 "stop what uses it (ss -ulnp), or choose others with --port"};
+  }
+  return socket;
+}
+
+Result<AggregatorServer> AggregatorServer::open(const ServerOptions& options, bool loopback_only) {
+  AggregatorServer server(options);
+  if (options.port + options.terms.workers > 65536u) {
+    return Error{ErrorCode::kInvalidUsage,
+                 "worker " + std::to_string(options.terms.workers - 1) + " would send to port " +
+                     std::to_string(options.port + options.terms.workers - 1),
+                 "give a --port so that those of all workers are below 65536"};
+  }
+  for (unsigned i = 0; i < server.aggregator_.terms().workers; ++i) {
+    auto socket = open_udp_socket(static_cast<std::uint16_t>(options.port + i), loopback_only);
+    if (!socket) return socket.error();
+    server.workers_.push_back({std::move(socket).value(), {}});
+  }
+  return server;
+}
+
+std::size_t AggregatorServer::serve(Duration wait) {
+  std::vector<pollfd> ready;
+  for (const Worker& worker : workers_)
+    ready.push_back({worker.socket.get(), POLLIN, 0});
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+  if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) <= 0) return 0;
+  const std::uint64_t before = counts_.received;
+  for (unsigned i = 0; i < workers_.size(); ++i) {
+    for (int turn = 0; ready[i].revents != 0 && turn < kPacketsPerTurn && receive(i); ++turn) {
+    }
+  }
+  return counts_.received - before;
+}
+
+// False when nothing more is waiting.
+bool AggregatorServer::receive(unsigned index) {
+  Worker& worker = workers_[index];
+  sockaddr_in6 from{};
+  socklen_t length = sizeof from;
+  const auto size = ::recvfrom(worker.socket.get(), buffer_.data(), buffer_.size(), 0,
+                               reinterpret_cast<sockaddr*>(&from), &length);
+  if (size < 0) return errno == ECONNREFUSED || errno == EINTR;  // of a worker that is gone
+  ++counts_.received;
+  if (rng_.chance(drop_)) {
+    ++counts_.dropped;
+    return true;
+  }
+  const auto packet = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size));
+  // What is no packet of the protocol makes nobody known.
+  if (collective::read_switch_head(packet) && !knows(worker, from)) return true;
+  using To = collective::SwitchAggregator::To;
+  const To to = aggregator_.on_packet(index, packet);
+  if (to == To::kSender) answer(worker);
+  if (to == To::kEveryone) {
+    for (const Worker& each : workers_)
+      answer(each);
+  }
+  return true;
+}
+
+bool AggregatorServer::knows(Worker& worker, const sockaddr_in6& from) {
+  if (worker.address.sin6_family == 0) {
+    worker.address = from;
+    return true;
+  }
+  if (std::memcmp(&worker.address.sin6_addr, &from.sin6_addr, sizeof from.sin6_addr) != 0) {
+    ++counts_.strangers;
+    return false;
+  }
+  if (worker.address.sin6_port != from.sin6_port) {
+    worker.address = from;
+    aggregator_.restart();
+  }
+  return true;
+}
+
+void AggregatorServer::answer(const Worker& worker) {
+  if (rng_.chance(drop_)) {
+    ++counts_.dropped;
+    return;
+  }
+  const auto packet = aggregator_.answer();
+  const auto sent =
+      ::sendto(worker.socket.get(), packet.data(), packet.size(), 0,
+               reinterpret_cast<const sockaddr*>(&worker.address), sizeof worker.address);
+  if (sent >= 0) ++counts_.sent;  // what the kernel does not take is lost, and asked for again
+}
+
+}  // namespace dlcp::cli

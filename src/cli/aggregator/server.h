@@ -1,0 +1,66 @@
+// The sockets around collective/switch_aggregator: worker i sends to port P + i, which says who it
+// is, and gets its answers from there. The first packet at a port fixes the worker's address;
+// another port of that address is the worker started anew, and another address is a stranger.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "collective/switch_aggregator.h"
+#include "util/fd.h"
+#include "util/result.h"
+#include "util/rng.h"
+#include "util/time.h"
+
+namespace dlcp::cli {
+
+struct ServerOptions {
+  collective::AggregatorTerms terms;
+  std::uint16_t port = collective::kSwitchPortBase;
+  double drop = 0;  // share of the packets that are lost here, each way
+};
+
+// A UDP socket with large buffers. On all addresses of the host, or on the loopback one alone.
+Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only);
+
+class AggregatorServer {
+ public:
+  struct Counts {
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t dropped = 0;    // on purpose
+    std::uint64_t strangers = 0;  // packets of addresses that are no worker's
+  };
+
+  static Result<AggregatorServer> open(const ServerOptions& options, bool loopback_only);
+
+  // Answers what arrives within `wait`; returns how many packets came.
+  std::size_t serve(Duration wait);
+
+  const Counts& counts() const { return counts_; }
+  const collective::SwitchAggregator& aggregator() const { return aggregator_; }
+
+ private:
+  struct Worker {
+    Fd socket;
+    sockaddr_in6 address{};  // of IPv4 as IPv6 has it; family 0: has not sent yet
+  };
+
+  explicit AggregatorServer(const ServerOptions& options)
+      : drop_(options.drop), aggregator_(options.terms) {}
+
+  bool receive(unsigned index);
+  bool knows(Worker& worker, const sockaddr_in6& from);
+  void answer(const Worker& worker);
+
+  double drop_;
+  Rng rng_{1};
+  collective::SwitchAggregator aggregator_;
+  std::vector<Worker> workers_;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(2048);
+  Counts counts_;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,113 @@
+"""dlcp-aggregator: sums over real sockets, workers that come back from another port, and what it says when asked wrongly.
+
+  aggregator_test.py BINARY"""
+
+import json
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import unittest
+
+BINARY = sys.argv.pop(1)
+
+
+def run(*arguments):
+    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, check=False, timeout=60)
+
+
+def free_ports(count):
+    """The first of `count` neighbours that nobody has."""
+    for port in range(23456, 30000, count):
+        sockets = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(count)]
+        try:
+            for i, each in enumerate(sockets):
+                each.bind(("::", port + i))
+            return port
+        except OSError:
+            continue
+        finally:
+            for each in sockets:
+                each.close()
+    raise AssertionError("no free ports")
+
+
+def packet(serial, value, exponent=0):
+    return struct.pack("!BBIHbb64i", 0x11, 0, serial, 0, exponent, 0, *[value] * 64)
+
+
+class Worker:
+    def __init__(self, test, port):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        test.addCleanup(self.socket.close)
+        self.socket.settimeout(20)
+        self.socket.connect(("127.0.0.1", port))
+
+    def send(self, serial, value, exponent=0):
+        self.socket.send(packet(serial, value, exponent))
+
+    def answer(self):
+        return self.socket.recv(2048)
+
+
+class Aggregator(unittest.TestCase):
+    def test_a_check_sums_rightly_with_losses_too(self):
+        for drop in ("0", "1%"):
+            done = run("check", "--workers", "3", "--port", str(free_ports(3)), "--slots", "32", "--drop", drop,
+                       "--elements", "20000", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = json.loads(done.stdout)
+            self.assertEqual((said["elements_wrong"], said["workers"]), (0, 3))
+            if drop != "0":
+                self.assertGreater(said["repeated"], 0)
+
+    def test_it_answers_workers_where_they_are_and_learns_where_they_have_gone(self):
+        port = free_ports(2)
+        with subprocess.Popen([BINARY, "serve", "--workers", "2", "--port", str(port), "--values", "64", "--json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            self.assertIn("ready", server.stderr.readline())
+            first, second = Worker(self, port), Worker(self, port + 1)
+            first.send(0, 5)
+            second.send(0, -7, 3)
+            self.assertEqual(first.answer(), packet(0, -2, 3))
+            self.assertEqual(second.answer(), packet(0, -2, 3))
+            first.send(0, 5)
+            self.assertEqual(first.answer(), packet(0, -2, 3))  # again for who asks
+            again = Worker(self, port)  # another port: started anew, and with it the job
+            again.send(0, 1)
+            again.send(0, 1)
+            second.send(0, 2)
+            self.assertEqual(again.answer(), packet(0, 3))
+            self.assertEqual(second.answer(), packet(0, 3))
+            second.socket.send(b"no packet")
+            server.send_signal(signal.SIGTERM)
+            counts = json.loads(server.communicate(timeout=20)[0])
+            self.assertEqual(server.returncode, 0)
+        self.assertEqual((counts["sums"], counts["restarts"]), (2, 1))
+        self.assertEqual((counts["repeated"], counts["strangers"]), (2, 0))
+
+    def test_what_cannot_be_is_said_with_the_value_and_a_remedy(self):
+        for arguments, status, words in (
+                (("serve", "--workers", "33"), 2, ("33", "1..32")),
+                (("serve", "--values", "128"), 2, ("128",)),
+                (("serve", "--port", "65535"), 2, ("65536", "--port")),
+                (("serve", "--bogus"), 2, ("--bogus",))):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, status, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as taken:
+            taken.bind(("::", 0))
+            port = taken.getsockname()[1]
+            done = run("serve", "--workers", "1", "--port", str(port))
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f"UDP port {port}", done.stderr)
+
+    def test_it_ends_by_itself_when_told_so(self):
+        done = run("serve", "--port", str(free_ports(2)), "--idle", "200ms")
+        self.assertEqual(done.returncode, 4, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
