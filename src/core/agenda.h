@@ -3,6 +3,7 @@
 // place next finds its turn and its time there: a flood of short lives leaves no entries behind.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,18 +21,25 @@ class Agenda {
  public:
   using Place = std::uint32_t;
 
-  // The place has something to send, or may have: it gets one turn, behind the others.
-  void want_turn(Place place) {
+  // What turns come first: answers wait for no data, as whoever waits for them takes the time for
+  // the network's.
+  enum class Turn : std::uint8_t { kAnswer, kData };
+
+  // The place has something to send, or may have: it gets one turn, behind the others of its kind.
+  void want_turn(Place place, Turn kind) {
     if (std::exchange(mark(place).has_turn, true)) return;
-    turns_.push_back(place);
+    turns_[static_cast<std::size_t>(kind)].push_back(place);
   }
   bool has_turn(Place place) const { return place < marks_.size() && marks_[place].has_turn; }
   std::optional<Place> pop_turn() {
-    if (turns_.empty()) return std::nullopt;
-    const Place place = turns_.front();
-    turns_.pop_front();
-    marks_[place].has_turn = false;
-    return place;
+    for (RingQueue<Place>& turns : turns_) {
+      if (turns.empty()) continue;
+      const Place place = turns.front();
+      turns.pop_front();
+      marks_[place].has_turn = false;
+      return place;
+    }
+    return std::nullopt;
   }
 
   // The place is to be served at `at`. One that is to be served earlier keeps that time, at which
@@ -80,8 +88,8 @@ class Agenda {
     return marks_[place];
   }
 
-  std::vector<Mark> marks_;  // by place
-  RingQueue<Place> turns_;
+  std::vector<Mark> marks_;                // by place
+  std::array<RingQueue<Place>, 2> turns_;  // by kind
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Timer> due_;
   std::size_t next_due_ = 0;

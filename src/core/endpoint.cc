@@ -230,7 +230,7 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
       return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count));
     });
     const bool full = count == out.size() || slot.party.wants_room();
-    if (full) parts.agenda.want_turn(slot.index);
+    if (full) parts.agenda.want_turn(slot.index, turn_of(slot));
     parts.lifecycle.serve_in_time(slot);
     if (full) break;
   }

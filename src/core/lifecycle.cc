@@ -47,7 +47,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
   if (const auto* departed = slot.party.departed(); departed != nullptr && departed->expired(now))
     return leave(slot);
   if (agenda_.has_turn(slot.index)) return;  // poll_transmit() will look at it, and at its time-out
-  agenda_.want_turn(slot.index);
+  agenda_.want_turn(slot.index, turn_of(slot));
   serve_in_time(slot);
 }
 

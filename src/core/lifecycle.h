@@ -14,6 +14,10 @@
 
 namespace dlcp::core {
 
+inline Agenda::Turn turn_of(const Slot& slot) {
+  return slot.party.sender() != nullptr ? Agenda::Turn::kData : Agenda::Turn::kAnswer;
+}
+
 class Lifecycle {
  public:
   Lifecycle(Commons& commons, SlotTable& slots, Agenda& agenda)

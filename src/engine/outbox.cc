@@ -1,5 +1,6 @@
 #include "engine/outbox.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace dlcp::engine {
@@ -15,6 +16,7 @@ std::span<const wire::TxPacket> Outbox::waiting() const {
 
 void Outbox::took(std::size_t count) {
   first_ += count;
+  room_ = empty() ? std::min(room_ + kRoomGrowth, kPackets) : kRoomLeast;
   for (std::size_t i = first_; i < end_; ++i) {
     if (packets_[i].destination != &destinations_[i]) {
       destinations_[i] = *packets_[i].destination;

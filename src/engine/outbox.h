@@ -18,8 +18,9 @@ class Outbox {
 
   bool empty() const { return first_ == end_; }
 
-  // Room to fill when empty; tell with filled() how much was.
-  std::span<wire::TxPacket> room() { return packets_; }
+  // Room to fill when empty; tell with filled() how much was. There is little of it after the
+  // datapath did not take all: what waits here waits before the answers that come meanwhile.
+  std::span<wire::TxPacket> room() { return std::span(packets_).first(room_); }
   void filled(std::size_t count);
 
   std::span<const wire::TxPacket> waiting() const;
@@ -31,6 +32,10 @@ class Outbox {
   void drop_within(std::span<const std::byte> memory);
 
  private:
+  static constexpr std::size_t kRoomLeast = 16;
+  static constexpr std::size_t kRoomGrowth = 4;  // each time that all is taken
+
+  std::size_t room_ = kPackets;
   std::array<wire::TxPacket, kPackets> packets_;
   std::array<wire::EndpointAddress, kPackets> destinations_;
   std::size_t first_ = 0;

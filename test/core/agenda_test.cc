@@ -25,17 +25,29 @@ std::vector<Agenda::Place> served(Agenda& agenda, Time now) {
 
 TEST_CASE("a place has one turn however often it wants one, in the order of asking") {
   Agenda agenda;
-  agenda.want_turn(2);
-  agenda.want_turn(0);
-  agenda.want_turn(2);
+  agenda.want_turn(2, Agenda::Turn::kData);
+  agenda.want_turn(0, Agenda::Turn::kData);
+  agenda.want_turn(2, Agenda::Turn::kData);
   CHECK(agenda.has_turn(2));
   CHECK_FALSE(agenda.has_turn(1));
   CHECK_FALSE(agenda.has_turn(7));  // a place that nobody has heard of
   CHECK(agenda.pop_turn() == 2u);
   CHECK_FALSE(agenda.has_turn(2));
-  agenda.want_turn(2);  // again, behind the others
+  agenda.want_turn(2, Agenda::Turn::kData);  // again, behind the others
   CHECK(agenda.pop_turn() == 0u);
   CHECK(agenda.pop_turn() == 2u);
+  CHECK_FALSE(agenda.pop_turn().has_value());
+}
+
+TEST_CASE("answers have their turn before data, in the order of asking among themselves") {
+  Agenda agenda;
+  agenda.want_turn(0, Agenda::Turn::kData);
+  agenda.want_turn(1, Agenda::Turn::kAnswer);
+  agenda.want_turn(2, Agenda::Turn::kData);
+  agenda.want_turn(3, Agenda::Turn::kAnswer);
+  agenda.want_turn(0, Agenda::Turn::kAnswer);  // it has its turn
+  for (const Agenda::Place place : {1u, 3u, 0u, 2u})
+    CHECK(agenda.pop_turn() == place);
   CHECK_FALSE(agenda.pop_turn().has_value());
 }
 

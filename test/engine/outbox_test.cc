@@ -1,0 +1,42 @@
+// How much the core may put before the datapath at a time.
+#include "engine/outbox.h"
+
+#include "catch.h"
+
+using namespace dlcp;
+using engine::Outbox;
+
+namespace {
+
+void fill(Outbox& outbox) {
+  static const wire::EndpointAddress nobody{};
+  for (wire::TxPacket& packet : outbox.room())
+    packet.destination = &nobody;
+  outbox.filled(outbox.room().size());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "after the datapath left packets waiting little is put before it, and more again by and by") {
+  Outbox outbox;
+  REQUIRE(outbox.room().size() == Outbox::kPackets);
+  fill(outbox);
+  outbox.took(Outbox::kPackets);
+  REQUIRE(outbox.empty());
+  CHECK(outbox.room().size() == Outbox::kPackets);  // it takes all
+  fill(outbox);
+  outbox.took(Outbox::kPackets - 1);
+  REQUIRE(outbox.waiting().size() == 1);
+  outbox.took(1);
+  REQUIRE(outbox.empty());
+  CHECK(outbox.room().size() == 20);
+  fill(outbox);
+  outbox.took(20);
+  CHECK(outbox.room().size() == 24);
+  for (int round = 0; round < 40; ++round) {
+    fill(outbox);
+    outbox.took(outbox.room().size());
+  }
+  CHECK(outbox.room().size() == Outbox::kPackets);
+}
