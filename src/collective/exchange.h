@@ -65,8 +65,8 @@ class Exchange final : public AllReduce {
     Call call;
     Layout layout;
     std::vector<Owned> owned;
-    std::shared_ptr<SharedBudget> pool;  // null: exact
-    std::size_t reduced = 0;             // of them
+    std::shared_ptr<SharedBudget> pool = nullptr;  // exact
+    std::size_t reduced = 0;                       // of them
     std::uint32_t results_awaited = 0;
     std::uint32_t contributions_out = 0;  // not delivered
     std::uint32_t results_unposted = 0;

@@ -42,7 +42,7 @@ struct Transfer {
   std::uint32_t block = 0;
   std::uint64_t call = 0;
   std::span<std::byte> memory;  // what is sent is only read
-  Leave leave;                  // contributions only
+  Leave leave = {};             // contributions only
 };
 
 // The connections of the group.
