@@ -227,7 +227,8 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     if (slot.token == 0) continue;
     count += parts.lifecycle.guarded(now, slot.token, [&] {
       FrameWriter frames(parts.arena, slot.channel);
-      return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count));
+      return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count),
+                                      out.size());
     });
     const bool full = count == out.size() || slot.party.wants_room();
     if (full) parts.agenda.want_turn(slot.index, turn_of(slot));

@@ -14,8 +14,8 @@ void Party::on_timeout(Time now) {
 }
 
 std::size_t Party::poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
-                                 std::span<wire::TxPacket> out) {
-  if (auto* sending = sender()) return sending->poll_transmit(now, frames, out);
+                                 std::span<wire::TxPacket> out, std::size_t whole) {
+  if (auto* sending = sender()) return sending->poll_transmit(now, frames, out, whole);
   if (auto* receiving = receiver()) return receiving->poll_transmit(now, frames, out);
   return departed() == nullptr ? 0 : departed()->poll_transmit(now, frames, paths, out);
 }

@@ -67,7 +67,7 @@ class Party {
   // Packets are left that need a larger `out` than the last one.
   bool wants_room() const { return sender() != nullptr && sender()->wants_room(); }
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
-                            std::span<wire::TxPacket> out);
+                            std::span<wire::TxPacket> out, std::size_t whole);
 
  private:
   std::variant<std::monostate, Listener, std::unique_ptr<SendConnection>,

@@ -351,7 +351,7 @@ std::size_t SendConnection::emit_control(Time now, FrameWriter& frames,
 }
 
 std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
-                                          std::span<wire::TxPacket> out) {
+                                          std::span<wire::TxPacket> out, std::size_t whole) {
   if (failed()) return 0;
   std::size_t count = emit_control(now, frames, out);
   wants_room_ = false;
@@ -382,7 +382,8 @@ std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
     }
     const std::size_t room = out.size() - count;
     const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
-    wants_room_ = unit_begins && room < std::min(burst_.left, unit);
+    const std::size_t together = std::min(burst_.left, unit);
+    wants_room_ = unit_begins && room < together && together <= whole;
     if (wants_room_) break;
     --burst_.left;
     cut_.begin(*chunk, queue_.mark_sent(*chunk), burst_.path);

@@ -61,7 +61,10 @@ class SendConnection {
   void on_timeout(Time now);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
-  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  // `out` is what others have left of `whole` packets; packets that leave as one unit wait for more
+  // room unless even the whole is too small for them.
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                            std::size_t whole);
   bool has_next() const { return queue_.has_next(); }
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
