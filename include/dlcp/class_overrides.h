@@ -95,9 +95,8 @@ inline std::vector<ClassOverrideError> apply_class_overrides(std::string_view te
       continue;
     }
     TrafficClassRow* found = nullptr;
-    for (TrafficClassRow& row : table) {
+    for (TrafficClassRow& row : table)
       if (name.substr(0, dot) == row.name) found = &row;
-    }
     if (found == nullptr) {
       errors.push_back({number, "unknown class", std::string(name.substr(0, dot)),
                         "a class of dlcp/traffic_class.h, such as " + std::string(table[0].name)});

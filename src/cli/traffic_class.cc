@@ -45,9 +45,8 @@ std::vector<std::string> names_of(const Table& table) {
 
 template <class Table, class Value>
 const char* name_of(const Table& table, Value wanted) {
-  for (const auto& [name, value] : table) {
+  for (const auto& [name, value] : table)
     if (value == wanted) return name;
-  }
   return "";
 }
 
@@ -55,9 +54,8 @@ template <class Table, class Value>
 void add_named(CLI::App& verb, const char* option, const Table& table, Value& value,
                const char* help) {
   const auto store = [&table, &value](const std::string& text) {
-    for (const auto& [name, named] : table) {
+    for (const auto& [name, named] : table)
       if (text == name) value = named;
-    }
   };
   add_choice(verb, option, names_of(table), store, help);
 }

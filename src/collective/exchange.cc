@@ -38,9 +38,7 @@ std::optional<std::uint64_t> Exchange::start(const Call& call) {
   if (owned > 0) {
     const std::size_t slots = Layout::block_bytes(terms_, call.input.size()) * others();
     const auto memory = staging_.take(owned * slots);
-    if (!memory) {
-      return std::nullopt;
-    }
+    if (!memory) return std::nullopt;
     for (std::uint32_t i = 0; i < owned; ++i) {
       const std::uint32_t block = layout.first_of(terms_.rank) + i * terms_.ranks;
       running.owned.push_back({block,
@@ -60,24 +58,17 @@ std::optional<std::uint64_t> Exchange::start(const Call& call) {
 // Of what this rank makes P may be lost: of all contributions, its own among them, which never is.
 std::shared_ptr<SharedBudget> Exchange::pool_for(const Running& running) {
   const Call& call = running.call;
-  if (terms_.loss_ppm == 0 || call.tensor == 0 || !may_lose(call.type, call.op)) {
-    return nullptr;
-  }
-  if (std::exchange(tensor_, call.tensor) != call.tensor) {
-    pool_ = std::make_shared<SharedBudget>();
-  }
+  if (terms_.loss_ppm == 0 || call.tensor == 0 || !may_lose(call.type, call.op)) return nullptr;
+  if (std::exchange(tensor_, call.tensor) != call.tensor) pool_ = std::make_shared<SharedBudget>();
   std::uint64_t bytes = 0;
-  for (const Owned& owned : running.owned) {
+  for (const Owned& owned : running.owned)
     bytes += owned.bytes;
-  }
   pool_->grant(bytes * terms_.ranks * terms_.loss_ppm / 1'000'000);
   return pool_;
 }
 
 Leave Exchange::leave_for(const Running& running) const {
-  if (running.pool == nullptr) {
-    return {};
-  }
+  if (running.pool == nullptr) return {};
   return {terms_.loss_ppm, terms_.ranks, running.call.type, running.call.real_bytes,
           running.pool.get()};
 }
@@ -134,22 +125,16 @@ bool Exchange::finished(std::uint64_t call) const {
 }
 
 bool Exchange::busy() const {
-  if (!queues_.empty()) {
-    return true;
-  }
-  for (const Running& call : calls_) {
-    if (!call.finished()) {
-      return true;
-    }
-  }
+  if (!queues_.empty()) return true;
+  for (const Running& call : calls_)
+    if (!call.finished()) return true;
   return false;
 }
 
 void Exchange::post_to(Mesh& mesh) {
   queues_.post_to(mesh, [&](const Transfer& posted) {
-    if (posted.sends && posted.lane == Transfer::Lane::kResults) {
+    if (posted.sends && posted.lane == Transfer::Lane::kResults)
       --running(posted.call).results_unposted;
-    }
   });
   retire();
 }
@@ -158,13 +143,12 @@ void Exchange::on_done(const Transfer& transfer, std::size_t bytes,
                        std::span<const ByteRange> lost) {
   Running& call = running(transfer.call);
   const bool contribution = transfer.lane == Transfer::Lane::kContributions;
-  if (transfer.sends) {
+  if (transfer.sends)
     --(contribution ? call.contributions_out : call.results_out);
-  } else if (contribution) {
+  else if (contribution)
     take_contribution(call, transfer, bytes, lost);
-  } else {
+  else
     take_result(call, transfer, bytes);
-  }
   retire();
 }
 
@@ -176,9 +160,7 @@ void Exchange::take_contribution(Running& call, const Transfer& transfer, std::s
   const std::size_t whole = call.layout.bytes_of(transfer.block);
   --owned.awaited;
   owned.lost.add(lost, whole, terms_.ranks);
-  if (bytes == whole || bytes == owned.bytes) {
-    return;
-  }
+  if (bytes == whole || bytes == owned.bytes) return;
   if (call.knows_length() || owned.bytes != whole) {
     disagreement_ = fmt::format(
         "rank {} of the group has sent {} bytes for block {} of all-reduce {}, where others have "
@@ -204,17 +186,12 @@ void Exchange::take_result(Running& call, const Transfer& transfer, std::size_t 
 
 bool Exchange::work() {
   reduces_ = std::max(reduces_, first_call_);  // calls without a block of ours may be gone already
-  while (reduces_ < next_number() && running(reduces_).reduced == running(reduces_).owned.size()) {
+  while (reduces_ < next_number() && running(reduces_).reduced == running(reduces_).owned.size())
     ++reduces_;
-  }
-  if (reduces_ == next_number()) {
-    return false;
-  }
+  if (reduces_ == next_number()) return false;
   Running& call = running(reduces_);
   Owned& owned = call.owned[call.reduced];
-  if (owned.awaited > 0) {
-    return false;
-  }
+  if (owned.awaited > 0) return false;
   ++call.reduced;
   reduce_block(reduces_, owned);
   return true;
@@ -223,17 +200,15 @@ bool Exchange::work() {
 void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
   Running& call = running(number);
   const std::size_t at = call.layout.offset(owned.block);
-  for (std::uint32_t rank = 0; rank < terms_.ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < terms_.ranks; ++rank)
     inputs_[rank] = rank == terms_.rank ? call.call.input.data() + at : slot(owned, rank).data();
-  }
   // What is sent lies in the staging, so that the call can be over before all others have it.
   const std::span<std::byte> sum = slot(owned, other(0)).first(owned.bytes);
   if (!sum.empty()) {
-    if (owned.lost.any() && terms_.fill == LossFill::kRescale) {
+    if (owned.lost.any() && terms_.fill == LossFill::kRescale)
       reduce_scaled(call.call.type, inputs_, sum.size(), owned.lost.counts(), sum.data());
-    } else {
+    else
       reduce(call.call.type, call.call.op, inputs_, sum.size(), sum.data());
-    }
     std::memcpy(call.call.result.data() + at, sum.data(), sum.size());
   }
   ++(owned.lost.any() ? blocks_.partial : blocks_.whole);
@@ -247,9 +222,7 @@ void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
 // The oldest calls, once nothing of them is under way.
 void Exchange::retire() {
   while (!calls_.empty() && calls_.front().finished() && calls_.front().results_out == 0) {
-    if (!calls_.front().owned.empty()) {
-      staging_.give_back();
-    }
+    if (!calls_.front().owned.empty()) staging_.give_back();
     calls_.pop_front();
     ++first_call_;
   }

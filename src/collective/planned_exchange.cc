@@ -46,30 +46,24 @@ PlannedExchange::PlannedExchange(std::uint32_t ranks, const std::vector<PlannedS
     for (std::uint32_t m = 0; m < plan.messages.size(); ++m) {
       const PlannedMessage& message = plan.messages[m];
       size.lines[line_of(message)].push_back(m);
-      for (const std::uint32_t chunk : message.chunks) {
+      for (const std::uint32_t chunk : message.chunks)
         size.of_chunk[chunk].push_back({m, static_cast<std::uint32_t>(size.parts++)});
-      }
     }
   }
 }
 
 const PlannedExchange::Size& PlannedExchange::size_for(const Call& call) const {
-  for (const Size& size : sizes_) {
-    if (call.input.size() <= size.plan.bytes_max) {
-      return size;
-    }
-  }
+  for (const Size& size : sizes_)
+    if (call.input.size() <= size.plan.bytes_max) return size;
   return sizes_.back();
 }
 
 std::size_t PlannedExchange::staging_needed(const Call& call) const {
   const PlannedSize& plan = size_for(call).plan;
   std::size_t bytes = 0;
-  for (const PlannedMessage& message : plan.messages) {
-    for (const std::uint32_t chunk : message.chunks) {
+  for (const PlannedMessage& message : plan.messages)
+    for (const std::uint32_t chunk : message.chunks)
       bytes += bytes_of_chunk(call, plan, chunk);
-    }
-  }
   return bytes;
 }
 
@@ -106,22 +100,18 @@ std::optional<std::uint64_t> PlannedExchange::start(const Call& call) {
   std::span<std::byte> memory;
   if (bytes > 0) {
     const auto taken = staging_.take(bytes);
-    if (!taken) {
-      return std::nullopt;
-    }
+    if (!taken) return std::nullopt;
     memory = *taken;
     running.staged = true;
   }
-  if (call.result.data() != call.input.data()) {
+  if (call.result.data() != call.input.data())
     std::memcpy(call.result.data(), call.input.data(), call.input.size());
-  }
   cut(running, memory);
   running.parts_left = running.size->parts;
   running.turn.resize(running.size->plan.chunks.size());
   running.sent.resize(running.size->lines.size());
-  for (std::uint32_t chunk = 0; chunk < running.turn.size(); ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < running.turn.size(); ++chunk)
     running.ready.push_back(chunk);
-  }
   const std::uint64_t number = first_call_ + calls_.size();
   calls_.push_back(std::move(running));
   expect(number);
@@ -135,9 +125,8 @@ void PlannedExchange::expect(std::uint64_t number) {
   for (const auto& line : call.size->lines) {
     for (std::uint32_t i = 0; i < line.size(); ++i) {
       const PlannedMessage& message = plan.messages[line[i]];
-      if (!message.sends && !call.memory[line[i]].empty()) {
+      if (!message.sends && !call.memory[line[i]].empty())
         queues_.add({message.peer, lane_of(message), false, i, number, call.memory[line[i]]});
-      }
     }
   }
 }
@@ -147,8 +136,8 @@ bool PlannedExchange::finished(std::uint64_t call) const {
 }
 
 bool PlannedExchange::busy() const {
-  return !queues_.empty() ||
-         std::ranges::any_of(calls_, [](const Running& call) { return !call.finished(); });
+  return !queues_.empty() || std::ranges::any_of(
+                                 calls_, [](const Running& call) { return !call.finished(); });
 }
 
 void PlannedExchange::post_to(Mesh& mesh) {
@@ -177,9 +166,8 @@ void PlannedExchange::on_done(const Transfer& transfer, std::size_t bytes,
     return;
   }
   call.missing[message] = 0;
-  for (const std::uint32_t chunk : call.size->plan.messages[message].chunks) {
+  for (const std::uint32_t chunk : call.size->plan.messages[message].chunks)
     call.ready.push_back(chunk);
-  }
 }
 
 bool PlannedExchange::work() {
@@ -211,15 +199,11 @@ bool PlannedExchange::advance(Running& call, std::uint32_t chunk) {
     }
     if (message.adds) {
       const std::size_t added = add_arrived(call, chunk);
-      if (added == 0) {
-        break;
-      }
+      if (added == 0) break;
       turn += static_cast<std::uint32_t>(added);
       continue;
     }
-    if (call.missing[part.message] > 0) {
-      break;
-    }
+    if (call.missing[part.message] > 0) break;
     const auto to = chunk_of(call, chunk);
     if (!to.empty()) {
       std::memcpy(to.data(), call.memory[part.message].data() + call.offsets[part.index],
@@ -240,17 +224,11 @@ std::size_t PlannedExchange::add_arrived(Running& call, std::uint32_t chunk) {
   std::size_t end = call.turn[chunk];
   for (; end < parts.size(); ++end) {
     const PlannedMessage& message = call.size->plan.messages[parts[end].message];
-    if (message.sends || !message.adds) {
-      break;
-    }
-    if (call.missing[parts[end].message] > 0) {
-      return 0;
-    }
+    if (message.sends || !message.adds) break;
+    if (call.missing[parts[end].message] > 0) return 0;
     inputs_.push_back(call.memory[parts[end].message].data() + call.offsets[parts[end].index]);
   }
-  if (!to.empty()) {
-    reduce(call.call.type, call.call.op, inputs_, to.size(), to.data());
-  }
+  if (!to.empty()) reduce(call.call.type, call.call.op, inputs_, to.size(), to.data());
   return end - call.turn[chunk];
 }
 
@@ -261,9 +239,8 @@ void PlannedExchange::gather(Running& call, std::uint32_t chunk, const Part& par
     std::memcpy(call.memory[part.message].data() + call.offsets[part.index], from.data(),
                 from.size());
   }
-  if (--call.missing[part.message] == 0) {
+  if (--call.missing[part.message] == 0)
     send_what_is_whole(line_of(call.size->plan.messages[part.message]));
-  }
 }
 
 // In the order in which the other end receives: of calls, and of the plan.
@@ -273,9 +250,7 @@ void PlannedExchange::send_what_is_whole(std::size_t line_index) {
     const auto& line = call.size->lines[line_index];
     std::size_t& next = call.sent[line_index];
     for (; next < line.size(); ++next) {
-      if (call.missing[line[next]] > 0) {
-        return;
-      }
+      if (call.missing[line[next]] > 0) return;
       const PlannedMessage& message = call.size->plan.messages[line[next]];
       if (!call.memory[line[next]].empty()) {
         queues_.add({message.peer, lane_of(message), true, static_cast<std::uint32_t>(next),
@@ -288,9 +263,7 @@ void PlannedExchange::send_what_is_whole(std::size_t line_index) {
 // The oldest calls, once nothing of them is under way.
 void PlannedExchange::retire() {
   while (!calls_.empty() && calls_.front().finished() && calls_.front().out == 0) {
-    if (calls_.front().staged) {
-      staging_.give_back();
-    }
+    if (calls_.front().staged) staging_.give_back();
     calls_.pop_front();
     ++first_call_;
   }

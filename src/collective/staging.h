@@ -22,13 +22,9 @@ class Staging {
       const Piece newest = taken_.back();
       at = newest.end;
       if (newest.begin < oldest) {  // it has gone round
-        if (bytes > oldest - newest.end) {
-          return std::nullopt;
-        }
+        if (bytes > oldest - newest.end) return std::nullopt;
       } else if (bytes > memory_.size() - at) {
-        if (bytes > oldest) {
-          return std::nullopt;
-        }
+        if (bytes > oldest) return std::nullopt;
         at = 0;
       }
     } else if (bytes > memory_.size()) {

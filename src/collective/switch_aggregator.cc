@@ -79,9 +79,8 @@ std::span<std::uint32_t> SwitchAggregator::sums_of(const SwitchHead& head) {
 SwitchAggregator::To SwitchAggregator::repeat(const SwitchHead& head, const Last& last) {
   const Set& set = sets_[head.slot][head.second_set ? 1 : 0];
   ++counts_.repeated;
-  if (head.second_set != last.second_set || set.serial != head.serial || !set.complete) {
+  if (head.second_set != last.second_set || set.serial != head.serial || !set.complete)
     return To::kNobody;
-  }
   write_answer(head, set);
   return To::kSender;
 }

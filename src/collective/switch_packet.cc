@@ -27,13 +27,12 @@ std::optional<SwitchHead> read_switch_head(std::span<const std::byte> packet) {
   const auto first = std::to_integer<unsigned>(packet[0]);
   if (first >> 4 != kMessageType) return std::nullopt;
   SwitchHead head;
-  if ((first & 7) == kSize256Bytes) {
+  if ((first & 7) == kSize256Bytes)
     head.values = 64;
-  } else if ((first & 7) == kSize1024Bytes) {
+  else if ((first & 7) == kSize1024Bytes)
     head.values = 256;
-  } else {
+  else
     return std::nullopt;
-  }
   if (packet.size() != switch_packet_bytes(head.values)) return std::nullopt;
   const auto pool =
       std::to_integer<unsigned>(packet[6]) << 8 | std::to_integer<unsigned>(packet[7]);

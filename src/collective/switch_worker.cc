@@ -25,9 +25,8 @@ SwitchWorker::SwitchWorker(SwitchTerms terms)
 
 bool SwitchWorker::start(std::span<const float> input, std::span<float> result) {
   constexpr std::size_t kLongest = std::size_t{1} << 36;  // packets are counted in 32 bits
-  if (call_ == Call::kRunning || input.size() != result.size() || input.size() > kLongest) {
+  if (call_ == Call::kRunning || input.size() != result.size() || input.size() > kLongest)
     return false;
-  }
   position_ += packets_;
   input_ = input;
   result_ = result;
@@ -76,9 +75,8 @@ std::span<const float> SwitchWorker::block(std::span<const float> of, std::uint3
 // If what it waits for has come: the exponent of its numbers, and the last sum of its slot.
 void SwitchWorker::make_ready(std::uint64_t packet) {
   if (packet >= packets_ || states_[packet] != State::kUnsent) return;
-  for (const std::uint64_t before : {std::uint64_t{batch_}, std::uint64_t{terms_.slots}}) {
+  for (const std::uint64_t before : {std::uint64_t{batch_}, std::uint64_t{terms_.slots}})
     if (packet >= before && states_[packet - before] != State::kDone) return;
-  }
   states_[packet] = State::kReady;
   ready_.push_back(static_cast<std::uint32_t>(packet));
 }
@@ -168,12 +166,11 @@ void SwitchWorker::on_datagram(std::span<const std::byte> datagram, Time now) {
     }
     exponents_[packet] = head->exponents[0];
   }
-  if (phase_of(packet) == kFirst) {
+  if (phase_of(packet) == kFirst)
     timeouts_[kFirst].forget_doublings();  // the others have begun
-  } else if (!waiting.repeated) {
+  else if (!waiting.repeated)
     for (SwitchTimeout& timeout : timeouts_)
       timeout.on_round_trip(now - waiting.sent);
-  }
   waiting = {};
   ++counts_.taken;
   finish(packet, datagram);

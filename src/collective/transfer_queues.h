@@ -23,26 +23,24 @@ class TransferQueues {
 
   void add(const Transfer& transfer) {
     const std::size_t at = index(transfer.peer, transfer.lane, transfer.sends);
-    if (queues_[at].empty()) {
-      waiting_.push_back(at);
-    }
+    if (queues_[at].empty()) waiting_.push_back(at);
     queues_[at].push_back(transfer);
   }
   // Offers all, and calls posted(transfer) for each that was taken.
   template <class Posted>
   void post_to(Mesh& mesh, Posted posted) {
-    std::erase_if(waiting_, [&](std::size_t at) {
-      auto& queue = queues_[at];
-      while (!queue.empty()) {
-        const Transfer next = queue.front();
-        if (!mesh.post(next)) {
-          return false;
-        }
-        queue.pop_front();
-        posted(next);
-      }
-      return true;
-    });
+    std::erase_if(
+        waiting_,
+        [&](std::size_t at) {
+          auto& queue = queues_[at];
+          while (!queue.empty()) {
+            const Transfer next = queue.front();
+            if (!mesh.post(next)) return false;
+            queue.pop_front();
+            posted(next);
+          }
+          return true;
+        });
   }
   bool empty() const { return waiting_.empty(); }
 

@@ -93,9 +93,7 @@ void Dispatch::on_welcome(const Arrival& arrival, SendConnection& connection) {
   const auto keys = wire::connection_keys(connection.handshake().listener_key(), slot.token,
                                           welcome->receiver_token);
   Channel channel = slot.channel;
-  if (!(keys.to_sender == channel.opening_key())) {
-    channel.rekey(keys.to_receiver, keys.to_sender);
-  }
+  if (!(keys.to_sender == channel.opening_key())) channel.rekey(keys.to_receiver, keys.to_sender);
   if (const auto reason = channel.refuse_control(arrival.packet)) return drop(*reason);
   slot.channel = std::move(channel);
   connection.on_welcome(arrival.now, *welcome);

@@ -58,9 +58,8 @@ void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at) 
   if (path_index >= paths_.size()) return;
   Path& path = paths_[path_index];
   path.newest.update(now, sent_at);
-  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i) {
+  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i)
     path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
-  }
 }
 
 // RACK's time: when the acknowledgement of this packet would have come, plus the reordering window.

@@ -33,16 +33,14 @@ Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const 
       pause_(kFirstPause),
       protection_(config.protection) {
   sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
-  for (const std::uint32_t size : kCommonDatagrams) {
+  for (const std::uint32_t size : kCommonDatagrams)
     if (size < sizes_.front()) sizes_.push_back(size);
-  }
 }
 
 // The largest size still worth waiting for.
 std::uint32_t Handshake::wanted() const {
-  for (const std::uint32_t size : sizes_) {
+  for (const std::uint32_t size : sizes_)
     if (size <= peer_datagram_max_) return size;
-  }
   return sizes_.back();
 }
 
@@ -115,19 +113,16 @@ void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wi
 
 std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
   if (now < next_send_ || state_ == State::kDone) return 0;
-  if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 &&
-      ++rounds_answered_ > kPatience) {
+  if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 && ++rounds_answered_ > kPatience)
     settle_on(answered_);
-  }
   std::size_t count = 0;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;
     frames.emit(wire::Start{receiver_token_, payload_bytes_, protection_}, path_, to_,
                 out[count++]);
     // A peer that many knock at may have forgotten who was slow: introduce ourselves again.
-    if (++starts_ % kPatience == 0 && count < out.size()) {
+    if (++starts_ % kPatience == 0 && count < out.size())
       emit_hello(now, answered_, frames, out[count++]);
-    }
   }
   while (state_ == State::kHello && next_size_ < sizes_.size()) {
     const std::uint32_t size = sizes_[next_size_];

@@ -99,9 +99,8 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
   slot.party.with_connection([&](const auto& connection) {
     const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
     std::optional<Departed> farewell;
-    if (peer.token != 0) {
+    if (peer.token != 0)
       farewell = Departed::reset(now, peer, std::string(reason), farewell_time());
-    }
     if (slot.held_by_user) {
       Event event;
       event.kind = Event::Kind::kClosed;

@@ -52,13 +52,12 @@ class Party {
   // Calls `work` with the SendConnection or RecvConnection, and says whether there is one.
   template <class Work>
   bool with_connection(Work&& work) const {
-    if (auto* sending = sender()) {
+    if (auto* sending = sender())
       work(*sending);
-    } else if (auto* receiving = receiver()) {
+    else if (auto* receiving = receiver())
       work(*receiving);
-    } else {
+    else
       return false;
-    }
     return true;
   }
 

@@ -35,9 +35,8 @@ double PathSet::score(const Path& path, Duration packet_time) const {
 
 std::size_t PathSet::random_healthy() {
   std::size_t index = rng_.below(paths_.size());
-  for (std::size_t step = 0; step < paths_.size() && paths_[index].avoided; ++step) {
+  for (std::size_t step = 0; step < paths_.size() && paths_[index].avoided; ++step)
     index = index + 1 == paths_.size() ? 0 : index + 1;
-  }
   return index;
 }
 
@@ -50,9 +49,8 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const Path& path = paths_[i];
       if (path.avoided &&
-          (!paths_[soonest].avoided || path.try_again_at < paths_[soonest].try_again_at)) {
+          (!paths_[soonest].avoided || path.try_again_at < paths_[soonest].try_again_at))
         soonest = i;
-      }
     }
     Path& path = paths_[soonest];
     if (path.avoided && (path.try_again_at <= now || avoided_ == paths_.size())) {
@@ -82,11 +80,10 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   restore(path);
   if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
   typical_delay_ += std::chrono::duration_cast<Duration>((delay - typical_delay_) * kDelayGain);
-  if (path.delay == Duration::zero()) {
+  if (path.delay == Duration::zero())
     path.delay = delay;
-  } else {
+  else
     path.delay += std::chrono::duration_cast<Duration>((delay - path.delay) * kDelayGain);
-  }
 }
 
 void PathSet::restore(Path& path) {

@@ -140,13 +140,12 @@ void QueueCongestion::finish_round() {
   losses_.add(round_.acked, round_.lost + round_.forgone);
   ++rounds_since_cut_;
   watch_standing_queue();
-  if (competing_) {
+  if (competing_)
     compete();
-  } else if (resting_ > 0) {
+  else if (resting_ > 0)
     --resting_;
-  } else {
+  else
     decide();
-  }
   if (round_.forgone > 0 && round_.limited) cap_by_delivery();
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }

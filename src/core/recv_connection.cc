@@ -60,11 +60,10 @@ void RecvConnection::answered(Time now) {
 void RecvConnection::watch(Time now) {
   const bool waits = queue_.has_posted() || (started_ && !accepted_);
   liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
-  if (waits) {
+  if (waits)
     ping_clock_.run(now, ping_terms());
-  } else {
+  else
     ping_clock_.stop();
-  }
 }
 
 ProbeClock::Terms RecvConnection::ping_terms() const {
@@ -242,9 +241,8 @@ void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
   heard(now);
   peer_closed_ = true;
   ack_clock_.cancel();
-  if (queue_.has_posted()) {
+  if (queue_.has_posted())
     fail(closed_by_peer("the peer closed the connection while receives were posted"));
-  }
 }
 
 void RecvConnection::on_reset(const wire::Reset& reset) {
@@ -272,9 +270,7 @@ void RecvConnection::on_timeout(Time now) {
   if (deadlines().due(Timer::kCredit, now)) credits_.reclaim(grant_);
   ping_clock_.on_timeout(now, ping_terms());
   if (liveness_.verdict(now) == Liveness::Verdict::kAlive) return;
-  if (liveness_.verdict(now) == Liveness::Verdict::kGone) {
-    return fail(peer_gone());
-  }
+  if (liveness_.verdict(now) == Liveness::Verdict::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);
   fail(peer_silent("has been silent", config_.peer_timeout, "a receive was posted"));
 }

@@ -48,9 +48,8 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
                                       std::span<const std::byte> payload,
                                       std::vector<Placement>& placements) {
   const std::uint64_t number = wire::expand_serial(header.message, first_);
-  if (number - first_ >= std::uint64_t{1} << 63) {  // below first_
+  if (number - first_ >= std::uint64_t{1} << 63)  // below first_
     return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
-  }
   // A sender has at most as many messages open as we accept receives.
   if (number - first_ >= 2 * requests_max_) return Receipt::kOutOfWindow;
   const std::uint32_t chunk = header.offset / payload_bytes_;
@@ -251,9 +250,8 @@ void RecvQueue::report_done() {
     done_.push_back({message.request, message.bytes, message.lost_bytes, std::move(message.holes)});
   }
   complete_below_ = std::max(complete_below_, first_);
-  while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete()) {
+  while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete())
     ++complete_below_;
-  }
   while (!messages_.empty() && messages_.front().reported) {
     messages_.pop_front();
     ++first_;

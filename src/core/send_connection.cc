@@ -191,9 +191,8 @@ void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
     queue_.acknowledge_below(number, acked);
     window_.on_settled(acked.in_flight);
   }
-  if (!queue_.empty()) {
+  if (!queue_.empty())
     fail(closed_by_peer("the peer closed the connection before it had received everything"));
-  }
   watch(now);
 }
 
@@ -249,11 +248,10 @@ Deadlines SendConnection::deadlines() const {
   deadlines.set(Timer::kProbe, prober_.next_timeout(liveness_.owes_progress()));
   deadlines.set(Timer::kLoss, flight_.deadline());
   deadlines.set(Timer::kSentOnce, lossy_.next_timeout(round_trip()));
-  if (!open()) {
+  if (!open())
     deadlines.set(Timer::kHandshake, handshake_.next_timeout());
-  } else if (queue_.has_next() && window_.in_flight() < window_.most(congestion_->window())) {
+  else if (queue_.has_next() && window_.in_flight() < window_.most(congestion_->window()))
     deadlines.set(Timer::kPace, pacer_.next());
-  }
   return deadlines;
 }
 

@@ -73,9 +73,8 @@ struct SendMessage {
   TrafficClass class_of(std::uint32_t chunk) const {
     if (!forgoes) return TrafficClass::kExact;
     const bool is_droppable = droppable.test(chunk);
-    if (licence.urgent) {
+    if (licence.urgent)
       return is_droppable ? TrafficClass::kUrgentDroppable : TrafficClass::kUrgentProtected;
-    }
     if (middle.test(chunk)) return TrafficClass::kBulkMiddle;
     return is_droppable ? TrafficClass::kBulkDroppable : TrafficClass::kBulkProtected;
   }

@@ -56,9 +56,8 @@ bool SendQueue::new_allowed() const {
 // Judges the next chunks of a licensed message. What is kept of a message without a receive is its
 // beginning: that is then sent first, and in order.
 void SendQueue::make_group(SendMessage& message, bool posted) {
-  if (message.next_new == 0) {
+  if (message.next_new == 0)
     message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
-  }
   const std::uint32_t most = std::max(kGroupBytes / payload_bytes_, kGroupChunksMin);
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
@@ -204,9 +203,8 @@ std::uint64_t SendQueue::sent_mask(const SendMessage& message, std::size_t word)
   std::uint64_t mask = 0;
   for (std::size_t bit = 0; bit < Bitmap::kWordBits; ++bit) {
     const std::size_t chunk = word * Bitmap::kWordBits + bit;
-    if (chunk < message.chunks && message.was_sent(static_cast<std::uint32_t>(chunk))) {
+    if (chunk < message.chunks && message.was_sent(static_cast<std::uint32_t>(chunk)))
       mask |= std::uint64_t{1} << bit;
-    }
   }
   return mask;
 }
@@ -218,9 +216,8 @@ void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask
   } else {
     const std::size_t base = word * Bitmap::kWordBits;
     if (base >= message.next_new) return;
-    if (message.next_new - base < Bitmap::kWordBits) {
+    if (message.next_new - base < Bitmap::kWordBits)
       mask &= (std::uint64_t{1} << (message.next_new - base)) - 1;
-    }
   }
   const std::uint64_t fresh = message.acked.merge(word, mask);
   if (fresh == 0) return;

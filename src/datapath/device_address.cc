@@ -43,13 +43,10 @@ constexpr std::size_t ip_bytes_of(IpFamily family) {
 }  // namespace
 
 void DeviceAddress::add(LocatorKind kind, std::uint32_t value) {
-  if (count_ == locators_.size()) {
-    return;
-  }
+  if (count_ == locators_.size()) return;
   std::size_t at = count_++;
-  for (; at > 0 && locators_[at - 1].kind > kind; --at) {
+  for (; at > 0 && locators_[at - 1].kind > kind; --at)
     locators_[at] = locators_[at - 1];
-  }
   locators_[at] = {kind, value};
 }
 
@@ -64,12 +61,9 @@ DeviceAddress DeviceAddress::only(LocatorKind kind) const {
   DeviceAddress part;
   part.ip = ip;
   const KindRow* row = row_of(kind);
-  if (row == nullptr || !row->scoped) {
-    part.ip.scope = 0;
-  }
-  for (const Locator& locator : of(kind)) {
+  if (row == nullptr || !row->scoped) part.ip.scope = 0;
+  for (const Locator& locator : of(kind))
     part.add(kind, locator.value);
-  }
   return part;
 }
 
@@ -77,26 +71,21 @@ wire::EndpointAddress encode(const DeviceAddress& address) {
   wire::EndpointAddress blob;
   std::byte* to = blob.bytes.data();
   const auto put = [&to](std::uint32_t value, std::size_t bytes) {
-    for (; bytes > 0; --bytes) {
+    for (; bytes > 0; --bytes)
       *to++ = static_cast<std::byte>(value >> (8 * (bytes - 1)) & 0xff);
-    }
   };
   put(static_cast<std::uint32_t>(address.ip.family), 1);
-  for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i) {
+  for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i)
     put(address.ip.bytes[i], 1);
-  }
   put(address.ip.scope, 4);
   for (const KindRow& row : kKinds) {
     auto list = address.of(row.kind);
     list = list.first(std::min(list.size(), row.count_max));
-    if (list.empty()) {
-      continue;
-    }
+    if (list.empty()) continue;
     put(static_cast<std::uint32_t>(row.bytes << 4 | static_cast<unsigned>(row.kind)), 1);
     put(static_cast<std::uint32_t>(list.size()), 1);
-    for (const Locator& locator : list) {
+    for (const Locator& locator : list)
       put(locator.value, row.bytes);
-    }
   }
   blob.size = static_cast<std::uint8_t>(to - blob.bytes.data());
   return blob;
@@ -138,14 +127,11 @@ bool read_locators(BlobReader& in, DeviceAddress& address) {
     in.get(bytes * count);
     return in.ok() && bytes * count != 0;
   }
-  if (bytes != row->bytes || count == 0 || count > row->count_max || address.has(kind)) {
+  if (bytes != row->bytes || count == 0 || count > row->count_max || address.has(kind))
     return false;
-  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t value = in.get(bytes);
-    if (value < row->least) {
-      return false;
-    }
+    if (value < row->least) return false;
     address.add(kind, value);
   }
   return in.ok();
@@ -157,34 +143,25 @@ std::optional<DeviceAddress> decode_device_address(const wire::EndpointAddress& 
   BlobReader in(blob);
   DeviceAddress address;
   const std::uint32_t family = in.get(1);
-  if (family != 4 && family != 6) {
-    return std::nullopt;
-  }
+  if (family != 4 && family != 6) return std::nullopt;
   address.ip.family = static_cast<IpFamily>(family);
-  for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i) {
+  for (std::size_t i = 0; i < ip_bytes_of(address.ip.family); ++i)
     address.ip.bytes[i] = static_cast<std::uint8_t>(in.get(1));
-  }
   address.ip.scope = in.get(4);
   if (!in.ok() || !address.ip.is_unicast() ||
-      (address.ip.scope != 0 && !address.ip.is_link_local())) {
+      (address.ip.scope != 0 && !address.ip.is_link_local()))
     return std::nullopt;
-  }
-  while (!in.done()) {
-    if (!read_locators(in, address)) {
-      return std::nullopt;
-    }
-  }
+  while (!in.done())
+    if (!read_locators(in, address)) return std::nullopt;
   return in.ok() && !address.locators().empty() ? std::optional(address) : std::nullopt;
 }
 
 DeviceAddress join(const DeviceAddress& first, const DeviceAddress& second) {
   DeviceAddress both;
   both.ip = first.ip;
-  for (const KindRow& row : kKinds) {
-    for (const Locator& locator : (first.has(row.kind) ? first : second).of(row.kind)) {
+  for (const KindRow& row : kKinds)
+    for (const Locator& locator : (first.has(row.kind) ? first : second).of(row.kind))
       both.add(row.kind, locator.value);
-    }
-  }
   return both;
 }
 
@@ -198,9 +175,7 @@ std::string to_string(const DeviceAddress& address) {
   std::string text = address.ip.family == IpFamily::kV4
                          ? fmt::format("{}:{}", host, ports.front().value)
                          : fmt::format("[{}]:{}", host, ports.front().value);
-  if (ports.size() > 1) {
-    text += fmt::format("(+{})", ports.size() - 1);
-  }
+  if (ports.size() > 1) text += fmt::format("(+{})", ports.size() - 1);
   return text;
 }
 

@@ -12,9 +12,7 @@
 namespace dlcp::datapath {
 
 bool IpAddress::is_loopback() const {
-  if (family == IpFamily::kV4) {
-    return bytes[0] == 127;
-  }
+  if (family == IpFamily::kV4) return bytes[0] == 127;
   return bytes[15] == 1 &&
          std::all_of(bytes.begin(), bytes.end() - 1, [](auto b) { return b == 0; });
 }
@@ -87,21 +85,16 @@ Result<IpAddress> parse_ip_address(std::string_view text) {
   const std::size_t percent = text.find('%');
   const std::string host(text.substr(0, percent));
   IpAddress ip;
-  if (::inet_pton(AF_INET, host.c_str(), ip.bytes.data()) == 1) {
+  if (::inet_pton(AF_INET, host.c_str(), ip.bytes.data()) == 1)
     return percent == text.npos ? Result<IpAddress>(ip) : bad("an IPv4 address has no scope");
-  }
   ip.family = IpFamily::kV6;
-  if (::inet_pton(AF_INET6, host.c_str(), ip.bytes.data()) != 1) {
+  if (::inet_pton(AF_INET6, host.c_str(), ip.bytes.data()) != 1)
     return bad("it has neither family's form");
-  }
-  if (percent == text.npos) {
-    return ip;
-  }
+  if (percent == text.npos) return ip;
   const std::string scope(text.substr(percent + 1));
   const auto [end, error] = std::from_chars(scope.data(), scope.data() + scope.size(), ip.scope);
-  if (error != std::errc() || end != scope.data() + scope.size()) {
+  if (error != std::errc() || end != scope.data() + scope.size())
     ip.scope = ::if_nametoindex(scope.c_str());
-  }
   return ip.scope != 0 ? Result<IpAddress>(ip) : bad("no such interface as its scope");
 }
 

@@ -12,9 +12,8 @@ using ClassMarks = std::array<std::uint8_t, kTrafficClassCount>;
 
 constexpr ClassMarks default_tos() {
   ClassMarks tos{};
-  for (const TrafficClassRow& row : kTrafficClasses) {
+  for (const TrafficClassRow& row : kTrafficClasses)
     tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
-  }
   return tos;
 }
 

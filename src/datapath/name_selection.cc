@@ -7,12 +7,10 @@ namespace dlcp::datapath {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
+  while (!text.empty() && text.front() == ' ')
     text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
+  while (!text.empty() && text.back() == ' ')
     text.remove_suffix(1);
-  }
   return text;
 }
 
@@ -33,21 +31,21 @@ NameSelection::NameSelection(std::string_view text) {
     const std::string_view entry = trimmed(text.substr(0, comma));
     const std::size_t colon = entry.find(':');
     int port = 0;
-    if (colon != entry.npos) {  // anything but a number there is no port, and ignored, as in NCCL
+    if (colon != entry.npos)  // anything but a number there is no port, and ignored, as in NCCL
       std::from_chars(entry.data() + colon + 1, entry.data() + entry.size(), port);
-    }
-    if (const std::string_view name = entry.substr(0, colon); !name.empty()) {
+    if (const std::string_view name = entry.substr(0, colon); !name.empty())
       names_.push_back({std::string(name), port});
-    }
     text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
   }
 }
 
 bool NameSelection::lists(std::string_view name, int port) const {
-  return std::ranges::any_of(names_, [&](const Entry& entry) {
-    const bool same = is_exact_ ? name == entry.name : name.starts_with(entry.name);
-    return same && (entry.port == 0 || port == 0 || entry.port == port);
-  });
+  return std::ranges::any_of(
+      names_,
+      [&](const Entry& entry) {
+        const bool same = is_exact_ ? name == entry.name : name.starts_with(entry.name);
+        return same && (entry.port == 0 || port == 0 || entry.port == port);
+      });
 }
 
 bool NameSelection::selects(std::string_view name, int port) const {

@@ -16,9 +16,8 @@ namespace dlcp::engine {
 
 datapath::ClassMarks marks_of(const Settings& settings) {
   datapath::ClassMarks tos{};
-  for (const TrafficClassRow& row : settings.classes) {
+  for (const TrafficClassRow& row : settings.classes)
     tos[static_cast<std::size_t>(row.traffic_class)] = tos_of(row);
-  }
   return tos;
 }
 
@@ -39,12 +38,9 @@ datapath::UdpOptions udp_options(const datapath::Interface& interface, const Set
     options.datagram_bytes_max =
         std::min(settings.mtu, interface.properties.mtu) - (v4 ? kV4Headers : kV6Headers);
   }
-  if (settings.receive_buffer_bytes != 0) {
+  if (settings.receive_buffer_bytes != 0)
     options.receive_buffer_bytes = settings.receive_buffer_bytes;
-  }
-  if (settings.send_buffer_bytes != 0) {
-    options.send_buffer_bytes = settings.send_buffer_bytes;
-  }
+  if (settings.send_buffer_bytes != 0) options.send_buffer_bytes = settings.send_buffer_bytes;
   options.gso = settings.gso;
   options.gro = settings.gro;
   options.tos = marks_of(settings);
@@ -84,9 +80,7 @@ Result<OpenedDevice> open_udp(const Device& chosen, const Settings& settings) {
     from.ip.scope = from.ip.is_link_local() ? ::if_nametoindex(from.name.c_str()) : 0;
   }
   auto opened = datapath::UdpDatapath::open(udp_options(from, settings));
-  if (!opened) {
-    return opened.error();
-  }
+  if (!opened) return opened.error();
   const datapath::UdpDatapath& udp = *opened.value();
   const datapath::Limits limits = udp.limits();
   OpenedDevice device;
@@ -108,9 +102,7 @@ Result<OpenedDevice> open_roce(const Device& from, const Settings& settings) {
   options.tos = marks_of(settings);
   options.datagram_bytes_max = roce_datagram_bytes(from.ip.family, settings.mtu);
   auto opened = datapath::open_verbs(options);
-  if (!opened) {
-    return opened.error();
-  }
+  if (!opened) return opened.error();
   const datapath::Limits limits = opened->datapath->limits();
   OpenedDevice device;
   device.description = fmt::format(
@@ -146,9 +138,7 @@ std::span<const Carrier* const> carriers() {
 
 std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
                        std::size_t processors) {
-  if (settings.lanes != 0) {
-    return settings.lanes;
-  }
+  if (settings.lanes != 0) return settings.lanes;
   const auto mbps = static_cast<std::uint64_t>(std::max(device.properties.speed_mbps, 1));
   const std::size_t wanted = (mbps + over.lane_mbps - 1) / over.lane_mbps;
   return std::clamp<std::size_t>(processors / kProcessorsPerLane, 1, std::min(wanted, kLanesMax));
@@ -157,9 +147,7 @@ std::size_t lane_count(const Device& device, const Carrier& over, const Settings
 Result<OpenedDevice> open_device(const Device& from, const Carrier& over,
                                  const Settings& settings) {
   auto faults = datapath::parse_fault_spec(settings.fault);
-  if (!faults) {
-    return faults.error();
-  }
+  if (!faults) return faults.error();
   if (faults->corrupt > 0 && settings.protection == wire::Protection::kHeader) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("DLCP_FAULT corrupts packets ({}), and DLCP_CHECKSUM=header would not "
@@ -168,16 +156,12 @@ Result<OpenedDevice> open_device(const Device& from, const Carrier& over,
                  "set DLCP_CHECKSUM=full"};
   }
   auto opened = over.open(from, settings);
-  if (!opened) {
-    return opened.error();
-  }
+  if (!opened) return opened.error();
   OpenedDevice& device = opened.value();
   device.config = core_config(device.datapath->limits(), settings);
   if (settings.protection == wire::Protection::kEncrypted) {
     auto ciphers = libcrypto_ciphers();
-    if (!ciphers) {
-      return ciphers.error();
-    }
+    if (!ciphers) return ciphers.error();
     device.config.ciphers = std::move(ciphers).value();
   }
   if (!faults->is_nothing()) {

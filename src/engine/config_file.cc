@@ -9,9 +9,7 @@ namespace {
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\v\f";
   const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) {
-    return {};
-  }
+  if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
@@ -30,9 +28,7 @@ Result<std::vector<Assignment>> parse_config(std::string_view text, std::string_
     std::string_view line = text.substr(0, newline);
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
     line = trimmed(line.substr(0, line.find('#')));
-    if (line.empty()) {
-      continue;
-    }
+    if (line.empty()) continue;
     std::string origin = fmt::format("{}:{}", file, line_number);
     const std::size_t equals = line.find('=');
     const std::string_view name = trimmed(line.substr(0, equals));

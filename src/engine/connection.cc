@@ -21,9 +21,7 @@ Request* Connection::free_slot() {
       return &request;
     }
   }
-  if (requests.size() == kRequestsMax) {
-    return nullptr;
-  }
+  if (requests.size() == kRequestsMax) return nullptr;
   Request& request = requests.emplace_back();
   request.connection = this;
   request.name = requests.size() - 1;
@@ -32,9 +30,7 @@ Request* Connection::free_slot() {
 
 Request* Connection::find(core::RequestId name) {
   const std::size_t index = name & ((1u << kIndexBits) - 1);
-  if (index >= requests.size() || requests[index].name != name) {
-    return nullptr;
-  }
+  if (index >= requests.size() || requests[index].name != name) return nullptr;
   return &requests[index];
 }
 
@@ -42,21 +38,16 @@ bool Connection::uses(const Memory& registered) const {
   const std::byte* begin = registered.data;
   const std::byte* end = begin + registered.bytes;
   return std::any_of(requests.begin(), requests.end(), [&](const Request& request) {
-    if (request.state.load(std::memory_order_relaxed) != Request::State::kPending) {
-      return false;
-    }
-    if (request.registration != nullptr) {
-      return request.registration == registered.registration;
-    }
+    if (request.state.load(std::memory_order_relaxed) != Request::State::kPending) return false;
+    if (request.registration != nullptr) return request.registration == registered.registration;
     const std::span<const std::byte> used = request.memory;
     return !used.empty() && used.data() < end && begin < used.data() + used.size();
   });
 }
 
 void Connection::count_lost(const core::Licence& licence, std::size_t bytes) {
-  if (std::exchange(lossy_collective, licence.collective) != licence.collective) {
+  if (std::exchange(lossy_collective, licence.collective) != licence.collective)
     contributions_lost = 0;
-  }
   contributions_lost += bytes * licence.cost();
 }
 

@@ -32,9 +32,7 @@ bool is_asked_for(const Settings& settings, std::string_view knob) {
 Result<std::vector<Device>> roce_devices(const Settings& settings) {
   auto ports =
       datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
-  if (!ports) {
-    return ports.error();
-  }
+  if (!ports) return ports.error();
   std::vector<Device> devices;
   for (datapath::RocePort& port : ports.value()) {
     devices.push_back(device_of(std::move(port)));
@@ -46,9 +44,8 @@ Result<std::vector<Device>> roce_devices(const Settings& settings) {
 // Those that RoCE can be used on without being asked for; none is no error.
 std::vector<Device> roce_devices_if_any(const Settings& settings) {
   auto found = roce_devices(settings);
-  if (!found || !datapath::check_verbs()) {  // the library is loaded only if there is a use for it
+  if (!found || !datapath::check_verbs())  // the library is loaded only if there is a use for it
     return {};
-  }
   std::vector<Device> devices = std::move(found).value();
   if (is_asked_for(settings, "DLCP_IFNAME")) {
     const datapath::NameSelection wanted(settings.interfaces);
@@ -61,27 +58,18 @@ std::vector<Device> roce_devices_if_any(const Settings& settings) {
 }  // namespace
 
 Result<std::vector<Device>> choose_devices(const Settings& settings) {
-  if (settings.datapath == DatapathChoice::kVerbs) {
-    return roce_devices(settings);
-  }
+  if (settings.datapath == DatapathChoice::kVerbs) return roce_devices(settings);
   std::vector<Device> devices;
   if (settings.datapath == DatapathChoice::kAuto) {
     devices = roce_devices_if_any(settings);
-    if (!devices.empty()) {
-      return devices;
-    }
+    if (!devices.empty()) return devices;
   }
   auto existing = datapath::list_interfaces();
-  if (!existing) {
-    return existing.error();
-  }
+  if (!existing) return existing.error();
   auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
-  if (!interfaces) {
-    return interfaces.error();
-  }
-  for (datapath::Interface& interface : interfaces.value()) {
+  if (!interfaces) return interfaces.error();
+  for (datapath::Interface& interface : interfaces.value())
     devices.push_back({std::move(interface), std::nullopt});
-  }
   return devices;
 }
 

@@ -23,9 +23,7 @@ constexpr gradient::ElementType element_of(collective::DataType type) {
 inline core::Licence direct_licence(const collective::Transfer& transfer) {
   const collective::Leave& leave = transfer.leave;
   core::Licence licence;
-  if (leave.budget_ppm == 0) {
-    return licence;
-  }
+  if (leave.budget_ppm == 0) return licence;
   licence.collective = transfer.call + 1;
   licence.result_bytes = leave.call_bytes;
   licence.ranks = licence.hops = leave.ranks;

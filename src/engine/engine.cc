@@ -84,12 +84,8 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
   step(turn.now());
   const auto id = endpoint_.accept(listener);
   if (!id) {
-    if (auto failure = listeners_.failure(listener, turn.now())) {
-      return std::move(*failure);
-    }
-    if (listeners_.waits_long(listener, turn.now())) {
-      notices_.say(LogLevel::kWarn, kNobodyConnects);
-    }
+    if (auto failure = listeners_.failure(listener, turn.now())) return std::move(*failure);
+    if (listeners_.waits_long(listener, turn.now())) notices_.say(LogLevel::kWarn, kNobodyConnects);
     return static_cast<Connection*>(nullptr);
   }
   Connection& connection = connections_.add(*this, *id, context, false);
@@ -109,9 +105,7 @@ core::ConnectionState Engine::poll_state(Connection& connection) {
 Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends,
                               const core::Licence& licence) {
   Turn turn(*this);
-  if (connection.failed.load(std::memory_order_relaxed)) {
-    return connection.error;
-  }
+  if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
   Request* request = connection.free_slot();
   if (request == nullptr) {
     step(turn.now());
@@ -133,9 +127,7 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
   if (!taken) {
     request->state.store(Request::State::kFree, std::memory_order_relaxed);
     step(turn.now());
-    if (connection.failed.load(std::memory_order_relaxed)) {
-      return connection.error;
-    }
+    if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
     return static_cast<Request*>(nullptr);
   }
   flush(turn.now());
@@ -172,9 +164,7 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
 }
 
 void Engine::register_memory(const Connection& connection, const Memory& registered) {
-  if (!connection.sends) {
-    return;  // what arrives is copied there
-  }
+  if (!connection.sends) return;  // what arrives is copied there
   Turn turn(*this);
   const auto done = datapath_->register_memory({registered.data, registered.bytes});
   if (!done && !said_copies_) {
@@ -194,17 +184,14 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
       const Error error{ErrorCode::kInternal,
                         "memory was deregistered while requests on it were outstanding",
                         "the connection is aborted; expected only while a communicator aborts"};
-      if (!connection.failed.load(std::memory_order_relaxed)) {
+      if (!connection.failed.load(std::memory_order_relaxed))
         notices_.say(LogLevel::kWarn, error.message());
-      }
       failures_.end(connection, error);
       take_events(turn.now());
       flush(turn.now());
     }
   }
-  if (sends) {
-    reclaim({registered.data, registered.bytes});
-  }
+  if (sends) reclaim({registered.data, registered.bytes});
 }
 
 // Waits, without the lock, for the datapath to let go of the memory, and makes it if that takes
@@ -216,12 +203,8 @@ void Engine::reclaim(std::span<std::byte> memory) {
   for (;; nanosleep(&kPause, nullptr)) {
     Turn turn(*this);
     const bool read = datapath_->reads(memory);
-    if (read && turn.now() < end) {
-      continue;
-    }
-    if (read) {
-      datapath_->abandon(memory);
-    }
+    if (read && turn.now() < end) continue;
+    if (read) datapath_->abandon(memory);
     datapath_->release_memory(memory);
     return;
   }
@@ -230,9 +213,8 @@ void Engine::reclaim(std::span<std::byte> memory) {
 bool Engine::close(Connection* connection) {
   Turn turn(*this);
   bool aborted = connection->failed.load(std::memory_order_relaxed);
-  for (const Request& request : connection->requests) {
+  for (const Request& request : connection->requests)
     aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
-  }
   endpoint_.close(turn.now(), connection->id);
   failures_.end(*connection,
                 {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
@@ -258,9 +240,7 @@ void Engine::linger(Duration at_most, bool resets_only) {
       step(turn.now());
       const bool pending =
           resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
-      if (!pending || turn.now() >= end) {
-        return;
-      }
+      if (!pending || turn.now() >= end) return;
     }
     nanosleep(&kPause, nullptr);
   }
@@ -268,62 +248,48 @@ void Engine::linger(Duration at_most, bool resets_only) {
 
 void Engine::drive() {
   Turn turn(*this, std::try_to_lock);
-  if (turn.held()) {
-    step(turn.now());
-  }
+  if (turn.held()) step(turn.now());
 }
 
 void Engine::step(Time now) {
-  for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch) {
+  for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took a while, and arrival times hang on it
-  }
   flush(now);
-  if (const auto failure = datapath_->failure()) {
-    failures_.device(now, *failure);
-  }
+  if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
   take_events(now);
   report(now);
 }
 
 void Engine::flush(Time now) {
-  for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch) {
+  for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch)
     now = steady_now();  // sending took a while; what is sent next must not look that old
-  }
 }
 
 void Engine::take_events(Time now) {
-  while (const auto event = pump_.poll_event(now)) {
+  while (const auto event = pump_.poll_event(now))
     on_event(now, *event);
-  }
 }
 
 void Engine::on_event(Time now, const core::Event& event) {
   if (event.kind == core::Event::Kind::kDeclined) {
-    if (listeners_.decline(event, now)) {
-      notices_.say(LogLevel::kWarn, event.error.message());
-    }
+    if (listeners_.decline(event, now)) notices_.say(LogLevel::kWarn, event.error.message());
     return;
   }
   Connection* connection = connections_.find(event.connection);
-  if (connection == nullptr) {
-    return;
-  }
+  if (connection == nullptr) return;
   if (event.kind == core::Event::Kind::kClosed) {
     failures_.closed(now, *connection, event);
     return;
   }
   Request* request = connection->find(event.request);
   if (request != nullptr &&
-      request->state.load(std::memory_order_relaxed) == Request::State::kPending) {
+      request->state.load(std::memory_order_relaxed) == Request::State::kPending)
     finish(now, *request, event);
-  }
 }
 
 void Engine::finish(Time now, Request& request, const core::Event& event) {
   Connection& connection = *request.connection;
-  if (event.lost > 0) {
-    connection.count_lost(request.licence, event.lost);
-  }
+  if (event.lost > 0) connection.count_lost(request.licence, event.lost);
   monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
                        event.lost, request.licence, connection.contributions_lost});
   request.outcome = {event.bytes, event.lost, event.holes};
@@ -337,9 +303,7 @@ void Engine::report(Time now) {
     notices_.say(LogLevel::kWarn, *exact ? "`dlcp exact` was run: nothing is lost from now on"
                                          : "`dlcp exact --undo` was run: licences hold again");
   }
-  if (monitor_->due() <= now || monitor_->stale(now)) {
-    monitor_->show(now, endpoint_, *datapath_);
-  }
+  if (monitor_->due() <= now || monitor_->stale(now)) monitor_->show(now, endpoint_, *datapath_);
 }
 
 // When a step is due though no packet arrives.
@@ -351,18 +315,15 @@ HelperThread::Sleep Engine::on_helper_wake() {
   const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
   std::unique_lock lock(mutex_, std::try_to_lock);
   const Time now = steady_now();
-  if (!lock.owns_lock()) {  // whoever holds it also drives
+  if (!lock.owns_lock())  // whoever holds it also drives
     return {false, now + (helper_takes_part_ ? kTakesPartPause : helper_.look_up().next())};
-  }
   if (!helper_takes_part_ && now < polled + kPollingPause) {
     helper_wakes_ = now + helper_.look_up().next();
     return {false, helper_wakes_};
   }
   helper_.look_up().reset();
   step(now);
-  if (datapath_->arm()) {
-    step(now);
-  }
+  if (datapath_->arm()) step(now);
   helper_wakes_ = deadline(now);
   const HelperThread::Sleep sleep{true, helper_wakes_};
   const Notices::Batch said = notices_.take();

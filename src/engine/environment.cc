@@ -17,15 +17,12 @@ Variables process_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos && text.starts_with("DLCP_")) {
+    if (equals != std::string_view::npos && text.starts_with("DLCP_"))
       variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-    }
   }
-  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"}) {
-    if (const char* value = std::getenv(name); value != nullptr) {
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"})
+    if (const char* value = std::getenv(name); value != nullptr)
       variables.emplace_back(name, value);
-    }
-  }
   return variables;
 }
 
@@ -51,17 +48,14 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) {
-      return std::optional<std::string>{};
-    }
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>{};
     return Error{ErrorCode::kInvalidUsage, system_text(errno), ""};
   }
   std::string text;
   char piece[4096];
   ssize_t got = 0;
-  while (text.size() <= kMaxBytes && (got = read(file, piece, sizeof piece)) > 0) {
+  while (text.size() <= kMaxBytes && (got = read(file, piece, sizeof piece)) > 0)
     text.append(piece, static_cast<std::size_t>(got));
-  }
   const int failure = got < 0 ? errno : 0;
   close(file);
   if (failure != 0 || text.size() > kMaxBytes) {

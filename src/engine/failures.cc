@@ -9,13 +9,10 @@
 namespace dlcp::engine {
 
 void Failures::closed(Time now, Connection& connection, const core::Event& event) {
-  if (connection.failed.load(std::memory_order_relaxed)) {
-    return;
-  }
+  if (connection.failed.load(std::memory_order_relaxed)) return;
   Error error = event.error;
-  if (const std::string peer = datapath_.describe(event.peer); !peer.empty()) {
+  if (const std::string peer = datapath_.describe(event.peer); !peer.empty())
     error.what = fmt::format("{} (peer {})", error.what, peer);
-  }
   end(connection, error);
   notices_.say(LogLevel::kWarn, error.message());
   notices_.failed(connection.context, error);
@@ -24,9 +21,7 @@ void Failures::closed(Time now, Connection& connection, const core::Event& event
 }
 
 void Failures::device(Time now, const Error& error) {
-  if (std::exchange(device_failed_, true)) {
-    return;
-  }
+  if (std::exchange(device_failed_, true)) return;
   notices_.say(LogLevel::kWarn, error.message());
   std::set<core::ContextId> contexts = listeners_.contexts();
   contexts.merge(connections_.contexts());
@@ -47,11 +42,9 @@ void Failures::end_all(core::ContextId context, const Error& error) {
 }
 
 void Failures::end(Connection& connection, const Error& error) {
-  for (const Request& request : connection.requests) {
-    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
+  for (const Request& request : connection.requests)
+    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending)
       pump_.forget(connection.id, request.memory);
-    }
-  }
   connection.fail(error);
 }
 

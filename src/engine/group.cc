@@ -31,9 +31,8 @@ Group::Group(GroupLinks links, const MakeAlgorithm& make, std::size_t staging_by
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].link = links.all()[i];
     const auto& engine = lines_[i].link.engine;
-    if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end()) {
+    if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end())
       engines_.push_back(engine);
-    }
   }
   register_memory({staging_.get(), staging_bytes_, this});
 }
@@ -44,9 +43,7 @@ Group::~Group() {
 
 Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) {
   const std::lock_guard lock(mutex_);
-  if (const auto failed = failure()) {
-    return *failed;
-  }
+  if (const auto failed = failure()) return *failed;
   const std::size_t needed = exchange_->staging_needed(call);
   if (needed > staging_bytes_) {
     failed_ = {ErrorCode::kInvalidUsage,
@@ -59,37 +56,26 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   }
   const auto number = exchange_->start(call);
   drive();
-  if (const auto failed = failure()) {
-    return *failed;
-  }
+  if (const auto failed = failure()) return *failed;
   return number;
 }
 
 Result<bool> Group::finished(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
-  if (!exchange_->finished(call)) {
-    drive();
-  }
-  if (exchange_->finished(call)) {
-    return true;
-  }
-  if (const auto failed = failure()) {
-    return *failed;
-  }
+  if (!exchange_->finished(call)) drive();
+  if (exchange_->finished(call)) return true;
+  if (const auto failed = failure()) return *failed;
   return false;
 }
 
 void Group::drive() {
-  for (const auto& engine : engines_) {
+  for (const auto& engine : engines_)
     engine->drive();
-  }
-  for (Line& line : lines_) {
+  for (Line& line : lines_)
     harvest(line);
-  }
   int block = 0;
-  for (; block < kBlocksPerStep && exchange_->work(); ++block) {
+  for (; block < kBlocksPerStep && exchange_->work(); ++block)
     exchange_->post_to(*this);
-  }
   if (block > 0) {
     const auto reduced = exchange_->blocks();
     blocks_->whole.store(reduced.whole, std::memory_order_relaxed);
@@ -122,26 +108,20 @@ void Group::harvest(Line& line) {
 
 bool Group::may_send(Lane lane, Line& line) {
   auto& sending = sending_[static_cast<std::size_t>(lane)];
-  if (std::ranges::find(sending, &line) != sending.end()) {
-    return true;
-  }
+  if (std::ranges::find(sending, &line) != sending.end()) return true;
   if (sending.size() == kSendingMax) {
-    std::erase_if(sending, [](const Line* each) {
-      return !each->link.engine->has_sendable(*each->link.connection);
-    });
+    std::erase_if(
+        sending,
+        [](const Line* each) { return !each->link.engine->has_sendable(*each->link.connection); });
   }
-  if (sending.size() == kSendingMax) {
-    return false;
-  }
+  if (sending.size() == kSendingMax) return false;
   sending.push_back(&line);
   return true;
 }
 
 bool Group::post(const collective::Transfer& transfer) {
   Line& line = lines_[GroupLinks::index(transfer.peer, transfer.lane, transfer.sends)];
-  if (failed_ || (transfer.sends && !may_send(transfer.lane, line))) {
-    return false;
-  }
+  if (failed_ || (transfer.sends && !may_send(transfer.lane, line))) return false;
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   const core::Licence licence = direct_licence(transfer);
   auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory, licence)
@@ -150,17 +130,13 @@ bool Group::post(const collective::Transfer& transfer) {
     failed_ = posted.error();
     return false;
   }
-  if (posted.value() == nullptr) {
-    return false;
-  }
+  if (posted.value() == nullptr) return false;
   line.posted.push_back({posted.value(), transfer});
   return true;
 }
 
 std::optional<Error> Group::failure() {
-  if (!failed_ && closed_) {
-    failed_ = {ErrorCode::kInternal, "the group is closed", ""};
-  }
+  if (!failed_ && closed_) failed_ = {ErrorCode::kInternal, "the group is closed", ""};
   if (!failed_ && !exchange_->disagreement().empty()) {
     failed_ = {ErrorCode::kInternal, exchange_->disagreement(),
                "a bug of DLCP, or of NCCL's order"};
@@ -169,20 +145,16 @@ std::optional<Error> Group::failure() {
 }
 
 void Group::register_memory(const Memory& registered) {
-  for (Line& line : lines_) {
-    if (line.link.connection != nullptr) {
+  for (Line& line : lines_)
+    if (line.link.connection != nullptr)
       line.link.engine->register_memory(*line.link.connection, registered);
-    }
-  }
 }
 
 void Group::release_memory(const Memory& registered) {
   const std::lock_guard lock(mutex_);
-  for (Line& line : lines_) {
-    if (!closed_ && line.link.connection != nullptr) {
+  for (Line& line : lines_)
+    if (!closed_ && line.link.connection != nullptr)
       line.link.engine->release_memory(*line.link.connection, registered);
-    }
-  }
 }
 
 void Group::drain() {
@@ -197,12 +169,8 @@ void Group::drain() {
 bool Group::close() {
   const std::lock_guard lock(mutex_);
   bool aborted = failed_.has_value() || exchange_->busy();
-  if (closed_) {
-    return aborted;
-  }
-  if (!aborted) {
-    drain();
-  }
+  if (closed_) return aborted;
+  if (!aborted) drain();
   closed_ = true;
   for (Line& line : lines_) {
     if (line.link.connection != nullptr) {

@@ -37,23 +37,17 @@ GroupOpening::~GroupOpening() {
 }
 
 GroupOpening::State GroupOpening::poll() {
-  if (error_) {
-    return State::kFailed;
-  }
+  if (error_) return State::kFailed;
   if (stage_ == Stage::kMeeting) {
     begin_calls();
     poll_calls();
   }
-  if (stage_ == Stage::kMeeting || lost_) {
-    accept();
-  }
+  if (stage_ == Stage::kMeeting || lost_) accept();
   poll_said();
   poll_heard();
   advance();
   check_time();
-  if (error_) {
-    return State::kFailed;
-  }
+  if (error_) return State::kFailed;
   return stage_ == Stage::kDone ? State::kReady : State::kPending;
 }
 
@@ -89,9 +83,7 @@ void GroupOpening::poll_calls() {
                fmt::format("rank {} cannot be reached: {}", call->peer,
                            connection->failed.load() ? connection->error.what : "it is gone"),
                "its log says why"});
-      if (error_) {
-        return;
-      }
+      if (error_) return;
     }
     if (state != core::ConnectionState::kOpen) {
       ++call;
@@ -114,9 +106,7 @@ void GroupOpening::accept() {
         on_lost(accepted.error());
         break;
       }
-      if (accepted.value() == nullptr) {
-        break;
-      }
+      if (accepted.value() == nullptr) break;
       listen_to({lanes[i].engine, accepted.value()});
     }
   }
@@ -148,9 +138,7 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
   Request::Outcome outcome;
   const auto state =
       word.request == nullptr ? Request::State::kPending : engine.test(*word.request, outcome);
-  if (state == Request::State::kFailed) {
-    on_lost(word.link.connection->error);
-  }
+  if (state == Request::State::kFailed) on_lost(word.link.connection->error);
   return state == Request::State::kDone ? std::optional(outcome.bytes) : std::nullopt;
 }
 
@@ -158,9 +146,7 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
 void GroupOpening::poll_said() {
   for (auto said = said_.begin(); said != said_.end();) {
     const bool done = pass(*said, true).has_value();
-    if (error_) {
-      return;
-    }
+    if (error_) return;
     said = done ? said_.erase(said) : std::next(said);
   }
 }
@@ -168,33 +154,23 @@ void GroupOpening::poll_said() {
 void GroupOpening::poll_heard() {
   for (auto heard = heard_.begin(); heard != heard_.end();) {
     const auto bytes = pass(*heard, false);
-    if (error_) {
-      return;
-    }
+    if (error_) return;
     if (!bytes) {
       ++heard;
       continue;
     }
     auto word = decode_group_word(std::span(heard->bytes).first(*bytes));
-    if (!word) {
-      return fail(word.error());
-    }
+    if (!word) return fail(word.error());
     const GroupLink link = heard->link;
     heard = heard_.erase(heard);
     on_word(link, word.value());
-    if (error_) {
-      return;
-    }
+    if (error_) return;
   }
 }
 
 void GroupOpening::on_word(const GroupLink& link, const GroupWord& word) {
-  if (auto same = check_same_group(plan_.us, word); !same) {
-    return fail(same.error());
-  }
-  if (word.word == Word::kIntroduction) {
-    return on_introduction(link, word);
-  }
+  if (auto same = check_same_group(plan_.us, word); !same) return fail(same.error());
+  if (word.word == Word::kIntroduction) return on_introduction(link, word);
   const bool known =
       links_.at(word.rank, Lane::kContributions, false).connection == link.connection;
   if (word.word == Word::kReady && rank() == 0 && known && !ready_[word.rank]) {
@@ -217,15 +193,11 @@ void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word)
   --missing_links_;
   slowest_mbps_ = std::min(slowest_mbps_, word.speed_mbps);
   // What comes next on it: rank 0 hears who is ready, the others hear rank 0.
-  if (word.lane == Lane::kContributions && (rank() == 0 || word.rank == 0)) {
-    listen_to(link);
-  }
+  if (word.lane == Lane::kContributions && (rank() == 0 || word.rank == 0)) listen_to(link);
 }
 
 void GroupOpening::advance() {
-  if (error_) {
-    return;
-  }
+  if (error_) return;
   if (stage_ == Stage::kMeeting && missing_links_ == 0 && said_.empty()) {
     stage_ = Stage::kReporting;
     if (rank() != 0) {
@@ -234,20 +206,15 @@ void GroupOpening::advance() {
     }
   }
   if (rank() == 0 && stage_ == Stage::kReporting && ready_count_ == ranks()) {
-    for (std::uint32_t peer = 1; peer < ranks(); ++peer) {
+    for (std::uint32_t peer = 1; peer < ranks(); ++peer)
       say(links_.at(peer, Lane::kContributions, true), Word::kCommit);
-    }
     stage_ = Stage::kDeciding;
   }
-  if (rank() == 0 && stage_ == Stage::kDeciding && said_.empty()) {
-    stage_ = Stage::kDone;
-  }
+  if (rank() == 0 && stage_ == Stage::kDeciding && said_.empty()) stage_ = Stage::kDone;
 }
 
 void GroupOpening::on_lost(const Error& why) {
-  if (why.code != ErrorCode::kRemote) {
-    return fail(why);  // a word
-  }
+  if (why.code != ErrorCode::kRemote) return fail(why);  // a word
   if (!lost_) {
     lost_ = why;
     lost_at_ = steady_now();
@@ -256,9 +223,7 @@ void GroupOpening::on_lost(const Error& why) {
 
 // Who has said READY waits for rank 0's word, as long as the connection lives.
 void GroupOpening::check_time() {
-  if (!error_ && lost_ && steady_now() - lost_at_ >= kWordTime) {
-    return fail(*lost_);
-  }
+  if (!error_ && lost_ && steady_now() - lost_at_ >= kWordTime) return fail(*lost_);
   const bool waits_for_others = stage_ == Stage::kMeeting || stage_ == Stage::kReporting;
   if (!error_ && waits_for_others && steady_now() - began_ >= plan_.timeout) {
     fail({ErrorCode::kRemote,
@@ -270,9 +235,7 @@ void GroupOpening::check_time() {
 
 // With all its connections; at rank 0, when it has all of its own, with word that it is ready.
 bool GroupOpening::has_come(std::uint32_t peer) const {
-  if (peer == rank() || stage_ == Stage::kReporting) {
-    return ready_[peer];
-  }
+  if (peer == rank() || stage_ == Stage::kReporting) return ready_[peer];
   const GroupLink* const first = &links_.all()[peer * GroupLinks::kPerPeer];
   return std::all_of(first, first + GroupLinks::kPerPeer,
                      [](const GroupLink& link) { return link.connection != nullptr; });
@@ -281,26 +244,20 @@ bool GroupOpening::has_come(std::uint32_t peer) const {
 std::string GroupOpening::missing() const {
   std::string names;
   std::size_t count = 0;
-  for (std::uint32_t peer = 0; peer < ranks(); ++peer) {
-    if (!has_come(peer) && ++count <= 8) {
+  for (std::uint32_t peer = 0; peer < ranks(); ++peer)
+    if (!has_come(peer) && ++count <= 8)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
-    }
-  }
   return fmt::format("{} {}{} {} not come", count == 1 ? "rank" : "ranks", names,
                      count > 8 ? fmt::format(" and {} more", count - 8) : "",
                      count == 1 ? "has" : "have");
 }
 
 void GroupOpening::fail(const Error& why) {
-  if (error_) {
-    return;
-  }
+  if (error_) return;
   error_ = why;
   core::Refusal refusal{fmt::format("rank {} does not take part: {}", rank(), why.what), false};
   for (std::uint32_t peer = 0; peer < ranks(); ++peer) {
-    if (peer == rank()) {
-      continue;
-    }
+    if (peer == rank()) continue;
     const auto& listener = plan_.peers[peer];
     if (auto route = choose_route(port_, listener.address)) {
       port_.over(*route->over)
@@ -316,18 +273,16 @@ void GroupOpening::close_all() {
     connection->engine->close(connection);
   }
   std::vector<Connection*> accepted;  // and not introduced: a link of heard_ alone
-  for (const Passing& heard : heard_) {
+  for (const Passing& heard : heard_)
     accepted.push_back(heard.link.connection);
-  }
   for (GroupLink& link : links_.all()) {
     if (link.connection != nullptr) {
       std::erase(accepted, link.connection);
       link.engine->close(link.connection);
     }
   }
-  for (Connection* const connection : accepted) {
+  for (Connection* const connection : accepted)
     connection->engine->close(connection);
-  }
   calls_.clear();
   said_.clear();
   heard_.clear();

@@ -75,9 +75,8 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
     return garbled(fmt::format("a word of version {} that begins with {:08x}, not of version {}",
                                version, magic, kVersion));
   }
-  if (word < 1 || word > 3 || lane > 1) {
+  if (word < 1 || word > 3 || lane > 1)
     return garbled(fmt::format("word {} for lane {}, which do not exist", word, lane));
-  }
   GroupWord read;
   read.word = static_cast<GroupWord::Word>(word);
   read.lane = static_cast<collective::Transfer::Lane>(lane);
@@ -92,13 +91,10 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   in.get<std::uint16_t>();
   read.plan = in.get<std::uint64_t>();
   read.loss_ppm = in.get<std::uint32_t>();
-  if (fill > 1) {
-    return garbled(fmt::format("fill {}, which does not exist", fill));
-  }
+  if (fill > 1) return garbled(fmt::format("fill {}, which does not exist", fill));
   read.fill = static_cast<collective::LossFill>(fill);
-  if (read.rank >= read.ranks) {
+  if (read.rank >= read.ranks)
     return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
-  }
   return read;
 }
 

@@ -104,17 +104,12 @@ void HelperThread::wait(const Sleep& sleep) {
   timerfd_settime(timer_, TFD_TIMER_ABSTIME, &deadline, nullptr);
   epoll_event events[3];
   const int count = epoll_wait(poll_, events, 3, -1);
-  for (int i = 0; i < count; ++i) {
-    if (events[i].data.fd != packets_) {
-      drain(events[i].data.fd);
-    }
-  }
+  for (int i = 0; i < count; ++i)
+    if (events[i].data.fd != packets_) drain(events[i].data.fd);
 }
 
 void HelperThread::watch(bool packets) {
-  if (packets == watching_ || packets_ < 0) {
-    return;
-  }
+  if (packets == watching_ || packets_ < 0) return;
   if (packets) {
     watching_ = add(poll_, packets_);
   } else {

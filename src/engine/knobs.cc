@@ -181,12 +181,8 @@ bool parse_signed(std::string_view text, std::uint64_t& out) {
 bool parse_choice(std::string_view text, std::string_view choices, std::uint64_t& out) {
   for (out = 0;; ++out) {
     const std::size_t bar = choices.find('|');
-    if (text == choices.substr(0, bar)) {
-      return true;
-    }
-    if (bar == std::string_view::npos) {
-      return false;
-    }
+    if (text == choices.substr(0, bar)) return true;
+    if (bar == std::string_view::npos) return false;
     choices.remove_prefix(bar + 1);
   }
 }

@@ -43,11 +43,8 @@ const char* look_up(void* library, Functions& f) {
        {find(f.context_new, "EVP_CIPHER_CTX_new"), find(f.context_free, "EVP_CIPHER_CTX_free"),
         find(f.aes_128_gcm, "EVP_aes_128_gcm"), find(f.init, "EVP_CipherInit_ex"),
         find(f.update, "EVP_CipherUpdate"), find(f.final, "EVP_CipherFinal_ex"),
-        find(f.control, "EVP_CIPHER_CTX_ctrl")}) {
-    if (missing != nullptr) {
-      return missing;
-    }
-  }
+        find(f.control, "EVP_CIPHER_CTX_ctrl")})
+    if (missing != nullptr) return missing;
   return nullptr;
 }
 
@@ -88,9 +85,7 @@ class AesGcm final : public wire::Cipher {
     const bool sealed =
         run(seals_, nonce, header, plain, out) && f_.final(seals_, into(tag), &bytes) == 1 &&
         f_.control(seals_, kCtrlGetTag, static_cast<int>(tag.size()), tag.data()) == 1;
-    if (!sealed) {
-      std::ranges::fill(out, std::byte{0});
-    }
+    if (!sealed) std::ranges::fill(out, std::byte{0});
   }
 
   bool open(const wire::Nonce& nonce, std::span<const std::byte> header,
@@ -128,9 +123,7 @@ class Libcrypto final : public wire::CipherSource {
 
   std::unique_ptr<wire::Cipher> make(const wire::Key& key) const override {
     auto cipher = std::make_unique<AesGcm>(f_, key);
-    if (!cipher->ready()) {
-      return nullptr;
-    }
+    if (!cipher->ready()) return nullptr;
     return cipher;
   }
 

@@ -6,9 +6,8 @@ namespace dlcp::engine {
 
 std::set<core::ContextId> Listeners::contexts() const {
   std::set<core::ContextId> contexts;
-  for (const auto& [id, listening] : open_) {
+  for (const auto& [id, listening] : open_)
     contexts.insert(listening.context);
-  }
   return contexts;
 }
 
@@ -23,13 +22,9 @@ void Listeners::fail(core::ContextId context, const Error& error) {
 
 bool Listeners::decline(const core::Event& event, Time now) {
   const auto found = open_.find(event.connection);
-  if (found == open_.end()) {
-    return false;
-  }
+  if (found == open_.end()) return false;
   Listening& listening = found->second;
-  if (listening.declined || (listening.failure && !event.proven)) {
-    return false;
-  }
+  if (listening.declined || (listening.failure && !event.proven)) return false;
   listening.declined = event.proven;
   listening.failure = event.error;
   listening.fails_at = event.proven ? now : now + patience_;
@@ -38,17 +33,13 @@ bool Listeners::decline(const core::Event& event, Time now) {
 
 std::optional<Error> Listeners::failure(core::ListenerId id, Time now) const {
   const auto found = open_.find(id);
-  if (found == open_.end() || now < found->second.fails_at) {
-    return std::nullopt;
-  }
+  if (found == open_.end() || now < found->second.fails_at) return std::nullopt;
   return found->second.failure;
 }
 
 bool Listeners::waits_long(core::ListenerId id, Time now) {
   const auto found = open_.find(id);
-  if (found == open_.end() || found->second.failure) {
-    return false;
-  }
+  if (found == open_.end() || found->second.failure) return false;
   Listening& listening = found->second;
   listening.waits_since = listening.waits_since.value_or(now);
   return now - *listening.waits_since >= patience_ && !std::exchange(listening.said, true);

@@ -53,17 +53,14 @@ std::string own_command() {
 int owner_of(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct flock lock = whole_file();
-  if (!file.valid() || fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
-    return 0;
-  }
+  if (!file.valid() || fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
   return lock.l_pid;
 }
 
 void each_entry(const std::string& folder, const std::function<void(const char*)>& take) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(opendir(folder.c_str()), closedir);
-  while (const dirent* entry = open_folder == nullptr ? nullptr : readdir(open_folder.get())) {
+  while (const dirent* entry = open_folder == nullptr ? nullptr : readdir(open_folder.get()))
     take(entry->d_name);
-  }
 }
 
 bool is_live_page(const std::string& path) {
@@ -78,20 +75,15 @@ bool is_live_page(const std::string& path) {
 Result<LiveFile> LiveFile::create(const std::string& version) {
   const char* const hint = "dlcp stats will not see this process";
   Fd file(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.valid()) {
-    return failed("cannot create a page for dlcp stats", hint);
-  }
+  if (!file.valid()) return failed("cannot create a page for dlcp stats", hint);
   struct flock lock = whole_file();
   LivePage* page = nullptr;
   // Sealed: a page that somebody shortens would kill us at the next write.
   if (ftruncate(file.get(), sizeof(LivePage)) == 0 &&
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0 &&
-      fcntl(file.get(), F_SETLK, &lock) == 0) {
+      fcntl(file.get(), F_SETLK, &lock) == 0)
     page = static_cast<LivePage*>(map(file.get(), sizeof(LivePage)));
-  }
-  if (page == nullptr) {
-    return failed("cannot set up a page for dlcp stats", hint);
-  }
+  if (page == nullptr) return failed("cannot set up a page for dlcp stats", hint);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   LiveHead& head = page->head;
@@ -108,18 +100,14 @@ LiveFile::LiveFile(LiveFile&& other) noexcept
     : file_(std::move(other.file_)), page_(std::exchange(other.page_, nullptr)) {}
 
 LiveFile::~LiveFile() {
-  if (page_ != nullptr) {
-    munmap(page_, sizeof(LivePage));
-  }
+  if (page_ != nullptr) munmap(page_, sizeof(LivePage));
 }
 
 LiveView::LiveView(LiveView&& other) noexcept
     : head_(std::exchange(other.head_, nullptr)), bytes_(other.bytes_) {}
 
 LiveView::~LiveView() {
-  if (head_ != nullptr) {
-    munmap(head_, bytes_);
-  }
+  if (head_ != nullptr) munmap(head_, bytes_);
 }
 
 Result<const LivePage*> LiveView::page() const {
@@ -134,22 +122,24 @@ Result<const LivePage*> LiveView::page() const {
 
 std::vector<LivePlace> find_live_pages(const std::string& proc) {
   std::vector<LivePlace> places;
-  each_entry(proc, [&](const char* process) {
-    int pid = 0;
-    const auto [end, error] = std::from_chars(process, process + std::strlen(process), pid);
-    if (error != std::errc() || *end != '\0') {
-      return;
-    }
-    const std::string folder = fmt::format("{}/{}/fd", proc, process);
-    each_entry(folder, [&](const char* descriptor) {
-      std::string path = folder + "/" + descriptor;
-      if (is_live_page(path) && owner_of(path) == pid) {
-        struct stat status {};
-        const bool known = stat(fmt::format("{}/{}", proc, process).c_str(), &status) == 0;
-        places.push_back({pid, std::move(path), known ? status.st_uid : 0});
-      }
-    });
-  });
+  each_entry(
+      proc,
+      [&](const char* process) {
+        int pid = 0;
+        const auto [end, error] = std::from_chars(process, process + std::strlen(process), pid);
+        if (error != std::errc() || *end != '\0') return;
+        const std::string folder = fmt::format("{}/{}/fd", proc, process);
+        each_entry(
+            folder,
+            [&](const char* descriptor) {
+              std::string path = folder + "/" + descriptor;
+              if (is_live_page(path) && owner_of(path) == pid) {
+                struct stat status {};
+                const bool known = stat(fmt::format("{}/{}", proc, process).c_str(), &status) == 0;
+                places.push_back({pid, std::move(path), known ? status.st_uid : 0});
+              }
+            });
+      });
   std::sort(places.begin(), places.end(),
             [](const LivePlace& a, const LivePlace& b) { return a.pid < b.pid; });
   return places;
@@ -158,23 +148,17 @@ std::vector<LivePlace> find_live_pages(const std::string& proc) {
 Result<LiveView> open_live_page(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat status {};
-  if (!file.valid() || fstat(file.get(), &status) != 0) {
+  if (!file.valid() || fstat(file.get(), &status) != 0)
     return failed("cannot open " + path, "run as the user of the job, or as root");
-  }
   const Error no_page{ErrorCode::kInvalidUsage, path + " is no live page of DLCP", ""};
   const auto bytes = static_cast<std::size_t>(status.st_size);
-  if (bytes < sizeof(LiveHead)) {
-    return no_page;
-  }
+  if (bytes < sizeof(LiveHead)) return no_page;
   const std::size_t mapped = std::min(bytes, sizeof(LivePage));
   auto* const head = static_cast<LiveHead*>(map(file.get(), mapped));
-  if (head == nullptr) {
-    return failed("cannot map " + path, "");
-  }
+  if (head == nullptr) return failed("cannot map " + path, "");
   LiveView view(head, mapped);
-  if (std::atomic_ref(head->magic).load(std::memory_order_acquire) != LiveHead::kMagic) {
+  if (std::atomic_ref(head->magic).load(std::memory_order_acquire) != LiveHead::kMagic)
     return no_page;
-  }
   return view;
 }
 

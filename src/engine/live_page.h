@@ -100,14 +100,11 @@ constexpr std::uint64_t live_layout() {
   for (const std::uint64_t value :
        {LivePage::kRevision, std::uint64_t{sizeof(LiveDevice)}, std::uint64_t{sizeof(LivePath)},
         std::uint64_t{sizeof(LiveCommunicator)}, std::uint64_t{LivePage::kDevicesMax},
-        std::uint64_t{LivePage::kCommunicatorsMax}, std::uint64_t{LivePage::kPathsMax}}) {
+        std::uint64_t{LivePage::kCommunicatorsMax}, std::uint64_t{LivePage::kPathsMax}})
     mix(value);
-  }
-  for (const core::CounterRow& row : core::kCounterRows) {
-    for (const char* letter = row.name; *letter != '\0'; ++letter) {
+  for (const core::CounterRow& row : core::kCounterRows)
+    for (const char* letter = row.name; *letter != '\0'; ++letter)
       mix(static_cast<std::uint64_t>(*letter));
-    }
-  }
   return hash;
 }
 inline constexpr std::uint64_t LivePage::kLayout = live_layout();

@@ -50,21 +50,15 @@ class LiveSlot {
   std::optional<Row> read() const {
     for (int attempt = 0; attempt < 1000; ++attempt) {
       const std::uint64_t before = sequence_.load(std::memory_order_acquire);
-      if (before == 0) {
-        return std::nullopt;
-      }
-      if (before % 2 != 0) {
-        continue;  // copying what is being written would be in vain
-      }
+      if (before == 0) return std::nullopt;
+      if (before % 2 != 0) continue;  // copying what is being written would be in vain
       Row row;
       auto* to = reinterpret_cast<std::byte*>(&row);
       for (std::size_t i = 0; i < kWords; ++i) {
         const std::uint64_t word = words_[i].load(std::memory_order_acquire);
         std::memcpy(to + 8 * i, &word, 8);
       }
-      if (sequence_.load(std::memory_order_relaxed) == before) {
-        return row;
-      }
+      if (sequence_.load(std::memory_order_relaxed) == before) return row;
     }
     return std::nullopt;
   }

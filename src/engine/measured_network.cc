@@ -41,9 +41,7 @@ Result<std::vector<MeasuredDevice>> measured_devices(const std::string& path,
     const auto host = std::ranges::find_if(fabric.hosts, [&](const fabric::Host& one) {
       return std::ranges::find(one.addresses, address) != one.addresses.end();
     });
-    if (host == fabric.hosts.end()) {
-      continue;
-    }
+    if (host == fabric.hosts.end()) continue;
     measured[i].latency_us = latency_us(fabric, static_cast<int>(host - fabric.hosts.begin()));
     // The load went over the first address; what others carry was not measured.
     if (host->addresses.front() == address) {

@@ -12,9 +12,8 @@ constexpr Duration kPeriod = 200ms;
 
 void copy_counters(const core::Counters& counters,
                    std::array<std::uint64_t, core::kCounterCount>& row) {
-  for (const core::CounterRow& counter : core::kCounterRows) {
+  for (const core::CounterRow& counter : core::kCounterRows)
     row[static_cast<std::size_t>(counter.counter)] = counters[counter.counter];
-  }
 }
 
 }  // namespace
@@ -30,23 +29,15 @@ void ContextSummary::merge(const ContextSummary& other) {
 
 Monitor::Monitor(std::shared_ptr<LiveRows> rows, std::string device, std::string datapath)
     : rows_(std::move(rows)), device_(std::move(device)), datapath_(std::move(datapath)) {
-  if (rows_ != nullptr) {
-    device_row_ = rows_->take_device();
-  }
+  if (rows_ != nullptr) device_row_ = rows_->take_device();
 }
 
 Monitor::~Monitor() {
-  for (const auto& [id, context] : contexts_) {
-    if (context.row) {
-      rows_->give_back_communicator(*context.row);
-    }
-  }
-  for (const std::size_t row : path_rows_) {
+  for (const auto& [id, context] : contexts_)
+    if (context.row) rows_->give_back_communicator(*context.row);
+  for (const std::size_t row : path_rows_)
     rows_->give_back_path(row);
-  }
-  if (device_row_) {
-    rows_->give_back_device(*device_row_);
-  }
+  if (device_row_) rows_->give_back_device(*device_row_);
 }
 
 void Monitor::describe(core::ContextId context, const ContextDescription& description) {
@@ -60,13 +51,9 @@ void Monitor::completed(const Completion& completion) {
   (completion.sends ? summary.sends : summary.receives).add(completion.took);
   changed();
   const core::Licence& licence = completion.licence;
-  if (completion.sends || licence.collective == 0) {
-    return;
-  }
+  if (completion.sends || licence.collective == 0) return;
   summary.licensed_bytes += completion.bytes;
-  if (completion.lost == 0) {
-    return;
-  }
+  if (completion.lost == 0) return;
   summary.lost_bytes += completion.lost;
   if (licence.pool != nullptr) {  // all connections of the group spend it together
     const std::uint64_t granted = std::max<std::uint64_t>(licence.pool->granted(), 1);
@@ -90,17 +77,12 @@ ContextSummary Monitor::summary(core::ContextId context, const core::Endpoint& e
 void Monitor::show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath) {
   next_ = now + kPeriod;
   changed_ = false;
-  if (!device_row_) {
-    return;
-  }
+  if (!device_row_) return;
   show_device(endpoint, datapath);
-  for (auto& [id, context] : contexts_) {
+  for (auto& [id, context] : contexts_)
     show_context(id, context, endpoint);
-  }
   const std::uint32_t asked = rows_->page().head.paths_wanted.load(std::memory_order_relaxed);
-  if (std::exchange(paths_asked_, asked) != asked) {
-    show_paths(endpoint, datapath);
-  }
+  if (std::exchange(paths_asked_, asked) != asked) show_paths(endpoint, datapath);
 }
 
 void Monitor::show_device(const core::Endpoint& endpoint, const datapath::Datapath& datapath) {
@@ -113,12 +95,8 @@ void Monitor::show_device(const core::Endpoint& endpoint, const datapath::Datapa
 }
 
 void Monitor::show_context(core::ContextId id, Context& context, const core::Endpoint& endpoint) {
-  if (!context.row) {
-    context.row = rows_->take_communicator();
-  }
-  if (!context.row) {
-    return;
-  }
+  if (!context.row) context.row = rows_->take_communicator();
+  if (!context.row) return;
   LiveCommunicator row;
   row.context = id;
   row.communicator = context.description.communicator;
@@ -145,9 +123,7 @@ void Monitor::show_paths(const core::Endpoint& endpoint, const datapath::Datapat
   const auto states = endpoint.path_states();
   while (path_rows_.size() < states.size()) {
     const auto row = rows_->take_path();
-    if (!row) {
-      break;
-    }
+    if (!row) break;
     path_rows_.push_back(*row);
   }
   for (std::size_t i = 0; i < path_rows_.size(); ++i) {

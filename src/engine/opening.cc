@@ -26,9 +26,8 @@ core::ConnectionState Opening::poll() {
     may_fall_back_ = false;
     return state;
   }
-  if (may_fall_back_ && steady_now() - began_ >= patience_ && fall_back()) {
+  if (may_fall_back_ && steady_now() - began_ >= patience_ && fall_back())
     return connection_->engine->poll_state(*connection_);
-  }
   return state;
 }
 

@@ -32,9 +32,7 @@ void Outbox::drop_within(std::span<const std::byte> memory) {
   std::size_t kept = first_;
   for (std::size_t i = first_; i < end_; ++i) {
     const std::byte* payload = packets_[i].payload.data();
-    if (!packets_[i].payload.empty() && !before(payload, begin) && before(payload, end)) {
-      continue;
-    }
+    if (!packets_[i].payload.empty() && !before(payload, begin) && before(payload, end)) continue;
     if (kept != i) {
       packets_[kept] = packets_[i];
       destinations_[kept] = *packets_[i].destination;

@@ -16,9 +16,7 @@ std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& first,
                                           const wire::EndpointAddress& second) {
   const auto one = datapath::decode_device_address(first);
   const auto other = datapath::decode_device_address(second);
-  if (!one || !other || !same_host(one->ip, other->ip)) {
-    return std::nullopt;
-  }
+  if (!one || !other || !same_host(one->ip, other->ip)) return std::nullopt;
   return encode(datapath::join(*one, *other));
 }
 
@@ -46,9 +44,8 @@ std::shared_ptr<Engine> Port::holder_of(const Engine* engine) const {
 
 wire::EndpointAddress Port::address() const {
   wire::EndpointAddress address = lanes_.back().engine->address();
-  for (auto lane = lanes_.rbegin() + 1; lane != lanes_.rend(); ++lane) {
+  for (auto lane = lanes_.rbegin() + 1; lane != lanes_.rend(); ++lane)
     address = join(address, lane->engine->address()).value_or(address);
-  }
   return address;
 }
 

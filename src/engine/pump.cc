@@ -28,16 +28,12 @@ bool Pump::post_receive(Time now, core::ConnectionId connection, core::RequestId
 
 Pump::Batch Pump::receive(Time now) {
   const std::size_t count = datapath_.receive(now, arrived_);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i)
     on_packet(now, arrived_[i]);
-  }
   for (auto refused = datapath_.next_refused(); !refused.empty();
-       refused = datapath_.next_refused()) {
+       refused = datapath_.next_refused())
     endpoint_.on_refused(now, refused);
-  }
-  if (endpoint_.next_timeout() <= now) {
-    endpoint_.on_timeout(now);
-  }
+  if (endpoint_.next_timeout() <= now) endpoint_.on_timeout(now);
   more_to_receive_ = count == arrived_.size();
   return {count, more_to_receive_};
 }
@@ -48,15 +44,12 @@ void Pump::on_packet(Time now, const wire::RxPacket& packet) {
 }
 
 void Pump::place() {
-  for (const core::Placement& placement : endpoint_.placements()) {
+  for (const core::Placement& placement : endpoint_.placements())
     placer_.place(placement);
-  }
 }
 
 Pump::Batch Pump::transmit(Time now) {
-  if (outbox_.empty()) {
-    outbox_.filled(endpoint_.poll_transmit(now, outbox_.room()));
-  }
+  if (outbox_.empty()) outbox_.filled(endpoint_.poll_transmit(now, outbox_.room()));
   if (outbox_.empty()) {
     more_to_send_ = false;
     return {};
@@ -64,21 +57,15 @@ Pump::Batch Pump::transmit(Time now) {
   const std::size_t taken = datapath_.send(outbox_.waiting());
   outbox_.took(taken);
   more_to_send_ = outbox_.empty();
-  if (blocked()) {
-    retry_at_ = now + kRetryBlocked;
-  }
+  if (blocked()) retry_at_ = now + kRetryBlocked;
   return {taken, more_to_send_};
 }
 
 std::optional<core::Event> Pump::poll_event(Time now) {
   while (auto event = endpoint_.poll_event()) {
-    if (event->kind != core::Event::Kind::kSendDone) {
-      return event;
-    }
+    if (event->kind != core::Event::Kind::kSendDone) return event;
     outbox_.drop_within(event->memory);
-    if (!datapath_.reads(event->memory)) {
-      return event;
-    }
+    if (!datapath_.reads(event->memory)) return event;
     settling_.push_back({*event, now});  // a copy that was sent again has not left yet
   }
   return poll_settled(now);
@@ -88,9 +75,7 @@ std::optional<core::Event> Pump::poll_event(Time now) {
 std::optional<core::Event> Pump::poll_settled(Time now) {
   for (auto at = settling_.begin(); at != settling_.end(); ++at) {
     if (datapath_.reads(at->event.memory)) {
-      if (now - at->since < kSettlePatience) {
-        continue;
-      }
+      if (now - at->since < kSettlePatience) continue;
       datapath_.abandon(at->event.memory);
     }
     core::Event event = std::move(at->event);
@@ -108,16 +93,10 @@ void Pump::forget(core::ConnectionId connection, std::span<const std::byte> memo
 }
 
 Time Pump::deadline(Time now) const {
-  if (more_to_receive_ || more_to_send_) {
-    return now;
-  }
-  if (blocked()) {
-    return retry_at_;  // what is due has to wait for the datapath as well
-  }
+  if (more_to_receive_ || more_to_send_) return now;
+  if (blocked()) return retry_at_;  // what is due has to wait for the datapath as well
   Time next = std::min(endpoint_.next_timeout(), datapath_.next_release());
-  if (!settling_.empty()) {
-    next = std::min(next, settling_.front().since + kSettlePatience);
-  }
+  if (!settling_.empty()) next = std::min(next, settling_.front().since + kSettlePatience);
   return next;
 }
 

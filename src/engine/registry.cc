@@ -33,36 +33,26 @@ Result<wire::Key> draw_key() {
 Result<std::vector<MeasuredDevice>> read_measured(const Settings& settings,
                                                   const std::vector<Device>& devices) {
   const std::string& path = settings.order_file;
-  if (path.empty()) {
-    return std::vector<MeasuredDevice>(devices.size());
-  }
+  if (path.empty()) return std::vector<MeasuredDevice>(devices.size());
   const auto text = read_named("DLCP_ORDER", path, read_text_file,
                                "write it with `dlcp order -o FILE`, or unset the setting");
-  if (!text) {
-    return text.error();
-  }
+  if (!text) return text.error();
   const std::vector<datapath::Interface> interfaces(devices.begin(), devices.end());
   return measured_devices(path, text.value(), interfaces);
 }
 
 Result<Setup> read_setup() {
   auto settings = load_settings(process_environment(), read_text_file);
-  if (!settings) {
-    return settings.error();
-  }
+  if (!settings) return settings.error();
   if (auto faults = datapath::parse_fault_spec(settings->fault); !faults) {
     Error error = faults.error();
     error.what = "DLCP_FAULT: " + error.what;
     return error;
   }
   auto devices = choose_devices(settings.value());
-  if (!devices) {
-    return devices.error();
-  }
+  if (!devices) return devices.error();
   auto measured = read_measured(settings.value(), devices.value());
-  if (!measured) {
-    return measured.error();
-  }
+  if (!measured) return measured.error();
   return Setup{std::move(settings).value(), std::move(devices).value(),
                std::move(measured).value()};
 }
@@ -106,14 +96,10 @@ void Registry::refresh() {
   std::vector<LogLine> lines;
   {
     const std::lock_guard lock(mutex_);
-    if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) {
-      return;
-    }
+    if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) return;
     setup_ = std::make_shared<const Result<Setup>>(read_setup());
     by_device_.clear();
-    if (!setup_->ok()) {
-      return;  // said at listen, where it makes the job fail
-    }
+    if (!setup_->ok()) return;  // said at listen, where it makes the job fail
     const Setup& setup = setup_->value();
     for (const Device& device : setup.devices) {
       auto& lanes = by_device_.emplace_back().lanes;
@@ -121,14 +107,12 @@ void Registry::refresh() {
         const std::size_t count =
             carrier->on(device) ? lane_count(device, *carrier, setup.settings, usable_processors())
                                 : 0;
-        for (std::size_t number = 0; number < count; ++number) {
+        for (std::size_t number = 0; number < count; ++number)
           lanes.push_back({carrier, number, count, {}, false});
-        }
       }
     }
-    for (std::string& line : effective_lines(setup.settings)) {
+    for (std::string& line : effective_lines(setup.settings))
       lines.push_back({LogLevel::kInfo, std::move(line)});
-    }
     for (const auto& device : setup.devices) {
       lines.push_back(
           {LogLevel::kInfo,
@@ -142,26 +126,20 @@ void Registry::refresh() {
     }
   }
   std::string all;
-  for (const LogLine& line : lines) {
+  for (const LogLine& line : lines)
     all += line.text + '\n';
-  }
   {
     const std::lock_guard lock(mutex_);
-    if (all == said_) {
-      return;
-    }
+    if (all == said_) return;
     said_ = std::move(all);
   }
-  for (LogLine& line : lines) {
+  for (LogLine& line : lines)
     say(line.level, std::move(line.text));
-  }
 }
 
 std::shared_ptr<const Result<Setup>> Registry::setup() {
   const std::lock_guard lock(mutex_);
-  if (setup_ == nullptr) {
-    refresh();
-  }
+  if (setup_ == nullptr) refresh();
   return setup_;
 }
 
@@ -172,9 +150,7 @@ Result<Port> Registry::port(int device) {
   {
     const std::lock_guard lock(mutex_);
     const auto setup = this->setup();
-    if (!setup->ok()) {
-      return setup->error();
-    }
+    if (!setup->ok()) return setup->error();
     const auto index = static_cast<std::size_t>(device);
     if (device < 0 || index >= by_device_.size()) {
       return Error{ErrorCode::kInvalidArgument,
@@ -183,17 +159,12 @@ Result<Port> Registry::port(int device) {
     turns = by_device_[index].turns;
     for (Running& lane : by_device_[index].lanes) {
       auto engine = running(index, lane, lines);
-      if (!engine) {
-        return engine.error();
-      }
-      if (engine.value() != nullptr) {
-        lanes.push_back({lane.over, std::move(engine).value()});
-      }
+      if (!engine) return engine.error();
+      if (engine.value() != nullptr) lanes.push_back({lane.over, std::move(engine).value()});
     }
   }
-  for (LogLine& line : lines) {
+  for (LogLine& line : lines)
     say(line.level, std::move(line.text));
-  }
   return Port(std::move(lanes), std::move(turns));
 }
 
@@ -202,9 +173,7 @@ Result<Port> Registry::port(int device) {
 Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
-  if (engine != nullptr || lane.failed) {
-    return engine;
-  }
+  if (engine != nullptr || lane.failed) return engine;
   const Device& device = setup_->value().devices[index];
   std::string description;
   auto opened = open(device, lane, description);
@@ -216,18 +185,16 @@ Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& la
   const auto order = carriers();
   const auto next = std::ranges::find(order, lane.over) + 1;
   if (lane.number == 0 &&
-      std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); })) {
+      std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); }))
     return opened;
-  }
   give_up(index, lane, opened.error(), said);
   return std::shared_ptr<Engine>();
 }
 
 void Registry::give_up(std::size_t index, const Running& lane, const Error& error,
                        std::vector<LogLine>& said) {
-  for (Running& other : by_device_[index].lanes) {
+  for (Running& other : by_device_[index].lanes)
     other.failed = other.failed || (other.over == lane.over && other.number >= lane.number);
-  }
   const std::string& name = setup_->value().devices[index].name;
   const std::string why = error.message();
   said.push_back({LogLevel::kWarn,
@@ -242,20 +209,14 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
   auto opened_device = open_device(device, *lane.over, settings);
-  if (!opened_device) {
-    return opened_device.error();
-  }
+  if (!opened_device) return opened_device.error();
   auto own = draw_key();
   if (own && !listeners_key_) {
     auto listeners = draw_key();
-    if (!listeners) {
-      return listeners.error();
-    }
+    if (!listeners) return listeners.error();
     listeners_key_ = listeners.value();
   }
-  if (!own) {
-    return own.error();
-  }
+  if (!own) return own.error();
   auto opened = std::make_shared<Opened>();
   opened->stats_file = settings.stats_file;
   Opened* const raw = opened.get();
@@ -283,9 +244,7 @@ Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Runni
 void Registry::say_fallback(const std::string& fallback) {
   {
     const std::lock_guard lock(mutex_);
-    if (said_fallback_) {
-      return;
-    }
+    if (said_fallback_) return;
     said_fallback_ = true;
   }
   say(LogLevel::kWarn, fmt::format("{} (said once; see `dlcp doctor` on both)", fallback));
@@ -305,9 +264,7 @@ std::shared_ptr<LiveRows> Registry::live_rows(const Settings& settings) {
 
 void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& lane,
                      const Settings& settings) {
-  if (settings.trace_file.empty()) {
-    return;
-  }
+  if (settings.trace_file.empty()) return;
   opened.trace = std::make_unique<TraceFile>(settings.trace_file, ++traces_, lane,
                                              device.datapath->local_address());
   device.config.decisions = std::make_shared<DecisionNotes>(opened.trace->ring());
@@ -318,16 +275,11 @@ void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& la
 // Of one engine: the others that the context has hear of it.
 void Registry::on_failure(const Opened& origin, core::ContextId context, const Error& error) {
   if (origin.trace != nullptr) {
-    if (const auto line = origin.trace->write()) {
-      say(line->level, line->text);
-    }
+    if (const auto line = origin.trace->write()) say(line->level, line->text);
   }
   const std::lock_guard lock(mutex_);
-  for (const Opened* opened : open_) {
-    if (opened != &origin) {
-      opened->engine->fail_context(context, error);
-    }
-  }
+  for (const Opened* opened : open_)
+    if (opened != &origin) opened->engine->fail_context(context, error);
 }
 
 void Registry::retire(std::shared_ptr<Opened> opened) {
@@ -342,9 +294,7 @@ void Registry::retire(std::shared_ptr<Opened> opened) {
   const std::string stats_file = opened->stats_file;
   opened.reset();
   --retiring_;
-  if (open_.empty() && retiring_ == 0 && !stats_file.empty()) {
-    statistics_.write(stats_file);
-  }
+  if (open_.empty() && retiring_ == 0 && !stats_file.empty()) statistics_.write(stats_file);
 }
 
 }  // namespace dlcp::engine

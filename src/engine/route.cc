@@ -61,14 +61,10 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
     const auto own = std::ranges::find(ours, carrier, &LocalAddress::over);
     const auto here =
         own == ours.end() ? std::nullopt : datapath::decode_device_address(own->address);
-    if (!here && !theirs->has(carrier->locator)) {
-      continue;
-    }
+    if (!here && !theirs->has(carrier->locator)) continue;
     const std::string why_not = obstacle(*carrier, here, *theirs);
     if (why_not.empty()) {
-      if (better != nullptr) {
-        fallback = fallback_words(*carrier, *better, obstacles);
-      }
+      if (better != nullptr) fallback = fallback_words(*carrier, *better, obstacles);
       return Route{carrier, encode(theirs->only(carrier->locator)), std::move(fallback)};
     }
     better = better != nullptr ? better : carrier;
@@ -83,16 +79,12 @@ Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::Endpo
 Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,
                            const Carrier* after) {
   std::vector<LocalAddress> ours;
-  for (const Lane& lane : port.lanes()) {
+  for (const Lane& lane : port.lanes())
     ours.push_back({lane.over, lane.engine->address()});
-  }
   auto route = choose_route(ours, peer, after);
-  if (!route) {
-    return route;
-  }
-  if (auto reachable = port.over(*route->over)->engine->check_reachable(route->to); !reachable) {
+  if (!route) return route;
+  if (auto reachable = port.over(*route->over)->engine->check_reachable(route->to); !reachable)
     return reachable.error();
-  }
   return route;
 }
 

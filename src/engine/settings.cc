@@ -48,25 +48,17 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   const std::string* chosen = value_of(environment, kConfigKnob);
   path = chosen != nullptr ? *chosen : kDefaultConfigFile;
   path_origin = chosen != nullptr ? "environment" : "default";
-  if (path.empty()) {
-    return std::vector<Assignment>{};
-  }
+  if (path.empty()) return std::vector<Assignment>{};
   auto text = read_file(path);
-  if (!text) {
-    return unreadable(kConfigKnob, path, text.error().what);
-  }
+  if (!text) return unreadable(kConfigKnob, path, text.error().what);
   if (!text.value().has_value()) {
-    if (chosen == nullptr) {
-      return std::vector<Assignment>{};
-    }
+    if (chosen == nullptr) return std::vector<Assignment>{};
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("{} = '{}' (environment): no such file", kConfigKnob, path),
                  "create it, or unset the variable"};
   }
   auto parsed = parse_config(*text.value(), path);
-  if (!parsed) {
-    return parsed.error();
-  }
+  if (!parsed) return parsed.error();
   for (auto it = parsed->begin(); it != parsed->end(); ++it) {
     const auto earlier = std::find_if(
         parsed->begin(), it, [&](const Assignment& other) { return other.name == it->name; });
@@ -88,17 +80,11 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
 // The site's class table, as `settings.classes_file` changes it.
 Status read_classes(Settings& settings, const FileReader& read_file) {
   const std::string& path = settings.classes_file;
-  if (path.empty()) {
-    return Unit{};
-  }
+  if (path.empty()) return Unit{};
   const auto text = read_named(kClassesKnob, path, read_file, "create it, or unset the setting");
-  if (!text) {
-    return text.error();
-  }
+  if (!text) return text.error();
   const auto errors = apply_class_overrides(text.value(), settings.classes, settings.level_shares);
-  if (errors.empty()) {
-    return Unit{};
-  }
+  if (errors.empty()) return Unit{};
   const ClassOverrideError& first = errors.front();
   return Error{ErrorCode::kInvalidUsage,
                fmt::format("{} = '{}', line {}: {}: '{}'", kClassesKnob, path, first.line,
@@ -114,15 +100,11 @@ std::optional<wire::Key> parse_secret(std::string_view text) {
   text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
   wire::Key key;
   std::uint64_t* const words[] = {&key.low, &key.high};
-  if (text.size() != std::size(words) * kWordDigits) {
-    return std::nullopt;
-  }
+  if (text.size() != std::size(words) * kWordDigits) return std::nullopt;
   for (std::size_t i = 0; i < std::size(words); ++i) {
     const char* const at = text.data() + i * kWordDigits;
     const auto [end, code] = std::from_chars(at, at + kWordDigits, *words[i], 16);
-    if (code != std::errc() || end != at + kWordDigits) {
-      return std::nullopt;
-    }
+    if (code != std::errc() || end != at + kWordDigits) return std::nullopt;
   }
   return key == wire::Key{} ? std::nullopt : std::optional(key);
 }
@@ -130,14 +112,10 @@ std::optional<wire::Key> parse_secret(std::string_view text) {
 // The site's secret. What the file holds is never repeated.
 Status read_secret(Settings& settings, const FileReader& read_file) {
   const std::string& path = settings.secret_file;
-  if (path.empty()) {
-    return Unit{};
-  }
+  if (path.empty()) return Unit{};
   const auto text =
       read_named(kSecretKnob, path, read_file, "create it on every rank: openssl rand -hex 16");
-  if (!text) {
-    return text.error();
-  }
+  if (!text) return text.error();
   const auto secret = parse_secret(text.value());
   if (!secret) {
     return Error{ErrorCode::kInvalidUsage,
@@ -154,9 +132,7 @@ Status read_secret(Settings& settings, const FileReader& read_file) {
 Result<std::string> read_named(const char* knob, const std::string& path,
                                const FileReader& read_file, const char* hint) {
   auto text = read_file(path);
-  if (!text) {
-    return unreadable(knob, path, text.error().what);
-  }
+  if (!text) return unreadable(knob, path, text.error().what);
   if (!text.value().has_value()) {
     return Error{ErrorCode::kInvalidUsage, fmt::format("{} = '{}': no such file", knob, path),
                  hint};
@@ -168,24 +144,19 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   std::string path;
   std::string path_origin;
   auto in_force = from_file(environment, read_file, path, path_origin);
-  if (!in_force) {
-    return in_force.error();
-  }
+  if (!in_force) return in_force.error();
   std::vector<Assignment>& assignments = in_force.value();
   for (const auto& [name, value] : environment) {
     if (name == kConfigKnob ||
-        std::ranges::find(kStandIns, name, &StandIn::variable) != std::end(kStandIns)) {
+        std::ranges::find(kStandIns, name, &StandIn::variable) != std::end(kStandIns))
       continue;
-    }
     std::erase_if(assignments, [&wanted = name](const Assignment& a) { return a.name == wanted; });
     assignments.push_back({name, value, "environment"});
   }
   Settings settings;
-  for (const Assignment& assignment : assignments) {
-    if (find_knob(assignment.name) == nullptr) {
+  for (const Assignment& assignment : assignments)
+    if (find_knob(assignment.name) == nullptr)
       return unknown_name(assignment.name, assignment.origin);
-    }
-  }
   for (const Knob& knob : knobs()) {
     const std::string_view name = knob.name;
     std::string value = name == kConfigKnob ? path : knob.fallback;
@@ -199,9 +170,7 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
       value = *value_of(environment, other->variable);
       origin = other->variable;
     }
-    if (auto stored = set_knob(settings, knob, value, origin); !stored) {
-      return stored.error();
-    }
+    if (auto stored = set_knob(settings, knob, value, origin); !stored) return stored.error();
     settings.effective.push_back({knob.name, std::move(value), std::move(origin)});
   }
   if (settings.loss_budget_ppm > 0 && !settings.loss_data_parallel) {
@@ -211,12 +180,8 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
                  "if all of them sum or average gradients, say so: DLCP_LOSS_SCOPE=data-parallel; "
                  "else unset it and give single communicators a budget (`dlcp traffic-class`)"};
   }
-  if (auto read = read_classes(settings, read_file); !read) {
-    return read.error();
-  }
-  if (auto read = read_secret(settings, read_file); !read) {
-    return read.error();
-  }
+  if (auto read = read_classes(settings, read_file); !read) return read.error();
+  if (auto read = read_secret(settings, read_file); !read) return read.error();
   return settings;
 }
 
@@ -230,13 +195,11 @@ Settings default_settings() {
 std::vector<std::string> effective_lines(const Settings& settings) {
   std::string set;
   std::string defaults;
-  for (const auto& one : settings.effective) {
-    if (one.origin == "default") {
+  for (const auto& one : settings.effective)
+    if (one.origin == "default")
       defaults += fmt::format(" {}={}", one.name, one.value.empty() ? "''" : one.value);
-    } else {
+    else
       set += fmt::format(" {}={} ({})", one.name, one.value.empty() ? "''" : one.value, one.origin);
-    }
-  }
   return {fmt::format("settings in force:{}", set.empty() ? " all defaults" : set),
           fmt::format("defaults:{}", defaults)};
 }

@@ -20,9 +20,8 @@ constexpr std::size_t kPackets = 16384;  // 2 MB; at 10 Gbit/s in packets of 4 K
 
 std::string named(const std::string& path, std::size_t number) {
   std::string name = path;
-  if (const std::size_t at = name.find("%p"); at != std::string::npos) {
+  if (const std::size_t at = name.find("%p"); at != std::string::npos)
     name.replace(at, 2, fmt::format("{}-{}", getpid(), number));
-  }
   return name;
 }
 
@@ -35,12 +34,8 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(put > 0 ? static_cast<std::size_t>(put) : 0);
   }
   const int error = errno;
-  if (file >= 0) {
-    ::close(file);
-  }
-  if (!written) {
-    return Error{ErrorCode::kSystem, system_text(error), ""};
-  }
+  if (file >= 0) ::close(file);
+  if (!written) return Error{ErrorCode::kSystem, system_text(error), ""};
   return Unit{};
 }
 
@@ -54,9 +49,7 @@ TraceFile::TraceFile(const std::string& path, std::size_t number, std::string la
       ring_(std::make_shared<datapath::PacketRing>(kPackets)) {}
 
 std::optional<LogLine> TraceFile::write() {
-  if (written_.exchange(true)) {
-    return std::nullopt;
-  }
+  if (written_.exchange(true)) return std::nullopt;
   const auto packets = ring_->packets();
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   const Duration to_wall =

@@ -22,15 +22,11 @@ class Engine::Turn {
     note_poll();
   }
   ~Turn() {
-    if (!lock_.owns_lock()) {
-      return;
-    }
+    if (!lock_.owns_lock()) return;
     const bool nudge = helper_sleeps_too_long();
     const Notices::Batch said = engine_.notices_.take();
     lock_.unlock();
-    if (nudge) {
-      engine_.helper_.nudge();
-    }
+    if (nudge) engine_.helper_.nudge();
     engine_.notices_.speak(said);
   }
   Turn(const Turn&) = delete;
@@ -48,9 +44,8 @@ class Engine::Turn {
     // More than it sleeps by itself while somebody polls.
     const Duration slack = engine_.helper_.look_up().planned() + 1ms;
     const Time wanted = std::max(engine_.deadline(now_), now_);  // one overdue is a poller's, too
-    if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + slack) {
+    if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + slack)
       return false;
-    }
     engine_.helper_wakes_ = now_;
     return true;
   }

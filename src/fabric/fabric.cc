@@ -20,7 +20,8 @@ bool in_range(double value, double most) {
 // Names go into files of lines and columns; what those cannot hold is each format's business.
 bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= 255 &&
-         std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+         std::ranges::none_of(
+             name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
 Status check_name(const std::string& name, const char* kind,
@@ -91,10 +92,9 @@ Status check(const Fabric& fabric) {
                            fabric.group_of.size()),
                "give each host one");
   const int groups = static_cast<int>(fabric.groups.size());
-  for (std::size_t i = 0; i < fabric.group_of.size(); ++i) {
+  for (std::size_t i = 0; i < fabric.group_of.size(); ++i)
     if (fabric.group_of[i] < 0 || fabric.group_of[i] >= groups)
       return bad(fmt::format("host '{}' is in no group", fabric.hosts[i].name), "put it into one");
-  }
   return Unit{};
 }
 
@@ -119,11 +119,10 @@ int common_group(const Fabric& fabric, int a, int b) {
 
 std::vector<std::vector<int>> members(const Fabric& fabric) {
   std::vector<std::vector<int>> of(fabric.groups.size());
-  for (std::size_t host = 0; host < fabric.hosts.size(); ++host) {
+  for (std::size_t host = 0; host < fabric.hosts.size(); ++host)
     for (int at = fabric.group_of[host]; at >= 0;
          at = fabric.groups[static_cast<std::size_t>(at)].parent)
       of[static_cast<std::size_t>(at)].push_back(static_cast<int>(host));
-  }
   return of;
 }
 

@@ -40,10 +40,9 @@ float sum_portable(const std::byte* at, std::size_t count) {
   constexpr std::size_t kSums = 8;
   constexpr std::size_t kBytes = element_bytes(type);
   std::array<float, kSums> sums{};
-  for (; count >= kSums; count -= kSums, at += kSums * kBytes) {
+  for (; count >= kSums; count -= kSums, at += kSums * kBytes)
     for (std::size_t i = 0; i < kSums; ++i)
       sums[i] += magnitude_at<type>(at + i * kBytes);
-  }
   float sum = 0;
   for (; count > 0; --count, at += kBytes)
     sum += magnitude_at<type>(at);

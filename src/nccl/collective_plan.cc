@@ -25,11 +25,8 @@ collective::PlannedSize part_of(const Schedule& schedule, int rank) {
         {static_cast<std::uint32_t>(chunk.begin), static_cast<std::uint32_t>(chunk.units)});
   }
   std::vector<const Message*> mine;
-  for (const Message& message : schedule.messages) {
-    if (message.from == rank || message.to == rank) {
-      mine.push_back(&message);
-    }
-  }
+  for (const Message& message : schedule.messages)
+    if (message.from == rank || message.to == rank) mine.push_back(&message);
   std::ranges::stable_sort(mine, {}, [&](const Message* message) {
     return std::pair(message->step, message->to == rank);
   });
@@ -51,9 +48,7 @@ Error named(const std::string& path, const Error& error) {
 
 Result<synth::Plan> read_for_all_reduce(const std::string& path, const std::string& text) {
   auto plan = synth::read_plan(text, path);
-  if (!plan) {
-    return Error{plan.error().code, "DLCP_PLAN: " + plan.error().what, plan.error().hint};
-  }
+  if (!plan) return Error{plan.error().code, "DLCP_PLAN: " + plan.error().what, plan.error().hint};
   if (plan->collective != synth::Collective::kAllReduce) {
     return named(path, {ErrorCode::kInvalidUsage,
                         fmt::format("it is for {}", synth::name_of(plan->collective)),
@@ -72,9 +67,7 @@ Status check_collective_plan(const std::string& path, const std::string& text) {
 Result<CollectivePlan> collective_plan(const std::string& path, const std::string& text, int ranks,
                                        int rank) {
   auto plan = read_for_all_reduce(path, text);
-  if (!plan) {
-    return plan.error();
-  }
+  if (!plan) return plan.error();
   if (plan->ranks != ranks) {
     return named(path, {ErrorCode::kInvalidUsage,
                         fmt::format("it is for {} ranks, and the group has {}", plan->ranks, ranks),
@@ -86,9 +79,7 @@ Result<CollectivePlan> collective_plan(const std::string& path, const std::strin
   made.hash = std::max(made.hash, std::uint64_t{1});
   for (const synth::Bracket& bracket : plan->brackets) {
     auto schedule = synth::proven_all_reduce(plan.value(), bracket.recipe);
-    if (!schedule) {
-      return named(path, schedule.error());
-    }
+    if (!schedule) return named(path, schedule.error());
     made.sizes.push_back(part_of(schedule.value(), rank));
     made.sizes.back().bytes_max = bracket.up_to > 0 ? static_cast<std::size_t>(bracket.up_to)
                                                     : std::numeric_limits<std::size_t>::max();

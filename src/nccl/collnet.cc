@@ -51,104 +51,106 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
 }  // namespace
 
 ResultCode reduce_support(int type, int op, int* supported) noexcept {
-  return guarded("reduceSupport", [&] {
-    *supported = collective::can_reduce(type, op) ? 1 : 0;
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "reduceSupport",
+      [&] {
+        *supported = collective::can_reduce(type, op) ? 1 : 0;
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode register_memory(void* group, void* data, std::size_t bytes, int type,
                            void** registration) noexcept {
-  return guarded("regMr", [&] {
-    *registration = nullptr;
-    if (group == nullptr || type != kPtrHost) {
-      return refuse({ErrorCode::kInvalidUsage,
-                     fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
-                                 type, kPtrHost),
-                     "GPU memory is reached through NCCL's host buffers"});
-    }
-    auto made = std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
-    static_cast<GroupComm*>(group)->group->register_memory({made->data, made->bytes, nullptr});
-    *registration = made.release();
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "regMr",
+      [&] {
+        *registration = nullptr;
+        if (group == nullptr || type != kPtrHost)
+          return refuse({ErrorCode::kInvalidUsage,
+                         fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
+                                     type, kPtrHost),
+                         "GPU memory is reached through NCCL's host buffers"});
+        auto made =
+            std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
+        static_cast<GroupComm*>(group)->group->register_memory({made->data, made->bytes, nullptr});
+        *registration = made.release();
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode deregister_memory(void* group, void* opaque) noexcept {
-  return guarded("deregMr", [&] {
-    const std::unique_ptr<Registration> registration(static_cast<Registration*>(opaque));
-    if (registration != nullptr && group != nullptr) {
-      static_cast<GroupComm*>(group)->group->release_memory(
-          {registration->data, registration->bytes, nullptr});
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "deregMr",
+      [&] {
+        const std::unique_ptr<Registration> registration(static_cast<Registration*>(opaque));
+        if (registration != nullptr && group != nullptr)
+          static_cast<GroupComm*>(group)->group->release_memory(
+              {registration->data, registration->bytes, nullptr});
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count, int type, int op,
                       void*, void*, void** request) noexcept {
-  return guarded("iallreduce", [&] {
-    *request = nullptr;
-    if (!collective::can_reduce(type, op) || count == 0) {
-      return refuse(
-          {ErrorCode::kInvalidUsage,
-           fmt::format("iallreduce of {} elements of type {} by operation {}", count, type, op),
-           "reduceSupport says which are supported"});
-    }
-    auto& comm = *static_cast<GroupComm*>(opaque);
-    const auto data_type = static_cast<collective::DataType>(type);
-    const std::size_t bytes = count * collective::bytes_of(data_type);
-    const CallPart part = part_of(comm, bytes, type);
-    const auto started = comm.group->start({.input = {static_cast<std::byte*>(input), bytes},
-                                            .result = {static_cast<std::byte*>(result), bytes},
-                                            .real_bytes = part.bytes,
-                                            .type = data_type,
-                                            .op = static_cast<collective::ReduceOp>(op),
-                                            .tensor = part.reduction});
-    if (!started) {
-      return refuse(started.error());
-    }
-    if (started.value()) {
-      GroupRequest& made = free_request(comm);
-      made.call = *started.value();
-      made.bytes = bytes;
-      ++comm.calls;
-      comm.bytes += bytes;
-      comm.data += part.bytes;
-      comm.part.reset();
-      *request = &made;
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "iallreduce",
+      [&] {
+        *request = nullptr;
+        if (!collective::can_reduce(type, op) || count == 0)
+          return refuse(
+              {ErrorCode::kInvalidUsage,
+               fmt::format("iallreduce of {} elements of type {} by operation {}", count, type, op),
+               "reduceSupport says which are supported"});
+        auto& comm = *static_cast<GroupComm*>(opaque);
+        const auto data_type = static_cast<collective::DataType>(type);
+        const std::size_t bytes = count * collective::bytes_of(data_type);
+        const CallPart part = part_of(comm, bytes, type);
+        const auto started = comm.group->start({.input = {static_cast<std::byte*>(input), bytes},
+                                                .result = {static_cast<std::byte*>(result), bytes},
+                                                .real_bytes = part.bytes,
+                                                .type = data_type,
+                                                .op = static_cast<collective::ReduceOp>(op),
+                                                .tensor = part.reduction});
+        if (!started) return refuse(started.error());
+        if (started.value()) {
+          GroupRequest& made = free_request(comm);
+          made.call = *started.value();
+          made.bytes = bytes;
+          ++comm.calls;
+          comm.bytes += bytes;
+          comm.data += part.bytes;
+          comm.part.reset();
+          *request = &made;
+        }
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode flush(void*, void*, int, void*, void** request) noexcept {
-  return guarded("iflush", [&] {
-    *request = nullptr;  // nothing to wait for: host memory only
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "iflush",
+      [&] {
+        *request = nullptr;  // nothing to wait for: host memory only
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode test(void* opaque, int* done, int* bytes) noexcept {
-  return guarded("test", [&] {
-    *done = 0;
-    if (opaque == nullptr) {
-      return ResultCode::kInvalidArgument;
-    }
-    auto& request = *static_cast<GroupRequest*>(opaque);
-    const auto finished = request.group->group->finished(request.call);
-    if (!finished) {
-      return code_of(finished.error().code);  // the engine has logged why
-    }
-    if (finished.value()) {
-      *done = 1;
-      if (bytes != nullptr) {
-        *bytes = static_cast<int>(request.bytes);
-      }
-      request.free = true;
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "test",
+      [&] {
+        *done = 0;
+        if (opaque == nullptr) return ResultCode::kInvalidArgument;
+        auto& request = *static_cast<GroupRequest*>(opaque);
+        const auto finished = request.group->group->finished(request.call);
+        if (!finished) return code_of(finished.error().code);  // the engine has logged why
+        if (finished.value()) {
+          *done = 1;
+          if (bytes != nullptr) *bytes = static_cast<int>(request.bytes);
+          request.free = true;
+        }
+        return ResultCode::kSuccess;
+      });
 }
 
 }  // namespace dlcp::nccl::collnet

@@ -19,11 +19,9 @@ void Communicators::forget(const Context& context) {
 
 std::optional<std::uint32_t> Communicators::budget(std::uint64_t comm_id) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, entry] : entries_) {
-    if (entry.context->comm_id() == comm_id) {  // several ranks of one process: all alike
+  for (const auto& [id, entry] : entries_)
+    if (entry.context->comm_id() == comm_id)  // several ranks of one process: all alike
       return entry.budget_ppm;
-    }
-  }
   return std::nullopt;
 }
 
@@ -50,17 +48,11 @@ void Communicators::learn_rank(std::uint64_t comm_id, int rank, int ranks) {
   const std::lock_guard lock(mutex_);
   Context* named = nullptr;
   for (const auto& [id, entry] : entries_) {
-    if (entry.context->comm_id() != comm_id) {
-      continue;
-    }
-    if (named != nullptr) {
-      return;  // which of them it is nobody says
-    }
+    if (entry.context->comm_id() != comm_id) continue;
+    if (named != nullptr) return;  // which of them it is nobody says
     named = entry.context;
   }
-  if (named != nullptr) {
-    named->describe_rank(rank, ranks);
-  }
+  if (named != nullptr) named->describe_rank(rank, ranks);
 }
 
 }  // namespace dlcp::nccl

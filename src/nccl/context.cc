@@ -35,9 +35,7 @@ Result<engine::Port> Context::port(int device) {
   auto held = ports_.find(device);
   if (held == ports_.end()) {
     auto opened = registry_.port(device);
-    if (!opened) {
-      return opened.error();
-    }
+    if (!opened) return opened.error();
     held = ports_.emplace(device, std::move(opened).value()).first;
     show(held->second);
   }
@@ -67,9 +65,8 @@ void Context::describe_all_reduce(const std::string& words,
 }
 
 void Context::show() {
-  for (const auto& [device, port] : ports_) {
+  for (const auto& [device, port] : ports_)
     show(port);
-  }
 }
 
 void Context::show(const engine::Port& port) {
@@ -89,9 +86,7 @@ void Context::object_closed(bool aborted) {
   {
     const std::lock_guard lock(mutex_);
     aborted_ = aborted_ || aborted;
-    if (--open_objects_ > 0 || (until_finalize_ && !finished_)) {
-      return;
-    }
+    if (--open_objects_ > 0 || (until_finalize_ && !finished_)) return;
   }
   if (until_finalize_) {
     delete this;
@@ -102,9 +97,8 @@ void Context::object_closed(bool aborted) {
 
 std::uint32_t Context::keep_pending(const engine::Opening& opening) {
   const std::lock_guard lock(mutex_);
-  while (next_ticket_ == 0 || pending_.contains(next_ticket_)) {
+  while (next_ticket_ == 0 || pending_.contains(next_ticket_))
     ++next_ticket_;
-  }
   pending_.emplace(next_ticket_, opening);
   return next_ticket_++;
 }
@@ -128,9 +122,8 @@ bool Context::finish() {
     abandoned.swap(pending_);
     aborted_ = aborted_ || !abandoned.empty();
   }
-  for (const auto& [ticket, opening] : abandoned) {
+  for (const auto& [ticket, opening] : abandoned)
     opening.connection()->engine->close(opening.connection());
-  }
   const auto left = static_cast<int>(abandoned.size());
   abandoned.clear();  // they hold on to engines
   release_ports();
@@ -145,30 +138,23 @@ void Context::release_ports() {
   bool wait = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!until_finalize_ && open_objects_ > 0) {
-      return;  // somebody has opened another one meanwhile
-    }
+    if (!until_finalize_ && open_objects_ > 0) return;  // somebody has opened another one meanwhile
     ports.swap(ports_);
     wait = !std::exchange(aborted_, false);
   }
   engine::ContextSummary summary;
-  for (const auto& [device, port] : ports) {
-    for (const engine::Lane& lane : port.lanes()) {
+  for (const auto& [device, port] : ports)
+    for (const engine::Lane& lane : port.lanes())
       summary.merge(lane.engine->summary(id_));
-    }
-  }
-  if (std::string line = summary_line(comm_id_, summary); !line.empty()) {
+  if (std::string line = summary_line(comm_id_, summary); !line.empty())
     say({engine::LogLevel::kInfo, std::move(line)});
-  }
   const auto setup = registry_.setup();
   for (const auto& [device, port] : ports) {
-    for (const engine::Lane& lane : port.lanes()) {
-      if (wait && setup->ok()) {
+    for (const engine::Lane& lane : port.lanes())
+      if (wait && setup->ok())
         lane.engine->linger(setup->value().settings.linger);
-      } else {
+      else
         lane.engine->linger(kResetsTake, true);  // the process may end now, and one may be lost
-      }
-    }
   }
 }
 

@@ -17,9 +17,7 @@ void DirectGroups::add(std::uint64_t comm_id, const DirectTerms& terms) {
 void DirectGroups::remove(std::uint64_t comm_id) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(comm_id);
-  if (found != entries_.end() && --found->second.groups == 0) {
-    entries_.erase(found);
-  }
+  if (found != entries_.end() && --found->second.groups == 0) entries_.erase(found);
 }
 
 std::optional<DirectTerms> DirectGroups::find(std::uint64_t comm_id) {

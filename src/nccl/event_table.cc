@@ -65,17 +65,11 @@ EventTable::EventHandle EventTable::start_collective(Time now, const Collective&
 
 EventTable::EventHandle EventTable::start_operation(EventHandle collective, std::uint32_t steps,
                                                     std::size_t chunk_bytes, bool sends) {
-  if (kind_of(collective) != Kind::kCollective) {
-    return 0;
-  }
-  if (collective == point_to_point()) {
-    return handle(Kind::kOperation, kPointToPoint);
-  }
+  if (kind_of(collective) != Kind::kCollective) return 0;
+  if (collective == point_to_point()) return handle(Kind::kOperation, kPointToPoint);
   const std::lock_guard lock(mutex_);
   const StartedCollective* of = slot_of(collectives_, collective);
-  if (of == nullptr) {
-    return 0;
-  }
+  if (of == nullptr) return 0;
   if (is_collnet(of->collective.algorithm)) {
     note_reduction(*of, steps, chunk_bytes);
     return 0;  // it has no messages of the net plugin's
@@ -105,24 +99,16 @@ std::optional<CallPart> EventTable::next_call(std::size_t bytes, int type, bool&
 }
 
 EventTable::EventHandle EventTable::step_of(EventHandle operation, std::uint32_t step) {
-  if (kind_of(operation) != Kind::kOperation || step > kStepMask) {
-    return 0;
-  }
+  if (kind_of(operation) != Kind::kOperation || step > kStepMask) return 0;
   return handle(Kind::kStep, operation & kNumberMask, step);
 }
 
 std::optional<OpContext> EventTable::find(EventHandle step) {
-  if (kind_of(step) != Kind::kStep) {
-    return std::nullopt;
-  }
-  if ((step & kNumberMask) == kPointToPoint) {
-    return OpContext{};
-  }
+  if (kind_of(step) != Kind::kStep) return std::nullopt;
+  if ((step & kNumberMask) == kPointToPoint) return OpContext{};
   const std::lock_guard lock(mutex_);
   const Operation* found = slot_of(operations_, step);
-  if (found == nullptr) {
-    return std::nullopt;
-  }
+  if (found == nullptr) return std::nullopt;
   OpContext context;
   context.operation = found->number;
   context.collective = found->of.collective;

@@ -13,9 +13,7 @@ namespace dlcp::nccl {
 
 template <class Function>
 ResultCode guarded(const char* name, Function&& function) noexcept {
-  if (in_forked_child()) {
-    return ResultCode::kSystemError;
-  }
+  if (in_forked_child()) return ResultCode::kSystemError;
   const char* what = "unknown exception";
   try {
     try {

@@ -34,9 +34,7 @@ std::string text_in(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) {
     const char c = static_cast<char>(byte);
-    if (c < ' ' || c > '~') {
-      break;
-    }
+    if (c < ' ' || c > '~') break;
     text += c;
   }
   return text;
@@ -48,9 +46,8 @@ std::string plugin_version_in(std::span<const std::byte, kHandleBytes> bytes) {
 
 Error foreign(std::span<const std::byte, kHandleBytes> bytes) {
   std::string seen;
-  for (std::size_t i = 0; i < sizeof kMagic; ++i) {
+  for (std::size_t i = 0; i < sizeof kMagic; ++i)
     seen += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
-  }
   return {ErrorCode::kInvalidUsage,
           fmt::format("the peer's rank uses another network plugin: its handle begins with {}, a "
                       "handle of DLCP {} with 'DLCPnet'",
@@ -92,9 +89,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
                  "it takes no part: " + text_in(bytes.subspan(kReasonAt, kReasonBytes)),
                  "nothing is lost but speed; that rank's log says more"};
   }
-  if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
-    return foreign(bytes);
-  }
+  if (std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) return foreign(bytes);
   Handle handle;
   handle.plugin_version = plugin_version_in(bytes);
   const auto handle_version = std::to_integer<unsigned>(bytes[kVersionsAt]);
@@ -130,9 +125,7 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
 }
 
 Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
-  if (ours == theirs) {
-    return Unit{};
-  }
+  if (ours == theirs) return Unit{};
   const char* const what = ours == 0     ? "the peer's rank has a DLCP_SECRET_FILE, this one not"
                            : theirs == 0 ? "this rank has a DLCP_SECRET_FILE, the peer's not"
                                          : "the peer's rank has another secret in its "
@@ -142,9 +135,7 @@ Status check_secret(std::uint8_t ours, std::uint8_t theirs) {
 }
 
 Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
-  if (ours == theirs) {
-    return Unit{};
-  }
+  if (ours == theirs) return Unit{};
   if (ours.encrypts != theirs.encrypts) {
     return Error{ErrorCode::kInvalidUsage,
                  ours.encrypts

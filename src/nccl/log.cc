@@ -17,16 +17,12 @@ constinit std::atomic<DebugLogger> nccl_logger{nullptr};
 }  // namespace
 
 void set_logger(DebugLogger logger) {
-  if (logger != nullptr) {
-    nccl_logger.store(logger, std::memory_order_release);
-  }
+  if (logger != nullptr) nccl_logger.store(logger, std::memory_order_release);
 }
 
 void say(const engine::LogLine& line) {
   const DebugLogger logger = nccl_logger.load(std::memory_order_acquire);
-  if (logger == nullptr) {
-    return;
-  }
+  if (logger == nullptr) return;
   const bool warn = line.level == engine::LogLevel::kWarn;
   const std::string text = line.text.substr(0, kLineBytes);
   logger(warn ? LogLevel::kWarn : LogLevel::kInfo, warn ? kLogEverywhere : kLogInit | kLogNet,

@@ -32,14 +32,14 @@ Result<DeviceProperties> properties(int device);
 
 template <class Properties>
 ResultCode get_properties(int device, Properties* out) noexcept {
-  return guarded("getProperties", [&] {
-    auto found = properties(device);
-    if (!found) {
-      return refuse(found.error());
-    }
-    fill(*out, found.value(), device);
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "getProperties",
+      [&] {
+        auto found = properties(device);
+        if (!found) return refuse(found.error());
+        fill(*out, found.value(), device);
+        return ResultCode::kSuccess;
+      });
 }
 
 // ---- connections (net_connect.cc) ----

@@ -23,11 +23,8 @@ Memory& of_this_thread() {
 }
 
 Entry* find(Memory& memory, core::ContextId context) {
-  for (Entry& entry : memory.entries) {
-    if (entry.context == context) {
-      return &entry;
-    }
-  }
+  for (Entry& entry : memory.entries)
+    if (entry.context == context) return &entry;
   return nullptr;
 }
 

@@ -35,9 +35,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     context.object_closed(true);
     return refuse(alike.error());
   }
-  if (!route->fallback.empty()) {
-    context.registry().say_fallback(route->fallback);
-  }
+  if (!route->fallback.empty()) context.registry().say_fallback(route->fallback);
   set_ticket(handle, context.keep_pending(
                          engine::Opening(lanes, context.id(), {peer.listener, peer.address},
                                          route.value(), carrier_patience(context))));
@@ -47,120 +45,110 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
 }  // namespace
 
 ResultCode listen(void* opaque, int device, void* handle, void** listen_comm) noexcept {
-  return guarded("listen", [&] {
-    *listen_comm = nullptr;
-    Context& context = context_of(opaque);
-    if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess) {
-      return code;
-    }
-    auto opened =
-        open_listener(context, device, HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
-    if (!opened) {
-      return refuse(opened.error());
-    }
-    *listen_comm = std::move(opened).value().release();
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "listen",
+      [&] {
+        *listen_comm = nullptr;
+        Context& context = context_of(opaque);
+        if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess)
+          return code;
+        auto opened = open_listener(context, device,
+                                    HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
+        if (!opened) return refuse(opened.error());
+        *listen_comm = std::move(opened).value().release();
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_comm,
                    int communicator_class) noexcept {
-  return guarded("connect", [&] {
-    *send_comm = nullptr;
-    Context& context = context_of(opaque);
-    if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess) {
-      return code;
-    }
-    const HandleBytes handle(static_cast<std::byte*>(opaque_handle), kHandleBytes);
-    auto peer = decode_handle(handle);
-    if (!peer) {
-      return refuse(peer.error());
-    }
-    engine::Opening* opening = context.find_pending(ticket_of(handle), peer->listener);
-    if (opening == nullptr) {
-      if (const ResultCode code = start_connecting(context, device, peer.value(), handle);
-          code != ResultCode::kSuccess) {
-        return code;
-      }
-      opening = context.find_pending(ticket_of(handle), peer->listener);
-    }
-    auto port = context.port(device);
-    if (!port) {
-      return refuse(port.error());
-    }
-    const auto state = opening->poll();
-    if (!opening->fallback().empty()) {
-      context.registry().say_fallback(opening->fallback());
-    }
-    if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting) {
-      return ResultCode::kSuccess;
-    }
-    engine::Connection* const connection = opening->connection();
-    context.forget_pending(ticket_of(handle));
-    set_ticket(handle, 0);
-    if (state == core::ConnectionState::kClosed) {
-      const ErrorCode code =
-          connection->failed.load() ? connection->error.code : ErrorCode::kRemote;
-      connection->engine->close(connection);
-      context.object_closed(true);
-      return code_of(code);  // the engine has logged why
-    }
-    if (communicator_class == kUndefined) {
-      communicator_class = context.communicator_class();
-    }
-    announce_terms(context, communicator_class, true);
-    *send_comm = new Comm{&context, port->holder_of(connection->engine), connection,
-                          Licensing(context, communicator_class)};
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "connect",
+      [&] {
+        *send_comm = nullptr;
+        Context& context = context_of(opaque);
+        if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess)
+          return code;
+        const HandleBytes handle(static_cast<std::byte*>(opaque_handle), kHandleBytes);
+        auto peer = decode_handle(handle);
+        if (!peer) return refuse(peer.error());
+        engine::Opening* opening = context.find_pending(ticket_of(handle), peer->listener);
+        if (opening == nullptr) {
+          if (const ResultCode code = start_connecting(context, device, peer.value(), handle);
+              code != ResultCode::kSuccess)
+            return code;
+          opening = context.find_pending(ticket_of(handle), peer->listener);
+        }
+        auto port = context.port(device);
+        if (!port) return refuse(port.error());
+        const auto state = opening->poll();
+        if (!opening->fallback().empty()) context.registry().say_fallback(opening->fallback());
+        if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting)
+          return ResultCode::kSuccess;
+        engine::Connection* const connection = opening->connection();
+        context.forget_pending(ticket_of(handle));
+        set_ticket(handle, 0);
+        if (state == core::ConnectionState::kClosed) {
+          const ErrorCode code =
+              connection->failed.load() ? connection->error.code : ErrorCode::kRemote;
+          connection->engine->close(connection);
+          context.object_closed(true);
+          return code_of(code);  // the engine has logged why
+        }
+        if (communicator_class == kUndefined) communicator_class = context.communicator_class();
+        announce_terms(context, communicator_class, true);
+        *send_comm = new Comm{&context, port->holder_of(connection->engine), connection,
+                              Licensing(context, communicator_class)};
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
-  return guarded("accept", [&] {
-    *recv_comm = nullptr;
-    auto& listening = *static_cast<ListenComm*>(listen_comm);
-    const auto& lanes = listening.port.lanes();
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      const auto accepted =
-          lanes[i].engine->accept(listening.listeners[i], listening.context->id());
-      if (!accepted) {
-        return code_of(accepted.error().code);  // the engine has logged why
-      }
-      if (accepted.value() == nullptr) {
-        continue;
-      }
-      if (i > 0) {
-        listening.context->registry().say_fallback(engine::fallback_words(
-            *lanes[i].over, *lanes[0].over, "a peer has connected so; its log says why"));
-      }
-      listening.context->object_opened();
-      *recv_comm = new Comm{listening.context, lanes[i].engine, accepted.value(),
-                            Licensing(*listening.context, listening.context->communicator_class())};
-      break;
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "accept",
+      [&] {
+        *recv_comm = nullptr;
+        auto& listening = *static_cast<ListenComm*>(listen_comm);
+        const auto& lanes = listening.port.lanes();
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+          const auto accepted =
+              lanes[i].engine->accept(listening.listeners[i], listening.context->id());
+          if (!accepted) return code_of(accepted.error().code);  // the engine has logged why
+          if (accepted.value() == nullptr) continue;
+          if (i > 0)
+            listening.context->registry().say_fallback(engine::fallback_words(
+                *lanes[i].over, *lanes[0].over, "a peer has connected so; its log says why"));
+          listening.context->object_opened();
+          *recv_comm =
+              new Comm{listening.context, lanes[i].engine, accepted.value(),
+                       Licensing(*listening.context, listening.context->communicator_class())};
+          break;
+        }
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode close_comm(void* opaque) noexcept {
-  return guarded("close", [&] {
-    const std::unique_ptr<Comm> comm(static_cast<Comm*>(opaque));
-    if (comm != nullptr) {
-      const bool aborted = comm->engine->close(comm->connection);
-      comm->context->object_closed(aborted);
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "close",
+      [&] {
+        const std::unique_ptr<Comm> comm(static_cast<Comm*>(opaque));
+        if (comm != nullptr) {
+          const bool aborted = comm->engine->close(comm->connection);
+          comm->context->object_closed(aborted);
+        }
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode close_listen(void* opaque) noexcept {
-  return guarded("closeListen", [&] {
-    const std::unique_ptr<ListenComm> comm(static_cast<ListenComm*>(opaque));
-    if (comm != nullptr) {
-      close_listener(*comm);
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "closeListen",
+      [&] {
+        const std::unique_ptr<ListenComm> comm(static_cast<ListenComm*>(opaque));
+        if (comm != nullptr) close_listener(*comm);
+        return ResultCode::kSuccess;
+      });
 }
 
 }  // namespace dlcp::nccl::net

@@ -23,57 +23,62 @@ void prepare(DebugLogger logger) {
 }  // namespace
 
 ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept {
-  return guarded("init", [&] {
-    prepare(logger);
-    profiler::set_callback(callback);
-    announce_terms(Context::of_process(), kUndefined, callback != nullptr);
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "init",
+      [&] {
+        prepare(logger);
+        profiler::set_callback(callback);
+        announce_terms(Context::of_process(), kUndefined, callback != nullptr);
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode init_communicator(void** context, std::uint64_t comm_id, int communicator_class,
                              DebugLogger logger, ProfilerCallback callback) noexcept {
-  return guarded("init", [&] {
-    *context = nullptr;
-    prepare(logger);
-    profiler::set_callback(callback);
-    auto* const opened =
-        new Context(engine::Registry::of_process(), comm_id, communicator_class, true);
-    *context = opened;
-    announce_terms(*opened, communicator_class, true);
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "init",
+      [&] {
+        *context = nullptr;
+        prepare(logger);
+        profiler::set_callback(callback);
+        auto* const opened =
+            new Context(engine::Registry::of_process(), comm_id, communicator_class, true);
+        *context = opened;
+        announce_terms(*opened, communicator_class, true);
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept {
-  return guarded("setNetAttr", [&] {
-    if (context != nullptr && attributes != nullptr) {
-      remember_attributes(static_cast<Context*>(context)->id(),
-                          {attributes->op, attributes->algo, attributes->proto});
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "setNetAttr",
+      [&] {
+        if (context != nullptr && attributes != nullptr)
+          remember_attributes(static_cast<Context*>(context)->id(),
+                              {attributes->op, attributes->algo, attributes->proto});
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode finalize_communicator(void* context) noexcept {
-  return guarded("finalize", [&] {
-    auto* owned = static_cast<Context*>(context);
-    if (owned != nullptr) {
-      forget_terms(*owned);
-    }
-    if (owned != nullptr && owned->finish()) {
-      delete owned;
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "finalize",
+      [&] {
+        auto* owned = static_cast<Context*>(context);
+        if (owned != nullptr) forget_terms(*owned);
+        if (owned != nullptr && owned->finish()) delete owned;
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode devices(int* count) noexcept {
-  return guarded("devices", [&] {
-    const auto setup = engine::Registry::of_process().setup();
-    *count = setup->ok() ? static_cast<int>(setup->value().devices.size()) : 1;
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "devices",
+      [&] {
+        const auto setup = engine::Registry::of_process().setup();
+        *count = setup->ok() ? static_cast<int>(setup->value().devices.size()) : 1;
+        return ResultCode::kSuccess;
+      });
 }
 
 Result<DeviceProperties> properties(int device) {
@@ -83,9 +88,7 @@ Result<DeviceProperties> properties(int device) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("getProperties of device {}, there are {}", device, count), ""};
   }
-  if (!setup->ok()) {
-    return describe_unusable();
-  }
+  if (!setup->ok()) return describe_unusable();
   const auto index = static_cast<std::size_t>(device);
   return describe(setup->value().devices[index], setup->value().measured[index]);
 }

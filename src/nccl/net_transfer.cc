@@ -26,9 +26,7 @@ Error too_large(std::size_t bytes) {
 
 // Failed connections were logged when they failed.
 ResultCode store(Result<engine::Request*> posted, void** request) {
-  if (!posted) {
-    return code_of(posted.error().code);
-  }
+  if (!posted) return code_of(posted.error().code);
   *request = posted.value();
   return ResultCode::kSuccess;
 }
@@ -37,110 +35,112 @@ ResultCode store(Result<engine::Request*> posted, void** request) {
 
 ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                            void** registration) noexcept {
-  return guarded("regMr", [&] {
-    *registration = nullptr;
-    if (comm == nullptr || type != kPtrHost) {
-      return refuse({ErrorCode::kInvalidUsage,
-                     fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
-                                 type, kPtrHost),
-                     "GPU memory is reached through NCCL's host buffers"});
-    }
-    const Comm& owner = *static_cast<Comm*>(comm);
-    auto made = std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
-    owner.engine->register_memory(*owner.connection, {made->data, made->bytes, made.get()});
-    *registration = made.release();
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "regMr",
+      [&] {
+        *registration = nullptr;
+        if (comm == nullptr || type != kPtrHost)
+          return refuse({ErrorCode::kInvalidUsage,
+                         fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
+                                     type, kPtrHost),
+                         "GPU memory is reached through NCCL's host buffers"});
+        const Comm& owner = *static_cast<Comm*>(comm);
+        auto made =
+            std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
+        owner.engine->register_memory(*owner.connection, {made->data, made->bytes, made.get()});
+        *registration = made.release();
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
-  return guarded("deregMr", [&] {
-    const std::unique_ptr<Registration> registration(
-        static_cast<Registration*>(opaque_registration));
-    if (registration != nullptr && opaque != nullptr) {
-      const Comm& comm = *static_cast<Comm*>(opaque);
-      comm.engine->release_memory(*comm.connection,
-                                  {registration->data, registration->bytes, registration.get()});
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "deregMr",
+      [&] {
+        const std::unique_ptr<Registration> registration(
+            static_cast<Registration*>(opaque_registration));
+        if (registration != nullptr && opaque != nullptr) {
+          const Comm& comm = *static_cast<Comm*>(opaque);
+          comm.engine->release_memory(
+              *comm.connection, {registration->data, registration->bytes, registration.get()});
+        }
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration, void* phandle,
                 void** request) noexcept {
-  return guarded("isend", [&] {
-    *request = nullptr;
-    if (bytes > wire::kMessageBytesMax) {
-      return refuse(too_large(bytes));
-    }
-    Comm& comm = *static_cast<Comm*>(opaque);
-    if (!comm.connection->sends) {
-      return refuse(wrong_side("isend", "recvComm"));
-    }
-    return store(
-        comm.engine->send(*comm.connection, {static_cast<std::byte*>(data), bytes, registration},
-                          comm.licensing.next_send(phandle, bytes)),
-        request);
-  });
+  return guarded(
+      "isend",
+      [&] {
+        *request = nullptr;
+        if (bytes > wire::kMessageBytesMax) return refuse(too_large(bytes));
+        Comm& comm = *static_cast<Comm*>(opaque);
+        if (!comm.connection->sends) return refuse(wrong_side("isend", "recvComm"));
+        return store(comm.engine->send(*comm.connection,
+                                       {static_cast<std::byte*>(data), bytes, registration},
+                                       comm.licensing.next_send(phandle, bytes)),
+                     request);
+      });
 }
 
 ResultCode receive(void* opaque, int count, void** data, const std::size_t* bytes,
                    void** registrations, void** phandles, void** request) noexcept {
-  return guarded("irecv", [&] {
-    *request = nullptr;  // NCCL may come with 1 in it (kOptionalRecvCompletion)
-    if (count != 1) {
-      return refuse(
-          {ErrorCode::kInvalidUsage,
-           fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count), ""});
-    }
-    if (bytes[0] > wire::kMessageBytesMax) {
-      return refuse(too_large(bytes[0]));
-    }
-    Comm& comm = *static_cast<Comm*>(opaque);
-    if (comm.connection->sends) {
-      return refuse(wrong_side("irecv", "sendComm"));
-    }
-    const void* registration = registrations != nullptr ? registrations[0] : nullptr;
-    void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
-    return store(comm.engine->receive(*comm.connection,
-                                      {static_cast<std::byte*>(data[0]), bytes[0], registration},
-                                      comm.licensing.next_receive(phandle, bytes[0])),
-                 request);
-  });
+  return guarded(
+      "irecv",
+      [&] {
+        *request = nullptr;  // NCCL may come with 1 in it (kOptionalRecvCompletion)
+        if (count != 1)
+          return refuse(
+              {ErrorCode::kInvalidUsage,
+               fmt::format("irecv of {} buffers at once: this plugin takes 1 (maxRecvs)", count),
+               ""});
+        if (bytes[0] > wire::kMessageBytesMax) return refuse(too_large(bytes[0]));
+        Comm& comm = *static_cast<Comm*>(opaque);
+        if (comm.connection->sends) return refuse(wrong_side("irecv", "sendComm"));
+        const void* registration = registrations != nullptr ? registrations[0] : nullptr;
+        void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
+        return store(
+            comm.engine->receive(*comm.connection,
+                                 {static_cast<std::byte*>(data[0]), bytes[0], registration},
+                                 comm.licensing.next_receive(phandle, bytes[0])),
+            request);
+      });
 }
 
 ResultCode flush(void** request) noexcept {
-  return guarded("iflush", [&] {
-    *request = nullptr;  // nothing to wait for: host memory only
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "iflush",
+      [&] {
+        *request = nullptr;  // nothing to wait for: host memory only
+        return ResultCode::kSuccess;
+      });
 }
 
 ResultCode test(void* opaque, int* done, int* sizes) noexcept {
-  return guarded("test", [&] {
-    *done = 0;
-    if (opaque == nullptr) {
-      return ResultCode::kInvalidArgument;
-    }
-    auto& request = *static_cast<engine::Request*>(opaque);
-    const engine::Connection& connection = *request.connection;
-    engine::Request::Outcome outcome;
-    switch (connection.engine->test(request, outcome)) {
-      case engine::Request::State::kDone:
-        *done = 1;
-        if (sizes != nullptr) {
-          sizes[0] = static_cast<int>(outcome.bytes);  // NCCL only asks whether it is 0
+  return guarded(
+      "test",
+      [&] {
+        *done = 0;
+        if (opaque == nullptr) return ResultCode::kInvalidArgument;
+        auto& request = *static_cast<engine::Request*>(opaque);
+        const engine::Connection& connection = *request.connection;
+        engine::Request::Outcome outcome;
+        switch (connection.engine->test(request, outcome)) {
+          case engine::Request::State::kDone:
+            *done = 1;
+            if (sizes != nullptr)
+              sizes[0] = static_cast<int>(outcome.bytes);  // NCCL only asks whether it is 0
+            return ResultCode::kSuccess;
+          case engine::Request::State::kFailed:
+            return code_of(connection.error.code);
+          case engine::Request::State::kPending:
+            return ResultCode::kSuccess;
+          case engine::Request::State::kFree:
+            break;
         }
-        return ResultCode::kSuccess;
-      case engine::Request::State::kFailed:
-        return code_of(connection.error.code);
-      case engine::Request::State::kPending:
-        return ResultCode::kSuccess;
-      case engine::Request::State::kFree:
-        break;
-    }
-    return ResultCode::kInvalidArgument;
-  });
+        return ResultCode::kInvalidArgument;
+      });
 }
 
 }  // namespace dlcp::nccl::net

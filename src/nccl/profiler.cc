@@ -91,17 +91,13 @@ bool activated() {
 std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
                                   bool& contradicted) {
   contradicted = false;
-  if (!in_use()) {
-    return std::nullopt;
-  }
+  if (!in_use()) return std::nullopt;
   const std::lock_guard lock(mutex);
   EventTable* found = nullptr;
   for (std::size_t i = 0; i < tables_end; ++i) {
     EventTable* const table = tables[i].load(std::memory_order_relaxed);
     if (table != nullptr && table->comm_id() == comm_id) {
-      if (found != nullptr) {
-        return std::nullopt;
-      }
+      if (found != nullptr) return std::nullopt;
       found = table;
     }
   }
@@ -110,9 +106,7 @@ std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int 
 
 std::optional<OpContext> ask(void* phandle, int communicator_class) {
   const ProfilerCallback callback = net_callback.load(std::memory_order_acquire);
-  if (callback == nullptr || phandle == nullptr || !in_use()) {
-    return std::nullopt;
-  }
+  if (callback == nullptr || phandle == nullptr || !in_use()) return std::nullopt;
   Question question{communicator_class, std::nullopt};
   void* event = nullptr;
   callback(&event, kProfilerNetEventStart, phandle, kQuestionId, &question);
@@ -143,27 +137,26 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
 }
 
 ResultCode finalize(void* context) noexcept {
-  return guarded("profiler finalize", [&] {
-    const std::lock_guard lock(mutex);
-    if (EventTable* table = table_of(context)) {
-      // NCCL has joined the threads that could still have used it.
-      tables[as_number(context) - 1].store(nullptr, std::memory_order_release);
-      delete table;
-      --in_use_by;
-    }
-    if (in_use_by == 0) {
-      activation_mask = nullptr;  // NCCL may be unloaded
-    }
-    return ResultCode::kSuccess;
-  });
+  return guarded(
+      "profiler finalize",
+      [&] {
+        const std::lock_guard lock(mutex);
+        if (EventTable* table = table_of(context)) {
+          // NCCL has joined the threads that could still have used it.
+          tables[as_number(context) - 1].store(nullptr, std::memory_order_release);
+          delete table;
+          --in_use_by;
+        }
+        if (in_use_by == 0) activation_mask = nullptr;  // NCCL may be unloaded
+        return ResultCode::kSuccess;
+      });
 }
 
 void* start_collective(void* context, const Collective& collective) noexcept {
   void* handle = nullptr;
   guarded("profiler event", [&] {
-    if (EventTable* table = table_of(context)) {
+    if (EventTable* table = table_of(context))
       handle = as_pointer(table->start_collective(engine::steady_now(), collective));
-    }
     return ResultCode::kSuccess;
   });
   return handle;
@@ -178,11 +171,10 @@ void* start_operation(void* context, void* collective, const ProfiledProxyOp& op
   guarded("profiler event", [&] {
     // Another process's operation carries that process's context and handles.
     if (operation.pid == getpid() && operation.nSteps > 0 && operation.chunkSize > 0) {
-      if (EventTable* table = table_of(context)) {
+      if (EventTable* table = table_of(context))
         handle = as_pointer(table->start_operation(
             as_number(collective), static_cast<std::uint32_t>(operation.nSteps),
             static_cast<std::size_t>(operation.chunkSize), operation.isSend != 0));
-      }
     }
     return ResultCode::kSuccess;
   });
@@ -196,18 +188,19 @@ void* start_step(void* operation, int step) noexcept {
 }
 
 void answer(void* context, void* step, const ProfiledNetPlugin& question) noexcept {
-  guarded("profiler event", [&] {
-    if (question.id == kQuestionId && question.data != nullptr && step != nullptr) {
-      if (EventTable* table = table_of(context)) {
-        auto& asked = *static_cast<Question*>(question.data);
-        if (asked.communicator_class != kUndefined) {
-          table->set_communicator_class(asked.communicator_class);
+  guarded(
+      "profiler event",
+      [&] {
+        if (question.id == kQuestionId && question.data != nullptr && step != nullptr) {
+          if (EventTable* table = table_of(context)) {
+            auto& asked = *static_cast<Question*>(question.data);
+            if (asked.communicator_class != kUndefined)
+              table->set_communicator_class(asked.communicator_class);
+            asked.answer = table->find(as_number(step));
+          }
         }
-        asked.answer = table->find(as_number(step));
-      }
-    }
-    return ResultCode::kSuccess;
-  });
+        return ResultCode::kSuccess;
+      });
 }
 
 }  // namespace dlcp::nccl::profiler

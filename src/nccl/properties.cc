@@ -12,9 +12,7 @@ char* lasting(const std::string& text) {
   static constinit std::mutex mutex;
   static constinit std::set<std::string>* texts = nullptr;
   const std::lock_guard lock(mutex);
-  if (texts == nullptr) {
-    texts = new std::set<std::string>;
-  }
+  if (texts == nullptr) texts = new std::set<std::string>;
   return const_cast<char*>(
       texts->insert(text).first->c_str());  // NCCL's field is char*, and only read
 }

@@ -41,9 +41,8 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.latency = device.latency_us;
   out.maxComms = kConnectionsMax;
   out.maxRecvs = 1;
-  if constexpr (requires { out.regIsGlobal; }) {
+  if constexpr (requires { out.regIsGlobal; })
     out.regIsGlobal = 1;  // registering is only book-keeping
-  }
   if constexpr (requires { out.netDeviceType; }) {
     out.netDeviceType = kNetDeviceHost;
     out.netDeviceVersion = kNetDeviceInvalidVersion;
@@ -54,9 +53,7 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
     out.maxP2pBytes = kOperationBytesMax;
     out.maxCollBytes = kOperationBytesMax;
   }
-  if constexpr (requires { out.maxMultiRequestSize; }) {
-    out.maxMultiRequestSize = 1;
-  }
+  if constexpr (requires { out.maxMultiRequestSize; }) out.maxMultiRequestSize = 1;
   if constexpr (requires { out.railId; }) {
     out.railId = kUndefined;
     out.planeId = kUndefined;

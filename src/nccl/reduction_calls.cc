@@ -5,13 +5,9 @@
 namespace dlcp::nccl {
 
 void ReductionCalls::on_operation(const Operation& operation) {
-  if (contradicted_) {
-    return;
-  }
+  if (contradicted_) return;
   const bool next = started_.empty() || started_.back().of.collective != operation.collective;
-  if (next) {
-    started_.push_back({operation, 0, 0, ++announced_});
-  }
+  if (next) started_.push_back({operation, 0, 0, ++announced_});
   Reduction& reduction = started_.back();
   ++reduction.operations;
   // All channels are cut alike, and all are told before the first call.
@@ -20,9 +16,7 @@ void ReductionCalls::on_operation(const Operation& operation) {
 }
 
 std::optional<std::size_t> ReductionCalls::next(std::size_t bytes, int type) {
-  if (contradicted_ || started_.empty()) {
-    return std::nullopt;
-  }
+  if (contradicted_ || started_.empty()) return std::nullopt;
   Reduction& reduction = started_.front();
   const std::size_t channels = reduction.operations / 2;
   const std::size_t groups = (channels + kChannelsPerCall - 1) / kChannelsPerCall;
@@ -41,9 +35,7 @@ std::optional<std::size_t> ReductionCalls::next(std::size_t bytes, int type) {
   const std::size_t left =
       offset < reduction.of.tensor_bytes ? reduction.of.tensor_bytes - offset : 0;
   told_ = reduction.number;
-  if (++reduction.calls == groups * reduction.of.steps) {
-    started_.pop_front();
-  }
+  if (++reduction.calls == groups * reduction.of.steps) started_.pop_front();
   return std::min(left, bytes);
 }
 

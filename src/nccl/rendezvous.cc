@@ -51,9 +51,8 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
 }
 
 void close_listener(const ListenComm& comm) {
-  for (std::size_t i = 0; i < comm.listeners.size(); ++i) {
+  for (std::size_t i = 0; i < comm.listeners.size(); ++i)
     comm.port.lanes()[i].engine->close_listener(comm.listeners[i]);
-  }
   comm.context->object_closed(false);
 }
 
@@ -66,9 +65,7 @@ Status check_alike(const Context& context, const Handle& peer, core::Refusal& wh
     return alike;
   }
   auto alike = check_terms(ours, peer.terms);
-  if (!alike) {
-    why_not = {check_terms(peer.terms, ours).error().what, false};
-  }
+  if (!alike) why_not = {check_terms(peer.terms, ours).error().what, false};
   return alike;
 }
 

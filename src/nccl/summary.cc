@@ -24,9 +24,7 @@ std::string times(const DurationHistogram& histogram) {
 std::string summary_line(std::uint64_t communicator, const engine::ContextSummary& summary) {
   using core::Counter;
   const core::Counters& counters = summary.counters;
-  if (counters[Counter::kBytesSent] + counters[Counter::kBytesReceived] == 0) {
-    return {};
-  }
+  if (counters[Counter::kBytesSent] + counters[Counter::kBytesReceived] == 0) return {};
   std::string line = communicator == 0 ? std::string("all communicators")
                                        : fmt::format("communicator {:016x}", communicator);
   line += fmt::format(
@@ -35,9 +33,7 @@ std::string summary_line(std::uint64_t communicator, const engine::ContextSummar
       megabytes(counters[Counter::kBytesSent]), megabytes(counters[Counter::kBytesReceived]),
       megabytes(counters[Counter::kBytesRetransmitted]), times(summary.sends),
       times(summary.receives));
-  if (summary.licensed_bytes == 0) {
-    return line + "; exact";
-  }
+  if (summary.licensed_bytes == 0) return line + "; exact";
   return line + fmt::format(
                     "; licensed {:.1f} MB, delivered {:.4f}%, lost {} bytes, at most {:.1f}% "
                     "of a collective's budget",

@@ -50,18 +50,12 @@ bool steer(const Steering& steering, Function function, std::size_t bytes, std::
   const bool reduces = function == Function::kAllReduce || function == Function::kReduceScatter;
   const std::size_t ours = kRing * protocols + kSimple;
   if (!reduces || protocols <= kSimple || ours >= costs.size() || !(costs[ours] >= 0) ||
-      steering.ranks < 2 || ring_message_bytes(bytes, steering.ranks) < steering.bytes_min) {
+      steering.ranks < 2 || ring_message_bytes(bytes, steering.ranks) < steering.bytes_min)
     return false;
-  }
   float best = costs[ours];
-  for (const float cost : costs) {
-    if (cost >= 0) {
-      best = std::min(best, cost);
-    }
-  }
-  if (costs[ours] > best * (1 + steering.margin)) {
-    return false;
-  }
+  for (const float cost : costs)
+    if (cost >= 0) best = std::min(best, cost);
+  if (costs[ours] > best * (1 + steering.margin)) return false;
   costs[ours] = 0;
   return true;
 }
@@ -77,16 +71,13 @@ void correct_collnet(const DirectTerms& terms, std::size_t bytes, std::span<floa
                      std::size_t protocols) {
   for (const Algorithm algorithm : {Algorithm::kCollnetDirect, Algorithm::kCollnetChain}) {
     const std::size_t at = static_cast<std::size_t>(algorithm) * protocols + kSimple;
-    if (protocols <= kSimple || at >= costs.size() || !(costs[at] >= 0)) {
-      continue;
-    }
-    if (terms.always) {
+    if (protocols <= kSimple || at >= costs.size() || !(costs[at] >= 0)) continue;
+    if (terms.always)
       costs[at] = 0;
-    } else if (terms.ranks <= 2) {  // as many steps and bytes as a ring
+    else if (terms.ranks <= 2)  // as many steps and bytes as a ring
       costs[at] = kNotAllowed;
-    } else {
+    else
       costs[at] = static_cast<float>(direct_us(terms, bytes));
-    }
   }
 }
 
@@ -103,9 +94,8 @@ ResultCode init(void** context, std::uint64_t comm_id, std::size_t ranks, std::s
                       setup->ok() && setup->value().settings.collnet == engine::CollnetChoice::kOn};
     if (setup->ok()) {
       const engine::Settings& settings = setup->value().settings;
-      if (budget_of(comm_id, settings.loss_budget_ppm) > 0) {
+      if (budget_of(comm_id, settings.loss_budget_ppm) > 0)
         tuned->steering = Steering{ranks, settings.loss_bytes_min, settings.tuner_margin};
-      }
     }
     *context = tuned.release();
     return ResultCode::kSuccess;
@@ -117,23 +107,24 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
                   int protocols) noexcept {
   const auto* tuned = static_cast<const Tuned*>(context);
   if (tuned != nullptr && costs != nullptr && algorithms > 0 && protocols > 0) {
-    guarded("tuner", [&] {
-      const auto rows = static_cast<std::size_t>(algorithms);
-      const auto columns = static_cast<std::size_t>(protocols);
-      // The interface says float**, and means a table.
-      const std::span table(reinterpret_cast<float*>(costs), rows * columns);
-      const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
-      const auto named = known ? static_cast<Function>(function) : Function::kOther;
-      if (named == Function::kAllReduce) {
-        const auto group =
-            tuned->comm_id == 0 ? std::nullopt : DirectGroups::of_process().find(tuned->comm_id);
-        correct_collnet(group.value_or(tuned->assumed), bytes, table, columns);
-      }
-      if (tuned->steering) {
-        steer(*tuned->steering, named, bytes, table, columns);
-      }
-      return ResultCode::kSuccess;
-    });
+    guarded(
+        "tuner",
+        [&] {
+          const auto rows = static_cast<std::size_t>(algorithms);
+          const auto columns = static_cast<std::size_t>(protocols);
+          // The interface says float**, and means a table.
+          const std::span table(reinterpret_cast<float*>(costs), rows * columns);
+          const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
+          const auto named = known ? static_cast<Function>(function) : Function::kOther;
+          if (named == Function::kAllReduce) {
+            const auto group = tuned->comm_id == 0
+                                   ? std::nullopt
+                                   : DirectGroups::of_process().find(tuned->comm_id);
+            correct_collnet(group.value_or(tuned->assumed), bytes, table, columns);
+          }
+          if (tuned->steering) steer(*tuned->steering, named, bytes, table, columns);
+          return ResultCode::kSuccess;
+        });
   }
   return ResultCode::kSuccess;
 }
@@ -141,9 +132,7 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
 ResultCode finalize(void* context) noexcept {
   guarded("tuner finalize", [&] {
     const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
-    if (tuned != nullptr && tuned->shares) {
-      Communicators::of_process().not_shared();
-    }
+    if (tuned != nullptr && tuned->shares) Communicators::of_process().not_shared();
     return ResultCode::kSuccess;
   });
   return ResultCode::kSuccess;

@@ -90,9 +90,8 @@ void apply_to_hosts(Fabric& fabric, const std::vector<LoadResult>& results) {
     }
   }
   std::vector<double> known;
-  for (const fabric::Host& host : fabric.hosts) {
+  for (const fabric::Host& host : fabric.hosts)
     if (host.gb_per_s > 0) known.push_back(host.gb_per_s);
-  }
   const double typical = median(known);
   for (fabric::Host& host : fabric.hosts)
     host.slow = host.gb_per_s > 0 && host.gb_per_s < kSlow * typical;
@@ -122,9 +121,8 @@ void apply_to_groups(Fabric& fabric, const LoadResult& result) {
   }
   const double typical = median(shares);
   std::size_t next = 0;
-  for (std::size_t g = 1; g < flows.size(); ++g) {
+  for (std::size_t g = 1; g < flows.size(); ++g)
     if (flows[g].known) fabric.groups[g].slow = shares[next++] < kSlow * typical;
-  }
 }
 
 }  // namespace
@@ -141,10 +139,9 @@ std::vector<LoadPhase> plan_load(const Fabric& fabric) {
   phases.push_back(within);
   for (int depth = deepest; depth >= 1; --depth) {
     LoadPhase phase{depth, {}};
-    for (std::size_t g = 0; g < fabric.groups.size(); ++g) {
+    for (std::size_t g = 0; g < fabric.groups.size(); ++g)
       if (fabric::depth_of(fabric, static_cast<int>(g)) == depth - 1)
         add_across(fabric, members[g], depth, phase);
-    }
     phases.push_back(phase);
   }
   std::erase_if(phases, [](const LoadPhase& phase) { return phase.transfers.empty(); });
@@ -154,9 +151,8 @@ std::vector<LoadPhase> plan_load(const Fabric& fabric) {
 void apply_load(Fabric& fabric, const std::vector<LoadResult>& results) {
   apply_to_hosts(fabric, results);
   const int deepest = deepest_leaf(fabric);
-  for (const LoadResult& result : results) {
+  for (const LoadResult& result : results)
     if (result.phase.depth <= deepest) apply_to_groups(fabric, result);
-  }
 }
 
 }  // namespace dlcp::order

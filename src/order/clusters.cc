@@ -14,10 +14,9 @@ class Linkage {
   explicit Linkage(const Distances& distances)
       : n_(distances.hosts()), mean_(n_ * n_), size_(n_, 1), into_(n_) {
     std::iota(into_.begin(), into_.end(), std::size_t{0});
-    for (std::size_t a = 0; a < n_; ++a) {
+    for (std::size_t a = 0; a < n_; ++a)
       for (std::size_t b = 0; b < n_; ++b)
         mean_[a * n_ + b] = std::isnan(distances(a, b)) ? kFar : distances(a, b);
-    }
   }
 
   void merge_within(double threshold) {

@@ -63,10 +63,9 @@ double tree_latency_us(const fabric::Fabric& fabric, std::span<const int> order)
 // The hosts among `hosts` below each group.
 std::vector<int> counts(const fabric::Fabric& fabric, std::span<const int> hosts) {
   std::vector<int> count(fabric.groups.size());
-  for (const int host : hosts) {
+  for (const int host : hosts)
     for (int g = fabric.group_of[at(host)]; g >= 0; g = fabric.groups[at(g)].parent)
       ++count[at(g)];
-  }
   return count;
 }
 
@@ -136,10 +135,9 @@ double bound_seconds(const fabric::Fabric& fabric, std::span<const int> hosts,
     for (const Message& message : round)
       arcs.push_back({message.from, message.to, message.gb});
     const double least = least_cut(static_cast<int>(hosts.size()), arcs);
-    for (std::size_t g = 1; g < count.size(); ++g) {
+    for (std::size_t g = 1; g < count.size(); ++g)
       if (count[g] > 0 && count[g] < static_cast<int>(hosts.size()))
         worst = std::max(worst, time_of(least, fabric.groups[g].uplink_gb_per_s));
-    }
     seconds += worst;
   }
   return seconds;

@@ -31,9 +31,8 @@ Distances between(const Leaves& leaves, const Measurements& known) {
     for (std::size_t j = i + 1; j < leaves.size(); ++j) {
       std::vector<double> values;
       for (const int a : leaves[i]) {
-        for (const int b : leaves[j]) {
+        for (const int b : leaves[j])
           if (const auto d = known.distance(a, b)) values.push_back(*d);
-        }
       }
       if (!values.empty()) distances.set(i, j, median(std::move(values)));
     }
@@ -88,19 +87,17 @@ void add_groups(fabric::Fabric& fabric, const Tiers& found) {
       fabric.groups.push_back({std::move(name), parent, 0, 0, false});
     }
   }
-  for (std::size_t i = 0; i < found.tiers[0].size(); ++i) {
+  for (std::size_t i = 0; i < found.tiers[0].size(); ++i)
     for (const int host : found.tiers[0][i])
       fabric.group_of[at(host)] = index[0][i];
-  }
 }
 
 void add_round_trips(fabric::Fabric& fabric, const Measurements& known) {
   std::vector<std::vector<double>> values(fabric.groups.size());
   for (const auto& [pair, round_trip_us] : known.round_trips())
     values[at(fabric::common_group(fabric, pair.from, pair.to))].push_back(round_trip_us);
-  for (std::size_t g = 0; g < values.size(); ++g) {
+  for (std::size_t g = 0; g < values.size(); ++g)
     if (!values[g].empty()) fabric.groups[g].round_trip_us = median(std::move(values[g]));
-  }
 }
 
 }  // namespace

@@ -41,15 +41,17 @@ Result<std::string> lines(const OrderFile& file, const char* format, std::string
 }
 
 Result<std::string> hostfile(const OrderFile& file) {
-  return lines(file, "hostfile", kBlank, [](std::size_t, const Host& host) {
-    return fmt::format("{} slots={}\n", host.name, host.slots);
-  });
+  return lines(
+      file, "hostfile", kBlank,
+      [](std::size_t, const Host& host) {
+        return fmt::format("{} slots={}\n", host.name, host.slots);
+      });
 }
 
 Result<std::string> machinefile(const OrderFile& file) {
-  return lines(file, "machinefile", " \t#=,;[]\"'\\:", [](std::size_t, const Host& host) {
-    return fmt::format("{}:{}\n", host.name, host.slots);
-  });
+  return lines(
+      file, "machinefile", " \t#=,;[]\"'\\:",
+      [](std::size_t, const Host& host) { return fmt::format("{}:{}\n", host.name, host.slots); });
 }
 
 Result<std::string> rankfile(const OrderFile& file) {
@@ -64,12 +66,14 @@ Result<std::string> rankfile(const OrderFile& file) {
 
 // One line for each task.
 Result<std::string> slurm(const OrderFile& file) {
-  return lines(file, "Slurm hostfile", kBlank, [](std::size_t, const Host& host) {
-    std::string text;
-    for (int slot = 0; slot < host.slots; ++slot)
-      text += host.name + "\n";
-    return text;
-  });
+  return lines(
+      file, "Slurm hostfile", kBlank,
+      [](std::size_t, const Host& host) {
+        std::string text;
+        for (int slot = 0; slot < host.slots; ++slot)
+          text += host.name + "\n";
+        return text;
+      });
 }
 
 Result<std::string> topology(const OrderFile& file) {

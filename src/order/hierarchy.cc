@@ -29,10 +29,9 @@ class Builder {
           const Distances* distances)
       : fabric_(fabric), siblings_(siblings), distances_(distances) {
     inside_.resize(fabric.groups.size());
-    for (const int host : given) {
+    for (const int host : given)
       for (int g = fabric.group_of[at(host)]; g >= 0; g = fabric.groups[at(g)].parent)
         inside_[at(g)].push_back(host);
-    }
   }
 
   std::vector<int> order_of(int group) const {
@@ -73,8 +72,8 @@ class Builder {
         placed.push_back(std::move(blocks[at(index)]));
       blocks = std::move(placed);
     } else if (siblings_ == Siblings::kLargestFirst) {
-      std::ranges::stable_sort(blocks, std::ranges::greater(),
-                               [](const Block& block) { return block.hosts.size(); });
+      std::ranges::stable_sort(
+          blocks, std::ranges::greater(), [](const Block& block) { return block.hosts.size(); });
     }
   }
 

@@ -54,9 +54,8 @@ void add_group(std::vector<Message>& round, const MeshAxis& axis, int first, int
   const double gb = kVectorGb * axis.weight;
   if (axis.name == "ep") {
     for (int i = 0; i < axis.size; ++i) {
-      for (int j = 0; j < axis.size; ++j) {
+      for (int j = 0; j < axis.size; ++j)
         if (i != j) round.push_back({rank(i), rank(j), gb / axis.size});
-      }
     }
   } else if (axis.name == "pp") {  // activations there, gradients back
     for (int i = 0; i + 1 < axis.size; ++i) {
@@ -149,9 +148,8 @@ Pattern mesh_pattern(const Mesh& mesh) {
     nodes *= axis.size;
   for (std::size_t i = 0; i < mesh.size(); ++i) {
     const int stride = stride_of(mesh, i);
-    for (int rank = 0; rank < nodes; ++rank) {
+    for (int rank = 0; rank < nodes; ++rank)
       if (rank / stride % mesh[i].size == 0) add_group(pattern.rounds[0], mesh[i], rank, stride);
-    }
   }
   return pattern;
 }

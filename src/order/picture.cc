@@ -21,7 +21,7 @@ struct Point {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : text)
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -32,7 +32,6 @@ std::string escaped(const std::string& text) {
       out += "&quot;";
     else
       out += c;
-  }
   return out;
 }
 

@@ -198,14 +198,12 @@ std::vector<double> SimulatedNetwork::load(const std::vector<Transfer>& transfer
     fixed[i] = passes[i].empty();
   while (!std::ranges::all_of(fixed, std::identity())) {
     std::map<std::pair<int, int>, int> users;
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
+    for (std::size_t i = 0; i < transfers.size(); ++i)
       for (const auto& place : passes[i])
         users[place] += !fixed[i];
-    }
     double step = INFINITY;
-    for (const auto& [place, count] : users) {
+    for (const auto& [place, count] : users)
       if (count > 0) step = std::min(step, room[place] / count);
-    }
     for (const auto& [place, count] : users)
       room[place] -= step * count;
     for (std::size_t i = 0; i < transfers.size(); ++i) {

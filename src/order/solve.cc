@@ -20,9 +20,8 @@ constexpr double kNoLoss = 0.999;
 
 fabric::Fabric with_assumed_capacities(fabric::Fabric fabric) {
   const auto members = fabric::members(fabric);
-  for (fabric::Host& host : fabric.hosts) {
+  for (fabric::Host& host : fabric.hosts)
     if (host.gb_per_s <= 0) host.gb_per_s = 1;
-  }
   for (std::size_t g = 1; g < fabric.groups.size(); ++g) {
     double hosts = 0;
     for (const int host : members[g])

@@ -54,29 +54,29 @@ class Surveyor {
   // True when all pairs among `hosts` are known.
   bool have_among(const std::vector<int>& hosts) {
     bool all = true;
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
+    for (std::size_t i = 0; i < hosts.size(); ++i)
       for (std::size_t j = i + 1; j < hosts.size(); ++j)
         all &= !want(hosts[i], hosts[j]);
-    }
     return all;
   }
 
   Distances among(const std::vector<int>& hosts) const {
     Distances distances(hosts.size());
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-      for (std::size_t j = i + 1; j < hosts.size(); ++j) {
+      for (std::size_t j = i + 1; j < hosts.size(); ++j)
         if (const auto d = known_.distance(hosts[i], hosts[j])) distances.set(i, j, *d);
-      }
     }
     return distances;
   }
 
   void drop_silent() {
-    std::erase_if(open_, [&](int host) {
-      const bool silent = known_.silent(host);
-      if (silent) result_.silent.push_back(host);
-      return silent;
-    });
+    std::erase_if(
+        open_,
+        [&](int host) {
+          const bool silent = known_.silent(host);
+          if (silent) result_.silent.push_back(host);
+          return silent;
+        });
   }
 
   void take_leaf(std::vector<int> leaf) {
@@ -191,24 +191,21 @@ class Surveyor {
   // The hosts of the pivot's leaf, itself included; nothing while more is to be measured.
   std::optional<std::vector<int>> judge(int pivot, const std::vector<int>& near) {
     std::vector<int> candidates;
-    for (const int host : near) {
+    for (const int host : near)
       if (*known_.distance(pivot, host) <= threshold_) candidates.push_back(host);
-    }
     if (std::isinf(threshold_)) {  // flat: who does not answer the pivot may answer others
       candidates = open_;
       return candidates;
     }
     const std::vector<int> jury = first_of(candidates);
     bool all = true;
-    for (const int host : candidates) {
+    for (const int host : candidates)
       for (const int juror : jury)
         all &= !want(host, juror);
-    }
     if (!all) return std::nullopt;
     std::vector<int> leaf{pivot};
-    for (const int host : candidates) {
+    for (const int host : candidates)
       if (distance_to(host, jury, pivot) <= threshold_) leaf.push_back(host);
-    }
     return leaf;
   }
 
@@ -233,9 +230,8 @@ class Surveyor {
       sizes.push_back(static_cast<double>(leaf.size()));
     const double typical = median(sizes);
     std::vector<std::size_t> home(leaves.size(), leaves.size());
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
+    for (std::size_t i = 0; i < leaves.size(); ++i)
       if (static_cast<double>(leaves[i].size()) < typical / 2) home[i] = home_of(i, typical / 2);
-    }
     if (!result_.wanted.empty()) return;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (home[i] == leaves.size()) continue;

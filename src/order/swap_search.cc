@@ -67,9 +67,8 @@ class SwapSearch {
   void touch(int a, int b, double sign) {
     for (const std::size_t i : of_rank_[at(a)])
       add(messages_[i], sign);
-    for (const std::size_t i : of_rank_[at(b)]) {
+    for (const std::size_t i : of_rank_[at(b)])
       if (messages_[i].from != a && messages_[i].to != a) add(messages_[i], sign);
-    }
   }
 
   void add(const Message& message, double sign) {

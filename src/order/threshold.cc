@@ -112,10 +112,9 @@ double centred(std::span<const Distances> samples, double threshold) {
   for (const Distances& sample : samples) {
     const auto label = cluster(sample, threshold);
     for (std::size_t a = 0; a < label.size(); ++a) {
-      for (std::size_t b = a + 1; b < label.size(); ++b) {
+      for (std::size_t b = a + 1; b < label.size(); ++b)
         if (!std::isnan(sample(a, b)))
           (label[a] == label[b] ? inside : outside).push_back(sample(a, b));
-      }
     }
   }
   if (inside.empty() || outside.empty()) return threshold;
@@ -165,10 +164,9 @@ std::vector<Distances> groups_within(std::span<const Distances> samples, double 
     for (const auto& hosts : members) {
       if (hosts.size() < kInsideMin) continue;
       groups.emplace_back(hosts.size());
-      for (std::size_t i = 0; i < hosts.size(); ++i) {
+      for (std::size_t i = 0; i < hosts.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
           groups.back().set(i, j, sample(hosts[i], hosts[j]));
-      }
     }
   }
   return groups;
@@ -179,9 +177,8 @@ std::vector<Distances> groups_within(std::span<const Distances> samples, double 
 std::vector<double> Distances::sorted() const {
   std::vector<double> values;
   for (std::size_t a = 0; a < hosts_; ++a) {
-    for (std::size_t b = a + 1; b < hosts_; ++b) {
+    for (std::size_t b = a + 1; b < hosts_; ++b)
       if (!std::isnan((*this)(a, b))) values.push_back((*this)(a, b));
-    }
   }
   std::ranges::sort(values);
   return values;

@@ -80,9 +80,8 @@ std::size_t ClassQueues::next_turn() {
     if (queue.packets.empty()) {
       queue.deficit = 0;
     } else {
-      if (!std::exchange(turn_has_quantum_, true)) {
+      if (!std::exchange(turn_has_quantum_, true))
         queue.deficit += kQuantumBytes * std::max(1u, plan_.queues[turn_].weight);
-      }
       const std::size_t bytes = queue.packets.front().wire_bytes;
       if (bytes <= queue.deficit) {
         queue.deficit -= bytes;

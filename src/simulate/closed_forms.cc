@@ -170,10 +170,9 @@ Check dynamic_threshold(double alpha, std::size_t count) {
   std::vector<std::unique_ptr<ClassQueues>> ports;
   for (std::size_t i = 0; i < count; ++i)
     ports.push_back(std::make_unique<ClassQueues>(plan, &buffer, i));
-  for (int round = 0; round < 9000; ++round) {
+  for (int round = 0; round < 9000; ++round)
     for (auto& port : ports)
       port->admit(packet_of(pool, 1000));
-  }
   const double n = static_cast<double>(count);
   return {fmt::format("threshold, alpha {}, {} queues", alpha, count),
           "bytes",

@@ -88,17 +88,16 @@ class Reader {
   }
 
   void take(const Words& words) {
-    if (words[0].find("->") != std::string_view::npos) {
+    if (words[0].find("->") != std::string_view::npos)
       connection(words);
-    } else if (words[0] == "trigger") {
+    else if (words[0] == "trigger")
       trigger(words);
-    } else if (words[0] == "failure") {
+    else if (words[0] == "failure")
       refuse("failures are not taken from here", "name them under 'faults' of the scenario");
-    } else if (words.size() > 1) {
+    else if (words.size() > 1)
       header(words);
-    } else {
+    else
       refuse_line(words);
-    }
   }
 
   [[noreturn]] void refuse_line(const Words& words) const {

@@ -201,16 +201,14 @@ class Corner {
 }  // namespace
 
 std::string_view name_of(Contender contender) {
-  for (const auto& [each, name] : kNames) {
+  for (const auto& [each, name] : kNames)
     if (each == contender) return name;
-  }
   return "?";
 }
 
 std::optional<Contender> contender_of(std::string_view name) {
-  for (const auto& [each, known] : kNames) {
+  for (const auto& [each, known] : kNames)
     if (known == name) return each;
-  }
   return std::nullopt;
 }
 

@@ -92,9 +92,8 @@ void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted
                                                    hosts_[to]->address());
   }
   unaccepted_ = pairs_.size();
-  for (auto& host : hosts_) {
+  for (auto& host : hosts_)
     if (host != nullptr) host->step(events.now());
-  }
   const Time until = events.now() + kOpenLimit;
   const auto all_open = [&] {
     return std::all_of(pairs_.begin(), pairs_.end(), [this](const Pair& p) { return is_open(p); });
@@ -137,9 +136,8 @@ void CoreTransport::announce(Time now, std::span<const Transfer> transfers) {
   }
   for (std::size_t number = 0; number < pairs_.size(); ++number)
     blocked_[pairs_[number].to].push_back(number);
-  for (auto& host : hosts_) {
+  for (auto& host : hosts_)
     if (host != nullptr) host->step(now);
-  }
 }
 
 void CoreTransport::begin(Time now, TransferId id, const Transfer& transfer) {

@@ -133,9 +133,8 @@ void Fabric::add_cable(Tier up, Tier down, std::size_t lower, std::size_t upper,
 }
 
 std::size_t Fabric::find(Tier tier, std::size_t which) const {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (std::size_t i = 0; i < links_.size(); ++i)
     if (links_[i].tier == tier && which-- == 0) return i;
-  }
   return links_.size();
 }
 
@@ -148,9 +147,8 @@ void Fabric::withdraw(std::size_t link) {
 // For each leaf, distances from all switches to it, and the links that come nearer.
 void Fabric::route() {
   std::vector<std::vector<std::size_t>> into(switches_.size());
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (std::size_t i = 0; i < links_.size(); ++i)
     if (!links_[i].withdrawn) into[links_[i].to].push_back(i);
-  }
   for (std::size_t leaf = 0; leaf < plan_.leaves(); ++leaf) {
     constexpr std::size_t kFar = ~std::size_t{0};
     std::vector<std::size_t> distance(switches_.size(), kFar);
@@ -190,9 +188,8 @@ double Fabric::imbalance(Tier tier) const {
     load.links += 1;
   }
   double worst = 1;
-  for (const auto& [from, load] : loads) {
+  for (const auto& [from, load] : loads)
     if (load.sum > 0) worst = std::max(worst, load.most * load.links / load.sum);
-  }
   return worst;
 }
 

@@ -38,19 +38,16 @@ bool Job::run(Transport& transport, Duration limit, Transport* neighbours) {
   }
   for (Transport* each : {&transport, neighbours}) {
     std::vector<Transfer> list;
-    for (const Step& step : workload_) {
+    for (const Step& step : workload_)
       if (&mover(step.transfer) == each) list.push_back(step.transfer);
-    }
     if (each != nullptr) each->announce(events_.now(), list);
   }
   began_ = delivered_at_ = acknowledged_at_ = events_.now();
   if (at_start) at_start(began_);
-  for (TransferId id = 0; id < workload_.size(); ++id) {
+  for (TransferId id = 0; id < workload_.size(); ++id)
     if (waits_for_[id] == 0) schedule(began_ + workload_[id].wait, id);
-  }
-  while (unacknowledged_ > 0) {
+  while (unacknowledged_ > 0)
     if (events_.next() > began_ + limit || !events_.run_next()) return false;
-  }
   return true;
 }
 
@@ -70,9 +67,8 @@ void Job::on_delivered(Time now, TransferId id) {
   finishes_[id].delivered = now;
   if (!finishes_[id].neighbour) delivered_at_ = now;
   --undelivered_;
-  for (const TransferId next : frees_[id]) {
+  for (const TransferId next : frees_[id])
     if (--waits_for_[next] == 0) schedule(now + workload_[next].wait, next);
-  }
 }
 
 void Job::on_acknowledged(Time now, TransferId id) {

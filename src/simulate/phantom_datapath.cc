@@ -64,11 +64,10 @@ std::size_t PhantomDatapath::send(std::span<const wire::TxPacket> packets) {
     packet->droppable = row.early == EarlyTreatment::kDrop;
     packet->sent_at = now;
     packet->bytes.assign(tx.header.data(), tx.header.data() + tx.header_bytes);
-    if (phantom) {
+    if (phantom)
       packet->phantom_bytes = static_cast<std::uint32_t>(tx.payload.size());
-    } else {
+    else
       packet->bytes.insert(packet->bytes.end(), tx.payload.begin(), tx.payload.end());
-    }
     card_.enqueue(now, std::move(packet));
   }
   return taken;

@@ -31,13 +31,12 @@ void Port::transmit(Time now, PacketPtr packet) {
   packet->via = counts ? this : nullptr;
   ++counters_.packets;
   counters_.bytes += packet->wire_bytes;
-  if (down_) {
+  if (down_)
     ++counters_.while_down;
-  } else if (rng_.chance(loss_)) {
+  else if (rng_.chance(loss_))
     ++counters_.lost;
-  } else {
+  else
     events_.schedule(time_of_ps(free_at_ps_) + wire_.delay, far_end_, std::move(packet));
-  }
   if (feeder_ != nullptr || !discipline_->idle()) wake_when_free();
 }
 

@@ -37,9 +37,8 @@ Workload permutation(std::size_t hosts, std::uint64_t bytes, std::uint64_t seed)
 
 Workload incast(std::size_t hosts, std::size_t senders, std::uint64_t bytes, std::uint64_t seed) {
   Workload workload;
-  for (const HostIndex from : shuffled(hosts, seed)) {
+  for (const HostIndex from : shuffled(hosts, seed))
     if (from != 0 && workload.size() < senders) workload.push_back(step_of(from, 0, bytes));
-  }
   return workload;
 }
 
@@ -171,9 +170,8 @@ bool can_end(const Workload& workload) {
     const TransferId id = ready.back();
     ready.pop_back();
     ++begun;
-    for (const TransferId next : frees[id]) {
+    for (const TransferId next : frees[id])
       if (--waits[next] == 0) ready.push_back(next);
-    }
   }
   return begun == workload.size();
 }

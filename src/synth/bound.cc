@@ -126,12 +126,11 @@ double FlowBounds::exchange(const std::vector<bool>& inside) const {
   ParametricFlow flow = network(2);
   const std::int64_t members = std::count(inside.begin(), inside.end(), true);
   const std::int64_t others = ranks_ - members;
-  for (int rank = 0; rank < ranks_; rank++) {
+  for (int rank = 0; rank < ranks_; rank++)
     if (inside[static_cast<std::size_t>(rank)])
       flow.add_growing(rank, nodes_ + 1, others);
     else
       flow.add_growing(nodes_, rank, members);
-  }
   return ranks_ * rate(flow.largest(nodes_, nodes_ + 1, members * others));
 }
 
@@ -144,9 +143,8 @@ void lower(Bound& bound, double rate, const std::string& reason) {
 std::vector<int> one_of_each(const std::vector<int>& classes) {
   std::set<int> seen;
   std::vector<int> picked;
-  for (std::size_t rank = 0; rank < classes.size(); rank++) {
+  for (std::size_t rank = 0; rank < classes.size(); rank++)
     if (seen.insert(classes[rank]).second) picked.push_back(static_cast<int>(rank));
-  }
   return picked;
 }
 
@@ -184,8 +182,8 @@ double farthest(const Topology& topology) {
 }
 
 bool has_multicast(const Topology& topology) {
-  return std::any_of(topology.nodes.begin(), topology.nodes.end(),
-                     [](const Node& n) { return n.multicast; });
+  return std::any_of(
+      topology.nodes.begin(), topology.nodes.end(), [](const Node& n) { return n.multicast; });
 }
 
 // ReduceScatter is AllGather with every link turned round.

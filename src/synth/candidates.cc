@@ -16,10 +16,9 @@ enum class Kind { kDirect, kRing, kHalving };
 
 // A radix as the levels of its prime factors.
 void add_halving(int radix, std::vector<Level>& levels) {
-  for (int factor = 2; radix > 1; factor++) {
+  for (int factor = 2; radix > 1; factor++)
     for (; radix % factor == 0; radix /= factor)
       levels.push_back({factor, false});
-  }
 }
 
 Recipe exchange(const std::vector<int>& order, const std::vector<int>& radices, unsigned kinds) {
@@ -63,17 +62,20 @@ std::vector<int> order_by_levels(const Topology& topology) {
   std::vector<int> order(static_cast<std::size_t>(topology.ranks()));
   std::iota(order.begin(), order.end(), 0);
   for (const Partition& level : levels_of(topology)) {
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return level.of_node[static_cast<std::size_t>(a)] <
-             level.of_node[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(
+        order.begin(), order.end(),
+        [&](int a, int b) {
+          return level.of_node[static_cast<std::size_t>(a)] <
+                 level.of_node[static_cast<std::size_t>(b)];
+        });
   }
   return order;
 }
 
 bool fits(const Schedule& schedule, const Routes& routes) {
-  return std::all_of(schedule.messages.begin(), schedule.messages.end(),
-                     [&](const Message& m) { return routes.adjacent(m.from, m.to); });
+  return std::all_of(
+      schedule.messages.begin(), schedule.messages.end(),
+      [&](const Message& m) { return routes.adjacent(m.from, m.to); });
 }
 
 Recipe nccl_ring(std::vector<int> order) {

@@ -26,9 +26,8 @@ constexpr const char* name_of(Collective collective) {
 }
 
 constexpr std::optional<Collective> collective_of(std::string_view name) {
-  for (const Collective collective : kCollectives) {
+  for (const Collective collective : kCollectives)
     if (name == name_of(collective)) return collective;
-  }
   return std::nullopt;
 }
 

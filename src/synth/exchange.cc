@@ -120,10 +120,9 @@ Schedule all_to_all_by_levels(std::span<const int> order, std::span<const Level>
       }
     }
   }
-  for (std::size_t level = 0; level < levels.size(); level++) {
+  for (std::size_t level = 0; level < levels.size(); level++)
     for (const auto& [key, parcel] : parcels[level])
       schedule.add(static_cast<int>(level), parcel.from, parcel.to, false, parcel.chunks);
-  }
   return schedule;
 }
 

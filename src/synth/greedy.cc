@@ -39,10 +39,9 @@ class Gathering {
   }
 
   std::optional<Schedule> run() {
-    for (int from = 0; from < ranks_; from++) {
+    for (int from = 0; from < ranks_; from++)
       for (int to = 0; to < ranks_; to++)
         consider(from, to);
-    }
     std::vector<Transfer> taken;
     while (!open_.empty()) {
       const Transfer expected = open_.top();

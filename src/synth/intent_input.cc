@@ -121,10 +121,9 @@ class IntentReader {
     double all = 0;
     for (const Switch& spine : spines_)
       all += spine.fabric_rate;
-    for (const Switch& leaf : leaves_) {
+    for (const Switch& leaf : leaves_)
       for (const Switch& spine : spines_)
         connect(leaf.node, spine.node, all > 0 ? leaf.fabric_rate * spine.fabric_rate / all : 0);
-    }
     if (!spines_.empty())
       topology_.notes.emplace_back("an intent names no cables: leaves are joined to all spines");
   }

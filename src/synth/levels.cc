@@ -37,10 +37,9 @@ std::vector<int> heights_of(const Topology& topology) {
 Partition numbered(const Topology& topology, const std::vector<int>& label) {
   Partition partition;
   std::map<int, int> number;
-  for (int rank = 0; rank < topology.ranks(); rank++) {
+  for (int rank = 0; rank < topology.ranks(); rank++)
     if (number.try_emplace(label[static_cast<std::size_t>(rank)], partition.groups).second)
       partition.groups++;
-  }
   for (const int one : label) {
     const auto found = number.find(one);
     partition.of_node.push_back(one < 0 || found == number.end() ? -1 : found->second);
@@ -64,14 +63,12 @@ Partition connected_below(const Topology& topology, const std::vector<int>& heig
     const int h = height[static_cast<std::size_t>(node)];
     return h >= 0 && h <= most;
   };
-  for (const Link& link : topology.links) {
+  for (const Link& link : topology.links)
     if (low(link.from) && low(link.to))
       parent[static_cast<std::size_t>(root_of(parent, link.from))] = root_of(parent, link.to);
-  }
   std::vector<int> label(topology.nodes.size(), -1);
-  for (std::size_t node = 0; node < label.size(); node++) {
+  for (std::size_t node = 0; node < label.size(); node++)
     if (low(static_cast<int>(node))) label[node] = root_of(parent, static_cast<int>(node));
-  }
   return numbered(topology, label);
 }
 

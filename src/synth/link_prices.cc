@@ -15,10 +15,9 @@ LinkPrices::LinkPrices(const Topology& topology, const Routes& routes, double ta
       load_(topology.links.size()),
       hop_price_(routes.hop_count(), kStale),
       hops_over_(topology.links.size()) {
-  for (std::size_t hop = 0; hop < hop_price_.size(); hop++) {
+  for (std::size_t hop = 0; hop < hop_price_.size(); hop++)
     for (const LinkShare& one : routes.hop(static_cast<int>(hop)).links)
       hops_over_[static_cast<std::size_t>(one.link)].push_back(static_cast<int>(hop));
-  }
 }
 
 double LinkPrices::price_of(std::size_t link) const {

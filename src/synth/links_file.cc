@@ -74,9 +74,8 @@ class LinksReader {
 
   void read_link(const YAML::Node& node) {
     only_keys(node, {"from", "to", "rate", "latency", "count", "one_way"});
-    for (const char* key : {"from", "to", "rate"}) {
+    for (const char* key : {"from", "to", "rate"})
       if (!node[key]) refuse(node, fmt::format("a link has no {}", key));
-    }
     double rate = rate_of(node["rate"], "rate");
     if (node["count"]) rate *= count_of(node["count"], "count", 1, 4096);
     const double latency = node["latency"] ? seconds_of(node["latency"], "latency") : latency_;

@@ -18,10 +18,12 @@ int place_in(List& list, const typename List::value_type& value) {
 }
 
 bool any_meets(const std::vector<MscclppSpan>& some, const std::vector<MscclppSpan>& others) {
-  return std::any_of(some.begin(), some.end(), [&](const MscclppSpan& a) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const MscclppSpan& b) { return a.meets(b); });
-  });
+  return std::any_of(
+      some.begin(), some.end(),
+      [&](const MscclppSpan& a) {
+        return std::any_of(
+            others.begin(), others.end(), [&](const MscclppSpan& b) { return a.meets(b); });
+      });
 }
 
 }  // namespace
@@ -67,10 +69,9 @@ void MscclppBlock::talk(const char* name, const Peers& peers) {
     else
       room->push_back(id);
   }
-  for (const auto& [of, list] : batches) {
+  for (const auto& [of, list] : batches)
     for (const auto& ids : list)
       operations_.push_back({name, of, ids});
-  }
   waited_ = waited_ || !tells;
 }
 
@@ -140,10 +141,12 @@ void MscclppBlock::sum(const std::vector<MscclppSpan>& from, const MscclppSpan& 
 }
 
 bool MscclppBlock::fits() const {
-  return operations_.size() <= kOperationsMax &&
-         std::all_of(std::begin(used_), std::end(used_), [](const Used& used) {
-           return used.peers.size() <= kChannelsMax && used.buffers.size() <= kChannelsMax;
-         });
+  return operations_.size() <= kOperationsMax && std::all_of(
+                                                     std::begin(used_), std::end(used_),
+                                                     [](const Used& used) {
+                                                       return used.peers.size() <= kChannelsMax &&
+                                                              used.buffers.size() <= kChannelsMax;
+                                                     });
 }
 
 }  // namespace dlcp::synth

@@ -28,9 +28,8 @@ bool continues(const MscclppSpan& a, const MscclppSpan& b) {
 
 bool continues(const Sum& a, const Sum& b) {
   if (a.from.size() != b.from.size() || !continues(a.to, b.to)) return false;
-  for (std::size_t i = 0; i < a.from.size(); i++) {
+  for (std::size_t i = 0; i < a.from.size(); i++)
     if (!continues(a.from[i], b.from[i])) return false;
-  }
   return true;
 }
 
@@ -52,9 +51,8 @@ class BlockMaker {
 
   std::optional<std::vector<MscclppBlock>> run() {
     std::map<int, std::vector<const Message*>> by_step;
-    for (const Message& m : s_.messages) {
+    for (const Message& m : s_.messages)
       if (carries(m)) by_step[m.step].push_back(&m);
-    }
     greet(by_step);
     for (const auto& [step, messages] : by_step) {
       run_step(messages);
@@ -69,8 +67,8 @@ class BlockMaker {
   using Ids = std::vector<std::uint32_t>;  // of what was sent, ascending
 
   bool fits() const {
-    return std::all_of(blocks_.begin(), blocks_.end(),
-                       [](const MscclppBlock& block) { return block.fits(); });
+    return std::all_of(
+        blocks_.begin(), blocks_.end(), [](const MscclppBlock& block) { return block.fits(); });
   }
   std::size_t at(int rank, int chunk) const {
     return static_cast<std::size_t>(rank) * static_cast<std::size_t>(end_ - first_) +

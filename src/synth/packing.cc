@@ -51,10 +51,9 @@ class TreePacking {
         clusters_(clusters_of(topology)),
         cluster_of_(static_cast<std::size_t>(topology.ranks())),
         ranks_(topology.ranks()) {
-    for (std::size_t c = 0; c < clusters_.size(); c++) {
+    for (std::size_t c = 0; c < clusters_.size(); c++)
       for (const int rank : clusters_[c])
         cluster_of_[static_cast<std::size_t>(rank)] = c;
-    }
     trees_.resize(static_cast<std::size_t>(rooted_ ? ranks_ * parts : parts));
     for (std::size_t t = 0; t < trees_.size(); t++)
       trees_[t].release =
@@ -149,10 +148,9 @@ class PathPacking {
   PathPacking(const Topology& topology, const Routes& routes, const Bound& bound, int parts)
       : prices_(topology, routes, 1 / bound.rate, false), ranks_(topology.ranks()), parts_(parts) {
     for (int part = 0; part < parts; part++) {
-      for (int distance = 1; distance < ranks_; distance++) {
+      for (int distance = 1; distance < ranks_; distance++)
         for (int from = 0; from < ranks_; from++)
           paths_.push_back({from, (from + distance) % ranks_, part, {}});
-      }
     }
     // Of many ranks each has little of all there is to send: all its paths are found at once.
     if (ranks_ <= kAloneMax) return;
@@ -167,9 +165,8 @@ class PathPacking {
     double best_load = std::numeric_limits<double>::infinity();
     for (const double steepness : kSteepness) {
       prices_.sharpen(steepness);
-      for (std::size_t first = 0; first < paths_.size(); first += together_) {
+      for (std::size_t first = 0; first < paths_.size(); first += together_)
         if (!route(std::span(paths_).subspan(first, together_))) return std::nullopt;
-      }
       if (prices_.highest_load() >= best_load) continue;
       best_load = prices_.highest_load();
       best = paths_;

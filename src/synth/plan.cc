@@ -138,9 +138,8 @@ Result<Schedule> expand(const Recipe& recipe, Collective collective, int ranks) 
 }
 
 const Bracket& Plan::bracket_for(double bytes) const {
-  for (const Bracket& bracket : brackets) {
+  for (const Bracket& bracket : brackets)
     if (bytes <= bracket.up_to) return bracket;
-  }
   return brackets.back();
 }
 

@@ -45,9 +45,8 @@ Json schedule_json(const Schedule& schedule) {
 // What ranks must have alike.
 Json recipe_json(const Recipe& recipe) {
   Json json;
-  for (const auto& [family, name] : kFamilies) {
+  for (const auto& [family, name] : kFamilies)
     if (family == recipe.family) json["algorithm"] = name;
-  }
   json["slices"] = recipe.slices;
   if (!recipe.order.empty()) json["order"] = recipe.order;
   if (!recipe.levels.empty()) {

@@ -17,11 +17,9 @@ class Origins {
  public:
   explicit Origins(const Schedule& schedule)
       : schedule_(schedule), chunks_(schedule.chunks.size()) {
-    for (int rank = 0; rank < schedule.ranks; ++rank) {
-      for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+    for (int rank = 0; rank < schedule.ranks; ++rank)
+      for (std::size_t chunk = 0; chunk < chunks_; ++chunk)
         cells_.push_back({mix(0, static_cast<std::uint64_t>(rank) + 1), {}});
-      }
-    }
   }
 
   // All messages of a step carry what was there before it.
@@ -48,10 +46,9 @@ class Origins {
 
   bool alike() {
     for (int rank = 1; rank < schedule_.ranks; ++rank) {
-      for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+      for (std::size_t chunk = 0; chunk < chunks_; ++chunk)
         if (settled(rank, static_cast<int>(chunk)) != settled(0, static_cast<int>(chunk)))
           return false;
-      }
     }
     return true;
   }

@@ -18,10 +18,11 @@ std::uint64_t hash_of(const Hop& hop) {
 }
 
 bool same(const Hop& a, const Hop& b) {
-  return std::equal(a.links.begin(), a.links.end(), b.links.begin(), b.links.end(),
-                    [](const LinkShare& x, const LinkShare& y) {
-                      return x.link == y.link && x.share == y.share;
-                    });
+  return std::equal(
+      a.links.begin(), a.links.end(), b.links.begin(), b.links.end(),
+      [](const LinkShare& x, const LinkShare& y) {
+        return x.link == y.link && x.share == y.share;
+      });
 }
 
 }  // namespace
@@ -68,9 +69,8 @@ double Routes::seconds_per_byte(int from, int to) const {
 
 bool Routes::all_adjacent() const {
   for (int from = 0; from < ranks_; from++) {
-    for (int to = 0; to < ranks_; to++) {
+    for (int to = 0; to < ranks_; to++)
       if (from != to && !adjacent(from, to)) return false;
-    }
   }
   return true;
 }
@@ -131,9 +131,8 @@ Routes::HopList Routes::spread(int from, int to, const std::vector<int>& distanc
 
 int Routes::intern(Hop hop) {
   auto& alike = known_[hash_of(hop)];
-  for (const int index : alike) {
+  for (const int index : alike)
     if (same(hops_[static_cast<std::size_t>(index)], hop)) return index;
-  }
   alike.push_back(static_cast<int>(hops_.size()));
   hops_.push_back(std::move(hop));
   return alike.back();

@@ -39,8 +39,9 @@ double Schedule::share_of(const Message& message) const {
 }
 
 void Schedule::sort_by_step() {
-  std::stable_sort(messages.begin(), messages.end(),
-                   [](const Message& a, const Message& b) { return a.step < b.step; });
+  std::stable_sort(
+      messages.begin(), messages.end(),
+      [](const Message& a, const Message& b) { return a.step < b.step; });
 }
 
 Schedule reversed(const Schedule& gather) {

@@ -54,10 +54,9 @@ class Schedule {
   // Calls visit(chunk) for all that the message carries, in order.
   template <class Visit>
   void each_chunk(const Message& message, Visit&& visit) const {
-    for (const Range& range : ranges(message)) {
+    for (const Range& range : ranges(message))
       for (int chunk = range.first; chunk < range.first + range.count; ++chunk)
         visit(chunk);
-    }
   }
   void add(int step, int from, int to, bool reduce, std::span<const Range> ranges);
   void add(int step, int from, int to, bool reduce, Range range) {

@@ -45,10 +45,9 @@ class Simulation {
     }
     result_.busiest =
         result_.seconds > 0 ? *std::max_element(busy_.begin(), busy_.end()) / result_.seconds : 0;
-    if (keep_timings) {
+    if (keep_timings)
       for (const State& state : state_)
         result_.timings.push_back({state.begin, state.tail});
-    }
     return std::move(result_);
   }
 

@@ -112,7 +112,8 @@ std::vector<int> cheapest_spanning_tree(int nodes, const Price& price) {
 }
 
 std::vector<int> cheapest_paths(int nodes, int from, const Price& price) {
-  return grow(nodes, from, [&](double so_far, int a, int b) { return so_far + price(a, b); });
+  return grow(
+      nodes, from, [&](double so_far, int a, int b) { return so_far + price(a, b); });
 }
 
 std::vector<int> path_to(int to, const std::vector<int>& before) {

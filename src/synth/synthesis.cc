@@ -81,9 +81,11 @@ class Search {
 
   // Whether a candidate loads no link more than the bound asks.
   bool spreads_evenly() const {
-    return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
-      return candidate.profile.seconds_per_byte() * bound_.rate * kGoodEnough <= 1;
-    });
+    return std::any_of(
+        candidates_.begin(), candidates_.end(),
+        [&](const Candidate& candidate) {
+          return candidate.profile.seconds_per_byte() * bound_.rate * kGoodEnough <= 1;
+        });
   }
 
   void add_regular() {

@@ -48,10 +48,9 @@ class TacclReader {
 
   void read_sketch(const YAML::Node& root) {
     if (root["nnodes"]) boxes_ = count_of(root["nnodes"], "nnodes", 1, Topology::kRanksMax);
-    if (const auto inside = root["intranode_sketch"]; inside && inside["switches"]) {
+    if (const auto inside = root["intranode_sketch"]; inside && inside["switches"])
       for (const auto& one : inside["switches"])
         switches_.push_back(read_gpus(one, "switches"));
-    }
     if (boxes_ == 1) return;
     const auto between = root["internode_sketch"];
     if (!between || !between["internode_conn"])
@@ -66,10 +65,9 @@ class TacclReader {
     if (static_cast<long>(boxes_) * gpus_ > Topology::kRanksMax)
       throw BadInput(
           fmt::format("{} boxes of {} GPUs; at most {} ranks", boxes_, gpus_, Topology::kRanksMax));
-    for (int box = 0; box < boxes_; box++) {
+    for (int box = 0; box < boxes_; box++)
       for (int gpu = 0; gpu < gpus_; gpu++)
         topology_.nodes.push_back({fmt::format("{}.{}", box, gpu), true, false, box});
-    }
     topology_.box = gpus_;
     for (int box = 0; box < boxes_; box++)
       join_inside(box);
@@ -83,10 +81,9 @@ class TacclReader {
     const auto square = [&](const YAML::Node& node, const char* key) {
       if (!node.IsSequence() || node.size() != static_cast<std::size_t>(gpus_))
         refuse(node, fmt::format("{} must be a list of {} rows", key, gpus_));
-      for (const auto& row : node) {
+      for (const auto& row : node)
         if (!row.IsSequence() || row.size() != static_cast<std::size_t>(gpus_))
           refuse(row, fmt::format("a row of {} must have {} numbers", key, gpus_));
-      }
     };
     square(betas, "betas");
     if (links) square(links, "links");
@@ -130,9 +127,8 @@ class TacclReader {
         refuse(node, fmt::format("internode_conn is '{}'", node.Scalar()),
                "give a map of senders to receivers, fully-connected or direct-map");
       for (int a = 0; a < gpus_; a++) {
-        for (int b = 0; b < gpus_; b++) {
+        for (int b = 0; b < gpus_; b++)
           if (all || a == b) relays_.insert({a, b});
-        }
       }
       return;
     }

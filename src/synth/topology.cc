@@ -79,9 +79,8 @@ Status Topology::check() const {
 void Topology::put_ranks_first() {
   std::vector<int> order;
   for (const bool ranks : {true, false}) {
-    for (std::size_t i = 0; i < nodes.size(); i++) {
+    for (std::size_t i = 0; i < nodes.size(); i++)
       if (nodes[i].rank == ranks) order.push_back(static_cast<int>(i));
-    }
   }
   std::vector<Node> sorted;
   std::vector<int> now_at(nodes.size());

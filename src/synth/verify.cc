@@ -33,13 +33,13 @@ class Copies {
     return sum;
   }
   bool empty(int rank) const {
-    return std::all_of(at(rank), at(rank) + words_, [](std::uint64_t w) { return w == 0; });
+    return std::all_of(
+        at(rank), at(rank) + words_, [](std::uint64_t w) { return w == 0; });
   }
   std::vector<std::uint64_t> of(int rank) const { return {at(rank), at(rank) + words_}; }
   bool overlaps(int rank, const std::vector<std::uint64_t>& set) const {
-    for (std::size_t i = 0; i < words_; i++) {
+    for (std::size_t i = 0; i < words_; i++)
       if ((at(rank)[i] & set[i]) != 0) return true;
-    }
     return false;
   }
   void add(int rank, const std::vector<std::uint64_t>& set) {
@@ -159,9 +159,8 @@ class ChunkRun {
                              m.step);
         sent_.push_back(copies_.of(m.from));
       }
-      for (std::size_t k = i; k < end; k++) {
+      for (std::size_t k = i; k < end; k++)
         if (auto fault = arrive(message(messages[k]), sent_[k - i])) return fault;
-      }
       i = end;
     }
     return finish();
@@ -216,9 +215,11 @@ class ChunkRun {
 Fault run_all(const Schedule& s) {
   std::vector<std::vector<std::uint32_t>> by_chunk(s.chunks.size());
   for (std::size_t i = 0; i < s.messages.size(); i++) {
-    s.each_chunk(s.messages[i], [&](int chunk) {
-      by_chunk[static_cast<std::size_t>(chunk)].push_back(static_cast<std::uint32_t>(i));
-    });
+    s.each_chunk(
+        s.messages[i],
+        [&](int chunk) {
+          by_chunk[static_cast<std::size_t>(chunk)].push_back(static_cast<std::uint32_t>(i));
+        });
   }
   const bool sums =
       s.collective == Collective::kAllReduce || s.collective == Collective::kReduceScatter;

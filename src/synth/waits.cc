@@ -101,9 +101,8 @@ std::optional<std::size_t> first_waiting(const Schedule& schedule) {
       if (--left[after] == 0) open.push_back(after);
     });
   }
-  for (std::size_t i = 0; i < schedule.messages.size(); i++) {
+  for (std::size_t i = 0; i < schedule.messages.size(); i++)
     if (left[i] > 0) return i;
-  }
   return std::nullopt;
 }
 

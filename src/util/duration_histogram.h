@@ -20,16 +20,14 @@ class DurationHistogram {
     sum_us_ += us;
   }
   void merge(const DurationHistogram& other) {
-    for (std::size_t i = 0; i < kBuckets; ++i) {
+    for (std::size_t i = 0; i < kBuckets; ++i)
       counts_[i] += other.counts_[i];
-    }
     sum_us_ += other.sum_us_;
   }
   std::uint64_t count() const {
     std::uint64_t sum = 0;
-    for (const std::uint64_t count : counts_) {
+    for (const std::uint64_t count : counts_)
       sum += count;
-    }
     return sum;
   }
   // Of all durations, each rounded down to a microsecond.
@@ -39,9 +37,8 @@ class DurationHistogram {
   static constexpr unsigned kPowersMax = 26;
   std::uint64_t count_below_power(unsigned power) const {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < Buckets::index(std::uint64_t{1} << power); ++i) {
+    for (std::size_t i = 0; i < Buckets::index(std::uint64_t{1} << power); ++i)
       sum += counts_[i];
-    }
     return sum;
   }
   // The end of the bucket below which `share` (0..1] of the durations lie; 0 when there are none.
@@ -50,9 +47,8 @@ class DurationHistogram {
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < kBuckets; ++i) {
       seen += counts_[i];
-      if (seen > 0 && static_cast<double>(seen) >= wanted) {
+      if (seen > 0 && static_cast<double>(seen) >= wanted)
         return std::chrono::microseconds(Buckets::last(i) + 1);
-      }
     }
     return Duration(0);
   }

@@ -29,9 +29,7 @@ class Fd {
 
   // Closes. Never retried on EINTR: Linux has let go of the number by then.
   void reset() {
-    if (fd_ >= 0) {
-      ::close(std::exchange(fd_, -1));
-    }
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
 
  private:

@@ -18,9 +18,7 @@ constinit std::atomic<pid_t> armed_by{0};  // set only where the page could not 
 const volatile unsigned char* make_page() {
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) {
-    return nullptr;
-  }
+  if (page == MAP_FAILED) return nullptr;
   if (madvise(page, bytes, MADV_WIPEONFORK) != 0) {
     munmap(page, bytes);
     return nullptr;
@@ -32,9 +30,7 @@ const volatile unsigned char* make_page() {
 }  // namespace
 
 void arm_fork_guard() {
-  if (guard_page.load(std::memory_order_acquire) != nullptr || armed_by.load() != 0) {
-    return;
-  }
+  if (guard_page.load(std::memory_order_acquire) != nullptr || armed_by.load() != 0) return;
   const volatile unsigned char* page = make_page();
   if (page == nullptr) {
     armed_by.store(getpid());
@@ -47,9 +43,7 @@ void arm_fork_guard() {
 
 bool in_forked_child() {
   const volatile unsigned char* page = guard_page.load(std::memory_order_acquire);
-  if (page != nullptr) {
-    return *page != kOurs;
-  }
+  if (page != nullptr) return *page != kOurs;
   const pid_t owner = armed_by.load(std::memory_order_relaxed);
   return owner != 0 && owner != getpid();
 }

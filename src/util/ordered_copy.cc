@@ -44,27 +44,19 @@ inline void copy_word(std::byte*& destination, const std::byte*& source, std::si
 
 // Less than a line: words, then what is left of one, each byte once.
 inline void copy_tail(std::byte* destination, const std::byte* source, std::size_t bytes) {
-  while (bytes >= 8) {
+  while (bytes >= 8)
     copy_word<std::uint64_t>(destination, source, bytes);
-  }
-  if (bytes & 4) {
-    copy_word<std::uint32_t>(destination, source, bytes);
-  }
-  if (bytes & 2) {
-    copy_word<std::uint16_t>(destination, source, bytes);
-  }
-  if (bytes & 1) {
-    copy_word<std::uint8_t>(destination, source, bytes);
-  }
+  if (bytes & 4) copy_word<std::uint32_t>(destination, source, bytes);
+  if (bytes & 2) copy_word<std::uint16_t>(destination, source, bytes);
+  if (bytes & 1) copy_word<std::uint8_t>(destination, source, bytes);
 }
 
 void copy_portable(std::byte* destination, const std::byte* source, std::size_t bytes) {
   while (bytes >= kLineBytes) {
     std::size_t body = kLineBytes - 8;
     std::size_t flag = 8;
-    while (body > 0) {
+    while (body > 0)
       copy_word<std::uint64_t>(destination, source, body);
-    }
     store_barrier();
     copy_word<std::uint64_t>(destination, source, flag);
     bytes -= kLineBytes;
@@ -97,9 +89,8 @@ void copy_sse2(std::byte* destination, const std::byte* source, std::size_t byte
     const __m128i line[] = {load16(source),      load16(source + 16), load16(source + 32),
                             load16(source + 48), load16(source + 64), load16(source + 80),
                             load16(source + 96), load16(source + 112)};
-    for (std::size_t i = 0; i < 7; ++i) {
+    for (std::size_t i = 0; i < 7; ++i)
       store16(destination + 16 * i, line[i]);
-    }
     store_words(destination + 112, line[7]);
     destination += kLineBytes;
     source += kLineBytes;

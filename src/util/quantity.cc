@@ -26,28 +26,21 @@ template <class T>
 std::optional<T> leading_number(std::string_view& text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) {
-    return std::nullopt;
-  }
+  if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
 }
 
 // "" 1, "k" and "KiB" 1024, "KB" 1000, and so on; 0 for what is no suffix.
 std::uint64_t byte_factor(std::string_view suffix) {
-  if (suffix.empty()) {
-    return 1;
-  }
+  if (suffix.empty()) return 1;
   constexpr std::string_view kPrefixes = "kmgtKMGT";
   const std::size_t prefix = kPrefixes.find(suffix.front());
   const std::string_view rest = suffix.substr(1);
-  if (prefix == std::string_view::npos || (!rest.empty() && rest != "iB" && rest != "B")) {
-    return 0;
-  }
+  if (prefix == std::string_view::npos || (!rest.empty() && rest != "iB" && rest != "B")) return 0;
   std::uint64_t factor = 1;
-  for (std::size_t power = 0; power <= prefix % 4; ++power) {
+  for (std::size_t power = 0; power <= prefix % 4; ++power)
     factor *= rest == "B" ? 1000 : 1024;
-  }
   return factor;
 }
 
@@ -66,9 +59,7 @@ std::optional<double> parse_number(std::string_view text) {
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   const auto value = leading_number<std::uint64_t>(text);
   const std::uint64_t factor = byte_factor(text);
-  if (!value || factor == 0 || *value > UINT64_MAX / factor) {
-    return std::nullopt;
-  }
+  if (!value || factor == 0 || *value > UINT64_MAX / factor) return std::nullopt;
   return *value * factor;
 }
 
@@ -76,9 +67,7 @@ std::optional<double> parse_share(std::string_view text) {
   const bool percent = text.ends_with('%');
   text.remove_suffix(percent ? 1 : 0);
   const auto value = parse_number(text);
-  if (!value || std::signbit(*value)) {
-    return std::nullopt;
-  }
+  if (!value || std::signbit(*value)) return std::nullopt;
   return percent ? *value / 100 : *value;
 }
 
@@ -90,13 +79,9 @@ std::optional<Duration> parse_duration(std::string_view text, Duration unit) {
       text = {};
     }
   }
-  if (!value || !text.empty() || std::signbit(*value)) {
-    return std::nullopt;
-  }
+  if (!value || !text.empty() || std::signbit(*value)) return std::nullopt;
   const double ns = *value * static_cast<double>(unit.count());
-  if (!(ns <= kLongestNs)) {
-    return std::nullopt;
-  }
+  if (!(ns <= kLongestNs)) return std::nullopt;
   return Duration(std::llround(ns));
 }
 

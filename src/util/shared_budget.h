@@ -14,9 +14,7 @@ class SharedBudget {
     std::uint64_t spent = spent_.load(std::memory_order_relaxed);
     do {
       const std::uint64_t granted = granted_.load(std::memory_order_relaxed);
-      if (amount > granted || spent > granted - amount) {
-        return false;
-      }
+      if (amount > granted || spent > granted - amount) return false;
     } while (!spent_.compare_exchange_weak(spent, spent + amount, std::memory_order_relaxed));
     return true;
   }

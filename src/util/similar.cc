@@ -9,9 +9,8 @@ namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
+  for (std::size_t j = 0; j <= b.size(); ++j)
     row[j] = j;
-  }
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;
@@ -28,9 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view most_similar(std::string_view name, std::span<const std::string_view> known) {
   constexpr std::size_t kLongestName = 64;
-  if (name.size() > kLongestName) {
-    return {};
-  }
+  if (name.size() > kLongestName) return {};
   const std::size_t allowed = std::min<std::size_t>(1 + name.size() / 4, 4);
   std::string_view best;
   std::size_t least = allowed + 1;

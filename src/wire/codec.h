@@ -31,9 +31,8 @@ inline T load_le(const std::byte* at) {
     std::memcpy(&value, at, sizeof value);
     return value;
   }
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
+  for (std::size_t i = 0; i < sizeof(T); ++i)
     value = static_cast<T>(value | static_cast<T>(static_cast<T>(at[i]) << (8 * i)));
-  }
   return value;
 }
 

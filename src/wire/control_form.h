@@ -110,9 +110,8 @@ inline std::uint64_t frame_destination(std::span<const std::byte> datagram) {
 // The fields of a frame of `type`, or nullopt; whether it is authentic is not asked.
 inline std::optional<FieldReader> open_frame(std::span<const std::byte> datagram, FrameType type) {
   if (datagram.size() < kControlHeadBytes + kTagBytes || datagram[0] != std::byte{kMagic} ||
-      datagram[1] != std::byte{kWireVersion} || datagram[2] != static_cast<std::byte>(type)) {
+      datagram[1] != std::byte{kWireVersion} || datagram[2] != static_cast<std::byte>(type))
     return std::nullopt;
-  }
   return FieldReader(
       datagram.subspan(kControlHeadBytes, datagram.size() - kControlHeadBytes - kTagBytes));
 }

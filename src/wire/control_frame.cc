@@ -103,9 +103,8 @@ void fields(Io&, auto&& f) requires HeadAlone<std::remove_cvref_t<decltype(f)>> 
 // ---- the tag
 
 std::uint64_t tag_of(std::span<const std::byte> untagged, const Key& key) {
-  if (untagged[2] == static_cast<std::byte>(FrameType::kHello)) {
+  if (untagged[2] == static_cast<std::byte>(FrameType::kHello))
     untagged = untagged.first(std::min(untagged.size(), kHelloCoveredBytes));
-  }
   return siphash13(key, untagged);
 }
 
@@ -163,9 +162,8 @@ std::optional<Frame> decode(std::span<const std::byte> datagram) {
   frame.destination = frame_destination(datagram);
   fields(*reader, frame);
   if (!reader->ok() || (!kOpenEnded && reader->left() != 0)) return std::nullopt;
-  if constexpr (std::same_as<Frame, Probe>) {
+  if constexpr (std::same_as<Frame, Probe>)
     frame.bytes = static_cast<std::uint32_t>(datagram.size());
-  }
   return frame;
 }
 

@@ -61,9 +61,8 @@ std::optional<DataPacket> decode_data(std::span<const std::byte> datagram) {
   if (datagram.size() < kDataHeaderBytes) return std::nullopt;
   const std::byte* at = datagram.data();
   if (at[0] != std::byte{kMagic} || at[1] != std::byte{kWireVersion} ||
-      at[2] != static_cast<std::byte>(FrameType::kData)) {
+      at[2] != static_cast<std::byte>(FrameType::kData))
     return std::nullopt;
-  }
   const auto flags = std::to_integer<unsigned>(at[3]);
   const unsigned traffic_class = flags >> kClassShift;
   if (traffic_class >= kTrafficClassCount) return std::nullopt;

@@ -44,9 +44,8 @@ void write(const Echo& echo, FrameType type, Buffer& out) {
 
 template <class Echo>
 std::optional<Echo> read(std::span<const std::byte> datagram, FrameType type) {
-  if (datagram.size() < kEchoFrameBytesMin || !authentic(datagram, kEverybodys)) {
+  if (datagram.size() < kEchoFrameBytesMin || !authentic(datagram, kEverybodys))
     return std::nullopt;
-  }
   auto reader = open_frame(datagram, type);
   if (!reader) return std::nullopt;
   Echo echo;

@@ -164,9 +164,8 @@ bool drives(const SystemRow& system, const AsicRow& asic) {
 
 std::string version_hint(std::string_view os, std::string_view version) {
   const auto dot = version.find('.');
-  if (os == "eos" && dot != std::string_view::npos && version.size() == dot + 2) {
+  if (os == "eos" && dot != std::string_view::npos && version.size() == dot + 2)
     return "quote it: YAML reads 4.30 as the number 4.3";
-  }
   const std::string why =
       os == "sonic" ? "before 202205 `config apply-patch` is missing or unknown to us, and so are "
                       "the rules of its updater; "
@@ -234,9 +233,8 @@ bool is_since(std::string_view os, std::string_view version, std::string_view re
 
 std::vector<std::string> known_systems() {
   std::vector<std::string> names;
-  for (const SystemRow& system : systems()) {
+  for (const SystemRow& system : systems())
     if (names.empty() || names.back() != system.os) names.emplace_back(system.os);
-  }
   return names;
 }
 
@@ -244,9 +242,8 @@ std::vector<std::string> known_asics(std::string_view os) {
   std::vector<std::string> names;
   for (const SystemRow& system : systems()) {
     if (os != system.os) continue;
-    for (const AsicRow& asic : kAsics) {
+    for (const AsicRow& asic : kAsics)
       if (drives(system, asic)) names.emplace_back(asic.name);
-    }
   }
   return names;
 }
@@ -274,14 +271,12 @@ std::vector<TargetRow> known_targets() {
     row.separate_knee = system.what.separate_knee;
     row.control_plane_queue = system.what.control_plane_queue;
     row.checked_by = "nothing: rendered only with `--unverified`";
-    for (const AsicRow& asic : kAsics) {
+    for (const AsicRow& asic : kAsics)
       if (drives(system, asic)) row.asics.emplace_back(asic.name);
-    }
-    if (system.what.seen_working) {
+    if (system.what.seen_working)
       row.checked_by = "applied and measured in a virtual machine";
-    } else if (system.what.grammar_checked) {
+    else if (system.what.grammar_checked)
       row.checked_by = "published YANG models; not on hardware";
-    }
     row.releases = system.releases;
     row.sources = system.sources;
     for (const FeatureRow& feature : feature_rows())

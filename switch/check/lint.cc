@@ -68,9 +68,8 @@ void check_control_plane(Findings& findings, const SwitchPlan& plan) {
 
 // What was wanted and is not expressed; REPORT.md says the same.
 void check_merges(Findings& findings, const SwitchPlan& plan) {
-  for (const Merge& merge : plan.merges) {
+  for (const Merge& merge : plan.merges)
     findings.warning("merged", merge.what, "because " + merge.reason);
-  }
 }
 
 void check_given_queues(Findings& findings, const SwitchPlan& plan) {
@@ -91,15 +90,12 @@ void check_dscps(Findings& findings, const SwitchPlan& plan) {
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
     const DscpRow& row = plan.dscp[dscp];
     const auto before = plan.site->dscp_to_class[dscp];
-    if (row.owner == Owner::kSite && row.mapped != before.has_value()) {
+    if (row.owner == Owner::kSite && row.mapped != before.has_value())
       findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
-    }
-    if (row.owner == Owner::kSite && before && row.traffic_class != *before) {
+    if (row.owner == Owner::kSite && before && row.traffic_class != *before)
       findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
-    }
-    if (row.owner == Owner::kSite && !row.mapped) {
+    if (row.owner == Owner::kSite && !row.mapped)
       unmapped += (unmapped.empty() ? "" : ",") + std::to_string(dscp);
-    }
   }
   if (!unmapped.empty()) {
     findings.warning("unmapped-dscps",
@@ -142,9 +138,8 @@ void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent
       std::uint64_t last = 0;
       for (const Level& level : queue.levels) {
         if (!level.drop_bytes) continue;
-        if (*level.drop_bytes <= last) {
+        if (*level.drop_bytes <= last)
           findings.error("level-order", where + ": levels are not dropped in order");
-        }
         last = *level.drop_bytes;
       }
       const std::uint64_t deepest = std::max(last, queue.mark_bytes.value_or(0));
@@ -164,9 +159,8 @@ void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t u
   double total = 0;
   for (const QueuePlan& queue : plan.groups.front().queues)
     total += queue.strict ? 0 : queue.weight;
-  for (const SiteQueue& row : plan.site->queues) {
+  for (const SiteQueue& row : plan.site->queues)
     if (has_bit(used, row.queue) && !row.strict) total += row.weight.value_or(0);
-  }
   for (const SiteQueue& row : plan.site->queues) {
     if (!has_bit(used, row.queue)) continue;
     if (row.strict && !row.shaped_bits_per_second) {

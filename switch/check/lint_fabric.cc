@@ -18,13 +18,11 @@ namespace {
 void check_hash_seeds(Findings& findings, const std::vector<SwitchPlan>& plans) {
   std::map<SwitchRole, std::set<unsigned>> seeds;
   std::set<SwitchRole> silent;
-  for (const SwitchPlan& plan : plans) {
-    if (plan.hash_seed) {
+  for (const SwitchPlan& plan : plans)
+    if (plan.hash_seed)
       seeds[plan.role].insert(*plan.hash_seed);
-    } else {
+    else
       silent.insert(plan.role);
-    }
-  }
   struct Tiers {
     SwitchRole below, above;
   };

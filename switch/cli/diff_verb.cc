@@ -13,9 +13,8 @@ namespace {
 
 void print_change(const Change& change) {
   if (!change.before.empty()) fmt::print("- {}: {}\n", change.row, change.before);
-  if (!change.after.empty()) {
+  if (!change.after.empty())
     fmt::print("+ {}: {}  ({})\n", change.row, change.after, name_of(change.impact));
-  }
 }
 
 }  // namespace

@@ -37,11 +37,10 @@ ExitCode write_fabric_files(Loaded loaded, bool json, const std::string& folder,
     return outcome;
   }
   print_problems(loaded.problems, false);
-  if (outcome == ExitCode::kOk) {
+  if (outcome == ExitCode::kOk)
     fmt::print("{} files in {}{}\n", files.size(), folder, next);
-  } else {
+  else
     fmt::print(stderr, "nothing was written\n");
-  }
   return outcome;
 }
 

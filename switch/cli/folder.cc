@@ -85,9 +85,8 @@ Folder::~Folder() {
 std::optional<Problem> Folder::write(const std::string& path, const std::string& text,
                                      bool executable) const {
   const fs::path relative(path);
-  for (const fs::path& part : relative) {
+  for (const fs::path& part : relative)
     if (relative.is_absolute() || part == "..") return failure(relative, "not within the folder");
-  }
   const fs::path file = partial_ / relative;
   std::ofstream stream(file, std::ios::binary);
   if (!stream) {  // the first file of its folder
@@ -113,11 +112,10 @@ std::optional<Problem> Folder::keep(const fs::path& place, Outcome& outcome) con
   const fs::path kept = target_ / kKept / name;
   std::error_code error;
   fs::create_directories(target_ / kKept, error);
-  if (!error && fs::exists(kept)) {
+  if (!error && fs::exists(kept))
     fs::remove_all(place, error);  // the same is kept already
-  } else if (!error) {
+  else if (!error)
     fs::rename(place, kept, error);
-  }
   if (error) return failure(kept, error.message());
   outcome.kept.push_back(fmt::format("{} as {}/{}", place.filename().string(), kKept, name));
   return std::nullopt;
@@ -155,9 +153,8 @@ Folder::Outcome Folder::commit() const {
   }
   for (const auto& entry : fs::directory_iterator(target_, error)) {
     const std::string name = entry.path().filename().string();
-    if (written.count(name) == 0 && fs::exists(entry.path() / "REPORT.md")) {
+    if (written.count(name) == 0 && fs::exists(entry.path() / "REPORT.md"))
       outcome.stale.push_back(name);
-    }
   }
   std::sort(outcome.kept.begin(), outcome.kept.end());
   std::sort(outcome.stale.begin(), outcome.stale.end());

@@ -99,9 +99,8 @@ void plan_all(const Intent& intent, const Sources& sources, const Visit& visit, 
   std::vector<Outcome> outcomes(count);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
+    for (std::size_t i = next++; i < count; i = next++)
       outcomes[i] = process(intent, i, imports, visit);
-    }
   };
   std::vector<std::thread> threads;
   const std::size_t wanted = std::min(
@@ -124,9 +123,8 @@ Checked<std::string> read_file(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error) return Checked<std::string>::failed(unreadable(path, error.message()));
-  if (size > kFileBytesMax) {
+  if (size > kFileBytesMax)
     return Checked<std::string>::failed(unreadable(path, "larger than 64 MiB"));
-  }
   std::ifstream stream(path, std::ios::binary);
   Checked<std::string> result;
   result.value.emplace(size, '\0');

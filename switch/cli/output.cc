@@ -95,9 +95,8 @@ Json json_of(const SwitchPlan& plan) {
                                   {"queues", std::move(queues)}});
   }
   one["merges"] = Json::array();
-  for (const Merge& merge : plan.merges) {
+  for (const Merge& merge : plan.merges)
     one["merges"].push_back({{"what", merge.what}, {"reason", merge.reason}});
-  }
   one["reasoning"] = plan.reasoning;
   return one;
 }
@@ -261,9 +260,8 @@ std::string verified_json(const std::vector<Verified>& switches,
   Json list = Json::array();
   for (const Verified& each : switches) {
     Json commands = Json::array();
-    for (const VerifyCommand& command : each.commands) {
+    for (const VerifyCommand& command : each.commands)
       commands.push_back({{"command", command.command}, {"shows", command.shows}});
-    }
     Json findings = Json::array();
     for (const Finding& finding : each.findings) {
       Json one = {{"verdict", name_of(finding.verdict)}, {"what", finding.what}};

@@ -39,19 +39,16 @@ std::string port_list(const std::vector<std::string>& ports) {
 
 std::string class_names(const Level& level) {
   std::string text;
-  for (const TrafficClass member : level.classes) {
+  for (const TrafficClass member : level.classes)
     text += (text.empty() ? "" : ", ") + std::string(dlcp::row_of(member).name);
-  }
   return text;
 }
 
 std::string dscp_list(const QueuePlan& queue) {
   std::string text;
-  for (const Level& level : queue.levels) {
-    for (const std::uint8_t dscp : level.dscps) {
+  for (const Level& level : queue.levels)
+    for (const std::uint8_t dscp : level.dscps)
       text += (text.empty() ? "" : " ") + std::to_string(dscp);
-    }
-  }
   return text;
 }
 
@@ -110,9 +107,8 @@ std::string plan_text(const SwitchPlan& plan, bool explain) {
       if (early) text += fmt::format("        drops {}\n", c.drops);
     }
   }
-  for (const Merge& merge : plan.merges) {
+  for (const Merge& merge : plan.merges)
     text += fmt::format("  merged: {}\n          because {}\n", merge.what, merge.reason);
-  }
   if (!explain) return text;
   for (const std::string& line : plan.reasoning)
     text += fmt::format("  why: {}\n", line);

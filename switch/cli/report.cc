@@ -80,9 +80,8 @@ std::string expression(const SwitchPlan& plan) {
       "must "
       "be among their fields.\n\n";
   text += "## What is merged\n\n";
-  for (const Merge& merge : plan.merges) {
+  for (const Merge& merge : plan.merges)
     text += fmt::format("- {}, because {}.\n", merge.what, merge.reason);
-  }
   return text + (plan.merges.empty() ? "Nothing.\n\n" : "\n");
 }
 
@@ -100,11 +99,10 @@ std::string changes_of(const Rendering& rendering) {
   std::map<std::pair<std::string, Impact>, Group> groups;
   for (const Change& change : rendering.changes) {
     Group& group = groups[{group_of(change.row), change.impact}];
-    if (change.before.empty()) {
+    if (change.before.empty())
       ++group.added;
-    } else {
+    else
       ++(change.after.empty() ? group.removed : group.changed);
-    }
   }
   std::string text = "## What changes\n\n";
   if (groups.empty()) return text + "Nothing: the configuration is as planned.\n\n";
@@ -121,12 +119,10 @@ std::string uncertainties(const SwitchPlan& plan, const Rendering& rendering,
   std::string text = "## What to know, and what is not verified\n\n";
   for (const std::string& sentence : plan.capabilities.unverified)
     text += "- " + sentence + '\n';
-  for (const ReportNote& note : rendering.notes) {
+  for (const ReportNote& note : rendering.notes)
     text += fmt::format("- {}{}\n", note.text, note.verified ? " (seen working)" : "");
-  }
-  for (const Problem& problem : found) {
+  for (const Problem& problem : found)
     text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
-  }
   if (plan.capabilities.tolerance > 0) {
     text += fmt::format("- Hardware rounds depths; up to {:.0f}% beside the plan is as planned.\n",
                         plan.capabilities.tolerance * 100);
@@ -183,18 +179,16 @@ std::string fabric_text(const Intent& intent, const std::vector<CanaryStep>& ste
   int number = 0;
   for (const CanaryStep& step : steps) {
     text += fmt::format("{}. {}: ", ++number, step.title);
-    for (std::size_t i = 0; i < step.switches.size(); ++i) {
+    for (std::size_t i = 0; i < step.switches.size(); ++i)
       text += (i == 0 ? "" : ", ") + step.switches[i];
-    }
     text += '\n';
   }
   text +=
       "\nOther packets that hosts send with DLCP's DSCPs and without ECN (ping, BFD, congestion "
       "notifications, TCP without ECN) are dropped early with DLCP's: they cannot be told apart.\n"
       "\n## Of the fabric as a whole\n\n";
-  for (const Problem& problem : found) {
+  for (const Problem& problem : found)
     text += fmt::format("- {}{}{}\n", problem.what, problem.hint.empty() ? "" : ": ", problem.hint);
-  }
   return text + (found.empty() ? "Nothing to note.\n" : "");
 }
 

@@ -44,10 +44,13 @@ void print_trace(const TracedPath& path) {
 }
 
 bool changes(const std::vector<TracedPath>& paths) {
-  return std::any_of(paths.begin(), paths.end(), [](const TracedPath& path) {
-    return std::any_of(path.classes.begin(), path.classes.end(),
-                       [](const ClassTrace& one) { return !one.changed.empty(); });
-  });
+  return std::any_of(
+      paths.begin(), paths.end(),
+      [](const TracedPath& path) {
+        return std::any_of(
+            path.classes.begin(), path.classes.end(),
+            [](const ClassTrace& one) { return !one.changed.empty(); });
+      });
 }
 
 std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {

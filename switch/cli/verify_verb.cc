@@ -75,8 +75,9 @@ ExitCode run_verify(const VerifyOptions& options) {
   if (has_errors(loaded.problems)) switches.clear();
   bool wrong = false;
   for (const Verified& each : switches) {
-    wrong = wrong || std::any_of(each.findings.begin(), each.findings.end(),
-                                 [](const Finding& f) { return f.verdict == Verdict::kWrong; });
+    wrong = wrong || std::any_of(
+                         each.findings.begin(), each.findings.end(),
+                         [](const Finding& f) { return f.verdict == Verdict::kWrong; });
   }
   if (options.intent.json) {
     fmt::print("{}", verified_json(switches, loaded.problems));

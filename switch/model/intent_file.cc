@@ -277,9 +277,8 @@ Checked<Intent> read_intent(const std::string& file, const std::string& text,
     read_tenant(reading, *node, sources, intent);
   if (!has_errors(reading.problems)) check_tenants(reading, intent);
   std::shared_ptr<const DeclaredSite> site;
-  if (const YamlNode* node = top.find("site")) {
+  if (const YamlNode* node = top.find("site"))
     site = std::make_shared<const DeclaredSite>(read_site(reading, *node, "site"));
-  }
   SwitchReader switches(reading, presets, site);
   for (const YamlNode* node : top.list("switches"))
     switches.read(*node, intent.switches);

@@ -53,11 +53,10 @@ class Section {
     for (const YamlNode* item : list(key)) {
       const bool scalar = item->kind == YamlNode::Kind::kScalar;
       auto result = scalar ? read(item->text) : decltype(read(""))();
-      if (result) {
+      if (result)
         all.push_back(*result);
-      } else {
+      else
         complain(key, scalar ? item->text : kind_of(*item), expected, item->line);
-      }
     }
     return all;
   }

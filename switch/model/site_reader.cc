@@ -92,9 +92,8 @@ void read_queue(Reading& reading, const YamlNode& node, const std::string& where
 }
 
 void number_queues(SiteConfig& site) {
-  for (std::size_t i = 0; i < site.queues.size(); ++i) {
+  for (std::size_t i = 0; i < site.queues.size(); ++i)
     site.queues[i].queue = static_cast<std::uint8_t>(i);
-  }
 }
 
 // Plans index by these; a configuration may hold anything.
@@ -138,9 +137,8 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
   site.has_default = preset.has_value();
   site.config.default_class = preset.value_or(0);
   if (const YamlNode* map = section.find("dscp_map")) read_dscp_map(reading, *map, where, site);
-  if (const YamlNode* map = section.find("class_to_queue")) {
+  if (const YamlNode* map = section.find("class_to_queue"))
     read_class_to_queue(reading, *map, where, site.config);
-  }
   for (const YamlNode* queue : section.list("queues"))
     read_queue(reading, *queue, where, site.config);
   for (const auto priority : section.values("pfc_priorities", up_to(7), "a priority, 0 to 7")) {
@@ -149,22 +147,19 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
   }
   for (const auto queue : section.values("may_take_queues", up_to(kQueueCount - 1), kQueueRange))
     site.config.permitted_queues |= static_cast<std::uint8_t>(1U << queue);
-  for (const auto& dscps : section.values("may_take_dscps", read_dscps, "a DSCP, 0 to 63")) {
+  for (const auto& dscps : section.values("may_take_dscps", read_dscps, "a DSCP, 0 to 63"))
     for (const std::uint8_t dscp : dscps)
       site.config.permitted_dscps |= std::uint64_t{1} << dscp;
-  }
   if (!site.has_map) return site;
   // Declared maps are complete: the rest is in the default class, each class in its own queue.
-  for (auto& traffic_class : site.config.dscp_to_class) {
+  for (auto& traffic_class : site.config.dscp_to_class)
     if (!traffic_class) traffic_class = site.config.default_class;
-  }
   for (std::size_t i = 0; i < kQueueCount; ++i) {
     auto& queue = site.config.class_to_queue[i];
     if (!queue) queue = static_cast<std::uint8_t>(i);
   }
-  for (SiteQueue& queue : site.config.queues) {
+  for (SiteQueue& queue : site.config.queues)
     if ((site.config.pfc_priorities >> queue.queue & 1) != 0) queue.lossless = true;
-  }
   return site;
 }
 

@@ -15,9 +15,8 @@ namespace {
 template <class T, std::size_t N>
 auto one_of(const std::pair<const char*, T> (&words)[N]) {
   return [&words](std::string_view text) -> std::optional<T> {
-    for (const auto& [word, value] : words) {
+    for (const auto& [word, value] : words)
       if (text == word) return value;
-    }
     return std::nullopt;
   };
 }
@@ -77,9 +76,8 @@ constexpr std::size_t kNameMax = 64;
 // Names become folders and shell words.
 std::optional<std::vector<std::string>> read_switch_names(std::string_view text) {
   if (text.find_first_of("/:") != std::string_view::npos || text.starts_with('.') ||
-      text.starts_with('-')) {
+      text.starts_with('-'))
     return std::nullopt;
-  }
   auto names = read_names(text);
   const bool fit = names && std::all_of(names->begin(), names->end(),
                                         [](const auto& name) { return name.size() <= kNameMax; });
@@ -94,9 +92,8 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   PortGroup group;
   group.line = section.line();
   for (const auto& names :
-       section.values("ports", read_names, "names such as swp1, swp[1-32] or Ethernet[0-124:4]")) {
+       section.values("ports", read_names, "names such as swp1, swp[1-32] or Ethernet[0-124:4]"))
     group.ports.insert(group.ports.end(), names.begin(), names.end());
-  }
   group.role =
       section.value("role", one_of(kPortRoles), "host or fabric").value_or(PortRole::kFabric);
   const auto trust = section.value("trust", one_of(kTrusts), "dscp or remark");
@@ -109,9 +106,8 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   group.trust = trust.value_or(Trust::kTrusted);
   group.remark_dscp =
       section.value("remark_to", read_dscp, "a DSCP, 0 to 63").value_or(std::uint8_t{0});
-  if (section.find("remark_to") != nullptr && group.trust != Trust::kRemarked) {
+  if (section.find("remark_to") != nullptr && group.trust != Trust::kRemarked)
     reading_.fail(group.line, fmt::format("remark_to without trust: remark in {}", where));
-  }
   const auto speed = section.value("speed", read_link_speed, "a rate from 1M to 3.2T");
   if (!speed && !presets_.link_speed && section.find("speed") == nullptr) {
     reading_.fail(group.line, fmt::format("ports of {} have no speed", where), "",
@@ -124,9 +120,8 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   group.lag = section.text("lag").value_or("");
   group.cable_metres = section.value("cable", read_metres, "1m to 100000m").value_or(0);
   for (const auto& names :
-       section.values("hosts", read_names, "names such as gpu1 or gpu[1-32], one for each port")) {
+       section.values("hosts", read_names, "names such as gpu1 or gpu[1-32], one for each port"))
     group.hosts.insert(group.hosts.end(), names.begin(), names.end());
-  }
   if (!group.hosts.empty() && group.hosts.size() != group.ports.size()) {
     reading_.fail(group.line, fmt::format("hosts and ports of {} are not as many", where),
                   fmt::format("{} hosts, {} ports", group.hosts.size(), group.ports.size()),
@@ -149,9 +144,8 @@ std::vector<PortGroup> SwitchReader::read_ports(Section& section) {
     }
     groups.push_back(std::move(*group));
   }
-  if (groups.empty() && section.find("ports") != nullptr && !has_errors(reading_.problems)) {
+  if (groups.empty() && section.find("ports") != nullptr && !has_errors(reading_.problems))
     reading_.fail(section.line(), fmt::format("{} has no ports", section.where()));
-  }
   return groups;
 }
 
@@ -252,9 +246,8 @@ void SwitchReader::read(const YamlNode& node, std::vector<SwitchIntent>& switche
   read_features(section, device);
   if (const YamlNode* buffer = section.find("buffer")) read_buffer(*buffer, where, device);
   std::shared_ptr<const DeclaredSite> declared = site_;
-  if (const YamlNode* site = section.find("site")) {
+  if (const YamlNode* site = section.find("site"))
     declared = std::make_shared<const DeclaredSite>(read_site(reading_, *site, "site of " + where));
-  }
   if (!names) return;
   for (const std::string& each : *names) {
     device.name = each;

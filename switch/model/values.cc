@@ -18,8 +18,8 @@ char lower(char c) {
 }
 
 bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 // Number and unit, with or without a space between; result rounded to an integer above zero.
@@ -71,9 +71,8 @@ bool is_name_character(char c) {
 std::optional<std::uint64_t> read_integer(std::string_view text, std::uint64_t max) {
   std::uint64_t value = 0;
   const auto at = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (at.ec != std::errc() || at.ptr != text.data() + text.size() || value > max) {
+  if (at.ec != std::errc() || at.ptr != text.data() + text.size() || value > max)
     return std::nullopt;
-  }
   return value;
 }
 
@@ -147,15 +146,13 @@ std::optional<std::uint8_t> read_dscp(std::string_view text) {
   if (same_word(text, "BE")) return std::uint8_t{0};
   const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : -1; };
   if (text.size() == 3 && same_word(text.substr(0, 2), "CS") && digit(text[2]) >= 0 &&
-      digit(text[2]) <= 7) {
+      digit(text[2]) <= 7)
     return static_cast<std::uint8_t>(digit(text[2]) * 8);
-  }
   if (text.size() == 4 && same_word(text.substr(0, 2), "AF")) {
     const int af_class = digit(text[2]);
     const int precedence = digit(text[3]);
-    if (af_class >= 1 && af_class <= 4 && precedence >= 1 && precedence <= 3) {
+    if (af_class >= 1 && af_class <= 4 && precedence >= 1 && precedence <= 3)
       return static_cast<std::uint8_t>(af_class * 8 + precedence * 2);
-    }
   }
   return std::nullopt;
 }
@@ -190,11 +187,9 @@ std::optional<std::vector<std::string>> read_names(std::string_view text) {
     const std::uint64_t count = (range->last - range->first) / range->step + 1;
     if (count * names.size() > kNamesMax) return std::nullopt;
     std::vector<std::string> longer;
-    for (const std::string& name : names) {
-      for (std::uint64_t i = range->first; i <= range->last; i += range->step) {
+    for (const std::string& name : names)
+      for (std::uint64_t i = range->first; i <= range->last; i += range->step)
         longer.push_back(name + std::to_string(i));
-      }
-    }
     names = std::move(longer);
     text.remove_prefix(close + 1);
   }

@@ -123,9 +123,8 @@ class TreeBuilder : public YAML::EventHandler {
     auto& entries = open_.back().node.entries;
     const auto twin = std::find_if(entries.begin(), entries.end(),
                                    [&key](const YamlEntry& entry) { return entry.key == key; });
-    if (twin != entries.end()) {
+    if (twin != entries.end())
       refuse(mark, "key '" + key + "' is there twice; first on line " + std::to_string(twin->line));
-    }
     entries.push_back({key, line_of(mark), {}});
     open_.back().has_key = true;
   }

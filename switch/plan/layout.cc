@@ -151,9 +151,8 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
     problem.seen = fmt::format("queue {}", *wanted);
     problem.expected = "a queue that no DSCP of the site leads to and PFC does not protect";
     problem.hint = "leave dlcp.queues out: free queues are found per switch";
-    if (*wanted == control_plane_queue) {
+    if (*wanted == control_plane_queue)
       problem.expected = "another queue: the switch's own BGP and LACP leave through this one";
-    }
     problems.push_back(std::move(problem));
     return false;
   }
@@ -169,10 +168,9 @@ std::optional<std::uint8_t> choose_class(const SiteConfig& site, const Capabilit
   const auto used = static_cast<std::uint16_t>(taken | classes_in_use(site, dlcp_dscps));
   const auto suits = [&](unsigned traffic_class) { return (used & bit(traffic_class)) == 0; };
   if (suits(queue)) return queue;
-  for (int traffic_class = 0; traffic_class < capabilities.traffic_classes; ++traffic_class) {
+  for (int traffic_class = 0; traffic_class < capabilities.traffic_classes; ++traffic_class)
     if (suits(static_cast<unsigned>(traffic_class)))
       return static_cast<std::uint8_t>(traffic_class);
-  }
   return std::nullopt;
 }
 
@@ -186,9 +184,8 @@ Problem no_queue_free(const Intent& intent, const SwitchIntent& device,
                     capabilities.control_plane_queue);
   }
   problem.hint = may_take_hint(*device.site, capabilities, dlcp_dscps);
-  if (problem.hint.empty()) {
+  if (problem.hint.empty())
     problem.hint = "join two of the site's classes, or leave this switch out";
-  }
   return problem;
 }
 
@@ -213,9 +210,8 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   check_permissions(intent, device, result.problems);
   const std::uint64_t dlcp_dscps = dscps_of(intent);
   auto free = free_queues(*device.site, capabilities, dlcp_dscps);
-  if (free.any.empty()) {
+  if (free.any.empty())
     result.problems.push_back(no_queue_free(intent, device, capabilities, dlcp_dscps));
-  }
   if (has_errors(result.problems)) return result;
 
   Layout layout;
@@ -243,9 +239,8 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
     if (plan.levels.empty()) continue;  // overrides have put its classes into other queues
     if (!choose_queue(intent, device, capabilities.control_plane_queue, part, asked, free, plan,
-                      result.problems)) {
+                      result.problems))
       continue;
-    }
     const auto traffic_class =
         choose_class(*device.site, capabilities, dlcp_dscps, plan.queue, taken);
     if (!traffic_class) {
@@ -256,11 +251,9 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
     }
     plan.traffic_class = *traffic_class;
     taken |= static_cast<std::uint16_t>(bit(plan.traffic_class));
-    for (const Level& level : plan.levels) {
-      for (const std::uint8_t dscp : level.dscps) {
+    for (const Level& level : plan.levels)
+      for (const std::uint8_t dscp : level.dscps)
         layout.dscp[dscp] = {Owner::kDlcp, true, plan.traffic_class, plan.queue, 0};
-      }
-    }
     layout.queues.push_back(std::move(plan));
   }
   std::sort(layout.queues.begin(), layout.queues.end(),

@@ -67,9 +67,8 @@ bool droppable(const TrafficClassRow& row) {
 }
 
 bool holds(const Part& part, const TrafficClassRow& row) {
-  if (std::find(part.carries.begin(), part.carries.end(), row.queue) == part.carries.end()) {
+  if (std::find(part.carries.begin(), part.carries.end(), row.queue) == part.carries.end())
     return false;
-  }
   return part.kind == Kind::kAll || (part.kind == Kind::kDroppable) == droppable(row);
 }
 
@@ -103,9 +102,8 @@ std::size_t rank_of(const TrafficClassRow& row) {
 
 std::string names_of(const Level& level) {
   std::string text;
-  for (const TrafficClass member : level.classes) {
+  for (const TrafficClass member : level.classes)
     text += (text.empty() ? "" : ", ") + std::string(dlcp::row_of(member).name);
-  }
   return text;
 }
 
@@ -113,19 +111,19 @@ void absorb(Level& into, const Level& from) {
   for (const TrafficClass member : from.classes)  // two tenants' control is one class
     if (std::find(into.classes.begin(), into.classes.end(), member) == into.classes.end())
       into.classes.push_back(member);
-  for (const std::uint8_t dscp : from.dscps) {
-    if (std::find(into.dscps.begin(), into.dscps.end(), dscp) == into.dscps.end()) {
+  for (const std::uint8_t dscp : from.dscps)
+    if (std::find(into.dscps.begin(), into.dscps.end(), dscp) == into.dscps.end())
       into.dscps.push_back(dscp);
-    }
-  }
   into.share += from.share;
   into.ect = into.ect && from.ect;
 }
 
 bool share_a_dscp(const Level& a, const Level& b) {
-  return std::any_of(a.dscps.begin(), a.dscps.end(), [&b](std::uint8_t dscp) {
-    return std::find(b.dscps.begin(), b.dscps.end(), dscp) != b.dscps.end();
-  });
+  return std::any_of(
+      a.dscps.begin(), a.dscps.end(),
+      [&b](std::uint8_t dscp) {
+        return std::find(b.dscps.begin(), b.dscps.end(), dscp) != b.dscps.end();
+      });
 }
 
 // Every tenant has the weighted parts; a strict one serves the control of all.
@@ -142,9 +140,8 @@ std::vector<Part> for_tenants(const std::vector<Part>& parts, std::size_t tenant
 
 std::string name_of(const Part& part) {
   std::string text;
-  for (const SwitchQueue queue : part.carries) {
+  for (const SwitchQueue queue : part.carries)
     text += (text.empty() ? "" : "+") + std::string(dlcp::fabric::name_of(queue));
-  }
   if (part.secondary) text += "-droppable";
   return text;
 }
@@ -214,11 +211,10 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
       one.ect = row.ecn != Ecn::kNotEct;
       total += one.share;
       Level& level = ranked[rank_of(row)];
-      if (level.classes.empty()) {
+      if (level.classes.empty())
         level = one;
-      } else {
+      else
         absorb(level, one);
-      }
     }
   };
   if (part.strict)
@@ -257,9 +253,8 @@ void number_levels(std::vector<QueuePlan>& queues, std::array<DscpRow, kDscpCoun
       // The protected level is colour 0; the first of two or three dropped is colour 2.
       const std::size_t from_top = queue.levels.size() - 1 - i;
       level.drop_precedence = static_cast<std::uint8_t>(i == 0 && from_top > 0 ? 2 : from_top);
-      for (const std::uint8_t code_point : level.dscps) {
+      for (const std::uint8_t code_point : level.dscps)
         dscp[code_point].drop_precedence = level.drop_precedence;
-      }
     }
   }
 }

@@ -82,9 +82,8 @@ Checked<SwitchPlan> plan_switch(const Intent& intent, const SwitchIntent& asked)
 
   auto groups = set_depths(intent, device, plan.capabilities, *layout.value, plan.reasoning);
   if (!finish(std::move(groups.problems))) return result;
-  if (!finish(share_out(intent, device, plan.capabilities, *layout.value, plan.reasoning))) {
+  if (!finish(share_out(intent, device, plan.capabilities, *layout.value, plan.reasoning)))
     return result;
-  }
   plan.groups = std::move(*groups.value);
   for (PortGroupPlan& group : plan.groups) {
     for (std::size_t i = 0; i < group.queues.size(); ++i) {

@@ -7,9 +7,9 @@
 namespace dlcp::fabric {
 
 bool has_uplinks(const SwitchPlan& plan) {
-  return std::any_of(plan.groups.begin(), plan.groups.end(), [](const PortGroupPlan& each) {
-    return each.group.role == PortRole::kFabric;
-  });
+  return std::any_of(
+      plan.groups.begin(), plan.groups.end(),
+      [](const PortGroupPlan& each) { return each.group.role == PortRole::kFabric; });
 }
 
 void settle_remarking(SwitchPlan& plan) {

@@ -22,11 +22,10 @@ SiteWeights site_weights(const SiteConfig& site, std::uint8_t used) {
     const SiteQueue& row = site.queues[queue];
     if ((used >> queue & 1) == 0 || row.strict) continue;
     result.any = true;
-    if (row.weight) {
+    if (row.weight)
       result.total += *row.weight;
-    } else {
+    else
       ++result.unknown;
-    }
   }
   return result;
 }
@@ -35,10 +34,9 @@ SiteWeights site_weights(const SiteConfig& site, std::uint8_t used) {
 // protected one: it asks for a third.
 double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
   unsigned held = 0;  // bit: a class of this kind is in the queue
-  for (const Level& level : queue.levels) {
+  for (const Level& level : queue.levels)
     for (const TrafficClass member : level.classes)
       held |= 1U << static_cast<unsigned>(member);
-  }
   const auto part = [held](TrafficClass member, double share) {
     return (held >> static_cast<unsigned>(member) & 1) != 0 ? share : 0.0;
   };

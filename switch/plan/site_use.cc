@@ -75,11 +75,10 @@ FreeQueues free_queues(const SiteConfig& site, const Capabilities& capabilities,
   FreeQueues free;
   for (int queue = capabilities.queues - 1; queue >= 0; --queue) {
     if (has_bit(used, static_cast<unsigned>(queue))) continue;
-    if (queue != capabilities.control_plane_queue) {
+    if (queue != capabilities.control_plane_queue)
       free.any.push_back(static_cast<std::uint8_t>(queue));
-    } else {
+    else
       free.control_plane = is_given_up(site, static_cast<std::uint8_t>(queue));
-    }
   }
   return free;
 }

@@ -36,17 +36,19 @@ double limit_of(const Buffer& buffer, int alpha_exponent) {
 }
 
 bool all_droppable(const Level& level) {
-  return std::all_of(level.classes.begin(), level.classes.end(), [](TrafficClass member) {
-    return row_of(member).early == EarlyTreatment::kDrop;
-  });
+  return std::all_of(
+      level.classes.begin(), level.classes.end(),
+      [](TrafficClass member) { return row_of(member).early == EarlyTreatment::kDrop; });
 }
 
 bool is_marked(const QueuePlan& queue) {
-  return std::any_of(queue.levels.begin(), queue.levels.end(), [](const Level& level) {
-    return std::any_of(level.classes.begin(), level.classes.end(), [](TrafficClass member) {
-      return row_of(member).early == EarlyTreatment::kMark;
-    });
-  });
+  return std::any_of(
+      queue.levels.begin(), queue.levels.end(),
+      [](const Level& level) {
+        return std::any_of(
+            level.classes.begin(), level.classes.end(),
+            [](TrafficClass member) { return row_of(member).early == EarlyTreatment::kMark; });
+      });
 }
 
 std::vector<double> depths_of(const QueuePlan& queue, const PortFigures& port,
@@ -115,24 +117,20 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
 int choose_alpha(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
                  const Layout& layout, const Buffer& buffer) {
   if (device.alpha_exponent) return *device.alpha_exponent;
-  if (capabilities.alpha_exponent_min == capabilities.alpha_exponent_max) {
+  if (capabilities.alpha_exponent_min == capabilities.alpha_exponent_max)
     return capabilities.alpha_exponent_min;
-  }
   int alpha = std::max(kAlphaFirst, capabilities.alpha_exponent_min);
   const int last = std::min(kAlphaLast, capabilities.alpha_exponent_max);
   while (alpha < last &&
-         worst_of(intent, device, capabilities, layout.queues, limit_of(buffer, alpha)).excess >
-             1) {
+         worst_of(intent, device, capabilities, layout.queues, limit_of(buffer, alpha)).excess > 1)
     ++alpha;
-  }
   return alpha;
 }
 
 std::string names_of(const std::vector<TrafficClass>& classes) {
   std::string text;
-  for (const TrafficClass member : classes) {
+  for (const TrafficClass member : classes)
     text += (text.empty() ? "" : ", ") + std::string(row_of(member).name);
-  }
   return text;
 }
 
@@ -255,9 +253,8 @@ Checked<std::vector<PortGroupPlan>> set_depths(const Intent& intent, const Switc
         queue.shape_burst_bytes = burst_bytes(queue.shape_bits_per_second, port);
       }
       fill_queue(queue, port, capabilities, limit);
-      if (queue.limit_bytes > capabilities.threshold_bytes_max) {
+      if (queue.limit_bytes > capabilities.threshold_bytes_max)
         queue.limit_bytes = capabilities.threshold_bytes_max;
-      }
     }
     explain(plan, port, reasoning);
     groups.push_back(std::move(plan));

@@ -48,9 +48,11 @@ std::vector<Carried> carried_by(const std::vector<Watch>& watches) {
 }
 
 bool counted(const std::vector<Watch>& watches, Counter counter) {
-  return std::any_of(watches.begin(), watches.end(), [counter](const Watch& watch) {
-    return watch.names != nullptr && watch.names->counter(counter, watch.version) != nullptr;
-  });
+  return std::any_of(
+      watches.begin(), watches.end(),
+      [counter](const Watch& watch) {
+        return watch.names != nullptr && watch.names->counter(counter, watch.version) != nullptr;
+      });
 }
 
 struct Query {

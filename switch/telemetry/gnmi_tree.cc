@@ -127,9 +127,8 @@ void GnmiTree::follow(Place place, const std::string& path, const Json& value,
     if (place.element == elements_.size()) {
       place.held.name = name_in(element);
       place.held.value = &value;
-      while (at < path.size()) {  // a leaf further down is none of a queue's own
+      while (at < path.size())  // a leaf further down is none of a queue's own
         if (!element_at(path, at).empty()) return;
-      }
       return use(place.held);
     }
   }

@@ -8,14 +8,17 @@ namespace dlcp::fabric {
 namespace {
 
 bool carries_exact(const QueuePlan& queue) {
-  return std::any_of(queue.carries.begin(), queue.carries.end(), [](SwitchQueue part) {
-    return part == SwitchQueue::kExact || part == SwitchQueue::kStrictHigh;
-  });
+  return std::any_of(
+      queue.carries.begin(), queue.carries.end(),
+      [](SwitchQueue part) {
+        return part == SwitchQueue::kExact || part == SwitchQueue::kStrictHigh;
+      });
 }
 
 bool drops_early(const QueuePlan& queue) {
-  return std::any_of(queue.levels.begin(), queue.levels.end(),
-                     [](const Level& level) { return level.drop_bytes.has_value(); });
+  return std::any_of(
+      queue.levels.begin(), queue.levels.end(),
+      [](const Level& level) { return level.drop_bytes.has_value(); });
 }
 
 // What cannot be judged, and why; empty: it can.

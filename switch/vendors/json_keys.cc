@@ -42,17 +42,15 @@ std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann:
   std::size_t seen = 0;
   const auto brackets = [&](std::size_t until) {
     bool quoted = false;
-    for (; seen < until; ++seen) {
-      if (quoted && text[seen] == '\\') {
+    for (; seen < until; ++seen)
+      if (quoted && text[seen] == '\\')
         ++seen;
-      } else if (text[seen] == '"') {
+      else if (text[seen] == '"')
         quoted = !quoted;
-      } else if (!quoted && text[seen] == '{') {
+      else if (!quoted && text[seen] == '{')
         open.emplace_back();
-      } else if (!quoted && text[seen] == '}' && !open.empty()) {
+      else if (!quoted && text[seen] == '}' && !open.empty())
         open.pop_back();
-      }
-    }
   };
   each_key(text, [&](std::size_t begin, std::size_t end) {
     brackets(begin - 1);

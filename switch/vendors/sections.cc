@@ -69,12 +69,11 @@ Sections::Sections() : Sections(std::string_view()) {}
 Sections::Sections(std::string_view mustache) : lately_(std::make_unique<Lately>()) {
   std::string name;
   std::istringstream lines{std::string(mustache)};
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line; std::getline(lines, line);)
     if (line.starts_with("=== "))
       name = line.substr(4);
     else if (!name.empty())
       texts_[name] += is_tag(line) ? line : line + "\n";
-  }
 }
 
 Sections::Sections(Sections&&) noexcept = default;

@@ -29,12 +29,11 @@ void each_leaf(const nlohmann::json& node, const std::string& path, int depth,
                const std::function<void(const std::string&)>& take) {
   constexpr int kDepthMax = 16;
   if (depth > kDepthMax) return;
-  if (node.is_structured()) {
+  if (node.is_structured())
     for (const auto& [key, value] : node.items())
       each_leaf(value, path + (node.is_object() ? key + " " : ""), depth + 1, take);
-  } else {
+  else
     take(path + (node.is_string() ? node.get<std::string>() : node.dump()));
-  }
 }
 
 class CounterReader {

@@ -38,9 +38,8 @@ std::string join(int rank, int size, int port, const std::string& options) {
 std::string lead(int size, int port, double seconds = 5) {
   try {
     for (const int fd :
-         gather_ranks({0, size, "127.0.0.1", port, false, "test"}, "--seconds 1", seconds)) {
+         gather_ranks({0, size, "127.0.0.1", port, false, "test"}, "--seconds 1", seconds))
       if (fd >= 0) close(fd);
-    }
     return "";
   } catch (const BenchError& error) {
     return error.what();

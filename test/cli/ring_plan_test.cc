@@ -55,10 +55,9 @@ TEST_CASE("every rank ends with the sum of all, whatever the size") {
   for (const int ranks : {2, 3, 4, 7}) {
     for (const std::size_t count : {1u, 15u, 16u, 1000u, 65537u}) {
       const double factor = ranks * (ranks + 1) / 2.0;
-      for (const auto& result : play(count, ranks)) {
+      for (const auto& result : play(count, ranks))
         for (std::size_t i = 0; i < count; i++)
           REQUIRE(result[i] == factor * static_cast<double>(i + 1));
-      }
     }
   }
 }

@@ -54,9 +54,8 @@ ProcessSnapshot process(int pid, const std::string& rank, std::uint64_t sent) {
 
 bool has_line(const std::string& text, const std::string& wanted) {
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line; std::getline(lines, line);)
     if (line == wanted) return true;
-  }
   return false;
 }
 

@@ -10,10 +10,12 @@ using namespace dlcp::cli;
 namespace {
 
 std::optional<World> discover(const WorldFlags& flags, std::map<std::string, std::string> values) {
-  return discover_world(flags, [&](const char* name) -> const char* {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : found->second.c_str();
-  });
+  return discover_world(
+      flags,
+      [&](const char* name) -> const char* {
+        const auto found = values.find(name);
+        return found == values.end() ? nullptr : found->second.c_str();
+      });
 }
 
 }  // namespace

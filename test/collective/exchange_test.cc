@@ -122,8 +122,9 @@ TEST_CASE("bytes behind the end of the data stay where they are, on all ranks th
     REQUIRE(group.rank(rank).start(call_of(plan, buffers, rank)));
   group.finish();
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    CHECK(std::all_of(buffers.results[rank].begin() + 1000, buffers.results[rank].end(),
-                      [](std::byte byte) { return byte == std::byte{0xa5}; }));
+    CHECK(std::all_of(
+        buffers.results[rank].begin() + 1000, buffers.results[rank].end(),
+        [](std::byte byte) { return byte == std::byte{0xa5}; }));
   }
 }
 

@@ -48,9 +48,8 @@ class MemoryGroupOf {
       if (rng_.chance(0.5)) member->exchange->work();
     }
     std::vector<Connection*> ready;
-    for (auto& [name, connection] : connections_) {
+    for (auto& [name, connection] : connections_)
       if (!connection.sends.empty() && !connection.receives.empty()) ready.push_back(&connection);
-    }
     if (ready.empty()) return settle();
     deliver(*ready[rng_.below(ready.size())]);
     return true;

@@ -78,10 +78,9 @@ struct Network {
       return;
     }
     const To to = aggregator.on_packet(flight.worker, flight.packet);
-    for (unsigned i = 0; i < workers.size(); ++i) {
+    for (unsigned i = 0; i < workers.size(); ++i)
       if (to == To::kEveryone || (to == To::kSender && i == flight.worker))
         post(i, false, aggregator.answer());
-    }
   }
 
   bool running() const {
@@ -131,10 +130,9 @@ std::size_t wrong_elements(const std::vector<std::vector<float>>& inputs,
   for (std::size_t begin = 0; begin < result.size(); begin += 64) {
     const std::size_t end = std::min(begin + 64, result.size());
     float largest = 0;
-    for (const auto& input : inputs) {
+    for (const auto& input : inputs)
       for (std::size_t i = begin; i < end; ++i)
         largest = std::max(largest, std::abs(input[i]));
-    }
     int exponent = 0;
     (void)std::frexp(largest, &exponent);
     const double bound =

@@ -34,10 +34,9 @@ struct Pair {
                                    packet.header.begin() + packet.header_bytes);
       bytes.insert(bytes.end(), packet.payload.begin(), packet.payload.end());
       to.on_packet(now, {.bytes = bytes, .arrived_at = now, .path = packet.path, .source = {}});
-      for (const Placement& placed : to.placements()) {
+      for (const Placement& placed : to.placements())
         if (!placed.payload.empty())
           std::memcpy(placed.destination, placed.payload.data(), placed.payload.size());
-      }
     }
     return count > 0;
   }

@@ -43,15 +43,13 @@ TEST_CASE("no byte of a chunk is new twice") {
     while (!partial.whole(7)) {
       const auto first = static_cast<std::uint32_t>(rng.below(granules));
       const auto last = static_cast<std::uint32_t>(first + 1 + rng.below(granules - first));
-      for (const auto& run : partial.add(7, bytes, first * 128, std::min(last * 128, bytes))) {
+      for (const auto& run : partial.add(7, bytes, first * 128, std::min(last * 128, bytes)))
         for (std::uint32_t at = run.begin; at < run.end; ++at)
           ++written[at];
-      }
       std::size_t missing = 0;
-      for (const auto& run : partial.missing(7, bytes)) {
+      for (const auto& run : partial.missing(7, bytes))
         for (std::uint32_t at = run.begin; at < run.end; ++at)
           missing += written[at] == 0 ? 1 : bytes;
-      }
       REQUIRE(missing == static_cast<std::size_t>(std::count(written.begin(), written.end(), 0)));
     }
     REQUIRE(std::all_of(written.begin(), written.end(), [](int times) { return times == 1; }));

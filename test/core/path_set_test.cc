@@ -57,10 +57,9 @@ TEST_CASE("a path that swallows several bursts is left, tried once after a pause
 
 TEST_CASE("when every path is avoided the packets still go somewhere, round about") {
   PathSet paths(2, 1);
-  for (std::uint8_t path = 0; path < 2; ++path) {
+  for (std::uint8_t path = 0; path < 2; ++path)
     for (int i = 0; i < 4; ++i)
       paths.on_lost(t0, path, t0 - 4ms + i * 1ms, 1ms);
-  }
   CHECK(paths.avoided() == 2);
   const auto first = paths.choose(t0, 0ns);
   const auto second = paths.choose(t0, 0ns);
@@ -75,11 +74,10 @@ TEST_CASE("a path that loses a tenth of its packets is used less, though never a
     for (std::uint8_t path = 0; path < 8; ++path) {
       paths.on_sent(path);
       ++sent[path];
-      if (path == 2 && round % 10 == 0) {
+      if (path == 2 && round % 10 == 0)
         paths.on_lost(t0, path, t0, 1ms);
-      } else {
+      else
         paths.on_report(path, sent[path] - 1, 100us, false);
-      }
     }
   }
   CHECK(counts_of(paths, 800)[2] < 40);

@@ -34,9 +34,8 @@ struct Queue {
   }
   template <class T>
   T copy(T value) {
-    for (const Placement& placement : placements) {
+    for (const Placement& placement : placements)
       std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
-    }
     placements.clear();
     queue.release_copied();
     return value;

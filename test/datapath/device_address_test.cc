@@ -12,9 +12,8 @@ namespace {
 DeviceAddress address_of(const char* ip, std::size_t ports) {
   DeviceAddress address;
   address.ip = parse_ip_address(ip).value();
-  for (std::uint32_t i = 0; i < ports; ++i) {
+  for (std::uint32_t i = 0; i < ports; ++i)
     address.add(LocatorKind::kUdpPort, 49152 + 1000 * i);
-  }
   return address;
 }
 
@@ -53,12 +52,17 @@ TEST_CASE("a blob that names no host, a well-known port or another layout is ref
     return decode_device_address(encode(address)).has_value();
   };
   const DeviceAddress good = address_of("10.0.0.1", 2);
-  CHECK(with(good, [](DeviceAddress&) {}));
-  CHECK(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49152); }));
-  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 53); }));
-  CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49151); }));
+  CHECK(with(
+      good, [](DeviceAddress&) {}));
+  CHECK(with(
+      good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49152); }));
+  CHECK_FALSE(with(
+      good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 53); }));
+  CHECK_FALSE(with(
+      good, [](DeviceAddress& a) { a.add(LocatorKind::kUdpPort, 49151); }));
   CHECK_FALSE(with(good, [](DeviceAddress& a) { a.add(LocatorKind::kQueuePair, 0); }));
-  CHECK_FALSE(with(address_of("10.0.0.1", 0), [](DeviceAddress&) {}));
+  CHECK_FALSE(with(
+      address_of("10.0.0.1", 0), [](DeviceAddress&) {}));
   CHECK_FALSE(with(good, [](DeviceAddress& a) { a.ip.scope = 3; }));  // IPv4 has none
   for (const char* ip :
        {"0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1", "::ffff:1.2.3.4"}) {
@@ -141,9 +145,8 @@ TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
   for (int i = 0; i < 200000; ++i) {
     wire::EndpointAddress blob;
     blob.size = static_cast<std::uint8_t>(rng.below(64));
-    for (std::size_t j = 0; j < std::min<std::size_t>(blob.size, blob.bytes.size()); ++j) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(blob.size, blob.bytes.size()); ++j)
       blob.bytes[j] = static_cast<std::byte>(rng.next());
-    }
     if (rng.below(2) == 0) {  // near enough to get past the first checks
       blob.bytes[0] = std::byte{4};
       std::fill_n(blob.bytes.begin() + 5, 4, std::byte{0});

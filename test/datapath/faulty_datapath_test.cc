@@ -73,9 +73,8 @@ struct Line {
     return taken;
   }
   void send_many(std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t i = 0; i < count; ++i)
       send(i, static_cast<wire::PathIndex>(i % 16));
-    }
   }
   void advance_to(Time now) {
     record.now = now;
@@ -146,9 +145,8 @@ TEST_CASE("drop loses its share, singly or in bursts") {
     CHECK(line.faulty.counters().dropped == 100000 - line.record.sent.size());
     const auto numbers = line.numbers();
     std::size_t ended_early = 0;  // bursts may follow each other, never end early
-    for (std::size_t i = 1; i < numbers.size(); ++i) {
+    for (std::size_t i = 1; i < numbers.size(); ++i)
       ended_early += (numbers[i] - numbers[i - 1] - 1) % c.burst != 0 ? 1 : 0;
-    }
     CHECK(ended_early == 0);
   }
 }

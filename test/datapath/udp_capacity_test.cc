@@ -49,9 +49,8 @@ TEST_CASE("one socket holds the packets that its capacity promises, sent singly 
   for (int round = 0; round < 3;
        ++round) {  // also when memory of the last round is not given back yet
     Packets packets(receiver->local_address());
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
       packets.add(options.datagram_bytes_max);
-    }
     REQUIRE(sender->send(packets.all()) == count);
     CHECK(receive_count(*receiver, count).size() == count);
   }
@@ -67,15 +66,13 @@ TEST_CASE("what overflows a receive buffer is counted") {
   REQUIRE(sender);
   REQUIRE(receiver);
   Packets packets(receiver->local_address());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200; ++i)
     packets.add(1000, 0, i % 2 == 0 ? TrafficClass::kExact : TrafficClass::kControl);
-  }
   REQUIRE(sender->send(packets.all()) == 200);
   std::vector<wire::RxPacket> out(64);
   std::size_t got = 0;
-  while (const std::size_t more = receiver->receive(steady_now(), out)) {
+  while (const std::size_t more = receiver->receive(steady_now(), out))
     got += more;
-  }
   CHECK(got < 200);
   Packets one_more(receiver->local_address());  // the count of drops comes with the next packet
   one_more.add(10);

@@ -26,13 +26,10 @@ TEST_CASE("a burst arrives as the datagrams it was made of, marked with its clas
   INFO("family " << static_cast<int>(family) << " gso " << options.gso << " gro " << options.gro);
   const auto sender = open_datapath(options);
   const auto receiver = open_datapath(options);
-  if (!sender || !receiver) {
-    return;
-  }
+  if (!sender || !receiver) return;
   Packets packets(receiver->local_address());
-  for (int i = 0; i < 39; ++i) {
+  for (int i = 0; i < 39; ++i)
     packets.add(1400, 1, TrafficClass::kUrgentProtected);
-  }
   packets.add(777, 1, TrafficClass::kUrgentProtected);
   REQUIRE(sender->send(packets.all()) == 40);
 
@@ -49,11 +46,10 @@ TEST_CASE("a burst arrives as the datagrams it was made of, marked with its clas
   CHECK(sender->counters().tx_packets == 40);
   CHECK(sender->counters().tx_bursts == (options.gso ? 1 : 0));
   CHECK(sender->limits().burst_packets_max == (options.gso ? 64 : 1));
-  if (options.gso && options.gro) {
+  if (options.gso && options.gro)
     CHECK(receiver->counters().rx_buffers == 1);
-  } else {
+  else
     CHECK(receiver->counters().rx_buffers == 40);
-  }
 }
 
 TEST_CASE("each class keeps its own mark when classes alternate") {
@@ -62,13 +58,10 @@ TEST_CASE("each class keeps its own mark when classes alternate") {
   options.tos[static_cast<std::size_t>(TrafficClass::kControl)] = 0xb9;  // an override: EF, ECT(1)
   const auto sender = open_datapath(options);
   const auto receiver = open_datapath(options);
-  if (!sender || !receiver) {
-    return;
-  }
+  if (!sender || !receiver) return;
   Packets packets(receiver->local_address());
-  for (std::size_t i = 0; i < 2 * kTrafficClassCount; ++i) {
+  for (std::size_t i = 0; i < 2 * kTrafficClassCount; ++i)
     packets.add(600, 0, static_cast<TrafficClass>(i % kTrafficClassCount));
-  }
   REQUIRE(sender->send(packets.all()) == packets.all().size());
   const auto arrivals = receive_count(*receiver, packets.all().size());
   REQUIRE(arrivals.size() == packets.all().size());
@@ -121,15 +114,13 @@ TEST_CASE(
     return;
   }
   Packets packets(receiver->local_address());
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 64; ++i)
     packets.add(100 + static_cast<std::size_t>(i), static_cast<wire::PathIndex>(i * 5 % 16));
-  }
   REQUIRE(sender->send(packets.all()) == 64);
   const auto arrivals = receive_count(*receiver, 64);
   REQUIRE(arrivals.size() == 64);
-  for (std::size_t i = 0; i < 64; ++i) {
+  for (std::size_t i = 0; i < 64; ++i)
     CHECK(arrivals[i].bytes.size() == 100 + i);
-  }
 }
 
 TEST_CASE("the same seed asks for the same ports, and takes others when they are in use") {
@@ -153,9 +144,7 @@ TEST_CASE("one byte and the largest datagram both arrive") {
   const IpFamily family = GENERATE(IpFamily::kV4, IpFamily::kV6);
   const auto sender = open_datapath(loopback_options(family));
   const auto receiver = open_datapath(loopback_options(family));
-  if (!sender || !receiver) {
-    return;
-  }
+  if (!sender || !receiver) return;
   const std::size_t largest = sender->limits().datagram_bytes_max;
   CHECK(largest == (family == IpFamily::kV4 ? 65507 : 65488));
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, largest}) {
@@ -175,9 +164,8 @@ TEST_CASE("a small output span gets the rest of a merged buffer later, without a
   REQUIRE(sender);
   REQUIRE(receiver);
   Packets packets(receiver->local_address());
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 20; ++i)
     packets.add(1000);
-  }
   REQUIRE(sender->send(packets.all()) == 20);
   auto arrivals = receive_count(*receiver, 1, 3);
   REQUIRE(arrivals.size() == 3);
@@ -191,9 +179,8 @@ TEST_CASE("a small output span gets the rest of a merged buffer later, without a
   const auto last = receive_count(*receiver, 2, 3);
   arrivals.insert(arrivals.end(), last.begin(), last.end());
   REQUIRE(arrivals.size() == 20);
-  for (std::size_t i = 0; i < 20; ++i) {
+  for (std::size_t i = 0; i < 20; ++i)
     CHECK(has_pattern(arrivals[i].bytes, i));
-  }
 }
 
 TEST_CASE("no socket starves while others stay full") {
@@ -204,19 +191,16 @@ TEST_CASE("no socket starves while others stay full") {
   REQUIRE(sender);
   REQUIRE(receiver);
   Packets packets(receiver->local_address());
-  for (int round = 0; round < 20; ++round) {
-    for (wire::PathIndex path = 0; path < 8; ++path) {
+  for (int round = 0; round < 20; ++round)
+    for (wire::PathIndex path = 0; path < 8; ++path)
       packets.add(200, path);
-    }
-  }
   REQUIRE(sender->send(packets.all()) == 160);
   std::set<wire::PathIndex> seen;
   std::vector<wire::RxPacket> out(2);
   for (int call = 0; call < 8; ++call) {
     const std::size_t got = receiver->receive(steady_now(), out);
-    for (std::size_t i = 0; i < got; ++i) {
+    for (std::size_t i = 0; i < got; ++i)
       seen.insert(out[i].path);
-    }
   }
   CHECK(seen.size() == 8);
 }
@@ -238,9 +222,8 @@ TEST_CASE("a packet on another path is seen within four polls while one path is 
     REQUIRE(sender->send(other.all()) == 1);
     std::vector<wire::RxPacket> out(8);
     int polls = 1;
-    while (polls < 100 && receiver->receive(steady_now(), out) == 0) {
+    while (polls < 100 && receiver->receive(steady_now(), out) == 0)
       ++polls;
-    }
     CHECK(polls <= 4);
     CHECK(out[0].path == 2);
   }

@@ -54,11 +54,9 @@ std::vector<InterfaceAddress> host() {
 
 std::string names_of(const Result<std::vector<Interface>>& chosen) {
   std::string names;
-  if (chosen) {
-    for (const Interface& interface : chosen.value()) {
+  if (chosen)
+    for (const Interface& interface : chosen.value())
       names += (names.empty() ? "" : " ") + interface.name;
-    }
-  }
   return names;
 }
 
@@ -175,9 +173,8 @@ TEST_CASE("this host's loopback is listed with its address and its MTU") {
   CHECK(interface_mtu("", loopback.ip).value() == interface_mtu("lo", loopback.ip).value());
   const auto v6 = list_interfaces(IpFamily::kV6);
   REQUIRE(v6);
-  for (const InterfaceAddress& interface : v6.value()) {
+  for (const InterfaceAddress& interface : v6.value())
     CHECK(interface.ip.family == IpFamily::kV6);
-  }
 }
 
 }  // namespace dlcp::datapath::test

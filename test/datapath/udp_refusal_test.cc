@@ -20,9 +20,8 @@ std::vector<std::byte> wait_for_refusal(UdpDatapath& sender) {
   std::array<wire::RxPacket, 8> out;
   for (int tries = 0; tries < 1000; ++tries) {
     sender.receive(steady_now(), out);
-    if (const auto refused = sender.next_refused(); !refused.empty()) {
+    if (const auto refused = sender.next_refused(); !refused.empty())
       return {refused.begin(), refused.end()};
-    }
     std::this_thread::sleep_for(1ms);
   }
   return {};
@@ -34,9 +33,7 @@ TEST_CASE("a packet to a port that nobody has open comes back, with the bytes it
   const IpFamily family = GENERATE(IpFamily::kV4, IpFamily::kV6);
   const auto sender = open_datapath(loopback_options(family));
   auto receiver = open_datapath(loopback_options(family));
-  if (!sender || !receiver) {
-    return;
-  }
+  if (!sender || !receiver) return;
   Packets packets(receiver->local_address());
   packets.add(600, 2);
   receiver.reset();  // its process is killed
@@ -57,9 +54,7 @@ TEST_CASE("what is refused for one peer costs another no packet, though they sha
   const auto sender = open_datapath(loopback_options());
   const auto alive = open_datapath(loopback_options());
   auto dead = open_datapath(loopback_options());
-  if (!sender || !alive || !dead) {
-    return;
-  }
+  if (!sender || !alive || !dead) return;
   Packets to_dead(dead->local_address());
   to_dead.add(100);
   dead.reset();

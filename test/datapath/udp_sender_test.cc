@@ -19,9 +19,8 @@ bool with_slow_loopback(const std::function<void()>& body) {
   bool ran = false;
   std::thread([&] {
     if (::unshare(CLONE_NEWNET) != 0 || std::system("ip link set lo up") != 0 ||
-        std::system("tc qdisc add dev lo root tbf rate 1mbit burst 70000 limit 100000000") != 0) {
+        std::system("tc qdisc add dev lo root tbf rate 1mbit burst 70000 limit 100000000") != 0)
       return;
-    }
     body();
     ran = true;
   }).join();
@@ -47,9 +46,8 @@ TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, 
   BurstSender sender(options, {socket->fd.get()});
 
   Packets packets(receiver->local_address());
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 10; ++i)
     packets.add(1200);
-  }
   CHECK(sender.gso_on());
   REQUIRE(sender.send(packets.all(), counters) == 10);
   CHECK_FALSE(sender.gso_on());
@@ -59,9 +57,8 @@ TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, 
   CHECK(counters.tx_syscalls == syscalls + 1);  // one sendmmsg
   const auto arrivals = receive_count(*receiver, 20);
   REQUIRE(arrivals.size() == 20);
-  for (std::size_t i = 0; i < 20; ++i) {
+  for (std::size_t i = 0; i < 20; ++i)
     CHECK(has_pattern(arrivals[i].bytes, i % 10));
-  }
 }
 
 TEST_CASE("a burst of packets that are too big for the route is lost, and segmentation stays on") {
@@ -103,16 +100,14 @@ TEST_CASE("bursts stay within 64 packets and one IP datagram's bytes") {
   REQUIRE(sender);
   REQUIRE(receiver);
   Packets small(receiver->local_address());
-  for (int i = 0; i < 130; ++i) {
+  for (int i = 0; i < 130; ++i)
     small.add(100);
-  }
   REQUIRE(sender->send(small.all()) == 130);
   CHECK(sender->counters().tx_bursts == 3);
   CHECK(receive_count(*receiver, 130).size() == 130);
   Packets large(receiver->local_address());
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; ++i)
     large.add(20000);
-  }
   REQUIRE(sender->send(large.all()) == 8);
   CHECK(sender->counters().tx_bursts == 3 + 3);  // 3 + 3 + 2 packets
   CHECK(receive_count(*receiver, 8).size() == 8);
@@ -130,13 +125,10 @@ TEST_CASE("a full send buffer stops the sender, and the rest goes when there is 
     options.gso = false;
     auto sender = UdpDatapath::open(options);
     auto receiver = UdpDatapath::open(options);
-    if (!sender || !receiver) {
-      return;
-    }
+    if (!sender || !receiver) return;
     Packets packets(receiver.value()->local_address());
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 100; ++i)
       packets.add(1400);
-    }
     const std::span<const wire::TxPacket> all = packets.all();
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (taken < 100 && std::chrono::steady_clock::now() < give_up) {
@@ -146,9 +138,8 @@ TEST_CASE("a full send buffer stops the sender, and the rest goes when there is 
       arrived += receive_count(*receiver.value(), now_taken).size();
     }
     arrived += receive_count(*receiver.value(), 100 - arrived).size();
-    for (const auto& [name, count] : sender.value()->counts()) {
+    for (const auto& [name, count] : sender.value()->counts())
       lost += name.starts_with("tx_error") ? count : 0;
-    }
   });
   if (!ran) {
     WARN("skipped: no network namespace or no tbf queue here");

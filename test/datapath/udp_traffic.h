@@ -64,13 +64,11 @@ class Packets {
     packet.path = path;
     packet.traffic_class = traffic_class;
     packet.destination = &destination_;
-    for (std::size_t i = 0; i < header_bytes; ++i) {
+    for (std::size_t i = 0; i < header_bytes; ++i)
       packet.header[i] = pattern(number, i);
-    }
     auto payload = std::make_unique<std::vector<std::byte>>(bytes - header_bytes);
-    for (std::size_t i = header_bytes; i < bytes; ++i) {
+    for (std::size_t i = header_bytes; i < bytes; ++i)
       (*payload)[i - header_bytes] = pattern(number, i);
-    }
     packet.payload = *payload;
     payloads_.push_back(std::move(payload));
     packets_.push_back(packet);
@@ -96,22 +94,16 @@ inline std::vector<Arrival> receive_count(Datapath& datapath, std::size_t count,
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (arrivals.size() < count && std::chrono::steady_clock::now() < give_up) {
     const std::size_t got = datapath.receive(steady_now(), out);
-    for (std::size_t i = 0; i < got; ++i) {
+    for (std::size_t i = 0; i < got; ++i)
       arrivals.push_back({{out[i].bytes.begin(), out[i].bytes.end()}, out[i]});
-    }
-    if (got == 0) {
-      std::this_thread::yield();
-    }
+    if (got == 0) std::this_thread::yield();
   }
   return arrivals;
 }
 
 inline bool has_pattern(const std::vector<std::byte>& bytes, std::size_t packet) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != pattern(packet, i)) {
-      return false;
-    }
-  }
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != pattern(packet, i)) return false;
   return true;
 }
 

@@ -52,11 +52,10 @@ struct Pair {
     for (int i = 0; i < 100'000 && (receives == nullptr || state != core::ConnectionState::kOpen);
          ++i) {
       state = a->poll_state(*sends);
-      if (receives == nullptr) {
+      if (receives == nullptr)
         receives = b->accept(listening.id, 1).value();
-      } else {
+      else
         b->poll_state(*receives);
-      }
     }
     REQUIRE(receives != nullptr);
     REQUIRE(state == core::ConnectionState::kOpen);
@@ -76,9 +75,8 @@ struct Pair {
 std::vector<std::byte> random_bytes(std::size_t count) {
   std::vector<std::byte> bytes(count);
   Rng rng(count);
-  for (auto& byte : bytes) {
+  for (auto& byte : bytes)
     byte = static_cast<std::byte>(rng.next());
-  }
   return bytes;
 }
 
@@ -138,9 +136,8 @@ TEST_CASE("packets lost within a licence become zeros, and the request tells how
     CHECK(outcome.bytes == out.size());
     REQUIRE(lost.size() == 2);
     CHECK(outcome.lost == (licensed ? 2 * 1408u : 0));
-    for (const auto& header : lost) {
+    for (const auto& header : lost)
       if (licensed) std::memset(out.data() + header.offset, 0, 1408);
-    }
     CHECK(in == out);
   }
   pair.wire->keep = nullptr;
@@ -304,9 +301,8 @@ TEST_CASE("helper threads alone carry a message once it is posted") {
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   for (int i = 0; i < 5000 && (receiving->state.load() == Request::State::kPending ||
                                sending->state.load() == Request::State::kPending);
-       ++i) {
+       ++i)
     usleep(1000);
-  }
   CHECK(receiving->state.load() == Request::State::kDone);
   CHECK(sending->state.load() == Request::State::kDone);
   pair.a->stop();
@@ -321,9 +317,8 @@ TEST_CASE("a silent peer is an error within the time-out, logged once, with nobo
   auto out = random_bytes(300'000);
   Request* sending = pair.post(*pair.a, *pair.sends, out);  // the other side is never driven again
   const Time begin = engine::steady_now();
-  while (sending->state.load() == Request::State::kPending && engine::steady_now() < begin + 8s) {
+  while (sending->state.load() == Request::State::kPending && engine::steady_now() < begin + 8s)
     usleep(1000);
-  }
   CHECK(sending->state.load() == Request::State::kFailed);
   CHECK(engine::steady_now() - begin < 4s);
   CHECK(pair.sends->error.code == ErrorCode::kRemote);
@@ -360,9 +355,8 @@ TEST_CASE("a send is done when the datapath has let go of its memory, not when t
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   Request::Outcome outcome;
   CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 100; ++i)
     pair.a->poll_state(*pair.sends);
-  }
   const bool let_go = GENERATE(true, false);  // else it is made to after 50 ms
   if (let_go) {
     CHECK(pair.a->test(*sending, outcome) == Request::State::kPending);
@@ -390,9 +384,8 @@ TEST_CASE("a device that is gone fails its connections and listeners, once") {
   Request* sending = pair.post(*pair.a, *pair.sends, out);
   pair.wire->gone = true;
   Request::Outcome outcome;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 10; ++i)
     pair.a->poll_state(*pair.sends);
-  }
   CHECK(pair.a->test(*sending, outcome) == Request::State::kFailed);
   CHECK(pair.sends->error.what == "the card is gone");
   CHECK_FALSE(pair.a->accept(listening.id, 1).ok());

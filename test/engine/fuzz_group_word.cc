@@ -26,9 +26,7 @@ void decode(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   decode(std::as_bytes(std::span(data, size)));
   engine::GroupWord::Bytes bytes = engine::encode({});
-  if (size > 5) {
-    std::memcpy(bytes.data() + 5, data + 5, std::min(size, bytes.size()) - 5);
-  }
+  if (size > 5) std::memcpy(bytes.data() + 5, data + 5, std::min(size, bytes.size()) - 5);
   decode(bytes);
   return 0;
 }

@@ -34,9 +34,8 @@ TEST_CASE("without any setting every knob has the table's default") {
   CHECK(settings->gso);
   CHECK(settings->interfaces.empty());
   CHECK(settings->effective.size() == dlcp::engine::knobs().size());
-  for (const auto& one : settings->effective) {
+  for (const auto& one : settings->effective)
     CHECK(one.origin == "default");
-  }
 }
 
 // The core, and datapaths, can be used without settings; then they are what a job's are.
@@ -86,9 +85,8 @@ TEST_CASE("RDMA devices fall back to NCCL_IB_HCA, and a GID index may be -1 or a
   CHECK(load({{"NCCL_IB_HCA", "a"}, {"DLCP_HCA", "b"}}).value().hcas == "b");
   CHECK(load({}).value().gid_index == -1);
   CHECK(load({{"DLCP_GID_INDEX", "3"}}).value().gid_index == 3);
-  for (const char* bad : {"-2", "65536", "", "3x"}) {
+  for (const char* bad : {"-2", "65536", "", "3x"})
     CHECK_FALSE(load({{"DLCP_GID_INDEX", bad}}).ok());
-  }
   CHECK(load({}).value().datapath == dlcp::engine::DatapathChoice::kAuto);
   CHECK(load({{"DLCP_DATAPATH", "verbs"}}).value().datapath ==
         dlcp::engine::DatapathChoice::kVerbs);
@@ -124,15 +122,12 @@ TEST_CASE("a refusal names variable, value, origin and range") {
 }
 
 TEST_CASE("numbers are exact: no sign, blank, fraction or overflow slips through") {
-  for (const char* bad : {"", " 4", "4 ", "-1", "+4", "4.0", "0x4", "99999999999999999999", "4K"}) {
+  for (const char* bad : {"", " 4", "4 ", "-1", "+4", "4.0", "0x4", "99999999999999999999", "4K"})
     CHECK_THAT(refusal({{"DLCP_PATHS", bad}}), Contains("is not valid"));
-  }
-  for (const char* bad : {"", "nan", "inf", "1e9", "-3", "3x", "3 s"}) {
+  for (const char* bad : {"", "nan", "inf", "1e9", "-3", "3x", "3 s"})
     CHECK_THAT(refusal({{"DLCP_PEER_TIMEOUT", bad}}), Contains("is not valid"));
-  }
-  for (const char* bad : {"K", "1T", "18446744073709551615G", "1KK"}) {
+  for (const char* bad : {"K", "1T", "18446744073709551615G", "1KK"})
     CHECK_THAT(refusal({{"DLCP_RCVBUF", bad}}), Contains("is not valid"));
-  }
   CHECK(load({{"DLCP_RCVBUF", "4M"}}).value().receive_buffer_bytes == std::size_t{4} << 20);
   CHECK(load({{"DLCP_RCVBUF", "0"}}).value().receive_buffer_bytes == 0);
 }
@@ -149,9 +144,8 @@ TEST_CASE("sizes, shares and times are written as on the command line") {
   CHECK(load({{"DLCP_TARGET_DELAY", "150"}})->target_delay == std::chrono::microseconds(150));
   CHECK(load({{"DLCP_PEER_TIMEOUT", "500ms"}})->peer_timeout == std::chrono::milliseconds(500));
   CHECK(load({{"DLCP_LINGER", "1s"}})->linger == std::chrono::seconds(1));
-  for (const char* bad : {"nan", "-1%", "26%", "1e-9"}) {
+  for (const char* bad : {"nan", "-1%", "26%", "1e-9"})
     CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", bad}}), Contains("is not valid"));
-  }
 }
 
 TEST_CASE("an unknown name is refused with the name that was probably meant") {
@@ -218,9 +212,8 @@ TEST_CASE("a site's secret is 32 hexadecimal digits in a file, and is never show
   auto settings = load(environment, " 00112233445566778899aabbccddeeff\n");
   REQUIRE(settings.ok());
   CHECK(settings->site_secret == dlcp::wire::Key{0x0011223344556677u, 0x8899aabbccddeeffu});
-  for (const std::string& line : dlcp::engine::effective_lines(settings.value())) {
+  for (const std::string& line : dlcp::engine::effective_lines(settings.value()))
     CHECK(line.find("8899aabb") == std::string::npos);
-  }
   CHECK(load({{"DLCP_CONFIG", ""}})->site_secret == dlcp::wire::Key{});
   for (const char* wrong :
        {"", "password", "00112233445566778899aabbccddeef", "00112233445566778899aabbccddeefff",

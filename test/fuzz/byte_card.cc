@@ -34,11 +34,10 @@ std::size_t ByteCard::send(std::span<const wire::TxPacket> packets) {
   const auto taken = packets.first(std::min(room, packets.size()));
   for (const wire::TxPacket& packet : taken) {
     // A frame of the core's lies in the payload, without a header, and is gone soon: it is copied.
-    if (habits_.fetches && packet.header_bytes > 0) {
+    if (habits_.fetches && packet.header_bytes > 0)
       held_.push_back({now_ + kFetch, packet});
-    } else {
+    else
       leave(packet);
-    }
   }
   taken_ += taken.size();
   return taken.size();

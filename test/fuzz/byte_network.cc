@@ -146,9 +146,8 @@ void ByteNetwork::forge() {
     case 1:  // some fields overwritten
       for (unsigned i = 0; i <= ((kind >> 2) & 3u); ++i) {
         std::size_t at = wire::kFrameHeadBytes + input_.below(48);
-        for (const std::byte byte : input_.take_bytes(1 + ((kind >> 4) & 3u))) {
+        for (const std::byte byte : input_.take_bytes(1 + ((kind >> 4) & 3u)))
           if (at < forged.bytes.size()) forged.bytes[at++] = byte;
-        }
       }
       break;
     case 2: {  // another type of frame to the same connection
@@ -245,15 +244,13 @@ void ByteNetwork::send(HostIndex from, std::vector<std::byte> bytes, wire::PathI
   sent_hash_ = datapath::sim::mix(sent_hash_, static_cast<std::uint64_t>(ns_of(now_)));
   for (const std::byte byte : datagram.bytes)
     sent_hash_ = (sent_hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3u;
-  if (seen_.size() < kSeenMax) {
+  if (seen_.size() < kSeenMax)
     seen_.push_back(datagram);
-  } else if (++sent_ % 8 == 0) {
+  else if (++sent_ % 8 == 0)
     seen_[rng_.below(kSeenMax)] = datagram;
-  }
   if (size > weather_.bytes_max || ((weather_.black_holes >> path) & 1) != 0 ||
-      in_flight_.size() >= kInFlightMax || rng_.chance(weather_.drop)) {
+      in_flight_.size() >= kInFlightMax || rng_.chance(weather_.drop))
     return;
-  }
   if (weather_.jitter > Duration::zero()) {
     datagram.due += Duration(
         static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(weather_.jitter.count()))));

@@ -224,10 +224,9 @@ void Conversation::check_budgets() const {
         throw Violation("a collective has lost more than its budget");
     }
   }
-  for (std::size_t host = 0; host < of_pool.size(); ++host) {
+  for (std::size_t host = 0; host < of_pool.size(); ++host)
     if (of_pool[host] != pools_[host].spent() || of_pool[host] > kPoolBytes)
       throw Violation("contributions have lost more than their pool");
-  }
 }
 
 }  // namespace dlcp::test

@@ -76,9 +76,8 @@ class Attack {
       case 0:  // some fields overwritten
         for (std::size_t i = 0, count = 1 + input_.below(4); i < count; ++i) {
           std::size_t at = 12 + input_.below(40);
-          for (const std::byte byte : input_.take_bytes(1 + input_.below(4))) {
+          for (const std::byte byte : input_.take_bytes(1 + input_.below(4)))
             if (at < datagram.size()) datagram[at++] = byte;
-          }
         }
         break;
       case 1: {  // another frame type with the same token, and a body of the input's choice
@@ -112,10 +111,8 @@ class Attack {
       wire::store_le(datagram.data() + wire::kFrameHeadBytes,
                      *number + static_cast<std::uint32_t>(sent_++));
     }
-    if (datagram.size() >= wire::kDataHeaderBytes || !head ||
-        head->type != wire::FrameType::kData) {
+    if (datagram.size() >= wire::kDataHeaderBytes || !head || head->type != wire::FrameType::kData)
       world_.keys().reseal(datagram);
-    }
   }
 
   FuzzInput& input_;

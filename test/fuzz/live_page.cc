@@ -22,9 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(bytes + at, data, std::min(size, sizeof(engine::LivePage) - at));
   const std::vector<cli::ProcessSnapshot> processes = {cli::read_snapshot(7, *page)};
   for (const std::string& text : {cli::to_table(processes), cli::to_path_table(processes),
-                                  cli::to_prometheus(processes, "host"), cli::to_json(processes)}) {
+                                  cli::to_prometheus(processes, "host"), cli::to_json(processes)})
     for (const char c : text)
       require(c == '\n' || (c >= 0x20 && c < 0x7f), "only printable bytes are printed");
-  }
   return 0;
 }

@@ -27,10 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto job = cli::decode_job(text))
     require(job->to >= -1 && job->ms >= 0 && job->ms <= 10'000, "a job ends");
-  if (const auto answer = cli::decode_answer(text)) {
+  if (const auto answer = cli::decode_answer(text))
     for (const order::Measurement& one : answer->measured)
       require(!one.answered || one.round_trip_us >= 0, "no answer comes before its question");
-  }
   if (const auto mesh = order::parse_mesh(text, 64)) {
     int nodes = 1;
     for (const order::MeshAxis& axis : mesh.value())

@@ -23,9 +23,8 @@ void feed(const std::string& input) {
 
 std::string noise(dlcp::Rng& rng) {
   std::string input(rng.below(rng.chance(0.2) ? kBytesMax : 128), '\0');
-  for (char& c : input) {
+  for (char& c : input)
     c = static_cast<char>(rng.next());
-  }
   return input;
 }
 

@@ -48,9 +48,8 @@ void check(cudaError_t status, const char* call) {
 }
 
 void check(ncclResult_t status, const char* call) {
-  if (status != ncclSuccess) {
+  if (status != ncclSuccess)
     fail(fmt::format("{}: {} {}", call, ncclGetErrorString(status), ncclGetLastError(nullptr)));
-  }
 }
 
 // Whole numbers below 2^24, so that sums are exact whatever the order.
@@ -66,9 +65,8 @@ ncclUniqueId exchange_id(const Job& job, int rank) {
     check(ncclGetUniqueId(&id), "ncclGetUniqueId");
     const std::string draft = job.id_file + ".new";
     std::FILE* file = std::fopen(draft.c_str(), "wb");
-    if (file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0) {
+    if (file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0)
       fail("cannot write " + draft);
-    }
     std::filesystem::rename(draft, job.id_file);
     return id;
   }

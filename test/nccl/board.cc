@@ -15,9 +15,7 @@ void Board::meet(int count) {
     usleep(1000);
     return arrived.load() >= count;
   });
-  if (!all) {
-    _exit(99);
-  }
+  if (!all) _exit(99);
 }
 
 Processes::Processes(int count, const std::function<int(Board& board, int rank)>& rank) {
@@ -26,9 +24,7 @@ Processes::Processes(int count, const std::function<int(Board& board, int rank)>
   board_ = new (memory) Board{};
   for (int i = 0; i < count; ++i) {
     const pid_t child = fork();
-    if (child == 0) {
-      _exit(rank(*board_, i));
-    }
+    if (child == 0) _exit(rank(*board_, i));
     children_.push_back(child);
   }
 }
@@ -53,9 +49,8 @@ int Processes::wait_for(int rank, std::chrono::milliseconds limit) {
   if (!within(limit, [&] {
         usleep(2000);
         return waitpid(child, &status, WNOHANG) == child;
-      })) {
+      }))
     return -1;
-  }
   child = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }

@@ -9,26 +9,22 @@ namespace dlcp::test {
 CollectiveGroup::CollectiveGroup(const Plugin& plugin, int ranks, std::uint64_t comm_id)
     : table_(static_cast<const nccl::CollNetV12*>(plugin.symbol(nccl::kCollNetSymbolV12))),
       members_(static_cast<std::size_t>(ranks)) {
-  for (Member& member : members_) {
+  for (Member& member : members_)
     if (table_->init(&member.context, comm_id, logger) != ResultCode::kSuccess ||
         table_->listen(member.context, 0, member.handle.data(), &member.listening) !=
-            ResultCode::kSuccess) {
+            ResultCode::kSuccess)
       throw std::runtime_error("init or listen of the collective plugin failed");
-    }
-  }
 }
 
 CollectiveGroup::~CollectiveGroup() {
-  for (int i = 0; i < ranks(); ++i) {
+  for (int i = 0; i < ranks(); ++i)
     close(i);
-  }
 }
 
 void CollectiveGroup::connect(const std::vector<int>& without) {
   std::vector<void*> handles;
-  for (Member& member : members_) {
+  for (Member& member : members_)
     handles.push_back(member.handle.data());
-  }
   std::vector<std::thread> threads;
   for (int i = 0; i < ranks(); ++i) {
     if (std::ranges::find(without, i) == without.end()) {
@@ -36,29 +32,20 @@ void CollectiveGroup::connect(const std::vector<int>& without) {
         Member& member = rank(i);
         member.connected =
             table_->connect(handles.data(), ranks(), i, member.listening, &member.group);
-        if (member.connected == ResultCode::kSuccess) {
-          table_->closeListen(member.listening);
-        }
+        if (member.connected == ResultCode::kSuccess) table_->closeListen(member.listening);
         member.listening = nullptr;
       });
     }
   }
-  for (auto& thread : threads) {
+  for (auto& thread : threads)
     thread.join();
-  }
 }
 
 void CollectiveGroup::close(int index) {
   Member& member = rank(index);
-  if (member.group != nullptr) {
-    table_->closeColl(member.group);
-  }
-  if (member.listening != nullptr) {
-    table_->closeListen(member.listening);
-  }
-  if (member.context != nullptr) {
-    table_->finalize(member.context);
-  }
+  if (member.group != nullptr) table_->closeColl(member.group);
+  if (member.listening != nullptr) table_->closeListen(member.listening);
+  if (member.context != nullptr) table_->finalize(member.context);
   member = {};
 }
 
@@ -67,24 +54,18 @@ std::vector<ResultCode> CollectiveGroup::all_reduce(const std::vector<std::vecto
   std::vector<ResultCode> codes(members_.size(), ResultCode::kInProgress);
   std::vector<void*> requests(members_.size());
   const auto step = [&](std::size_t i) {
-    if (codes[i] != ResultCode::kInProgress) {
-      return true;
-    }
+    if (codes[i] != ResultCode::kInProgress) return true;
     Member& member = members_[i];
     if (requests[i] == nullptr) {
       const ResultCode code = table_->iallreduce(member.group, const_cast<float*>(inputs[i].data()),
                                                  results[i].data(), inputs[i].size(), 7, 0, nullptr,
                                                  nullptr, &requests[i]);  // float32, sum
-      if (code != ResultCode::kSuccess) {
-        codes[i] = code;
-      }
+      if (code != ResultCode::kSuccess) codes[i] = code;
       return false;
     }
     int done = 0;
     const ResultCode code = table_->test(requests[i], &done, nullptr);
-    if (code != ResultCode::kSuccess || done != 0) {
-      codes[i] = code;
-    }
+    if (code != ResultCode::kSuccess || done != 0) codes[i] = code;
     return false;
   };
   within(std::chrono::seconds(30), [&] {

@@ -70,10 +70,9 @@ using Buffers = std::vector<std::vector<std::byte>>;
 
 Buffers random_buffers(int ranks, std::size_t bytes, Rng& rng) {
   Buffers made(static_cast<std::size_t>(ranks), std::vector<std::byte>(bytes));
-  for (auto& buffer : made) {
+  for (auto& buffer : made)
     for (auto& byte : buffer)
       byte = std::byte(rng.below(256));
-  }
   return made;
 }
 
@@ -177,9 +176,8 @@ TEST_CASE("a plan in which ranks add in different orders is refused") {
   schedule.ranks = 3;
   schedule.chunks.push_back({0, 1, -1, -1});
   for (int from = 0; from < 3; ++from) {
-    for (int to = 0; to < 3; ++to) {
+    for (int to = 0; to < 3; ++to)
       if (from != to) schedule.add(0, from, to, true, synth::Range{0, 1});
-    }
   }
   CHECK_FALSE(synth::adds_alike(schedule));
   const auto refused =

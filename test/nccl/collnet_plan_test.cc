@@ -60,10 +60,9 @@ using Vectors = std::vector<std::vector<float>>;
 // Whole numbers, so that every order of adding gives the same; halves, thirds in the other.
 Vectors inputs_of(int ranks, std::size_t count, float part) {
   Vectors inputs(static_cast<std::size_t>(ranks), std::vector<float>(count));
-  for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+  for (std::size_t rank = 0; rank < inputs.size(); ++rank)
     for (std::size_t i = 0; i < count; ++i)
       inputs[rank][i] = static_cast<float>((i * 31 + rank * 17) % 1000) * part;
-  }
   return inputs;
 }
 

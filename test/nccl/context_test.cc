@@ -23,9 +23,7 @@ void release(void* memory) {
 
 void* operator new(std::size_t bytes) {
   void* const memory = std::malloc(bytes);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void operator delete(void* memory) noexcept {

@@ -39,9 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   bytes[8] = std::byte{4};
   bytes[9] = std::byte{wire::kWireVersion};
   const std::uint32_t crc = crc32c(std::span(bytes).first(124));
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < 4; ++i)
     bytes[124 + i] = static_cast<std::byte>(crc >> (8 * i));
-  }
   decode(bytes);
   std::memcpy(bytes.data(), "DLCPnot", 8);
   decode(bytes);

@@ -35,9 +35,7 @@ Collective any_collective(FuzzInput& input) {
 void check(const LossTerms& terms, const OpContext& context,
            const std::optional<TransferAttributes>& attributes) {
   const Verdict verdict = judge(terms, context, attributes);
-  if (verdict.exact != Exact::kNot) {
-    return;
-  }
+  if (verdict.exact != Exact::kNot) return;
   const Collective& of = context.collective;
   require(terms.any(), "somebody asked");
   require(of.function == Function::kAllReduce || of.function == Function::kReduceScatter,
@@ -56,9 +54,7 @@ void check(const LossTerms& terms, const OpContext& context,
 void check_without_profiler(const LossTerms& terms, const TransferAttributes& attributes,
                             std::uint32_t ranks) {
   const Verdict verdict = judge_by_attributes(terms, attributes, ranks);
-  if (verdict.exact != Exact::kNot) {
-    return;
-  }
+  if (verdict.exact != Exact::kNot) return;
   require(terms.any(), "somebody asked");
   require(attributes.function == 1u << 3 && attributes.algorithm == 1u << 1 &&
               attributes.protocol == 1u << 2,
@@ -103,9 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           attributes = {mask(), mask(), mask()};
           check_without_profiler(terms, *attributes, input.take<std::uint8_t>() % 6);
         }
-        if (const auto context = table.find(handle)) {
-          check(terms, *context, attributes);
-        }
+        if (const auto context = table.find(handle)) check(terms, *context, attributes);
         break;
       }
     }

@@ -141,17 +141,13 @@ TEST_CASE("the ticket of another handle's pending connect leads nowhere") {
   void* second = nullptr;
   void* accepted = nullptr;
   CHECK(within(std::chrono::seconds(10), [&] {
-    if (second == nullptr) {
+    if (second == nullptr)
       plugin.net().connect(from.context(), 0, handles[1].data(), &second, nullptr);
-    }
-    if (accepted == nullptr) {
-      plugin.net().accept(listeners[1], &accepted, nullptr);
-    }
+    if (accepted == nullptr) plugin.net().accept(listeners[1], &accepted, nullptr);
     return second != nullptr && accepted != nullptr;
   }));
   plugin.net().closeSend(second);
   plugin.net().closeRecv(accepted);
-  for (void* listener : listeners) {
+  for (void* listener : listeners)
     plugin.net().closeListen(listener);
-  }
 }

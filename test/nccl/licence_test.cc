@@ -59,11 +59,10 @@ TEST_CASE("a licensed all-reduce loses partial sums, and never final values") {
     const std::size_t stage = i % kStepsPerLoop / 2;
     INFO("message " << i << ", stage " << stage);
     CHECK(lost[i] % sizeof(float) == 0);
-    if (stage < 3) {
+    if (stage < 3)
       partial += lost[i];
-    } else {
+    else
       CHECK(lost[i] == 0);
-    }
   }
   CHECK(partial > 0);
 }
@@ -96,24 +95,39 @@ TEST_CASE("what is no partial sum of floating-point numbers in a Simple ring is 
     change(run);
     CHECK(total(hop.run(run)) == 0);
   };
-  exact("LL", [](HopRun& r) { r.call.protocol = "LL"; });
-  exact("LL128", [](HopRun& r) { r.call.protocol = "LL128"; });
-  exact("tree", [](HopRun& r) { r.call.algorithm = "TREE"; });
-  exact("PAT", [](HopRun& r) { r.call.algorithm = "PAT"; });
-  exact("int32", [](HopRun& r) { r.call.datatype = "ncclInt32"; });
-  exact("int64", [](HopRun& r) { r.call.datatype = "ncclInt64"; });
-  exact("fp64", [](HopRun& r) { r.call.datatype = "ncclFloat64"; });
-  exact("fp8", [](HopRun& r) { r.call.datatype = "ncclFloat8e4m3"; });
-  exact("all-gather", [](HopRun& r) { r.call.function = "AllGather"; });
-  exact("broadcast", [](HopRun& r) { r.call.function = "Broadcast"; });
-  exact("reduce", [](HopRun& r) { r.call.function = "Reduce"; });
-  exact("send and receive", [](HopRun& r) { r.call.function = "SendRecv"; });
-  exact("short messages", [](HopRun& r) { r.bytes = (64 << 10) - 128; });
+  exact(
+      "LL", [](HopRun& r) { r.call.protocol = "LL"; });
+  exact(
+      "LL128", [](HopRun& r) { r.call.protocol = "LL128"; });
+  exact(
+      "tree", [](HopRun& r) { r.call.algorithm = "TREE"; });
+  exact(
+      "PAT", [](HopRun& r) { r.call.algorithm = "PAT"; });
+  exact(
+      "int32", [](HopRun& r) { r.call.datatype = "ncclInt32"; });
+  exact(
+      "int64", [](HopRun& r) { r.call.datatype = "ncclInt64"; });
+  exact(
+      "fp64", [](HopRun& r) { r.call.datatype = "ncclFloat64"; });
+  exact(
+      "fp8", [](HopRun& r) { r.call.datatype = "ncclFloat8e4m3"; });
+  exact(
+      "all-gather", [](HopRun& r) { r.call.function = "AllGather"; });
+  exact(
+      "broadcast", [](HopRun& r) { r.call.function = "Broadcast"; });
+  exact(
+      "reduce", [](HopRun& r) { r.call.function = "Reduce"; });
+  exact(
+      "send and receive", [](HopRun& r) { r.call.function = "SendRecv"; });
+  exact(
+      "short messages", [](HopRun& r) { r.bytes = (64 << 10) - 128; });
   exact("chunks of another size", [](HopRun& r) { r.chunk_bytes *= 2; });
-  exact("receives of another size", [](HopRun& r) {
-    r.posted_bytes *= 2;
-    r.chunk_bytes *= 2;
-  });
+  exact(
+      "receives of another size",
+      [](HopRun& r) {
+        r.posted_bytes *= 2;
+        r.chunk_bytes *= 2;
+      });
   exact("a length that no ring has", [](HopRun& r) { r.steps = kStepsPerLoop + 4; });
   HopRun not_full = all_reduce();
   not_full.bytes = 128 << 10;
@@ -175,9 +189,8 @@ TEST_CASE(
       CHECK(bytes % sizeof(float) == 0);
     }
     run.bytes = 128 << 10;  // of a receive twice as long
-    for (const std::size_t bytes : hop.run(run)) {
+    for (const std::size_t bytes : hop.run(run))
       CHECK(bytes * 3 <= run.bytes * 2 / 10);
-    }
     CHECK(total(hop.run(all_reduce())) == 0);
     run = reduce_scatter();
     run.call.protocol = "LL";
@@ -308,9 +321,8 @@ TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
   for (int replay = 0; replay < 5; ++replay) {
     const auto lost = hop.run(run);
     std::size_t spent = 0;
-    for (std::size_t i = 0; i < lost.size(); ++i) {
+    for (std::size_t i = 0; i < lost.size(); ++i)
       spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
-    }
     CHECK(spent <= result_bytes * 4 / 1000);  // P x R x N / H
     spent_in_all += spent;
   }
@@ -327,8 +339,7 @@ TEST_CASE("a third of all packets lost: no more than the budget is missing") {
   const HopRun run = all_reduce();
   const auto lost = hop.run(run);
   std::size_t spent = 0;
-  for (std::size_t i = 0; i < lost.size(); ++i) {
+  for (std::size_t i = 0; i < lost.size(); ++i)
     spent += lost[i] * (i % kStepsPerLoop / 2 + 1);
-  }
   CHECK(spent <= run.call.count * sizeof(float) / 100);
 }

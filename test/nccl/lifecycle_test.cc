@@ -23,9 +23,8 @@ namespace nccl = dlcp::nccl;
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string all;
-  for (const auto& line : lines) {
+  for (const auto& line : lines)
     all += line + "\n";
-  }
   return all;
 }
 
@@ -138,19 +137,15 @@ TEST_CASE("connections take turns over the lanes of a device, and every byte arr
   Rank a(plugin.net());
   Rank b(plugin.net());
   std::vector<Link> links;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 5; ++i)
     links.push_back(make_link(a, b));
-  }
   int opened = 0;
-  for (const std::string& line : take_log()) {
+  for (const std::string& line : take_log())
     opened += line.find("receive capacity") != std::string::npos;
-  }
   CHECK(opened == 3);
-  for (unsigned round = 0; round < 3; ++round) {
-    for (const Link& link : links) {
+  for (unsigned round = 0; round < 3; ++round)
+    for (const Link& link : links)
       exchange(link, 300'000, round);
-    }
-  }
   links.pop_back();  // the others do not mind
   exchange(links.front(), 300'000, 7);
 }
@@ -305,12 +300,8 @@ TEST_CASE("the interfaces without contexts carry messages and start again after 
     void* recv = nullptr;
     REQUIRE(v8.listen(0, handle.data(), &listener) == ResultCode::kSuccess);
     CHECK(within(10s, [&] {
-      if (send == nullptr) {
-        REQUIRE(v6.connect(0, handle.data(), &send) == ResultCode::kSuccess);
-      }
-      if (recv == nullptr) {
-        REQUIRE(v8.accept(listener, &recv, nullptr) == ResultCode::kSuccess);
-      }
+      if (send == nullptr) REQUIRE(v6.connect(0, handle.data(), &send) == ResultCode::kSuccess);
+      if (recv == nullptr) REQUIRE(v8.accept(listener, &recv, nullptr) == ResultCode::kSuccess);
       return send != nullptr && recv != nullptr;
     }));
     std::vector<std::byte> out(300'000);

@@ -23,19 +23,15 @@ std::vector<std::string> log_lines;
 
 void set_environment(const Settings& settings) {
   std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, "DLCP_", 5) == 0) {
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::strncmp(*entry, "DLCP_", 5) == 0)
       names.emplace_back(*entry, std::strcspn(*entry, "="));
-    }
-  }
-  for (const auto& name : names) {
+  for (const auto& name : names)
     unsetenv(name.c_str());
-  }
   setenv("DLCP_IFNAME", "=lo", 1);
   setenv("DLCP_CONFIG", "", 1);
-  for (const auto& [name, value] : settings) {
+  for (const auto& [name, value] : settings)
     setenv(name.c_str(), value.c_str(), 1);
-  }
 }
 
 Plugin::Plugin() : library_(dlopen(DLCP_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL)) {
@@ -72,26 +68,17 @@ std::vector<std::string> take_log() {
 
 Rank::Rank(const NetV12& net) : net_(net) {
   nccl::NetCommConfigV12 config{nccl::kUndefined};
-  if (net_.init(&context_, 42, &config, logger, nullptr) != ResultCode::kSuccess) {
-    std::abort();
-  }
+  if (net_.init(&context_, 42, &config, logger, nullptr) != ResultCode::kSuccess) std::abort();
 }
 
 void Rank::finalize() {
-  if (context_ != nullptr) {
-    net_.finalize(std::exchange(context_, nullptr));
-  }
+  if (context_ != nullptr) net_.finalize(std::exchange(context_, nullptr));
 }
 
 void Link::close() {
-  for (void** comm : {&send, &recv}) {
-    if (*comm != nullptr) {
-      net->closeSend(std::exchange(*comm, nullptr));
-    }
-  }
-  if (listener != nullptr) {
-    net->closeListen(std::exchange(listener, nullptr));
-  }
+  for (void** comm : {&send, &recv})
+    if (*comm != nullptr) net->closeSend(std::exchange(*comm, nullptr));
+  if (listener != nullptr) net->closeListen(std::exchange(listener, nullptr));
 }
 
 Link make_link(Rank& from, Rank& to) {
@@ -99,13 +86,11 @@ Link make_link(Rank& from, Rank& to) {
   Handle handle;
   REQUIRE(to.net().listen(to.context(), 0, handle.data(), &link.listener) == ResultCode::kSuccess);
   const bool connected = within(std::chrono::seconds(20), [&] {
-    if (link.send == nullptr) {
+    if (link.send == nullptr)
       REQUIRE(from.net().connect(from.context(), 0, handle.data(), &link.send, nullptr) ==
               ResultCode::kSuccess);
-    }
-    if (link.recv == nullptr) {
+    if (link.recv == nullptr)
       REQUIRE(to.net().accept(link.listener, &link.recv, nullptr) == ResultCode::kSuccess);
-    }
     return link.send != nullptr && link.recv != nullptr;
   });
   REQUIRE(connected);
@@ -115,9 +100,8 @@ Link make_link(Rank& from, Rank& to) {
 Mover::Mover(const NetV12& net, void* comm, bool sends, std::size_t bytes)
     : net_(net), comm_(comm), sends_(sends), memory_(bytes) {
   if (net_.regMr(comm_, memory_.data(), bytes, nccl::kPtrHost, &registration_) !=
-      ResultCode::kSuccess) {
+      ResultCode::kSuccess)
     std::abort();
-  }
 }
 
 Mover::~Mover() {
@@ -125,9 +109,7 @@ Mover::~Mover() {
 }
 
 void Mover::deregister() {
-  if (registration_ != nullptr) {
-    net_.deregMr(comm_, std::exchange(registration_, nullptr));
-  }
+  if (registration_ != nullptr) net_.deregMr(comm_, std::exchange(registration_, nullptr));
 }
 
 void* Mover::try_post(std::size_t offset, std::size_t bytes, ResultCode* code) {
@@ -137,11 +119,10 @@ void* Mover::try_post(std::size_t offset, std::size_t bytes, ResultCode* code) {
   const ResultCode result =
       sends_ ? net_.isend(comm_, data, bytes, tag, registration_, nullptr, &request)
              : net_.irecv(comm_, 1, &data, &bytes, &tag, &registration_, nullptr, &request);
-  if (code != nullptr) {
+  if (code != nullptr)
     *code = result;
-  } else if (result != ResultCode::kSuccess) {
+  else if (result != ResultCode::kSuccess)
     return nullptr;
-  }
   return request;
 }
 
@@ -161,9 +142,8 @@ ResultCode finish(const NetV12& net, void* request, int* size, std::chrono::mill
   if (!within(limit, [&] {
         code = net.test(request, &done, size);
         return done != 0 || code != ResultCode::kSuccess;
-      })) {
+      }))
     return ResultCode::kTimeout;
-  }
   return code;
 }
 
@@ -174,9 +154,8 @@ void fill_random(std::vector<std::byte>& memory, std::uint64_t seed) {
     const std::uint64_t word = rng.next();
     std::memcpy(memory.data() + i, &word, 8);
   }
-  for (; i < memory.size(); ++i) {
+  for (; i < memory.size(); ++i)
     memory[i] = static_cast<std::byte>(rng.next());
-  }
 }
 
 }  // namespace dlcp::test

@@ -84,11 +84,8 @@ Link make_link(Rank& from, Rank& to);
 template <class Step>
 bool within(std::chrono::milliseconds limit, Step&& step) {
   const auto end = std::chrono::steady_clock::now() + limit;
-  while (!step()) {
-    if (std::chrono::steady_clock::now() > end) {
-      return false;
-    }
-  }
+  while (!step())
+    if (std::chrono::steady_clock::now() > end) return false;
   return true;
 }
 

@@ -19,9 +19,8 @@ using namespace std::chrono_literals;
 // failure.
 bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link) {
   if (net.listen(self.context(), 0, board.handles[rank][0].data(), &link.listener) !=
-      ResultCode::kSuccess) {
+      ResultCode::kSuccess)
     return false;
-  }
   board.meet(ranks);
   Handle next = board.handles[(rank + 1) % ranks][0];
   bool failed = false;
@@ -45,18 +44,12 @@ ResultCode circulate(const NetV12& net, const Link& link, std::size_t bytes,
   for (;;) {
     ResultCode code{};
     void* receive = receiver.try_post(0, bytes, &code);
-    if (code != ResultCode::kSuccess) {
-      return code;
-    }
+    if (code != ResultCode::kSuccess) return code;
     void* send = sender.try_post(0, bytes, &code);
-    if (code != ResultCode::kSuccess) {
-      return code;
-    }
+    if (code != ResultCode::kSuccess) return code;
     for (void* request : {receive, send}) {
       if (request != nullptr) {
-        if ((code = finish(net, request)) != ResultCode::kSuccess) {
-          return code;
-        }
+        if ((code = finish(net, request)) != ResultCode::kSuccess) return code;
       }
     }
     laps.fetch_add(1);
@@ -78,9 +71,7 @@ TEST_CASE("a rank killed mid-transfer is a remote error on every other rank, nei
     Plugin plugin;
     Rank self(plugin.net());
     Link link(plugin.net());
-    if (!join_ring(plugin.net(), self, board, rank, kRanks, link)) {
-      return 1;
-    }
+    if (!join_ring(plugin.net(), self, board, rank, kRanks, link)) return 1;
     const ResultCode code = circulate(plugin.net(), link, 1 << 20, board.numbers[rank]);
     return code == ResultCode::kRemoteError ? 0 : 10 + static_cast<int>(code);
   });
@@ -107,9 +98,7 @@ TEST_CASE("a receiver that leaves right after completion never makes the sender 
       const NetV12& net = plugin.net();
       Rank self(net);
       Link link(net);
-      if (!join_ring(net, self, board, rank, 2, link)) {
-        return 1;
-      }
+      if (!join_ring(net, self, board, rank, 2, link)) return 1;
       constexpr std::size_t kBytes = 40'000;
       Mover mover(net, rank == 0 ? link.send : link.recv, rank == 0, kBytes);
       void* request = mover.post(0, kBytes);
@@ -133,9 +122,7 @@ TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree, encry
     const NetV12& net = plugin.net();
     Rank self(net);
     Link link(net);
-    if (!join_ring(net, self, board, rank, 2, link)) {
-      return 1;
-    }
+    if (!join_ring(net, self, board, rank, 2, link)) return 1;
     constexpr std::size_t kBytes = 1 << 20;
     Mover sender(net, link.send, true, kBytes);
     Mover receiver(net, link.recv, false, kBytes);
@@ -144,9 +131,8 @@ TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree, encry
     fill_random(expected.memory(), static_cast<std::uint64_t>(1 - rank));
     void* receive = receiver.post(0, kBytes);
     void* send = sender.post(0, kBytes);
-    if (finish(net, receive) != ResultCode::kSuccess || finish(net, send) != ResultCode::kSuccess) {
+    if (finish(net, receive) != ResultCode::kSuccess || finish(net, send) != ResultCode::kSuccess)
       return 2;
-    }
     return receiver.memory() == expected.memory() ? 0 : 3;
   });
   CHECK(ranks.wait_for(0) == 0);
@@ -217,9 +203,7 @@ TEST_CASE("a bad setting on one rank of four fails there at listen, with one lin
   REQUIRE(file >= 0);
   Processes ranks(4, [&](Board& board, int rank) {
     set_environment(rank == 2 ? Settings{{"DLCP_PATHS", "many"}} : Settings{});
-    if (rank == 2) {
-      dup2(file, STDERR_FILENO);
-    }
+    if (rank == 2) dup2(file, STDERR_FILENO);
     Plugin plugin;
     const NetV12& net = plugin.net();
     Rank self(net);
@@ -227,25 +211,21 @@ TEST_CASE("a bad setting on one rank of four fails there at listen, with one lin
     dlcp::nccl::NetPropertiesV12 properties;
     if (net.devices(&devices) != ResultCode::kSuccess || devices != 1 ||
         net.getProperties(0, &properties) != ResultCode::kSuccess || properties.speed <= 0 ||
-        properties.maxP2pBytes == 0 || properties.name == nullptr) {
+        properties.maxP2pBytes == 0 || properties.name == nullptr)
       return 1;
-    }
     void* listener = nullptr;
     Handle handle;
     ResultCode code{};
     for (int i = 0; i < 2; ++i) {  // said once, however often it is asked
       code = net.listen(self.context(), 0, handle.data(), &listener);
-      if (listener != nullptr) {
-        net.closeListen(listener);
-      }
+      if (listener != nullptr) net.closeListen(listener);
     }
     board.meet(4);
     return static_cast<int>(code) + (listener == nullptr ? 100 : 0);
   });
   CHECK(ranks.wait_for(2) == 100 + static_cast<int>(ResultCode::kInvalidUsage));
-  for (int rank : {0, 1, 3}) {
+  for (int rank : {0, 1, 3})
     CHECK(ranks.wait_for(rank) == 0);
-  }
   CHECK(text_of(path) ==
         "NET/DLCP : DLCP_PATHS = 'many' (environment) is not valid; give 1..256\n");
   close(file);

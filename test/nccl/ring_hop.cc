@@ -19,9 +19,8 @@ constexpr std::size_t kUnderWay = 4;  // messages, as in NCCL's ring
 
 void fill_non_zero(std::vector<std::byte>& memory, std::uint64_t seed) {
   Rng rng(seed);
-  for (std::byte& byte : memory) {
+  for (std::byte& byte : memory)
     byte = static_cast<std::byte>(1 + rng.below(255));
-  }
 }
 
 const nccl::TunerV6& tuner() {
@@ -60,18 +59,14 @@ RingHop::RingHop(const HopOptions& options) {
 RingHop::~RingHop() {
   drop_tuners();
   for (const auto& side : sides_) {
-    if (side->registration != nullptr) {
-      side->net().dereg_mr(side->comm, side->registration);
-    }
+    if (side->registration != nullptr) side->net().dereg_mr(side->comm, side->registration);
     side->net().close_send(side->comm);
     side->net().close_recv(side->back);
   }
   sides_[1]->net().close_listen(listeners_[0]);
   sides_[0]->net().close_listen(listeners_[1]);
   for (const auto& side : sides_) {
-    if (side->part != nullptr) {
-      side->part->finalize();
-    }
+    if (side->part != nullptr) side->part->finalize();
     side->net().finalize();
   }
 }
@@ -80,12 +75,9 @@ void RingHop::connect(Side& from, Side& to, void** send, void** recv, void** lis
   Handle handle;
   REQUIRE(to.net().listen(0, handle.data(), listener) == nccl::ResultCode::kSuccess);
   REQUIRE(within(std::chrono::seconds(20), [&] {
-    if (*send == nullptr) {
+    if (*send == nullptr)
       REQUIRE(from.net().connect(0, handle.data(), send) == nccl::ResultCode::kSuccess);
-    }
-    if (*recv == nullptr) {
-      REQUIRE(to.net().accept(*listener, recv) == nccl::ResultCode::kSuccess);
-    }
+    if (*recv == nullptr) REQUIRE(to.net().accept(*listener, recv) == nccl::ResultCode::kSuccess);
     return *send != nullptr && *recv != nullptr;
   }));
 }
@@ -103,17 +95,15 @@ void RingHop::run_back(const HopRun& run) {
   int received = 0;
   REQUIRE(within(std::chrono::seconds(20), [&] {
     int size = 0;
-    if (receive == nullptr) {
+    if (receive == nullptr)
       to.net().irecv(to.back, into.data(), into.size(), 0, nullptr, false, &receive);
-    } else if (received == 0) {
+    else if (received == 0)
       to.net().test(receive, received, size);
-    }
-    if (send == nullptr) {
+    if (send == nullptr)
       from.net().isend(from.back, data.data(), data.size(), 0, nullptr, &send,
                        operation->phandle(0));
-    } else if (sent == 0) {
+    else if (sent == 0)
       from.net().test(send, sent, size);
-    }
     return sent != 0 && received != 0;
   }));
 }
@@ -136,24 +126,20 @@ void RingHop::take_tuner(std::uint64_t comm_id, std::size_t ranks) {
 }
 
 void RingHop::drop_tuners() {
-  for (void* context : tuners_) {
+  for (void* context : tuners_)
     tuner().finalize(context);
-  }
   tuners_.clear();
 }
 
 void RingHop::capture(HopRun& run) {
-  for (std::size_t side = 0; side < 2; ++side) {
+  for (std::size_t side = 0; side < 2; ++side)
     run.collective[side] = sides_[side]->part->start_collective(run.call);
-  }
 }
 
 std::unique_ptr<cli::ProxyOperation> RingHop::start(int side, const HopRun& run) {
   const auto i = static_cast<std::size_t>(side);
   cli::NcclPart* part = sides_[i]->part.get();
-  if (part == nullptr) {
-    return nullptr;
-  }
+  if (part == nullptr) return nullptr;
   void* collective =
       run.collective[i] != nullptr ? run.collective[i] : part->start_collective(run.call);
   return std::make_unique<cli::ProxyOperation>(*part, collective, run.steps, side == 0,
@@ -211,9 +197,7 @@ void RingHop::move(const HopRun& run, cli::ProxyOperation* from, cli::ProxyOpera
 std::vector<std::size_t> RingHop::run(const HopRun& run) {
   const auto messages = static_cast<std::size_t>(run.steps);
   for (const auto& side : sides_) {
-    if (side->registration != nullptr) {
-      side->net().dereg_mr(side->comm, side->registration);
-    }
+    if (side->registration != nullptr) side->net().dereg_mr(side->comm, side->registration);
     side->memory.assign(messages * run.posted_bytes, kUntouched);
     REQUIRE(side->net().reg_mr(side->comm, side->memory.data(), side->memory.size(),
                                &side->registration) == nccl::ResultCode::kSuccess);

@@ -36,9 +36,7 @@ void stream(const Link& link, std::size_t bytes, int messages, std::size_t infli
         sent < received + static_cast<int>(inflight)) {
       const std::size_t slot = static_cast<std::size_t>(sent) % inflight;
       std::byte* data = sender.memory().data() + slot * bytes;
-      if (bytes >= sizeof sent) {
-        std::memcpy(data, &sent, sizeof sent);
-      }
+      if (bytes >= sizeof sent) std::memcpy(data, &sent, sizeof sent);
       if (void* request = sender.try_post(slot * bytes, bytes)) {
         expected[slot].assign(data, data + bytes);
         sends.push_back(request);
@@ -48,9 +46,7 @@ void stream(const Link& link, std::size_t bytes, int messages, std::size_t infli
     int done = 0;
     if (!sends.empty()) {
       REQUIRE(net.test(sends.front(), &done, nullptr) == ResultCode::kSuccess);
-      if (done != 0) {
-        sends.pop_front();
-      }
+      if (done != 0) sends.pop_front();
     }
     int size = -1;
     done = 0;
@@ -107,9 +103,8 @@ TEST_CASE("32 requests of 1 MiB are outstanding at once in each direction") {
     requests.push_back(sender.try_post(i * kBytes, kBytes));
     REQUIRE(requests.back() != nullptr);
   }
-  for (void* request : requests) {
+  for (void* request : requests)
     CHECK(finish(plugin.net(), request) == ResultCode::kSuccess);
-  }
   CHECK(sender.memory() == receiver.memory());
 }
 
@@ -153,9 +148,8 @@ TEST_CASE("a receive larger than its message completes with the message's size a
   REQUIRE(finish(plugin.net(), send) == ResultCode::kSuccess);
   CHECK(size == 5000);
   CHECK(std::memcmp(receiver.memory().data(), sender.memory().data(), 5000) == 0);
-  for (std::size_t i = 5000; i < 20000; ++i) {
+  for (std::size_t i = 5000; i < 20000; ++i)
     REQUIRE(receiver.memory()[i] == std::byte{0});
-  }
 }
 
 TEST_CASE("a message larger than the posted buffer is an error that names both sizes") {
@@ -172,9 +166,8 @@ TEST_CASE("a message larger than the posted buffer is an error that names both s
   CHECK(finish(plugin.net(), receive) == ResultCode::kInvalidUsage);
   CHECK(finish(plugin.net(), send) == ResultCode::kRemoteError);
   std::string all;
-  for (const auto& line : take_log()) {
+  for (const auto& line : take_log())
     all += line + "\n";
-  }
   CHECK_THAT(all, Contains("WARN") && Contains("5000") && Contains("4000"));
 }
 
@@ -199,12 +192,9 @@ TEST_CASE("a rank that calls in no more still receives and acknowledges") {
   for (int looks = 0; looks < 20 && (received == 0 || sent == 0); ++looks) {
     const timespec pause{0, 500'000'000};
     nanosleep(&pause, nullptr);
-    if (received == 0) {
+    if (received == 0)
       CHECK(plugin.net().test(receive, &received, nullptr) == ResultCode::kSuccess);
-    }
-    if (sent == 0) {
-      CHECK(plugin.net().test(send, &sent, nullptr) == ResultCode::kSuccess);
-    }
+    if (sent == 0) CHECK(plugin.net().test(send, &sent, nullptr) == ResultCode::kSuccess);
   }
   CHECK(received == 1);
   CHECK(sent == 1);

@@ -31,9 +31,8 @@ bool steered(const Steering& steering, Function function, std::size_t bytes,
              std::vector<float> table) {
   const std::vector<float> before = table;
   const bool did = steer(steering, function, bytes, table, kProtocols);
-  for (std::size_t i = 0; i < table.size(); ++i) {
+  for (std::size_t i = 0; i < table.size(); ++i)
     REQUIRE(table[i] == (did && i == kRingSimple ? 0.0F : before[i]));
-  }
   return did;
 }
 

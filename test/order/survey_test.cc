@@ -65,35 +65,41 @@ bool finds_leaves(const std::string& text) {
 }  // namespace
 
 TEST_CASE("512 hosts on 32 leaves: all leaves are found under 30% noise within 3 N log2 N probes") {
-  test::for_each_seed(10, [](std::uint64_t seed) {
-    const SimulatedNetwork network(
-        spec_of(fmt::format("hosts=512,leaves=32,noise=0.3,seed={}", seed)));
-    const Outcome outcome = explore(network);
-    CHECK(outcome.survey.leaves == true_leaves(network));
-    CHECK(outcome.probes <= 3 * 512 * 9);
-    CHECK(outcome.rounds <= 90);
-  });
+  test::for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        const SimulatedNetwork network(
+            spec_of(fmt::format("hosts=512,leaves=32,noise=0.3,seed={}", seed)));
+        const Outcome outcome = explore(network);
+        CHECK(outcome.survey.leaves == true_leaves(network));
+        CHECK(outcome.probes <= 3 * 512 * 9);
+        CHECK(outcome.rounds <= 90);
+      });
 }
 
 TEST_CASE("a flat network has one leaf, whatever the noise") {
-  test::for_each_seed(10, [](std::uint64_t seed) {
-    for (const int hosts : {2, 3, 4, 5, 8, 12, 16, 24, 25, 48, 100, 512}) {
-      INFO(hosts << " hosts");
-      CHECK(finds_leaves(fmt::format("hosts={},noise=0.3,seed={}", hosts, seed)));
-    }
-  });
+  test::for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        for (const int hosts : {2, 3, 4, 5, 8, 12, 16, 24, 25, 48, 100, 512}) {
+          INFO(hosts << " hosts");
+          CHECK(finds_leaves(fmt::format("hosts={},noise=0.3,seed={}", hosts, seed)));
+        }
+      });
 }
 
 TEST_CASE("leaves of many sizes are found") {
-  test::for_each_seed(10, [](std::uint64_t seed) {
-    for (const char* shape :
-         {"hosts=16,leaves=4", "hosts=8,leaves=2", "hosts=24,leaves=6", "hosts=48,leaves=3",
-          "hosts=64,leaves=2", "hosts=100,leaves=7", "hosts=256,leaves=64",
-          "hosts=128,leaves=8,uneven=1", "hosts=300,leaves=4,uneven=1"}) {
-      INFO(shape);
-      CHECK(finds_leaves(fmt::format("{},noise=0.2,seed={}", shape, seed)));
-    }
-  });
+  test::for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        for (const char* shape :
+             {"hosts=16,leaves=4", "hosts=8,leaves=2", "hosts=24,leaves=6", "hosts=48,leaves=3",
+              "hosts=64,leaves=2", "hosts=100,leaves=7", "hosts=256,leaves=64",
+              "hosts=128,leaves=8,uneven=1", "hosts=300,leaves=4,uneven=1"}) {
+          INFO(shape);
+          CHECK(finds_leaves(fmt::format("{},noise=0.2,seed={}", shape, seed)));
+        }
+      });
 }
 
 TEST_CASE("one host, two and three hosts need no more than their pairs") {
@@ -106,29 +112,36 @@ TEST_CASE("one host, two and three hosts need no more than their pairs") {
 }
 
 TEST_CASE("a third tier is found from what the second was found by") {
-  test::for_each_seed(10, [](std::uint64_t seed) {
-    const SimulatedNetwork network(
-        spec_of(fmt::format("hosts=512,leaves=32,pods=4,noise=0.2,seed={}", seed)));
-    const Outcome outcome = explore(network);
-    CHECK(outcome.survey.leaves == true_leaves(network));
-    const auto found = fabric::members(outcome.fabric);
-    const auto truth = fabric::members(network.truth());
-    for (std::size_t pod = 1; pod <= 4; ++pod)
-      CHECK(std::ranges::count(found, truth[pod]) == 1);
-    CHECK(outcome.fabric.groups.size() == network.truth().groups.size());
-  });
+  test::for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        const SimulatedNetwork network(
+            spec_of(fmt::format("hosts=512,leaves=32,pods=4,noise=0.2,seed={}", seed)));
+        const Outcome outcome = explore(network);
+        CHECK(outcome.survey.leaves == true_leaves(network));
+        const auto found = fabric::members(outcome.fabric);
+        const auto truth = fabric::members(network.truth());
+        for (std::size_t pod = 1; pod <= 4; ++pod)
+          CHECK(std::ranges::count(found, truth[pod]) == 1);
+        CHECK(outcome.fabric.groups.size() == network.truth().groups.size());
+      });
 }
 
 TEST_CASE("where answers show how many routers they passed, noise does not matter") {
-  test::for_each_seed(5, [](std::uint64_t seed) {
-    CHECK(finds_leaves(fmt::format("hosts=512,leaves=32,noise=0.9,hops=1,seed={}", seed)));
-  });
+  test::for_each_seed(
+      5,
+      [](std::uint64_t seed) {
+        CHECK(finds_leaves(fmt::format("hosts=512,leaves=32,noise=0.9,hops=1,seed={}", seed)));
+      });
 }
 
 TEST_CASE("directions that differ do not hide the leaves") {
-  test::for_each_seed(5, [](std::uint64_t seed) {
-    CHECK(finds_leaves(fmt::format("hosts=512,leaves=32,noise=0.1,asymmetry=0.2,seed={}", seed)));
-  });
+  test::for_each_seed(
+      5,
+      [](std::uint64_t seed) {
+        CHECK(
+            finds_leaves(fmt::format("hosts=512,leaves=32,noise=0.1,asymmetry=0.2,seed={}", seed)));
+      });
 }
 
 TEST_CASE("hosts that answer nobody are named and hold nobody up") {
@@ -140,7 +153,8 @@ TEST_CASE("hosts that answer nobody are named and hold nobody up") {
     CHECK(outcome.survey.silent == std::vector<int>{first, first + 1, first + 2});
     auto expected = true_leaves(network);
     for (auto& leaf : expected)
-      std::erase_if(leaf, [&](int host) { return host >= first && host < first + 3; });
+      std::erase_if(
+          leaf, [&](int host) { return host >= first && host < first + 3; });
     std::erase_if(expected, [](const auto& leaf) { return leaf.empty(); });
     std::ranges::sort(expected);
     CHECK(outcome.survey.leaves == expected);

@@ -30,9 +30,8 @@ ResultCode move_bytes(int fd, bool sending, std::byte* data, std::size_t bytes, 
 
 Connection::~Connection() {
   if (control >= 0) close(control);
-  for (const int fd : data) {
+  for (const int fd : data)
     if (fd >= 0) close(fd);
-  }
 }
 
 Request* Connection::take_request() {

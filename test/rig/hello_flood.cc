@@ -80,9 +80,8 @@ class Flood {
     socket_ = Fd(::socket(peer.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     const auto own = datapath::socket_address(address->ip, 0);
     if (::bind(socket_.get(), &own.any, own.size) != 0 ||
-        ::connect(socket_.get(), &peer.any, peer.size) != 0) {
+        ::connect(socket_.get(), &peer.any, peer.size) != 0)
       fail("cannot send to the engine");
-    }
   }
 
   std::uint64_t run(double seconds, double per_second) {

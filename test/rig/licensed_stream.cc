@@ -39,9 +39,7 @@ constexpr std::uint32_t kStages = kRanks - 1;  // that may lose: partial sums
 
 template <class T>
 T need(Result<T> result) {
-  if (!result) {
-    fail(result.error().message());
-  }
+  if (!result) fail(result.error().message());
   return std::move(result).value();
 }
 
@@ -81,23 +79,19 @@ class Stream {
         test::secrets_of(static_cast<std::uint64_t>(std::time(nullptr))),
         [](const engine::LogLine& line) { fmt::print(stderr, "{}\n", line.text); },
         [](core::ContextId, const Error&) {});
-    if (!engine_->start_helper()) {
-      fail("no thread");
-    }
+    if (!engine_->start_helper()) fail("no thread");
   }
 
   void receive() {
     const auto listening = engine_->listen(1, 1);
     const auto& address = engine_->address();
-    for (std::size_t i = 0; i < address.size; ++i) {
+    for (std::size_t i = 0; i < address.size; ++i)
       fmt::print("{:02x}", std::to_integer<unsigned>(address.bytes[i]));
-    }
     const wire::Key& secret = listening.invitation.secret;
     fmt::print(" {:016x}{:016x}\n", secret.low, secret.high);
     std::fflush(stdout);
-    while (connection_ == nullptr) {
+    while (connection_ == nullptr)
       connection_ = need(engine_->accept(listening.id, 1));
-    }
     memory_.resize(kUnderWay, std::vector<std::byte>(kMessageBytes));
     run(kNever);
   }
@@ -113,11 +107,8 @@ class Stream {
                                     {std::strtoull(secret.substr(0, 16).c_str(), nullptr, 16),
                                      std::strtoull(secret.substr(16).c_str(), nullptr, 16)}},
                                    to);
-    while (engine_->poll_state(*connection_) != core::ConnectionState::kOpen) {
-      if (connection_->failed) {
-        fail(connection_->error.message());
-      }
-    }
+    while (engine_->poll_state(*connection_) != core::ConnectionState::kOpen)
+      if (connection_->failed) fail(connection_->error.message());
     memory_.resize(kUnderWay, gradient());
     run(until);
   }
@@ -142,9 +133,7 @@ class Stream {
     first_ = last_ = engine::steady_now();
     while (!connection_->failed) {
       const bool more = engine::steady_now() < until;
-      if (!more && requests.empty()) {
-        return;
-      }
+      if (!more && requests.empty()) return;
       if (more && requests.size() < kUnderWay) {
         auto& memory = memory_[posted % kUnderWay];
         const engine::Memory at{memory.data(), memory.size(), nullptr};
@@ -181,9 +170,8 @@ class Stream {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[1] : "";
-  if (!(what == "receive" && argc == 3) && !(what == "send" && argc == 6)) {
+  if (!(what == "receive" && argc == 3) && !(what == "send" && argc == 6))
     fail("receive BUDGET | send BUDGET SECONDS ADDRESS SECRET");
-  }
   Stream stream(std::strtod(argv[2], nullptr));
   if (what == "receive") {
     stream.receive();

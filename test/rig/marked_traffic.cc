@@ -75,12 +75,9 @@ struct Span {
 
 int udp_socket(int family) {
   const int fd = socket(family, SOCK_DGRAM, 0);
-  if (fd < 0) {
-    fail("socket");
-  }
-  for (const int option : {SO_SNDBUFFORCE, SO_RCVBUFFORCE}) {
+  if (fd < 0) fail("socket");
+  for (const int option : {SO_SNDBUFFORCE, SO_RCVBUFFORCE})
     setsockopt(fd, SOL_SOCKET, option, &kSocketBuffer, sizeof kSocketBuffer);
-  }
   return fd;
 }
 
@@ -95,11 +92,10 @@ Flow parse_flow(const std::string& text) {
   flow.name = text.substr(0, first);
   flow.tos = std::stoi(text.substr(first + 1, second - first - 1), nullptr, 0);
   const std::string amount = text.substr(second + 1);
-  if (amount.starts_with("x")) {
+  if (amount.starts_with("x"))
     flow.at_once = std::stol(amount.substr(1));
-  } else {
+  else
     flow.rate = std::stod(amount);
-  }
   return flow;
 }
 
@@ -118,9 +114,8 @@ void connect_flow(Flow& flow, const char* address, int port) {
   const auto* to = is_v4 ? reinterpret_cast<sockaddr*>(&v4) : reinterpret_cast<sockaddr*>(&v6);
   if (setsockopt(flow.socket, is_v4 ? IPPROTO_IP : IPPROTO_IPV6, is_v4 ? IP_TOS : IPV6_TCLASS,
                  &flow.tos, sizeof flow.tos) != 0 ||
-      connect(flow.socket, to, is_v4 ? sizeof v4 : sizeof v6) != 0) {
+      connect(flow.socket, to, is_v4 ? sizeof v4 : sizeof v6) != 0)
     fail(address);
-  }
 }
 
 void send_one(Flow& flow, std::vector<char>& packet) {
@@ -130,9 +125,7 @@ void send_one(Flow& flow, std::vector<char>& packet) {
   std::memcpy(packet.data(), &head, sizeof head);
   // The first qdisc may say that it dropped the packet (ENOBUFS): it was sent and lost all the
   // same.
-  if (send(flow.socket, packet.data(), packet.size(), 0) < 0 && errno != ENOBUFS) {
-    fail("send");
-  }
+  if (send(flow.socket, packet.data(), packet.size(), 0) < 0 && errno != ENOBUFS) fail("send");
   ++flow.sent;
 }
 
@@ -176,11 +169,9 @@ int send_all(int count, char** arguments) {
     flows.push_back(parse_flow(arguments[i]));
     connect_flow(flows.back(), arguments[0], std::atoi(arguments[1]));
   }
-  for (Flow& flow : flows) {
-    for (long i = 0; i < flow.at_once; ++i) {
+  for (Flow& flow : flows)
+    for (long i = 0; i < flow.at_once; ++i)
       send_one(flow, packet);
-    }
-  }
   send_paced(flows, std::atof(arguments[3]), packet);
   const char* separator = "{";
   for (const Flow& flow : flows) {
@@ -194,9 +185,7 @@ int send_all(int count, char** arguments) {
 void note(std::map<std::string, Arrivals>& arrivals, Span& sent, const char* data, long bytes,
           msghdr& message) {
   Head head{};
-  if (bytes < static_cast<long>(sizeof head)) {
-    return;
-  }
+  if (bytes < static_cast<long>(sizeof head)) return;
   std::memcpy(&head, data, sizeof head);
   head.name.back() = 0;
   Arrivals& flow = arrivals[head.name.data()];
@@ -259,9 +248,7 @@ int receive(int port) {
   setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
   setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof wake);
-  if (bind(fd, reinterpret_cast<sockaddr*>(&any), sizeof any) != 0) {
-    fail("bind");
-  }
+  if (bind(fd, reinterpret_cast<sockaddr*>(&any), sizeof any) != 0) fail("bind");
   std::signal(SIGTERM, [](int) { stopped = 1; });
   std::map<std::string, Arrivals> arrivals;
   Span sent;
@@ -275,11 +262,10 @@ int receive(int port) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const long bytes = recvmsg(fd, &message, 0);
-    if (bytes >= 0) {
+    if (bytes >= 0)
       note(arrivals, sent, packet.data(), bytes, message);
-    } else if (errno != EAGAIN && errno != EINTR) {
+    else if (errno != EAGAIN && errno != EINTR)
       fail("recvmsg");
-    }
   }
   print(arrivals, sent);
   close(fd);
@@ -289,12 +275,8 @@ int receive(int port) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "receive") == 0) {
-    return receive(std::atoi(argv[2]));
-  }
-  if (argc > 2 && std::strcmp(argv[1], "send") == 0) {
-    return send_all(argc - 2, argv + 2);
-  }
+  if (argc == 3 && std::strcmp(argv[1], "receive") == 0) return receive(std::atoi(argv[2]));
+  if (argc > 2 && std::strcmp(argv[1], "send") == 0) return send_all(argc - 2, argv + 2);
   std::fputs("marked_traffic: receive PORT | send ADDRESS PORT SIZE SECONDS FLOW...\n", stderr);
   return 2;
 }

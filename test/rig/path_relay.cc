@@ -104,9 +104,8 @@ Options parse(int count, char** words) {
     }
     const std::string last =
         value.substr(value.find(':') == std::string::npos ? 0 : value.find(':') + 1);
-    if (key != "order" && (number(last) < 0 || number(value.substr(0, value.find(':'))) < 0)) {
+    if (key != "order" && (number(last) < 0 || number(value.substr(0, value.find(':'))) < 0))
       throw std::invalid_argument(word);
-    }
   }
   return options;
 }
@@ -130,9 +129,8 @@ int open_device(const Options& options, int host) {
   // up bursts (UDP_SEGMENT, TSO) in software, as with any card.
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
   if (device < 0 || ioctl(device, TUNSETIFF, &request) != 0 ||
-      ioctl(device, TUNSETOFFLOAD, TUN_F_CSUM) != 0) {
+      ioctl(device, TUNSETOFFLOAD, TUN_F_CSUM) != 0)
     throw std::runtime_error("cannot open a TUN device in " + name);
-  }
   setns(home, CLONE_NEWNET);
   close(home);
   const std::string ip = "ip -n " + name + " ";
@@ -214,9 +212,8 @@ class Direction {
     }
     due += options_.delay;
     if (options_.step > 0 && time - began >= options_.step_at) due += options_.step;
-    if (options_.jitter > 0) {
+    if (options_.jitter > 0)
       due += static_cast<Nanoseconds>(random_() % static_cast<std::uint64_t>(options_.jitter));
-    }
     if (options_.keep_order) due = last_due_ = std::max(due, last_due_);
     waiting_.push({due, count_, std::move(bytes)});
   }

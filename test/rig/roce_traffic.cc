@@ -33,19 +33,13 @@ constexpr Duration kQuiet = 500ms;        // after which nothing more is on its 
 
 std::unique_ptr<datapath::VerbsDatapath> open(const std::string& device) {
   auto ports = datapath::choose_roce_ports("=" + device, -1, datapath::list_roce_ports());
-  if (!ports) {
-    fail(ports.error().message());
-  }
+  if (!ports) fail(ports.error().message());
   auto library = datapath::verbs_library();
-  if (!library) {
-    fail(library.error().message());
-  }
+  if (!library) fail(library.error().message());
   datapath::VerbsOptions options;
   options.port = ports.value().front();
   auto opened = datapath::VerbsDatapath::open(library.value(), options);
-  if (!opened) {
-    fail(opened.error().message());
-  }
+  if (!opened) fail(opened.error().message());
   return std::move(opened).value();
 }
 
@@ -57,9 +51,7 @@ class Traffic {
  public:
   Traffic(datapath::VerbsDatapath& from, datapath::VerbsDatapath& to, std::size_t bytes)
       : from_(from), to_(to), memory_(bytes - kHeaderBytes, std::byte{0x5a}), arrived_(64) {
-    if (!from_.register_memory(memory_)) {
-      fail("cannot register memory");
-    }
+    if (!from_.register_memory(memory_)) fail("cannot register memory");
   }
   ~Traffic() {
     from_.abandon(memory_);
@@ -84,9 +76,8 @@ class Traffic {
       now = engine::steady_now();
     }
     seconds_ = std::chrono::duration<double>(now - start).count();
-    for (Time heard = now; now < heard + kQuiet; now = engine::steady_now()) {
+    for (Time heard = now; now < heard + kQuiet; now = engine::steady_now())
       heard = receive(now) ? now : heard;
-    }
   }
 
   void print() const {
@@ -124,9 +115,8 @@ class Traffic {
       receive(engine::steady_now());
       taken += from_.send(std::span(packets).subspan(taken));
     }
-    for (const wire::TxPacket& packet : packets) {
+    for (const wire::TxPacket& packet : packets)
       ++tallies_[static_cast<std::size_t>(packet.traffic_class)].sent;
-    }
   }
 
   bool receive(Time now) {
@@ -135,9 +125,7 @@ class Traffic {
     for (std::size_t i = 0; i < count; ++i) {
       const auto& packet = arrived_[i];
       const auto traffic_class = std::to_integer<std::size_t>(packet.bytes[0]);
-      if (traffic_class >= kTrafficClassCount) {
-        continue;
-      }
+      if (traffic_class >= kTrafficClassCount) continue;
       const TrafficClassRow& row = kTrafficClasses[traffic_class];
       const bool ecn_as_sent = packet.ecn == row.ecn || packet.ecn == Ecn::kCe;
       wrong_marks_ += packet.dscp == row.dscp && ecn_as_sent ? 0 : 1;
@@ -166,9 +154,7 @@ std::vector<TrafficClass> order_of(char** begin, char** end) {
                                                      : std::strlen(*begin));
     const auto row = std::ranges::find(
         kTrafficClasses, name, [](const TrafficClassRow& r) { return std::string(r.name); });
-    if (row == kTrafficClasses.end()) {
-      fail("no traffic class " + name);
-    }
+    if (row == kTrafficClasses.end()) fail("no traffic class " + name);
     order.insert(order.end(), weight != nullptr ? std::strtoul(weight + 1, nullptr, 10) : 1,
                  row->traffic_class);
   }
@@ -178,16 +164,13 @@ std::vector<TrafficClass> order_of(char** begin, char** end) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 7) {
-    fail("FROM TO PACKETS-PER-SECOND SECONDS BYTES CLASS:WEIGHT...");
-  }
+  if (argc < 7) fail("FROM TO PACKETS-PER-SECOND SECONDS BYTES CLASS:WEIGHT...");
   const auto order = order_of(argv + 6, argv + argc);
   const std::size_t bytes = std::strtoul(argv[5], nullptr, 10);
   const auto from = open(argv[1]);
   const auto to = open(argv[2]);
-  if (order.empty() || bytes <= kHeaderBytes || bytes > from->limits().datagram_bytes_max) {
+  if (order.empty() || bytes <= kHeaderBytes || bytes > from->limits().datagram_bytes_max)
     fail("nothing to send, or in no such packets");
-  }
   Traffic traffic(*from, *to, bytes);
   traffic.set_order(order);
   traffic.run(std::strtod(argv[3], nullptr),

@@ -76,9 +76,8 @@ int main(int argc, char** argv) {
     for (const Type& type : kTypes) {
       const double reached = speed(options, [&] {
         float sum = 0;
-        for (std::size_t at = 0; at < packets.size(); at += options.packet) {
+        for (std::size_t at = 0; at < packets.size(); at += options.packet)
           sum += form.mean(type.type, std::span(packets).subspan(at, options.packet));
-        }
         sink = sum;
       });
       rows += fmt::format(

@@ -53,16 +53,14 @@ class QuickVerbs final : public datapath::test::FakeVerbs {
   int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) override {
     auto& ring = completions_[cq];
     int count = 0;
-    for (; count < entries && ring.begin != ring.end; ++count) {
+    for (; count < entries && ring.begin != ring.end; ++count)
       completions[count] = ring.slots[ring.begin++ % ring.slots.size()];
-    }
     return count;
   }
   int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr**) override {
     Queue& queue = queues_[qp->qp_num % kNumbers];
-    for (; request != nullptr; request = request->next) {
+    for (; request != nullptr; request = request->next)
       queue.buffers[queue.posted++ % queue.buffers.size()] = *request;
-    }
     return 0;
   }
   int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) override {
@@ -157,15 +155,12 @@ struct Host {
     config.receive_capacity_bytes = datapath->limits().receive_capacity_bytes;
     config.paths = datapath->limits().paths;
     config.protection = protection;
-    if (protection == wire::Protection::kEncrypted) {
+    if (protection == wire::Protection::kEncrypted)
       config.ciphers = engine::libcrypto_ciphers().value();
-    }
     endpoint =
         std::make_unique<core::Endpoint>(config, datapath->local_address(), test::secrets_of(seed));
     memory.resize(kOutstanding * kMessageBytes);
-    if (!datapath->register_memory(memory)) {
-      fail("no memory registered");
-    }
+    if (!datapath->register_memory(memory)) fail("no memory registered");
   }
 
   std::span<std::byte> message(std::uint64_t number) {
@@ -178,14 +173,11 @@ struct Host {
     while ((count = datapath->receive(now, arrived)) > 0) {
       for (std::size_t i = 0; i < count; ++i) {
         endpoint->on_packet(now, arrived[i]);
-        for (const core::Placement& placement : endpoint->placements()) {
+        for (const core::Placement& placement : endpoint->placements())
           ordered_copy(placement.destination, placement.payload.data(), placement.payload.size());
-        }
       }
     }
-    if (endpoint->next_timeout() <= now) {
-      endpoint->on_timeout(now);
-    }
+    if (endpoint->next_timeout() <= now) endpoint->on_timeout(now);
     do {
       if (first == end) {
         first = 0;
@@ -224,9 +216,7 @@ struct Stream {
       turn();
       receives = b.endpoint->accept(listening.id).value_or(0);
     }
-    if (receives == 0) {
-      fail("no connection");
-    }
+    if (receives == 0) fail("no connection");
   }
 
   void turn() {
@@ -245,17 +235,14 @@ struct Stream {
     std::uint64_t sent = 0, received = 0, done = 0;
     while (done < messages) {
       while (received < std::min(messages, done + kOutstanding) &&
-             b.endpoint->post_receive(now, receives, received, b.message(received))) {
+             b.endpoint->post_receive(now, receives, received, b.message(received)))
         ++received;
-      }
       while (sent < std::min(messages, done + kOutstanding) &&
-             a.endpoint->post_send(now, sends, sent, a.message(sent))) {
+             a.endpoint->post_send(now, sends, sent, a.message(sent)))
         ++sent;
-      }
       turn();
-      while (const auto event = a.endpoint->poll_event()) {
+      while (const auto event = a.endpoint->poll_event())
         done += event->kind == core::Event::Kind::kSendDone ? 1 : 0;
-      }
       while (b.endpoint->poll_event()) {
       }
     }
@@ -276,17 +263,16 @@ int main(int argc, char** argv) {
   auto protection = wire::Protection::kHeader;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
-    if (option == "--messages") {
+    if (option == "--messages")
       messages = std::strtoull(argv[i + 1], nullptr, 10);
-    } else if (option == "--entropy" && std::string(argv[i + 1]) == "queue-pairs") {
+    else if (option == "--entropy" && std::string(argv[i + 1]) == "queue-pairs")
       entropy = datapath::Entropy::kQueuePairs;
-    } else if (option == "--protection" && std::string(argv[i + 1]) == "full") {
+    else if (option == "--protection" && std::string(argv[i + 1]) == "full")
       protection = wire::Protection::kFull;
-    } else if (option == "--protection" && std::string(argv[i + 1]) == "encrypted") {
+    else if (option == "--protection" && std::string(argv[i + 1]) == "encrypted")
       protection = wire::Protection::kEncrypted;
-    } else if (option != "--entropy" && option != "--protection") {
+    else if (option != "--entropy" && option != "--protection")
       fail("[--messages N] [--entropy label|queue-pairs] [--protection header|full|encrypted]");
-    }
   }
   const auto ns = [](auto time) { return std::chrono::duration<double, std::nano>(time).count(); };
   const auto verbs = std::make_shared<QuickVerbs>();

@@ -126,9 +126,8 @@ class Fabric {
       const Datagram& datagram = wire_.front();
       on(datagram.to, [&](Endpoint& endpoint) {
         endpoint.on_packet(now_, {.bytes = datagram.bytes, .arrived_at = now_, .source = {}});
-        for (const auto& placement : endpoint.placements()) {
+        for (const auto& placement : endpoint.placements())
           std::memcpy(placement.destination, placement.payload.data(), placement.payload.size());
-        }
         return 0;
       });
     }

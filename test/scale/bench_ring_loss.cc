@@ -166,9 +166,8 @@ double compose(const Options& options, const Hops& hops, std::uint32_t ranks, bo
       if (licensed && stage + 1 < ranks) {
         hop = any(hops.licensed);
         const std::uint64_t lost = hop.lost * kPayload;
-        if (lost > 0 && !ledgers[to].reserve(licence, lost, options.message)) {
+        if (lost > 0 && !ledgers[to].reserve(licence, lost, options.message))
           hop = any(hops.refused);
-        }
       }
       // The link was free when the receiver had the stage before.
       next[to] = std::max(received[rank], received[to]) + hop.us;

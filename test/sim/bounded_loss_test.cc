@@ -81,9 +81,8 @@ void check_budget(World& world, const Ring& ring) {
     for (std::size_t i = 0; i < flow.messages.size(); ++i) {
       const std::uint32_t stage = stages[i % stages.size()];
       const std::size_t bytes = flow.messages[i].lost;
-      if (bytes > 0 && stage + 1 >= ring.ranks) {
+      if (bytes > 0 && stage + 1 >= ring.ranks)
         throw Violation(fmt::format("{} bytes lost of a final value, stage {}", bytes, stage));
-      }
       lost[i / stages.size()] += static_cast<double>(bytes) * (stage + 1);
     }
   }
@@ -128,115 +127,121 @@ TEST_CASE("a licensed ring never loses more than its budget, and final values no
 }
 
 TEST_CASE("in a ring of 64 the bound holds as well") {
-  for_each_seed(3, [](std::uint64_t seed) {
-    Ring ring;
-    ring.ranks = 64;
-    ring.message_bytes = 64 << 10;
-    ring.budget_ppm = 100'000;
-    ring.collectives = 1;
-    ring.stage_step = 31;
-    World world(ring_world(ring, seed));
-    datapath::sim::LinkFaults faults;
-    faults.drop = 0.02;
-    world.network().set_edge_faults(faults);
-    run_ring(world, ring);
-    world.finish(20s);
-    check_budget(world, ring);
-    CHECK(world.sum(Counter::kBytesLost) > 0);
-  });
+  for_each_seed(
+      3,
+      [](std::uint64_t seed) {
+        Ring ring;
+        ring.ranks = 64;
+        ring.message_bytes = 64 << 10;
+        ring.budget_ppm = 100'000;
+        ring.collectives = 1;
+        ring.stage_step = 31;
+        World world(ring_world(ring, seed));
+        datapath::sim::LinkFaults faults;
+        faults.drop = 0.02;
+        world.network().set_edge_faults(faults);
+        run_ring(world, ring);
+        world.finish(20s);
+        check_budget(world, ring);
+        CHECK(world.sum(Counter::kBytesLost) > 0);
+      });
 }
 
 TEST_CASE("on a clean network nothing licensed is lost, however short of processor the hosts are") {
-  for_each_seed(40, [](std::uint64_t seed) {
-    Rng rng(seed);
-    Ring ring;
-    ring.ranks = 2 * (1 + static_cast<std::uint32_t>(rng.below(2)));
-    ring.budget_ppm = 100'000;
-    WorldConfig config = ring_world(ring, seed);
-    // Half of the worlds have paths of very different length: what is said on a short one overtakes
-    // what was sent on a long one.
-    const bool spread = seed % 2 == 0;
-    if (spread) {
-      const auto host = host_of(10'000'000'000);
-      config.network = datapath::sim::leaf_spine(2, 4, ring.ranks / 2, host, host.link);
-      config.network.port.queue_bytes = 4 << 20;
-      config.network.port.early_bytes = 4 << 20;
-      config.network.seed = seed;
-    }
-    config.host.packet_cost = Duration(static_cast<std::int64_t>(rng.below(3000)));
-    config.host.pause_every = 500us;
-    config.host.pause_length = Duration(static_cast<std::int64_t>(rng.below(1'000'000)));
-    config.host.freeze_every = 300us;
-    config.host.freeze_length = Duration(static_cast<std::int64_t>(rng.below(3'000'000)));
-    if (rng.chance(0.5)) config.core.unposted_pool_bytes = 16384;
-    World world(config);
-    for (std::size_t spine = 0; spread && spine < 4; ++spine) {
-      for (std::size_t leaf = 0; leaf < 2; ++leaf) {
-        auto link = host_of(10'000'000'000).link;
-        link.delay = Duration(static_cast<std::int64_t>(1000 + rng.below(300'000)));
-        world.network().leaf_to_spine(leaf, spine).link().set_config(link);
-      }
-    }
-    run_ring(world, ring);
-    world.finish(20s);
-    CHECK(world.sum(Counter::kBytesLost) == 0);
-  });
+  for_each_seed(
+      40,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        Ring ring;
+        ring.ranks = 2 * (1 + static_cast<std::uint32_t>(rng.below(2)));
+        ring.budget_ppm = 100'000;
+        WorldConfig config = ring_world(ring, seed);
+        // Half of the worlds have paths of very different length: what is said on a short one
+        // overtakes what was sent on a long one.
+        const bool spread = seed % 2 == 0;
+        if (spread) {
+          const auto host = host_of(10'000'000'000);
+          config.network = datapath::sim::leaf_spine(2, 4, ring.ranks / 2, host, host.link);
+          config.network.port.queue_bytes = 4 << 20;
+          config.network.port.early_bytes = 4 << 20;
+          config.network.seed = seed;
+        }
+        config.host.packet_cost = Duration(static_cast<std::int64_t>(rng.below(3000)));
+        config.host.pause_every = 500us;
+        config.host.pause_length = Duration(static_cast<std::int64_t>(rng.below(1'000'000)));
+        config.host.freeze_every = 300us;
+        config.host.freeze_length = Duration(static_cast<std::int64_t>(rng.below(3'000'000)));
+        if (rng.chance(0.5)) config.core.unposted_pool_bytes = 16384;
+        World world(config);
+        for (std::size_t spine = 0; spread && spine < 4; ++spine) {
+          for (std::size_t leaf = 0; leaf < 2; ++leaf) {
+            auto link = host_of(10'000'000'000).link;
+            link.delay = Duration(static_cast<std::int64_t>(1000 + rng.below(300'000)));
+            world.network().leaf_to_spine(leaf, spine).link().set_config(link);
+          }
+        }
+        run_ring(world, ring);
+        world.finish(20s);
+        CHECK(world.sum(Counter::kBytesLost) == 0);
+      });
 }
 
 TEST_CASE("traffic that waits in other queues, and overtakes, makes nobody lose anything") {
-  for_each_seed(20, [](std::uint64_t seed) {
-    Rng rng(seed);
-    Ring ring;
-    ring.budget_ppm = 250'000;
-    ring.collectives = 6;
-    WorldConfig config = ring_world(ring, seed);
-    const auto host = host_of(10'000'000'000);
-    config.network = datapath::sim::leaf_spine(2, 4, 2, host, host.link);
-    config.network.port.queue_bytes = config.network.port.early_bytes = 16 << 20;
-    config.network.seed = seed;
-    World world(config);
-    for (std::size_t spine = 0; spine < 4; ++spine) {
-      auto link = host.link;
-      link.rate = 500'000'000 + rng.below(3'000'000'000);
-      for (std::size_t leaf = 0; leaf < 2; ++leaf)
-        world.network().leaf_to_spine(leaf, spine).link().set_config(link);
-    }
-    run_ring(world, ring);
-    for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
-      for (Message& message : world.flow(rank).messages) {
-        message.send_licence.urgent = rng.chance(0.5);  // the receiver need not know
-        if (rng.chance(0.2)) message.send_licence = {};
-      }
-    }
-    for (HostIndex from = 0; from < 4; ++from) {
-      const std::size_t beside = world.open_flow(from, (from + 2) % 4);
-      for (int i = 0; i < 20; ++i)
-        world.transfer(beside, ring.message_bytes);
-    }
-    world.finish(20s);
-    CHECK(world.sum(Counter::kBytesLost) == 0);
-  });
+  for_each_seed(
+      20,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        Ring ring;
+        ring.budget_ppm = 250'000;
+        ring.collectives = 6;
+        WorldConfig config = ring_world(ring, seed);
+        const auto host = host_of(10'000'000'000);
+        config.network = datapath::sim::leaf_spine(2, 4, 2, host, host.link);
+        config.network.port.queue_bytes = config.network.port.early_bytes = 16 << 20;
+        config.network.seed = seed;
+        World world(config);
+        for (std::size_t spine = 0; spine < 4; ++spine) {
+          auto link = host.link;
+          link.rate = 500'000'000 + rng.below(3'000'000'000);
+          for (std::size_t leaf = 0; leaf < 2; ++leaf)
+            world.network().leaf_to_spine(leaf, spine).link().set_config(link);
+        }
+        run_ring(world, ring);
+        for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
+          for (Message& message : world.flow(rank).messages) {
+            message.send_licence.urgent = rng.chance(0.5);  // the receiver need not know
+            if (rng.chance(0.2)) message.send_licence = {};
+          }
+        }
+        for (HostIndex from = 0; from < 4; ++from) {
+          const std::size_t beside = world.open_flow(from, (from + 2) % 4);
+          for (int i = 0; i < 20; ++i)
+            world.transfer(beside, ring.message_bytes);
+        }
+        world.finish(20s);
+        CHECK(world.sum(Counter::kBytesLost) == 0);
+      });
 }
 
 TEST_CASE("messages licensed at one end only are exact, and arrive") {
-  for_each_seed(40, [](std::uint64_t seed) {
-    Rng rng(seed);
-    Ring ring;
-    ring.ranks = 2;
-    ring.budget_ppm = 200'000;
-    World world(ring_world(ring, seed));
-    datapath::sim::LinkFaults faults;
-    faults.drop = 0.05;
-    world.network().set_edge_faults(faults);
-    run_ring(world, ring);
-    for (std::size_t flow = 0; flow < 2; ++flow) {
-      for (Message& message : world.flow(flow).messages) {
-        (rng.chance(0.5) ? message.send_licence : message.receive_licence) = {};
-      }
-    }
-    world.finish(20s);
-    CHECK(world.sum(Counter::kBytesLost) == 0);
-  });
+  for_each_seed(
+      40,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        Ring ring;
+        ring.ranks = 2;
+        ring.budget_ppm = 200'000;
+        World world(ring_world(ring, seed));
+        datapath::sim::LinkFaults faults;
+        faults.drop = 0.05;
+        world.network().set_edge_faults(faults);
+        run_ring(world, ring);
+        for (std::size_t flow = 0; flow < 2; ++flow)
+          for (Message& message : world.flow(flow).messages)
+            (rng.chance(0.5) ? message.send_licence : message.receive_licence) = {};
+        world.finish(20s);
+        CHECK(world.sum(Counter::kBytesLost) == 0);
+      });
 }
 
 TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break nothing") {

@@ -52,9 +52,8 @@ void check_identical(const RingReduce& ring, std::uint32_t ranks) {
   for (std::uint32_t rank = 1; rank < ranks; ++rank) {
     const auto& mine = ring.result(rank);
     if (mine.size() != ring.result(0).size() ||
-        std::memcmp(mine.data(), ring.result(0).data(), mine.size() * 4) != 0) {
+        std::memcmp(mine.data(), ring.result(0).data(), mine.size() * 4) != 0)
       throw Violation(fmt::format("rank {} holds another result than rank 0", rank));
-    }
   }
 }
 
@@ -111,18 +110,16 @@ TEST_CASE("in storms every rank of a licensed ring has the same bits, and lacks 
     run_stormy(world, rng);
     check_identical(ring, plan.ranks);
     const double allowed = static_cast<double>(plan.budget_ppm) / core::kBudgetScale;
-    for (std::uint32_t collective = 0; collective < plan.collectives; ++collective) {
+    for (std::uint32_t collective = 0; collective < plan.collectives; ++collective)
       if (ring.lost_share(collective) > allowed)
         throw Violation(fmt::format("a share of {} lost", ring.lost_share(collective)));
-    }
     if (ones) {
       const double missing = missing_share(ring, plan.ranks);
       if (missing > allowed) throw Violation(fmt::format("a share of {} is missing", missing));
       // What is lost twice on its way is counted twice.
       const double counted = ring.lost_share(plan.collectives - 1);
-      if (missing > counted + 1e-9 || (missing < 1e-12) != (counted == 0)) {
+      if (missing > counted + 1e-9 || (missing < 1e-12) != (counted == 0))
         throw Violation(fmt::format("{} missing, {} counted", missing, counted));
-      }
     }
     lost += ring.lost_bytes();
     repaired += world.sum(Counter::kNeedsSent);

@@ -23,10 +23,9 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
   const std::size_t staging =
       2 * collective::Exchange::staging_bytes(terms_, plan.floats * 4) + plan.granule;
   for (std::uint32_t from = 0; from < plan.ranks; ++from) {
-    for (std::uint32_t to = 0; to < plan.ranks; ++to) {
+    for (std::uint32_t to = 0; to < plan.ranks; ++to)
       for (int lane = 0; lane < 2; ++lane)
         world.open_flow(from, from == to ? (to + 1) % plan.ranks : to);  // none to itself is used
-    }
   }
   world_.ledger().set_receive_hook(
       [this](std::size_t flow, std::size_t message, std::span<const std::byte> body) {

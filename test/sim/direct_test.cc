@@ -46,10 +46,9 @@ void check_results(const DirectReduce& direct, const DirectPlan& plan) {
       for (std::uint32_t rank = 1; rank < plan.ranks; ++rank)
         sum[at] += value_at(rank, call, at);
     }
-    for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < plan.ranks; ++rank)
       if (direct.result(rank, call) != sum)
         throw Violation(fmt::format("rank {} holds a wrong result of call {}", rank, call));
-    }
   }
 }
 
@@ -66,10 +65,9 @@ void check_ones(const DirectReduce& direct, const DirectPlan& plan, std::uint32_
   const double expected = plan.fill == LossFill::kZero ? direct.lost_share(call) : 0;
   if (std::abs(missing - expected) > 1e-6)
     throw Violation(fmt::format("a share of {} is missing, {} were lost", missing, expected));
-  for (std::uint32_t rank = 1; rank < plan.ranks; ++rank) {
+  for (std::uint32_t rank = 1; rank < plan.ranks; ++rank)
     if (std::memcmp(direct.result(rank, call).data(), result.data(), result.size() * 4) != 0)
       throw Violation(fmt::format("rank {} holds other bits than rank 0", rank));
-  }
 }
 
 // The median of the calls but the first, which opens the windows.
@@ -84,22 +82,25 @@ double median_us(std::uint32_t calls, const std::function<Duration(std::uint32_t
 }  // namespace
 
 TEST_CASE("every rank has the sum in rank order, whatever the network does") {
-  for_each_seed(60, [](std::uint64_t seed) {
-    Rng rng(seed);
-    DirectPlan plan;
-    plan.ranks = 2 + static_cast<std::uint32_t>(rng.below(7));
-    plan.floats = 1 + rng.below(rng.chance(0.3) ? 400 : 40'000);
-    plan.calls = 1 + static_cast<std::uint32_t>(rng.below(4));
-    World world(world_of(plan.ranks, rng.chance(0.5) ? 1500 : 9000, seed));
-    datapath::sim::LinkFaults faults;
-    faults.drop = rng.chance(0.3) ? 0 : 0.05 * rng.unit();
-    faults.duplicate = rng.chance(0.5) ? 0 : 0.05 * rng.unit();
-    world.network().set_edge_faults(faults);
-    DirectReduce direct(world, plan, value_at);
-    if (!world.run_until(world.now() + 20s, [&] { return direct.finished(); }))
-      throw Violation("not finished in time\n" + world.describe());
-    check_results(direct, plan);
-  });
+  for_each_seed(
+      60,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        DirectPlan plan;
+        plan.ranks = 2 + static_cast<std::uint32_t>(rng.below(7));
+        plan.floats = 1 + rng.below(rng.chance(0.3) ? 400 : 40'000);
+        plan.calls = 1 + static_cast<std::uint32_t>(rng.below(4));
+        World world(world_of(plan.ranks, rng.chance(0.5) ? 1500 : 9000, seed));
+        datapath::sim::LinkFaults faults;
+        faults.drop = rng.chance(0.3) ? 0 : 0.05 * rng.unit();
+        faults.duplicate = rng.chance(0.5) ? 0 : 0.05 * rng.unit();
+        world.network().set_edge_faults(faults);
+        DirectReduce direct(world, plan, value_at);
+        if (!world.run_until(
+                world.now() + 20s, [&] { return direct.finished(); }))
+          throw Violation("not finished in time\n" + world.describe());
+        check_results(direct, plan);
+      });
 }
 
 TEST_CASE(
@@ -152,9 +153,11 @@ TEST_CASE("exact direct exchange has the same bits from run to run, whatever is 
     datapath::sim::LinkFaults faults;
     faults.drop = 0.01 * static_cast<double>(seed - 1);
     world.network().set_edge_faults(faults);
-    DirectReduce direct(world, plan, [](auto rank, auto call, auto at) {
-      return std::ldexp(value_at(rank, call, at), static_cast<int>(at % 23));  // rounds
-    });
+    DirectReduce direct(
+        world, plan,
+        [](auto rank, auto call, auto at) {
+          return std::ldexp(value_at(rank, call, at), static_cast<int>(at % 23));  // rounds
+        });
     REQUIRE(world.run_until(world.now() + 20s, [&] { return direct.finished(); }));
     if (first.empty()) first = direct.result(0, 1);
     for (std::uint32_t rank = 0; rank < plan.ranks; ++rank)
@@ -216,7 +219,8 @@ TEST_CASE("between eight ranks, short sums take a third of a ring's time") {
     RingReduce ring(ring_world, {.ranks = 8, .part_floats = floats / 8, .collectives = kCalls},
                     value_at);
     ring_world.finish(5s);
-    const double direct_us = median_us(kCalls, [&](std::uint32_t i) { return direct.took(i); });
+    const double direct_us = median_us(
+        kCalls, [&](std::uint32_t i) { return direct.took(i); });
     const double ring_us = median_us(kCalls, [&](std::uint32_t i) { return ring.took(i); });
     INFO(fmt::format("{} KiB: direct {:.1f} us, ring {:.1f} us, {:.2f}", kib, direct_us, ring_us,
                      direct_us / ring_us));

@@ -25,83 +25,99 @@ std::uint64_t run_random_story(std::uint64_t seed, Duration limit, Disturb&& dis
 }  // namespace
 
 TEST_CASE("every message arrives over a clean network") {
-  for_each_seed(300, [](std::uint64_t seed) { run_random_story(seed, 5s, [](World&, Rng&) {}); });
+  for_each_seed(
+      300,
+      [](std::uint64_t seed) {
+        run_random_story(
+            seed, 5s, [](World&, Rng&) {});
+      });
 }
 
 TEST_CASE("every message arrives in spite of loss, duplicates, reordering and corruption") {
-  for_each_seed(2000, [](std::uint64_t seed) {
-    run_random_story(seed, 60s, [](World& world, Rng& rng) {
-      const auto checksum = world.endpoint(0).config().protection;
-      world.network().set_edge_faults(random_faults(rng, 0.2, checksum));
-    });
-  });
+  for_each_seed(
+      2000,
+      [](std::uint64_t seed) {
+        run_random_story(
+            seed, 60s,
+            [](World& world, Rng& rng) {
+              const auto checksum = world.endpoint(0).config().protection;
+              world.network().set_edge_faults(random_faults(rng, 0.2, checksum));
+            });
+      });
 }
 
 TEST_CASE("every message arrives while part of the paths is a black hole") {
-  for_each_seed(300, [](std::uint64_t seed) {
-    Rng rng(seed);
-    auto config = random_world(rng, seed);
-    for (auto& host : config.network.hosts)
-      host.paths = 16;
-    World world(std::move(config));
-    LinkFaults faults = random_faults(rng, 0.02, world.endpoint(0).config().protection);
-    for (int i = 0; i < 16; ++i)
-      faults.blackhole_classes |= std::uint64_t{1} << rng.below(64);
-    faults.blackhole_seed = seed;
-    world.network().set_faults(faults);
-    add_random_traffic(world, rng);
-    world.finish(60s);
-  });
+  for_each_seed(
+      300,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        auto config = random_world(rng, seed);
+        for (auto& host : config.network.hosts)
+          host.paths = 16;
+        World world(std::move(config));
+        LinkFaults faults = random_faults(rng, 0.02, world.endpoint(0).config().protection);
+        for (int i = 0; i < 16; ++i)
+          faults.blackhole_classes |= std::uint64_t{1} << rng.below(64);
+        faults.blackhole_seed = seed;
+        world.network().set_faults(faults);
+        add_random_traffic(world, rng);
+        world.finish(60s);
+      });
 }
 
 TEST_CASE("what heavy faults have held up arrives soon after they stop") {
-  for_each_seed(200, [](std::uint64_t seed) {
-    Rng rng(seed);
-    World world(random_world(rng, seed));
-    auto faults = random_faults(rng, 0.2, world.endpoint(0).config().protection);
-    faults.drop = 0.3 + 0.3 * rng.unit();
-    world.network().set_edge_faults(faults);
-    add_random_traffic(world, rng);
-    world.run_for(50ms);
-    world.network().set_edge_faults({});
-    world.finish(10s);
-  });
+  for_each_seed(
+      200,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        World world(random_world(rng, seed));
+        auto faults = random_faults(rng, 0.2, world.endpoint(0).config().protection);
+        faults.drop = 0.3 + 0.3 * rng.unit();
+        world.network().set_edge_faults(faults);
+        add_random_traffic(world, rng);
+        world.run_for(50ms);
+        world.network().set_edge_faults({});
+        world.finish(10s);
+      });
 }
 
 TEST_CASE("messages of a few megabytes cross a lossy fabric") {
-  for_each_seed(6, [](std::uint64_t seed) {
-    WorldConfig config;
-    config.network = leaf_spine(2, 2, 1, {.mtu = 4200}, {});
-    config.network.seed = config.seed = seed;
-    World world(std::move(config));
-    world.network().set_faults({.drop = 0.02, .duplicate = 0.01, .reorder = 0.05});
-    const auto flow = world.open_flow(0, 1);
-    const auto back = world.open_flow(1, 0);
-    for (std::size_t bytes : {std::size_t{3} << 20, (std::size_t{2} << 20) + 1}) {
-      world.transfer(flow, bytes);
-      world.transfer(back, bytes, Time{}, time_from_ns(3'000'000), 1 << 20);
-    }
-    world.finish(60s);
-  });
+  for_each_seed(
+      6,
+      [](std::uint64_t seed) {
+        WorldConfig config;
+        config.network = leaf_spine(2, 2, 1, {.mtu = 4200}, {});
+        config.network.seed = config.seed = seed;
+        World world(std::move(config));
+        world.network().set_faults({.drop = 0.02, .duplicate = 0.01, .reorder = 0.05});
+        const auto flow = world.open_flow(0, 1);
+        const auto back = world.open_flow(1, 0);
+        for (std::size_t bytes : {std::size_t{3} << 20, (std::size_t{2} << 20) + 1}) {
+          world.transfer(flow, bytes);
+          world.transfer(back, bytes, Time{}, time_from_ns(3'000'000), 1 << 20);
+        }
+        world.finish(60s);
+      });
 }
 
 TEST_CASE("a send waits for its receive, however late that is posted") {
-  for_each_seed(20, [](std::uint64_t seed) {
-    WorldConfig config;
-    config.network = single_switch(2, {});
-    config.network.seed = config.seed = seed;
-    World world(std::move(config));
-    const auto flow = world.open_flow(0, 1);
-    for (std::size_t k = 0; k < 40; ++k) {
-      world.transfer(flow, 30'000, Time{}, time_from_ns(200'000'000 + 100'000 * k));
-    }
-    world.run_until(time_from_ns(199'000'000));
-    REQUIRE(world.flow(flow).receives_done == 0);
-    // What came early is kept within bounds; the sender asks now and then, not all the time.
-    REQUIRE(world.sum(core::Counter::kUnpostedKept) > 0);
-    REQUIRE(world.sum(core::Counter::kProbesSent) < 40);
-    world.finish(5s);
-  });
+  for_each_seed(
+      20,
+      [](std::uint64_t seed) {
+        WorldConfig config;
+        config.network = single_switch(2, {});
+        config.network.seed = config.seed = seed;
+        World world(std::move(config));
+        const auto flow = world.open_flow(0, 1);
+        for (std::size_t k = 0; k < 40; ++k)
+          world.transfer(flow, 30'000, Time{}, time_from_ns(200'000'000 + 100'000 * k));
+        world.run_until(time_from_ns(199'000'000));
+        REQUIRE(world.flow(flow).receives_done == 0);
+        // What came early is kept within bounds; the sender asks now and then, not all the time.
+        REQUIRE(world.sum(core::Counter::kUnpostedKept) > 0);
+        REQUIRE(world.sum(core::Counter::kProbesSent) < 40);
+        world.finish(5s);
+      });
 }
 
 TEST_CASE("a receive waits for its send, and idle connections stay open") {

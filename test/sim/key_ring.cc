@@ -15,9 +15,8 @@ void KeyRing::see(std::span<const std::byte> datagram) {
   if (!head || head->type == FrameType::kData) return;
   const auto known = destinations_.find(head->destination);
   if (head->type == FrameType::kHello && known != destinations_.end()) {
-    if (const auto hello = wire::decode<wire::Hello>(datagram)) {
+    if (const auto hello = wire::decode<wire::Hello>(datagram))
       greeted_[hello->sender_token] = known->second.key;
-    }
   } else if (const auto from = greeted_.find(head->destination);
              head->type == FrameType::kWelcome && from != greeted_.end()) {
     const auto welcome = wire::decode<wire::Welcome>(datagram);
@@ -28,9 +27,8 @@ void KeyRing::see(std::span<const std::byte> datagram) {
     destinations_[head->destination] = {keys.to_sender, welcome->protection};
   }
   const auto to = destinations_.find(head->destination);
-  if (to != destinations_.end() && datagram.size() >= wire::kControlHeadBytes) {
+  if (to != destinations_.end() && datagram.size() >= wire::kControlHeadBytes)
     to->second.newest = std::max(to->second.newest, wire::control_sequence(datagram));
-  }
 }
 
 bool KeyRing::reseal(std::vector<std::byte>& datagram) const {

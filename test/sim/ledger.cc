@@ -17,7 +17,8 @@ constexpr std::size_t kRetiredBytesMax = std::size_t{16} << 20;
 constexpr std::size_t kPatternBytes = std::size_t{8} << 20;
 
 bool all_equal(std::span<const std::byte> bytes, std::byte value) {
-  return std::all_of(bytes.begin(), bytes.end(), [&](std::byte b) { return b == value; });
+  return std::all_of(
+      bytes.begin(), bytes.end(), [&](std::byte b) { return b == value; });
 }
 
 // As floats all of it is finite, so that licensed messages can be scored. Made once per process:
@@ -72,8 +73,9 @@ std::span<std::byte> Ledger::open_buffer(HostIndex host, std::size_t flow, std::
     message.buffer.assign(message.capacity + 2 * kGuardBytes, kGuard);
     const std::size_t filled = std::min(message.bytes, message.capacity);
     if (!message.known_late) {
-      std::transform(message.expected.begin(), message.expected.begin() + filled,
-                     message.buffer.begin() + kGuardBytes, [](std::byte b) { return ~b; });
+      std::transform(
+          message.expected.begin(), message.expected.begin() + filled,
+          message.buffer.begin() + kGuardBytes, [](std::byte b) { return ~b; });
     }
   }
   const std::span<std::byte> buffer =
@@ -86,18 +88,15 @@ void Ledger::retire(HostIndex host, Message& message) {
   buffers_[host].erase(message.buffer.data());
   retired_bytes_ += message.buffer.size();
   retired_.push_back(std::exchange(message.buffer, {}));
-  for (; retired_bytes_ > kRetiredBytesMax; retired_.pop_front()) {
+  for (; retired_bytes_ > kRetiredBytesMax; retired_.pop_front())
     retired_bytes_ -= retired_.front().size();
-  }
 }
 
 void Ledger::check_not_retired(Time now, HostIndex host, const core::Placement& placement) const {
-  for (const auto& memory : retired_) {
+  for (const auto& memory : retired_)
     if (placement.destination >= memory.data() &&
-        placement.destination < memory.data() + memory.size()) {
+        placement.destination < memory.data() + memory.size())
       fail(now, {0, 0}, fmt::format("host {} writes to memory that was given back", host));
-    }
-  }
 }
 
 // A placement outside of all buffers is what the endpoint keeps of a message without a receive.
@@ -132,13 +131,11 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
     }
     const auto expected = message.expected.subspan(offset, size);
     if (placement.zeros == 0 &&
-        !std::equal(expected.begin(), expected.end(), placement.payload.begin())) {
+        !std::equal(expected.begin(), expected.end(), placement.payload.begin()))
       fail(now, place, fmt::format("wrong bytes at offset {}, {} of them", offset, size));
-    }
     if (!message.known_late && !std::equal(expected.begin(), expected.end(), placement.destination,
-                                           [](std::byte a, std::byte b) { return a == ~b; })) {
+                                           [](std::byte a, std::byte b) { return a == ~b; }))
       fail(now, place, fmt::format("bytes at offset {}, {} of them, written twice", offset, size));
-    }
   }
   if (placement.zeros > 0) return place_zeros(now, place, offset, size);
   std::copy(placement.payload.begin(), placement.payload.end(), placement.destination);
@@ -150,9 +147,8 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
 void Ledger::place_zeros(Time now, const Place& place, std::size_t offset, std::size_t size) {
   Message& message = flows_[place.flow].messages[place.message];
   if (!message.send_licence.covers(message.bytes, 1) ||
-      !message.receive_licence.covers(message.bytes, 1)) {
+      !message.receive_licence.covers(message.bytes, 1))
     fail(now, place, fmt::format("{} bytes lost of an exact message", size));
-  }
   const std::size_t element = gradient::element_bytes(message.receive_licence.element);
   if (offset % element != 0 || size % element != 0) fail(now, place, "a part of an element lost");
   std::fill_n(message.buffer.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset), size,
@@ -174,8 +170,8 @@ std::uint64_t Ledger::placed_bytes(HostIndex host) const {
 }
 
 void Ledger::close_buffers(std::size_t flow) {
-  std::erase_if(buffers_[flows_[flow].to],
-                [&](const auto& row) { return row.second.flow == flow; });
+  std::erase_if(
+      buffers_[flows_[flow].to], [&](const auto& row) { return row.second.flow == flow; });
 }
 
 void Ledger::on_accept(std::size_t index, core::ConnectionId connection) {
@@ -201,9 +197,8 @@ void Ledger::on_event(Time now, HostIndex host, const core::Event& event) {
   if (event.kind == Kind::kClosed) return closed(now, host, event);
   if (event.kind == Kind::kDeclined) return declined(now, host, event);
   const Place place{event.request >> 32, event.request & 0xffffffffu};
-  if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size()) {
+  if (place.flow >= flows_.size() || place.message >= flows_[place.flow].messages.size())
     fail(now, place, "an event for a request that nobody has made");
-  }
   hash_ = datapath::sim::mix(hash_, static_cast<std::uint64_t>(ns_of(now)));
   hash_ = datapath::sim::mix(hash_, event.request << 1 | (event.kind == Kind::kSendDone));
   event.kind == Kind::kSendDone ? send_done(now, place, event) : receive_done(now, place, event);
@@ -249,13 +244,10 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
     });
     if (!named) fail(now, place, "a receive done that names other holes than it has");
     const std::span<const std::byte> all = message.buffer;
-    if (!body_is_right(message)) {
-      fail(now, place, "a receive done with wrong bytes");
-    }
+    if (!body_is_right(message)) fail(now, place, "a receive done with wrong bytes");
     if (!all_equal(all.first(kGuardBytes), kGuard) ||
-        !all_equal(all.subspan(kGuardBytes + message.bytes), kGuard)) {
+        !all_equal(all.subspan(kGuardBytes + message.bytes), kGuard))
       fail(now, place, "bytes outside the message were written");
-    }
   }
   message.receive_done = true;
   message.done_at = last_done_at_ = now;
@@ -270,9 +262,8 @@ void Ledger::receive_done(Time now, Place place, const core::Event& event) {
 void Ledger::declined(Time now, HostIndex host, const core::Event& event) {
   for (Flow& flow : flows_) {
     if (flow.to != host || flow.listener != event.connection) continue;
-    if (flow.declined && flow.declined->proven == event.proven) {
+    if (flow.declined && flow.declined->proven == event.proven)
       fail(now, {0, 0}, "a listener was told twice that nobody connects");
-    }
     flow.declined = event;
     return;
   }
@@ -291,16 +282,14 @@ void Ledger::closed(Time now, HostIndex host, const core::Event& event) {
            fmt::format("the {}'s connection closed: {}", end, event.error.message()));
     }
     auto& error = sender ? flow.send_error : flow.receive_error;
-    if (error || (sender ? flow.send_closed : flow.receive_closed)) {
+    if (error || (sender ? flow.send_closed : flow.receive_closed))
       fail(now, {i, 0}, fmt::format("the {}'s connection closed after its end", end));
-    }
     error = event.error;
     if (receiver) close_buffers(i);
     return;
   }
-  if (!failures_allowed_ || event.error.code == ErrorCode::kInternal) {
+  if (!failures_allowed_ || event.error.code == ErrorCode::kInternal)
     fail(now, {0, 0}, "a connection closed that nobody has: " + event.error.message());
-  }
   closed_early_[{host, event.connection}] = event.error;
 }
 

@@ -76,42 +76,46 @@ TEST_CASE("a receive is waited for as long as the sender answers") {
 
 TEST_CASE("the shortest peer time-out fails no healthy connection, whoever is late") {
   for (const Duration timeout : {Duration(100ms), Duration(500ms), Duration(1s)}) {
-    for_each_seed(20, [&](std::uint64_t seed) {
-      CAPTURE(timeout.count());
-      World world(small_world(2, seed, timeout));
-      world.network().set_edge_faults({.drop = 0.01});
-      const auto late_receive = world.open_flow(0, 1);
-      const auto late_send = world.open_flow(1, 0);
-      for (int k = 1; k <= 4; ++k) {
-        const Time then = time_from_ns(0) + k * 3 * timeout;
-        world.transfer(late_receive, 200'000, {}, then);
-        world.transfer(late_send, 200'000, then);
-      }
-      world.finish(20 * timeout + 1s);
-      REQUIRE(world.flow(late_receive).sends_done == 4);
-      REQUIRE(world.flow(late_send).receives_done == 4);
-    });
+    for_each_seed(
+        20,
+        [&](std::uint64_t seed) {
+          CAPTURE(timeout.count());
+          World world(small_world(2, seed, timeout));
+          world.network().set_edge_faults({.drop = 0.01});
+          const auto late_receive = world.open_flow(0, 1);
+          const auto late_send = world.open_flow(1, 0);
+          for (int k = 1; k <= 4; ++k) {
+            const Time then = time_from_ns(0) + k * 3 * timeout;
+            world.transfer(late_receive, 200'000, {}, then);
+            world.transfer(late_send, 200'000, then);
+          }
+          world.finish(20 * timeout + 1s);
+          REQUIRE(world.flow(late_receive).sends_done == 4);
+          REQUIRE(world.flow(late_send).receives_done == 4);
+        });
   }
 }
 
 TEST_CASE("hosts that sleep together for ten times the time-out go on when they wake") {
-  for_each_seed(50, [](std::uint64_t seed) {
-    Rng rng(seed);
-    World world(small_world(3, seed, 4s));
-    world.network().set_edge_faults({.drop = 0.02});
-    for (HostIndex i = 0; i < 3; ++i) {
-      world.open_flow(i, (i + 1) % 3);
-      for (int k = 0; k < 20; ++k)
-        world.transfer(i, 1 + rng.below(400'000));
-    }
-    world.run_for(Duration(100'000 + static_cast<std::int64_t>(rng.below(5'000'000))));
-    // Not to the microsecond: one may wake up to half a second before the other.
-    for (HostIndex i = 0; i < 3; ++i)
-      world.freeze(i, 40s + Duration(static_cast<std::int64_t>(rng.below(500'000'000))));
-    world.finish(45s);
-    for (std::size_t f = 0; f < 3; ++f)
-      REQUIRE(world.flow(f).receives_done == 20);
-  });
+  for_each_seed(
+      50,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        World world(small_world(3, seed, 4s));
+        world.network().set_edge_faults({.drop = 0.02});
+        for (HostIndex i = 0; i < 3; ++i) {
+          world.open_flow(i, (i + 1) % 3);
+          for (int k = 0; k < 20; ++k)
+            world.transfer(i, 1 + rng.below(400'000));
+        }
+        world.run_for(Duration(100'000 + static_cast<std::int64_t>(rng.below(5'000'000))));
+        // Not to the microsecond: one may wake up to half a second before the other.
+        for (HostIndex i = 0; i < 3; ++i)
+          world.freeze(i, 40s + Duration(static_cast<std::int64_t>(rng.below(500'000'000))));
+        world.finish(45s);
+        for (std::size_t f = 0; f < 3; ++f)
+          REQUIRE(world.flow(f).receives_done == 20);
+      });
 }
 
 TEST_CASE("who sleeps alone for longer than the time-out has failed when it wakes") {
@@ -145,31 +149,35 @@ TEST_CASE("a peer that died while we slept is given up within the time-out after
 }
 
 TEST_CASE("a killed process is known within 100 ms where its host refuses packets for it") {
-  for_each_seed(20, [](std::uint64_t seed) {
-    const bool kills_sender = seed % 2 == 0;
-    World world(small_world(2, seed, 30s));
-    world.ledger().allow_failures();
-    const auto flow = world.open_flow(0, 1);
-    for (int k = 0; k < 200; ++k)
-      world.transfer(flow, 1'000'000);
-    const HostIndex killed = kills_sender ? 0 : 1;
-    const HostIndex other = 1 - killed;
-    world.run_for(Duration(2'000'000 + static_cast<std::int64_t>(seed) * 100'000));
-    // The dead host's kernel answers what still comes to it.
-    world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
-      if (to != killed) return false;
-      world.endpoint(other).on_refused(world.now(), datagram);
-      return false;
-    });
-    const Time then = world.now();
-    const auto& error = kills_sender ? world.flow(flow).receive_error : world.flow(flow).send_error;
-    world.run_until(then + 10s, [&] { return error.has_value(); });
-    REQUIRE(error.has_value());
-    REQUIRE(error->code == ErrorCode::kRemote);
-    REQUIRE_THAT(error->message(), Contains("process has ended"));
-    CAPTURE((world.now() - then).count());
-    REQUIRE(world.now() - then <= 100ms);
-  });
+  for_each_seed(
+      20,
+      [](std::uint64_t seed) {
+        const bool kills_sender = seed % 2 == 0;
+        World world(small_world(2, seed, 30s));
+        world.ledger().allow_failures();
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 200; ++k)
+          world.transfer(flow, 1'000'000);
+        const HostIndex killed = kills_sender ? 0 : 1;
+        const HostIndex other = 1 - killed;
+        world.run_for(Duration(2'000'000 + static_cast<std::int64_t>(seed) * 100'000));
+        // The dead host's kernel answers what still comes to it.
+        world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
+          if (to != killed) return false;
+          world.endpoint(other).on_refused(world.now(), datagram);
+          return false;
+        });
+        const Time then = world.now();
+        const auto& error =
+            kills_sender ? world.flow(flow).receive_error : world.flow(flow).send_error;
+        world.run_until(
+            then + 10s, [&] { return error.has_value(); });
+        REQUIRE(error.has_value());
+        REQUIRE(error->code == ErrorCode::kRemote);
+        REQUIRE_THAT(error->message(), Contains("process has ended"));
+        CAPTURE((world.now() - then).count());
+        REQUIRE(world.now() - then <= 100ms);
+      });
 }
 
 TEST_CASE(
@@ -200,9 +208,8 @@ TEST_CASE("a forged refusal of HELLO ends nothing, though the path takes a fifth
   World world(std::move(config));
   world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
     const auto head = wire::decode_head(datagram);
-    if (to == 1 && head->type == wire::FrameType::kHello) {
+    if (to == 1 && head->type == wire::FrameType::kHello)
       world.endpoint(0).on_refused(world.now(), datagram);
-    }
     return true;
   });
   const auto flow = world.open_flow(0, 1);

@@ -52,96 +52,105 @@ std::size_t largest_data(World& world, Duration within) {
 }  // namespace
 
 TEST_CASE("a job goes on within a second when the MTU shrinks, and when it grows") {
-  for_each_seed(4, [](std::uint64_t seed) {
-    World world(two_hosts(seed, 9000));
-    const auto flow = world.open_flow(0, 1);
-    for (int k = 0; k < 500; ++k)
-      world.transfer(flow, 256 << 10);
-    world.run_for(100ms);
-    REQUIRE(largest_data(world, 20ms) == 8832 + wire::kDataHeaderBytes);
-    struct Step {
-      std::size_t mtu;
-      std::size_t datagram_max;  // payloads of 1408 and 1152, and headers
-    };
-    for (const Step step :
-         {Step{1500, 1452}, {1280, 1196}, {9000, 8876}, {4200, 4140}, {9000, 8876}}) {
-      CAPTURE(step.mtu);
-      set_mtu(world, step.mtu);
-      const Duration recovered = time_to_place(world, 1, 256 << 10);
-      INFO("256 KiB placed after " << recovered.count() / 1000 << " us");
-      REQUIRE(recovered <= 1s);
-      world.run_for(1s - recovered);
-      REQUIRE(largest_data(world, 50ms) == step.datagram_max);
-      const std::uint64_t before = world.ledger().placed_bytes(1);
-      world.run_for(100ms);
-      REQUIRE(world.ledger().placed_bytes(1) - before >= 150'000);
-    }
-    world.finish(60s);
-  });
+  for_each_seed(
+      4,
+      [](std::uint64_t seed) {
+        World world(two_hosts(seed, 9000));
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 500; ++k)
+          world.transfer(flow, 256 << 10);
+        world.run_for(100ms);
+        REQUIRE(largest_data(world, 20ms) == 8832 + wire::kDataHeaderBytes);
+        struct Step {
+          std::size_t mtu;
+          std::size_t datagram_max;  // payloads of 1408 and 1152, and headers
+        };
+        for (const Step step :
+             {Step{1500, 1452}, {1280, 1196}, {9000, 8876}, {4200, 4140}, {9000, 8876}}) {
+          CAPTURE(step.mtu);
+          set_mtu(world, step.mtu);
+          const Duration recovered = time_to_place(world, 1, 256 << 10);
+          INFO("256 KiB placed after " << recovered.count() / 1000 << " us");
+          REQUIRE(recovered <= 1s);
+          world.run_for(1s - recovered);
+          REQUIRE(largest_data(world, 50ms) == step.datagram_max);
+          const std::uint64_t before = world.ledger().placed_bytes(1);
+          world.run_for(100ms);
+          REQUIRE(world.ledger().placed_bytes(1) - before >= 150'000);
+        }
+        world.finish(60s);
+      });
 }
 
 TEST_CASE("messages in flight when the MTU shrinks arrive whole, no byte of them written twice") {
-  for_each_seed(40, [](std::uint64_t seed) {
-    Rng rng(seed);
-    World world(two_hosts(seed, 9000, 1 + rng.below(8)));
-    world.network().set_edge_faults(
-        {.drop = 0.05 * rng.unit(), .duplicate = 0.05 * rng.unit(), .reorder = 0.1 * rng.unit()});
-    const auto flow = world.open_flow(0, 1);
-    const auto back = world.open_flow(1, 0);
-    for (int k = 0; k < 20; ++k) {
-      const Time posted = time_from_ns(static_cast<std::int64_t>(rng.below(400)) * 1'000'000);
-      world.transfer(flow, rng.below(300'000), {}, posted);
-      world.transfer(back, 1 + 128 * rng.below(1000));
-    }
-    for (int change = 0; change < 6; ++change) {
-      world.run_for(Duration(static_cast<std::int64_t>(rng.below(200'000'000))));
-      set_mtu(world, std::array<std::size_t, 4>{1280, 1500, 4200, 9000}[rng.below(4)]);
-    }
-    world.finish(20s);
-  });
+  for_each_seed(
+      40,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        World world(two_hosts(seed, 9000, 1 + rng.below(8)));
+        world.network().set_edge_faults({.drop = 0.05 * rng.unit(),
+                                         .duplicate = 0.05 * rng.unit(),
+                                         .reorder = 0.1 * rng.unit()});
+        const auto flow = world.open_flow(0, 1);
+        const auto back = world.open_flow(1, 0);
+        for (int k = 0; k < 20; ++k) {
+          const Time posted = time_from_ns(static_cast<std::int64_t>(rng.below(400)) * 1'000'000);
+          world.transfer(flow, rng.below(300'000), {}, posted);
+          world.transfer(back, 1 + 128 * rng.below(1000));
+        }
+        for (int change = 0; change < 6; ++change) {
+          world.run_for(Duration(static_cast<std::int64_t>(rng.below(200'000'000))));
+          set_mtu(world, std::array<std::size_t, 4>{1280, 1500, 4200, 9000}[rng.below(4)]);
+        }
+        world.finish(20s);
+      });
 }
 
 TEST_CASE("licensed messages in flight when the MTU shrinks stay within their budget") {
-  for_each_seed(10, [](std::uint64_t seed) {
-    Rng rng(seed);
-    World world(two_hosts(seed, 9000));
-    world.network().set_edge_faults({.drop = 0.01});
-    const auto flow = world.open_flow(0, 1);
-    for (std::uint64_t k = 1; k <= 20; ++k) {
-      Message& message = world.transfer(flow, 256 << 10);
-      core::Licence licence;
-      licence.collective = k;
-      licence.budget_ppm = 20'000;
-      licence.ranks = 4;
-      licence.hops = 4;
-      licence.element = gradient::ElementType::kFloat32;
-      message.send_licence = message.receive_licence = licence;
-    }
-    for (const std::size_t mtu : {1500, 9000, 1280, 9000, 4200}) {
-      world.run_for(Duration(static_cast<std::int64_t>(rng.below(60'000'000))));
-      set_mtu(world, mtu);
-    }
-    world.finish(20s);
-  });
+  for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        World world(two_hosts(seed, 9000));
+        world.network().set_edge_faults({.drop = 0.01});
+        const auto flow = world.open_flow(0, 1);
+        for (std::uint64_t k = 1; k <= 20; ++k) {
+          Message& message = world.transfer(flow, 256 << 10);
+          core::Licence licence;
+          licence.collective = k;
+          licence.budget_ppm = 20'000;
+          licence.ranks = 4;
+          licence.hops = 4;
+          licence.element = gradient::ElementType::kFloat32;
+          message.send_licence = message.receive_licence = licence;
+        }
+        for (const std::size_t mtu : {1500, 9000, 1280, 9000, 4200}) {
+          world.run_for(Duration(static_cast<std::int64_t>(rng.below(60'000'000))));
+          set_mtu(world, mtu);
+        }
+        world.finish(20s);
+      });
 }
 
 TEST_CASE("loss and silence make no packet smaller") {
-  for_each_seed(10, [](std::uint64_t seed) {
-    World world(two_hosts(seed, 9000));
-    const auto flow = world.open_flow(0, 1);
-    for (int k = 0; k < 100; ++k)
-      world.transfer(flow, 100'000);
-    world.run_for(20ms);
-    world.network().set_edge_faults({.drop = 0.1});
-    world.network().add_outage(time_from_ns(50'000'000), time_from_ns(1'000'000'000));
-    std::size_t smallest = 1 << 20;
-    world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
-      const auto data = wire::decode_data(datagram);
-      const bool end = !data || data->header.offset + data->payload.size() == 100'000;
-      if (!end) smallest = std::min(smallest, data->payload.size());
-      return true;
-    });
-    world.finish(60s);
-    REQUIRE(smallest == 8832);
-  });
+  for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        World world(two_hosts(seed, 9000));
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 100; ++k)
+          world.transfer(flow, 100'000);
+        world.run_for(20ms);
+        world.network().set_edge_faults({.drop = 0.1});
+        world.network().add_outage(time_from_ns(50'000'000), time_from_ns(1'000'000'000));
+        std::size_t smallest = 1 << 20;
+        world.set_filter([&](HostIndex, std::vector<std::byte>& datagram) {
+          const auto data = wire::decode_data(datagram);
+          const bool end = !data || data->header.offset + data->payload.size() == 100'000;
+          if (!end) smallest = std::min(smallest, data->payload.size());
+          return true;
+        });
+        world.finish(60s);
+        REQUIRE(smallest == 8832);
+      });
 }

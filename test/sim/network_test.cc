@@ -45,9 +45,8 @@ void send_many(Network& network, HostIndex from, HostIndex to, std::size_t count
     packet.path = static_cast<wire::PathIndex>(i % network.host(from).limits().paths);
     packet.payload = payload;
     packet.destination = &address;
-    while (network.host(from).send({&packet, 1}) == 0) {
+    while (network.host(from).send({&packet, 1}) == 0)
       network.events().run_until(network.events().next());
-    }
   }
 }
 
@@ -56,10 +55,9 @@ std::vector<Time> drain(Network& network, HostIndex at) {
   std::vector<wire::RxPacket> packets(64);
   while (network.events().next() != kNever)
     network.events().run_until(network.events().next());
-  while (const std::size_t count = network.host(at).receive(network.events().now(), packets)) {
+  while (const std::size_t count = network.host(at).receive(network.events().now(), packets))
     for (std::size_t i = 0; i < count; ++i)
       arrivals.push_back(packets[i].arrived_at);
-  }
   return arrivals;
 }
 
@@ -94,9 +92,8 @@ TEST_CASE("a link delivers one frame after the other at its rate, and then its d
     port.enqueue(events.now(), make_frame(TrafficClass::kExact, 1250));
   events.run_until(time_from_ns(1'000'000));
   REQUIRE(sink.arrivals.size() == 10);
-  for (std::size_t i = 0; i < 10; ++i) {
+  for (std::size_t i = 0; i < 10; ++i)
     REQUIRE(ns_of(sink.arrivals[i].at) == static_cast<std::int64_t>((i + 1) * 10'000 + 5'000));
-  }
 }
 
 TEST_CASE("a queue takes what its limit allows and drops the rest") {

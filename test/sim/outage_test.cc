@@ -7,22 +7,24 @@ using namespace dlcp::test;
 using namespace dlcp::datapath::sim;
 
 TEST_CASE("a flap of every link for two seconds is survived without an error") {
-  for_each_seed(20, [](std::uint64_t seed) {
-    WorldConfig config;
-    config.network = single_switch(2, {});
-    config.network.seed = config.seed = seed;
-    World world(std::move(config));
-    const auto flow = world.open_flow(0, 1);
-    const auto back = world.open_flow(1, 0);
-    for (int k = 0; k < 20; ++k) {
-      world.transfer(flow, 100'000);
-      world.transfer(back, 50'000);
-    }
-    const Time down = time_from_ns(200'000 + static_cast<std::int64_t>(seed % 16) * 50'000);
-    world.network().add_outage(down, down + 2s);
-    world.finish(6s);
-    REQUIRE(world.now() >= down + 2s);
-  });
+  for_each_seed(
+      20,
+      [](std::uint64_t seed) {
+        WorldConfig config;
+        config.network = single_switch(2, {});
+        config.network.seed = config.seed = seed;
+        World world(std::move(config));
+        const auto flow = world.open_flow(0, 1);
+        const auto back = world.open_flow(1, 0);
+        for (int k = 0; k < 20; ++k) {
+          world.transfer(flow, 100'000);
+          world.transfer(back, 50'000);
+        }
+        const Time down = time_from_ns(200'000 + static_cast<std::int64_t>(seed % 16) * 50'000);
+        world.network().add_outage(down, down + 2s);
+        world.finish(6s);
+        REQUIRE(world.now() >= down + 2s);
+      });
 }
 
 TEST_CASE("a network that is down when the connection is made delays it and no more") {
@@ -36,24 +38,26 @@ TEST_CASE("a network that is down when the connection is made delays it and no m
 }
 
 TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseconds, not more") {
-  for_each_seed(10, [](std::uint64_t seed) {
-    WorldConfig config;
-    config.network = leaf_spine(2, 2, 1, {}, {});
-    config.network.seed = config.seed = seed;
-    World world(std::move(config));
-    const auto flow = world.open_flow(0, 1);
-    for (int k = 0; k < 20; ++k)
-      world.transfer(flow, 1 << 20);
-    world.run_for(3ms);
-    world.network().add_spine_outage(0, world.now(), kNever);
-    // What is left takes 15 ms at 10 Gbit/s. No route changes: half of all paths stay dead.
-    const Time died = world.now();
-    world.finish(20s);
-    const Duration took = world.ledger().last_done_at() - died;
-    CAPTURE(took.count());
-    REQUIRE(took <= 100ms);
-    REQUIRE(world.sum(core::Counter::kPathsAvoided) > 0);
-  });
+  for_each_seed(
+      10,
+      [](std::uint64_t seed) {
+        WorldConfig config;
+        config.network = leaf_spine(2, 2, 1, {}, {});
+        config.network.seed = config.seed = seed;
+        World world(std::move(config));
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 20; ++k)
+          world.transfer(flow, 1 << 20);
+        world.run_for(3ms);
+        world.network().add_spine_outage(0, world.now(), kNever);
+        // What is left takes 15 ms at 10 Gbit/s. No route changes: half of all paths stay dead.
+        const Time died = world.now();
+        world.finish(20s);
+        const Duration took = world.ledger().last_done_at() - died;
+        CAPTURE(took.count());
+        REQUIRE(took <= 100ms);
+        REQUIRE(world.sum(core::Counter::kPathsAvoided) > 0);
+      });
 }
 
 TEST_CASE("a story that fails shows what went before it: packets and decisions, and no payload") {

@@ -33,11 +33,10 @@ HostConfig random_host(Rng& rng) {
 WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   WorldConfig config;
   const HostConfig host = random_host(rng);
-  if (rng.chance(0.3)) {
+  if (rng.chance(0.3))
     config.network = leaf_spine(2, 2, 1 + rng.below(2), host, host.link);
-  } else {
+  else
     config.network = single_switch(2 + rng.below(3), host);
-  }
   config.network.port.queue_bytes = std::size_t{32} << (10 + rng.below(4));
   config.network.port.early_bytes = config.network.port.queue_bytes / 4;
   config.network.seed = config.seed = seed;

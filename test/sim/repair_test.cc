@@ -84,10 +84,12 @@ TEST_CASE("jitter that reorders makes few retransmissions needless, whatever its
 }
 
 TEST_CASE("on a quiet network a loss costs hardly more than the round trip it must") {
-  for_each_seed(3, [](std::uint64_t seed) {
-    const Outcome outcome = run({.drop = 0.001, .length = 500ms}, seed);
-    fmt::print("0.1% loss: p99.9 {:.2f} round trips, {:.5f} needless\n", outcome.p999_rounds,
-               outcome.needless);
-    CHECK(outcome.needless <= 0.0005);
-  });
+  for_each_seed(
+      3,
+      [](std::uint64_t seed) {
+        const Outcome outcome = run({.drop = 0.001, .length = 500ms}, seed);
+        fmt::print("0.1% loss: p99.9 {:.2f} round trips, {:.5f} needless\n", outcome.p999_rounds,
+                   outcome.needless);
+        CHECK(outcome.needless <= 0.0005);
+      });
 }

@@ -99,10 +99,9 @@ double RingReduce::lost_share(std::uint32_t collective) const {
 
 std::uint64_t RingReduce::lost_bytes() const {
   std::uint64_t lost = 0;
-  for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank)
     for (const Message& message : world_.flow(flow_of(rank)).messages)
       lost += message.lost;
-  }
   return lost;
 }
 

@@ -42,9 +42,8 @@ std::uint64_t agreed_payload(WorldConfig config, std::size_t fabric_mtu) {
   }
   std::uint64_t largest = 0;
   world.set_filter([&](HostIndex, Datagram& datagram) {
-    if (const auto data = wire::decode_data(datagram)) {
+    if (const auto data = wire::decode_data(datagram))
       largest = std::max<std::uint64_t>(largest, data->payload.size());
-    }
     return true;
   });
   const auto flow = world.open_flow(0, 1);
@@ -69,91 +68,95 @@ TEST_CASE("hosts of large MTU find out that the fabric between them carries less
 }
 
 TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
-  for_each_seed(100, [](std::uint64_t seed) {
-    Rng rng(seed);
-    WorldConfig config;
-    config.network = single_switch(2, {});
-    config.seed = config.network.seed = seed;
-    World world(std::move(config));
-    std::vector<std::pair<HostIndex, Datagram>> seen;
-    world.set_filter([&](HostIndex to, Datagram& datagram) {
-      if (seen.size() < 500) seen.emplace_back(to, datagram);
-      return true;
-    });
-    const auto flow = world.open_flow(0, 1);
-    for (int k = 0; k < 10; ++k)
-      world.transfer(flow, 1 + rng.below(40'000));
-    std::uint64_t injected = 0;
-    std::uint64_t dropped_before = 0;
-    while (!world.finished()) {
-      REQUIRE(world.step(world.now() + 1s));
-      if (seen.empty() || !rng.chance(0.3)) continue;
-      auto [to, datagram] = seen[rng.below(seen.size())];
-      switch (rng.below(4)) {
-        case 0:  // noise of any length
-          datagram.resize(rng.below(datagram.size()));
-          for (auto& byte : datagram)
-            byte = static_cast<std::byte>(rng.next());
-          break;
-        case 1:  // cut off within the head
-          datagram.resize(rng.below(16));
-          break;
-        case 2:  // one bit of the header flipped
-          datagram[rng.below(16)] ^= static_cast<std::byte>(1u << rng.below(8));
-          break;
-        default:  // another connection's token
-          datagram[4 + rng.below(8)] ^= std::byte{0x10};
-      }
-      dropped_before = dropped(world, to);
-      const auto placed = world.ledger().placed_bytes(to);
-      world.deliver(to, datagram);
-      ++injected;
-      REQUIRE(dropped(world, to) == dropped_before + 1);
-      REQUIRE(world.ledger().placed_bytes(to) == placed);
-    }
-    world.finish(5s);
-    REQUIRE(injected > 0);
-  });
+  for_each_seed(
+      100,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        WorldConfig config;
+        config.network = single_switch(2, {});
+        config.seed = config.network.seed = seed;
+        World world(std::move(config));
+        std::vector<std::pair<HostIndex, Datagram>> seen;
+        world.set_filter([&](HostIndex to, Datagram& datagram) {
+          if (seen.size() < 500) seen.emplace_back(to, datagram);
+          return true;
+        });
+        const auto flow = world.open_flow(0, 1);
+        for (int k = 0; k < 10; ++k)
+          world.transfer(flow, 1 + rng.below(40'000));
+        std::uint64_t injected = 0;
+        std::uint64_t dropped_before = 0;
+        while (!world.finished()) {
+          REQUIRE(world.step(world.now() + 1s));
+          if (seen.empty() || !rng.chance(0.3)) continue;
+          auto [to, datagram] = seen[rng.below(seen.size())];
+          switch (rng.below(4)) {
+            case 0:  // noise of any length
+              datagram.resize(rng.below(datagram.size()));
+              for (auto& byte : datagram)
+                byte = static_cast<std::byte>(rng.next());
+              break;
+            case 1:  // cut off within the head
+              datagram.resize(rng.below(16));
+              break;
+            case 2:  // one bit of the header flipped
+              datagram[rng.below(16)] ^= static_cast<std::byte>(1u << rng.below(8));
+              break;
+            default:  // another connection's token
+              datagram[4 + rng.below(8)] ^= std::byte{0x10};
+          }
+          dropped_before = dropped(world, to);
+          const auto placed = world.ledger().placed_bytes(to);
+          world.deliver(to, datagram);
+          ++injected;
+          REQUIRE(dropped(world, to) == dropped_before + 1);
+          REQUIRE(world.ledger().placed_bytes(to) == placed);
+        }
+        world.finish(5s);
+        REQUIRE(injected > 0);
+      });
 }
 
 TEST_CASE("datagrams repeated from the past change nothing, during the connection and after") {
-  for_each_seed(100, [](std::uint64_t seed) {
-    Rng rng(seed);
-    WorldConfig config;
-    config.network = single_switch(2, {});
-    config.seed = config.network.seed = seed;
-    World world(std::move(config));
-    std::vector<std::pair<HostIndex, Datagram>> seen;
-    world.set_filter([&](HostIndex to, Datagram& datagram) {
-      seen.emplace_back(to, datagram);
-      return true;
-    });
-    const auto flow = world.open_flow(0, 1);
-    world.flow(flow).close_when_done = true;
-    for (int k = 0; k < 10; ++k)
-      world.transfer(flow, 1 + rng.below(40'000));
-    while (!world.finished()) {
-      REQUIRE(world.step(world.now() + 1s));
-      if (seen.empty() || !rng.chance(0.3)) continue;
-      const auto [to, datagram] = seen[rng.below(seen.size())];
-      world.deliver(to, datagram);
-    }
-    world.finish(5s);
-    // Everything once more, to closed connections; nobody may wake up for good.
-    const auto recorded = std::exchange(seen, {});
-    for (const auto& [to, datagram] : recorded)
-      world.deliver(to, datagram);
-    world.run_for(1s);
-    // And to a new connection between the same hosts.
-    const auto second = world.open_flow(0, 1);
-    for (int k = 0; k < 5; ++k)
-      world.transfer(second, 20'000);
-    for (const auto& [to, datagram] : recorded) {
-      world.deliver(to, datagram);
-      world.step(world.now() + 1ms);
-    }
-    world.finish(5s);
-  });
+  for_each_seed(
+      100,
+      [](std::uint64_t seed) {
+        Rng rng(seed);
+        WorldConfig config;
+        config.network = single_switch(2, {});
+        config.seed = config.network.seed = seed;
+        World world(std::move(config));
+        std::vector<std::pair<HostIndex, Datagram>> seen;
+        world.set_filter([&](HostIndex to, Datagram& datagram) {
+          seen.emplace_back(to, datagram);
+          return true;
+        });
+        const auto flow = world.open_flow(0, 1);
+        world.flow(flow).close_when_done = true;
+        for (int k = 0; k < 10; ++k)
+          world.transfer(flow, 1 + rng.below(40'000));
+        while (!world.finished()) {
+          REQUIRE(world.step(world.now() + 1s));
+          if (seen.empty() || !rng.chance(0.3)) continue;
+          const auto [to, datagram] = seen[rng.below(seen.size())];
+          world.deliver(to, datagram);
+        }
+        world.finish(5s);
+        // Everything once more, to closed connections; nobody may wake up for good.
+        const auto recorded = std::exchange(seen, {});
+        for (const auto& [to, datagram] : recorded)
+          world.deliver(to, datagram);
+        world.run_for(1s);
+        // And to a new connection between the same hosts.
+        const auto second = world.open_flow(0, 1);
+        for (int k = 0; k < 5; ++k)
+          world.transfer(second, 20'000);
+        for (const auto& [to, datagram] : recorded) {
+          world.deliver(to, datagram);
+          world.step(world.now() + 1ms);
+        }
+        world.finish(5s);
+      });
 }
 
 TEST_CASE("what a peer of another wire version sends is counted and changes nothing") {

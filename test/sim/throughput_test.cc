@@ -82,12 +82,14 @@ TEST_CASE("a clean link of 10 Gbit/s is filled") {
 }
 
 TEST_CASE("one percent of random loss costs at most a tenth of the throughput") {
-  for_each_seed(3, [](std::uint64_t seed) {
-    const double clean = run_pair({}, seed);
-    const double lossy = run_pair({.drop = 0.01}, seed);
-    fmt::print("1% loss: {:.3f} of clean\n", lossy / clean);
-    REQUIRE(lossy >= 0.9 * clean);
-  });
+  for_each_seed(
+      3,
+      [](std::uint64_t seed) {
+        const double clean = run_pair({}, seed);
+        const double lossy = run_pair({.drop = 0.01}, seed);
+        fmt::print("1% loss: {:.3f} of clean\n", lossy / clean);
+        REQUIRE(lossy >= 0.9 * clean);
+      });
 }
 
 namespace {
@@ -116,17 +118,15 @@ Incast run_incast(std::uint64_t seed) {
   }
   world.finish(60s);
   std::vector<std::int64_t> done;
-  for (const auto& flow : world.ledger().flows()) {
+  for (const auto& flow : world.ledger().flows())
     for (const auto& message : flow.messages)
       done.push_back(ns_of(message.done_at));
-  }
   // In the fluid model message k of each sender is complete when 3 (k + 1) messages have crossed.
   const double fluid_ns = 3 * kBytes * 8 / (200e6 * payload_share(1408)) * 1e9;
   std::vector<double> ratio;
   std::sort(done.begin(), done.end());
-  for (std::size_t i = 0; i < done.size(); ++i) {
+  for (std::size_t i = 0; i < done.size(); ++i)
     ratio.push_back(static_cast<double>(done[i]) / (fluid_ns * (1.0 + static_cast<double>(i / 3))));
-  }
   const double last = ratio.back();
   std::sort(ratio.begin(), ratio.end());
   return {last, ratio[ratio.size() * 99 / 100]};
@@ -165,27 +165,34 @@ TEST_CASE("two spines carry nine tenths of the bisection, evenly") {
 }
 
 TEST_CASE("with one spine dead, seven tenths of what is left are carried") {
-  for_each_seed(3, [](std::uint64_t seed) {
-    const auto carried = run_two_spines(seed, [](Network& network) {
-      network.add_spine_outage(1, time_from_ns(20'000'000), kNever);
-    });
-    fmt::print("one spine dead: {:.3f} of what is left\n",
-               carried.goodput / (200e6 * payload_share(1408)));
-    REQUIRE(carried.goodput >= 0.7 * 200e6 * payload_share(1408));
-  });
+  for_each_seed(
+      3,
+      [](std::uint64_t seed) {
+        const auto carried = run_two_spines(
+            seed,
+            [](Network& network) {
+              network.add_spine_outage(1, time_from_ns(20'000'000), kNever);
+            });
+        fmt::print("one spine dead: {:.3f} of what is left\n",
+                   carried.goodput / (200e6 * payload_share(1408)));
+        REQUIRE(carried.goodput >= 0.7 * 200e6 * payload_share(1408));
+      });
 }
 
 TEST_CASE("with one spine dropping a tenth, seven tenths of what is left are carried") {
-  for_each_seed(3, [](std::uint64_t seed) {
-    const auto carried = run_two_spines(seed, [](Network& network) {
-      for (std::size_t leaf : {0u, 1u}) {
-        network.leaf_to_spine(leaf, 1).link().set_faults({.drop = 0.1});
-      }
-    });
-    fmt::print("one spine drops 10%: {:.3f} of what is left\n",
-               carried.goodput / (380e6 * payload_share(1408)));
-    REQUIRE(carried.goodput >= 0.7 * 380e6 * payload_share(1408));
-  });
+  for_each_seed(
+      3,
+      [](std::uint64_t seed) {
+        const auto carried = run_two_spines(
+            seed,
+            [](Network& network) {
+              for (std::size_t leaf : {0u, 1u})
+                network.leaf_to_spine(leaf, 1).link().set_faults({.drop = 0.1});
+            });
+        fmt::print("one spine drops 10%: {:.3f} of what is left\n",
+                   carried.goodput / (380e6 * payload_share(1408)));
+        REQUIRE(carried.goodput >= 0.7 * 380e6 * payload_share(1408));
+      });
 }
 
 TEST_CASE(

@@ -150,10 +150,9 @@ void World::explain(const Violation& violation) {
 
 std::string World::trace() const {
   std::vector<std::pair<HostIndex, datapath::TracedPacket>> all;
-  for (HostIndex host = 0; host < hosts_.size(); ++host) {
+  for (HostIndex host = 0; host < hosts_.size(); ++host)
     for (const auto& packet : hosts_[host]->trace())
       all.emplace_back(host, packet);
-  }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
   std::string text;
@@ -179,13 +178,10 @@ bool World::advance(Time limit) {
     return false;
   }
   network_.events().run_until(next);
-  for (auto& host : hosts_) {
+  for (auto& host : hosts_)
     if (host->wake_at(next) <= next) host->step(next);
-  }
   steps_at_this_time_ = next == std::exchange(last_step_at_, next) ? steps_at_this_time_ + 1 : 0;
-  if (steps_at_this_time_ > kStepsAtOneTimeMax) {
-    throw Violation("time stands still");
-  }
+  if (steps_at_this_time_ > kStepsAtOneTimeMax) throw Violation("time stands still");
   return true;
 }
 
@@ -195,9 +191,8 @@ void World::run_until(Time limit) {
 }
 
 bool World::run_until(Time limit, const std::function<bool()>& reached) {
-  while (!reached()) {
+  while (!reached())
     if (!step(limit)) return reached();
-  }
   return true;
 }
 

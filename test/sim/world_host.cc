@@ -48,12 +48,10 @@ bool World::Host::Outages::covers(Time now, Rng& rng) {
 
 Time World::Host::next_post(const Flow& flow) const {
   Time next = kNever;
-  if (flow.from == index_ && flow.sends_posted < flow.messages.size()) {
+  if (flow.from == index_ && flow.sends_posted < flow.messages.size())
     next = flow.messages[flow.sends_posted].send_at;
-  }
-  if (flow.to == index_ && flow.receives_posted < flow.messages.size()) {
+  if (flow.to == index_ && flow.receives_posted < flow.messages.size())
     next = std::min(next, flow.messages[flow.receives_posted].receive_at);
-  }
   return next;
 }
 
@@ -126,17 +124,15 @@ void World::Host::serve_sender(Time now, std::size_t index, Flow& flow) {
     ++flow.sends_posted;
   }
   const bool open = endpoint().state(flow.send_connection) == core::ConnectionState::kOpen;
-  if (open && flow.close_when_done && flow.sends_done == flow.messages.size()) {
+  if (open && flow.close_when_done && flow.sends_done == flow.messages.size())
     world_.close_sender(index);
-  }
 }
 
 void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
   if (flow.receive_closed || flow.receive_error) return;
   if (!flow.receive_connection && !flow.never_accept) {
-    if (const auto accepted = endpoint().accept(flow.listener)) {
+    if (const auto accepted = endpoint().accept(flow.listener))
       world_.ledger_.on_accept(index, *accepted);
-    }
   }
   if (!flow.receive_connection || flow.receive_error) return;
   while (flow.receives_posted < flow.messages.size()) {
@@ -152,9 +148,8 @@ void World::Host::serve_receiver(Time now, std::size_t index, Flow& flow) {
     ++flow.receives_posted;
   }
   drain_events(now);
-  if (flow.close_when_done && flow.receives_done == flow.messages.size()) {
+  if (flow.close_when_done && flow.receives_done == flow.messages.size())
     world_.close_receiver(index);
-  }
 }
 
 }  // namespace dlcp::test

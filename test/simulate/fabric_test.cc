@@ -132,9 +132,8 @@ TEST_CASE("neighbours have a transport and a queue of their own, and do not coun
   for (const Step& step : alone)
     taken.insert(step.transfer.from);
   std::vector<HostIndex> others;
-  for (HostIndex host = 0; host < 16; ++host) {
+  for (HostIndex host = 0; host < 16; ++host)
     if (!taken.contains(host)) others.push_back(host);
-  }
   Workload workload = alone;
   for (Step& step : messages(others, 4, 50'000, 0.2, 100, 500us, 1)) {
     CHECK(step.transfer.from / 4 != step.transfer.to / 4);

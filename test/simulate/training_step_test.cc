@@ -35,10 +35,9 @@ TEST_CASE("a sum begins when its gradient is there, and after the sum before it"
     const Finish& first = outcome.finishes.front();
     CHECK(first.began >= time_from_ns(50'000));
     const std::size_t half = workload.size() / 2;
-    for (std::size_t i = half; i < workload.size(); ++i) {
+    for (std::size_t i = half; i < workload.size(); ++i)
       for (const TransferId before : workload[i].after)
         CHECK(outcome.finishes[i].began >= outcome.finishes[before].delivered);
-    }
     CHECK(outcome.took > 60us);
   }
 }

@@ -10,9 +10,8 @@ namespace {
 TrafficClassTable table_with(std::string_view text) {
   TrafficClassTable table = kTrafficClasses;
   LevelShares shares = kTwoLevelShares;
-  for (const ClassOverrideError& error : apply_class_overrides(text, table, shares)) {
+  for (const ClassOverrideError& error : apply_class_overrides(text, table, shares))
     FAIL("line " << error.line << ": " << error.what << ' ' << error.seen);
-  }
   return table;
 }
 

@@ -68,9 +68,8 @@ TEST_CASE("The sample is an intent without problems") {
   REQUIRE(intent.value);
   CHECK(intent.problems.empty());
   CHECK(intent.value->switches.size() == 6);
-  for (const SwitchIntent& device : intent.value->switches) {
+  for (const SwitchIntent& device : intent.value->switches)
     CHECK(plan_switch(*intent.value, device).value.has_value());
-  }
 }
 
 TEST_CASE("Switches of one range share the declared site") {
@@ -182,10 +181,9 @@ void compare_section(const Json& schema, const std::string& section) {
   std::set<std::string> properties, demanded;
   for (const auto& [key, value] : schema.at("properties").items())
     properties.insert(key);
-  if (schema.contains("required")) {
+  if (schema.contains("required"))
     for (const auto& key : schema.at("required"))
       demanded.insert(key.get<std::string>());
-  }
   CHECK(properties == known);
   CHECK(demanded == required);
   CHECK(schema.at("additionalProperties") == false);
@@ -198,9 +196,8 @@ void validate(const Json& root, const Json& raw, const YamlNode& node, const std
   if (schema.contains("oneOf")) {
     for (const Json& option : schema.at("oneOf")) {
       const std::string type = resolved(root, option).value("type", "string");
-      if ((type == "array") == (node.kind == YamlNode::Kind::kList)) {
+      if ((type == "array") == (node.kind == YamlNode::Kind::kList))
         return validate(root, option, node, where);
-      }
     }
   }
   if (node.kind == YamlNode::Kind::kMap) {
@@ -213,9 +210,8 @@ void validate(const Json& root, const Json& raw, const YamlNode& node, const std
         REQUIRE(schema.at("additionalProperties") != false);
       }
     }
-    for (const auto& key : schema.value("required", Json::array())) {
+    for (const auto& key : schema.value("required", Json::array()))
       REQUIRE(node.find(key.get<std::string>()) != nullptr);
-    }
   } else if (node.kind == YamlNode::Kind::kList) {
     REQUIRE(schema.value("type", "") == "array");
     for (const YamlNode& item : node.items)
@@ -252,9 +248,8 @@ TEST_CASE("The schema knows exactly the keys that the reader knows") {
            {"switches[].buffer", "buffer"},
            {"switches[].trimming", "trimming"},
            {"switches[].pfc_watchdog", "pfcWatchdog"},
-           {"switches[].ports[]", "portGroup"}}) {
+           {"switches[].ports[]", "portGroup"}})
     compare_section(defs.at(definition), section);
-  }
   std::set<std::string_view> sections;
   for (const KeyRow& row : intent_keys())
     sections.insert(row.section);

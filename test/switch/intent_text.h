@@ -72,9 +72,8 @@ inline fabric::SwitchPlan plan_of(const std::string& text) {
 
 inline const fabric::QueuePlan* queue_named(const fabric::SwitchPlan& plan,
                                             const std::string& name) {
-  for (const auto& queue : plan.groups.front().queues) {
+  for (const auto& queue : plan.groups.front().queues)
     if (queue.name == name) return &queue;
-  }
   return nullptr;
 }
 

@@ -63,24 +63,33 @@ TEST_CASE("A good plan has no errors, and says what senders must do") {
 }
 
 TEST_CASE("PFC, lossless queues and trimming are kept apart from DLCP") {
-  CHECK(severity_after("pfc-on-dlcp-queue", [](Scene&) {}).empty());
-  CHECK(severity_after("pfc-on-dlcp-queue", [](Scene& scene) {
-          scene.site.pfc_priorities |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);
-        }) == "error");
-  CHECK(severity_after("lossless-dlcp-queue", [](Scene& scene) {
-          scene.site.queues[bulk_of(scene).queue].lossless = true;
-        }) == "error");
-  CHECK(severity_after("trimming-on-lossless",
-                       [](Scene& scene) { scene.site.queues[3].trimming = true; }) == "error");
+  CHECK(severity_after(
+            "pfc-on-dlcp-queue", [](Scene&) {})
+            .empty());
+  CHECK(severity_after(
+            "pfc-on-dlcp-queue",
+            [](Scene& scene) {
+              scene.site.pfc_priorities |= static_cast<std::uint8_t>(1U << bulk_of(scene).queue);
+            }) == "error");
+  CHECK(severity_after(
+            "lossless-dlcp-queue",
+            [](Scene& scene) { scene.site.queues[bulk_of(scene).queue].lossless = true; }) ==
+        "error");
+  CHECK(severity_after(
+            "trimming-on-lossless", [](Scene& scene) { scene.site.queues[3].trimming = true; }) ==
+        "error");
   CHECK(severity_after("trimming-on-lossless", [](Scene& scene) {
           scene.site.queues[5].trimming = true;
         }).empty());
 }
 
 TEST_CASE("The site's DSCP rows come out as they went in") {
-  CHECK(severity_after("site-row-changed", [](Scene&) {}).empty());
-  CHECK(severity_after("site-row-changed",
-                       [](Scene& scene) { scene.plan.dscp[26].traffic_class = 1; }) == "error");
+  CHECK(severity_after(
+            "site-row-changed", [](Scene&) {})
+            .empty());
+  CHECK(severity_after(
+            "site-row-changed", [](Scene& scene) { scene.plan.dscp[26].traffic_class = 1; }) ==
+        "error");
   CHECK(severity_after("site-row-changed",
                        [](Scene& scene) { scene.plan.dscp[26].mapped = false; }) == "error");
   CHECK(severity_after("unmapped-dscps", [](Scene& scene) {
@@ -90,15 +99,17 @@ TEST_CASE("The site's DSCP rows come out as they went in") {
 }
 
 TEST_CASE("DSCPs that others use by custom are pointed out") {
-  CHECK(severity_after("customary-dscp", [](Scene&) {}).empty());
+  CHECK(severity_after(
+            "customary-dscp", [](Scene&) {})
+            .empty());
   CHECK(severity_after("customary-dscp", [](Scene& scene) { scene.plan.classes[0].dscp = 46; }) ==
         "warning");
 }
 
 TEST_CASE("Depths are in order, within the limit, the target's range and the chip") {
-  CHECK(severity_after("level-order", [](Scene& scene) {
-          bulk_of(scene).levels.back().drop_bytes = 1;
-        }) == "error");
+  CHECK(severity_after(
+            "level-order", [](Scene& scene) { bulk_of(scene).levels.back().drop_bytes = 1; }) ==
+        "error");
   CHECK(severity_after("beyond-limit", [](Scene& scene) {
           bulk_of(scene).levels.front().drop_bytes = bulk_of(scene).limit_bytes + 1;
         }) == "error");
@@ -106,10 +117,12 @@ TEST_CASE("Depths are in order, within the limit, the target's range and the chi
           bulk_of(scene).levels.front().drop_bytes = 2'147'483'647;
           bulk_of(scene).limit_bytes = 3'000'000'000;
         }) == "error");
-  CHECK(severity_after("beyond-buffer", [](Scene& scene) {
-          scene.device.lossy_pool_bytes = 60'000'000;
-          scene.site.lossless_headroom_bytes = 60'000'000;
-        }) == "error");
+  CHECK(severity_after(
+            "beyond-buffer",
+            [](Scene& scene) {
+              scene.device.lossy_pool_bytes = 60'000'000;
+              scene.site.lossless_headroom_bytes = 60'000'000;
+            }) == "error");
   CHECK(severity_after("beyond-buffer", [](Scene& scene) {
           scene.device.lossy_pool_bytes = 60'000'000;
         }).empty());
@@ -120,20 +133,25 @@ TEST_CASE("Nobody starves: strict queues are shaped, every class keeps a share")
           scene.plan.groups.front().queues.back().shape_bits_per_second = 0;
           scene.site.queues[6].strict = false;
         }) == "error");
-  CHECK(severity_after("unshaped-strict", [](Scene&) {}) == "warning");  // the site's own queue 6
-  CHECK(severity_after("unshaped-strict", [](Scene& scene) {
-          scene.site.queues[6].shaped_bits_per_second = 1'000'000;
-        }).empty());
-  CHECK(severity_after("starved-class", [](Scene& scene) { scene.site.queues[5].weight = 1; }) ==
-        "warning");
+  CHECK(severity_after(
+            "unshaped-strict", [](Scene&) {}) == "warning");  // the site's own queue 6
+  CHECK(severity_after(
+            "unshaped-strict",
+            [](Scene& scene) { scene.site.queues[6].shaped_bits_per_second = 1'000'000; })
+            .empty());
+  CHECK(severity_after(
+            "starved-class", [](Scene& scene) { scene.site.queues[5].weight = 1; }) == "warning");
   CHECK(severity_after("starved-class", [](Scene& scene) { bulk_of(scene).share_percent = 0.5; }) ==
         "error");
 }
 
 TEST_CASE("Ports are those that the running configuration has") {
-  CHECK(severity_after("unknown-port", [](Scene& scene) {
-          scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"};
-        }).empty());
+  CHECK(severity_after(
+            "unknown-port",
+            [](Scene& scene) {
+              scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2", "Ethernet3"};
+            })
+            .empty());
   CHECK(severity_after("unknown-port", [](Scene& scene) {
           scene.site.ports = {"Ethernet0", "Ethernet1", "Ethernet2"};
         }) == "error");
@@ -210,13 +228,15 @@ TEST_CASE("Link aggregates and overlays come with what their owner has to know")
 }
 
 TEST_CASE("Members of an imported link aggregate are pointed out where the intent is silent") {
-  CHECK(severity_after("lag-members", [](Scene& scene) {
-          for (const auto& port : scene.plan.groups.front().group.ports) {
-            SitePort& member = scene.site.port_facts.emplace_back();
-            member.name = port;
-            member.lag = "PortChannel1";
-          }
-        }) == "note");
+  CHECK(severity_after(
+            "lag-members",
+            [](Scene& scene) {
+              for (const auto& port : scene.plan.groups.front().group.ports) {
+                SitePort& member = scene.site.port_facts.emplace_back();
+                member.name = port;
+                member.lag = "PortChannel1";
+              }
+            }) == "note");
 }
 
 TEST_CASE("Equal hash seeds on neighbouring tiers are pointed out, and levels that differ") {

@@ -65,9 +65,8 @@ TEST_CASE("Every switch is visited once, and outcomes are in the intent's order"
           std::vector<Problem>&) {
         ++visits[index];
         if (device.name != plan.name) return;
-        for (const auto& file : find_vendor(plan.os)->render(plan).files) {
+        for (const auto& file : find_vendor(plan.os)->render(plan).files)
           text_bytes += file.text.size();
-        }
       });
   CHECK(expected == 73);
   for (std::size_t i = 0; i < 72; ++i)
@@ -80,9 +79,8 @@ TEST_CASE("Every switch is visited once, and outcomes are in the intent's order"
   CHECK(loaded.plans[71].site->imported);
   CHECK(loaded.plans[71].site->document == nullptr);
   std::set<std::string> errors;
-  for (const Problem& problem : loaded.problems) {
+  for (const Problem& problem : loaded.problems)
     if (problem.severity == Severity::kError) errors.insert(problem.what);
-  }
   CHECK(errors == std::set<std::string>{"unknown ASIC for sonic on switch 'last'"});
   CHECK(cli::outcome_of(loaded) == cli::ExitCode::kWrong);
 }

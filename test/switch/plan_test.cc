@@ -19,9 +19,11 @@ using dlcp::test::three_levels;
 namespace {
 
 bool says(const std::vector<Merge>& merges, const std::string& what) {
-  return std::any_of(merges.begin(), merges.end(), [&what](const Merge& merge) {
-    return (merge.what + merge.reason).find(what) != std::string::npos;
-  });
+  return std::any_of(
+      merges.begin(), merges.end(),
+      [&what](const Merge& merge) {
+        return (merge.what + merge.reason).find(what) != std::string::npos;
+      });
 }
 
 // What must hold for every plan, whatever the target.
@@ -69,9 +71,8 @@ TEST_CASE("Every known target gets a plan in which DLCP and the site are apart")
   for (const Target& target :
        {Target{"sonic", "tomahawk4", "202311"}, Target{"sonic", "spectrum4", "202405"},
         Target{"cumulus", "spectrum4", "5.14"}, Target{"eos", "trident4", "4.30.2F"},
-        Target{"tc", "software", "6.1"}}) {
+        Target{"tc", "software", "6.1"}})
     check_invariants(plan_of(leaf_intent(target.system, target.asic, target.version)));
-  }
   check_invariants(
       plan_of(leaf_intent("sonic", "generic", "master", "    buffer: {lossy_pool: 40MB}\n")));
 }
@@ -314,9 +315,8 @@ TEST_CASE("A fixed queue is used, and the others go around it") {
 TEST_CASE("Classes that overrides move take their queue's place and share along") {
   auto intent = dlcp::test::read(leaf_intent());
   REQUIRE(intent.value);
-  for (auto& row : intent.value->dlcp.classes) {
+  for (auto& row : intent.value->dlcp.classes)
     if (row.queue == dlcp::SwitchQueue::kUrgent) row.queue = dlcp::SwitchQueue::kBulk;
-  }
   const auto plan = plan_switch(*intent.value, intent.value->switches.front());
   REQUIRE(plan.value);
   CHECK(plan.value->groups.front().queues.size() == 3);

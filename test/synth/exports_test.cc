@@ -90,11 +90,10 @@ class Interpreter {
       }
     }
     for (int g = 0; g < static_cast<int>(gpus_.size()); g++) {
-      for (int b = 0; b < static_cast<int>(gpus_[static_cast<std::size_t>(g)].size()); b++) {
+      for (int b = 0; b < static_cast<int>(gpus_[static_cast<std::size_t>(g)].size()); b++)
         if (at[{g, b}] !=
             gpus_[static_cast<std::size_t>(g)][static_cast<std::size_t>(b)].steps.size())
           return false;
-      }
     }
     return true;
   }

@@ -68,9 +68,8 @@ TEST_CASE("NCCL's two trees share the work: who forwards in one is a leaf of the
   const auto trees = double_binary_tree(order);
   std::vector<int> children[2] = {std::vector<int>(16), std::vector<int>(16)};
   for (int t = 0; t < 2; t++) {
-    for (const int parent : trees[static_cast<std::size_t>(t)].parent) {
+    for (const int parent : trees[static_cast<std::size_t>(t)].parent)
       if (parent >= 0) children[t][static_cast<std::size_t>(parent)]++;
-    }
   }
   for (std::size_t rank = 0; rank < 16; rank++) {
     CHECK(children[0][rank] <= 2);

@@ -20,10 +20,9 @@ std::vector<Known> known_schedules() {
   std::vector<Known> all;
   for (const Topology& topology : {star(6), star(8), leaf_spine(2, 4, "100G", "100G")}) {
     const Routes routes(topology);
-    for (const Collective collective : kCollectives) {
+    for (const Collective collective : kCollectives)
       for (const Recipe& recipe : regular_candidates(topology, routes, collective))
         all.push_back({topology, collective, expand(recipe, collective, topology.ranks()).value()});
-    }
   }
   const Topology boxes = taccl("ndv2.json", "ndv2-x2.json");
   for (const Collective collective : {Collective::kAllGather, Collective::kAllToAll}) {
@@ -69,9 +68,8 @@ bool mutate(Schedule& s, int kind, Random& random) {
       Range& range = some_range(s, m, random);
       const int other = below(random, s.chunks.size());
       if (range.count != 1 || other == range.first) return false;
-      for (const Range& mine : s.ranges(m)) {
+      for (const Range& mine : s.ranges(m))
         if (other >= mine.first && other < mine.first + mine.count) return false;
-      }
       range.first = other;
       return true;
     }

@@ -128,9 +128,8 @@ std::uint64_t Communicator::reduce(const float* input, float* output) {
     collective = nccl_->start_collective(call);
   }
   channel_->restart(nccl_.get(), collective);
-  while (!channel_->done()) {
+  while (!channel_->done())
     if (!channel_->step(input, output)) sched_yield();
-  }
   const std::uint64_t lost = channel_->contributions_lost() - lost_before_;
   lost_before_ += lost;
   return lost;
@@ -172,30 +171,35 @@ using dlcp::training::Handle;
 DLCP_EXPORT Communicator* training_open(const char* plugin, int rank, int ranks,
                                         std::uint32_t budget_ppm, std::uint64_t communicator,
                                         std::uint64_t count, char* handle, char* error) {
-  return guarded(error, static_cast<Communicator*>(nullptr), [&] {
-    auto made = std::make_unique<Communicator>(
-        dlcp::training::Settings{plugin, rank, ranks, budget_ppm, communicator, count});
-    std::memcpy(handle, made->handle().data(), made->handle().size());
-    return made.release();
-  });
+  return guarded(
+      error, static_cast<Communicator*>(nullptr),
+      [&] {
+        auto made = std::make_unique<Communicator>(
+            dlcp::training::Settings{plugin, rank, ranks, budget_ppm, communicator, count});
+        std::memcpy(handle, made->handle().data(), made->handle().size());
+        return made.release();
+      });
 }
 
 // `next`: the handle of the rank after this one. Returns when both neighbours are connected.
 DLCP_EXPORT int training_connect(Communicator* communicator, const char* next, char* error) {
-  return guarded(error, -1, [&] {
-    Handle handle;
-    std::memcpy(handle.data(), next, handle.size());
-    communicator->connect(handle);
-    return 0;
-  });
+  return guarded(
+      error, -1,
+      [&] {
+        Handle handle;
+        std::memcpy(handle.data(), next, handle.size());
+        communicator->connect(handle);
+        return 0;
+      });
 }
 
 // output = the sum of all ranks' inputs; both may be the same. Returns how many contributions are
 // missing from what this rank received.
 DLCP_EXPORT std::int64_t training_reduce(Communicator* communicator, const float* input,
                                          float* output, char* error) {
-  return guarded(error, std::int64_t{-1},
-                 [&] { return static_cast<std::int64_t>(communicator->reduce(input, output)); });
+  return guarded(
+      error, std::int64_t{-1},
+      [&] { return static_cast<std::int64_t>(communicator->reduce(input, output)); });
 }
 
 DLCP_EXPORT int training_close(Communicator* communicator, char* error) {

@@ -39,9 +39,8 @@ TEST_CASE("what is longer than the last bucket lies in it") {
 
 TEST_CASE("sums and counts below powers of two are exact") {
   DurationHistogram histogram;
-  for (const int us : {0, 1, 2, 1023, 1024, 1025, 5'000'000}) {
+  for (const int us : {0, 1, 2, 1023, 1024, 1025, 5'000'000})
     histogram.add(std::chrono::microseconds(us));
-  }
   CHECK(histogram.sum() == std::chrono::microseconds(5'003'075));
   CHECK(histogram.count_below_power(0) == 1);
   CHECK(histogram.count_below_power(1) == 2);

@@ -11,9 +11,7 @@ TEST_CASE("the guard tells a child from its parent once armed, and never before"
   CHECK_FALSE(dlcp::in_forked_child());
   const pid_t child = fork();
   REQUIRE(child >= 0);
-  if (child == 0) {
-    _exit(dlcp::in_forked_child() ? 7 : 1);
-  }
+  if (child == 0) _exit(dlcp::in_forked_child() ? 7 : 1);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));

@@ -22,20 +22,16 @@ using dlcp::OrderedCopyForm;
 std::vector<OrderedCopyForm> supported_forms() {
   std::vector<OrderedCopyForm> forms;
   const auto all = dlcp::ordered_copy_forms();
-  for (std::size_t i = 0; i < all.count; ++i) {
-    if (all.first[i].supported) {
-      forms.push_back(all.first[i]);
-    }
-  }
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (all.first[i].supported) forms.push_back(all.first[i]);
   return forms;
 }
 
 std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
   dlcp::Rng rng(seed);
   std::vector<std::byte> bytes(count);
-  for (auto& byte : bytes) {
+  for (auto& byte : bytes)
     byte = static_cast<std::byte>(rng.next());
-  }
   return bytes;
 }
 
@@ -56,9 +52,7 @@ TEST_CASE("every length and alignment arrives exactly and nothing beyond is writ
           untouched =
               untouched && ((i >= shift && i < shift + bytes) || target[i] == std::byte{0x5a});
         }
-        if (!exact || !untouched) {
-          FAIL("length " << bytes << ", shift " << shift);
-        }
+        if (!exact || !untouched) FAIL("length " << bytes << ", shift " << shift);
       }
     }
   }
@@ -97,11 +91,9 @@ TEST_CASE("a poller that sees a line's flag sees the whole line") {
         for (std::size_t line = 0; line < kLines; ++line) {
           const volatile std::uint64_t* words = target + 16 * line;
           const std::uint64_t flag = __atomic_load_n(target + 16 * line + 15, __ATOMIC_ACQUIRE);
-          for (std::size_t i = 0; i < 15; ++i) {
-            if (words[i] < flag) {  // later rounds may already be on their way in
+          for (std::size_t i = 0; i < 15; ++i)
+            if (words[i] < flag)  // later rounds may already be on their way in
               broken.fetch_add(1);
-            }
-          }
         }
       }
     });
@@ -129,9 +121,7 @@ TEST_CASE("an LL pair of data and flag is never seen torn") {
       while (!stop.load(std::memory_order_relaxed)) {
         for (auto& pair : target) {
           const std::uint64_t seen = __atomic_load_n(&pair, __ATOMIC_RELAXED);
-          if ((seen >> 32) != (seen & 0xffffffffu)) {
-            torn.fetch_add(1);
-          }
+          if ((seen >> 32) != (seen & 0xffffffffu)) torn.fetch_add(1);
         }
       }
     });

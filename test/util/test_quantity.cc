@@ -54,13 +54,11 @@ TEST_CASE("times take a unit, and without one the caller's") {
 
 TEST_CASE("counts are digits alone, numbers are finite") {
   CHECK(parse_count("18446744073709551615") == UINT64_MAX);
-  for (const char* bad : {"", "-1", "+1", "1.0", " 1", "1 ", "0x1", "18446744073709551616"}) {
+  for (const char* bad : {"", "-1", "+1", "1.0", " 1", "1 ", "0x1", "18446744073709551616"})
     CHECK_FALSE(parse_count(bad));
-  }
   CHECK(parse_number("-2.5") == -2.5);
-  for (const char* bad : {"", "nan", "inf", "-inf", "1e999", "2x"}) {
+  for (const char* bad : {"", "nan", "inf", "-inf", "1e999", "2x"})
     CHECK_FALSE(parse_number(bad));
-  }
 }
 
 TEST_CASE("a mistyped name is similar to what was meant, another word to nothing") {

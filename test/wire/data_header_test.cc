@@ -115,9 +115,8 @@ TEST_CASE("a protected payload cannot be cut or lengthened") {
 
 TEST_CASE("a truncated header is no data packet") {
   const auto bytes = datagram_of(sample(), 0);
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
+  for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_FALSE(decode_data(std::span(bytes).first(size)));
-  }
   CHECK(decode_data(bytes));
 }
 

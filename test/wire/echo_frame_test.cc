@@ -102,9 +102,8 @@ TEST_CASE("any flipped bit, cut or lengthened frame is refused") {
     changed[bit / 8] ^= std::byte{1} << (bit % 8);
     CHECK_FALSE(decode_echo_request(changed));
   }
-  for (std::size_t size = 0; size < frame.size(); ++size) {
+  for (std::size_t size = 0; size < frame.size(); ++size)
     CHECK_FALSE(decode_echo_request(std::span(frame).first(size)));
-  }
   Buffer longer = frame;
   longer.resize(81);
   reseal(longer);

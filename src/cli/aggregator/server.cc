@@ -92,10 +92,9 @@ bool AggregatorServer::receive(unsigned index) {
   using To = collective::SwitchAggregator::To;
   const To to = aggregator_.on_packet(index, packet);
   if (to == To::kSender) answer(worker);
-  if (to == To::kEveryone) {
+  if (to == To::kEveryone)
     for (const Worker& each : workers_)
       answer(each);
-  }
   return true;
 }
 

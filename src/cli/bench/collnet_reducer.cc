@@ -96,10 +96,9 @@ bool CollNetReducer::post(const std::byte* input) {
 
 std::uint64_t CollNetReducer::overruns() const {
   std::uint64_t bytes = 0;
-  for (const auto& channels : groups_) {
+  for (const auto& channels : groups_)
     for (std::size_t slot = 0; slot < kSlots; slot++)
       bytes += channels->results.check_guard(slot);
-  }
   return bytes;
 }
 

@@ -39,11 +39,10 @@ std::vector<std::string> Control::exchange(const std::string& mine) {
 
 void Control::barrier() {
   shared_.rank(rank_).activity++;
-  if (!one_host_) {
+  if (!one_host_)
     exchange("");
-  } else if (!shared_.barrier(ranks_)) {
+  else if (!shared_.barrier(ranks_))
     stop("");
-  }
 }
 
 std::uint64_t Control::agree(std::uint64_t value) {

@@ -79,9 +79,8 @@ void Coordinator::note_end(int rank) {
 
 void Coordinator::stop_all(const std::string& why) {
   shared_.stop();
-  for (Peer& peer : peers_) {
+  for (Peer& peer : peers_)
     if (!peer.has_result) write_frame(peer.reader.fd(), FrameType::kStop, why);
-  }
   stopping_at_ = now_ns();
 }
 
@@ -128,9 +127,8 @@ void Coordinator::watch(std::int64_t now) {
 }
 
 bool Coordinator::complete() const {
-  for (const Peer& peer : peers_) {
+  for (const Peer& peer : peers_)
     if (!peer.has_result) return false;
-  }
   return true;
 }
 
@@ -141,9 +139,8 @@ std::vector<RankResult> Coordinator::run() {
     for (const Peer& peer : peers_)
       waits.push_back({peer.has_result ? -1 : peer.reader.fd(), POLLIN, 0});
     poll(waits.data(), waits.size(), case_.kill_rank >= 0 && killed_at_ == 0 ? 1 : 100);
-    for (std::size_t i = 0; i < peers_.size(); i++) {
+    for (std::size_t i = 0; i < peers_.size(); i++)
       if (waits[i].revents != 0) read(static_cast<int>(i));
-    }
     const std::int64_t now = now_ns();
     kill_as_asked(now);
     watch(now);

@@ -123,9 +123,8 @@ void Gathering::serve(int timeout_ms) {
 
 std::vector<int> Gathering::missing() const {
   std::vector<int> ranks;
-  for (int rank = 1; rank < world_.size; ++rank) {
+  for (int rank = 1; rank < world_.size; ++rank)
     if (!sockets_[static_cast<std::size_t>(rank)].valid()) ranks.push_back(rank);
-  }
   return ranks;
 }
 
@@ -152,9 +151,8 @@ void Gathering::refuse_all() {
 
 void Gathering::tell() {
   for (std::vector<Fd>* some : {&sockets_, &refused_}) {
-    for (const Fd& fd : *some) {
+    for (const Fd& fd : *some)
       if (fd.valid()) write_frame(fd.get(), FrameType::kStop, failure_);
-    }
   }
 }
 

@@ -43,9 +43,8 @@ std::int64_t Histogram::percentile(double share) const {
 
 nlohmann::json Histogram::to_json() const {
   nlohmann::json pairs = nlohmann::json::array();
-  for (std::size_t i = 0; i < buckets_.size(); i++) {
+  for (std::size_t i = 0; i < buckets_.size(); i++)
     if (buckets_[i] != 0) pairs.push_back({i, buckets_[i]});
-  }
   return {{"max", max_}, {"buckets", pairs}};
 }
 

@@ -51,10 +51,9 @@ std::vector<Wire> wires_of(const BenchCase& bench_case) {
         add_pair(wires, r, 0, channels);
       break;
     case Mode::kAllToAll:
-      for (int r = 0; r < ranks; r++) {
+      for (int r = 0; r < ranks; r++)
         for (int d = 1; d < ranks; d++)
           add_pair(wires, r, (r + d) % ranks, channels);
-      }
       break;
     case Mode::kPlan:
       add_planned(wires, *bench_case.schedule);
@@ -144,11 +143,10 @@ void Links::close() {
 }
 
 Link* Links::find(int source, int destination, int channel) {
-  for (Link& link : links_) {
+  for (Link& link : links_)
     if (link.wire.source == source && link.wire.destination == destination &&
         link.wire.channel == channel)
       return &link;
-  }
   return nullptr;
 }
 

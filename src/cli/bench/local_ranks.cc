@@ -70,9 +70,8 @@ LocalRanks::LocalRanks(const BenchCase& bench_case, SharedArea& shared)
 
 LocalRanks::~LocalRanks() {
   kill_all();
-  for (const LocalRank& rank : ranks_) {
+  for (const LocalRank& rank : ranks_)
     if (rank.fd >= 0) close(rank.fd);
-  }
   std::error_code ignored;
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
@@ -114,9 +113,8 @@ LocalRank& LocalRanks::start(int rank, int line) {
   if (pid < 0) throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
   if (pid == 0) {
     // Another rank's end kept open here would hide that rank's death.
-    for (const LocalRank& other : ranks_) {
+    for (const LocalRank& other : ranks_)
       if (other.fd >= 0) close(other.fd);
-    }
     if (pair[0] >= 0) close(pair[0]);
     become(rank, pair[1]);
   }
@@ -127,9 +125,8 @@ LocalRank& LocalRanks::start(int rank, int line) {
 }
 
 void LocalRanks::kill(int rank) {
-  for (std::size_t i = 0; i < ranks_.size(); i++) {
+  for (std::size_t i = 0; i < ranks_.size(); i++)
     if (ranks_[i].rank == rank && statuses_[i] < 0) ::kill(ranks_[i].pid, SIGKILL);
-  }
 }
 
 void LocalRanks::kill_all() {

@@ -59,9 +59,8 @@ std::optional<std::size_t> missing_parts(const Reduction& reduction,
                                          std::span<const std::byte* const> inputs,
                                          std::size_t bytes, const std::byte* seen) {
   Search search(reduction, inputs, bytes, seen);
-  for (std::size_t count = 0; count <= kMissingMax && count < inputs.size(); ++count) {
+  for (std::size_t count = 0; count <= kMissingMax && count < inputs.size(); ++count)
     if (search.finds(0, count)) return count;
-  }
   return std::nullopt;
 }
 

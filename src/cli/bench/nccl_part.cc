@@ -22,9 +22,8 @@ constexpr const char* kProtocols[] = {"LL", "LL128", "SIMPLE"};
 
 template <std::size_t kCount>
 std::uint32_t bit_of(const char* const (&words)[kCount], const char* word) {
-  for (std::size_t i = 0; i < kCount; ++i) {
+  for (std::size_t i = 0; i < kCount; ++i)
     if (std::strcmp(words[i], word) == 0) return std::uint32_t{1} << i;
-  }
   return ~std::uint32_t{0};
 }
 

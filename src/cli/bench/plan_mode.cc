@@ -72,12 +72,11 @@ class PlanRun final : public Round {
   PlanRank::Comms comms() {
     const auto n = static_cast<std::size_t>(s_.control.ranks());
     PlanRank::Comms comms{std::vector<void*>(n), std::vector<void*>(n)};
-    for (Link& link : s_.links.all()) {
+    for (Link& link : s_.links.all())
       if (link.sends(s_.control.rank()))
         comms.send[static_cast<std::size_t>(link.wire.destination)] = link.comm;
       else
         comms.recv[static_cast<std::size_t>(link.wire.source)] = link.comm;
-    }
     return comms;
   }
 

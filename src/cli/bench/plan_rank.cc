@@ -129,9 +129,9 @@ void PlanRank::restart() {
 }
 
 bool PlanRank::my_turn(const Transfer& transfer) const {
-  return std::all_of(transfer.parts.begin(), transfer.parts.end(), [&](const Part& part) {
-    return turns_[static_cast<std::size_t>(part.chunk)] == part.turn;
-  });
+  return std::all_of(
+      transfer.parts.begin(), transfer.parts.end(),
+      [&](const Part& part) { return turns_[static_cast<std::size_t>(part.chunk)] == part.turn; });
 }
 
 void PlanRank::take_turn(const Transfer& transfer) {
@@ -211,8 +211,9 @@ bool PlanRank::receive(Line& line) {
 }
 
 bool PlanRank::settled() const {
-  return done() && std::all_of(sends_.begin(), sends_.end(),
-                               [](const Line& line) { return line.requests.empty(); });
+  return done() &&
+         std::all_of(
+             sends_.begin(), sends_.end(), [](const Line& line) { return line.requests.empty(); });
 }
 
 bool PlanRank::step() {

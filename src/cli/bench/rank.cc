@@ -157,14 +157,12 @@ std::map<std::string, std::int64_t> read_counters(const std::string& path) {
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object()) return counters;
-  for (const auto& [name, value] : json.items()) {
+  for (const auto& [name, value] : json.items())
     if (value.is_number_integer()) counters[name] = value.get<std::int64_t>();
-  }
   const auto verbs = json.find("verbs");
-  if (verbs != json.end() && verbs->value("tx_packets", 0) > 0) {
+  if (verbs != json.end() && verbs->value("tx_packets", 0) > 0)
     for (const auto& [name, value] : verbs->items())
       counters["verbs_" + name] = value;
-  }
   return counters;
 }
 

@@ -49,7 +49,8 @@ bool RingLayer::step(const void* input, void* output) {
 }
 
 bool RingLayer::done() const {
-  return std::ranges::all_of(channels_, [](const auto& channel) { return channel->done(); });
+  return std::ranges::all_of(
+      channels_, [](const auto& channel) { return channel->done(); });
 }
 
 std::uint64_t RingLayer::bytes_received() const {

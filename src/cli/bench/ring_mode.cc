@@ -77,12 +77,11 @@ Ring::Ring(Session& session)
 }
 
 void Ring::prepare(std::uint64_t iteration) {
-  if (scale_.empty()) {
+  if (scale_.empty())
     offset_floats(input_.data(), base_.data(), iteration_offset(iteration), count_);
-  } else {
+  else
     for (std::size_t i = 0; i < count_; i++)
       input_[i] = static_cast<float>(base_[i]) * scale_[i] * factor_of(iteration);
-  }
   std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
 }
 

@@ -60,9 +60,8 @@ Runner::Runner(std::optional<World> world, const std::string& options, double ti
 }
 
 Runner::~Runner() {
-  for (const int fd : remote_) {
+  for (const int fd : remote_)
     if (fd >= 0) close(fd);
-  }
   if (line_ >= 0) close(line_);
 }
 

@@ -121,12 +121,10 @@ void Stream::housekeep() {
 }
 
 bool Stream::done() const {
-  for (const auto& flow : sends_) {
+  for (const auto& flow : sends_)
     if (!flow->idle()) return false;
-  }
-  for (const auto& flow : recvs_) {
+  for (const auto& flow : recvs_)
     if (!flow->finished()) return false;
-  }
   return true;
 }
 
@@ -135,9 +133,8 @@ void Stream::run() {
   for (std::uint64_t pass = 0; !done(); pass++) {
     bool moved = step_all();
     if (!moved) {
-      for (auto& flow : recvs_) {
+      for (auto& flow : recvs_)
         if ((moved = check(*flow))) break;
-      }
     }
     if (!moved) rest_();
     if (pass % 64 == 0) housekeep();

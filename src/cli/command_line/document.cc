@@ -24,10 +24,9 @@ std::vector<std::size_t> column_widths(const Document& document) {
   std::vector<std::size_t> widths;
   for (const std::string& heading : document.headings)
     widths.push_back(heading.size());
-  for (const auto& row : document.rows) {
+  for (const auto& row : document.rows)
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], row[i].size());
-  }
   return widths;
 }
 
@@ -50,10 +49,9 @@ std::string paragraphs(const Document& document, std::size_t width) {
   std::string text;
   for (const auto& row : document.rows) {
     std::string facts;
-    for (std::size_t i = 1; i + 1 < row.size(); ++i) {
+    for (std::size_t i = 1; i + 1 < row.size(); ++i)
       if (!row[i].empty())
         facts += fmt::format("{}{} {}", facts.empty() ? "" : "; ", document.headings[i], row[i]);
-    }
     text += row.front() + "\n" + wrapped(facts, width, 4) + wrapped(row.back(), width, 4);
   }
   return text;

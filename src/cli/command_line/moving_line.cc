@@ -41,11 +41,10 @@ void MovingLine::show(const std::string& text) {
   if (now < next_ns_) return;
   next_ns_ = now + (terminal_ ? kDrawEveryNs : kLogEveryNs);
   drawn_ = true;
-  if (terminal_) {
+  if (terminal_)
     fmt::print(stderr, "\r\033[K{}", text.substr(0, columns()));
-  } else {
+  else
     fmt::print(stderr, "dlcp: {}\n", text);
-  }
   std::fflush(stderr);
 }
 

@@ -124,9 +124,8 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name,
 }
 
 void group_rest(CLI::App& verb, const std::string& heading) {
-  for (CLI::Option* option : verb.get_options()) {
+  for (CLI::Option* option : verb.get_options())
     if (option->get_group() == "Options" && option != verb.get_help_ptr()) option->group(heading);
-  }
 }
 
 }  // namespace dlcp::cli

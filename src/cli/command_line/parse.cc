@@ -28,10 +28,9 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
 
 std::vector<std::string> options_of(const CLI::App& verb) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
+  for (const CLI::Option* option : verb.get_options())
     for (const std::string& name : option->get_lnames())
       names.push_back("--" + name);
-  }
   return names;
 }
 

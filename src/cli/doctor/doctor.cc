@@ -45,9 +45,8 @@ ExitCode fail(const Error& error, ExitCode code) {
 Findings host_findings() {
   Findings all = {check_kernel(kernel_release()), check_segmentation(), check_merging()};
   for (const auto& part :
-       {check_socket_buffers(), check_marks_over_loopback(), check_settings_and_interfaces()}) {
+       {check_socket_buffers(), check_marks_over_loopback(), check_settings_and_interfaces()})
     all.insert(all.end(), part.begin(), part.end());
-  }
   for (Finding& finding : check_plugin())
     all.push_back(std::move(finding));
   for (Finding& finding : check_nccl())
@@ -78,11 +77,10 @@ void print_json(const Findings& findings, nlohmann::json rest) {
 
 ExitCode examine_host(const DoctorOptions& options) {
   const Findings findings = host_findings();
-  if (options.json) {
+  if (options.json)
     print_json(findings, {});
-  } else {
+  else
     fmt::print("{}", to_text(findings, output_width()));
-  }
   return conclude(options, findings);
 }
 
@@ -113,11 +111,10 @@ ExitCode examine_path(const DoctorOptions& options) {
   if (!measurement) {
     const Findings findings = {
         {"path", Level::kFail, measurement.error().what, measurement.error().hint}};
-    if (options.json) {
+    if (options.json)
       print_json(findings, {{"peer", name}});
-    } else {
+    else
       fmt::print("{}", to_text(findings, output_width()));
-    }
     return conclude(options, findings);
   }
   const Findings findings = judge(measurement.value());

@@ -41,30 +41,27 @@ Result<EchoResponder> EchoResponder::open(std::span<const std::uint16_t> ports) 
   EchoResponder responder;
   for (const auto family : {datapath::IpFamily::kV4, datapath::IpFamily::kV6}) {
     auto opened = open_family(family, ports);
-    if (opened) {
+    if (opened)
       responder.families_.push_back(std::move(opened).value());
-    } else if (family == datapath::IpFamily::kV4) {
+    else if (family == datapath::IpFamily::kV4)
       return opened.error();
-    }
   }
   return responder;
 }
 
 std::vector<const MarkSocket*> EchoResponder::answering(const Family& family) const {
   std::vector<const MarkSocket*> sockets;
-  for (const auto* some : {&family.meeting, &family.data}) {
+  for (const auto* some : {&family.meeting, &family.data})
     for (const MarkSocket& socket : *some)
       sockets.push_back(&socket);
-  }
   return sockets;
 }
 
 std::size_t EchoResponder::serve(Duration wait) {
   std::vector<pollfd> ready;
-  for (const Family& family : families_) {
+  for (const Family& family : families_)
     for (const MarkSocket* socket : answering(family))
       ready.push_back({socket->descriptor(), POLLIN, 0});
-  }
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
   if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) <= 0) return 0;
   const std::uint64_t before = answered_;

@@ -62,26 +62,22 @@ std::string kernel_release() {
 Finding check_kernel(const std::string& release) {
   int major = 0;
   int minor = 0;
-  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2) {
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2)
     return {"kernel", Level::kWarn, "unknown release '" + release + "'", ""};
-  }
   const int version = major * 1000 + minor;
   if (version < kKernelWithGro) {
     return {"kernel", Level::kWarn, release + ": no merged receive (UDP_GRO); works, slowly",
             "Linux 5.4 or newer"};
   }
-  if (version < kKernelTested) {
+  if (version < kKernelTested)
     return {"kernel", Level::kWarn, release + ": not tried by us", "Linux 5.4 or newer"};
-  }
   return {"kernel", Level::kOk, release, ""};
 }
 
 Findings check_settings_and_interfaces() {
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
-  if (!settings) {
-    return {{"settings", Level::kFail, settings.error().what, settings.error().hint}};
-  }
+  if (!settings) return {{"settings", Level::kFail, settings.error().what, settings.error().hint}};
   Findings findings;
   Finding summary{"settings", Level::kOk, "all defaults", ""};
   std::string changed;

@@ -114,9 +114,8 @@ Result<MarkSocket> MarkSocket::open(const IpAddress& local, std::uint16_t port) 
   const int domain = local.family == IpFamily::kV4 ? AF_INET : AF_INET6;
   MarkSocket socket(Fd(::socket(domain, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     local.family);
-  if (!socket.fd_.valid()) {
+  if (!socket.fd_.valid())
     return Error{ErrorCode::kSystem, fmt::format("no UDP socket: {}", system_text(errno)), ""};
-  }
   set_ip_options(socket.descriptor(), local.family);
   set_option(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, 1 << 20);
   std::minstd_rand random{std::random_device{}()};
@@ -153,11 +152,10 @@ int MarkSocket::send(std::span<const std::byte> bytes, std::uint8_t tos, const R
     message.msg_namelen = route.to->size;
   }
   ControlWriter control(message);
-  if (family_ == IpFamily::kV4) {
+  if (family_ == IpFamily::kV4)
     control.add(IPPROTO_IP, IP_TOS, static_cast<int>(tos));
-  } else {
+  else
     control.add(IPPROTO_IPV6, IPV6_TCLASS, static_cast<int>(tos));
-  }
   if (route.from != nullptr) add_source(control, *route.from);
   if (route.segment_bytes != 0) control.add(IPPROTO_UDP, UDP_SEGMENT, route.segment_bytes);
   return ::sendmsg(descriptor(), &message, MSG_NOSIGNAL) < 0 ? errno : 0;

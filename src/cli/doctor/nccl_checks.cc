@@ -44,9 +44,8 @@ struct Library {
 std::vector<std::string> files_like(const std::string& pattern) {
   glob_t matches{};
   std::vector<std::string> files;
-  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0)
     files.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
-  }
   ::globfree(&matches);
   return files;
 }
@@ -87,10 +86,9 @@ std::vector<std::string> nccl_candidates() {
   for (const char* pattern : {"/usr/lib/*/libnccl.so.2", "/usr/local/lib/libnccl.so.2",
                               "/usr/local/cuda*/lib64/libnccl.so.2",
                               "/usr/local/lib/python3*/*-packages/nvidia/nccl/lib/libnccl.so.2",
-                              "/opt/*/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2"}) {
+                              "/opt/*/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2"})
     for (std::string& file : files_like(pattern))
       candidates.push_back(std::move(file));
-  }
   return candidates;
 }
 
@@ -258,9 +256,8 @@ Finding check_rdma() {
     list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", to_string(port), state);
   }
   const std::string value = fmt::format("RDMA ports: {}", list.empty() ? "none" : list);
-  if (const auto library = datapath::check_verbs(); usable && !library) {
+  if (const auto library = datapath::check_verbs(); usable && !library)
     return {"rdma", Level::kWarn, value + "; " + library.error().what, library.error().hint};
-  }
   return {"rdma", Level::kOk, value + (usable ? "; used with peers that have one too" : ""), ""};
 }
 

@@ -8,17 +8,15 @@
 namespace dlcp::cli {
 
 int newest_net_abi(int version) {
-  for (const NetAbiRow& row : kNetAbiRows) {
+  for (const NetAbiRow& row : kNetAbiRows)
     if (version >= row.since) return row.newest;
-  }
   return 0;
 }
 
 int net_abi_taken(int version) {
   const int newest = newest_net_abi(version);
-  for (const int abi : kOurNetAbis) {  // NCCL looks older ones up too
+  for (const int abi : kOurNetAbis)  // NCCL looks older ones up too
     if (abi <= newest) return abi;
-  }
   return 0;
 }
 

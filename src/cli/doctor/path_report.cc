@@ -89,9 +89,8 @@ std::string change(std::uint8_t sent, std::optional<std::uint8_t> seen) {
   const int ecn_sent = sent & kEcnBits;
   const int ecn_seen = *seen & kEcnBits;
   const bool marked = ecn_sent != 0 && ecn_seen == static_cast<int>(Ecn::kCe);
-  if (ecn_seen != ecn_sent && !marked) {
+  if (ecn_seen != ecn_sent && !marked)
     text += fmt::format("{}ECN {} arrives as {}", text.empty() ? "" : ", ", ecn_sent, ecn_seen);
-  }
   return text;
 }
 

@@ -31,9 +31,8 @@ Result<PortCheck> PortCheck::open(const datapath::IpAddress& peer,
   for (const std::uint16_t port : meeting_ports) {
     auto socket = MarkSocket::open(any, 0);
     if (!socket) return socket.error();
-    if (auto connected = socket->connect(datapath::socket_address(peer, port)); !connected) {
+    if (auto connected = socket->connect(datapath::socket_address(peer, port)); !connected)
       return connected.error();
-    }
     check.meeting_.push_back(std::move(socket).value());
     check.ports_.push_back(port);
   }

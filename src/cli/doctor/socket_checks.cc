@@ -25,11 +25,10 @@ constexpr std::uint64_t kGoodBufferBytes = std::uint64_t{4} << 20;
 IpAddress loopback(IpFamily family) {
   IpAddress ip;
   ip.family = family;
-  if (family == IpFamily::kV4) {
+  if (family == IpFamily::kV4)
     ip.bytes = {127, 0, 0, 1};
-  } else {
+  else
     ip.bytes[15] = 1;
-  }
   return ip;
 }
 
@@ -113,9 +112,8 @@ Finding check_marks(IpFamily family) {
 std::uint64_t granted(int option, int force_option, std::uint64_t wanted) {
   const Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int value = static_cast<int>(wanted);
-  if (::setsockopt(fd.get(), SOL_SOCKET, force_option, &value, sizeof value) != 0) {
+  if (::setsockopt(fd.get(), SOL_SOCKET, force_option, &value, sizeof value) != 0)
     (void)::setsockopt(fd.get(), SOL_SOCKET, option, &value, sizeof value);
-  }
   int result = 0;
   socklen_t size = sizeof result;
   if (::getsockopt(fd.get(), SOL_SOCKET, option, &result, &size) != 0) return 0;

@@ -15,10 +15,8 @@ std::optional<std::string> read_line(const std::string& path) {
 std::optional<std::uint64_t> read_number(const std::string& path) {
   const auto line = read_line(path);
   std::uint64_t value = 0;
-  if (!line ||
-      std::from_chars(line->data(), line->data() + line->size(), value).ec != std::errc{}) {
+  if (!line || std::from_chars(line->data(), line->data() + line->size(), value).ec != std::errc{})
     return std::nullopt;
-  }
   return value;
 }
 

@@ -83,10 +83,9 @@ void Agent::serve(int timeout_ms) {
   for (std::size_t i = 0; i < kSockets; ++i)
     waits[i + 1] = {sockets_[i].descriptor(), POLLIN, 0};
   if (::poll(waits.data(), waits.size(), timeout_ms) <= 0) return;
-  for (std::size_t i = 0; i < kSockets; ++i) {
+  for (std::size_t i = 0; i < kSockets; ++i)
     if (waits[i + 1].revents != 0)
       sockets_[i].receive([&](const ProbeSocket::Arrival& arrival) { take(sockets_[i], arrival); });
-  }
   if (waits[0].revents != 0) take_words();
 }
 

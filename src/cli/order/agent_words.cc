@@ -82,61 +82,69 @@ std::string encode(const AgentAnswer& answer) {
 }
 
 std::optional<AgentHello> decode_hello(std::string_view text) {
-  return decode<AgentHello>(text, [](const Json& json, AgentHello& hello) {
-    hello.name = json.at("name").get<std::string>();
-    hello.machine = json.at("machine").get<std::string>();
-    hello.addresses = json.at("addresses").get<std::vector<std::string>>();
-    hello.speed_mbps = whole(json.at("speed"));
-    return !hello.name.empty() && !hello.addresses.empty() && hello.speed_mbps >= 0 &&
-           read_ports(json.at("ports"), hello.ports);
-  });
+  return decode<AgentHello>(
+      text,
+      [](const Json& json, AgentHello& hello) {
+        hello.name = json.at("name").get<std::string>();
+        hello.machine = json.at("machine").get<std::string>();
+        hello.addresses = json.at("addresses").get<std::vector<std::string>>();
+        hello.speed_mbps = whole(json.at("speed"));
+        return !hello.name.empty() && !hello.addresses.empty() && hello.speed_mbps >= 0 &&
+               read_ports(json.at("ports"), hello.ports);
+      });
 }
 
 std::optional<PeerList> decode_peers(std::string_view text) {
-  return decode<PeerList>(text, [](const Json& json, PeerList& peers) {
-    peers.session = json.at("session").get<std::uint64_t>();
-    peers.self = whole(json.at("self"));
-    peers.addresses = json.at("addresses").get<std::vector<std::string>>();
-    const std::size_t hosts = peers.addresses.size();
-    const Json& ports = json.at("ports");
-    if (hosts > kHostsMax || ports.size() != hosts || peers.self < 0 ||
-        static_cast<std::size_t>(peers.self) >= hosts)
-      return false;
-    peers.ports.resize(hosts);
-    for (std::size_t i = 0; i < hosts; ++i) {
-      if (!read_ports(ports.at(i), peers.ports[i])) return false;
-    }
-    return true;
-  });
+  return decode<PeerList>(
+      text,
+      [](const Json& json, PeerList& peers) {
+        peers.session = json.at("session").get<std::uint64_t>();
+        peers.self = whole(json.at("self"));
+        peers.addresses = json.at("addresses").get<std::vector<std::string>>();
+        const std::size_t hosts = peers.addresses.size();
+        const Json& ports = json.at("ports");
+        if (hosts > kHostsMax || ports.size() != hosts || peers.self < 0 ||
+            static_cast<std::size_t>(peers.self) >= hosts)
+          return false;
+        peers.ports.resize(hosts);
+        for (std::size_t i = 0; i < hosts; ++i)
+          if (!read_ports(ports.at(i), peers.ports[i])) return false;
+        return true;
+      });
 }
 
 std::optional<AgentJob> decode_job(std::string_view text) {
-  return decode<AgentJob>(text, [](const Json& json, AgentJob& job) {
-    for (const Json& host : json.at("probe")) {
-      job.probe.push_back(whole(host));
-      if (job.probe.back() < 0 || job.probe.size() > kHostsMax) return false;
-    }
-    job.load = json.at("load").get<bool>();
-    job.to = whole(json.at("to"));
-    job.ms = whole(json.at("ms"));
-    job.gb_per_s = json.at("gb_per_s").get<double>();
-    return job.to >= -1 && job.ms >= 0 && job.ms <= kMsMax && sane(job.gb_per_s);
-  });
+  return decode<AgentJob>(
+      text,
+      [](const Json& json, AgentJob& job) {
+        for (const Json& host : json.at("probe")) {
+          job.probe.push_back(whole(host));
+          if (job.probe.back() < 0 || job.probe.size() > kHostsMax) return false;
+        }
+        job.load = json.at("load").get<bool>();
+        job.to = whole(json.at("to"));
+        job.ms = whole(json.at("ms"));
+        job.gb_per_s = json.at("gb_per_s").get<double>();
+        return job.to >= -1 && job.ms >= 0 && job.ms <= kMsMax && sane(job.gb_per_s);
+      });
 }
 
 std::optional<AgentAnswer> decode_answer(std::string_view text) {
-  return decode<AgentAnswer>(text, [](const Json& json, AgentAnswer& answer) {
-    for (const Json& one : json.at("measured")) {
-      const double us = one.at(0).get<double>();
-      const int hops = whole(one.at(1));
-      if (!sane(us) || hops < -1 || hops > 255) return false;
-      answer.measured.push_back({us >= 0, us, hops});
-    }
-    answer.received_gb_per_s = json.at("received").get<double>();
-    answer.received_bytes = json.at("received_bytes").get<double>();
-    answer.sent_bytes = json.at("sent_bytes").get<double>();
-    return sane(answer.received_gb_per_s) && sane(answer.received_bytes) && sane(answer.sent_bytes);
-  });
+  return decode<AgentAnswer>(
+      text,
+      [](const Json& json, AgentAnswer& answer) {
+        for (const Json& one : json.at("measured")) {
+          const double us = one.at(0).get<double>();
+          const int hops = whole(one.at(1));
+          if (!sane(us) || hops < -1 || hops > 255) return false;
+          answer.measured.push_back({us >= 0, us, hops});
+        }
+        answer.received_gb_per_s = json.at("received").get<double>();
+        answer.received_bytes = json.at("received_bytes").get<double>();
+        answer.sent_bytes = json.at("sent_bytes").get<double>();
+        return sane(answer.received_gb_per_s) && sane(answer.received_bytes) &&
+               sane(answer.sent_bytes);
+      });
 }
 
 }  // namespace dlcp::cli

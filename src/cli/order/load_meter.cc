@@ -24,13 +24,11 @@ std::optional<double> LoadMeter::gb_per_s() const {
                                        kPassedOver * static_cast<double>(last.at_ns - first.at_ns));
   // From one arrival to another: the first that counts only says when.
   std::int64_t from = last.at_ns;
-  for (const Arrival& arrival : arrivals_) {
+  for (const Arrival& arrival : arrivals_)
     if (arrival.at_ns >= begin) from = std::min(from, arrival.at_ns);
-  }
   double bytes = 0;
-  for (const Arrival& arrival : arrivals_) {
+  for (const Arrival& arrival : arrivals_)
     if (arrival.at_ns > from) bytes += static_cast<double>(arrival.bytes);
-  }
   if (last.at_ns <= from) return std::nullopt;
   return bytes * 8 / static_cast<double>(last.at_ns - from);
 }

@@ -172,9 +172,8 @@ void MeasuredRun::settle_names() {
   std::vector<bool> twice(hosts_.size());
   for (std::size_t i = 0; i < hosts_.size(); ++i)
     twice[i] = std::ranges::count(hosts_, hosts_[i].name, &fabric::Host::name) > 1;
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+  for (std::size_t i = 0; i < hosts_.size(); ++i)
     if (twice[i]) hosts_[i].name = hosts_[i].addresses.front();
-  }
   const fabric::Fabric fabric = fabric::Fabric::flat(hosts_);
   if (const Status sound = fabric::check(fabric); !sound)
     throw BenchError(ExitCode::kUsage, sound.error().message());
@@ -210,9 +209,8 @@ std::vector<order::Measurement> MeasuredRun::probe(const std::vector<order::Pair
     jobs[from].probe.push_back(pairs[i].to);
     index[from].push_back(i);
   }
-  for (std::size_t host = 0; host < jobs.size(); ++host) {
+  for (std::size_t host = 0; host < jobs.size(); ++host)
     if (!jobs[host].probe.empty()) send(host, jobs[host]);
-  }
   const std::int64_t deadline = now_ns() + kAnswerNs;
   std::vector<order::Measurement> measured(pairs.size());
   for (std::size_t host = 0; host < jobs.size(); ++host) {

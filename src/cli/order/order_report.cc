@@ -19,9 +19,8 @@ constexpr std::size_t kNamesMax = 12;
 template <class Items, class Wanted>
 std::vector<std::string> names_of(const Items& items, const Wanted& wanted) {
   std::vector<std::string> names;
-  for (const auto& item : items) {
+  for (const auto& item : items)
     if (wanted(item)) names.push_back(item.name);
-  }
   return names;
 }
 
@@ -37,9 +36,8 @@ std::string listed(const std::vector<std::string>& names) {
 // "32 leaves of 16", "7 leaves of 9 to 14"
 std::string shape_of(const fabric::Fabric& fabric) {
   std::map<int, int> count;
-  for (std::size_t host = 0; host < fabric.size(); ++host) {
+  for (std::size_t host = 0; host < fabric.size(); ++host)
     if (!fabric.hosts[host].silent) ++count[fabric.group_of[host]];
-  }
   int least = static_cast<int>(fabric.size()), most = 0;
   for (const auto& [group, hosts] : count) {
     least = std::min(least, hosts);
@@ -61,9 +59,8 @@ std::string capacities_of(const fabric::Fabric& fabric) {
       factors.push_back(hosts / fabric.groups[g].uplink_gb_per_s);
   }
   std::vector<double> rates;
-  for (const auto& host : fabric.hosts) {
+  for (const auto& host : fabric.hosts)
     if (host.gb_per_s > 0) rates.push_back(host.gb_per_s);
-  }
   if (rates.empty()) return "capacities: not measured\n";
   std::ranges::sort(rates);
   std::ranges::sort(factors);
@@ -148,9 +145,8 @@ std::string OrderReport::to_text() const {
        {std::pair("slow hosts: ", names_of(fabric.hosts, slow)),
         std::pair("slow leaves: ", names_of(fabric.groups, slow)),
         std::pair("silent, and so last: ",
-                  names_of(fabric.hosts, [](const auto& host) { return host.silent; }))}) {
+                  names_of(fabric.hosts, [](const auto& host) { return host.silent; }))})
     if (!names.empty()) text += wrapped(what + listed(names), output_width());
-  }
   text += fmt::format("\n{:<9} {:>10} {:>10} {:>10} {:>6} {:>10} {:>10}\n", "1 GB by", "before ms",
                       "after ms", "bound ms", "gain", "before us", "after us");
   for (const auto& one : solution.comparisons)

@@ -20,18 +20,16 @@ std::vector<std::string> names_of_this_host() {
   for (const auto family : {datapath::IpFamily::kV4, datapath::IpFamily::kV6}) {
     const auto interfaces = datapath::list_interfaces(family);
     if (!interfaces) continue;
-    for (const auto& interface : interfaces.value()) {
+    for (const auto& interface : interfaces.value())
       if (!interface.is_loopback) names.push_back(datapath::to_string(interface.ip));
-    }
   }
   return names;
 }
 
 Result<int> find_this_host(const fabric::Fabric& fabric, const std::string& name) {
   const auto names = name.empty() ? names_of_this_host() : std::vector<std::string>{name};
-  for (const std::string& one : names) {
+  for (const std::string& one : names)
     if (const int host = fabric::find_host(fabric, one); host >= 0) return host;
-  }
   return Error{ErrorCode::kInvalidUsage,
                fmt::format("the order has no host called {}", fmt::join(names, ", ")),
                "give its name there with --host"};

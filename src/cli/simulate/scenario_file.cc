@@ -119,12 +119,11 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
       refuse(one, fmt::format("'{}' is no transport", name), "there are " + contender_names());
     made.push_back(*contender);
   };
-  if (!node.IsSequence()) {
+  if (!node.IsSequence())
     add(node);
-  } else {
+  else
     for (const auto& one : node)
       add(one);
-  }
   if (made.empty()) refuse(node, "transports is empty", "there are " + contender_names());
   return made;
 }
@@ -184,21 +183,20 @@ class LoadReader {
         "there are permutation, incast, ring, all-to-all, training and matrix";
     const YAML::Node kind = wanted(map, "kind", kKinds);
     const std::string name = text_of(kind, "kind");
-    if (name == "permutation") {
+    if (name == "permutation")
       permutation_load(map);
-    } else if (name == "incast") {
+    else if (name == "incast")
       incast_load(map);
-    } else if (name == "ring") {
+    else if (name == "ring")
       ring_load(map);
-    } else if (name == "all-to-all") {
+    else if (name == "all-to-all")
       exchange_load(map);
-    } else if (name == "training") {
+    else if (name == "training")
       training_load(map);
-    } else if (name == "matrix") {
+    else if (name == "matrix")
       matrix_load(map);
-    } else {
+    else
       refuse(kind, fmt::format("kind is '{}'", name), kKinds);
-    }
     if (map["may_lose"]) scenario_.may_lose = share_of(map["may_lose"], "may_lose", 0.25);
   }
 
@@ -292,9 +290,8 @@ void LoadReader::training_load(const YAML::Node& map) {
   const YAML::Node name = map["algorithm"];
   std::optional<AllReduce> kind;
   if (!name) kind = AllReduce::kRing;
-  for (const auto& [word, value] : kinds) {
+  for (const auto& [word, value] : kinds)
     if (name && text_of(name, "algorithm") == word) kind = value;
-  }
   if (!kind)
     refuse(name, fmt::format("algorithm is '{}'", name.Scalar()),
            "there are ring, hierarchical and direct");

@@ -28,9 +28,8 @@ std::string value_of(std::string_view environment, std::string_view name) {
 
 template <std::size_t N>
 std::string first_of(std::string_view environment, const std::array<std::string_view, N>& names) {
-  for (const std::string_view name : names) {
+  for (const std::string_view name : names)
     if (std::string value = value_of(environment, name); !value.empty()) return value;
-  }
   return "";
 }
 

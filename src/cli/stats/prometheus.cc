@@ -60,9 +60,8 @@ std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
     ++seen[labels];
     all.push_back({&process, std::move(labels)});
   }
-  for (Labelled& one : all) {
+  for (Labelled& one : all)
     if (seen[one.labels] > 1) one.labels += fmt::format(",pid=\"{}\"", one.process->pid);
-  }
   return all;
 }
 
@@ -181,12 +180,13 @@ std::string to_prometheus(const std::vector<ProcessSnapshot>& snapshots, const s
   process_metrics(out, processes, host);
   counter_metrics(out, processes);
   dropped_metric(out, processes);
-  device_metric(out, processes, "dlcp_licensed_bytes_total", "counter",
-                "bytes received that may be lost within the budget",
-                [](const DeviceSums& sums) { return sums.licensed_bytes; });
-  device_metric(out, processes, "dlcp_licensed_lost_bytes_total", "counter",
-                "of dlcp_licensed_bytes_total, lost",
-                [](const DeviceSums& sums) { return sums.lost_bytes; });
+  device_metric(
+      out, processes, "dlcp_licensed_bytes_total", "counter",
+      "bytes received that may be lost within the budget",
+      [](const DeviceSums& sums) { return sums.licensed_bytes; });
+  device_metric(
+      out, processes, "dlcp_licensed_lost_bytes_total", "counter",
+      "of dlcp_licensed_bytes_total, lost", [](const DeviceSums& sums) { return sums.lost_bytes; });
   device_metric(
       out, processes, "dlcp_loss_budget_used_ratio", "gauge",
       "largest part of one collective's loss budget that was spent",

@@ -53,11 +53,10 @@ ExitCode stats(const StatsOptions& options) {
   // Metrics go on while no job runs, so that nobody takes a pause for an outage.
   if (options.prometheus || !options.textfile.empty()) {
     const std::string text = to_prometheus(processes, host_name());
-    if (options.textfile.empty()) {
+    if (options.textfile.empty())
       fmt::print("{}", text);
-    } else if (const auto written = write_text_file(options.textfile, text); !written) {
+    else if (const auto written = write_text_file(options.textfile, text); !written)
       return fail(written.error(), ExitCode::kUsage);
-    }
     return problems.empty() ? ExitCode::kOk : ExitCode::kTransport;
   }
   if (processes.empty() && problems.empty()) {

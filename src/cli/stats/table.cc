@@ -75,9 +75,8 @@ void print_communicator(std::string& out, const ProcessSnapshot& process,
       bytes_text(count_of(row.counters, Counter::kBytesRetransmitted)));
   out += fmt::format("    p50/p99/p99.9  send {}  receive {}\n", percentiles(row.sends),
                      percentiles(row.receives));
-  if (const auto words = row.all_reduce.view(); !words.empty()) {
+  if (const auto words = row.all_reduce.view(); !words.empty())
     out += fmt::format("    all-reduces: {}\n", words.substr(0, 63));
-  }
   if (row.blocks_whole + row.blocks_partial > 0) {
     out += fmt::format("    blocks {} whole, {} partial; contributions repaired {}\n",
                        row.blocks_whole, row.blocks_partial,
@@ -91,9 +90,7 @@ void print_communicator(std::string& out, const ProcessSnapshot& process,
                        bytes_text(row.lost_bytes), share_text(row.budget_used_ppm, 1'000'000));
   }
   const auto why = row.exact_because.view();
-  if (!why.empty()) {
-    out += fmt::format("    exact: {}\n", why.substr(0, 69));
-  }
+  if (!why.empty()) out += fmt::format("    exact: {}\n", why.substr(0, 69));
 }
 
 }  // namespace
@@ -103,9 +100,8 @@ std::string to_table(const std::vector<ProcessSnapshot>& processes) {
   for (const ProcessSnapshot& process : processes) {
     out += fmt::format("{} {}, since {}{}\n", process.pid, process.command,
                        local_time(process.started_at), process.made_exact ? ", made exact" : "");
-    for (const auto& device : process.devices) {
+    for (const auto& device : process.devices)
       if (!device.name.view().empty()) print_device(out, device);
-    }
     for (const auto& row : process.communicators)
       print_communicator(out, process, row);
   }

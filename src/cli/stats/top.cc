@@ -66,12 +66,11 @@ ExitCode print_once(const TopOptions& options) {
   if (!after) return fail(after.error(), ExitCode::kUsage);
   auto rows = top_rows(before.value(), after.value(), Clock::now() - begin);
   sort_rows(rows, TopOrder::kSent);
-  if (options.json) {
+  if (options.json)
     fmt::print("{}\n", to_json(rows).dump(2));
-  } else {
+  else
     for (const std::string& line : top_lines(rows, 80, 0))
       fmt::print("{}\n", line);
-  }
   return ExitCode::kOk;
 }
 

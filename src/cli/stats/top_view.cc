@@ -175,10 +175,9 @@ std::vector<std::string> top_lines(const std::vector<TopRow>& rows, std::size_t 
 std::vector<std::string> path_lines(const std::vector<ProcessSnapshot>& processes,
                                     std::size_t width, std::size_t height) {
   std::vector<std::pair<int, engine::LivePath>> paths;
-  for (const ProcessSnapshot& process : processes) {
+  for (const ProcessSnapshot& process : processes)
     for (const auto& path : process.paths)
       paths.emplace_back(process.pid, path);
-  }
   std::ranges::stable_sort(paths, [](const auto& a, const auto& b) {
     return std::pair(a.second.lost_ppm, a.second.delay_ns) >
            std::pair(b.second.lost_ppm, b.second.delay_ns);

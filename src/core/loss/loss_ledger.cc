@@ -35,9 +35,8 @@ void LossLedger::open(const Licence& licence, std::uint64_t bytes) {
 }
 
 const LossLedger::Pool* LossLedger::find(std::uint64_t collective) const {
-  for (std::size_t i = pools_.size(); i > 0; --i) {
+  for (std::size_t i = pools_.size(); i > 0; --i)
     if (pools_[i - 1].licence.collective == collective) return &pools_[i - 1];
-  }
   return nullptr;
 }
 

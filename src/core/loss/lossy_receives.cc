@@ -40,11 +40,13 @@ LossyReceives::Message& LossyReceives::message(std::uint64_t number) {
 }
 
 void LossyReceives::forget_done() {
-  std::erase_if(messages_, [&](const Message& message) {
-    if (queue_.is_open(message.number)) return false;
-    announced_ -= message.announced ? 1 : 0;
-    return true;
-  });
+  std::erase_if(
+      messages_,
+      [&](const Message& message) {
+        if (queue_.is_open(message.number)) return false;
+        announced_ -= message.announced ? 1 : 0;
+        return true;
+      });
 }
 
 void LossyReceives::on_posted(std::uint64_t number, const Licence& licence,

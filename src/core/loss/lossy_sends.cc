@@ -18,9 +18,8 @@ void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& 
   for (const wire::Hole& hole : stop.holes) {
     for (std::uint32_t i = 0; i < hole.count && queue.has_chunk({number, hole.first + i}); ++i) {
       const ChunkRef chunk{number, hole.first + i};
-      if (row_of(queue.class_of(chunk)).early == EarlyTreatment::kDrop) {
+      if (row_of(queue.class_of(chunk)).early == EarlyTreatment::kDrop)
         droppable += queue.view(chunk).payload.size();
-      }
     }
   }
   droppable = std::min<std::uint64_t>(droppable, stop.lost_bytes);
@@ -75,9 +74,8 @@ void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) 
 }
 
 void LossySends::on_silence() {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
+  for (std::size_t i = 0; i < messages_.size(); ++i)
     if (messages_[i].all_sent) say_on_all(messages_[i]);
-  }
 }
 
 Time LossySends::Message::again_at(Duration round_trip) const {

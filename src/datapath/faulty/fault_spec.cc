@@ -55,13 +55,9 @@ bool set_blackholes(FaultSpec& spec, std::string_view value) {
   while (true) {
     const std::size_t plus = value.find('+');
     const auto path = number_in<unsigned>(value.substr(0, plus), 0, 255);
-    if (!path) {
-      return false;
-    }
+    if (!path) return false;
     spec.blackholes.push_back(static_cast<wire::PathIndex>(*path));
-    if (plus == value.npos) {
-      return true;
-    }
+    if (plus == value.npos) return true;
     value.remove_prefix(plus + 1);
   }
 }
@@ -79,11 +75,8 @@ std::optional<Error> set_key(FaultSpec& spec, std::string_view key, std::string_
   const auto check = [&](bool ok, std::string_view range) {
     return ok ? std::nullopt : std::optional<Error>(bad_value(key, value, range));
   };
-  for (const Share& share : kShares) {
-    if (key == share.key) {
-      return check(set_share(spec.*share.field, value), "a share from 0 to 1");
-    }
-  }
+  for (const Share& share : kShares)
+    if (key == share.key) return check(set_share(spec.*share.field, value), "a share from 0 to 1");
   if (key == "delay_us" || key == "jitter_us") {
     Duration& field = key == "delay_us" ? spec.delay : spec.jitter;
     return check(set_microseconds(field, value), "whole microseconds from 0 to 10000000");
@@ -96,9 +89,8 @@ std::optional<Error> set_key(FaultSpec& spec, std::string_view key, std::string_
     return check(set_integer<std::uint64_t>(spec.seed, value, 0, UINT64_MAX),
                  "a whole number from 0 to 2^64-1");
   }
-  if (key == "blackhole") {
+  if (key == "blackhole")
     return check(set_blackholes(spec, value), "paths from 0 to 255 (3+5) or a share of them (25%)");
-  }
   return Error{ErrorCode::kInvalidUsage, fmt::format("there is no fault called \"{}\"", key),
                fmt::format("known are {}", kKeys)};
 }
@@ -122,12 +114,9 @@ Result<FaultSpec> parse_fault_spec(std::string_view text) {
                    "write key=value, with commas between: drop=0.01,seed=7"};
     }
     const std::string_view key = item.substr(0, equals);
-    if (!seen.insert(key).second) {
+    if (!seen.insert(key).second)
       return Error{ErrorCode::kInvalidUsage, fmt::format("fault \"{}\" is given twice", key), ""};
-    }
-    if (const auto error = set_key(spec, key, item.substr(equals + 1))) {
-      return *error;
-    }
+    if (const auto error = set_key(spec, key, item.substr(equals + 1))) return *error;
     text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
   }
   return spec;
@@ -155,9 +144,8 @@ std::string to_string(const FaultSpec& spec) {
   put_unless("jitter_us", microseconds(spec.jitter), microseconds(standard.jitter));
   if (!spec.blackholes.empty()) {
     std::string paths;
-    for (const wire::PathIndex path : spec.blackholes) {
+    for (const wire::PathIndex path : spec.blackholes)
       paths += fmt::format("{}{}", paths.empty() ? "" : "+", path);
-    }
     put("blackhole", paths);
   } else if (spec.blackhole_percent > 0) {
     put("blackhole", fmt::format("{}%", spec.blackhole_percent));

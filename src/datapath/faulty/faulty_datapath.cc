@@ -25,9 +25,8 @@ FaultyDatapath::FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec&
       rng_(spec.seed),
       blackholes_(kPathsMax, false),
       loss_start_(burst_start_chance(spec.drop, spec.burst)) {
-  for (const wire::PathIndex path : spec.blackholes) {
+  for (const wire::PathIndex path : spec.blackholes)
     blackholes_[path] = true;
-  }
   // The share holds exactly over the paths there are (rounded), not only on average.
   const std::size_t paths = std::clamp<std::size_t>(inner_.limits().paths, 1, kPathsMax);
   const auto open = static_cast<std::size_t>(std::count(
@@ -45,19 +44,13 @@ FaultyDatapath::FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec&
 }
 
 std::size_t FaultyDatapath::send(std::span<const wire::TxPacket> packets) {
-  if (!flush()) {
-    return 0;
-  }
-  for (const wire::TxPacket& packet : packets) {
+  if (!flush()) return 0;
+  for (const wire::TxPacket& packet : packets)
     apply(packet);
-  }
   release_due();
   flush();
-  for (std::size_t i = 0; i < ready_.size(); ++i) {  // what stays must not need the caller's memory
-    if (owned_[i] == nullptr) {
-      adopt(i, hold(ready_[i]));
-    }
-  }
+  for (std::size_t i = 0; i < ready_.size(); ++i)  // what stays must not need the caller's memory
+    if (owned_[i] == nullptr) adopt(i, hold(ready_[i]));
   return packets.size();
 }
 
@@ -70,9 +63,8 @@ std::size_t FaultyDatapath::receive(Time now, std::span<wire::RxPacket> out) {
 
 Time FaultyDatapath::next_release() const {
   Time next = delayed_.empty() ? kNever : delayed_.begin()->first.first;
-  for (const Reordered& reordered : reordered_) {
+  for (const Reordered& reordered : reordered_)
     next = std::min(next, reordered.release_at);
-  }
   return ready_.empty() ? next : now_;
 }
 
@@ -85,12 +77,8 @@ bool FaultyDatapath::loses(const wire::TxPacket& packet) {
     ++counters_.blackholed;
     return true;
   }
-  if (loss_left_ == 0 && rng_.chance(loss_start_)) {
-    loss_left_ = spec_.burst;
-  }
-  if (loss_left_ == 0) {
-    return false;
-  }
+  if (loss_left_ == 0 && rng_.chance(loss_start_)) loss_left_ = spec_.burst;
+  if (loss_left_ == 0) return false;
   --loss_left_;
   ++counters_.dropped;
   return true;
@@ -108,9 +96,7 @@ void FaultyDatapath::apply(const wire::TxPacket& packet) {
       owned_.emplace_back();
     } else {
       Held held = hold(packet);
-      if (corrupts) {
-        corrupt(held);
-      }
+      if (corrupts) corrupt(held);
       if (reorders) {
         ++counters_.reordered;
         const std::uint64_t overtakers = 1 + rng_.below(spec_.reorder_packets);
@@ -138,9 +124,7 @@ void FaultyDatapath::apply(const wire::TxPacket& packet) {
 // Flips one bit, anywhere in the datagram.
 void FaultyDatapath::corrupt(Held& held) {
   const std::uint64_t bits = 8 * (held.packet.header_bytes + held.payload.size());
-  if (bits == 0) {
-    return;
-  }
+  if (bits == 0) return;
   const std::uint64_t bit = rng_.below(bits);
   const std::size_t index = bit / 8;
   const std::size_t header_bytes = held.packet.header_bytes;
@@ -190,9 +174,7 @@ void FaultyDatapath::release_due() {
 
 // False while the inner datapath has no room for all that is ready.
 bool FaultyDatapath::flush() {
-  if (ready_.empty()) {
-    return true;
-  }
+  if (ready_.empty()) return true;
   const auto taken = static_cast<std::ptrdiff_t>(inner_.send(ready_));
   ready_.erase(ready_.begin(), ready_.begin() + taken);
   owned_.erase(owned_.begin(), owned_.begin() + taken);

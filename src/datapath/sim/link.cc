@@ -11,9 +11,8 @@ Duration Link::serialisation(const Frame& frame) const {
 }
 
 bool Link::swallowed(Time now, const Frame& frame) {
-  for (const auto& [from, until] : outages_) {
+  for (const auto& [from, until] : outages_)
     if (now >= from && now < until) return ++counters_.while_down > 0;
-  }
   if (frame.ip_bytes() > config_.mtu) return ++counters_.oversize > 0;
   if (faults_.blackhole_classes != 0) {
     const auto flow_class = flow_hash(frame, faults_.blackhole_seed) % 64;
@@ -33,9 +32,8 @@ void Link::corrupt(Frame& frame) {
   const std::size_t within = std::min(frame.bytes.size(), faults_.corrupt_within);
   if (within == 0) return;
   const std::uint64_t flips = 1 + rng_.below(3);
-  for (std::uint64_t i = 0; i < flips; ++i) {
+  for (std::uint64_t i = 0; i < flips; ++i)
     frame.bytes[rng_.below(within)] ^= std::byte{static_cast<unsigned char>(1u << rng_.below(8))};
-  }
   ++counters_.corrupted;
 }
 

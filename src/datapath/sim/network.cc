@@ -29,9 +29,8 @@ Network::Network(const NetworkConfig& config)
 }
 
 void Network::build_leaves(const NetworkConfig& config) {
-  for (std::size_t i = 0; i < config.leaves; ++i) {
+  for (std::size_t i = 0; i < config.leaves; ++i)
     leaves_.push_back(std::make_unique<Switch>(next_seed()));
-  }
   for (HostIndex i = 0; i < config.hosts.size(); ++i) {
     const HostConfig& host = config.hosts[i];
     Switch& leaf = *leaves_[leaf_of(i)];
@@ -46,9 +45,8 @@ void Network::build_leaves(const NetworkConfig& config) {
 }
 
 void Network::build_spines(const NetworkConfig& config) {
-  for (std::size_t i = 0; i < spines_; ++i) {
+  for (std::size_t i = 0; i < spines_; ++i)
     spine_switches_.push_back(std::make_unique<Switch>(next_seed()));
-  }
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     std::vector<Port*> uplinks;
     for (std::size_t spine = 0; spine < spines_; ++spine) {
@@ -59,11 +57,8 @@ void Network::build_spines(const NetworkConfig& config) {
       uplinks.push_back(up_.back().get());
       links_.push_back(&up_.back()->link());
       links_.push_back(&down_.back()->link());
-      for (HostIndex host = 0; host < hosts_.size(); ++host) {
-        if (leaf_of(host) == leaf) {
-          spine_switches_[spine]->set_route(host, {down_.back().get()});
-        }
-      }
+      for (HostIndex host = 0; host < hosts_.size(); ++host)
+        if (leaf_of(host) == leaf) spine_switches_[spine]->set_route(host, {down_.back().get()});
     }
     leaves_[leaf]->set_default_route(uplinks);
   }
@@ -85,9 +80,8 @@ void Network::add_outage(Time from, Time until) {
 }
 
 void Network::add_spine_outage(std::size_t spine, Time from, Time until) {
-  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf)
     spine_to_leaf(spine, leaf).link().add_outage(from, until);
-  }
 }
 
 }  // namespace dlcp::datapath::sim

@@ -13,9 +13,8 @@ constexpr auto kDefaultQueue = static_cast<std::size_t>(SwitchQueue::kExact);
 }  // namespace
 
 const TrafficClassRow* row_of_dscp(std::uint8_t dscp) {
-  for (const auto& row : kTrafficClasses) {
+  for (const auto& row : kTrafficClasses)
     if (row.dscp == dscp) return &row;
-  }
   return nullptr;
 }
 
@@ -81,9 +80,8 @@ FramePtr Port::next_frame() {
     if (queue.frames.empty()) {
       queue.deficit = 0;
     } else {
-      if (!std::exchange(turn_has_quantum_, true)) {
+      if (!std::exchange(turn_has_quantum_, true))
         queue.deficit += kQuantumBytes * std::max(1u, config_.weights[turn_]);
-      }
       const std::size_t size = queue.frames.front()->wire_bytes();
       if (size <= queue.deficit) {
         queue.deficit -= size;

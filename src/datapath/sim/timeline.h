@@ -89,9 +89,8 @@ class Timeline {
       if (first >= heap_.size()) break;
       const std::size_t end = std::min(first + kChildren, heap_.size());
       std::size_t least = first;
-      for (std::size_t child = first + 1; child < end; ++child) {
+      for (std::size_t child = first + 1; child < end; ++child)
         if (heap_[child].before(heap_[least])) least = child;
-      }
       if (!heap_[least].before(event)) break;
       heap_[place] = std::move(heap_[least]);
       place = least;

@@ -51,24 +51,20 @@ Error system_error(std::string what) {
 
 Result<std::unique_ptr<BurstReceiver>> BurstReceiver::open(std::vector<int> sockets, int other) {
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) {
-    return system_error("cannot open an epoll descriptor");
-  }
+  if (!epoll.valid()) return system_error("cannot open an epoll descriptor");
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = static_cast<std::uint32_t>(i);
-    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) != 0) {
+    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) != 0)
       return system_error("cannot watch a UDP socket");
-    }
   }
   if (other >= 0) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = kOther;
-    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, other, &event) != 0) {
+    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, other, &event) != 0)
       return system_error("cannot watch a UDP socket's errors");
-    }
   }
   return std::unique_ptr<BurstReceiver>(new BurstReceiver(std::move(sockets), std::move(epoll)));
 }
@@ -88,15 +84,10 @@ BurstReceiver::BurstReceiver(std::vector<int> sockets, Fd epoll)
 
 std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters) {
   std::size_t count = drain(out, counters);
-  if (count == out.size()) {
-    return count;
-  }
-  if (count == 0) {  // else what this call hands out still lies in the buffers
+  if (count == out.size()) return count;
+  if (count == 0)  // else what this call hands out still lies in the buffers
     filled_ = current_ = 0;
-  }
-  if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) {
-    return count;
-  }
+  if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) return count;
   while (count < out.size() && filled_ < kBuffers && ready_begin_ != ready_end_) {
     read_socket(ready_[ready_begin_++], out.size() - count, now, counters);
     count += drain(out.subspan(count), counters);
@@ -134,9 +125,7 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
 // Bets that the socket of the last packets has more. One poll in four asks epoll all the same, so
 // that the other sockets wait no longer than three polls.
 bool BurstReceiver::guess_ready(Time now) {
-  if (now >= guess_until_ || ++guesses_ % 4 == 0) {
-    return false;
-  }
+  if (now >= guess_until_ || ++guesses_ % 4 == 0) return false;
   ready_[0] = last_path_;
   ready_begin_ = 0;
   ready_end_ = 1;
@@ -155,11 +144,10 @@ bool BurstReceiver::find_ready(UdpCounters& counters) {
   }
   for (int i = 0; i < found; ++i) {
     const std::uint32_t name = events[static_cast<std::size_t>(i)].data.u32;
-    if (name == kOther) {
+    if (name == kOther)
       other_ready_ = true;
-    } else {
+    else
       ready_[ready_end_++] = static_cast<wire::PathIndex>(name);
-    }
   }
   return ready_end_ > 0;
 }
@@ -230,9 +218,7 @@ void BurstReceiver::take_control(const msghdr& message, Time now, Buffer& buffer
       buffer.tos = static_cast<std::uint8_t>(control_value<int>(*header));
     } else if (level == SOL_UDP && type == UDP_GRO) {
       const int segment = control_value<int>(*header);
-      if (segment > 0) {
-        buffer.segment_bytes = static_cast<std::size_t>(segment);
-      }
+      if (segment > 0) buffer.segment_bytes = static_cast<std::size_t>(segment);
     }
   }
 }

@@ -44,9 +44,8 @@ std::uint64_t UdpCounters::*counter_of(int error) {
 // is out of cache then costs half as much again. So ask for it in advance, all lines at once.
 void fetch(std::span<const std::byte> payload) {
   constexpr std::size_t kLineBytes = 64;
-  for (std::size_t at = 0; at < payload.size(); at += kLineBytes) {
+  for (std::size_t at = 0; at < payload.size(); at += kLineBytes)
     __builtin_prefetch(payload.data() + at, 0, 2);
-  }
 }
 
 // With IP_RECVERR what a host said of an earlier packet, to whomever, is reported once by the next
@@ -70,9 +69,8 @@ bool may_refuse_gso(int error) {
 void count_sent(std::span<const wire::TxPacket> run, UdpCounters& counters) {
   counters.tx_packets += run.size();
   counters.tx_bursts += run.size() > 1 ? 1 : 0;
-  for (const wire::TxPacket& packet : run) {
+  for (const wire::TxPacket& packet : run)
     counters.tx_bytes += bytes_of(packet);
-  }
 }
 
 template <class T>
@@ -115,9 +113,7 @@ std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounte
 std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) const {
   const wire::TxPacket& first = packets.front();
   const std::size_t segment = bytes_of(first);
-  if (!gso_on_ || segment == 0 || segment > options_.segment_bytes_max) {
-    return 1;
-  }
+  if (!gso_on_ || segment == 0 || segment > options_.segment_bytes_max) return 1;
   const std::size_t most =
       std::min({packets.size(), kUdpBurstPacketsMax, kUdpBurstBytesMax / segment});
   std::size_t length = 1;
@@ -126,13 +122,10 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
     const std::size_t bytes = bytes_of(next);
     if (next.path != first.path || next.traffic_class != first.traffic_class || bytes > segment ||
         bytes == 0 ||
-        (next.destination != first.destination && *next.destination != *first.destination)) {
+        (next.destination != first.destination && *next.destination != *first.destination))
       break;
-    }
     ++length;
-    if (bytes < segment) {
-      break;
-    }
+    if (bytes < segment) break;
   }
   return length;
 }
@@ -140,9 +133,8 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
 bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
   const std::optional<DeviceAddress> address = decode_device_address(*packet.destination);
   const auto ports = address ? address->of(LocatorKind::kUdpPort) : std::span<const Locator>();
-  if (ports.empty() || address->ip.family != options_.family || packet.path >= sockets_.size()) {
+  if (ports.empty() || address->ip.family != options_.family || packet.path >= sockets_.size())
     return false;
-  }
   to = socket_address(address->ip,
                       static_cast<std::uint16_t>(ports[packet.path % ports.size()].value));
   if (address->ip.is_link_local()) {
@@ -161,9 +153,8 @@ void BurstSender::fill_batch(std::span<const wire::TxPacket> packets) {
     const std::size_t length = run_length(rest);
     const std::size_t index = batch_.messages;
     if (rest.front().path != packets.front().path || batch_.packets + length > kBatchPackets ||
-        !resolve(rest.front(), batch_.destinations[index])) {
+        !resolve(rest.front(), batch_.destinations[index]))
       return;
-    }
     msghdr& message = batch_.headers[index].msg_hdr;
     message.msg_name = &batch_.destinations[index].any;
     message.msg_namelen = batch_.destinations[index].size;
@@ -180,9 +171,8 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& mes
                                 Control& control) const {
   iovec* piece = pieces;
   for (const wire::TxPacket& packet : run) {
-    if (packet.header_bytes > 0) {
+    if (packet.header_bytes > 0)
       *piece++ = {const_cast<std::byte*>(packet.header.data()), packet.header_bytes};
-    }
     if (!packet.payload.empty()) {
       fetch(packet.payload);
       *piece++ = {const_cast<std::byte*>(packet.payload.data()), packet.payload.size()};
@@ -194,14 +184,12 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& mes
   message.msg_control = control.bytes.data();
   message.msg_controllen = 0;
   const int tos = options_.tos[static_cast<std::size_t>(run.front().traffic_class)];
-  if (options_.family == IpFamily::kV4) {
+  if (options_.family == IpFamily::kV4)
     put_control(message, IPPROTO_IP, IP_TOS, tos);
-  } else {
+  else
     put_control(message, IPPROTO_IPV6, IPV6_TCLASS, tos);
-  }
-  if (run.size() > 1) {
+  if (run.size() > 1)
     put_control(message, SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(bytes_of(run.front())));
-  }
 }
 
 // Returns how many packets of the batch are dealt with; fewer than it holds when the buffer is
@@ -216,32 +204,23 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
     const auto left = static_cast<unsigned>(batch_.messages - message);
     ++counters.tx_syscalls;
     int sent = 1;
-    if (left == 1) {
+    if (left == 1)
       sent = ::sendmsg(fd, &batch_.headers[message].msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
-    } else {
+    else
       sent = ::sendmmsg(fd, &batch_.headers[message], left, MSG_DONTWAIT);
-    }
     for (int i = 0; i < sent; ++i) {
       const std::size_t count = batch_.packets_in[message++];
       count_sent(packets.subspan(done, count), counters);
       done += count;
     }
-    if (sent > 0 || errno == EINTR) {
-      continue;
-    }
-    if (is_would_block(errno)) {
-      return done;
-    }
-    if (may_be_stale(errno) && stale_errors++ < kStaleErrorsMax) {
-      continue;
-    }
+    if (sent > 0 || errno == EINTR) continue;
+    if (is_would_block(errno)) return done;
+    if (may_be_stale(errno) && stale_errors++ < kStaleErrorsMax) continue;
     const auto run = packets.subspan(done, batch_.packets_in[message]);
     if (run.size() > 1 && may_refuse_gso(errno)) {
       const std::size_t taken = send_singly(run, counters);
       done += taken;
-      if (taken < run.size()) {
-        return done;
-      }
+      if (taken < run.size()) return done;
     } else {
       counters.*counter_of(errno) += run.size();
       done += run.size();

@@ -16,9 +16,8 @@ bool is_last_resort(const Interface& interface) {
 
 Error nothing_chosen(std::string_view selection, const std::vector<InterfaceAddress>& existing) {
   std::vector<std::string> names;
-  for (const InterfaceAddress& interface : existing) {
+  for (const InterfaceAddress& interface : existing)
     names.push_back(fmt::format("{} ({})", interface.name, to_string(interface.ip)));
-  }
   const std::string asked = selection.empty()
                                 ? "no interface other than loopback is usable"
                                 : fmt::format("no usable interface matches \"{}\"", selection);
@@ -37,17 +36,12 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
   const NameSelection wanted(selection);
   const bool by_name = wanted.is_by_name();
   std::vector<Interface> chosen;
-  for (const InterfaceAddress& address : existing) {
-    if (wanted.selects(address.name) && (by_name || !address.is_loopback)) {
+  for (const InterfaceAddress& address : existing)
+    if (wanted.selects(address.name) && (by_name || !address.is_loopback))
       chosen.push_back(Interface{address, read_properties(address.name, sys_root)});
-    }
-  }
-  if (!by_name && !std::all_of(chosen.begin(), chosen.end(), is_last_resort)) {
+  if (!by_name && !std::all_of(chosen.begin(), chosen.end(), is_last_resort))
     std::erase_if(chosen, is_last_resort);
-  }
-  if (chosen.empty()) {
-    return nothing_chosen(selection, existing);
-  }
+  if (chosen.empty()) return nothing_chosen(selection, existing);
   return chosen;
 }
 

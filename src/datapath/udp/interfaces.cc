@@ -28,17 +28,13 @@ Error system_error(std::string what) {
 
 Result<IfaddrsList> read_addresses() {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) {
-    return system_error("cannot list the network interfaces");
-  }
+  if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces");
   return IfaddrsList(list, &::freeifaddrs);
 }
 
 // Smaller is preferred.
 int rank_of(const IpAddress& ip) {
-  if (ip.family == IpFamily::kV4) {
-    return 0;
-  }
+  if (ip.family == IpFamily::kV4) return 0;
   return ip.is_link_local() ? 2 : 1;
 }
 
@@ -68,18 +64,16 @@ std::uint64_t hardware_address(const std::string& text) {
   for (const char c : text) {
     const char* digits = "0123456789abcdef";
     const char* digit = std::strchr(digits, c | 0x20);
-    if (c != ':' && c != '\0' && digit != nullptr && *digit != '\0') {
+    if (c != ':' && c != '\0' && digit != nullptr && *digit != '\0')
       value = value << 4 | static_cast<std::uint64_t>(digit - digits);
-    }
   }
   return value;
 }
 
 std::uint64_t hash_of(std::string_view text) {  // FNV-1a
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) {
+  for (const char c : text)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
   return hash;
 }
 
@@ -92,26 +86,19 @@ bool is_usable(const ifaddrs& entry) {
 
 Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> family) {
   const Result<IfaddrsList> list = read_addresses();
-  if (!list) {
-    return list.error();
-  }
+  if (!list) return list.error();
   std::vector<InterfaceAddress> found;
   for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
-    if (!is_usable(*entry)) {
-      continue;
-    }
+    if (!is_usable(*entry)) continue;
     const std::optional<IpAddress> ip = ip_address_of(*entry->ifa_addr);
-    if (!ip || !ip->is_unicast() || (family && ip->family != *family)) {
-      continue;
-    }
+    if (!ip || !ip->is_unicast() || (family && ip->family != *family)) continue;
     const auto same = std::find_if(found.begin(), found.end(), [&](const InterfaceAddress& other) {
       return other.name == entry->ifa_name;
     });
-    if (same == found.end()) {
+    if (same == found.end())
       found.push_back({entry->ifa_name, *ip, (entry->ifa_flags & IFF_LOOPBACK) != 0});
-    } else if (rank_of(*ip) < rank_of(same->ip)) {
+    else if (rank_of(*ip) < rank_of(same->ip))
       same->ip = *ip;
-    }
   }
   return found;
 }
@@ -120,21 +107,16 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
   namespace fs = std::filesystem;
   const fs::path directory = fs::path(sys_root) / "class" / "net" / name;
   InterfaceProperties properties;
-  if (const auto speed = read_number(directory / "speed"); speed && *speed > 0) {
+  if (const auto speed = read_number(directory / "speed"); speed && *speed > 0)
     properties.speed_mbps = static_cast<int>(std::min<long>(*speed, 10'000'000));
-  }
-  if (const auto mtu = read_number(directory / "mtu"); mtu && *mtu > 0) {
+  if (const auto mtu = read_number(directory / "mtu"); mtu && *mtu > 0)
     properties.mtu = static_cast<std::size_t>(*mtu);
-  }
-  if (const auto port = read_number(directory / "dev_port"); port && *port > 0) {
+  if (const auto port = read_number(directory / "dev_port"); port && *port > 0)
     properties.port = static_cast<int>(*port);
-  } else if (const auto id = read_number(directory / "dev_id"); id && *id > 0) {
+  else if (const auto id = read_number(directory / "dev_id"); id && *id > 0)
     properties.port = static_cast<int>(*id);
-  }
   properties.guid = hardware_address(read_line(directory / "address"));
-  if (properties.guid == 0) {
-    properties.guid = hash_of(name);
-  }
+  if (properties.guid == 0) properties.guid = hash_of(name);
   std::error_code error;
   const fs::path device = fs::canonical(directory / "device", error);
   properties.pci_path = error ? std::string() : device.string();
@@ -146,18 +128,12 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
 
 std::string interface_of(const IpAddress& ip) {
   const Result<IfaddrsList> list = read_addresses();
-  if (!list) {
-    return {};
-  }
+  if (!list) return {};
   for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
     const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
-    if (entry->ifa_addr == nullptr) {
-      continue;
-    }
+    if (entry->ifa_addr == nullptr) continue;
     const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
-    if (found && (*found == ip || (has_loopback && ip.is_loopback()))) {
-      return entry->ifa_name;
-    }
+    if (found && (*found == ip || (has_loopback && ip.is_loopback()))) return entry->ifa_name;
   }
   return {};
 }
@@ -176,9 +152,8 @@ Result<std::size_t> interface_mtu(const std::string& name, const IpAddress& ip) 
   }
   std::memcpy(request.ifr_name, interface.data(), interface.size());
   const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (::ioctl(socket.get(), SIOCGIFMTU, &request) != 0) {
+  if (::ioctl(socket.get(), SIOCGIFMTU, &request) != 0)
     return system_error(fmt::format("cannot read the MTU of {}", interface));
-  }
   return static_cast<std::size_t>(request.ifr_mtu);
 }
 

@@ -23,12 +23,8 @@ std::size_t receive_capacity(const ReceiveBuffers& buffers) {
   const std::size_t charged = truesize_estimate(buffers.datagram_bytes);
   const std::size_t packets_each = buffers.socket_budget_bytes / 4 * 3 / charged;
   std::size_t packets = packets_each * buffers.sockets;
-  if (buffers.sockets > 1) {
-    packets = std::max(packets_each, packets / 2);
-  }
-  if (buffers.backlog_packets != 0) {
-    packets = std::min(packets, buffers.backlog_packets);
-  }
+  if (buffers.sockets > 1) packets = std::max(packets_each, packets / 2);
+  if (buffers.backlog_packets != 0) packets = std::min(packets, buffers.backlog_packets);
   return packets * buffers.datagram_bytes;
 }
 

@@ -19,9 +19,8 @@ namespace {
 constexpr std::size_t kSocketsAtOnce = 16;
 
 bool is_port_unreachable(const sock_extended_err& error) {
-  if (error.ee_origin == SO_EE_ORIGIN_ICMP) {
+  if (error.ee_origin == SO_EE_ORIGIN_ICMP)
     return error.ee_type == ICMP_DEST_UNREACH && error.ee_code == ICMP_PORT_UNREACH;
-  }
   return error.ee_origin == SO_EE_ORIGIN_ICMP6 && error.ee_type == ICMP6_DST_UNREACH &&
          error.ee_code == ICMP6_DST_UNREACH_NOPORT;
 }
@@ -39,9 +38,7 @@ bool is_refusal(msghdr& message) {
     const bool about_error =
         (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR) ||
         (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR);
-    if (!about_error) {
-      continue;
-    }
+    if (!about_error) continue;
     const auto* error = reinterpret_cast<const sock_extended_err*>(CMSG_DATA(header));
     return is_port_unreachable(*error) &&
            said_by(*error, *static_cast<const sockaddr*>(message.msg_name));
@@ -75,11 +72,9 @@ std::span<const std::byte> RefusalReader::next(UdpCounters& counters) {
   if (failing_.empty()) {
     std::array<epoll_event, kSocketsAtOnce> events;
     const int found = ::epoll_wait(epoll_.get(), events.data(), kSocketsAtOnce, 0);
-    for (int i = 0; i < found; ++i) {
-      if ((events[static_cast<std::size_t>(i)].events & EPOLLERR) != 0) {
+    for (int i = 0; i < found; ++i)
+      if ((events[static_cast<std::size_t>(i)].events & EPOLLERR) != 0)
         failing_.push_back(events[static_cast<std::size_t>(i)].data.u32);
-      }
-    }
   }
   while (!failing_.empty()) {
     SocketAddress destination;

@@ -31,19 +31,13 @@ StampClock::Reading StampClock::read_clocks() {
 }
 
 void StampClock::refresh(Time now) {
-  if (offset_ && now - refreshed_at_ < kRefreshEvery) {
-    return;
-  }
+  if (offset_ && now - refreshed_at_ < kRefreshEvery) return;
   Reading best = read_();
   for (int i = 1; i < kTries && best.after - best.before > kCloseNs; ++i) {
     const Reading again = read_();
-    if (again.after - again.before < best.after - best.before) {
-      best = again;
-    }
+    if (again.after - again.before < best.after - best.before) best = again;
   }
-  if (offset_ && best.after - best.before > kFarNs) {
-    return;  // the next call tries again
-  }
+  if (offset_ && best.after - best.before > kFarNs) return;  // the next call tries again
   refreshed_at_ = now;
   offset_ = best.before + (best.after - best.before) / 2 - best.realtime;
 }

@@ -21,9 +21,8 @@ constexpr std::size_t kReceiveBudgetBytes = 8u << 20;
 
 std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
   std::vector<int> descriptors;
-  for (const UdpSocket& socket : sockets) {
+  for (const UdpSocket& socket : sockets)
     descriptors.push_back(socket.fd.get());
-  }
   return descriptors;
 }
 
@@ -35,9 +34,8 @@ std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
     seed = reinterpret_cast<std::uintptr_t>(&seed);  // ports need to differ, not to be secret
-  }
   return seed;
 }
 
@@ -45,9 +43,7 @@ std::uint64_t random_seed() {
 // virtual interface without GRO. A card's driver merges them before, and loopback never cuts bursts
 // up.
 bool arrives_singly(const UdpOptions& options, bool is_burst_capable) {
-  if (!is_burst_capable) {
-    return true;
-  }
+  if (!is_burst_capable) return true;
   const std::string name =
       options.interface_name.empty() ? interface_of(options.local_ip) : options.interface_name;
   return !options.local_ip.is_loopback() && read_properties(name).is_virtual;
@@ -70,9 +66,7 @@ std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
 
 Result<std::size_t> choose_datagram_bytes(const UdpOptions& options) {
   const Result<std::size_t> mtu = interface_mtu(options.interface_name, options.local_ip);
-  if (!mtu) {
-    return mtu.error();
-  }
+  if (!mtu) return mtu.error();
   const std::size_t carried = datagram_bytes_of(mtu.value(), options.local_ip.family);
   const std::size_t wanted = options.datagram_bytes_max == 0 ? carried : options.datagram_bytes_max;
   if (wanted > carried || wanted < kDatagramBytesMin) {
@@ -92,9 +86,7 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
                  fmt::format("choose 1 to {}", kPathsMax)};
   }
   const Result<std::size_t> datagram_bytes = choose_datagram_bytes(options);
-  if (!datagram_bytes) {
-    return datagram_bytes.error();
-  }
+  if (!datagram_bytes) return datagram_bytes.error();
   UdpSocketOptions socket_options;
   socket_options.local_ip = options.local_ip;
   socket_options.receive_buffer_bytes = options.receive_buffer_bytes;
@@ -104,22 +96,16 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
   std::vector<UdpSocket> sockets;
   for (std::size_t i = 0; i < options.paths; ++i) {
     Result<UdpSocket> socket = open_udp_socket(socket_options, rng);
-    if (!socket) {
-      return socket.error();
-    }
+    if (!socket) return socket.error();
     sockets.push_back(std::move(socket).value());
   }
   Result<std::unique_ptr<RefusalReader>> refusals = RefusalReader::open(descriptors_of(sockets));
-  if (!refusals) {
-    return refusals.error();
-  }
+  if (!refusals) return refusals.error();
   std::vector<int> receiving = descriptors_of(sockets);
   receiving.resize(receiving_sockets(sockets));
   Result<std::unique_ptr<BurstReceiver>> receiver =
       BurstReceiver::open(std::move(receiving), refusals.value()->wait_descriptor());
-  if (!receiver) {
-    return receiver.error();
-  }
+  if (!receiver) return receiver.error();
   return std::unique_ptr<UdpDatapath>(
       new UdpDatapath(options, datagram_bytes.value(), std::move(sockets),
                       std::move(receiver).value(), std::move(refusals).value()));
@@ -140,9 +126,8 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
       refusals_(std::move(refusals)) {
   address_.ip = options.local_ip;
   const std::size_t receiving = receiving_sockets(sockets_);
-  for (std::size_t i = 0; i < receiving; ++i) {
+  for (std::size_t i = 0; i < receiving; ++i)
     address_.add(LocatorKind::kUdpPort, sockets_[i].port);
-  }
   address_blob_ = encode(address_);
   counters_.gso_on = sender_.gso_on();
   counters_.gro_on = std::all_of(sockets_.begin(), sockets_.end(),
@@ -170,9 +155,7 @@ std::string UdpDatapath::describe_path(const wire::EndpointAddress& peer,
                                        wire::PathIndex path) const {
   const auto theirs = decode_device_address(peer);
   const auto ports = theirs ? theirs->of(LocatorKind::kUdpPort) : std::span<const Locator>();
-  if (ports.empty()) {
-    return {};
-  }
+  if (ports.empty()) return {};
   return fmt::format("{}:{} > {}:{}", to_string(address_.ip), sockets_[path % sockets_.size()].port,
                      to_string(theirs->ip), ports[path % ports.size()].value);
 }

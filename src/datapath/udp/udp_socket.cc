@@ -32,9 +32,7 @@ Status set_demanded_options(int fd, IpFamily family) {
                       ? set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
                       : set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
                             set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-  if (!ok) {
-    return system_error(errno, "cannot forbid fragmentation on a UDP socket", "");
-  }
+  if (!ok) return system_error(errno, "cannot forbid fragmentation on a UDP socket", "");
   return Unit{};
 }
 
@@ -58,18 +56,15 @@ void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
 // The FORCE form passes rmem_max and needs privileges; without them the kernel caps what we ask.
 void set_buffer(int fd, int forced, int plain, std::size_t bytes) {
   const int value = static_cast<int>(std::min<std::size_t>(bytes, 1u << 30));
-  if (value > 0 && !set_option(fd, SOL_SOCKET, forced, value)) {
+  if (value > 0 && !set_option(fd, SOL_SOCKET, forced, value))
     set_option(fd, SOL_SOCKET, plain, value);
-  }
 }
 
 Result<std::uint16_t> bind_random_port(int fd, const IpAddress& ip, Rng& rng) {
   for (int attempt = 0; attempt < kBindTries; ++attempt) {
     const auto port = static_cast<std::uint16_t>(kUdpPortMin + rng.below(65536 - kUdpPortMin));
     const SocketAddress address = socket_address(ip, port);
-    if (::bind(fd, &address.any, address.size) == 0) {
-      return port;
-    }
+    if (::bind(fd, &address.any, address.size) == 0) return port;
     if (errno != EADDRINUSE && errno != EACCES) {
       return system_error(errno, fmt::format("cannot bind a UDP socket to {}", to_string(ip)),
                           "choose the address of an interface that is up on this host");
@@ -92,21 +87,17 @@ Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {
                         "raise the limit on open files (ulimit -n) or use fewer paths");
   }
   const int fd = socket.fd.get();
-  if (const Status status = set_demanded_options(fd, options.local_ip.family); !status) {
+  if (const Status status = set_demanded_options(fd, options.local_ip.family); !status)
     return status.error();
-  }
   set_wanted_options(options, socket);
   set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, options.receive_buffer_bytes);
   set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, options.send_buffer_bytes);
   int budget = 0;
   socklen_t size = sizeof budget;
-  if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &budget, &size) == 0 && budget > 0) {
+  if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &budget, &size) == 0 && budget > 0)
     socket.receive_budget_bytes = static_cast<std::size_t>(budget);
-  }
   const Result<std::uint16_t> port = bind_random_port(fd, options.local_ip, rng);
-  if (!port) {
-    return port.error();
-  }
+  if (!port) return port.error();
   socket.port = port.value();
   return socket;
 }

@@ -14,9 +14,7 @@ constexpr Duration kUnreachablePause = 1s;  // the kernel may have waited as lon
 constexpr std::uint16_t kPortBits = 0x3fff;
 
 std::array<std::uint8_t, 16> gid_of(const IpAddress& ip) {
-  if (ip.family == IpFamily::kV6) {
-    return ip.bytes;
-  }
+  if (ip.family == IpFamily::kV6) return ip.bytes;
   std::array<std::uint8_t, 16> gid{};
   gid[10] = gid[11] = 0xff;
   std::copy_n(ip.bytes.begin(), 4, gid.begin() + 12);
@@ -46,26 +44,18 @@ AddressHandles::Handle* AddressHandles::find(Time now, const IpAddress& to, wire
   key.traffic_class = static_cast<std::uint16_t>(traffic_class);
   Handle*& slot =
       recent_[(std::size_t{key.label} * kTrafficClassCount + key.traffic_class) % recent_.size()];
-  if (slot == nullptr || slot->key != key) {
-    slot = look_up(key);
-  }
-  if (slot == nullptr) {
-    return nullptr;
-  }
+  if (slot == nullptr || slot->key != key) slot = look_up(key);
+  if (slot == nullptr) return nullptr;
   Handle& handle = *slot;
   handle.recent = true;
-  if (handle.ah == nullptr && now >= handle.retry_at) {
-    make(now, handle);
-  }
+  if (handle.ah == nullptr && now >= handle.retry_at) make(now, handle);
   return handle.ah != nullptr ? &handle : nullptr;
 }
 
 AddressHandles::Handle* AddressHandles::look_up(const Key& key) {
   auto found = by_key_.find(key);
   if (found == by_key_.end()) {
-    if (!make_room()) {
-      return nullptr;
-    }
+    if (!make_room()) return nullptr;
     handles_.push_front({});
     handles_.front().key = key;
     found = by_key_.emplace(key, handles_.begin()).first;
@@ -75,13 +65,9 @@ AddressHandles::Handle* AddressHandles::look_up(const Key& key) {
 
 // The hand of the clock goes round at most twice: once to take away the second chances.
 bool AddressHandles::make_room() {
-  if (handles_.size() < options_.capacity) {
-    return true;
-  }
+  if (handles_.size() < options_.capacity) return true;
   for (std::size_t steps = 2 * handles_.size(); steps > 0; --steps) {
-    if (hand_ == handles_.end()) {
-      hand_ = handles_.begin();
-    }
+    if (hand_ == handles_.end()) hand_ = handles_.begin();
     if (hand_->requests == 0 && !std::exchange(hand_->recent, false)) {
       std::ranges::replace(recent_, &*hand_, static_cast<Handle*>(nullptr));
       by_key_.erase(hand_->key);
@@ -103,11 +89,10 @@ void AddressHandles::make(Time now, Handle& handle) {
   attributes.is_global = 1;
   attributes.port_num = static_cast<std::uint8_t>(card_.port.port);
   handle.ah = {card_.verbs->create_ah(card_.pd.get(), &attributes), {card_.verbs.get()}};
-  if (handle.ah == nullptr) {
+  if (handle.ah == nullptr)
     handle.retry_at = now + kUnreachablePause;
-  } else {
+  else
     ++made_;
-  }
 }
 
 std::uint16_t source_port_of_label(std::uint32_t label) {
@@ -122,9 +107,7 @@ std::vector<std::uint32_t> flow_labels(std::size_t paths, std::uint64_t seed) {
     const bool fresh = std::ranges::none_of(labels, [&](std::uint32_t other) {
       return source_port_of_label(other) == source_port_of_label(label);
     });
-    if (fresh) {
-      labels.push_back(label);
-    }
+    if (fresh) labels.push_back(label);
   }
   return labels;
 }

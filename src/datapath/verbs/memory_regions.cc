@@ -5,9 +5,7 @@
 namespace dlcp::datapath {
 
 Status MemoryRegions::add(std::span<std::byte> memory) {
-  if (memory.empty()) {
-    return Unit{};
-  }
+  if (memory.empty()) return Unit{};
   Region& region = regions_[range_of(memory)];
   if (region.users == 0) {
     // The card only reads it; what is received is copied there.
@@ -37,9 +35,7 @@ std::optional<std::uint32_t> MemoryRegions::look_up(Range piece) {
   auto at = regions_.upper_bound({begin, UINTPTR_MAX});
   while (at != regions_.begin()) {
     --at;
-    if (begin - at->first.first > longest_) {
-      break;
-    }
+    if (begin - at->first.first > longest_) break;
     if (end <= at->first.second) {
       last_ = at->first;
       last_key_ = at->second.mr->lkey;

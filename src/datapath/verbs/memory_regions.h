@@ -26,9 +26,7 @@ class MemoryRegions {
   // The key of a registration that covers `piece`; nullopt if none does.
   std::optional<std::uint32_t> key_of(std::span<const std::byte> piece) {
     const Range range = range_of(piece);
-    if (range.first >= last_.first && range.second <= last_.second) {
-      return last_key_;
-    }
+    if (range.first >= last_.first && range.second <= last_.second) return last_key_;
     return look_up(range);
   }
 

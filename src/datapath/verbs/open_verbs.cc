@@ -6,13 +6,9 @@ namespace dlcp::datapath {
 
 Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
   auto library = verbs_library();
-  if (!library) {
-    return library.error();
-  }
+  if (!library) return library.error();
   auto opened = VerbsDatapath::open(std::move(library).value(), options);
-  if (!opened) {
-    return opened.error();
-  }
+  if (!opened) return opened.error();
   OpenedVerbs out;
   out.source_ports = opened.value()->source_ports();
   out.datapath = std::move(opened).value();
@@ -21,9 +17,7 @@ Result<OpenedVerbs> open_verbs(const VerbsOptions& options) {
 
 Status check_verbs() {
   const auto library = verbs_library();
-  if (!library) {
-    return library.error();
-  }
+  if (!library) return library.error();
   return Unit{};
 }
 

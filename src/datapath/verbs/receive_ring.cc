@@ -41,14 +41,10 @@ Result<std::unique_ptr<ReceiveRing>> ReceiveRing::open(VerbsCard& card, std::uin
   ring->mr_ = {verbs->reg_mr(card.pd.get(), ring->memory_.data(), ring->memory_.size(),
                              IBV_ACCESS_LOCAL_WRITE),
                {verbs}};
-  if (ring->mr_ == nullptr) {
-    return verbs_error("register memory for receiving", card.port, 0);
-  }
+  if (ring->mr_ == nullptr) return verbs_error("register memory for receiving", card.port, 0);
   std::uint32_t inline_bytes = 0;
   auto made = card.make_queue_pair(1, buffers, inline_bytes);
-  if (!made) {
-    return made.error();
-  }
+  if (!made) return made.error();
   ring->qp_ = std::move(made).value();
   const auto begin = reinterpret_cast<std::uintptr_t>(ring->memory_.data());
   const std::uintptr_t aligned = (begin + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -61,9 +57,7 @@ Result<std::unique_ptr<ReceiveRing>> ReceiveRing::open(VerbsCard& card, std::uin
     ring->requests_[i].num_sge = 1;
     ring->give(i);
   }
-  if (!ring->refill()) {
-    return verbs_error("post receive buffers", card.port, 0);
-  }
+  if (!ring->refill()) return verbs_error("post receive buffers", card.port, 0);
   return ring;
 }
 
@@ -75,9 +69,7 @@ void ReceiveRing::give(std::size_t buffer) {
 }
 
 bool ReceiveRing::refill() {
-  if (first_free_ == nullptr) {
-    return true;
-  }
+  if (first_free_ == nullptr) return true;
   ibv_recv_wr* refused = nullptr;
   ++counters_.rx_refills;
   const bool posted = card_.verbs->post_recv(qp_.get(), first_free_, &refused) == 0;
@@ -87,9 +79,7 @@ bool ReceiveRing::refill() {
 }
 
 bool ReceiveRing::accept(const ibv_wc& completion, Time now, wire::RxPacket& out) {
-  if (completion.status == IBV_WC_WR_FLUSH_ERR) {
-    broken_ = true;
-  }
+  if (completion.status == IBV_WC_WR_FLUSH_ERR) broken_ = true;
   if (completion.status != IBV_WC_SUCCESS || (completion.wc_flags & IBV_WC_GRH) == 0 ||
       completion.byte_len < kRoutingHeaderBytes) {
     ++counters_.rx_errors;
@@ -115,9 +105,8 @@ bool ReceiveRing::accept(const ibv_wc& completion, Time now, wire::RxPacket& out
 }
 
 std::size_t ReceiveRing::receive(Time now, std::span<wire::RxPacket> out) {
-  for (const std::size_t buffer : handed_out_) {
+  for (const std::size_t buffer : handed_out_)
     give(buffer);
-  }
   handed_out_.clear();
   refill();
   std::size_t count = 0;
@@ -131,15 +120,11 @@ std::size_t ReceiveRing::receive(Time now, std::span<wire::RxPacket> out) {
     }
     for (int i = 0; i < got; ++i) {
       const ibv_wc& completion = completions_[static_cast<std::size_t>(i)];
-      if (completion.wr_id >= requests_.size()) {
-        continue;
-      }
+      if (completion.wr_id >= requests_.size()) continue;
       handed_out_.push_back(completion.wr_id);
       count += accept(completion, now, out[count]) ? 1 : 0;
     }
-    if (static_cast<std::size_t>(got) < wanted) {
-      break;
-    }
+    if (static_cast<std::size_t>(got) < wanted) break;
   }
   return count;
 }

@@ -45,15 +45,11 @@ std::optional<IpAddress> ip_of_gid(std::string text) {
   std::erase(text, ':');
   IpAddress ip;
   ip.family = IpFamily::kV6;
-  if (text.size() != 2 * ip.bytes.size()) {
-    return std::nullopt;
-  }
+  if (text.size() != 2 * ip.bytes.size()) return std::nullopt;
   for (std::size_t i = 0; i < ip.bytes.size(); ++i) {
     const char* digits = text.data() + 2 * i;
     const auto [end, error] = std::from_chars(digits, digits + 2, ip.bytes[i], 16);
-    if (error != std::errc() || end != digits + 2) {
-      return std::nullopt;
-    }
+    if (error != std::errc() || end != digits + 2) return std::nullopt;
   }
   constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   if (std::equal(kMapped.begin(), kMapped.end(), ip.bytes.begin())) {
@@ -70,9 +66,8 @@ std::vector<RoceGid> read_gids(const fs::path& port) {
   for (const auto& entry : fs::directory_iterator(port / "gids", error)) {
     const std::string index = entry.path().filename().string();
     const auto ip = ip_of_gid(read_line(entry.path()));
-    if (ip && read_line(port / "gid_attrs" / "types" / index) == "RoCE v2") {
+    if (ip && read_line(port / "gid_attrs" / "types" / index) == "RoCE v2")
       gids.push_back({std::atoi(index.c_str()), *ip, read_line(port / "gid_attrs/ndevs" / index)});
-    }
   }
   std::ranges::sort(gids, {}, &RoceGid::index);
   return gids;
@@ -81,9 +76,7 @@ std::vector<RoceGid> read_gids(const fs::path& port) {
 std::string driver_of(const fs::path& device) {
   std::error_code error;
   const fs::path link = fs::read_symlink(device / "device" / "driver", error);
-  if (!error) {
-    return link.filename().string();
-  }
+  if (!error) return link.filename().string();
   // Software devices have no hardware below them; Soft-RoCE names the interface it sits on.
   return fs::exists(device / "parent", error) ? kSoftRoce : "";
 }
@@ -114,9 +107,7 @@ const RoceGid* best_gid(const RocePort& port, int gid_index) {
   const RoceGid* best = nullptr;
   for (const RoceGid& gid : port.gids) {
     const bool permitted = gid_index < 0 || gid.index == gid_index;
-    if (permitted && (best == nullptr || rank_of(gid.ip) < rank_of(best->ip))) {
-      best = &gid;
-    }
+    if (permitted && (best == nullptr || rank_of(gid.ip) < rank_of(best->ip))) best = &gid;
   }
   return best;
 }
@@ -131,9 +122,7 @@ Entropy entropy_of(std::string_view driver) {
 
 std::optional<std::uint16_t> source_port_of_queue_pair(std::string_view driver,
                                                        std::uint32_t number) {
-  if (driver != kSoftRoce) {
-    return std::nullopt;
-  }
+  if (driver != kSoftRoce) return std::nullopt;
   constexpr std::uint32_t kGoldenRatio = 0x61c88647;  // the kernel's hash_32, to 14 bits
   return static_cast<std::uint16_t>(0xc000 + (number * kGoldenRatio >> (32 - 14)));
 }
@@ -150,11 +139,9 @@ std::vector<RocePort> list_roce_ports(const std::string& sys_root) {
   std::vector<RocePort> ports;
   std::error_code error;
   for (const auto& device :
-       fs::directory_iterator(fs::path(sys_root) / "class" / "infiniband", error)) {
-    for (const auto& port : fs::directory_iterator(device.path() / "ports", error)) {
+       fs::directory_iterator(fs::path(sys_root) / "class" / "infiniband", error))
+    for (const auto& port : fs::directory_iterator(device.path() / "ports", error))
       ports.push_back(read_port(device.path(), port.path()));
-    }
-  }
   std::ranges::sort(ports, [](const RocePort& a, const RocePort& b) {
     return std::pair(a.device, a.port) < std::pair(b.device, b.port);
   });
@@ -162,20 +149,13 @@ std::vector<RocePort> list_roce_ports(const std::string& sys_root) {
 }
 
 std::string why_unusable(const RocePort& port, int gid_index) {
-  if (!port.is_ethernet) {
-    return "not Ethernet";
-  }
-  if (!port.is_active) {
-    return "not active";
-  }
-  if (port.gids.empty()) {
-    return "no RoCEv2 address";
-  }
+  if (!port.is_ethernet) return "not Ethernet";
+  if (!port.is_active) return "not active";
+  if (port.gids.empty()) return "no RoCEv2 address";
   if (best_gid(port, gid_index) == nullptr) {
     std::string indices;
-    for (const RoceGid& gid : port.gids) {
+    for (const RoceGid& gid : port.gids)
       indices += fmt::format("{}{}", indices.empty() ? "" : ", ", gid.index);
-    }
     return fmt::format("GID {} is no RoCEv2 address (these are: {})", gid_index, indices);
   }
   return {};

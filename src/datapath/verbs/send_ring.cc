@@ -44,12 +44,8 @@ Result<std::unique_ptr<SendRing>> SendRing::open(VerbsCard& card, std::uint8_t n
   std::unique_ptr<SendRing> ring(new SendRing(card, name, requests, counters));
   ring->mr_ = {card.verbs->reg_mr(card.pd.get(), ring->memory_.data(), ring->memory_.size(), 0),
                {card.verbs.get()}};
-  if (ring->mr_ == nullptr) {
-    return verbs_error("register memory for sending", card.port, 0);
-  }
-  if (auto opened = ring->reopen(); !opened) {
-    return opened.error();
-  }
+  if (ring->mr_ == nullptr) return verbs_error("register memory for sending", card.port, 0);
+  if (auto opened = ring->reopen(); !opened) return opened.error();
   return ring;
 }
 
@@ -77,18 +73,16 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   // Whole, as it has a fixed size: what follows in the slot is overwritten, or not sent.
   std::memcpy(own, packet.header.data(), packet.header.size());
   if (payload_key.has_value() && !fits_inline) {
-    if (packet.header_bytes > 0) {
+    if (packet.header_bytes > 0)
       *piece++ = {reinterpret_cast<std::uintptr_t>(own), packet.header_bytes, mr_->lkey};
-    }
     *piece++ = {reinterpret_cast<std::uintptr_t>(packet.payload.data()),
                 static_cast<std::uint32_t>(packet.payload.size()), *payload_key};
     slot.user = packet.payload;
     last_of_user_ = chained_;
     ++counters_.tx_zero_copy;
   } else {
-    if (!packet.payload.empty()) {
+    if (!packet.payload.empty())
       std::memcpy(own + packet.header_bytes, packet.payload.data(), packet.payload.size());
-    }
     *piece++ = {reinterpret_cast<std::uintptr_t>(own), static_cast<std::uint32_t>(bytes),
                 mr_->lkey};
     slot.user = {};
@@ -117,9 +111,7 @@ void SendRing::signal_last() {
 }
 
 void SendRing::flush() {
-  if (chained_ == 0) {
-    return;
-  }
+  if (chained_ == 0) return;
   // Memory of the user's is never left to a completion that may not come.
   if (last_of_user_ != SIZE_MAX) {
     chain_[last_of_user_].send_flags |= IBV_SEND_SIGNALED;
@@ -128,9 +120,8 @@ void SendRing::flush() {
   ibv_send_wr* refused = nullptr;
   ++counters_.tx_doorbells;
   ibv_send_wr* const beyond = std::exchange(chain_[chained_ - 1].next, nullptr);
-  if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0) {
+  if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0)
     broken_ = true;  // the ring had room: whatever this is, a new queue pair will not have it
-  }
   chain_[chained_ - 1].next = beyond;
   counters_.tx_packets += chained_;
   posted_ = added_;
@@ -141,9 +132,7 @@ void SendRing::flush() {
 void SendRing::on_completion(const ibv_wc& completion) {
   const auto generation =
       static_cast<std::uint32_t>(completion.wr_id >> 32) & ((1u << kGenerationBits) - 1);
-  if (generation != generation_ || qp_ == nullptr) {
-    return;
-  }
+  if (generation != generation_ || qp_ == nullptr) return;
   ++counters_.tx_completions;
   if (completion.status != IBV_WC_SUCCESS) {
     counters_.tx_errors += completion.status == IBV_WC_WR_FLUSH_ERR ? 0 : 1;
@@ -152,9 +141,7 @@ void SendRing::on_completion(const ibv_wc& completion) {
   }
   const auto steps = static_cast<std::uint32_t>(completion.wr_id) -
                      static_cast<std::uint32_t>(reclaimed_);  // modulo 2^32
-  if (steps < posted_ - reclaimed_) {
-    reclaim(reclaimed_ + steps + 1);
-  }
+  if (steps < posted_ - reclaimed_) reclaim(reclaimed_ + steps + 1);
 }
 
 void SendRing::reclaim(std::uint64_t end) {
@@ -171,9 +158,7 @@ bool SendRing::reads(std::span<const std::byte> memory) const {
   const std::byte* const end = begin + memory.size();
   for (std::uint64_t request = reclaimed_; request < added_; ++request) {
     const auto user = slots_[slot_of(request)].user;
-    if (!user.empty() && user.data() < end && begin < user.data() + user.size()) {
-      return true;
-    }
+    if (!user.empty() && user.data() < end && begin < user.data() + user.size()) return true;
   }
   return false;
 }
@@ -190,14 +175,10 @@ void SendRing::discard() {
 }
 
 Status SendRing::reopen() {
-  if (qp_ != nullptr) {
-    discard();
-  }
+  if (qp_ != nullptr) discard();
   std::uint32_t inline_bytes = kInlineBytes;
   auto made = card_.make_queue_pair(static_cast<std::uint32_t>(slots_.size()), 0, inline_bytes);
-  if (!made) {
-    return made.error();
-  }
+  if (!made) return made.error();
   qp_ = std::move(made).value();
   inline_bytes_ = inline_bytes;
   generation_ = (generation_ + 1) & ((1u << kGenerationBits) - 1);

@@ -39,17 +39,14 @@ Status bring_up(Verbs& verbs, ibv_qp* qp, const RocePort& port) {
   attributes.port_num = static_cast<std::uint8_t>(port.port);
   attributes.qkey = kQueueKey;
   if (const int error = verbs.modify_qp(
-          qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)) {
+          qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
     return verbs_error("initialise a queue pair", port, error);
-  }
   attributes.qp_state = IBV_QPS_RTR;
-  if (const int error = verbs.modify_qp(qp, &attributes, IBV_QP_STATE)) {
+  if (const int error = verbs.modify_qp(qp, &attributes, IBV_QP_STATE))
     return verbs_error("make a queue pair receive", port, error);
-  }
   attributes.qp_state = IBV_QPS_RTS;
-  if (const int error = verbs.modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN)) {
+  if (const int error = verbs.modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN))
     return verbs_error("make a queue pair send", port, error);
-  }
   return Unit{};
 }
 
@@ -70,18 +67,14 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
   card->verbs = std::move(verbs);
   card->port = port;
   card->context = {v->open_device(port.device), {v}};
-  if (card->context == nullptr) {
-    return verbs_error("open the RDMA device", port, 0);
-  }
+  if (card->context == nullptr) return verbs_error("open the RDMA device", port, 0);
   ibv_device_attr device{};
   ibv_port_attr attributes{};
-  if (const int error = v->query_device(card->context.get(), &device)) {
+  if (const int error = v->query_device(card->context.get(), &device))
     return verbs_error("ask for the device's limits", port, error);
-  }
   if (const int error =
-          v->query_port(card->context.get(), static_cast<std::uint8_t>(port.port), &attributes)) {
+          v->query_port(card->context.get(), static_cast<std::uint8_t>(port.port), &attributes))
     return verbs_error("ask for the port's state", port, error);
-  }
   card->mtu = std::size_t{128} << attributes.active_mtu;  // IBV_MTU_256 is 1, and so on
   if (card->mtu < kSmallestMtu) {
     return Error{ErrorCode::kInvalidUsage,
@@ -94,9 +87,8 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
       device.max_ah > 0 ? static_cast<std::uint32_t>(device.max_ah) : card->requests_max;
   card->pd = {v->alloc_pd(card->context.get()), {v}};
   card->channel = {v->create_comp_channel(card->context.get()), {v}};
-  if (card->pd == nullptr || card->channel == nullptr) {
+  if (card->pd == nullptr || card->channel == nullptr)
     return verbs_error("allocate a protection domain", port, 0);
-  }
   const auto entries = [&](std::uint32_t wanted) {
     return static_cast<int>(
         std::min<std::uint32_t>(wanted, static_cast<std::uint32_t>(std::max(device.max_cqe, 1))));
@@ -104,12 +96,10 @@ Result<std::unique_ptr<VerbsCard>> VerbsCard::open(std::shared_ptr<Verbs> verbs,
   card->send_cq = {v->create_cq(card->context.get(), entries(send_entries), nullptr), {v}};
   card->receive_cq = {
       v->create_cq(card->context.get(), entries(receive_entries), card->channel.get()), {v}};
-  if (card->send_cq == nullptr || card->receive_cq == nullptr) {
+  if (card->send_cq == nullptr || card->receive_cq == nullptr)
     return verbs_error("create a completion queue", port, 0);
-  }
-  if (!never_block(card->channel->fd) || !never_block(card->context->async_fd)) {
+  if (!never_block(card->channel->fd) || !never_block(card->context->async_fd))
     return verbs_error("set up event delivery", port, 0);
-  }
   return card;
 }
 
@@ -130,14 +120,10 @@ Result<QpPtr> VerbsCard::make_queue_pair(std::uint32_t send_requests,
     attributes.cap.max_inline_data = 0;
     made = verbs->create_qp(pd.get(), &attributes);
   }
-  if (made == nullptr) {
-    return verbs_error("create a queue pair", port, 0);
-  }
+  if (made == nullptr) return verbs_error("create a queue pair", port, 0);
   QpPtr qp(made, {verbs.get()});
   inline_bytes = std::min(inline_bytes, attributes.cap.max_inline_data);
-  if (auto up = bring_up(*verbs, qp.get(), port); !up) {
-    return up.error();
-  }
+  if (auto up = bring_up(*verbs, qp.get(), port); !up) return up.error();
   return qp;
 }
 

@@ -49,22 +49,17 @@ VerbsDatapath::VerbsDatapath(std::unique_ptr<VerbsCard> card, const VerbsOptions
       regions_(*card_),
       handles_(*card_, handle_options(*card_, options)),
       wait_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (options.datagram_bytes_max != 0) {
+  if (options.datagram_bytes_max != 0)
     card_->mtu = std::min(card_->mtu, options.datagram_bytes_max);
-  }
 }
 
 Result<std::unique_ptr<VerbsDatapath>> VerbsDatapath::open(std::shared_ptr<Verbs> verbs,
                                                            const VerbsOptions& options) {
   auto card = VerbsCard::open(std::move(verbs), options.port, 2 * options.send_requests,
                               options.receive_buffers + 1);
-  if (!card) {
-    return card.error();
-  }
+  if (!card) return card.error();
   std::unique_ptr<VerbsDatapath> datapath(new VerbsDatapath(std::move(card).value(), options));
-  if (auto opened = datapath->open_rings(options); !opened) {
-    return opened.error();
-  }
+  if (auto opened = datapath->open_rings(options); !opened) return opened.error();
   return datapath;
 }
 
@@ -74,28 +69,20 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
   const std::uint32_t requests = std::min(std::max(share, kRequestsMin), card_->requests_max);
   for (std::size_t i = 0; i < queue_pairs; ++i) {
     auto ring = SendRing::open(*card_, static_cast<std::uint8_t>(i), requests, counters_);
-    if (!ring) {
-      return ring.error();
-    }
+    if (!ring) return ring.error();
     rings_.push_back(std::move(ring).value());
     // The driver picks the number, and the number the port: ask again where two are alike.
-    for (unsigned tries = 0; tries < kDistinctTries && source_ports() < rings_.size(); ++tries) {
-      if (auto again = rings_.back()->reopen(); !again) {
-        return again.error();
-      }
-    }
+    for (unsigned tries = 0; tries < kDistinctTries && source_ports() < rings_.size(); ++tries)
+      if (auto again = rings_.back()->reopen(); !again) return again.error();
   }
   auto receive =
       ReceiveRing::open(*card_, std::min(options.receive_buffers, card_->requests_max), counters_);
-  if (!receive) {
-    return receive.error();
-  }
+  if (!receive) return receive.error();
   receive_ = std::move(receive).value();
   counters_ = {};  // of what follows
   if (!wait_.valid() || !watch(wait_.get(), card_->channel->fd) ||
-      !watch(wait_.get(), card_->context->async_fd)) {
+      !watch(wait_.get(), card_->context->async_fd))
     return verbs_error("wait for completions", card_->port, 0);
-  }
   paths_ = card_->port.entropy == Entropy::kFlowLabel ? options.paths : rings_.size();
   address_.ip = card_->port.gid.ip;
   address_.add(LocatorKind::kQueuePair, receive_->queue_pair_number());
@@ -104,9 +91,7 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
 }
 
 std::size_t VerbsDatapath::source_ports() const {
-  if (card_->port.entropy == Entropy::kFlowLabel) {
-    return paths_;
-  }
+  if (card_->port.entropy == Entropy::kFlowLabel) return paths_;
   std::set<std::uint32_t> ports;
   for (const auto& ring : rings_) {
     const std::uint32_t number = ring->queue_pair_number();
@@ -150,16 +135,12 @@ Status VerbsDatapath::check_reachable(const wire::EndpointAddress& peer) const {
 }
 
 bool VerbsDatapath::resolve(const wire::EndpointAddress& destination) {
-  if (destination == resolved_) {
-    return peer_.queue_pair != 0;
-  }
+  if (destination == resolved_) return peer_.queue_pair != 0;
   resolved_ = destination;
   peer_ = {};
   const auto decoded = decode_device_address(destination);
-  if (decoded && decoded->ip.family == address_.ip.family &&
-      decoded->has(LocatorKind::kQueuePair)) {
+  if (decoded && decoded->ip.family == address_.ip.family && decoded->has(LocatorKind::kQueuePair))
     peer_ = {decoded->ip, decoded->of(LocatorKind::kQueuePair).front().value};
-  }
   return peer_.queue_pair != 0;
 }
 
@@ -178,37 +159,30 @@ bool VerbsDatapath::add(const wire::TxPacket& packet) {
   if (!ring.is_broken() && !ring.has_room()) {
     ring.flush();
     collect_completions();
-    if (!ring.is_broken() && !ring.has_room()) {
-      return false;
-    }
+    if (!ring.is_broken() && !ring.has_room()) return false;
   }
   if (ring.is_broken() || packet.header_bytes + packet.payload.size() > card_->mtu) {
     ++counters_.tx_lost;
     return true;
   }
-  if (way_.handle == nullptr && resolve(*packet.destination)) {
+  if (way_.handle == nullptr && resolve(*packet.destination))
     way_.handle = handles_.find(now_, peer_.ip, packet.path, packet.traffic_class);
-  }
   if (way_.handle == nullptr) {
     ++counters_.tx_unreachable;
     return true;
   }
   ring.add(packet, *way_.handle, peer_.queue_pair, regions_.key_of(packet.payload));
-  if (handles_.is_full()) {
-    ring.signal_last();
-  }
+  if (handles_.is_full()) ring.signal_last();
   return true;
 }
 
 std::size_t VerbsDatapath::send(std::span<const wire::TxPacket> packets) {
   way_ = {};
   std::size_t taken = 0;
-  while (taken < packets.size() && (gone_ || add(packets[taken]))) {
+  while (taken < packets.size() && (gone_ || add(packets[taken])))
     ++taken;
-  }
-  for (const auto& ring : rings_) {
+  for (const auto& ring : rings_)
     ring->flush();
-  }
   counters_.tx_queue_full += taken < packets.size() ? 1 : 0;
   counters_.handles_made = handles_.made();
   return taken;
@@ -221,9 +195,8 @@ void VerbsDatapath::collect_completions() {
                                 completions_.data());
     for (int i = 0; i < got; ++i) {
       const ibv_wc& completion = completions_[static_cast<std::size_t>(i)];
-      if (const std::size_t ring = SendRing::ring_of(completion); ring < rings_.size()) {
+      if (const std::size_t ring = SendRing::ring_of(completion); ring < rings_.size())
         rings_[ring]->on_completion(completion);
-      }
     }
   } while (got == static_cast<int>(completions_.size()));
 }
@@ -234,12 +207,9 @@ std::size_t VerbsDatapath::receive(Time now, std::span<wire::RxPacket> out) {
     next_look_ = now + kLookEvery;
     collect_events();
   }
-  if (gone_) {
-    return 0;
-  }
-  if (std::ranges::any_of(rings_, [](const auto& ring) { return ring->has_outstanding(); })) {
+  if (gone_) return 0;
+  if (std::ranges::any_of(rings_, [](const auto& ring) { return ring->has_outstanding(); }))
     collect_completions();
-  }
   mend(now);
   return receive_->receive(now, out);
 }
@@ -248,17 +218,13 @@ std::size_t VerbsDatapath::receive(Time now, std::span<wire::RxPacket> out) {
 // down, and then every packet breaks one.
 void VerbsDatapath::mend(Time now) {
   if (now < mend_at_ ||
-      std::ranges::none_of(rings_, [](const auto& ring) { return ring->is_broken(); })) {
+      std::ranges::none_of(rings_, [](const auto& ring) { return ring->is_broken(); }))
     return;
-  }
   const bool calm = now - mend_at_ > 10 * kMendPauseMax;
   mend_pause_ = calm ? kMendPauseMin : std::clamp(2 * mend_pause_, kMendPauseMin, kMendPauseMax);
   mend_at_ = now + mend_pause_;
-  for (const auto& ring : rings_) {
-    if (ring->is_broken() && ring->reopen()) {
-      ++counters_.queue_pairs_rebuilt;
-    }
-  }
+  for (const auto& ring : rings_)
+    if (ring->is_broken() && ring->reopen()) ++counters_.queue_pairs_rebuilt;
 }
 
 void VerbsDatapath::collect_events() {
@@ -279,15 +245,12 @@ void VerbsDatapath::collect_events() {
 }
 
 bool VerbsDatapath::arm() {
-  if (gone_) {
-    return false;
-  }
+  if (gone_) return false;
   collect_events();
   if (armed_) {
     ibv_cq* cq = nullptr;
-    if (card_->verbs->get_cq_event(card_->channel.get(), &cq) != 0) {
+    if (card_->verbs->get_cq_event(card_->channel.get(), &cq) != 0)
       return false;  // nothing has come since, and it will be told
-    }
     card_->verbs->ack_cq_events(cq, 1);
   }
   armed_ = card_->verbs->req_notify_cq(card_->receive_cq.get()) == 0;
@@ -295,9 +258,7 @@ bool VerbsDatapath::arm() {
 }
 
 std::optional<Error> VerbsDatapath::failure() const {
-  if (!gone_ && !receive_->is_broken()) {
-    return std::nullopt;
-  }
+  if (!gone_ && !receive_->is_broken()) return std::nullopt;
   return Error{ErrorCode::kSystem,
                fmt::format("the RDMA device {} {}", to_string(card_->port),
                            gone_ ? "is gone" : "has closed its receive queue"),
@@ -306,19 +267,14 @@ std::optional<Error> VerbsDatapath::failure() const {
 
 bool VerbsDatapath::reads(std::span<const std::byte> memory) {
   const auto read_by = [&](const auto& ring) { return ring->reads(memory); };
-  if (std::ranges::none_of(rings_, read_by)) {
-    return false;
-  }
+  if (std::ranges::none_of(rings_, read_by)) return false;
   collect_completions();
   return std::ranges::any_of(rings_, read_by);
 }
 
 void VerbsDatapath::abandon(std::span<const std::byte> memory) {
-  for (const auto& ring : rings_) {
-    if (ring->reads(memory)) {
-      ring->discard();
-    }
-  }
+  for (const auto& ring : rings_)
+    if (ring->reads(memory)) ring->discard();
 }
 
 void VerbsDatapath::release_memory(std::span<std::byte> memory) {

@@ -52,9 +52,7 @@ const char* look_up(void* library, Functions& f) {
   const auto find = [&](const char* name, auto& function) {
     function =
         reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr && missing == nullptr) {
-      missing = name;
-    }
+    if (function == nullptr && missing == nullptr) missing = name;
   };
   find("ibv_get_device_list", f.get_device_list);
   find("ibv_free_device_list", f.free_device_list);
@@ -91,16 +89,11 @@ class LibraryVerbs final : public Verbs {
   ibv_context* open_device(const std::string& name) override {
     int count = 0;
     ibv_device** list = f_.get_device_list(&count);
-    if (list == nullptr) {
-      return nullptr;
-    }
+    if (list == nullptr) return nullptr;
     ibv_context* context = nullptr;
     errno = ENODEV;  // if none has the name
-    for (int i = 0; i < count && context == nullptr; ++i) {
-      if (name == f_.get_device_name(list[i])) {
-        context = f_.open_device(list[i]);
-      }
-    }
+    for (int i = 0; i < count && context == nullptr; ++i)
+      if (name == f_.get_device_name(list[i])) context = f_.open_device(list[i]);
     const int error = errno;
     f_.free_device_list(list);
     errno = error;

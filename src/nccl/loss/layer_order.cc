@@ -23,9 +23,7 @@ void LayerOrder::count_repeats(std::uint64_t signature) {
 }
 
 void LayerOrder::look_for_period() {
-  if (period_ != 0 && repeats_[period_] == 0) {
-    period_ = 0;
-  }
+  if (period_ != 0 && repeats_[period_] == 0) period_ = 0;
   for (std::size_t length = 1; period_ == 0 && length <= kStepMax; ++length) {
     if (repeats_[length] >= std::max<std::size_t>(length, kRepeatsMin)) {
       period_ = length;
@@ -41,16 +39,12 @@ bool LayerOrder::started(Time now, const Collective& collective) {
   count_repeats(signature_of(collective));
   look_for_period();
   const std::uint64_t at = seen_++;
-  if (period_ < 2) {
-    return false;  // equal collectives have no order
-  }
+  if (period_ < 2) return false;  // equal collectives have no order
   const std::size_t position = at % period_;
   Duration& smoothed = pauses_[position];
   const bool first_time = at < period_from_ + period_;
   smoothed = first_time ? pause : smoothed + (pause - smoothed) / 4;
-  if (first_time) {
-    return false;
-  }
+  if (first_time) return false;
   const auto longest = std::ranges::max_element(pauses_);
   const auto first = static_cast<std::size_t>(longest - pauses_.begin());
   const std::size_t order = (position + period_ - first) % period_;

@@ -16,9 +16,7 @@ std::optional<std::uint32_t> stage_of(const OpContext& context) {
   const std::uint32_t stages =
       context.collective.function == Function::kAllReduce ? 2 * half : half;
   const std::uint32_t per_loop = stages * kMessagesPerChunk;
-  if (context.steps % per_loop != 0 || context.step >= context.steps) {
-    return std::nullopt;
-  }
+  if (context.steps % per_loop != 0 || context.step >= context.steps) return std::nullopt;
   return context.step % per_loop / kMessagesPerChunk;
 }
 
@@ -30,15 +28,10 @@ bool agree(const TransferAttributes& attributes, const Collective& collective) {
 
 Exact examine(const Collective& collective) {
   if (collective.function != Function::kAllReduce &&
-      collective.function != Function::kReduceScatter) {
+      collective.function != Function::kReduceScatter)
     return Exact::kFunction;
-  }
-  if (collective.algorithm != Algorithm::kRing) {
-    return Exact::kAlgorithm;
-  }
-  if (collective.protocol != Protocol::kSimple) {
-    return Exact::kProtocol;
-  }
+  if (collective.algorithm != Algorithm::kRing) return Exact::kAlgorithm;
+  if (collective.protocol != Protocol::kSimple) return Exact::kProtocol;
   return collective.type != gradient::ElementType::kOther ? Exact::kNot : Exact::kType;
 }
 
@@ -83,27 +76,19 @@ const char* words_for(Exact why) {
 
 Exact ruled_out(const TransferAttributes& attributes) {
   if (!only(attributes.function, Function::kAllReduce) &&
-      !only(attributes.function, Function::kReduceScatter)) {
+      !only(attributes.function, Function::kReduceScatter))
     return Exact::kFunction;
-  }
-  if (!only(attributes.algorithm, Algorithm::kRing)) {
-    return Exact::kAlgorithm;
-  }
+  if (!only(attributes.algorithm, Algorithm::kRing)) return Exact::kAlgorithm;
   return only(attributes.protocol, Protocol::kSimple) ? Exact::kNot : Exact::kProtocol;
 }
 
 Verdict judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
                             std::uint32_t ranks) {
-  if (const Exact why = ruled_out(attributes); why != Exact::kNot) {
-    return {why, {}};
-  }
-  if (!terms.any()) {
-    return {Exact::kNoBudget, {}};
-  }
+  if (const Exact why = ruled_out(attributes); why != Exact::kNot) return {why, {}};
+  if (!terms.any()) return {Exact::kNoBudget, {}};
   if (!only(attributes.function, Function::kReduceScatter) ||
-      terms.stated_type == gradient::ElementType::kOther || ranks < 2) {
+      terms.stated_type == gradient::ElementType::kOther || ranks < 2)
     return {Exact::kNoProfiler, {}};
-  }
   Verdict verdict{Exact::kNot, {}};
   core::Licence& licence = verdict.licence;
   licence.ranks = licence.hops = ranks;
@@ -123,28 +108,15 @@ bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_
 Verdict judge(const LossTerms& terms, const OpContext& context,
               const std::optional<TransferAttributes>& attributes) {
   const Collective& collective = context.collective;
-  if (!terms.any()) {
-    return {Exact::kNoBudget, {}};
-  }
-  if (attributes && !agree(*attributes, collective)) {
-    return {Exact::kContradiction, {}};
-  }
-  if (const Exact why = examine(collective); why != Exact::kNot) {
-    return {why, {}};
-  }
-  if (terms.stated_type != gradient::ElementType::kOther && terms.stated_type != collective.type) {
+  if (!terms.any()) return {Exact::kNoBudget, {}};
+  if (attributes && !agree(*attributes, collective)) return {Exact::kContradiction, {}};
+  if (const Exact why = examine(collective); why != Exact::kNot) return {why, {}};
+  if (terms.stated_type != gradient::ElementType::kOther && terms.stated_type != collective.type)
     return {Exact::kType, {}};
-  }
-  if (context.ranks < 2 || collective.channels == 0) {
-    return {Exact::kSteps, {}};
-  }
+  if (context.ranks < 2 || collective.channels == 0) return {Exact::kSteps, {}};
   const auto stage = stage_of(context);
-  if (!stage) {
-    return {Exact::kSteps, {}};
-  }
-  if (*stage + 1 >= context.ranks) {
-    return {Exact::kFinalValues, {}};
-  }
+  if (!stage) return {Exact::kSteps, {}};
+  if (*stage + 1 >= context.ranks) return {Exact::kFinalValues, {}};
   Verdict verdict{Exact::kNot, {}};
   core::Licence& licence = verdict.licence;
   licence.result_bytes =

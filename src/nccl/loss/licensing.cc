@@ -45,23 +45,16 @@ void Licensing::explain(Exact why) {
 }
 
 Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
-  if (phandle == nullptr) {
-    return {Exact::kOutsideNccl, {}};
-  }
+  if (phandle == nullptr) return {Exact::kOutsideNccl, {}};
   std::optional<TransferAttributes> attributes;
   if (context_->tells_attributes()) {
     attributes = attributes_of(context_->id()).value_or(TransferAttributes{});
-    if (const Exact why = ruled_out(*attributes); why != Exact::kNot) {
-      return {why, {}};
-    }
+    if (const Exact why = ruled_out(*attributes); why != Exact::kNot) return {why, {}};
   }
-  if (!profiler::in_use()) {
-    return decide_by_attributes(attributes);
-  }
+  if (!profiler::in_use()) return decide_by_attributes(attributes);
   const auto context = profiler::ask(phandle, communicator_class_);
-  if (!context || (context->operation != 0 && context->sends != sends)) {
+  if (!context || (context->operation != 0 && context->sends != sends))
     return {Exact::kUnknown, {}};
-  }
   if (context->operation != 0 && context->operation != operation_) {
     operation_ = context->operation;
     ++collectives_;
@@ -72,31 +65,20 @@ Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   }
   // With splitShare a child comes over its parent's connections.
   const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
-  if (split && context->operation != 0 && terms_.from_communicator_class) {
+  if (split && context->operation != 0 && terms_.from_communicator_class)
     return {Exact::kSplit, {}};
-  }
   const Verdict verdict = judge(terms_, *context, attributes);
-  if (verdict.exact == Exact::kNot && !sends &&
-      !cut_as_known(*context, bytes, nccl_buffer_bytes_)) {
+  if (verdict.exact == Exact::kNot && !sends && !cut_as_known(*context, bytes, nccl_buffer_bytes_))
     return {Exact::kSteps, {}};
-  }
   return verdict;
 }
 
 Verdict Licensing::decide_by_attributes(const std::optional<TransferAttributes>& attributes) {
-  if (!attributes || context_->comm_id() == 0) {
-    return {Exact::kNoProfiler, {}};
-  }
-  if (Communicators::of_process().shared()) {
-    return {Exact::kSplit, {}};
-  }
-  if (ranks_ == 0) {
-    ranks_ = Communicators::of_process().ranks(*context_);
-  }
+  if (!attributes || context_->comm_id() == 0) return {Exact::kNoProfiler, {}};
+  if (Communicators::of_process().shared()) return {Exact::kSplit, {}};
+  if (ranks_ == 0) ranks_ = Communicators::of_process().ranks(*context_);
   const Verdict verdict = judge_by_attributes(terms_, *attributes, ranks_);
-  if (verdict.exact == Exact::kNot) {
-    ++collectives_;  // every message counts as one
-  }
+  if (verdict.exact == Exact::kNot) ++collectives_;  // every message counts as one
   return verdict;
 }
 
@@ -104,14 +86,10 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   // Before v11 an accepted connection learns its class from one that was connected.
   const bool may_learn =
       communicator_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
-  if ((!terms_.any() && !may_learn) || bytes < bytes_min_) {
-    return {};
-  }
+  if ((!terms_.any() && !may_learn) || bytes < bytes_min_) return {};
   Verdict verdict = decide(phandle, bytes, sends);
   if (verdict.exact != Exact::kNot) {
-    if (terms_.any()) {
-      explain(verdict.exact);
-    }
+    if (terms_.any()) explain(verdict.exact);
     return {};
   }
   verdict.licence.collective = collectives_;
@@ -120,16 +98,10 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
 
 void announce_terms(Context& context, int communicator_class, bool can_tell) {
   const auto setup = context.registry().setup();
-  if (!setup->ok()) {
-    return;  // listen will say it
-  }
+  if (!setup->ok()) return;  // listen will say it
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, communicator_class);
-  if (context.comm_id() != 0) {
-    Communicators::of_process().add(context, terms.budget_ppm);
-  }
-  if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) {
-    return;
-  }
+  if (context.comm_id() != 0) Communicators::of_process().add(context, terms.budget_ppm);
+  if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) return;
   if (!can_tell) {
     say({engine::LogLevel::kInfo,
          "exact, in spite of DLCP_LOSS_BUDGET: this NCCL does not say what a transfer belongs to; "
@@ -149,23 +121,17 @@ void announce_terms(Context& context, int communicator_class, bool can_tell) {
 }
 
 void forget_terms(Context& context) {
-  if (context.may_lose()) {
-    profiler::deactivate(profiler::Reason::kLoss);
-  }
+  if (context.may_lose()) profiler::deactivate(profiler::Reason::kLoss);
   Communicators::of_process().forget(context);
 }
 
 AgreedTerms agreed_terms(const Context& context) {
   const auto setup = context.registry().setup();
-  if (!setup->ok()) {
-    return {};
-  }
+  if (!setup->ok()) return {};
   const engine::Settings& settings = setup->value().settings;
   const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.communicator_class());
   const bool encrypts = settings.protection == wire::Protection::kEncrypted;
-  if (!terms.any()) {
-    return {.encrypts = encrypts};
-  }
+  if (!terms.any()) return {.encrypts = encrypts};
   return {terms.budget_ppm, static_cast<std::uint32_t>(settings.loss_bytes_min),
           static_cast<std::uint32_t>(std::llround(settings.tuner_margin * 1e6)), encrypts};
 }

@@ -19,15 +19,13 @@ constexpr double kNormal = 1.96;
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '<') {
+  for (const char c : text)
+    if (c == '<')
       out += "&lt;";
-    } else if (c == '&') {
+    else if (c == '&')
       out += "&amp;";
-    } else {
+    else
       out += c;
-    }
-  }
   return out;
 }
 
@@ -87,10 +85,9 @@ std::string figure_svg(const Figure& figure) {
   int y = 2 * kRow;
   for (const FigureRow& row : figure.rows) {
     double most = 0;
-    for (const FigureRow& other : figure.rows) {
+    for (const FigureRow& other : figure.rows)
       if (other.metric == row.metric && other.experiment == row.experiment)
         most = std::max(most, other.value.high);
-    }
     const auto x = [&](double value) {
       return kText + (most > 0 ? kBar * std::max(value, 0.0) / most : 0);
     };

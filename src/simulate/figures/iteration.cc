@@ -87,14 +87,12 @@ Figure iteration_figure(const FigureWishes& wishes) {
   series.parameter("step", "forward, backward; layers are summed as their gradients come");
   const Model& first = models().front();
   std::size_t troubles = wishes.quick ? 3 : std::size(kAll);
-  for (const double gbit_per_s : {100.0, 400.0}) {
+  for (const double gbit_per_s : {100.0, 400.0})
     for (std::size_t i = 0; i < troubles; ++i)
       add(series, wishes, first, gbit_per_s, kAll[i], kWays);
-  }
-  for (std::size_t i = 1; i < models().size(); ++i) {
+  for (std::size_t i = 1; i < models().size(); ++i)
     for (const Trouble& trouble : {kClean, kGray})
       add(series, wishes, models()[i], 100, trouble, std::span(kWays, 1));
-  }
   for (const Model& model : models()) {
     for (const Way& way : kWays) {
       const double clean = series.mean(name_of(model, 100, kClean), way.name, "completion");

@@ -15,9 +15,8 @@ double us(Duration duration) {
 
 std::vector<double> times_of(const Outcome& outcome, bool neighbours = false) {
   std::vector<double> times;
-  for (const Finish& finish : outcome.finishes) {
+  for (const Finish& finish : outcome.finishes)
     if (finish.neighbour == neighbours) times.push_back(us(finish.took()));
-  }
   return times;
 }
 
@@ -37,13 +36,15 @@ Metric sent_twice() {
   return {"sent twice", "%", [](const Outcome& o) { return 100 * o.transport.again(); }};
 }
 Metric given_up() {
-  return {"given up", "%", [](const Outcome& o) {
+  return {"given up", "%",
+          [](const Outcome& o) {
             return 100 * static_cast<double>(o.transport.bytes_given_up) /
                    static_cast<double>(o.transport.bytes);
           }};
 }
 Metric lost_energy() {
-  return {"energy lost", "%", [](const Outcome& o) {
+  return {"energy lost", "%",
+          [](const Outcome& o) {
             return o.transport.energy > 0 ? 100 * o.transport.energy_given_up / o.transport.energy
                                           : 0;
           }};
@@ -108,10 +109,9 @@ void Series::run(const Case& one, const std::vector<Metric>& metrics) {
 
 const FigureRow* Series::find(const std::string& experiment, const std::string& transport,
                               const std::string& metric) const {
-  for (const FigureRow& row : figure_.rows) {
+  for (const FigureRow& row : figure_.rows)
     if (row.experiment == experiment && row.transport == transport && row.metric == metric)
       return &row;
-  }
   return nullptr;
 }
 

@@ -68,10 +68,9 @@ Figure training_figure(const FigureWishes& wishes) {
                {completion(), mean_time(), tail_time(), sent_twice()});
   }
   for (const char* ours : {"dlcp, exact", "dlcp, may lose 10%"}) {
-    for (const char* theirs : {"dctcp, RTO 10 ms", "dctcp, RTO 1 ms", "pfabric", "nscc"}) {
+    for (const char* theirs : {"dctcp, RTO 10 ms", "dctcp, RTO 1 ms", "pfabric", "nscc"})
       for (const char* metric : {"mean time", "p99 time"})
         series.compare(ours, theirs, metric);
-    }
   }
   for (const char* licensed : {"dlcp, may lose 1%", "dlcp, may lose 3%", "dlcp, may lose 10%"})
     series.compare(licensed, "dlcp, exact", "p99 time");

@@ -74,11 +74,10 @@ class DcqcnRate {
   void climb() {
     const int most = std::max(timer_stages_, counter_stages_);
     const int least = std::min(timer_stages_, counter_stages_);
-    if (least > config_->fast_stages) {
+    if (least > config_->fast_stages)
       target_ += config_->hyper_share * line_ * (least - config_->fast_stages);
-    } else if (most > config_->fast_stages) {
+    else if (most > config_->fast_stages)
       target_ += config_->add_share * line_;
-    }
     target_ = std::min(target_, line_);
     rate_ = (rate_ + target_) / 2;
     if (line_ - rate_ < 1e-4 * line_ && target_ == line_) rate_ = line_;

@@ -48,11 +48,10 @@ void DctcpTransport::on_answer(Time, std::uint32_t index, const Answer& answer) 
   state.acked += 1;
   state.marked += answer.marked ? 1 : 0;
   if (answer.marked) state.threshold = std::min(state.threshold, sender.window);
-  if (sender.window < state.threshold) {
+  if (sender.window < state.threshold)
     sender.window += 1;
-  } else {
+  else
     sender.window += 1 / sender.window;
-  }
   if (sender.acknowledged.below() < state.window_ends) return;
   state.alpha += kGain * (state.marked / state.acked - state.alpha);
   if (state.marked > 0) {

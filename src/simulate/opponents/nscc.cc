@@ -184,9 +184,8 @@ void NsccTransport::on_silence(std::uint32_t index, std::uint16_t path) {
 }
 
 void NsccTransport::learn_path(State& state, const Answer& answer) const {
-  if (nscc_.spraying == Spraying::kBitmap && answer.marked) {
+  if (nscc_.spraying == Spraying::kBitmap && answer.marked)
     state.skip[answer.path] = std::max<std::uint8_t>(state.skip[answer.path], 1);
-  }
   if (nscc_.spraying == Spraying::kRecycled && !answer.marked) state.good.push_back(answer.path);
 }
 

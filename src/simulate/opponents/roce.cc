@@ -201,11 +201,10 @@ void RoceTransport::send(Time now, std::uint32_t number) {
 }
 
 void RoceTransport::on_packet(Time now, PacketPtr packet) {
-  if (packet->kind == Packet::Kind::kData) {
+  if (packet->kind == Packet::Kind::kData)
     on_data(now, *packet);
-  } else {
+  else
     on_answer(now, *packet);
-  }
 }
 
 void RoceTransport::on_data(Time now, const Packet& packet) {

@@ -8,14 +8,13 @@ namespace dlcp::fabric::sonic {
 namespace {
 
 void append_escaped(std::string& out, std::string_view token) {
-  for (const char c : token) {
+  for (const char c : token)
     if (c == '~')
       out += "~0";
     else if (c == '/')
       out += "~1";
     else
       out += c;
-  }
 }
 
 // JSON text of "/TABLE/key", escaped as RFC 6901 and JSON ask for.

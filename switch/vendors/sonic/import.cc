@@ -230,10 +230,9 @@ class Importer {
       uses[0] += traffic_class ? 0 : 1;
     site_.default_class =
         static_cast<std::uint8_t>(std::max_element(uses.begin(), uses.end()) - uses.begin());
-    if (document_->queue_map.empty()) {  // the platform's default
+    if (document_->queue_map.empty())  // the platform's default
       for (int i = 0; i < kQueueCount; ++i)
         site_.class_to_queue[i] = static_cast<std::uint8_t>(i);
-    }
     each_entry("TC_TO_QUEUE_MAP", document_->queue_map, kTrafficClassesMax - 1, kQueueCount - 1,
                [&](int traffic_class, int queue) {
                  site_.class_to_queue[traffic_class] = static_cast<std::uint8_t>(queue);

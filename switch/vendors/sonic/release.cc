@@ -37,9 +37,8 @@ Release::Release(std::string_view version) {
   for (const auto& entry : facts().at("updater")) {  // the last that holds is the release's own
     if (!holds(entry.at("since").get<std::string>())) continue;
     refused_.clear();
-    for (const auto& [table, rules] : entry.at("tables").items()) {
+    for (const auto& [table, rules] : entry.at("tables").items())
       if (!takes_rows(rules.at("rows"))) refused_.push_back(table);
-    }
   }
 }
 

@@ -252,12 +252,11 @@ class Renderer {
     if (document_->config.empty()) return;
     Json after = document_->config;
     for (const auto& patch : patches)
-      for (const auto& row : patch.rows) {
+      for (const auto& row : patch.rows)
         if (row.after)
           after[row.table][row.key] = *row.after;
         else
           after[row.table].erase(row.key);
-      }
     out_.files.push_back(
         {"test/config_db.after.json", after.dump(2) + "\n", FileKind::kArtefact, true});
   }

@@ -86,12 +86,10 @@ Checked<SiteConfig> import_qdiscs(const NamedText& running) {
     const std::string text = without_device(again);
     import->qdiscs[port].push_back((first == "qdisc" ? "" : " ") + text);
   }
-  for (auto& [name, rows] : import->qdiscs) {
+  for (auto& [name, rows] : import->qdiscs)
     forget_ours(rows);
-  }
-  if (import->qdiscs.empty() && result.problems.empty()) {
+  if (import->qdiscs.empty() && result.problems.empty())
     result.problems.push_back(problem_at(running, 0, "no queues in it", ""));
-  }
   if (has_errors(result.problems)) return result;
   if (auto unfinished = unfinished_line(running.file, running.text)) {
     unfinished->hint = problem_at(running, 0, "", "").hint;
@@ -100,16 +98,14 @@ Checked<SiteConfig> import_qdiscs(const NamedText& running) {
   SiteConfig site;
   site.source = running.file;
   site.imported = true;
-  for (std::size_t i = 0; i < site.queues.size(); ++i) {
+  for (std::size_t i = 0; i < site.queues.size(); ++i)
     site.queues[i].queue = static_cast<std::uint8_t>(i);
-  }
   site.dscp_to_class.fill(0);
   site.class_to_queue[0] = 0;
   site.queues[0].name = "default";
   site.queues[0].in_use = true;
-  for (const auto& [name, rows] : import->qdiscs) {
+  for (const auto& [name, rows] : import->qdiscs)
     site.ports.push_back(name);
-  }
   site.document = std::move(import);
   result.value = std::move(site);
   return result;

@@ -16,9 +16,11 @@ namespace {
 
 bool is_interface_name(const std::string& name) {
   return !name.empty() && name.size() <= 15 && name != "." && name != ".." &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '@';
-         });
+         std::all_of(
+             name.begin(), name.end(),
+             [](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '@';
+             });
 }
 
 Problem problem_at(const PortGroupPlan& group, std::string what, std::string seen,

@@ -40,9 +40,8 @@ Band band_of(const SwitchPlan& plan, const QueuePlan& queue) {
   }
   if (queue.levels.size() > 1) {
     band.kind = BandKind::kLevels;
-    for (const Level& level : queue.levels) {
+    for (const Level& level : queue.levels)
       band.levels.push_back(level_of(plan, queue, level));
-    }
     return band;
   }
   const Level& only = queue.levels.front();
@@ -70,9 +69,11 @@ unsigned weight_of_others(const PortGroupPlan& group, const std::vector<Band>& b
 }
 
 bool leads_to(const SwitchPlan& plan, int queue) {
-  return std::any_of(plan.dscp.begin(), plan.dscp.end(), [queue](const DscpRow& row) {
-    return row.owner == Owner::kSite && row.mapped && row.queue == queue;
-  });
+  return std::any_of(
+      plan.dscp.begin(), plan.dscp.end(),
+      [queue](const DscpRow& row) {
+        return row.owner == Owner::kSite && row.mapped && row.queue == queue;
+      });
 }
 
 int default_queue(const SiteConfig& site) {
@@ -97,19 +98,16 @@ Tree tree_of(const SwitchPlan& plan, const PortGroupPlan& group) {
     band.bits_per_second = site.shaped_bits_per_second.value_or(0);
     tree.bands.push_back(std::move(band));
   }
-  for (const QueuePlan& queue : group.queues) {
+  for (const QueuePlan& queue : group.queues)
     tree.bands.push_back(band_of(plan, queue));
-  }
   const unsigned other_weight = weight_of_others(group, tree.bands);
-  for (Band& band : tree.bands) {
+  for (Band& band : tree.bands)
     if (!band.strict && band.weight == 0) band.weight = other_weight;
-  }
   std::sort(tree.bands.begin(), tree.bands.end(), [](const Band& a, const Band& b) {
     return a.strict != b.strict ? a.strict : a.queue > b.queue;
   });
-  for (std::size_t i = 0; i < tree.bands.size(); ++i) {
+  for (std::size_t i = 0; i < tree.bands.size(); ++i)
     if (tree.bands[i].queue == default_queue(*plan.site)) tree.default_band = i;
-  }
   return tree;
 }
 

@@ -51,19 +51,17 @@ class PortJudge {
       const Band& band = tree.bands[i];
       if (band.kind == BandKind::kSite) continue;
       const Json* qdisc = find(fmt::format("{:x}:", kHandle + i + 1));
-      if (qdisc == nullptr) {
+      if (qdisc == nullptr)
         note(Verdict::kWrong, band.queue, band.name + ": its queue is missing");
-      } else {
+      else
         judge(band, *qdisc);
-      }
     }
   }
 
  private:
   const Json* find(const std::string& handle) const {
-    for (const Json& qdisc : qdiscs_) {
+    for (const Json& qdisc : qdiscs_)
       if (text(qdisc, "dev") == port_ && text(qdisc, "handle") == handle) return &qdisc;
-    }
     return nullptr;
   }
 
@@ -130,9 +128,8 @@ class PortJudge {
 
   void judge_marked(const Band& band, const Json& qdisc) {
     if (!judge_kind(band, qdisc, "red", "min", band.mark_bytes) ||
-        !judge_kind(band, qdisc, "red", "limit", band.limit_bytes)) {
+        !judge_kind(band, qdisc, "red", "limit", band.limit_bytes))
       return;
-    }
     const std::uint64_t drops = number(qdisc, "drops");
     const std::uint64_t marked = number(qdisc, "marked");
     if (drops == 0) {
@@ -154,9 +151,8 @@ class PortJudge {
     for (std::size_t i = 0; i < band.levels.size(); ++i) {
       const BandLevel& level = band.levels[i];
       const Json* row = nullptr;
-      for (const Json& one : queues) {
+      for (const Json& one : queues)
         if (one.is_object() && number(one, "vq") == i) row = &one;
-      }
       if (row == nullptr || number(*row, "limit") != level.limit_bytes ||
           (level.mark_bytes > 0 && number(*row, "min") != level.mark_bytes)) {
         note(Verdict::kWrong, band.queue,
@@ -216,9 +212,8 @@ Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& cap
   std::vector<Finding> findings;
   for (const PortGroupPlan& group : plan.groups) {
     const Tree tree = tree_of(plan, group);
-    for (const std::string& port : group.group.ports) {
+    for (const std::string& port : group.group.ports)
       PortJudge(qdiscs, port, findings).judge(tree);
-    }
   }
   return {std::move(findings), {}};
 }

@@ -52,9 +52,9 @@ std::string path_of(Keys& known, const std::string& scope, std::string& names) {
 
 // A leaf is named by as many of the names that lead to it as tell it apart.
 bool is_of(const std::vector<std::string>& list, const std::string& names) {
-  return std::any_of(list.begin(), list.end(), [&names](const std::string& one) {
-    return names == one || names.ends_with(" " + one);
-  });
+  return std::any_of(
+      list.begin(), list.end(),
+      [&names](const std::string& one) { return names == one || names.ends_with(" " + one); });
 }
 
 Json scalar(const JsonShape& shape, const std::string& names, const std::string& value) {

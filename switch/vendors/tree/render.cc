@@ -134,9 +134,9 @@ class Renderer {
 
   // "interface X" alone: only the way to what is in it.
   static bool opens_other(const Statements& statements, const std::string& text) {
-    return std::any_of(statements.begin(), statements.end(), [&text](const Statement& other) {
-      return other.text.starts_with(text + " > ");
-    });
+    return std::any_of(
+        statements.begin(), statements.end(),
+        [&text](const Statement& other) { return other.text.starts_with(text + " > "); });
   }
 
   static bool same(const std::vector<std::string>& a, const std::vector<std::string>& b) {

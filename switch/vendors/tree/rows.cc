@@ -95,12 +95,11 @@ std::string list_text(const std::vector<std::string>& list) {
 std::string change_text(const Target& target, const std::vector<Row>& rows) {
   if (target.reader.syntax == Syntax::kJson) return gnmi_set(target.reader.json, rows);
   std::string out;
-  for (const Row& row : rows) {
+  for (const Row& row : rows)
     if (target.reader.syntax == Syntax::kBlocks)
       print_blocks(target, row, out);
     else
       print_flat(target, row, out);
-  }
   return out;
 }
 

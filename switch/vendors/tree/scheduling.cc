@@ -106,9 +106,11 @@ std::string held(const Captures& captures, std::string_view name) {
 }
 
 bool joins(const Captures& a, const Captures& b, std::initializer_list<std::string_view> names) {
-  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-    return held(a, name).empty() || held(b, name).empty() || held(a, name) == held(b, name);
-  });
+  return std::all_of(
+      names.begin(), names.end(),
+      [&](std::string_view name) {
+        return held(a, name).empty() || held(b, name).empty() || held(a, name) == held(b, name);
+      });
 }
 
 std::optional<int> queue_named(const Document& document, const std::string& name) {

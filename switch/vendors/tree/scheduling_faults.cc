@@ -18,12 +18,11 @@ struct Edges {
 
 Edges edges_of(const PortGroupPlan& group) {
   Edges edges;
-  for (const QueuePlan& queue : group.queues) {
+  for (const QueuePlan& queue : group.queues)
     if (queue.strict)
       edges.strict = queue.queue;
     else
       edges.round_robin = std::max<int>(edges.round_robin, queue.queue);
-  }
   return edges;
 }
 

@@ -21,22 +21,18 @@ PathMeasurement healthy() {
   m.there.open = {50000, 60000};
   m.back.open = {51000, 61000};
   m.route_mtu = m.mtu_forward = m.mtu_both = 9000;
-  for (const TrafficClassRow& row : kTrafficClasses) {
+  for (const TrafficClassRow& row : kTrafficClasses)
     m.marks.push_back({row.traffic_class, tos_of(row), tos_of(row), tos_of(row)});
-  }
-  for (std::uint16_t port = 50000; port < 50016; ++port) {
+  for (std::uint16_t port = 50000; port < 50016; ++port)
     m.lanes.push_back({port, 100, 100, 100, 50us, 90us});
-  }
   return m;
 }
 
 Finding find(const Findings& findings, const std::string& check) {
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : findings)
     if (finding.check == check && finding.level != Level::kOk) return finding;
-  }
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : findings)
     if (finding.check == check) return finding;
-  }
   return {};
 }
 
@@ -193,9 +189,8 @@ TEST_CASE("a peer is a host or address, with or without a port") {
 }
 
 TEST_CASE("an NCCL that forgets the plugin's name is found, with the line that makes it remember") {
-  for (const int version : {22703, 22800, 23003, 23007}) {
+  for (const int version : {22703, 22800, 23003, 23007})
     CHECK(judge_reload(version, false, false).level == Level::kOk);
-  }
   for (const int version : {22803, 22809, 22907, 23002}) {
     const Finding forgets = judge_reload(version, false, false);
     CHECK(forgets.level == Level::kWarn);

@@ -148,7 +148,6 @@ TEST_CASE("what this kernel's sockets can do is found out by doing it") {
   CHECK(check_merging().level == Level::kOk);
   for (const Finding& finding : check_marks_over_loopback())
     CHECK(finding.level != Level::kFail);
-  for (const Finding& finding : check_socket_buffers()) {
+  for (const Finding& finding : check_socket_buffers())
     CHECK(finding.fix.empty() == (finding.level == Level::kOk));
-  }
 }

@@ -70,9 +70,8 @@ struct Receiver {
 TEST_CASE("a receiver completes with holes once nothing is expected on any path, not before") {
   Receiver receiver;
   receiver.post(Receiver::licence());
-  for (std::uint32_t chunk = 0; chunk < 100; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
     if (chunk != 10 && chunk != 11 && chunk != 99) receiver.data(chunk);
-  }
   CHECK(receiver.decide().empty());
   REQUIRE(receiver.sent_once({{1, 50}, {2, 60}, {3, 70}}, 3));
   receiver.see(1, 49);

@@ -60,11 +60,9 @@ class FakeVerbs : public Verbs {
 
   // Lets everything that was held back go.
   void release() {
-    for (const auto& [number, qp] : queue_pairs_) {
-      while (!qp->sending.empty()) {
+    for (const auto& [number, qp] : queue_pairs_)
+      while (!qp->sending.empty())
         leave(*qp);
-      }
-    }
   }
   // What was held back fails, each with this status.
   void fail_held(ibv_wc_status status) {
@@ -211,19 +209,16 @@ class FakeVerbs : public Verbs {
       sent.completion.qp_num = qp.qp_num;
       sent.is_signalled = (request->send_flags & IBV_SEND_SIGNALED) != 0;
       sent.to = request->wr.ud.remote_qpn;
-      if (others.contains(static_cast<FakeAh*>(request->wr.ud.ah))) {
+      if (others.contains(static_cast<FakeAh*>(request->wr.ud.ah)))
         sent.tos = static_cast<FakeAh*>(request->wr.ud.ah)->attributes.grh.traffic_class;
-      } else {
+      else
         sent.completion.status = IBV_WC_LOC_QP_OP_ERR;
-      }
-      for (int i = 0; i < request->num_sge; ++i) {
+      for (int i = 0; i < request->num_sge; ++i)
         gather(request->sg_list[i], sent);
-      }
       qp.sending.push_back(std::move(sent));
     }
-    while (!holds && !qp.sending.empty()) {
+    while (!holds && !qp.sending.empty())
       leave(qp);
-    }
     return 0;
   }
   int post_recv(ibv_qp* to, ibv_recv_wr* request, ibv_recv_wr**) override {
@@ -263,12 +258,9 @@ class FakeVerbs : public Verbs {
   void leave(FakeQp& qp) {
     const FakeQp::Sent sent = std::move(qp.sending.front());
     qp.sending.pop_front();
-    if (sent.completion.status == IBV_WC_SUCCESS) {
-      arrive(sent);
-    }
-    if (sent.is_signalled || sent.completion.status != IBV_WC_SUCCESS) {
+    if (sent.completion.status == IBV_WC_SUCCESS) arrive(sent);
+    if (sent.is_signalled || sent.completion.status != IBV_WC_SUCCESS)
       complete(*static_cast<FakeCq*>(qp.send_cq), sent.completion);
-    }
   }
 
   void arrive(const FakeQp::Sent& sent) {

@@ -75,13 +75,10 @@ void fill(FakeSys& sys) {
 
 std::string chosen(const FakeSys& sys, const char* selection, int gid_index = -1) {
   const auto ports = choose_roce_ports(selection, gid_index, sys.list());
-  if (!ports) {
-    return ports.error().message();
-  }
+  if (!ports) return ports.error().message();
   std::string names;
-  for (const RocePort& port : ports.value()) {
+  for (const RocePort& port : ports.value())
     names += (names.empty() ? "" : " ") + to_string(port);
-  }
   return names;
 }
 

@@ -28,9 +28,8 @@ struct Card {
       : Card(options_with(paths, entropy)) {}
   explicit Card(const VerbsOptions& options)
       : datapath(VerbsDatapath::open(verbs, options).value()), memory(64 * kPayload) {
-    for (std::size_t i = 0; i < memory.size(); ++i) {
+    for (std::size_t i = 0; i < memory.size(); ++i)
       memory[i] = static_cast<std::byte>(i * 7 + i / kPayload);
-    }
   }
   ~Card() {
     datapath.reset();
@@ -53,9 +52,8 @@ struct Card {
   }
   std::size_t send(std::size_t count, std::size_t paths = 1) {
     std::vector<wire::TxPacket> packets;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
       packets.push_back(packet(i, static_cast<wire::PathIndex>(i % paths)));
-    }
     return datapath->send(packets);
   }
   std::size_t receive(Duration later = 1ms) {
@@ -87,9 +85,7 @@ TEST_CASE("only a device that the kernel plays is said to delay its packets") {
 TEST_CASE("packets arrive with their bytes and marks, from registered memory without a copy") {
   const bool registered = GENERATE(false, true);
   Card card;
-  if (registered) {
-    REQUIRE(card.datapath->register_memory(card.memory).ok());
-  }
+  if (registered) REQUIRE(card.datapath->register_memory(card.memory).ok());
   const std::vector packets = {card.packet(3, 0, TrafficClass::kControl),
                                card.packet(9, 1, TrafficClass::kExact)};
   REQUIRE(card.datapath->send(packets) == 2);
@@ -99,9 +95,7 @@ TEST_CASE("packets arrive with their bytes and marks, from registered memory wit
   CHECK(card.arrived[1].dscp == 18);
   CHECK(card.datapath->counters().tx_zero_copy == (registered ? 2u : 0u));
   CHECK(card.datapath->counters().tx_copied == (registered ? 0u : 2u));
-  if (registered) {
-    card.datapath->release_memory(card.memory);
-  }
+  if (registered) card.datapath->release_memory(card.memory);
 }
 
 TEST_CASE("every buffer comes back: a hundred times the ring's size is received") {

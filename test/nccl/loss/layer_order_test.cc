@@ -51,35 +51,29 @@ TEST_CASE("the last quarter of a step's collectives is urgent once the step has 
   training.step(kModel);
   CHECK(training.step(kModel) == kLastQuarter);
   CHECK(training.order().step_length() == 8);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 100; ++i)
     REQUIRE(training.step(kModel) == kLastQuarter);
-  }
 }
 
 TEST_CASE("a new pattern is learned anew") {
   Training training;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 10; ++i)
     training.step(kModel);
-  }
   const std::vector<std::uint64_t> other = {50, 60, 70, 80};
   CHECK(training.step(other) == std::vector<bool>(4, false));
   CHECK(training.order().step_length() == 0);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     training.step(other);
-  }
   CHECK(training.step(other) == std::vector<bool>{false, false, false, true});
 }
 
 TEST_CASE("equal collectives have no order, and neither have too many") {
   Training training;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 20; ++i)
     REQUIRE(training.step({700, 700, 700, 700}) == std::vector<bool>(4, false));
-  }
   std::vector<std::uint64_t> many;
-  for (std::uint64_t i = 0; i < LayerOrder::kStepMax + 1; ++i) {
+  for (std::uint64_t i = 0; i < LayerOrder::kStepMax + 1; ++i)
     many.push_back(i);
-  }
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     REQUIRE(training.step(many) == std::vector<bool>(many.size(), false));
-  }
 }

@@ -37,9 +37,7 @@ TEST_CASE("a ring's stage follows from the step: two messages a chunk, partial s
       const Verdict verdict = judge(kTerms, all_reduce_step(ranks, step), kRing);
       REQUIRE((verdict.exact == Exact::kNot) == (stage < ranks - 1));
       REQUIRE((verdict.exact == Exact::kFinalValues) == (stage >= ranks - 1));
-      if (verdict.exact == Exact::kNot) {
-        REQUIRE(verdict.licence.stage == stage);
-      }
+      if (verdict.exact == Exact::kNot) REQUIRE(verdict.licence.stage == stage);
     }
     CHECK(judge(kTerms, all_reduce_step(ranks, 3 * per_loop), kRing).exact == Exact::kSteps);
   }
@@ -121,9 +119,8 @@ TEST_CASE("a message is two of the buffer's eight steps, and a chunk four") {
 }
 
 TEST_CASE("every reason has words") {
-  for (unsigned why = 0; why <= static_cast<unsigned>(Exact::kSteps); ++why) {
+  for (unsigned why = 0; why <= static_cast<unsigned>(Exact::kSteps); ++why)
     CHECK(std::string(words_for(static_cast<Exact>(why))) != "");
-  }
 }
 
 TEST_CASE("words that NCCL does not use, and none, name nothing") {

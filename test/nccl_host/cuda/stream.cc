@@ -18,9 +18,8 @@ void wait_for(Predicate concerns) {
   std::vector<Stream*> chosen;
   {
     const std::lock_guard guard(streams_lock);
-    for (Stream* stream : streams) {
+    for (Stream* stream : streams)
       if (stream->device() == current_device && concerns(*stream)) chosen.push_back(stream);
-    }
   }
   for (Stream* stream : chosen)
     stream->wait_until_idle();

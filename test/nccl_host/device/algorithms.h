@@ -131,9 +131,11 @@ void all_reduce_chain(Channel& channel, ncclDevWorkColl* work, Operation<T> oper
   };
   Channel other = channel;
   std::thread down([&] {
-    go(other, 0, chain.up, chain.down[0], [&](ssize_t at) -> typename Links<T>::Step {
-      return {true, !is_leaf, Links<T>::kNone, at, chain.up == network};
-    });
+    go(
+        other, 0, chain.up, chain.down[0],
+        [&](ssize_t at) -> typename Links<T>::Step {
+          return {true, !is_leaf, Links<T>::kNone, at, chain.up == network};
+        });
   });
   go(channel, 1, chain.down[0], chain.up, [&](ssize_t at) -> typename Links<T>::Step {
     return {!is_leaf, true, at, Links<T>::kNone, false};

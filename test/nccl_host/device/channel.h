@@ -39,11 +39,10 @@ class Channel {
       }
       const volatile std::uint32_t* const flag = comm().abortFlag;
       aborted_ = flag != nullptr && *flag != 0;
-      if (rounds < 256) {
+      if (rounds < 256)
         sched_yield();
-      } else {
+      else
         usleep(20);
-      }
     }
   }
 

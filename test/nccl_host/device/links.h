@@ -113,14 +113,12 @@ class Links {
     }
     if (channel_.is_aborted()) return;
     compute(sources, targets, step, count);
-    if (step.receives) {
+    if (step.receives)
       for (End& end : from_)
         write_counter(end.info->head, end.step += slots);
-    }
-    if (step.sends) {
+    if (step.sends)
       for (End& end : to_)
         write_counter(end.info->tail, end.step += slots);
-    }
   }
 
   // Element by element, as a target may be the memory of a source.

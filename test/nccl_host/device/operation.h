@@ -20,24 +20,22 @@ inline constexpr bool kIsHalf = std::is_same_v<T, __half> || std::is_same_v<T, _
 
 template <class T>
 auto computed(T element) {
-  if constexpr (std::is_same_v<T, __half>) {
+  if constexpr (std::is_same_v<T, __half>)
     return __half2float(element);
-  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
     return __bfloat162float(element);
-  } else {
+  else
     return element;
-  }
 }
 
 template <class T, class Computed>
 T rounded(Computed value) {
-  if constexpr (std::is_same_v<T, __half>) {
+  if constexpr (std::is_same_v<T, __half>)
     return __float2half_rn(value);
-  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
     return __float2bfloat16_rn(value);
-  } else {
+  else
     return static_cast<T>(value);
-  }
 }
 
 template <class T>

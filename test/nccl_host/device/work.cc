@@ -138,14 +138,12 @@ void run_channel(const ncclDevKernelArgs* arguments, int first_batch, int id) {
     if (batch.funcId >= functions.size() || functions[batch.funcId].collective < 0)
       die("function (NCCL_ALGO and NCCL_PROTO must keep to what is done here)", batch.funcId);
     const auto note_all = [&](ncclDevProfiler* records) {
-      for (std::size_t i = 0; i < works.size(); ++i) {
+      for (std::size_t i = 0; i < works.size(); ++i)
         if (works[i]->profilerEnabled) note(records, channel, channel.device().workCounter + 1 + i);
-      }
     };
     note_all(channel.comm().workStarted);
-    for (ncclDevWorkColl* work : works) {
+    for (ncclDevWorkColl* work : works)
       if (!channel.is_aborted()) run(channel, functions[batch.funcId], work);
-    }
     note_all(channel.comm().workCompleted);
     channel.device().workCounter += works.size();
     if (batch.nextJump == 0) return;

@@ -169,9 +169,8 @@ Held held() {
   };
   Held held{entries("/proc/self/fd"), entries("/proc/self/task"), 0};
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
+  for (std::string line; std::getline(status, line);)
     if (line.starts_with("VmRSS:")) held.kilobytes = std::stoul(line.substr(6));
-  }
   return held;
 }
 

@@ -83,9 +83,8 @@ bool read_options(int count, char** arguments, Options& options) {
 
 [[noreturn]] void be_rank(const Options& options, World& world, int rank) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const Setting& setting : options.settings) {
+  for (const Setting& setting : options.settings)
     if (setting.rank == rank) setenv(setting.name.c_str(), setting.value.c_str(), 1);
-  }
   Rank me(world, rank, options.ranks, options.per_host);
   std::vector<ncclComm_t> comms;
   case_named(options.name)(me, comms);
@@ -108,9 +107,8 @@ class Watch {
     const auto limit = std::chrono::duration<double>(options_.limit_s);
     while (collect() && Clock::now() - begin_ < limit)
       usleep(2000);
-    for (Exit& one : exits_) {
+    for (Exit& one : exits_)
       if (!one.ended) kill(one.process, SIGKILL);
-    }
     while (collect())
       usleep(2000);
   }

@@ -38,15 +38,14 @@ double expected(const Shape& shape, std::size_t index, int ranks) {
   double result = value_of(shape, index, 0, ranks, is_signed<T>());
   for (int rank = 1; rank < ranks; ++rank) {
     const double value = value_of(shape, index, rank, ranks, is_signed<T>());
-    if (shape.op == ncclMax) {
+    if (shape.op == ncclMax)
       result = std::max(result, value);
-    } else if (shape.op == ncclMin) {
+    else if (shape.op == ncclMin)
       result = std::min(result, value);
-    } else if (shape.op == ncclProd) {
+    else if (shape.op == ncclProd)
       result *= value;
-    } else {
+    else
       result += value;
-    }
   }
   if (shape.op != ncclAvg) return result;
   return std::is_integral_v<T> ? std::trunc(result / ranks) : result / ranks;

@@ -133,9 +133,8 @@ ContestResult run_contest(const ContestConfig& config) {
     }
   }
   std::vector<double> bytes;
-  for (std::size_t i = 0; i < flows.size(); ++i) {
+  for (std::size_t i = 0; i < flows.size(); ++i)
     bytes.push_back(flows[i]->delivered_bytes() - half_time[i]);
-  }
   fill_shares(result, bytes, ours, path.rate() * kPayloadShare * length / 2);
   const SharedPath::Totals& totals = path.totals();
   result.queue_mean = totals.mean();

@@ -116,9 +116,8 @@ std::size_t DlcpFlow::End::send(std::span<const wire::TxPacket> packets) {
     frame->data = packet.payload.data() >= memory().data() &&
                   packet.payload.data() < memory().data() + memory().size();
     frame->head.assign(packet.header.begin(), packet.header.begin() + packet.header_bytes);
-    if (!frame->data) {
+    if (!frame->data)
       frame->head.insert(frame->head.end(), packet.payload.begin(), packet.payload.end());
-    }
     const double bits = (frame->bytes + 66) * 8.0;
     card_free_at_ = std::max(card_free_at_, path.now()) +
                     Duration(static_cast<std::int64_t>(bits / speed * 1e9));

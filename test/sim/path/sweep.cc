@@ -57,10 +57,9 @@ std::vector<SweepCell> sweep_cells(bool all) {
   for (const Duration base : bases) {
     for (const double jitter : {0.0, 0.5, 2.0}) {
       for (const double loss : losses) {
-        for (const int flows : {1, 4, 16}) {
+        for (const int flows : {1, 4, 16})
           for (const double buffer : buffers)
             cells.push_back({base, jitter, loss, flows, buffer});
-        }
       }
     }
   }
