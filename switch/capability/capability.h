@@ -53,6 +53,8 @@ struct Capabilities {
   std::string port_prefix;       // names of physical ports begin so
   // What physical ports are called: '#' is a number, '*' letters; none: as may be.
   std::vector<std::string> port_shapes;
+  // Where they may be called anything: what is surely something else.
+  std::vector<std::string> no_port_shapes;
   double tolerance = 0.10;              // hardware rounds thresholds by up to this
   bool grammar_checked = false;         // the output is checked against a published model
   bool seen_working = false;            // applied and measured (software switches so far)

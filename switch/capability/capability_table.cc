@@ -103,6 +103,7 @@ Capabilities capabilities_of(const nlohmann::json& data) {
   take(data, "level_counters", row.level_counters);
   take(data, "port_prefix", row.port_prefix);
   take(data, "port_shapes", row.port_shapes);
+  take(data, "no_port_shapes", row.no_port_shapes);
   take(data, "tolerance", row.tolerance);
   take(data, "grammar_checked", row.grammar_checked);
   take(data, "seen_working", row.seen_working);

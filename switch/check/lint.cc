@@ -1,6 +1,6 @@
 #include "switch/check/lint.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -66,6 +66,18 @@ void check_control_plane(Findings& findings, const SwitchPlan& plan) {
   }
 }
 
+// 1, 2, 3, 5 -> "1-3,5"; in ascending order.
+std::string ranges_text(const std::vector<unsigned>& numbers) {
+  std::string text;
+  for (std::size_t first = 0, next = 0; first < numbers.size(); first = next) {
+    for (next = first + 1; next < numbers.size() && numbers[next] == numbers[next - 1] + 1;)
+      ++next;
+    text += fmt::format("{}{}", first == 0 ? "" : ",", numbers[first]);
+    if (next > first + 1) text += fmt::format("-{}", numbers[next - 1]);
+  }
+  return text;
+}
+
 // What was wanted and is not expressed; REPORT.md says the same.
 void check_merges(Findings& findings, const SwitchPlan& plan) {
   for (const Merge& merge : plan.merges)
@@ -73,12 +85,12 @@ void check_merges(Findings& findings, const SwitchPlan& plan) {
 }
 
 void check_given_queues(Findings& findings, const SwitchPlan& plan) {
-  std::string text;
+  std::vector<unsigned> dscps;
   for (const std::uint8_t dscp : dscps_in_given_queues(*plan.site, plan.dlcp_dscps))
-    text += (text.empty() ? "" : ",") + std::to_string(dscp);
-  if (text.empty()) return;
+    dscps.push_back(dscp);
+  if (dscps.empty()) return;
   findings.warning("shared-queue",
-                   "packets of the site with DSCP " + text +
+                   "packets of the site with DSCP " + ranges_text(dscps) +
                        " lead to queues that it gives up: they are marked, dropped and shaped as "
                        "DLCP's are",
                    "make sure that nobody sends them, or map them to the default class");
@@ -86,7 +98,7 @@ void check_given_queues(Findings& findings, const SwitchPlan& plan) {
 
 // All 64 DSCPs: the site's as they were, DLCP's each once.
 void check_dscps(Findings& findings, const SwitchPlan& plan) {
-  std::string unmapped;
+  std::vector<unsigned> unmapped;
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
     const DscpRow& row = plan.dscp[dscp];
     const auto before = plan.site->dscp_to_class[dscp];
@@ -94,17 +106,16 @@ void check_dscps(Findings& findings, const SwitchPlan& plan) {
       findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
     if (row.owner == Owner::kSite && before && row.traffic_class != *before)
       findings.error("site-row-changed", fmt::format("the site's row of DSCP {} changes", dscp));
-    if (row.owner == Owner::kSite && !row.mapped)
-      unmapped += (unmapped.empty() ? "" : ",") + std::to_string(dscp);
+    if (row.owner == Owner::kSite && !row.mapped) unmapped.push_back(dscp);
   }
   if (!unmapped.empty()) {
     findings.warning("unmapped-dscps",
                      plan.site->unmapped_class
                          ? fmt::format("DSCPs {} are not in the site's map: they have class {}",
-                                       unmapped, *plan.site->unmapped_class)
+                                       ranges_text(unmapped), *plan.site->unmapped_class)
                          : fmt::format("DSCPs {} are not in the site's map; what the switch does "
                                        "with them is its own choice",
-                                       unmapped),
+                                       ranges_text(unmapped)),
                      "list all 64 in the site's map");
   }
   for (const TrafficClassRow& row : plan.classes) {
@@ -155,21 +166,27 @@ void check_depths(Findings& findings, const SwitchPlan& plan, const SwitchIntent
   }
 }
 
+void warn_of_unshaped(Findings& findings, const std::vector<unsigned>& queues) {
+  const bool one = queues.size() == 1;
+  findings.warning(
+      "unshaped-strict",
+      fmt::format("strict queue{} {} of the site {} not shaped: {} can starve the queues that are "
+                  "served after {}",
+                  one ? "" : "s", fmt::join(queues, ", "), one ? "is" : "are", one ? "it" : "they",
+                  one ? "it" : "them"),
+      one ? "shape it as DLCP's is" : "shape them as DLCP's is");
+}
+
 void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t used) {
   double total = 0;
   for (const QueuePlan& queue : plan.groups.front().queues)
     total += queue.strict ? 0 : queue.weight;
   for (const SiteQueue& row : plan.site->queues)
     if (has_bit(used, row.queue) && !row.strict) total += row.weight.value_or(0);
+  std::vector<unsigned> unshaped;
   for (const SiteQueue& row : plan.site->queues) {
     if (!has_bit(used, row.queue)) continue;
-    if (row.strict && !row.shaped_bits_per_second) {
-      findings.warning("unshaped-strict",
-                       fmt::format("strict queue {} of the site is not shaped: it can starve every "
-                                   "other queue",
-                                   row.queue),
-                       "shape it as DLCP's is");
-    }
+    if (row.strict && !row.shaped_bits_per_second) unshaped.push_back(row.queue);
     if (row.strict || !row.weight || total <= 0) continue;
     const double share = 100.0 * *row.weight / total;
     if (share >= 2) continue;
@@ -178,6 +195,7 @@ void check_scheduling(Findings& findings, const SwitchPlan& plan, std::uint8_t u
         fmt::format("queue {} of the site gets {:.1f}% of a busy link", row.queue, share),
         "raise its weight, or lower dlcp.shares");
   }
+  if (!unshaped.empty()) warn_of_unshaped(findings, unshaped);
   for (const PortGroupPlan& group : plan.groups) {
     for (const QueuePlan& queue : group.queues) {
       if (queue.strict && (queue.shape_bits_per_second == 0 ||

@@ -61,12 +61,15 @@ void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& gr
                      group.line);
       return;
     }
-    const bool physical = std::any_of(shapes.begin(), shapes.end(), [&port](const auto& shape) {
-      return has_shape(port, shape);
-    });
-    if (shapes.empty() || physical) continue;
+    const auto is_among = [&port](const std::vector<std::string>& list) {
+      return std::any_of(list.begin(), list.end(),
+                         [&port](const auto& shape) { return has_shape(port, shape); });
+    };
+    const bool physical =
+        shapes.empty() ? !is_among(plan.capabilities.no_port_shapes) : is_among(shapes);
+    if (physical) continue;
     findings.error("port-name", fmt::format("{} has no physical port of this name", plan.os), port,
-                   in_words(shapes),
+                   shapes.empty() ? "a port that packets leave through" : in_words(shapes),
                    "name the members of a port channel or VLAN, not the channel itself, and ports, "
                    "not interfaces on them",
                    group.line);

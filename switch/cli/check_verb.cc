@@ -12,16 +12,18 @@ namespace dlcp::fabric::cli {
 ExitCode run_check(const CheckOptions& options) {
   const Loaded loaded = load(options.intent, {}, render_for_problems);
   const auto count = [&loaded](Severity severity) {
-    return std::count_if(loaded.problems.begin(), loaded.problems.end(),
-                         [severity](const Problem& p) { return p.severity == severity; });
+    return static_cast<std::size_t>(
+        std::count_if(loaded.problems.begin(), loaded.problems.end(),
+                      [severity](const Problem& p) { return p.severity == severity; }));
   };
   if (options.intent.json) {
     fmt::print("{}", problems_json(collapsed(loaded.problems)));
   } else {
     print_problems(loaded.problems, true);
-    if (loaded.intent) fmt::print("{} switches: ", loaded.intent->switches.size());
-    fmt::print("{} errors, {} warnings, {} notes\n", count(Severity::kError),
-               count(Severity::kWarning), count(Severity::kNote));
+    if (loaded.intent) fmt::print("{}: ", counted(loaded.intent->switches.size(), "switch"));
+    fmt::print("{}, {}, {}\n", counted(count(Severity::kError), "error"),
+               counted(count(Severity::kWarning), "warning"),
+               counted(count(Severity::kNote), "note"));
   }
   if (options.strict && count(Severity::kWarning) > 0) return ExitCode::kWrong;
   return outcome_of(loaded);

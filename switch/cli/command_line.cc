@@ -10,6 +10,7 @@
 
 #include "switch/cli/help.h"
 #include "switch/cli/verbs.h"
+#include "switch/cli/wrap.h"
 #include "switch/model/intent_keys.h"
 
 // CLI11's header takes five seconds to compile wherever it is included: here and in help.cc.
@@ -51,9 +52,11 @@ void add_init(CLI::App& app, ExitCode& exit_code) {
   const auto [verb, options] =
       add_verb(app, exit_code, "init", "Write a commented sample of an intent file", run_init);
   verb->add_option("FILE", options->file, "Where to; `-`: standard output")->capture_default_str();
-  verb->add_option("--classes", options->classes,
-                   "Also write a class file with DSCPs of RFC 2474's pools for local use (xxxx11, "
-                   "xxxx01), for dlcp.classes here and DLCP_CLASSES on the hosts");
+  verb->add_option(
+      "--classes", options->classes,
+      "Write a class file with DSCPs of RFC 2474's pools for local use (xxxx11, "
+      "xxxx01), for dlcp.classes here and DLCP_CLASSES on the hosts; FILE, too, unless "
+      "it is there");
 }
 
 void add_plan(CLI::App& app, ExitCode& exit_code) {
@@ -162,7 +165,7 @@ ExitCode run_command_line(int argc, char** argv) {
       "dlcp-switch: what switches have to do for DLCP, merged into what they do today. "
       "Begin with `dlcp-switch init`, look with `plan --explain` and `check`, then `render`."};
   app.name("dlcp-switch");
-  app.formatter(std::make_shared<HelpFormatter>(HelpFormatter::output_width()));
+  app.formatter(std::make_shared<HelpFormatter>(output_width()));
   app.set_version_flag("--version", std::string("dlcp-switch ") + DLCP_VERSION);
   app.require_subcommand(1);
   app.footer(

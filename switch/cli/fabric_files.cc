@@ -38,7 +38,7 @@ ExitCode write_fabric_files(Loaded loaded, bool json, const std::string& folder,
   }
   print_problems(loaded.problems, false);
   if (outcome == ExitCode::kOk)
-    fmt::print("{} files in {}{}\n", files.size(), folder, next);
+    fmt::print("{} in {}{}\n", counted(files.size(), "file"), folder, next);
   else
     fmt::print(stderr, "nothing was written\n");
   return outcome;

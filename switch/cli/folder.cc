@@ -1,6 +1,9 @@
 #include "switch/cli/folder.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -74,16 +77,23 @@ Folder::Folder(const std::string& path) : target_(path) {
   partial_ = target_;
   partial_ += ".partial";
   std::error_code ignored;
-  fs::remove_all(partial_, ignored);
+  fs::create_directory(partial_, ignored);  // where it cannot be, writing says why
+  lock_ = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  is_taken_ = lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (is_taken_) return;
+  for (const auto& left : fs::directory_iterator(partial_, ignored))  // by a run that was ended
+    fs::remove_all(left.path(), ignored);
 }
 
 Folder::~Folder() {
   std::error_code ignored;
-  fs::remove_all(partial_, ignored);
+  if (!is_taken_) fs::remove_all(partial_, ignored);
+  if (lock_ >= 0) close(lock_);
 }
 
 std::optional<Problem> Folder::write(const std::string& path, const std::string& text,
                                      bool executable) const {
+  if (is_taken_) return failure(target_, "another dlcp-switch is writing there; wait for its end");
   const fs::path relative(path);
   for (const fs::path& part : relative)
     if (relative.is_absolute() || part == "..") return failure(relative, "not within the folder");

@@ -1,6 +1,7 @@
 // Output folder that appears whole or not at all: files are written beside it and moved in place
 // when every switch has been rendered. What was there and differs is kept under kept/, each folder
-// by its name and the hash of its contents: it may hold the only way back.
+// by its name and the hash of its contents: it may hold the only way back. One run at a time: a
+// second one writes nothing and says so.
 #pragma once
 
 #include <filesystem>
@@ -36,6 +37,8 @@ class Folder {
   std::optional<Problem> keep(const std::filesystem::path& place, Outcome& outcome) const;
 
   std::filesystem::path target_, partial_;
+  int lock_ = -1;          // of the folder beside, while this run lives
+  bool is_taken_ = false;  // by another run: nothing can be written
 };
 
 }  // namespace dlcp::fabric::cli

@@ -9,8 +9,6 @@ namespace dlcp::fabric::cli {
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::size_t width) : width_(width) {}
-  // The terminal's width, 40..100; 80 where stdout is none.
-  static std::size_t output_width();
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_subcommand(const CLI::App* verb) const override;

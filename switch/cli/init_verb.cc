@@ -43,9 +43,13 @@ ExitCode write_sample(const std::string& file) {
 }  // namespace
 
 ExitCode run_init(const InitOptions& options) {
-  ExitCode outcome = ExitCode::kOk;
-  if (!options.classes.empty()) outcome = write_new(options.classes, local_classes());
-  return outcome == ExitCode::kOk ? write_sample(options.file) : outcome;
+  if (options.classes.empty()) return write_sample(options.file);
+  const ExitCode outcome = write_new(options.classes, local_classes());
+  if (outcome != ExitCode::kOk) return outcome;
+  fmt::print("wrote {}; name it as dlcp.classes of the intent, and as DLCP_CLASSES on every host\n",
+             options.classes);
+  // Who has an intent already wants the classes alone.
+  return std::filesystem::exists(options.file) ? ExitCode::kOk : write_sample(options.file);
 }
 
 }  // namespace dlcp::fabric::cli

@@ -149,16 +149,22 @@ Loaded load(const IntentOptions& options, const std::function<void(const Intent&
     return loaded;
   }
   const fs::path folder = fs::path(options.file).parent_path();
-  const Sources sources{
-      [&folder](const std::string& file) { return read_file((folder / file).string()); },
-      import_site, true};
+  std::atomic<bool> unreadable = false;
+  const Sources sources{[&](const std::string& file) {
+                          auto read = read_file((folder / file).string());
+                          if (!read.value) unreadable = true;
+                          return read;
+                        },
+                        import_site, true};
   auto intent = read_intent(options.file, *text.value, sources);
   loaded.problems = std::move(intent.problems);
+  loaded.unreadable = unreadable;
   if (!intent.value) return loaded;
   if (!options.only.empty()) keep_only(options.only, *intent.value, loaded.problems);
   if (has_errors(loaded.problems)) return loaded;
   if (begin) begin(*intent.value);
   plan_all(*intent.value, sources, visit, loaded);
+  loaded.unreadable = unreadable;
   auto found = lint_fabric(*intent.value, loaded.plans);
   std::move(found.begin(), found.end(), std::back_inserter(loaded.problems));
   loaded.intent = std::move(intent.value);

@@ -24,7 +24,7 @@ struct Loaded {
   std::optional<Intent> intent;
   std::vector<SwitchPlan> plans;  // of the switches without errors, in the file's order
   std::vector<Problem> problems;
-  bool unreadable = false;  // the intent file itself could not be read
+  bool unreadable = false;  // the intent, or a file that it names, could not be read
 };
 
 // What a verb does with each switch while its running configuration is in memory, in several

@@ -160,6 +160,11 @@ void print_problems(const std::vector<Problem>& problems, bool notes) {
   }
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  const char* const ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, ending);
+}
+
 std::string problems_json(const std::vector<Problem>& problems) {
   return text_of({{"problems", json_of(problems)}});
 }

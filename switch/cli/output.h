@@ -16,6 +16,9 @@ namespace dlcp::fabric::cli {
 // Equal problems of several switches are one: "leaf1 (and 15 more): ...".
 std::vector<Problem> collapsed(const std::vector<Problem>& problems);
 
+// "1 switch", "2 errors".
+std::string counted(std::size_t count, std::string_view noun);
+
 // Text, to standard error; notes only with `notes`.
 void print_problems(const std::vector<Problem>& problems, bool notes);
 

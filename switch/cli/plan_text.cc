@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "switch/plan/units.h"
 
@@ -26,8 +27,34 @@ Columns columns_of(const QueuePlan& queue) {
 constexpr const char* kHeads[] = {"queue",    "carries", "DSCPs", "scheduler",
                                   "ECN from", "drops",   "limit"};
 
-// A line of the terminal's table, which fits 80 columns: without the drops, which have their own.
-constexpr const char* kRow = "  {:>5} {:<10} {:<18} {:<23} {:>8} {:>8}\n";
+// The terminal's table, as wide as what is in it: 80 columns as a rule. Without the drops, which
+// have lines of their own.
+std::string terminal_table(const PortGroupPlan& group) {
+  const auto cells = [](const Columns& c) {
+    return std::array{c.queue, c.carries, c.dscps, c.scheduler, c.mark, c.limit};
+  };
+  std::vector<Columns> rows = {
+      {kHeads[0], kHeads[1], kHeads[2], kHeads[3], kHeads[4], kHeads[5], kHeads[6]}};
+  for (const QueuePlan& queue : group.queues)
+    rows.push_back(columns_of(queue));
+  std::array<std::size_t, 6> widths{};
+  for (const Columns& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], cells(row)[i].size());
+  std::string text;
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    const auto row = cells(rows[at]);
+    text += fmt::format("  {:>{}} {:<{}} {:<{}} {:<{}} {:>{}} {:>{}}\n", row[0], widths[0], row[1],
+                        widths[1], row[2], widths[2], row[3], widths[3], row[4], widths[4], row[5],
+                        widths[5]);
+    const bool early =
+        at > 0 && std::ranges::any_of(group.queues[at - 1].levels, [](const Level& level) {
+          return level.drop_bytes.has_value();
+        });
+    if (early) text += fmt::format("        drops {}\n", rows[at].drops);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -98,14 +125,7 @@ std::string plan_text(const SwitchPlan& plan, bool explain) {
   for (const PortGroupPlan& group : plan.groups) {
     text += fmt::format("  {} ports at {}: {}\n", name_of(group.group.role),
                         rate_text(group.group.bits_per_second), port_list(group.group.ports));
-    text += fmt::format(kRow, kHeads[0], kHeads[1], kHeads[2], kHeads[3], kHeads[4], kHeads[6]);
-    for (const QueuePlan& queue : group.queues) {
-      const Columns c = columns_of(queue);
-      text += fmt::format(kRow, c.queue, c.carries, c.dscps, c.scheduler, c.mark, c.limit);
-      const bool early = std::ranges::any_of(
-          queue.levels, [](const Level& level) { return level.drop_bytes.has_value(); });
-      if (early) text += fmt::format("        drops {}\n", c.drops);
-    }
+    text += terminal_table(group);
   }
   for (const Merge& merge : plan.merges)
     text += fmt::format("  merged: {}\n          because {}\n", merge.what, merge.reason);

@@ -164,7 +164,8 @@ ExitCode run_render(const RenderOptions& options) {
   print_problems(loaded.problems, false);
   if (outcome == ExitCode::kOk) {
     renderer.print_former();
-    fmt::print("{} switches in {}: begin with FABRIC.md\n", loaded.plans.size(), options.folder);
+    fmt::print("{} in {}: begin with FABRIC.md\n", counted(loaded.plans.size(), "switch"),
+               options.folder);
   } else {
     fmt::print(stderr, "nothing was written\n");
   }

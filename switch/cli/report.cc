@@ -56,7 +56,22 @@ std::string features_of(const SwitchPlan& plan) {
   return text.empty() ? "" : text + "\n";
 }
 
-std::string expression(const SwitchPlan& plan) {
+// What spreads DLCP over paths.
+std::string hashing_of(const Rendering& rendering) {
+  const bool written =
+      std::any_of(rendering.changes.begin(), rendering.changes.end(), [](const Change& change) {
+        return change.row.find("ecmp-hash") != std::string::npos && !change.after.empty();
+      });
+  if (written)
+    return "The UDP source port, which spreads DLCP over paths, becomes one of the fields of ECMP "
+           "hashes, those of the site's traffic too; their other fields and LAG hashes are the "
+           "site's.\n\n";
+  return "The fields of ECMP and LAG hashes are the site's: the UDP source port, which spreads "
+         "DLCP "
+         "over paths, must be among them.\n\n";
+}
+
+std::string expression(const SwitchPlan& plan, const Rendering& rendering) {
   std::string text = "## What is expressed, and how\n\n";
   switch (plan.capabilities.mechanism) {
     case Mechanism::kColour:
@@ -75,10 +90,7 @@ std::string expression(const SwitchPlan& plan) {
   }
   text += queue_tables(plan);
   text += features_of(plan);
-  text +=
-      "ECMP and LAG hashes are the site's: the UDP source port, which spreads DLCP over paths, "
-      "must "
-      "be among their fields.\n\n";
+  text += hashing_of(rendering);
   text += "## What is merged\n\n";
   for (const Merge& merge : plan.merges)
     text += fmt::format("- {}, because {}.\n", merge.what, merge.reason);
@@ -89,7 +101,8 @@ std::string expression(const SwitchPlan& plan) {
 std::string group_of(const std::string& row) {
   const auto bar = row.find('|');
   if (bar != std::string::npos) return row.substr(0, bar);
-  return row.substr(0, row.find_first_of("0123456789[:"));
+  const auto group = row.substr(0, row.find_first_of("0123456789[:"));
+  return group.substr(0, group.find_last_not_of(" -") + 1);
 }
 
 std::string changes_of(const Rendering& rendering) {
@@ -131,9 +144,23 @@ std::string uncertainties(const SwitchPlan& plan, const Rendering& rendering,
   return text;
 }
 
+bool is_guard(const OutputFile& file) {
+  return file.path.starts_with("guard/");
+}
+
+std::string_view purpose_of(const OutputFile& file) {
+  constexpr const char* kKinds[] = {"configuration", "rollback: DLCP's rows alone", "verification",
+                                    "for tests, not for the switch"};
+  if (file.executable) return file.kind == FileKind::kRollback ? "script: the way back" : "script";
+  if (is_guard(file)) return "what the guard compares rows with";
+  if (file.path == "session.sh") return "what apply.sh says to the switch";
+  return kKinds[static_cast<int>(file.kind)];
+}
+
 // What has looked at a file before it is written.
 std::string_view check_of(const OutputFile& file) {
-  if (file.executable) return "this project's tests, against stand-ins";
+  if (file.executable || is_guard(file) || file.kind == FileKind::kArtefact)
+    return "this project's tests, against stand-ins";
   if (!file.checked_by.empty()) return file.checked_by;
   return file.grammar_checked ? "ranges, as a table" : "nothing";
 }
@@ -143,15 +170,11 @@ std::string_view check_of(const OutputFile& file) {
 std::string report_text(const SwitchPlan& plan, const Rendering& rendering,
                         const std::vector<VerifyCommand>& commands,
                         const std::vector<Problem>& found, const std::string& step) {
-  std::string text = heading(plan) + expression(plan) + changes_of(rendering) +
+  std::string text = heading(plan) + expression(plan, rendering) + changes_of(rendering) +
                      uncertainties(plan, rendering, found);
   text += "## Files\n\n| file | what it is | checked by |\n|---|---|---|\n";
-  constexpr const char* kKinds[] = {"configuration", "rollback: DLCP's rows alone", "verification",
-                                    "for tests, not for the switch"};
-  for (const OutputFile& file : rendering.files) {
-    text += fmt::format("| {} | {} | {} |\n", file.path, kKinds[static_cast<int>(file.kind)],
-                        check_of(file));
-  }
+  for (const OutputFile& file : rendering.files)
+    text += fmt::format("| {} | {} | {} |\n", file.path, purpose_of(file), check_of(file));
   text += fmt::format(
       "\n## When\n\n{}\n\nWait 30 minutes under load after a canary, 10 after a "
       "batch. Stop and roll back at:\n\n{}",

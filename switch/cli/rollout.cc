@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "switch/cli/output.h"
+
 namespace dlcp::fabric::cli {
 namespace {
 
@@ -286,9 +288,9 @@ std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
     const double step_hours = rounds * (longest + minutes_of(step, pace)) / 60;
     hours += step_hours;
     text += fmt::format(
-        "{}. {}: {} switches, {} at a time, {} minutes under load after each: some "
-        "{:.1f} hours\n",
-        i + 1, step.title, step.switches.size(), serial, minutes_of(step, pace), step_hours);
+        "{}. {}: {}, {} at a time, {} minutes under load after each: some {:.1f} hours\n", i + 1,
+        step.title, counted(step.switches.size(), "switch"), serial, minutes_of(step, pace),
+        step_hours);
   }
   text += fmt::format(
       "\nSome {:.0f} hours in all, if SONiC needs 3 minutes a port (published for 202405, one port "

@@ -1,24 +1,35 @@
 // `dlcp-switch keys` and `dlcp-switch targets`: the tables of README.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "switch/capability/capability.h"
 #include "switch/capability/targets.h"
 #include "switch/cli/output.h"
 #include "switch/cli/verbs.h"
+#include "switch/cli/wrap.h"
 #include "switch/model/intent_keys.h"
 
 namespace dlcp::fabric::cli {
 
+namespace {
+
+// Markdown in a pipe, from which documents take it.
+void print_table(const std::string& table) {
+  fmt::print("{}", isatty(STDOUT_FILENO) != 0 ? as_list(table, output_width()) : table);
+}
+
+}  // namespace
+
 ExitCode run_keys() {
-  fmt::print("{}", key_table_text());
+  print_table(key_table_text());
   return ExitCode::kOk;
 }
 
 ExitCode run_targets(const TargetsOptions& options) {
-  const auto table = [&] {
-    return options.features ? feature_table_text() : capability_table_text();
-  };
-  fmt::print("{}", options.json ? targets_json(known_targets()) : table());
+  if (options.json)
+    fmt::print("{}", targets_json(known_targets()));
+  else
+    print_table(options.features ? feature_table_text() : capability_table_text());
   return ExitCode::kOk;
 }
 

@@ -92,7 +92,8 @@ std::optional<PortGroup> SwitchReader::read_group(const YamlNode& node, const st
   PortGroup group;
   group.line = section.line();
   for (const auto& names :
-       section.values("ports", read_names, "names such as swp1, swp[1-32] or Ethernet[0-124:4]"))
+       section.values("ports", read_names,
+                      "names such as swp1, swp[1-32] or Ethernet[0-124:4], 4096 at most in one"))
     group.ports.insert(group.ports.end(), names.begin(), names.end());
   group.role =
       section.value("role", one_of(kPortRoles), "host or fabric").value_or(PortRole::kFabric);

@@ -147,8 +147,8 @@ std::string name_of(const Part& part) {
 }
 
 // Levels that the target cannot tell apart, or that one DSCP carries, become one.
-void merge_levels(std::vector<Level>& levels, const Part& part, const Capabilities& capabilities,
-                  std::vector<Merge>& merges) {
+void merge_levels(std::vector<Level>& levels, const std::string& name, const Part& part,
+                  const Capabilities& capabilities, std::vector<Merge>& merges) {
   const bool whole = part.kind == Kind::kAll;
   const std::size_t keep =
       whole ? static_cast<std::size_t>(std::max(capabilities.levels_per_queue, 1)) : 1;
@@ -157,7 +157,7 @@ void merge_levels(std::vector<Level>& levels, const Part& part, const Capabiliti
     const bool by_colour = capabilities.mechanism == Mechanism::kColour;
     const bool one_dscp = by_colour && share_a_dscp(levels[0], levels[1]);
     if (!too_many && !one_dscp) break;
-    merges.push_back({fmt::format("queue {}: {} and {} are one drop level", name_of(part),
+    merges.push_back({fmt::format("queue {}: {} and {} are one drop level", name,
                                   names_of(levels[0]), names_of(levels[1])),
                       too_many
                           ? fmt::format("{} {} on {} tells {} level{} apart in one queue (by {})",
@@ -234,7 +234,7 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
     level.share = total > 0 ? level.share / total : 0;
     plan.levels.push_back(std::move(level));
   }
-  merge_levels(plan.levels, part, capabilities, merges);
+  merge_levels(plan.levels, plan.name, part, capabilities, merges);
   return plan;
 }
 

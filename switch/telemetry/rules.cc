@@ -40,9 +40,11 @@ class Recorder {
       : fabric_(escaped(fabric)), watch_(watch), names_(*watch.names) {}
 
   std::string run() {
-    for (const WatchedPorts& group : watch_.groups)
+    for (const WatchedPorts& group : watch_.groups) {
+      ++group_;
       for (const WatchedQueue& queue : group.queues)
         put_queue(group, queue);
+    }
     for (const WatchedLossless& queue : watch_.lossless)
       put_lossless(queue);
     put_pfc();
@@ -89,7 +91,9 @@ class Recorder {
   }
 
   void put_queue(const WatchedPorts& group, const WatchedQueue& queue) {
+    // Rules of one name that differ in no label would be one rule to Prometheus' checks.
     const Labels labels = {{"plan", watch_.name},
+                           {"group", std::to_string(group_)},
                            {"queue", std::to_string(queue.queue)},
                            {"carries", queue.carries},
                            {"part", name_of(queue.part)}};
@@ -135,7 +139,7 @@ class Recorder {
     const auto expression = all_drops(queue.label, ports);
     if (!expression.empty())
       record("dlcp_switch_lossless_drops:rate5m", expression,
-             {{"queue", std::to_string(queue.queue)}});
+             {{"plan", watch_.name}, {"queue", std::to_string(queue.queue)}});
   }
 
   void put_pfc() {
@@ -154,13 +158,14 @@ class Recorder {
                          "\"port\", \"$1\", \"{}\", \"(.+)\"), \"priority\", \"$1\", \"{}\", "
                          "\"(.+)\"))",
                          series, name.port_label, name.priority_label),
-             {{"of", of_dlcp ? "dlcp" : "site"}});
+             {{"plan", watch_.name}, {"of", of_dlcp ? "dlcp" : "site"}});
     }
   }
 
   const std::string fabric_;  // as PromQL writes it
   const Watch& watch_;
   const Names& names_;
+  int group_ = 0;  // of ports that are treated alike, from 1
   std::string text_;
 };
 

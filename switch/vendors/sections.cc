@@ -81,11 +81,12 @@ Sections& Sections::operator=(Sections&&) noexcept = default;
 Sections::~Sections() = default;
 
 std::string Sections::filled(const std::string& section, const Json& context) const {
-  return has(section) ? filled(section, context, context.dump()) : std::string();
+  if (!has(section)) return {};
+  return filled(section, context.dump(), [&context] { return context; });
 }
 
-std::string Sections::filled(const std::string& section, const Json& context,
-                             std::string_view said) const {
+std::string Sections::filled(const std::string& section, std::string_view said,
+                             const std::function<Json()>& context) const {
   const auto found = texts_.find(section);
   if (found == texts_.end()) return {};
   std::string key = section + "\n";
@@ -93,7 +94,7 @@ std::string Sections::filled(const std::string& section, const Json& context,
   if (auto text = lately_->find(key)) return std::move(*text);
   kainjow::mustache::mustache mustache{found->second};
   mustache.set_custom_escape([](const std::string& raw) { return raw; });
-  std::string text = mustache.render(data_of(context));
+  std::string text = mustache.render(data_of(context()));
   lately_->keep(std::move(key), text);
   return text;
 }

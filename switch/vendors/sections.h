@@ -3,6 +3,7 @@
 // next; the answer is the same either way.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -22,9 +23,10 @@ class Sections {
   bool has(const std::string& section) const { return texts_.count(section) != 0; }
   // Empty where the target has no such section. Nothing is escaped.
   std::string filled(const std::string& section, const nlohmann::json& context) const;
-  // The same with a text that says all of what the context does.
-  std::string filled(const std::string& section, const nlohmann::json& context,
-                     std::string_view said) const;
+  // The same with a text that says all of what the context does, which is asked for where no such
+  // text was filled lately.
+  std::string filled(const std::string& section, std::string_view said,
+                     const std::function<nlohmann::json()>& context) const;
 
  private:
   class Lately;

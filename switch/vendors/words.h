@@ -7,15 +7,22 @@
 
 namespace dlcp::fabric {
 
+// A space, or one of \t\n\v\f\r.
+constexpr bool is_white(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 inline std::vector<std::string> words_of(std::string_view line) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
   constexpr std::size_t kUsually = 8;
   std::vector<std::string> words;
   words.reserve(kUsually);
-  for (auto at = line.find_first_not_of(kSpace); at != std::string_view::npos;) {
-    const auto end = line.find_first_of(kSpace, at);
-    words.emplace_back(line.substr(at, end - at));
-    at = line.find_first_not_of(kSpace, end);
+  for (std::size_t at = 0; at < line.size();) {
+    const auto begin = at;
+    while (at < line.size() && !is_white(line[at]))
+      ++at;
+    if (at > begin) words.emplace_back(line.substr(begin, at - begin));
+    while (at < line.size() && is_white(line[at]))
+      ++at;
   }
   return words;
 }

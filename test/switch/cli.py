@@ -3,13 +3,17 @@
 
   cli.py DLCP_SWITCH"""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -49,6 +53,14 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("init"), FILES)
         self.assertEqual((self.folder / "intent.yaml").read_text(), "mine")
 
+    def test_who_has_an_intent_gets_the_classes_alone(self):
+        (self.folder / "intent.yaml").write_text("mine")
+        self.assertEqual(self.run_verb("init", "--classes", "classes.conf"), OK)
+        self.assertIn("wrote classes.conf", self.out)
+        self.assertEqual((self.folder / "intent.yaml").read_text(), "mine")
+        self.assertIn("control.dscp = 43", (self.folder / "classes.conf").read_text())
+        self.assertEqual(self.run_verb("init", "--classes", "classes.conf"), FILES)
+
     def test_help_is_as_wide_as_a_terminal(self):
         verbs = ("init", "plan", "check", "render", "diff", "verify", "trace", "rollout", "telemetry", "keys", "targets")
         for verb in ([], *([verb] for verb in verbs)):
@@ -57,11 +69,36 @@ class Cli(unittest.TestCase):
         self.assertIn("\n  --captured TEXT         File with what", subprocess.run(
             [PROGRAM, "verify", "--help"], capture_output=True, text=True, check=True).stdout)
 
+    def test_tables_are_lists_on_a_terminal(self):
+        for verb in (["keys"], ["targets"], ["targets", "--features"]):
+            here, there = pty.openpty()
+            fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            with subprocess.Popen([PROGRAM, *verb], stdout=there) as process:
+                os.close(there)
+                text = b""
+                try:
+                    while part := os.read(here, 65536):
+                        text += part
+                except OSError:  # the other end is closed
+                    pass
+                self.assertEqual(process.wait(60), OK)
+            os.close(here)
+            lines = text.decode().splitlines()
+            self.assertLess(10, len(lines))
+            self.assertEqual([line for line in lines if len(line) > 80 or line.startswith("|")], [])
+            self.assertEqual(self.run_verb(*verb), OK)
+            self.assertTrue(self.out.startswith("| "))
+
     def test_plan_prints_numbers_and_explains_them(self):
         self.sample()
         self.assertEqual(self.run_verb("plan", "intent.yaml"), OK)
         self.assertIn("4 switches alike, leaf1 to leaf4", self.out)
         self.assertNotIn("why:", self.out)
+        self.assertIn("\n4 switches alike", "\n" + self.out)
+        table = [line for line in self.out.splitlines() if line.startswith("  queue") or "weight" in line]
+        self.assertLess(1, len(table))
+        self.assertEqual(len({line.index("DSCPs") for line in table if "DSCPs" in line}), 1)
+        self.assertEqual([line for line in table if len(line) > 80], [])
         self.assertEqual(self.run_verb("plan", "intent.yaml", "--explain"), OK)
         self.assertIn("why: ", self.out)
 

@@ -59,7 +59,7 @@ class More(Checks):
             self.refused(text, "the intent says that", "say `speed: ", speed=speed, **options)
 
     def test_releases_that_cannot_apply_the_change(self):
-        for os, version in (("cumulus", "5.3"), ("eos", "4.24"), ("srlinux", "23.7"), ("junos", "21.3R1"), ("nxos", "9.2(4)"),
+        for os, version in (("cumulus", "5.3"), ("eos", "4.24"), ("srlinux", "23.10"), ("junos", "21.3R1"), ("nxos", "9.2(4)"),
                             ("openconfig", "0.7"), ("arcos", "5.1"), ("iosxr", "7.11")):
             text, options = of(os)
             self.refused(text, f"unsupported version of {os}", "", **{**options, "version": version})
@@ -165,7 +165,7 @@ class More(Checks):
         text, options = of("srlinux")
         text = "".join(line for line in text.splitlines(True) if "/ qos interfaces" not in line)
         self.refused(text + "set / interface ethernet-1/1 subinterface 0 qos input classifiers dscp-policy SITE\n",
-                     "as before 23.10", "upgrade the switch", **options)
+                     "as in old releases", "upgrade the switch", **options)
 
     def test_srlinux_vlan_priorities_beside_dscps(self):
         text, options = of("srlinux")

@@ -105,3 +105,25 @@ TEST_CASE("A folder appears when it is committed, and takes no path out of itsel
   CHECK((fs::status(target + "/leaf1/deep/run.sh").permissions() & fs::perms::owner_exec) !=
         fs::perms::none);
 }
+
+TEST_CASE("A folder is written by one run at a time, and what an ended one left is gone") {
+  const Scratch scratch;
+  const std::string target = (scratch / "out").string();
+  fs::create_directories(target + ".partial/leaf9");
+  {
+    const cli::Folder first(target);
+    CHECK_FALSE(first.write("leaf1/a.txt", "a", false));
+    {
+      const cli::Folder second(target);
+      const auto problem = second.write("leaf1/a.txt", "b", false);
+      REQUIRE(problem);
+      CHECK(problem->what.find("another dlcp-switch is writing there") != std::string::npos);
+    }
+    CHECK_FALSE(first.commit().problem);
+    CHECK_FALSE(fs::exists(target + "/leaf9"));
+    CHECK(fs::exists(target + "/leaf1/a.txt"));
+    const cli::Folder third(target);  // the first is done, though it lives
+    CHECK_FALSE(third.write("leaf1/a.txt", "c", false));
+  }
+  CHECK_FALSE(fs::exists(target + ".partial"));
+}

@@ -32,7 +32,7 @@ inline fabric::Rendering render_ok(const fabric::SwitchPlan& plan) {
 }
 inline Json patched(Json config, const fabric::Rendering& rendering, fabric::FileKind kind) {
   for (const auto& file : rendering.files)
-    if (file.kind == kind && file.path.find(".json-patch") != std::string::npos)
+    if (file.kind == kind && file.path.find(".json-") != std::string::npos)
       config = config.patch(Json::parse(file.text));
   return config;
 }

@@ -64,8 +64,7 @@ def check(paths):
     return subprocess.run([str(SWITCH_YANG), *map(str, paths)], capture_output=True, text=True, timeout=300)
 
 
-def main():
-    paths = [pathlib.Path(path) for path in sys.argv[1:]]
+def main(paths):
     result = check(paths)
     print(result.stdout, end="")
     if result.returncode != 0:
@@ -87,4 +86,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main([pathlib.Path(path) for path in sys.argv[1:]]))

@@ -125,6 +125,8 @@ class Telemetry(unittest.TestCase):
                 rules = self.written(fabric) / "rules.yml"
                 done = run("promtool", "check", "rules", rules)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("SUCCESS", done.stdout)
+                self.assertNotIn("duplicate", done.stdout + done.stderr)  # a warning to promtool
 
     @NEEDS_PROMTOOL
     def test_a_healthy_fabric_is_silent(self):

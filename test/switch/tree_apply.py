@@ -258,7 +258,7 @@ def main():
     kept = (switch.root / "config.json").read_text()
     port = ports[0].split(",")[0]
     rows = json.loads((switch.folder / "guard" / "20-ports-01-host.json").read_text())["rows"]
-    line = next(one for scope, row in rows.items() if port in scope for one in row["after"] if "DLCP-1-SITE" in one)
+    line = next(one for scope, row in rows.items() if port in scope for one in [scope + rest for rest in row[1]] if "DLCP-1-SITE" in one)
     if switch.gnmi:
         leaf = "service-policy-name" if name == "iosxr" else "name"
         switch.change(f'"{leaf}": "DLCP-1-SITE"', f'"{leaf}": "DLCP-9-SITE"')

@@ -1,6 +1,8 @@
 // Targets that are data: how their configurations are read as statements, what is imported from
 // them, and what is refused. That applying and rolling back gives the configuration back, and that
 // the vendors' models accept it, is played by tree_apply.py.
+#include <algorithm>
+
 #include "catch.h"
 #include "switch/vendors/tree/target.h"
 #include "vendor_plan.h"
@@ -64,6 +66,40 @@ TEST_CASE("a pattern's holes take words, what is between fixed ends, and the res
   CHECK(Pattern("policy {name}").begins("policy P > class c", taken));
   CHECK(taken == 8);
   CHECK(Pattern("x {port}.0").filled({{"port", "e1"}}) == "x e1.0");
+}
+
+TEST_CASE("an index of patterns leaves out none that matches, and few that do not") {
+  using tree::Pattern;
+  const tree::Captures holes = {{"port", "Ethernet1/1"}, {"name", "SITE"},  {"policy", "SITE"},
+                                {"queue", "3"},          {"class", "be"},   {"dscp", "10"},
+                                {"dscp*", "10"},         {"*", "something"}};
+  std::size_t candidates = 0, matches = 0;
+  for (const tree::Target& target : tree::targets()) {
+    std::vector<std::string> statements;
+    for (const tree::Meaning& meaning : target.meanings)
+      statements.push_back(meaning.pattern->filled(holes));
+    for (const tree::Refusal& row : target.refusals)
+      statements.push_back(row.pattern.filled(holes) + " and more");
+    for (const auto& statement : statements) {
+      const auto ids = target.meaning_index.may_match(statement);
+      candidates += ids.size();
+      CHECK(std::is_sorted(ids.begin(), ids.end()));
+      for (std::size_t id = 0; id < target.meanings.size(); ++id) {
+        if (!target.meanings[id].pattern->match(statement)) continue;
+        ++matches;
+        INFO(target.os << ": " << statement << " by " << target.meanings[id].pattern->text());
+        CHECK(std::count(ids.begin(), ids.end(), id) == 1);
+      }
+      const auto begun = target.scope_index.may_begin(statement);
+      for (std::size_t rank = 0; rank < target.scopes.size(); ++rank) {
+        std::size_t taken = 0;
+        if (target.scopes[rank].pattern.covers(statement, taken))
+          CHECK(std::count(begun.begin(), begun.end(), rank) == 1);
+      }
+    }
+  }
+  CHECK(matches > 100);
+  CHECK(candidates < 2 * matches);
 }
 
 TEST_CASE("blocks, flat text and JSON are read as the same kind of statements") {
@@ -138,10 +174,12 @@ TEST_CASE("ArcOS: each drop precedence has an entry of its own, marked or droppe
   const auto plan = make_plan(import_text(vendor, leaf("arcos", "leaf.json")), {"swp1"}, {});
   const auto rendering = vendor.render(plan);
   const auto& guard = file_of(rendering, "guard/10-definitions.json").text;
-  const std::string profile = "random-detect profile DLCP-out1-SITE-OUT-q2 entry ";
-  CHECK_THAT(guard, Contains(profile + "high config drop-precedence 2\""));
-  CHECK_THAT(guard, Contains(profile + "high config ecn-mark false\""));
-  CHECK_THAT(guard, Contains(profile + "low config ecn-mark true\""));
+  const auto at = guard.find("DLCP-out1-SITE-OUT-q2\": [[]");  // a row, a line: what it says after
+  REQUIRE(at != std::string::npos);
+  const auto profile = guard.substr(at, guard.find('\n', at) - at);
+  CHECK_THAT(profile, Contains("entry high config drop-precedence 2\""));
+  CHECK_THAT(profile, Contains("entry high config ecn-mark false\""));
+  CHECK_THAT(profile, Contains("entry low config ecn-mark true\""));
   CHECK_THAT(problems_of("arcos", R"({"openconfig-interfaces:interfaces":{"interface":[{"name":)"
                                   R"("swp1","q:qos":{"s:service-tablemaps":{"service-tablemap":[)"
                                   R"({"direction":"INGRESS","config":{"name":"T"}}]}}}]}})"),

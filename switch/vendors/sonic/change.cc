@@ -22,7 +22,7 @@ void ChangeSet::put(const std::string& table, const std::string& key, const Json
   if (!wanted_.emplace(table, key).second) return;
   const Json* now = find_row(config_, table, key);
   if (now != nullptr && *now == row) return;
-  Patch& patch = release_.updater_takes(table) ? patches_.back() : direct_;
+  Patch& patch = patch_for(table, now != nullptr);
   if (now == nullptr && !config_.contains(table) && created_.insert(table).second)
     patch.tables.push_back(table);
   RowChange change{table, key, {}, row, impact};
@@ -33,7 +33,12 @@ void ChangeSet::put(const std::string& table, const std::string& key, const Json
 void ChangeSet::remove(const std::string& table, const std::string& key, Impact impact) {
   const Json* now = find_row(config_, table, key);
   if (now == nullptr || !wanted_.emplace(table, key).second) return;
-  patches_.back().rows.push_back({table, key, *now, std::nullopt, impact});
+  patch_for(table, false).rows.push_back({table, key, *now, std::nullopt, impact});
+}
+
+Patch& ChangeSet::patch_for(const std::string& table, bool changes) {
+  const bool takes = release_.updater_takes(table, config_.contains(table), changes);
+  return takes ? patches_.back() : direct_;
 }
 
 std::set<std::string> ChangeSet::references_left() const {

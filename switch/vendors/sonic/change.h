@@ -32,6 +32,7 @@ class ChangeSet {
 
  private:
   std::set<std::string> references_left() const;
+  Patch& patch_for(const std::string& table, bool changes);
 
   const Json& config_;
   const Release& release_;

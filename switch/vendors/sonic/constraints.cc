@@ -123,7 +123,14 @@ const Limits& limits() {
     Limits read;
     for (const TargetFile& file : target_files()) {
       const Json data = Json::parse(file.data);
-      if (data.at("os") == "sonic") read = {tree::ranges_of(data), tree::references_of(data)};
+      if (data.at("os") != "sonic") continue;
+      read = {tree::ranges_of(data), tree::references_of(data), {}};
+      for (const auto& row : data.at("refuse")) {
+        tree::Refusal& one = read.refused.emplace_back();
+        one.pattern = tree::Pattern(row.at(0).get<std::string>());
+        row.at(1).get_to(one.why);
+        row.at(2).get_to(one.hint);
+      }
     }
     return read;
   }();

@@ -74,10 +74,11 @@ struct Patch {
 std::string apply_text(const Patch& patch);
 std::string rollback_text(const Patch& patch);
 
-// What SONiC takes, and which rows name others: data.
+// What SONiC takes, which rows name others, and what an import is refused for: data.
 struct Limits {
   std::vector<tree::Range> ranges;
   std::vector<std::pair<tree::Pattern, tree::Pattern>> references;
+  std::vector<tree::Refusal> refused;  // of a field of a row; {key} in what is said
 };
 const Limits& limits();
 

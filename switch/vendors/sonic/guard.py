@@ -43,7 +43,10 @@ class Patch:
             if operation["op"] == "test":
                 tested[path] = value
             elif len(path) == 1:  # a whole table
-                old, new = tested.get(path, {}), value if value is not ABSENT else {}
+                # A table that goes has been tested as a whole, or by the row that was left in it.
+                left = {row[1]: content for row, content in tested.items()
+                        if row[0] == path[0] and len(row) == 2 and row not in self.before}
+                old, new = tested.get(path, left), value if value is not ABSENT else {}
                 (self.removed if value is ABSENT else self.created).add(path[0])
                 for key in [*old, *(key for key in new if key not in old)]:
                     self.before[(path[0], key)] = old.get(key, ABSENT)

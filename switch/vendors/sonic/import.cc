@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 
 #include "switch/vendors/json_keys.h"
 #include "switch/vendors/sonic/document.h"
 #include "switch/vendors/sonic/port_facts.h"
+#include "switch/vendors/words.h"
 
 namespace dlcp::fabric::sonic {
 namespace {
@@ -21,7 +23,8 @@ class Importer {
 
   Checked<SiteConfig> run() {
     Checked<SiteConfig> result;
-    if (parse() && check_shape() && check_references() && check_named()) {
+    if (parse() && check_shape() && check_texts() && check_references() && check_ports() &&
+        check_named()) {
       const Fault report = [this](const char* table, const std::string& key, std::string what,
                                   std::string seen, std::string expected, std::string hint) {
         fault(table, key, std::move(what), std::move(seen), std::move(expected), std::move(hint));
@@ -97,6 +100,47 @@ class Importer {
     return true;
   }
 
+  // Every value is text in config_db; others are of a hand, or another system's, and would be
+  // overlooked.
+  bool check_texts() {
+    for (const char* name : {"QUEUE", "PORT_QOS_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_QUEUE",
+                             "BUFFER_PROFILE", "BUFFER_POOL", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP",
+                             "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_DSCP_MAP"})
+      for (const auto& [key, row] : table(name).items())
+        for (const auto& [field, value] : row.items())
+          if (!value.is_string()) return not_text(name, key, field, value);
+    for (const auto& [port, row] : table("PORT").items())
+      if (const auto speed = row.find("speed"); speed != row.end() && !speed->is_string())
+        return not_text("PORT", port, "speed", *speed);
+    return true;
+  }
+
+  bool not_text(const char* name, const std::string& key, const std::string& field,
+                const Json& value) {
+    fault(name, key, fmt::format("{} of {}|{} is not text", field, name, key), value.dump(),
+          "text in quotes, as config_db has all values",
+          "take it with: show runningconfiguration all > config_db.json");
+    return false;
+  }
+
+  // Rows under another name than the port's are not found when the port's are looked for.
+  bool check_ports() {
+    for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE"})
+      for (const auto& [key, row] : table(name).items()) {
+        if (std::count(key.begin(), key.end(), '|') > 1) continue;
+        std::istringstream ports(key.substr(0, key.find('|')));
+        for (std::string port; std::getline(ports, port, ',');) {
+          if (port == "global" || port == "CPU") continue;
+          if (find_row(document_->config, "PORT", port) != nullptr) continue;
+          fault(name, key, fmt::format("{}|{} is of a port that is not there", name, key), port,
+                "a row of PORT",
+                "name ports as PORT does, not by their alias, or take the row out");
+          return false;
+        }
+      }
+    return true;
+  }
+
   // A file with a part of its tables would be taken for a switch that lacks them.
   bool check_named() {
     std::set<std::string> seen;  // "TABLE field name"; rows of many ports name the same
@@ -157,19 +201,34 @@ class Importer {
       fault("DEVICE_METADATA", "asic_name", "this is one name space of a multi-ASIC system",
             text_field(*device, "asic_name"), "one switch, one ASIC",
             "leave this switch out: apply.sh and its patches are for one name space");
-    if (device != nullptr && text_field(*device, "switch_type") == "voq")
-      fault("DEVICE_METADATA", "switch_type", "VOQ chassis are not supported", "voq",
-            "a switch whose QUEUE rows are PORT|INDEX",
-            "their queues are rows of remote line cards, which one switch's change cannot guard");
-    for (const auto& [key, row] : table("ACL_RULE").items())
-      if (row.contains("DSCP_ACTION") && !has_errors(problems_))
-        fault("ACL_RULE", key, fmt::format("ACL_RULE|{} sets DSCPs, which is not followed", key),
-              "DSCP_ACTION", "ACLs that leave DSCPs alone",
-              "take the rule out, or declare the site (site.dscp_map)");
+    if (!has_errors(problems_)) check_refused();
     if (table("PORT").empty())
       fault("PORT", "", "there is no PORT table", {}, "a whole config_db.json",
             "take it with: show runningconfiguration all > config_db.json");
     return !has_errors(problems_);
+  }
+
+  // The first row of each kind that the data refuses.
+  void check_refused() {
+    for (const tree::Refusal& one : limits().refused) {
+      const auto name = words_of(one.pattern.text()).front();
+      for (const auto& [key, row] : table(name.c_str()).items())
+        if (const auto seen = refused_field(one, name, row); !seen.empty()) {
+          fault(name, key, tree::with_holes_filled(one.why, {{"key", key}}), seen, "none of it",
+                one.hint);
+          break;
+        }
+    }
+  }
+
+  static std::string refused_field(const tree::Refusal& one, const std::string& table,
+                                   const Json& row) {
+    for (const auto& [field, value] : row.items()) {
+      const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+      if (one.pattern.match(fmt::format("{} row {} {}", table, field, text)))
+        return field + " " + text;
+    }
+    return "";
   }
 
   const Json& table(const char* name) const {
@@ -246,8 +305,8 @@ class Importer {
       site_.queues[q].queue = static_cast<std::uint8_t>(q);
     for (const auto& traffic_class : site_.dscp_to_class) {
       if (!traffic_class) continue;
-      const auto queue = site_.class_to_queue[*traffic_class];
-      if (queue) site_.queues[*queue].in_use = true;
+      // What no map names leaves through queue 0: SAI's default.
+      site_.queues[site_.class_to_queue[*traffic_class].value_or(0)].in_use = true;
     }
     for (const auto& [key, row] : table("QUEUE").items()) {
       const auto bar = key.find('|');

@@ -25,7 +25,7 @@ bool takes_rows(const Json& operations) {
 
 }  // namespace
 
-Release::Release(std::string_view version) {
+Release::Release(std::string_view version, std::string_view asic) {
   const auto names = facts().at("releases").get<std::vector<std::string>>();
   name_ = names.back();
   const auto digits = version.substr(0, 6);
@@ -36,14 +36,23 @@ Release::Release(std::string_view version) {
   }
   for (const auto& entry : facts().at("updater")) {  // the last that holds is the release's own
     if (!holds(entry.at("since").get<std::string>())) continue;
-    refused_.clear();
-    for (const auto& [table, rules] : entry.at("tables").items())
-      if (!takes_rows(rules.at("rows"))) refused_.push_back(table);
+    rules_.clear();
+    const Json& asics = entry.at("asics");
+    knows_asic_ = std::find(asics.begin(), asics.end(), asic) != asics.end();
+    for (const auto& [table, rules] : entry.at("tables").items()) {
+      const Json& fields = rules.at("fields");
+      const auto whole = fields.find("");
+      rules_[table] = {takes_rows(rules.at("rows")),
+                       whole != fields.end() && takes_rows(*whole) && knows_asic_};
+    }
   }
 }
 
-bool Release::updater_takes(std::string_view table) const {
-  return std::find(refused_.begin(), refused_.end(), table) == refused_.end();
+bool Release::updater_takes(std::string_view table, bool table_is_there, bool changes) const {
+  const auto found = rules_.find(table);
+  if (found == rules_.end()) return true;
+  if (found->second.rows) return !changes || knows_asic_;
+  return found->second.fields && table_is_there;  // a new table has rows for fields
 }
 
 std::string asic_of(std::string_view hwsku) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "switch/vendors/embedded.h"
 #include "switch/vendors/refuser.h"
@@ -20,7 +21,7 @@ constexpr double kMinutesPerPort = 3;  // sonic-buildimage 23945: speed changes,
 
 class Renderer {
  public:
-  explicit Renderer(const SwitchPlan& plan) : plan_(plan), release_(plan.version) {}
+  explicit Renderer(const SwitchPlan& plan) : plan_(plan), release_(plan.version, plan.asic) {}
 
   Rendering run() {
     static const Document kDeclared = [] {
@@ -30,6 +31,8 @@ class Renderer {
     }();
     const auto* imported = dynamic_cast<const Document*>(plan_.site->document.get());
     document_ = imported != nullptr ? imported : &kDeclared;
+    for (const char* table : {"QUEUE", "PORT_QOS_MAP"})
+      find_shared(table);
     ChangeSet change(document_->config, release_);
     change.begin("10-definitions");
     const auto definitions = put_definitions(plan_, *document_, change, out_);
@@ -52,6 +55,7 @@ class Renderer {
     }
     if (has_errors(out_.problems)) return std::move(out_);
     write(patches);
+    note_watchdogs(patches);
     add_notes(imported != nullptr);
     return std::move(out_);
   }
@@ -111,24 +115,29 @@ class Renderer {
   }
 
   // Rows may name several ports ("Ethernet0,Ethernet4"), which one port's change must not break up.
-  bool is_shared(const char* table, const std::string& port) {
+  void find_shared(const char* table) {
     const auto found = document_->config.find(table);
-    if (found == document_->config.end()) return false;
-    for (const auto& [key, row] : found->items()) {
+    if (found == document_->config.end()) return;
+    for (const auto& [key, row] : found->get_ref<const Json::object_t&>()) {
       if (key.find(',') == std::string::npos) continue;
-      const auto ports = "," + key.substr(0, key.find('|')) + ",";
-      if (ports.find("," + port + ",") == std::string::npos) continue;
-      refuse_(fmt::format("{}|{} is one row for several ports", table, key), port,
-              "one row per port", "split it first; it is the site's row");
-      return true;
+      std::istringstream ports(key.substr(0, key.find('|')));
+      for (std::string port; std::getline(ports, port, ',');)
+        shared_.try_emplace(port, std::string(table) + "|" + key);
     }
-    return false;
+  }
+
+  bool is_shared(const std::string& port) {
+    const auto found = shared_.find(port);
+    if (found == shared_.end()) return false;
+    refuse_(found->second + " is one row for several ports", port, "one row per port",
+            "split it first; it is the site's row");
+    return true;
   }
 
   void put_port(const std::string& port, const PortGroupPlan& group, const Definitions& definitions,
                 const std::map<int, Definitions::Queue>& names, ChangeSet& change) {
     const Json* maps = find_row(document_->config, "PORT_QOS_MAP", port);
-    if (!accepts(port, maps) || is_shared("QUEUE", port) || is_shared("PORT_QOS_MAP", port)) return;
+    if (!accepts(port, maps) || is_shared(port)) return;
     for (const auto& queue : group.queues) {
       const auto& name = names.at(queue.queue);
       if (const auto key = own_key("QUEUE", port, queue.queue); !key.empty()) {
@@ -228,6 +237,22 @@ class Renderer {
       }
   }
 
+  // Rules of watchdogs' rows are those of other tables on some ASICs alone.
+  void note_watchdogs(const std::vector<Patch>& patches) {
+    const auto is_watchdog = [](const RowChange& row) { return row.table == "PFC_WD"; };
+    for (const auto& patch : patches)
+      if (patch.direct && std::any_of(patch.rows.begin(), patch.rows.end(), is_watchdog))
+        note(
+            Severity::kWarning,
+            fmt::format("the updater of {} takes no rows of PFC_WD {}: {} has them, which apply.sh "
+                        "writes with `config load`, and the rollback deletes them from the "
+                        "database",
+                        release_.name(),
+                        release_.updater_takes("PFC_WD") ? "where the table is not there yet"
+                                                         : "on this ASIC",
+                        patch.file()));
+  }
+
   void write(const std::vector<Patch>& patches) {
     constexpr std::string_view kPatchCheck = "SONiC's fields, ranges and references, as a table";
     for (const auto& patch : patches) {
@@ -312,6 +337,7 @@ class Renderer {
   const Document* document_ = nullptr;
   Rendering out_;
   const Refuser refuse_{plan_, out_.problems};
+  std::map<std::string, std::string> shared_;                 // by port, the row
   std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile
 };
 

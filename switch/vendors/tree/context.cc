@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "switch/vendors/tree/wanted.h"
 
@@ -38,13 +39,18 @@ std::string fixed_name(const Target& target, int queue) {
   return "";
 }
 
-Json dscp_row(const Target& target, const Document& document, int dscp, int queue, int precedence) {
-  Json row = {{"dscp", dscp}, {"bits", bits_of(dscp)}, {"queue", queue}};
-  row["precedence"] = precedence;
-  row["level"] = kColours[std::clamp(precedence, 0, 2)];
+std::string class_of(const Target& target, const Document& document, int queue) {
   const auto known = document.class_name.find(queue);
-  row["class_name"] =
-      known != document.class_name.end() ? known->second : fixed_name(target, queue);
+  return known != document.class_name.end() ? known->second : fixed_name(target, queue);
+}
+
+Json dscp_row(const ClassedDscp& one) {
+  Json row = {{"dscp", one.dscp}, {"bits", bits_of(one.dscp)}, {"queue", one.queue}};
+  row["precedence"] = one.precedence;
+  row["level"] = kColours[std::clamp(one.precedence, 0, 2)];
+  row["class_name"] = one.class_name;
+  if (one.ours) row["ours"] = true;
+  if (one.traffic_class) row["traffic_class"] = *one.traffic_class;
   return row;
 }
 
@@ -198,8 +204,8 @@ Json map_context(const Target& target, const SwitchPlan& plan, const Document& d
   for (int dscp = 0; dscp < kDscpCount; ++dscp) {
     const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
     if (row.owner != Owner::kDlcp) continue;
-    dscps.push_back(dscp_row(target, document, dscp, row.queue, row.drop_precedence));
-    dscps.back()["traffic_class"] = row.traffic_class;
+    dscps.push_back(dscp_row({dscp, row.queue, row.drop_precedence, row.traffic_class, false,
+                              class_of(target, document, row.queue)}));
   }
   for (const QueuePlan& queue : plan.groups.front().queues) {
     const auto& doubtful = target.doubtful_classes;
@@ -254,27 +260,48 @@ Json features_context(const Target& target, const SwitchPlan& plan, const Docume
   return context;
 }
 
-Json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
-                  const PortGroup& group) {
-  Json ours = Json::array(), others = Json::array();
-  const int instead =
-      plan.site->dscp_to_class[group.remark_dscp].value_or(plan.site->default_class);
+ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const Document& document,
+                           const PortGroup& group) {
+  const bool trusted = group.trust == Trust::kTrusted;
+  ClassedDscps map{{}, {}, document.by_tag, !trusted};
+  const auto class_today = [&plan](std::size_t dscp) -> int {
+    return plan.site->dscp_to_class[dscp].value_or(plan.site->default_class);
+  };
   for (int dscp = 0; dscp < kDscpCount; ++dscp) {
     const DscpRow& row = plan.dscp[static_cast<std::size_t>(dscp)];
-    const int today =
-        plan.site->dscp_to_class[static_cast<std::size_t>(dscp)].value_or(plan.site->default_class);
-    if (row.owner != Owner::kDlcp) {
-      others.push_back(dscp_row(target, document, dscp, today, 0));
-    } else if (group.trust == Trust::kTrusted) {
-      ours.push_back(dscp_row(target, document, dscp, row.queue, row.drop_precedence));
-      ours.back()["ours"] = true;
-      ours.back()["traffic_class"] = row.traffic_class;
-    } else {
-      ours.push_back(dscp_row(target, document, dscp, instead, 0));
-      ours.back()["traffic_class"] = instead;
-    }
+    const bool ours = row.owner == Owner::kDlcp;
+    ClassedDscp one{dscp, row.queue, row.drop_precedence, row.traffic_class, true, ""};
+    if (!ours)
+      one = {dscp, class_today(static_cast<std::size_t>(dscp)), 0, std::nullopt, false, ""};
+    else if (!trusted)
+      one = {dscp, class_today(group.remark_dscp), 0, class_today(group.remark_dscp), false, ""};
+    one.class_name = class_of(target, document, one.queue);
+    (ours ? map.ours : map.others).push_back(std::move(one));
   }
-  return {{"dscps", ours}, {"others", others}, {"by_tag", document.by_tag}};
+  return map;
+}
+
+Json context_of(const ClassedDscps& map) {
+  Json ours = Json::array(), others = Json::array();
+  for (const ClassedDscp& one : map.ours)
+    ours.push_back(dscp_row(one));
+  for (const ClassedDscp& one : map.others)
+    others.push_back(dscp_row(one));
+  Json context = {{"dscps", ours}, {"others", others}, {"by_tag", map.by_tag}};
+  if (map.remarked) context["remarked"] = true;
+  return context;
+}
+
+std::string text_of(const ClassedDscps& map) {
+  std::string text = map.by_tag ? "tag " : "";
+  if (map.remarked) text += "remarked ";
+  for (const auto* list : {&map.ours, &map.others}) {
+    text += '\n';
+    for (const ClassedDscp& one : *list)
+      fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {}\n", one.dscp, one.queue,
+                     one.precedence, one.traffic_class.value_or(-1), one.ours, one.class_name);
+  }
+  return text;
 }
 
 }  // namespace dlcp::fabric::tree

@@ -14,10 +14,12 @@ class Doubts {
 
   std::vector<Problem> run() {
     for (const Statement& statement : document_.statements) {
-      for (const Refusal& row : target_.refusals)
+      for (const std::size_t id : target_.refusal_index.may_match(statement.text)) {
+        const Refusal& row = target_.refusals[id];
         if (const auto held = refused_by(row, statement, document_.statements))
           fault(&statement, with_holes_filled(row.why, *held), "",
                 with_holes_filled(with_holes_filled(row.hint, *held), words()));
+      }
       check_words(statement);
       check_referred(statement);
     }
@@ -65,9 +67,9 @@ class Doubts {
 
   // Names are one word, and a port is one port.
   void check_words(const Statement& statement) {
-    for (const Scope& row : target_.scopes) {
+    for (const std::size_t id : target_.scope_index.may_begin(statement.text)) {
       std::size_t taken = 0;
-      const auto held = row.pattern.begins(statement.text, taken);
+      const auto held = target_.scopes[id].pattern.begins(statement.text, taken);
       if (!held) continue;
       for (const auto& [hole, value] : *held) {
         if (value.front() == '"')
@@ -147,7 +149,9 @@ std::optional<Captures> refused_by(const Refusal& row, const Statement& statemen
   if (name != held->end() && is_own(name->second)) return std::nullopt;
   const bool there = std::any_of(all.begin(), all.end(), [&](const Statement& other) {
     const auto also = row.beside->match(other.text);
-    return also && (name == held->end() || tree::held(*also, "name") == name->second);
+    if (!also || name == held->end()) return also.has_value();
+    const auto other_name = tree::held(*also, "name");
+    return other_name == name->second || other_name.starts_with(name->second + ".");
   });
   return there ? held : std::nullopt;
 }

@@ -26,6 +26,10 @@ bool joins(const Captures& a, const Captures& b, std::initializer_list<std::stri
 // By the name that the site or the target has for a queue, else by its number.
 std::optional<int> queue_named(const Document& document, const std::string& name);
 
+// The ports with their speeds and aggregates.
+void read_ports(const Target& target, const Facts& facts, const Document& document,
+                SiteConfig& site);
+
 // How queues are served in the scheduler policy of this name, which most ports have.
 void read_scheduling(const Target& target, const Facts& facts, const std::string& scheduler,
                      Document& document, SiteConfig& site);

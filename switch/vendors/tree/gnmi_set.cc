@@ -40,12 +40,13 @@ std::string path_of(Keys& known, const std::string& scope, std::string& names) {
   std::string path;
   const auto words = words_of(scope);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    names = with_word(names, words[i]);
-    path += "/" + named(known.shape(), names, words[i]);
+    if (i > 0) names += ' ';
+    names += words[i];
+    path.append(1, '/').append(named(known.shape(), names, words[i]));
     const auto& keys = known.of(names);
     if (i + keys.size() >= words.size()) continue;
     for (const auto& key : keys)
-      path += "[" + key + "=" + words[++i] + "]";
+      path.append(1, '[').append(key).append(1, '=').append(words[++i]).append(1, ']');
   }
   return path;
 }
@@ -132,6 +133,7 @@ class Values {
 
   static std::string indented(const std::string& text) {
     std::string result;
+    result.reserve(2 * text.size());
     for (const char c : text)
       c == '\n' ? result += "\n      " : result += c;
     return result;
@@ -156,13 +158,14 @@ std::string gnmi_set(const JsonShape& shape, const std::vector<Row>& rows) {
   std::vector<std::string> deletes, replaces;
   for (const Row& row : rows) {
     std::string names;
-    const auto path = json_quoted(path_of(known, row.scope, names));
-    if (row.after.empty())
-      deletes.push_back(path);
-    else
-      replaces.push_back("{\n      \"path\": " + path +
-                         ",\n      \"encoding\": \"json_ietf\",\n      \"value\": " +
-                         values.text_of(row, names) + "\n    }");
+    std::string text = row.after.empty() ? "" : "{\n      \"path\": ";
+    add_quoted(text, path_of(known, row.scope, names));
+    if (row.after.empty()) {
+      deletes.push_back(std::move(text));
+      continue;
+    }
+    text += ",\n      \"encoding\": \"json_ietf\",\n      \"value\": ";
+    replaces.push_back(text.append(values.text_of(row, names)).append("\n    }"));
   }
   std::string text = "{\n";
   if (!deletes.empty()) text += list_of("deletes", deletes) + (replaces.empty() ? "\n" : ",\n");
@@ -170,14 +173,14 @@ std::string gnmi_set(const JsonShape& shape, const std::vector<Row>& rows) {
   return text + "}\n";
 }
 
-std::string json_quoted(const std::string& text) {
+void add_quoted(std::string& out, std::string_view text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
   });
-  if (!plain) return Json(text).dump();
-  std::string result;
-  result.reserve(text.size() + 2);
-  return result.append(1, '"').append(text).append(1, '"');
+  if (!plain)
+    out += Json(text).dump();
+  else
+    out.append(1, '"').append(text).append(1, '"');
 }
 
 }  // namespace dlcp::fabric::tree

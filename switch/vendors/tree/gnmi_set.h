@@ -12,6 +12,6 @@ namespace dlcp::fabric::tree {
 std::string gnmi_set(const JsonShape& shape, const std::vector<Row>& rows);
 
 // As JSON has it; most text needs nothing but the quotes.
-std::string json_quoted(const std::string& text);
+void add_quoted(std::string& out, std::string_view text);
 
 }  // namespace dlcp::fabric::tree

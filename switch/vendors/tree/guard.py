@@ -126,8 +126,9 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         guard = json.load(file)
     now = rows_of(guard, sys.argv[2])
-    before = {scope: sorted(row["before"]) for scope, row in guard["rows"].items()}
-    after = {scope: sorted(row["after"]) for scope, row in guard["rows"].items()}
+    # Of each row what it says before and after the change, behind the words that it is named by.
+    before, after = ({scope: sorted(scope + rest for rest in row[which]) for scope, row in guard["rows"].items()}
+                     for which in (0, 1))
     if len(sys.argv) == 4:
         after = rows_of(guard, sys.argv[3])
     if now == after:

@@ -4,6 +4,7 @@
 //   class_map, policy_class    the same in two steps: {map} {dscp*}, and {policy} {map} {class}
 //   other_match   {map}: it matches something, unless no_match is of the same statement; a map that
 //                 matches nothing stands for all the rest
+//   class_defined {map}, where every map but the default one is in the configuration
 //   class_queue   {class} {queue}; without it a class leads to the queue of its number
 //   queue_index   {queue} {index}: what a queue's name means
 //   weight, strict             {policy} {queue} [{weight}]
@@ -17,6 +18,9 @@
 //   pfc           {priority}, or {class}, or {queue}
 //   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends pause storms
 //   port          {port}; speed {port} {speed}; lag {port} {lag}
+//   slot_speed    {slot1}, {slot2}...: the numbers in the names of ports, the last of them as a
+//   list;
+//                 {speed}: of these ports and of those that they are split into
 //   trust         {policy} {trust}: whether a classifier goes by DSCPs; port_class {policy} {class}
 //   rewrite       {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
 //   rewriter      {port} {profile}: which profile rewrites what leaves there
@@ -49,7 +53,8 @@ class Importer {
       collect();
       auto doubts = doubts_of(target_, *document_, running_);
       std::move(doubts.begin(), doubts.end(), std::back_inserter(problems_));
-      read_ports();
+      read_ports(target_, facts_, *document_, site_);
+      if (site_.ports.empty()) check_bindings();
       read_names();
       read_map();
       read_scheduling(target_, facts_, most_used("scheduler"), *document_, site_);
@@ -77,22 +82,11 @@ class Importer {
 
   void collect() {
     for (const Statement& statement : document_->statements) {
-      for (const auto& [name, patterns] : target_.facts)
-        for (const Pattern& pattern : patterns)
-          if (auto captures = pattern.match(statement.text))
-            facts_[name].push_back({std::move(*captures), &statement});
-      for (const ObjectKind& kind : target_.objects) {
-        if (!kind.copied) continue;
-        for (const Pattern& pattern : kind.bindings)
-          if (auto captures = pattern.match(statement.text))
-            document_->bound[kind.name][held(*captures, "port")] =
-                site_name(target_, held(*captures, "name"));
+      for (const std::size_t id : target_.meaning_index.may_match(statement.text)) {
+        const Meaning& meaning = target_.meanings[id];
+        if (auto captures = meaning.pattern->match(statement.text))
+          note(meaning, statement, std::move(*captures));
       }
-      for (const ObjectKind& kind : target_.objects)
-        for (const Pattern& pattern : kind.shared)
-          if (auto captures = pattern.match(statement.text))
-            document_->shared[kind.name] = held(*captures, "name");
-      see_words(statement);
     }
     for (const ObjectKind& kind : target_.objects)
       if (!kind.usual.empty()) document_->shared.emplace(kind.name, kind.usual);
@@ -100,49 +94,25 @@ class Importer {
       document_->facts.insert(name);
   }
 
-  void see_words(const Statement& statement) {
-    for (const auto& [name, word] : target_.words)
-      for (const auto& [pattern, value] : word.seen)
-        if (const auto held = pattern.match(statement.text))
-          document_->words.emplace(name, with_holes_filled(value, *held));
-  }
-
-  const std::vector<Fact>& facts(const std::string& name) const { return of(facts_, name); }
-
-  void read_ports() {
-    std::map<std::string, SitePort> ports;
-    const auto port = [&ports](const std::string& name) -> SitePort& {
-      auto& row = ports[name];
-      row.name = name;
-      return row;
-    };
-    for (const Fact& fact : facts("port"))
-      port(held(fact.held, "port"));
-    for (const auto& [kind, names] : document_->bound)
-      for (const auto& [name, object] : names)
-        port(name);
-    for (const Fact& fact : facts("speed"))
-      port(held(fact.held, "port")).bits_per_second = speed_of(held(fact.held, "speed"));
-    for (const Fact& fact : facts("lag"))
-      port(held(fact.held, "port")).lag = target_.lag_prefix + held(fact.held, "lag");
-    if (ports.empty()) check_bindings();
-    for (auto& [name, row] : ports) {
-      if (!name.starts_with(target_.ports_begin)) continue;
-      site_.ports.push_back(name);
-      site_.port_facts.push_back(std::move(row));
+  void note(const Meaning& meaning, const Statement& statement, Captures captures) {
+    const std::string& name = *meaning.name;
+    switch (meaning.kind) {
+      case Meaning::Kind::kFact:
+        facts_[name].push_back({std::move(captures), &statement});
+        break;
+      case Meaning::Kind::kBinding:
+        document_->bound[name][held(captures, "port")] = site_name(target_, held(captures, "name"));
+        break;
+      case Meaning::Kind::kShared:
+        document_->shared[name] = held(captures, "name");
+        break;
+      case Meaning::Kind::kWord:
+        document_->words.emplace(name, with_holes_filled(*meaning.value, captures));
+        break;
     }
   }
 
-  // "100G", "100g", "100gbps", "openconfig-if-ethernet:SPEED_100GB", "100000" (in Mb/s); 0: none.
-  static std::uint64_t speed_of(std::string text) {
-    if (const auto at = text.find("SPEED_"); at != std::string::npos) text.erase(0, at + 6);
-    const auto digits = text.find_first_not_of("0123456789");
-    const auto number = number_of(std::string_view(text).substr(0, digits));
-    if (!number) return 0;
-    if (digits == std::string::npos) return static_cast<std::uint64_t>(*number) * 1'000'000;
-    const bool giga = text[digits] == 'g' || text[digits] == 'G';
-    return giga ? static_cast<std::uint64_t>(*number) * 1'000'000'000 : 0;
-  }
+  const std::vector<Fact>& facts(const std::string& name) const { return of(facts_, name); }
 
   // Classifiers that no port has, and no port either: those are in another part of what is asked
   // for.
@@ -223,7 +193,8 @@ class Importer {
       const auto last =
           dash == std::string::npos ? first : dscp_of(std::string_view(word).substr(dash + 1));
       if (!first || !last || *last < *first) {
-        fault(*fact.from, "not a list of DSCPs", "0..63, or names such as af21");
+        fault(*fact.from, "not a list of DSCPs", "0..63, or names such as af21",
+              "write the number in place of a name of the site's own");
         return list;
       }
       for (int dscp = *first; dscp <= *last; ++dscp)
@@ -240,6 +211,11 @@ class Importer {
                    "define it, or take the statement out");
     for (const int dscp : dscps_in(fact)) {
       auto& row = site_.dscp_to_class[static_cast<std::size_t>(dscp)];
+      const bool once = overwrites && target_.reader.syntax == Syntax::kFlat;
+      if (once && row && *row != *queue)
+        return fault(*fact.from, fmt::format("DSCP {} leads to two classes", dscp),
+                     "one class for each DSCP",
+                     "look whether the file has the configurations of two switches");
       if (!row || overwrites) row = static_cast<std::uint8_t>(*queue);
       said_.insert(dscp);
     }
@@ -266,6 +242,13 @@ class Importer {
         return fault(*fact.from, "a class that matches something else than DSCPs classifies ports",
                      "DSCPs alone", "classify by DSCP, or declare the site (site.dscp_map)");
     if (by_dscp) return;
+    const auto map = held(step.held, "map");
+    const auto is_it = [&map](const Fact& fact) { return held(fact.held, "map") == map; };
+    const auto& known = facts("class_defined");
+    if (target_.facts.count("class_defined") != 0 && map.find("default") == std::string::npos &&
+        std::none_of(known.begin(), known.end(), is_it))
+      return fault(*step.from, "class " + map + " is not in this file",
+                   "all of the running configuration", take_with(target_));
     const auto queue = queue_named(held(step.held, "class"));
     for (auto& row : site_.dscp_to_class)
       if (queue && !row) row = static_cast<std::uint8_t>(*queue);
@@ -313,7 +296,8 @@ class Importer {
       };
       document_->by_dscp = is_of(target_.dscp_trusts);
       document_->by_tag = is_of(target_.tag_trusts);
-      if (document_->by_dscp) continue;
+      // Where something is refused, what classifies may be just that.
+      if (document_->by_dscp || has_errors(problems_)) continue;
       problems_.push_back(
           {Severity::kWarning,
            running_.file,

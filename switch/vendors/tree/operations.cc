@@ -105,6 +105,15 @@ class Flattener {
   Statements statements_;
 };
 
+// The names that lead to what is written last.
+std::vector<std::string> last_path(const YamlNode& set) {
+  std::vector<std::string> path;
+  for (const YamlNode* node = &set; node->kind == YamlNode::Kind::kMap && !node->entries.empty();
+       node = &node->entries.back().value)
+    path.push_back(node->entries.back().key);
+  return path;
+}
+
 }  // namespace
 
 Checked<Statements> read_operations(const Reader& reader, const std::string& file,
@@ -126,33 +135,33 @@ Checked<Statements> read_operations(const Reader& reader, const std::string& fil
   };
   if (tree.value->kind != YamlNode::Kind::kList)
     return refuse(tree.value->line, "the file is not a list of NVUE operations");
-  bool any = false, any_last = reader.ends_with.empty();
+  bool any = false, headed = false;
+  std::vector<std::string> last;
   for (const auto& operation : tree.value->items) {
     const YamlNode* set = operation.find("set");
     if (set == nullptr) {
-      if (operation.find("header") != nullptr) continue;
+      const bool is_header = operation.find("header") != nullptr;
+      if (is_header && headed) return refuse(operation.line, "a second configuration begins here");
+      headed = headed || is_header;
+      if (is_header) continue;
       return refuse(operation.line, "an operation is neither header nor set");
     }
     any = true;
-    any_last = any_last || set->find(reader.ends_with) != nullptr;
+    last = last_path(*set);
     flattener.add("", *set);
   }
   if (!any) return refuse(tree.value->line, "there is no set operation");
   if (flattener.overflows()) return refuse(0, "the configuration is too large");
-  const char last = text[text.find_last_not_of(" \t\r\n")];
-  if (last == ':') return refuse(0, "the file ends in the middle: its last key has no value");
-  const bool closed = last == ']' || last == '}';  // YAML in JSON's own syntax, or nothing below
+  const char end = text[text.find_last_not_of(" \t\r\n")];
+  if (end == ':') return refuse(0, "the file ends in the middle: its last key has no value");
+  const bool closed = end == ']' || end == '}';  // YAML in JSON's own syntax, or nothing below
   if (auto problem = unfinished_line(file, text); problem && !closed)
     result.problems.push_back(std::move(*problem));
-  else if (!any_last)
+  else if (end != ']' && last < words_of(reader.ends_with))
     result.problems.push_back(
-        {Severity::kWarning,
-         file,
-         0,
-         fmt::format("there is no `{}` in it: the configuration may be cut off", reader.ends_with),
-         {},
-         {},
-         ""});
+        {Severity::kWarning, file, 0,
+         fmt::format("it ends before `{}`: the configuration may be cut off", reader.ends_with),
+         fmt::format("{}", fmt::join(last, " ")), "keys in their order, as NVUE prints them", ""});
   result.value = flattener.take();
   return result;
 }

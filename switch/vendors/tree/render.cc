@@ -57,9 +57,7 @@ class Renderer {
   }
   // Which of the target's scopes this is in; rows are written in that order.
   std::size_t rank_of(const std::string& statement, std::size_t& taken) const {
-    std::size_t rank = 0;
-    while (rank < target_.scopes.size() && !target_.scopes[rank].pattern.covers(statement, taken))
-      ++rank;
+    const auto rank = tree::rank_of(target_, statement, taken);
     if (target_.leaf_rows) taken = statement.rfind(' ');
     return rank;
   }
@@ -105,12 +103,13 @@ class Renderer {
   Patch patch_of(const WantedPart& part) {
     std::vector<std::pair<std::size_t, std::string>> order;  // rank and scope
     std::unordered_map<std::string, std::vector<std::string>> after;
+    const auto ways = ways_in(part.statements);
     for (const Statement& statement : part.statements) {
       check_ranges(statement.text);
       std::size_t taken = 0;
       const auto rank = rank_of(statement.text, taken);
       const bool inside = rank < target_.scopes.size();
-      if (!inside && opens_other(part.statements, statement.text)) continue;
+      if (!inside && ways.count(statement.text) != 0) continue;
       if (!inside) {
         refuse_("the template writes outside of its scopes", statement.text,
                 "a statement of DLCP's", "this is a fault of dlcp-switch");
@@ -132,11 +131,15 @@ class Renderer {
     return patch;
   }
 
-  // "interface X" alone: only the way to what is in it.
-  static bool opens_other(const Statements& statements, const std::string& text) {
-    return std::any_of(
-        statements.begin(), statements.end(),
-        [&text](const Statement& other) { return other.text.starts_with(text + " > "); });
+  // "interface X" alone is only the way to what is in it.
+  static std::unordered_set<std::string_view> ways_in(const Statements& statements) {
+    std::unordered_set<std::string_view> ways;
+    for (const Statement& statement : statements) {
+      const std::string_view text = statement.text;
+      for (auto at = text.find(" > "); at != std::string_view::npos; at = text.find(" > ", at + 3))
+        ways.insert(text.substr(0, at));
+    }
+    return ways;
   }
 
   static bool same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -337,6 +340,8 @@ class Renderer {
     }
     for (const auto& text : of_copies)
       note(Severity::kWarning, text);
+    if (std::string turned = default_class_note(target_, plan_); !turned.empty())
+      note(Severity::kNote, std::move(turned));
     if (std::string warning = remark_warning(plan_); !warning.empty())
       note(Severity::kWarning, std::move(warning));
   }

@@ -82,12 +82,14 @@ void print_flat(const Target& target, const Row& row, std::string& out) {
     out += prefix + statement + "\n";
 }
 
-std::string list_text(const std::vector<std::string>& list) {
-  if (list.empty()) return "[]";
-  std::string text = "[";
-  for (const auto& one : list)
-    text.append(text.size() > 1 ? ",\n    " : "\n    ").append(json_quoted(one));
-  return text + "\n   ]";
+// What statements say behind their scope.
+void add_list(std::string& text, const std::vector<std::string>& list, std::size_t scope_size) {
+  text += '[';
+  for (const auto& one : list) {
+    if (&one != &list.front()) text += ", ";
+    add_quoted(text, std::string_view(one).substr(scope_size));
+  }
+  text += ']';
 }
 
 }  // namespace
@@ -123,9 +125,13 @@ std::string guard_text(const Target& target, const std::vector<Row>& rows) {
   text.erase(text.rfind('\n'));  // the closing brace
   text += ",\n \"rows\": {";
   for (const Row& row : rows) {
-    text += (&row == &rows.front() ? "\n  " : ",\n  ") + json_quoted(row.scope) + ": {\n";
-    text += "   \"before\": " + list_text(row.before) + ",\n";
-    text += "   \"after\": " + list_text(row.after) + "\n  }";
+    text += &row == &rows.front() ? "\n  " : ",\n  ";
+    add_quoted(text, row.scope);
+    text += ": [";
+    add_list(text, row.before, row.scope.size());
+    text += ", ";
+    add_list(text, row.after, row.scope.size());
+    text += ']';
   }
   return text + "\n }\n}\n";
 }

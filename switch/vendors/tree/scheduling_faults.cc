@@ -50,6 +50,20 @@ std::optional<Problem> fault_of(const SwitchPlan& plan, const Edges& edges, cons
 
 }  // namespace
 
+std::string default_class_note(const Target& target, const SwitchPlan& plan) {
+  if (!target.round_robin_binds_below || !plan.site->imported) return "";
+  const auto preset =
+      static_cast<std::size_t>(queue_of_class(*plan.site, plan.site->default_class));
+  const SiteQueue& queue = plan.site->queues[preset];
+  for (const PortGroupPlan& group : plan.groups)
+    if (const Edges edges = edges_of(group); queue.strict && queue.queue < edges.round_robin)
+      return fmt::format(
+          "queue {} of the site's default class is strict today, after all others, and becomes "
+          "round-robin below DLCP's queue {}: its `bandwidth percent` says what it gets then",
+          queue.queue, edges.round_robin);
+  return "";
+}
+
 std::vector<Problem> scheduling_faults(const Target& target, const SwitchPlan& plan) {
   std::vector<Problem> problems;
   if (!target.round_robin_binds_below) return problems;

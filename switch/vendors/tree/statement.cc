@@ -37,11 +37,16 @@ class Reading {
       std::string path;
     };
     std::vector<Open> open;
-    bool ended = reader_.ends_with.empty();
+    std::size_t at_end = 0;
     each_line(text, [&](std::string line, int number) {
       const auto indent = line.find_first_not_of(" \t");
       line = one_spaced(line);
-      ended = ended || (indent == 0 && line == reader_.ends_with);
+      if (indent == 0 && line == reader_.ends_with) {
+        if (ended_ && statements_.size() > at_end)
+          fault(number, "a second configuration ends here", line, "one file for each switch");
+        ended_ = true;
+        at_end = statements_.size();
+      }
       const bool kept = !reader_.kept_comment.empty() && line.starts_with(reader_.kept_comment);
       if (!kept && (line[0] == '!' || line[0] == '#' || line == "exit" || line == "end")) return;
       while (!open.empty() && open.back().indent >= indent)
@@ -51,7 +56,7 @@ class Reading {
       add_each(path, number);
       open.push_back({indent, std::move(path)});
     });
-    if (!ended)
+    if (!ended_ && !reader_.ends_with.empty())
       problems_.push_back(
           {Severity::kWarning, file_, 0,
            fmt::format("there is no `{}` after it: the configuration may be cut off",
@@ -105,8 +110,9 @@ class Reading {
   static std::string one_spaced(const std::string& line) {
     const auto begin = line.find_first_not_of(' ');
     const auto last = line.find_last_not_of(' ');
-    const bool is_so = begin != std::string::npos && line.find("  ", begin) >= last &&
-                       line.find_first_of("\t\n\v\f\r", begin) == std::string::npos;
+    bool is_so = begin != std::string::npos;
+    for (std::size_t at = begin; is_so && at <= last; ++at)
+      is_so = !is_white(line[at]) || (line[at] == ' ' && line[at + 1] != ' ');
     if (is_so) return line.substr(begin, last + 1 - begin);  // most lines are
     std::string text;
     for (const auto& word : words_of(line))
@@ -165,12 +171,31 @@ class Reading {
     return std::pair{*first, *last};
   }
 
-  void add(const std::string& text, int line) {
+  // One file is one switch's: another name in it begins the next one's.
+  bool is_name(const std::string& text, int line) {
+    const auto& before = reader_.names_itself;
+    if (before.empty() || !text.starts_with(before)) return false;
+    see_name(text.substr(before.size()), text, line);
+    return true;
+  }
+
+  void see_name(const std::string& name, const std::string& text, int line) {
+    if (name_.empty())
+      name_ = name;
+    else if (name_ != name)
+      fault(line, "this file has the configurations of two switches, " + name_ + " and " + name,
+            text, "one file for each switch");
+  }
+
+  void add(std::string text, int line) {
+    if (is_name(text, line)) return;
     const auto wanted = [&text](const std::string& root) { return text.starts_with(root); };
     if (std::none_of(reader_.roots.begin(), reader_.roots.end(), wanted)) return;
-    if (statements_.size() == kStatementsMax)
-      return fault(line, "the configuration is too large", "", "");
-    if (statements_.size() < kStatementsMax) statements_.push_back({text, line});
+    if (statements_.size() < kStatementsMax) return statements_.push_back({std::move(text), line});
+    if (!full_)
+      fault(line, "the configuration is too large", "",
+            fmt::format("{} statements at most", kStatementsMax));
+    full_ = true;
   }
 
   // "openconfig-qos:qos" and "qos" are one name.
@@ -249,7 +274,11 @@ class Reading {
         add(with_word(place.path, *word), 0);
       return;
     }
-    if (place.path.empty() && node.contains("updates")) return walk_updates(node["updates"]);
+    if (place.path.empty() && node.contains("updates")) {
+      if (const auto from = node.find("source"); from != node.end() && from->is_string())
+        see_name(from->get<std::string>(), "source: " + from->get<std::string>(), 0);
+      return walk_updates(node["updates"]);
+    }
     if (!place.path.empty() && node.size() == keys.size())
       add(place.path, 0);  // there is no more to say
     const auto path_size = place.path.size(), names_size = place.names.size();
@@ -286,6 +315,9 @@ class Reading {
   std::unordered_map<std::string, std::vector<std::string>>
       keys_;  // of lists, by the names that lead there
   Statements statements_;
+  std::string name_;    // of the switch, where the configuration says it
+  bool ended_ = false;  // the line has been that the system prints last
+  bool full_ = false;
   std::vector<Problem> problems_;
 };
 

@@ -55,9 +55,10 @@ struct Reader {
   std::vector<std::string> roots;  // only statements that begin so are kept; of operations: {hole}
   JsonShape json;
   std::vector<NumberList> lists;
-  std::string kept_comment;  // of blocks: comments that begin so are statements; empty: none
-  std::string ends_with =
-      {};  // what the system prints last: a line of blocks, a key of operations; empty: nothing
+  std::string kept_comment;    // of blocks: comments that begin so are statements; empty: none
+  std::string ends_with = {};  // what the system prints last: a line of blocks; of operations, what
+                               // is read that its order has last; empty: nothing
+  std::string names_itself = {};         // before the switch's own name, which is no statement
   std::vector<std::string> ranged = {};  // of operations: lists with keys like "swp1-4,swp6"
 };
 

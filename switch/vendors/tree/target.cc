@@ -2,6 +2,7 @@
 // build: tests load them all.
 #include "switch/vendors/tree/target.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "switch/targets/target_files.h"
@@ -44,6 +45,7 @@ Reader reader_of(const Json& data) {
         {row.at(0).get<std::string>(), row.at(1).get<std::string>(), row.at(2).get<int>()});
   reader.kept_comment = data.value("kept_comment", "");
   reader.ends_with = data.value("ends_with", "");
+  reader.names_itself = data.value("names_itself", "");
   return reader;
 }
 
@@ -78,6 +80,7 @@ std::vector<Refusal> refusals_of(const Json& data, const char* key) {
                       row.at("why").get<std::string>(), row.at("hint").get<std::string>(),
                       std::nullopt, std::nullopt, row.value("unless_named_so", false)});
       if (row.contains("beside")) list.back().beside = Pattern(row.at("beside").get<std::string>());
+      if (row.contains("but")) list.back().but = Pattern(row.at("but").get<std::string>());
       continue;
     }
     list.push_back({Pattern(row.at(0).get<std::string>()), row.at(1).get<std::string>(),
@@ -180,6 +183,7 @@ void read_meaning(Target& target, const Json& config) {
   target.ports_are_listed = config.value("ports_are_listed", false);
   target.ports_begin = config.value("ports_begin", "");
   target.lag_prefix = config.value("lag_prefix", "");
+  target.name_speeds = config.value("name_speeds", std::map<std::string, std::string>{});
   target.doubtful_classes = config.value("doubtful_classes", std::vector<int>{});
   target.usual_rewriting = config.value("usual_rewriting", std::vector<int>{});
   target.round_robin_binds_below = config.value("round_robin_binds_below", false);
@@ -241,11 +245,43 @@ Target target_of(const TargetFile& file, const Json& data) {
   return target;
 }
 
+// Statements mean what the lists say in this order.
+void read_meanings(Target& target) {
+  const auto add = [&target](Meaning meaning) {
+    target.meaning_index.add(*meaning.pattern, target.meanings.size());
+    target.meanings.push_back(meaning);
+  };
+  for (const auto& [name, list] : target.facts)
+    for (const Pattern& pattern : list)
+      add({Meaning::Kind::kFact, &pattern, &name});
+  for (const ObjectKind& kind : target.objects)
+    for (const Pattern& pattern : kind.bindings)
+      if (kind.copied) add({Meaning::Kind::kBinding, &pattern, &kind.name});
+  for (const ObjectKind& kind : target.objects)
+    for (const Pattern& pattern : kind.shared)
+      add({Meaning::Kind::kShared, &pattern, &kind.name});
+  for (const auto& [name, word] : target.words)
+    for (const auto& [pattern, value] : word.seen)
+      add({Meaning::Kind::kWord, &pattern, &name, &value});
+}
+
+template <class Rows>
+void index_rows(const Rows& rows, PatternIndex& index) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    index.add(rows[i].pattern, i);
+}
+
 std::vector<Target> read_targets() {
   std::vector<Target> list;
   for (const TargetFile& file : target_files()) {
     const auto data = Json::parse(file.data);
     if (data.contains("configuration")) list.push_back(target_of(file, data));
+  }
+  for (Target& target : list) {  // which stay where they are from here on
+    read_meanings(target);
+    index_rows(target.refusals, target.refusal_index);
+    index_rows(target.port_refusals, target.port_refusal_index);
+    index_rows(target.scopes, target.scope_index);
   }
   return list;
 }
@@ -270,17 +306,24 @@ std::string site_name(const Target& target, std::string_view name) {
   return base == kNone ? "" : std::string(base);
 }
 
-std::optional<int> dscp_of(std::string_view word) {
-  if (word == "be" || word == "default") return 0;
-  if (word == "ef") return 46;
-  const bool bits = word.size() == 6 && word.find_first_not_of("01") == std::string_view::npos;
+std::optional<int> dscp_of(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kNames[] = {
+      {"be", 0},  {"default", 0},      {"le", 1},   {"va", 44},
+      {"ef", 46}, {"voice-admit", 44}, {"nc1", 48}, {"nc2", 56}};
+  std::string word(name);
+  std::transform(word.begin(), word.end(), word.begin(), [](char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  });
+  for (const auto& [known, value] : kNames)
+    if (word == known) return value;
+  const bool bits = word.size() == 6 && word.find_first_not_of("01") == std::string::npos;
   if (bits) {
     int value = 0;
     for (const char c : word)
       value = value * 2 + (c - '0');
     return value;
   }
-  const auto digit = [word](std::size_t at) { return word[at] - '0'; };
+  const auto digit = [&word](std::size_t at) { return word[at] - '0'; };
   if (word.size() == 3 && word.starts_with("cs") && digit(2) >= 0 && digit(2) <= 7)
     return 8 * digit(2);
   if (word.size() == 4 && word.starts_with("af") && digit(2) >= 1 && digit(2) <= 4 &&
@@ -288,6 +331,13 @@ std::optional<int> dscp_of(std::string_view word) {
     return 8 * digit(2) + 2 * digit(3);
   const auto number = number_of(word);
   return number && *number < kDscpCount ? number : std::nullopt;
+}
+
+std::size_t rank_of(const Target& target, std::string_view statement, std::size_t& taken) {
+  std::size_t rank = 0;  // they are few
+  while (rank < target.scopes.size() && !target.scopes[rank].pattern.covers(statement, taken))
+    ++rank;
+  return rank;
 }
 
 const std::vector<Target>& targets() {

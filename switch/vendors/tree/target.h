@@ -13,6 +13,7 @@
 #include "switch/model/site.h"
 #include "switch/vendors/sections.h"
 #include "switch/vendors/shows.h"
+#include "switch/vendors/tree/pattern_index.h"
 #include "switch/vendors/tree/rules.h"
 #include "switch/vendors/tree/statement.h"
 #include "switch/vendors/vendor.h"
@@ -31,9 +32,10 @@ struct Target {
   std::array<int, kDscpCount> unbound{},
       unlisted{};  // class of DSCPs without a classifier or a row
   std::map<std::string, int> class_names, queue_names;
-  bool ports_are_listed = false;         // a running configuration has every port
-  std::string ports_begin;               // names of what is no port begin otherwise
-  std::string lag_prefix;                // of names of link aggregates
+  bool ports_are_listed = false;                   // a running configuration has every port
+  std::string ports_begin;                         // names of what is no port begin otherwise
+  std::string lag_prefix;                          // of names of link aggregates
+  std::map<std::string, std::string> name_speeds;  // what names begin with -> "100G"
   std::vector<int> doubtful_classes;     // whose queue platforms differ in, if nothing says it
   std::vector<int> usual_rewriting;      // class -> DSCP, where only rewriting itself is on
   bool round_robin_binds_below = false;  // a queue is strict if none from it on is round-robin
@@ -61,6 +63,10 @@ struct Target {
   std::string declared_note;  // of a site that was not imported
   std::string take_with;      // how to get a running configuration; empty: by what apply.sh says
   std::string checked_by;     // empty: nothing has checked the text
+
+  // Of the patterns above, made of them once; ids of the other indices are places in their lists.
+  std::vector<Meaning> meanings;
+  PatternIndex meaning_index, refusal_index, port_refusal_index, scope_index;
 };
 
 // Statements of the running configuration.
@@ -85,11 +91,14 @@ struct Document final : ImportedDocument {
 bool is_own(std::string_view name);
 // "DLCP-2-SITE" -> "SITE"; "DLCP-1-none" -> "". Of short names: "DLCP2-SITE" -> "SITE".
 std::string site_name(const Target& target, std::string_view name);
+// Which of the target's scopes the statement is in, and how much of it that covers; scopes.size():
+// none.
+std::size_t rank_of(const Target& target, std::string_view statement, std::size_t& taken);
 // Statements of what the system does where the site's objects, and those that ports without one
 // have, say nothing.
 Statements implied_statements(const Target& target, const Statements& said);
-// 10, "af11", "cs5", "ef", "be", "001010"; nullopt: no DSCP.
-std::optional<int> dscp_of(std::string_view word);
+// 10, "af11", "CS5", "ef", "be", "nc1", "001010"; nullopt: no DSCP.
+std::optional<int> dscp_of(std::string_view name);
 
 const std::vector<Target>& targets();
 Checked<SiteConfig> import_config(const Target& target, const NamedText& running);

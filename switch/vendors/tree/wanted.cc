@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <unordered_set>
 
 #include "switch/vendors/numbers.h"
 #include "switch/vendors/refuser.h"
 #include "switch/vendors/tree/facts.h"
+#include "switch/vendors/tree/port_faults.h"
 #include "switch/vendors/words.h"
 
 namespace dlcp::fabric::tree {
@@ -28,17 +30,18 @@ class Maker {
       for (const auto& queue : group.queues)
         queues_.insert(queue.queue);
     used_ = queues_in_use(plan);
-    read_port_faults();
+    port_faults_ = port_faults(target, document);
   }
 
   Wanted run() {
     wanted_.parts.push_back({"10-definitions", {}});
-    Json whole = plan_.groups.empty()
-                     ? Json::object()
-                     : queues_context(target_, plan_, document_, plan_.groups.front());
-    if (!plan_.groups.empty()) whole.update(map_context(target_, plan_, document_));
-    add(definitions(), "switch", whole);
-    add(definitions(), "features", features_context(target_, plan_, document_));
+    Json whole = Json::object();
+    if (!plan_.groups.empty() && target_.templates.has("switch")) {
+      whole = queues_context(target_, plan_, document_, plan_.groups.front());
+      whole.update(map_context(target_, plan_, document_));
+    }
+    add(definitions(), "switch", as_seen(whole));
+    add(definitions(), "features", as_seen(features_context(target_, plan_, document_)));
     if (plan_.features.pfc_watchdog && document_.pfc_profiles.empty())
       refuse_("no congestion notification profile is in the imported configuration",
               plan_.site->source, "the profile that has PFC on", "leave pfc_watchdog out");
@@ -54,22 +57,36 @@ class Maker {
   }
 
  private:
+  // What templates see, and the same as text: what says the same makes the same.
+  struct Seen {
+    std::function<Json()> context;
+    std::string text;
+  };
+  // Of what stays where it is for as long as this is asked.
+  static Seen as_seen(const Json& context) {
+    return {[&context] { return context; }, context.dump()};
+  }
+  static Seen as_seen(const Seen& first, const Seen& more) {
+    return {[&first, &more] {
+              Json all = first.context();
+              all.update(more.context());
+              return all;
+            },
+            first.text + more.text};
+  }
+
   Statements& definitions() { return wanted_.parts.front().statements; }
 
   // The statements that a section of the target's templates makes of this.
-  Statements made(const std::string& section, const Json& context) {
-    if (!target_.templates.has(section)) return {};
-    return made(section, context, context.dump());
-  }
-  Statements made(const std::string& section, const Json& context, std::string_view said) {
+  Statements made(const std::string& section, const Seen& seen) {
     if (!target_.templates.has(section)) return {};
     auto read = read_statements(target_.template_reader, target_.os + ".mustache",
-                                target_.templates.filled(section, context, said));
+                                target_.templates.filled(section, seen.text, seen.context));
     return read.value ? std::move(*read.value) : Statements{};
   }
 
-  void add(Statements& to, const std::string& section, const Json& context) {
-    for (auto& statement : made(section, context)) {
+  void add(Statements& to, const std::string& section, const Seen& seen) {
+    for (auto& statement : made(section, seen)) {
       statement.line = 0;
       if (known_.insert(statement.text).second) to.push_back(std::move(statement));
     }
@@ -107,42 +124,37 @@ class Maker {
     return false;
   }
 
-  // What templates see, and the same as text: what says the same makes the same.
-  struct Seen {
-    explicit Seen(Json seen) : context(std::move(seen)), text(context.dump()) {}
-    Json context;
-    std::string text;
-  };
-
   // The site's object under a name of DLCP's, without what DLCP takes.
   Statements copy_of(const ObjectKind& kind, const std::string& base, const std::string& name) {
     Statements copy;
     if (base.empty()) return copy;
     const auto from = kind.root.filled({{"name", base}});
     const auto to = kind.root.filled({{"name", name}});
-    for (const Statement& statement : document_.statements) {
-      if (!is_under(statement.text, from)) continue;
-      if (is_left_out(kind, inside(statement.text, from))) continue;
-      copy.push_back({to + statement.text.substr(from.size()), 0});
-    }
+    for (const auto& [text, line, implied] : document_.statements)
+      if (is_under(text, from) && !is_left_out(kind, inside(text, from)))
+        copy.push_back({to + text.substr(from.size()), 0});
     return copy;
   }
 
   Statements object(const ObjectKind& kind, const std::string& base, const Seen& seen,
                     const std::string& name, int number) {
     Statements copy = copy_of(kind, base, name);
-    Json context = seen.context;
-    context["name"] = name;
-    context["base"] = base;
-    context["number"] = number;
-    context["fresh"] = copy.empty();
-    const auto said = fmt::format("{}\n{}\n{} {}\n{}", name, base, number, copy.empty(), seen.text);
-    Statements before = made(kind.name + " first", context, said);
+    const bool fresh = copy.empty();
+    const Seen object_seen{[&] {
+                             Json context = seen.context();
+                             context["name"] = name;
+                             context["base"] = base;
+                             context["number"] = number;
+                             context["fresh"] = fresh;
+                             return context;
+                           },
+                           fmt::format("{}\n{}\n{} {}\n{}", name, base, number, fresh, seen.text)};
+    Statements before = made(kind.name + " first", object_seen);
     check_copied(kind, base, name, copy);
     if (!kind.idle_note.empty()) note_idle(kind, base);
     for (const Requirement& one : kind.requirements)
       require(one, kind, base, name, copy, before);
-    Statements ours = made(kind.name, context, said);
+    Statements ours = made(kind.name, object_seen);
     const Statements& first = kind.ours_first ? ours : copy;
     const Statements& second = kind.ours_first ? copy : ours;
     before.insert(before.end(), first.begin(), first.end());
@@ -225,10 +237,9 @@ class Maker {
       if (content.empty()) return {};
       number = contents_.try_emplace(sort + "\n" + content, number).first->second;
     }
-    const bool is_said = number <= counts_[sort];
-    counts_[sort] = std::max(counts_[sort], number);
     at->second = name_of(kind, base, tag, number);
-    if (is_said) return at->second;
+    if (number <= counts_[sort]) return at->second;  // said already
+    counts_[sort] = number;
     for (auto& statement : object(kind, base, seen, at->second, number))
       if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
     return at->second;
@@ -237,11 +248,11 @@ class Maker {
   std::string site_object(const std::string& kind, const std::string& port) const {
     const auto ports = document_.bound.find(kind);
     if (ports != document_.bound.end()) {
-      const auto found = ports->second.find(port);
-      if (found != ports->second.end()) return found->second;
+      const auto own = ports->second.find(port);
+      if (own != ports->second.end()) return own->second;
     }
-    const auto shared = document_.shared.find(kind);
-    if (shared != document_.shared.end()) return shared->second;
+    if (const auto all = document_.shared.find(kind); all != document_.shared.end())
+      return all->second;
     for (const ObjectKind& one : target_.objects)
       if (one.name == kind) return one.usual;
     return "";
@@ -249,35 +260,33 @@ class Maker {
 
   // By kind; empty: the port keeps what it has.
   std::vector<std::string> names_for(const PortGroupPlan& group,
-                                     const std::vector<std::string>& bases) {
+                                     const std::vector<std::string>& bases, const Seen& queues,
+                                     const Seen& both) {
     const bool trusted = group.group.trust == Trust::kTrusted;
-    const Seen queues(queues_context(target_, plan_, document_, group));
-    Json with_marks = queues.context;
-    with_marks.update(remark_context(plan_, group.group));
-    const Seen both(std::move(with_marks));
-    Json map = dscp_context(target_, plan_, document_, group.group);
-    if (!trusted) map["remarked"] = true;
-    const Seen dscps(std::move(map));
+    const ClassedDscps map = classed_dscps(target_, plan_, document_, group.group);
+    const Seen dscps{[&map] { return context_of(map); }, text_of(map)};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < bases.size(); ++i) {
       const ObjectKind& kind = target_.objects[i];
       const bool classifier = kind.name == "classifier";
-      const Seen& seen = classifier ? dscps : kind.classifies ? both : queues;
+      const Seen& of_kind = classifier ? dscps : kind.classifies ? both : queues;
       const bool needed = kind.copied && (!classifier || trusted || document_.by_dscp);
       const bool told = target_.short_names && classifier && !trusted;
       const auto tag = told ? fmt::format("r{}", group.group.remark_dscp) : std::string();
-      names.push_back(needed ? named(kind, bases[i], seen, tag) : "");
+      names.push_back(needed ? named(kind, bases[i], of_kind, tag) : "");
     }
     return names;
   }
 
   // Ports whose objects of the site's are the same get the same statements, each with its name.
   void put_group(const PortGroupPlan& group) {
-    Json context = queues_context(target_, plan_, document_, group);
-    context.update(remark_context(plan_, group.group));
-    context["port"] = kPort;
-    add(definitions(), "group", context);
-    add(wanted_.by_hand, "by hand", context);
+    const Json of_queues = queues_context(target_, plan_, document_, group);
+    Json of_marks = remark_context(plan_, group.group);
+    of_marks["port"] = kPort;
+    const Seen queues = as_seen(of_queues), marks = as_seen(of_marks),
+               both = as_seen(queues, marks);
+    add(definitions(), "group", both);
+    add(wanted_.by_hand, "by hand", both);
     std::map<std::vector<std::string>, Statements> made_for;  // by the site's objects
     for (const auto& port : group.group.ports) {
       std::vector<std::string> bases;
@@ -286,10 +295,11 @@ class Maker {
       if (!check_classifier(port, bases) || !check_port(port)) return;
       auto& statements = made_for[bases];
       if (statements.empty()) {
-        const auto names = names_for(group, bases);
+        const auto names = names_for(group, bases, queues, both);
+        Json of_names;
         for (std::size_t i = 0; i < names.size(); ++i)
-          context[target_.objects[i].name] = names[i].empty() ? Json(false) : Json(names[i]);
-        statements = distinct(made("port", context));
+          of_names[target_.objects[i].name] = names[i].empty() ? Json(false) : Json(names[i]);
+        statements = distinct(made("port", as_seen(both, as_seen(of_names))));
       }
       for (const Statement& statement : statements)
         wanted_.parts.back().statements.push_back({for_port(statement.text, port), 0});
@@ -352,16 +362,6 @@ class Maker {
                 key.first->hint);
   }
 
-  // What ports have of their own that the copies of their objects would not have.
-  void read_port_faults() {
-    for (const Refusal& one : target_.port_refusals)
-      for (const Statement& statement : document_.statements) {
-        const auto said = refused_by(one, statement, document_.statements);
-        if (!said) continue;
-        port_faults_.emplace(said->find("port")->second, std::pair{&one, &statement});
-      }
-  }
-
   bool check_port(const std::string& port) {
     const auto& ports = plan_.site->ports;
     if (target_.ports_are_listed && !ports.empty() &&
@@ -372,7 +372,7 @@ class Maker {
     }
     const auto fault = port_faults_.find(port);
     if (fault == port_faults_.end()) return true;
-    const auto& [refusal, statement] = fault->second;
+    const auto& [rank, refusal, statement] = fault->second;
     refuse_("port " + port + " " + refusal->why, statement->text, "none of it", refusal->hint);
     return false;
   }
@@ -386,7 +386,7 @@ class Maker {
   std::set<int> used_;                            // those that something leads to
   std::map<std::string, std::string> names_;      // by kind, base and context
   std::map<std::string, int> counts_, contents_;  // by kind and base; and what it says
-  std::map<std::string, std::pair<const Refusal*, const Statement*>> port_faults_;  // by port
+  std::map<std::string, PortFault> port_faults_;  // by port
   Wanted wanted_;
   const Refuser refuse_{plan_, wanted_.problems};
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Doc
 // Queues that DLCP's would turn from strict to round-robin, or the other way round, where a system
 // makes every queue below a round-robin one round-robin too.
 std::vector<Problem> scheduling_faults(const Target& target, const SwitchPlan& plan);
+// What becomes of the default class there, which may be turned; empty: nothing.
+std::string default_class_note(const Target& target, const SwitchPlan& plan);
 
 // The queue's name in the configuration: the site's, or the one that DLCP gives it.
 std::string queue_name(const Document& document, int queue);
@@ -51,7 +54,19 @@ nlohmann::json features_context(const Target& target, const SwitchPlan& plan,
                                 const Document& document);
 // Where DSCPs of the site's lead, what is lossless, and what DLCP has.
 std::set<int> queues_in_use(const SwitchPlan& plan);
-nlohmann::json dscp_context(const Target& target, const SwitchPlan& plan, const Document& document,
-                            const PortGroup& group);
+struct ClassedDscp {
+  int dscp, queue, precedence;
+  std::optional<int> traffic_class;
+  bool ours;
+  std::string class_name;
+};
+struct ClassedDscps {
+  std::vector<ClassedDscp> ours, others;
+  bool by_tag, remarked;
+};
+ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const Document& document,
+                           const PortGroup& group);
+nlohmann::json context_of(const ClassedDscps& map);
+std::string text_of(const ClassedDscps& map);  // all that templates see of it
 
 }  // namespace dlcp::fabric::tree

@@ -17,4 +17,5 @@ show | compare | no-more
 exit'
 show='show configuration class-of-service | display set | no-more
 show configuration interfaces | display set | no-more
+show configuration chassis | display set | no-more
 show configuration forwarding-options | display set | no-more'
