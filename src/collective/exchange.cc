@@ -20,27 +20,32 @@ std::span<std::byte> to_send(std::span<const std::byte> memory) {
 }  // namespace
 
 Exchange::Exchange(const Terms& terms, std::span<std::byte> staging)
-    : terms_(terms), staging_(staging), queues_(terms.ranks), inputs_(terms.ranks) {
-  check(terms.ranks >= 2 && terms.rank < terms.ranks && terms.granule > 0,
+    : terms_(terms), staging_(staging), queues_(terms.members()), inputs_(terms.ranks) {
+  check(terms.ranks >= 2 && terms.rank < terms.members() && terms.granule > 0,
         "terms of a group as they were agreed on");
 }
 
 std::size_t Exchange::staging_bytes(const Terms& terms, std::size_t call_bytes) {
   const Layout layout(terms, 0, call_bytes);
-  return layout.count_of(0) * Layout::block_bytes(terms, call_bytes) * (terms.ranks - 1);
+  return layout.count_of(terms.first_owner()) * Layout::block_bytes(terms, call_bytes) *
+         terms.contributions();
 }
 
 std::optional<std::uint64_t> Exchange::start(const Call& call) {
-  const std::uint64_t number = next_number();
-  Running running{call, Layout(terms_, number, call.input.size()), {}};
+  const std::uint64_t number = next_;
+  return start_for(number, call, call.input.size()) ? std::optional(number) : std::nullopt;
+}
+
+bool Exchange::start_for(std::uint64_t number, const Call& call, std::size_t bytes) {
+  RunningCall running{number, call, bytes, Layout(terms_, number, bytes), {}};
   const Layout& layout = running.layout;
-  const std::uint32_t owned = layout.count_of(terms_.rank);
+  const std::uint32_t owned = terms_.owns() ? layout.count_of(terms_.rank) : 0;
   if (owned > 0) {
-    const std::size_t slots = Layout::block_bytes(terms_, call.input.size()) * others();
+    const std::size_t slots = Layout::block_bytes(terms_, bytes) * others();
     const auto memory = staging_.take(owned * slots);
-    if (!memory) return std::nullopt;
+    if (!memory) return false;
     for (std::uint32_t i = 0; i < owned; ++i) {
-      const std::uint32_t block = layout.first_of(terms_.rank) + i * terms_.ranks;
+      const std::uint32_t block = layout.first_of(terms_.rank) + i * layout.owners();
       running.owned.push_back({block,
                                others(),
                                layout.bytes_within(block, call.real_bytes),
@@ -50,63 +55,95 @@ std::optional<std::uint64_t> Exchange::start(const Call& call) {
   }
   running.pool = pool_for(running);
   calls_.push_back(std::move(running));
-  expect(number);
-  contribute(number);
-  return number;
+  next_ = number + 1;
+  expect(calls_.back());
+  if (!terms_.is_hub()) {
+    tell_hubs(calls_.back());
+    contribute(calls_.back());
+  }
+  return true;
+}
+
+void Exchange::leave() {
+  if (terms_.hubs == 0) return;
+  calls_.push_back({next_, {}, 0, Layout(terms_, next_, 0), {}});
+  ++next_;
+  RunningCall& last = calls_.back();
+  last.told = encode(HubCall{.leaves = true});
+  for (std::uint32_t turn = 0; turn < terms_.hubs; ++turn)
+    tell(other_owner(turn), last);
+}
+
+void Exchange::tell(std::uint32_t hub, RunningCall& call) {
+  ++call.results_unposted;
+  ++call.results_out;
+  queues_.add(
+      {hub, Transfer::Lane::kResults, true, Transfer::kNoBlock, call.number, call.told, {}});
 }
 
 // Of what this rank makes P may be lost: of all contributions, its own among them, which never is.
-std::shared_ptr<SharedBudget> Exchange::pool_for(const Running& running) {
+std::shared_ptr<SharedBudget> Exchange::pool_for(const RunningCall& running) {
   const Call& call = running.call;
   if (terms_.loss_ppm == 0 || call.tensor == 0 || !may_lose(call.type, call.op)) return nullptr;
-  if (std::exchange(tensor_, call.tensor) != call.tensor) pool_ = std::make_shared<SharedBudget>();
+  if (std::exchange(tensor_, call.tensor) != call.tensor) {
+    pool_ = std::make_shared<SharedBudget>();
+    tensor_began_ = running.number;
+  }
   std::uint64_t bytes = 0;
-  for (const Owned& owned : running.owned)
+  for (const OwnedBlock& owned : running.owned)
     bytes += owned.bytes;
   pool_->grant(bytes * terms_.ranks * terms_.loss_ppm / 1'000'000);
   return pool_;
 }
 
-Leave Exchange::leave_for(const Running& running) const {
+Leave Exchange::leave_for(const RunningCall& running) const {
   if (running.pool == nullptr) return {};
   return {terms_.loss_ppm, terms_.ranks, running.call.type, running.call.real_bytes,
           running.pool.get()};
 }
 
 // Receives come first, so that nobody who is ahead of us waits for leave to send.
-void Exchange::expect(std::uint64_t number) {
-  Running& call = running(number);
-  for (const Owned& owned : call.owned) {
+void Exchange::expect(RunningCall& call) {
+  for (const OwnedBlock& owned : call.owned) {
     const std::size_t bytes = call.layout.bytes_of(owned.block);
     for (std::uint32_t turn = 0; turn < others(); ++turn) {
-      queues_.add({other(turn), Transfer::Lane::kContributions, false, owned.block, number,
+      queues_.add({other(turn), Transfer::Lane::kContributions, false, owned.block, call.number,
                    slot(owned, other(turn)).first(bytes), leave_for(call)});
     }
   }
-  for (std::uint32_t block = 0; block < call.layout.blocks(); ++block) {
+  for (std::uint32_t block = 0; !terms_.is_hub() && block < call.layout.blocks(); ++block) {
     if (call.layout.owner(block) != terms_.rank) {
       ++call.results_awaited;
       queues_.add({call.layout.owner(block),
                    Transfer::Lane::kResults,
                    false,
                    block,
-                   number,
+                   call.number,
                    call.call.result.subspan(call.layout.offset(block), call.layout.bytes_of(block)),
                    {}});
     }
   }
 }
 
+void Exchange::tell_hubs(RunningCall& call) {
+  const bool loses = call.pool != nullptr;
+  call.told = encode({call.number, call.bytes, call.call.real_bytes, loses ? tensor_began_ + 1 : 0,
+                      call.call.type, call.call.op});
+  for (std::uint32_t turn = 0; turn < terms_.hubs; ++turn) {
+    const std::uint32_t hub = other_owner(turn);
+    if (call.layout.count_of(hub) > 0) tell(hub, call);
+  }
+}
+
 // Each rank begins with the owner behind it, so that at no time all send to one.
-void Exchange::contribute(std::uint64_t number) {
-  Running& call = running(number);
-  for (std::uint32_t row = 0; row < call.layout.blocks(); row += terms_.ranks) {
-    for (std::uint32_t turn = 0; turn < others(); ++turn) {
-      const std::uint32_t block = row + call.layout.first_of(other(turn));
+void Exchange::contribute(RunningCall& call) {
+  for (std::uint32_t row = 0; row < call.layout.blocks(); row += call.layout.owners()) {
+    for (std::uint32_t turn = 0; turn < other_owners(); ++turn) {
+      const std::uint32_t block = row + call.layout.first_of(other_owner(turn));
       if (block < call.layout.blocks()) {
         ++call.contributions_out;
         queues_.add(
-            {other(turn), Transfer::Lane::kContributions, true, block, number,
+            {other_owner(turn), Transfer::Lane::kContributions, true, block, call.number,
              to_send(call.call.input.subspan(
                  call.layout.offset(block), call.layout.bytes_within(block, call.call.real_bytes))),
              leave_for(call)});
@@ -115,18 +152,23 @@ void Exchange::contribute(std::uint64_t number) {
   }
 }
 
-std::span<std::byte> Exchange::slot(const Owned& owned, std::uint32_t rank) const {
+std::span<std::byte> Exchange::slot(const OwnedBlock& owned, std::uint32_t rank) const {
   const std::size_t bytes = owned.slots.size() / others();
   return owned.slots.subspan((rank < terms_.rank ? rank : rank - 1) * bytes, bytes);
 }
 
+std::deque<RunningCall>::iterator Exchange::at_or_after(std::uint64_t call) {
+  return std::ranges::lower_bound(calls_, call, {}, &RunningCall::number);
+}
+
 bool Exchange::finished(std::uint64_t call) const {
-  return call < first_call_ || calls_[call - first_call_].finished();
+  const auto found = std::ranges::lower_bound(calls_, call, {}, &RunningCall::number);
+  return found == calls_.end() ? call < next_ : found->number != call || found->finished();
 }
 
 bool Exchange::busy() const {
   if (!queues_.empty()) return true;
-  for (const Running& call : calls_)
+  for (const RunningCall& call : calls_)
     if (!call.finished()) return true;
   return false;
 }
@@ -141,7 +183,7 @@ void Exchange::post_to(Mesh& mesh) {
 
 void Exchange::on_done(const Transfer& transfer, std::size_t bytes,
                        std::span<const ByteRange> lost) {
-  Running& call = running(transfer.call);
+  RunningCall& call = running(transfer.call);
   const bool contribution = transfer.lane == Transfer::Lane::kContributions;
   if (transfer.sends)
     --(contribution ? call.contributions_out : call.results_out);
@@ -154,9 +196,10 @@ void Exchange::on_done(const Transfer& transfer, std::size_t bytes,
 
 // Who does not know how much of the call is data sends all of it; who knows sends as much as we do,
 // if we know.
-void Exchange::take_contribution(Running& call, const Transfer& transfer, std::size_t bytes,
+void Exchange::take_contribution(RunningCall& call, const Transfer& transfer, std::size_t bytes,
                                  std::span<const ByteRange> lost) {
-  Owned& owned = call.owned[(transfer.block - call.layout.first_of(terms_.rank)) / terms_.ranks];
+  OwnedBlock& owned =
+      call.owned[(transfer.block - call.layout.first_of(terms_.rank)) / call.layout.owners()];
   const std::size_t whole = call.layout.bytes_of(transfer.block);
   --owned.awaited;
   owned.lost.add(lost, whole, terms_.ranks);
@@ -172,7 +215,7 @@ void Exchange::take_contribution(Running& call, const Transfer& transfer, std::s
   owned.bytes = bytes;
 }
 
-void Exchange::take_result(Running& call, const Transfer& transfer, std::size_t bytes) {
+void Exchange::take_result(RunningCall& call, const Transfer& transfer, std::size_t bytes) {
   --call.results_awaited;
   const std::size_t real = call.layout.bytes_within(transfer.block, call.call.real_bytes);
   if (call.knows_length() && bytes < real) {
@@ -185,20 +228,23 @@ void Exchange::take_result(Running& call, const Transfer& transfer, std::size_t 
 }
 
 bool Exchange::work() {
-  reduces_ = std::max(reduces_, first_call_);  // calls without a block of ours may be gone already
-  while (reduces_ < next_number() && running(reduces_).reduced == running(reduces_).owned.size())
-    ++reduces_;
-  if (reduces_ == next_number()) return false;
-  Running& call = running(reduces_);
-  Owned& owned = call.owned[call.reduced];
+  // Calls without a block of ours may be gone already.
+  auto call = at_or_after(reduces_);
+  while (call != calls_.end() && call->reduced == call->owned.size())
+    ++call;
+  if (call == calls_.end()) {
+    reduces_ = next_;
+    return false;
+  }
+  reduces_ = call->number;
+  OwnedBlock& owned = call->owned[call->reduced];
   if (owned.awaited > 0) return false;
-  ++call.reduced;
-  reduce_block(reduces_, owned);
+  ++call->reduced;
+  reduce_block(*call, owned);
   return true;
 }
 
-void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
-  Running& call = running(number);
+void Exchange::reduce_block(RunningCall& call, OwnedBlock& owned) {
   const std::size_t at = call.layout.offset(owned.block);
   for (std::uint32_t rank = 0; rank < terms_.ranks; ++rank)
     inputs_[rank] = rank == terms_.rank ? call.call.input.data() + at : slot(owned, rank).data();
@@ -209,13 +255,13 @@ void Exchange::reduce_block(std::uint64_t number, Owned& owned) {
       reduce_scaled(call.call.type, inputs_, sum.size(), owned.lost.counts(), sum.data());
     else
       reduce(call.call.type, call.call.op, inputs_, sum.size(), sum.data());
-    std::memcpy(call.call.result.data() + at, sum.data(), sum.size());
+    if (!terms_.is_hub()) std::memcpy(call.call.result.data() + at, sum.data(), sum.size());
   }
   ++(owned.lost.any() ? blocks_.partial : blocks_.whole);
   for (std::uint32_t turn = 0; turn < others(); ++turn) {
     ++call.results_unposted;
     ++call.results_out;
-    queues_.add({other(turn), Transfer::Lane::kResults, true, owned.block, number, sum, {}});
+    queues_.add({other(turn), Transfer::Lane::kResults, true, owned.block, call.number, sum, {}});
   }
 }
 
@@ -224,7 +270,6 @@ void Exchange::retire() {
   while (!calls_.empty() && calls_.front().finished() && calls_.front().results_out == 0) {
     if (!calls_.front().owned.empty()) staging_.give_back();
     calls_.pop_front();
-    ++first_call_;
   }
 }
 

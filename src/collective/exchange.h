@@ -4,6 +4,8 @@
 // the number of ranks, where a ring takes 2 (N - 1); and all ranks have the same bits, whichever
 // contribution came first.
 //
+// Where the terms have hubs those own all blocks, and ranks own none (hub_exchange.h).
+//
 // Where the terms allow it contributions may lose parts: the owner knows which (loss_counts.h), and
 // what it makes of the others all ranks get exactly.
 //
@@ -23,7 +25,7 @@
 
 #include "collective/all_reduce.h"
 #include "collective/layout.h"
-#include "collective/loss_counts.h"
+#include "collective/running_call.h"
 #include "collective/staging.h"
 #include "collective/transfer_queues.h"
 
@@ -37,10 +39,19 @@ class Exchange final : public AllReduce {
   // What a call of that size takes of the staging, at most.
   static std::size_t staging_bytes(const Terms& terms, std::size_t call_bytes);
 
+  // Of an owner: where there are hubs, of each of them.
   std::size_t staging_needed(const Call& call) const override {
     return staging_bytes(terms_, call.input.size());
   }
   std::optional<std::uint64_t> start(const Call& call) override;
+  // A hub's way to start a call: it has no memory of its own in it. Numbers grow; not all calls
+  // have blocks of every hub. False: not now, as the staging is full.
+  bool start_for(std::uint64_t number, const Call& call, std::size_t bytes);
+  // Hubs get blocks of a call in turn and none all: what one lacks no other has too much of.
+  std::size_t peers_at_once() const override {
+    return terms_.hubs > 0 ? 8 : AllReduce::peers_at_once();
+  }
+  void leave() override;
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;
   using AllReduce::on_done;
@@ -53,59 +64,44 @@ class Exchange final : public AllReduce {
   const std::string& disagreement() const override { return disagreement_; }
 
  private:
-  // A block that this rank reduces.
-  struct Owned {
-    std::uint32_t block = 0;
-    std::uint32_t awaited = 0;   // contributions
-    std::size_t bytes = 0;       // of real data, as far as the contributions tell
-    std::span<std::byte> slots;  // of the other ranks, one after another
-    LossCounts lost;
-  };
-  struct Running {
-    Call call;
-    Layout layout;
-    std::vector<Owned> owned;
-    std::shared_ptr<SharedBudget> pool = nullptr;  // exact
-    std::size_t reduced = 0;                       // of them
-    std::uint32_t results_awaited = 0;
-    std::uint32_t contributions_out = 0;  // not delivered
-    std::uint32_t results_unposted = 0;
-    std::uint32_t results_out = 0;  // not delivered
-
-    bool finished() const {
-      return reduced == owned.size() && results_awaited == 0 && contributions_out == 0 &&
-             results_unposted == 0;
-    }
-    bool knows_length() const { return call.real_bytes < call.input.size(); }
-  };
-
-  std::uint32_t others() const { return terms_.ranks - 1; }
-  std::uint32_t other(std::uint32_t turn) const {  // 0-based, from the rank behind this one
-    return (terms_.rank + 1 + turn) % terms_.ranks;
+  std::uint32_t others() const { return terms_.contributions(); }
+  // Who contributes to this member's blocks and gets their results: the ranks from the one behind
+  // it, or, for a hub, from one that other hubs do not begin with.
+  std::uint32_t other(std::uint32_t turn) const {
+    const std::uint32_t first = terms_.hubs > 0 ? terms_.rank : terms_.rank + 1;
+    return (first + turn) % terms_.ranks;
+  }
+  // Owners that this rank contributes to.
+  std::uint32_t other_owners() const { return terms_.hubs > 0 ? terms_.hubs : terms_.ranks - 1; }
+  std::uint32_t other_owner(std::uint32_t turn) const {
+    return terms_.hubs > 0 ? terms_.ranks + (terms_.rank + turn) % terms_.hubs : other(turn);
   }
   // Where another rank's contribution lies.
-  std::span<std::byte> slot(const Owned& owned, std::uint32_t rank) const;
-  Running& running(std::uint64_t call) { return calls_[call - first_call_]; }
-  std::uint64_t next_number() const { return first_call_ + calls_.size(); }
+  std::span<std::byte> slot(const OwnedBlock& owned, std::uint32_t rank) const;
+  std::deque<RunningCall>::iterator at_or_after(std::uint64_t call);
+  RunningCall& running(std::uint64_t call) { return *at_or_after(call); }
 
-  std::shared_ptr<SharedBudget> pool_for(const Running& running);
-  Leave leave_for(const Running& running) const;
-  void expect(std::uint64_t number);
-  void contribute(std::uint64_t number);
-  void take_contribution(Running& running, const Transfer& transfer, std::size_t bytes,
+  std::shared_ptr<SharedBudget> pool_for(const RunningCall& running);
+  Leave leave_for(const RunningCall& running) const;
+  void expect(RunningCall& call);
+  void tell_hubs(RunningCall& call);
+  void tell(std::uint32_t hub, RunningCall& call);
+  void contribute(RunningCall& call);
+  void take_contribution(RunningCall& running, const Transfer& transfer, std::size_t bytes,
                          std::span<const ByteRange> lost);
-  void take_result(Running& running, const Transfer& transfer, std::size_t bytes);
-  void reduce_block(std::uint64_t number, Owned& owned);
+  void take_result(RunningCall& running, const Transfer& transfer, std::size_t bytes);
+  void reduce_block(RunningCall& call, OwnedBlock& owned);
   void retire();
 
   const Terms terms_;
   Staging staging_;
-  std::deque<Running> calls_;  // the oldest has number first_call_
-  std::uint64_t first_call_ = 0;
+  std::deque<RunningCall> calls_;  // by number
+  std::uint64_t next_ = 0;         // number of the next call
   std::uint64_t reduces_ = 0;  // the call whose blocks are being reduced: results leave in order
   TransferQueues queues_;
   std::vector<const std::byte*> inputs_;
-  std::uint64_t tensor_ = 0;  // of the newest call
+  std::uint64_t tensor_ = 0;        // of the newest call
+  std::uint64_t tensor_began_ = 0;  // with this call
   std::shared_ptr<SharedBudget> pool_;
   Blocks blocks_;
   std::string disagreement_;

@@ -1,7 +1,8 @@
-// How one all-reduce call is divided among the ranks of a group: into blocks of equal size, each
-// summed by one owner. Ownership goes round with the calls, so that short calls load all ranks
-// alike. It hangs on nothing but the call's number and size, which all ranks know; how much of the
-// call is real data each message says by its length.
+// How one all-reduce call is divided among the owners of a group: into blocks of equal size, each
+// summed by one owner. Owners are the ranks themselves, or hubs, which have nothing to contribute.
+// Ownership goes round with the calls, so that short calls load all owners alike. It hangs on
+// nothing but the call's number and size, which all ranks know; how much of the call is real data
+// each message says by its length.
 #pragma once
 
 #include <algorithm>
@@ -16,34 +17,49 @@ enum class LossFill : std::uint8_t {
   kRescale,  // their mean: the sum of those that came, times ranks / those that came
 };
 
-// What the ranks of a group have agreed on, and which of them this is.
+// What the members of a group have agreed on, and which of them this is.
 struct Terms {
-  std::uint32_t ranks = 0;    // 2 or more
-  std::uint32_t rank = 0;     // this one
+  std::uint32_t ranks = 0;    // that contribute; 2 or more
+  std::uint32_t rank = 0;     // this one; hubs are numbered behind the ranks
   std::size_t granule = 128;  // blocks are multiples of it: of elements, and of a packet's payload
   std::size_t block_bytes_max = std::size_t{64} << 10;  // at least the granule
   std::uint32_t loss_ppm = 0;  // of a tensor's contributions may be lost, in millionths
   LossFill fill = LossFill::kZero;
+  std::uint32_t hubs = 0;  // that own all blocks; 0: the ranks do
+
+  std::uint32_t members() const { return ranks + hubs; }
+  std::uint32_t owners() const { return hubs > 0 ? hubs : ranks; }
+  std::uint32_t first_owner() const { return hubs > 0 ? ranks : 0; }
+  bool is_hub() const { return rank >= ranks; }
+  bool owns() const { return hubs == 0 || is_hub(); }
+  // Of a block, from other members than its owner.
+  std::uint32_t contributions() const { return hubs > 0 ? ranks : ranks - 1; }
 };
 
 class Layout {
  public:
   // `call`: counted by the group from 0. `bytes` > 0.
   Layout(const Terms& terms, std::uint64_t call, std::size_t bytes)
-      : ranks_(terms.ranks),
-        turn_(static_cast<std::uint32_t>(call % terms.ranks)),
+      : owners_(terms.owners()),
+        first_owner_(terms.first_owner()),
+        turn_(static_cast<std::uint32_t>(call % owners_)),
         bytes_(bytes),
         block_bytes_(block_bytes(terms, bytes)),
         blocks_(static_cast<std::uint32_t>((bytes + block_bytes_ - 1) / block_bytes_)) {}
 
   std::uint32_t blocks() const { return blocks_; }
-  std::uint32_t owner(std::uint32_t block) const { return (turn_ + block) % ranks_; }
-  // An owner's blocks are its first one and every ranks()-th after it; none if that is not below
+  std::uint32_t owners() const { return owners_; }
+  std::uint32_t owner(std::uint32_t block) const {
+    return first_owner_ + (turn_ + block) % owners_;
+  }
+  // An owner's blocks are its first one and every owners()-th after it; none if that is not below
   // blocks().
-  std::uint32_t first_of(std::uint32_t owner) const { return (owner + ranks_ - turn_) % ranks_; }
+  std::uint32_t first_of(std::uint32_t owner) const {
+    return (owner - first_owner_ + owners_ - turn_) % owners_;
+  }
   std::uint32_t count_of(std::uint32_t owner) const {
     const std::uint32_t first = first_of(owner);
-    return first < blocks_ ? (blocks_ - first - 1) / ranks_ + 1 : 0;
+    return first < blocks_ ? (blocks_ - first - 1) / owners_ + 1 : 0;
   }
   std::size_t offset(std::uint32_t block) const { return std::size_t{block} * block_bytes_; }
   // So many of the block's bytes are among the first `real` of the call.
@@ -54,16 +70,17 @@ class Layout {
   }
   std::size_t bytes_of(std::uint32_t block) const { return bytes_within(block, bytes_); }
 
-  // Of all blocks but the last, which may be shorter: one for each rank, if the limits permit.
+  // Of all blocks but the last, which may be shorter: one for each owner, if the limits permit.
   static std::size_t block_bytes(const Terms& terms, std::size_t bytes) {
-    const std::size_t share = (bytes + terms.ranks - 1) / terms.ranks;
+    const std::size_t share = (bytes + terms.owners() - 1) / terms.owners();
     const std::size_t granules = (share + terms.granule - 1) / terms.granule;
     const std::size_t at_most = std::max(terms.block_bytes_max / terms.granule, std::size_t{1});
     return std::clamp(granules, std::size_t{1}, at_most) * terms.granule;
   }
 
  private:
-  std::uint32_t ranks_;
+  std::uint32_t owners_;
+  std::uint32_t first_owner_;
   std::uint32_t turn_;
   std::size_t bytes_;
   std::size_t block_bytes_;

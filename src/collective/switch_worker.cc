@@ -19,8 +19,8 @@ SwitchTerms in_range(SwitchTerms terms) {
 
 SwitchWorker::SwitchWorker(SwitchTerms terms)
     : terms_(in_range(terms)),
-      waiting_(terms_.slots),
-      timeouts_{SwitchTimeout(terms_.first_wait), SwitchTimeout(terms_.first_wait)},
+      packets_in_(terms_.slots),
+      repair_(terms_.slots, terms_.first_wait),
       packet_(switch_packet_bytes(terms_.values)) {}
 
 bool SwitchWorker::start(std::span<const float> input, std::span<float> result) {
@@ -43,9 +43,7 @@ bool SwitchWorker::start(std::span<const float> input, std::span<float> result) 
   }
   states_.assign(packets_, State::kUnsent);
   ready_.clear();
-  for (auto& sent : sent_)
-    sent.clear();
-  timeouts_[kFirst].forget_doublings();
+  repair_.on_call();
   call_ = blocks_ > 0 ? Call::kRunning : Call::kDone;
   for (std::uint32_t packet = 0; packet < batch_; ++packet)
     make_ready(packet);
@@ -81,37 +79,14 @@ void SwitchWorker::make_ready(std::uint64_t packet) {
   ready_.push_back(static_cast<std::uint32_t>(packet));
 }
 
-void SwitchWorker::forget_answered(Phase phase) {
-  auto& sent = sent_[phase];
-  while (!sent.empty() && waiting_[sent.front().slot].transmission != sent.front().transmission)
-    sent.pop_front();
-}
-
-bool SwitchWorker::expired(Phase phase, Time now) {
-  forget_answered(phase);
-  return !sent_[phase].empty() && now >= sent_[phase].front().at + timeouts_[phase].wait();
-}
-
 Time SwitchWorker::deadline() {
-  if (call_ != Call::kRunning) return kNever;
-  Time earliest = kNever;
-  for (const Phase phase : {kFirst, kLater}) {
-    forget_answered(phase);
-    if (!sent_[phase].empty())
-      earliest = std::min(earliest, sent_[phase].front().at + timeouts_[phase].wait());
-  }
-  return earliest;
+  return call_ == Call::kRunning ? repair_.deadline() : kNever;
 }
 
+// What is lost goes first: others wait for it too.
 std::span<const std::byte> SwitchWorker::poll_transmit(Time now) {
   if (call_ != Call::kRunning) return {};
-  for (const Phase phase : {kFirst, kLater}) {
-    if (!expired(phase, now)) continue;
-    const Sent late = sent_[phase].front();
-    sent_[phase].pop_front();
-    timeouts_[phase].on_expired(late.at, now);
-    return transmit(waiting_[late.slot].packet, true, now);
-  }
+  if (const auto slot = repair_.due(now)) return transmit(packets_in_[*slot], true, now);
   if (ready_.empty()) return {};
   const std::uint32_t packet = ready_.front();
   ready_.pop_front();
@@ -123,8 +98,8 @@ std::span<const std::byte> SwitchWorker::transmit(std::uint32_t packet, bool aga
   states_[packet] = State::kWaiting;
   ++counts_.sent;
   if (again) ++counts_.repeated;
-  waiting_[slot] = {packet, counts_.sent, now, again};
-  sent_[phase_of(packet)].push_back({slot, counts_.sent, now});
+  packets_in_[slot] = packet;
+  repair_.on_sent(slot, now);
 
   write_switch_head(head_of(packet), packet_);
   std::fill(packet_.begin() + kSwitchHeadBytes, packet_.end(), std::byte{0});
@@ -146,13 +121,12 @@ void SwitchWorker::on_datagram(std::span<const std::byte> datagram, Time now) {
   const auto head = read_switch_head(datagram);
   const bool ours = head && call_ == Call::kRunning && head->values == terms_.values &&
                     head->job == terms_.job && head->slot < terms_.slots &&
-                    waiting_[head->slot].transmission != 0;
+                    repair_.waits_for(head->slot);
   if (!ours) {
     ++counts_.dropped;
     return;
   }
-  Waiting& waiting = waiting_[head->slot];
-  const std::uint32_t packet = waiting.packet;
+  const std::uint32_t packet = packets_in_[head->slot];
   const SwitchHead wanted = head_of(packet);
   if (head->serial != wanted.serial || head->second_set != wanted.second_set) {
     ++counts_.dropped;
@@ -166,12 +140,7 @@ void SwitchWorker::on_datagram(std::span<const std::byte> datagram, Time now) {
     }
     exponents_[packet] = head->exponents[0];
   }
-  if (phase_of(packet) == kFirst)
-    timeouts_[kFirst].forget_doublings();  // the others have begun
-  else if (!waiting.repeated)
-    for (SwitchTimeout& timeout : timeouts_)
-      timeout.on_round_trip(now - waiting.sent);
-  waiting = {};
+  repair_.on_answer(head->slot, now, packet < batch_);
   ++counts_.taken;
   finish(packet, datagram);
 }

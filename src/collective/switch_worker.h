@@ -12,14 +12,13 @@
 // more.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
 #include <vector>
 
 #include "collective/switch_packet.h"
-#include "collective/switch_timeout.h"
+#include "collective/switch_repair.h"
 #include "util/time.h"
 
 namespace dlcp::collective {
@@ -29,7 +28,7 @@ struct SwitchTerms {
   unsigned slots = 512;       // at most what the switch has; the same on all workers
   unsigned values = 256;      // 64 or 256, as the switch was set up
   std::uint8_t job = 0;       // comes back in answers; others than this job's are dropped
-  Duration first_wait = 1ms;  // for an answer, until a round trip has been seen
+  Duration first_wait = 1ms;  // for an answer, until it has been seen how long one takes
 };
 
 class SwitchWorker {
@@ -68,28 +67,11 @@ class SwitchWorker {
 
  private:
   enum class State : std::uint8_t { kUnsent, kReady, kWaiting, kDone };
-  struct Waiting {  // the packet in a slot
-    std::uint32_t packet = 0;
-    std::uint64_t transmission = 0;  // the last one's number; 0: no packet
-    Time sent{};
-    bool repeated = false;
-  };
-  struct Sent {  // in the order of time
-    std::uint32_t slot;
-    std::uint64_t transmission;
-    Time at;
-  };
-  // How late other workers begin is no property of the path, so that first packets have a time-out
-  // of their own.
-  enum Phase { kFirst, kLater };
 
-  Phase phase_of(std::uint32_t packet) const { return packet < batch_ ? kFirst : kLater; }
   std::uint32_t slot_of(std::uint32_t packet) const;
   SwitchHead head_of(std::uint32_t packet) const;
   std::span<const float> block(std::span<const float> of, std::uint32_t index) const;
   void make_ready(std::uint64_t packet);
-  void forget_answered(Phase phase);
-  bool expired(Phase phase, Time now);
   std::span<const std::byte> transmit(std::uint32_t packet, bool again, Time now);
   void finish(std::uint32_t packet, std::span<const std::byte> answer);
 
@@ -103,9 +85,8 @@ class SwitchWorker {
   std::vector<State> states_;           // of the call's packets
   std::vector<std::int8_t> exponents_;  // of the call's blocks: our own, then everybody's
   std::deque<std::uint32_t> ready_;
-  std::vector<Waiting> waiting_;  // by slot
-  std::array<std::deque<Sent>, 2> sent_;
-  std::array<SwitchTimeout, 2> timeouts_;
+  std::vector<std::uint32_t> packets_in_;  // by slot: which of the call's packets it holds
+  SwitchRepair repair_;
   std::vector<std::byte> packet_;
   Counts counts_;
 };

@@ -35,12 +35,13 @@ struct Leave {
 // One message of the exchange.
 struct Transfer {
   enum class Lane : std::uint8_t { kContributions, kResults };
+  static constexpr std::uint32_t kNoBlock = ~0u;  // what ranks tell hubs (hub_call.h)
 
   std::uint32_t peer = 0;
   Lane lane = Lane::kContributions;
   bool sends = false;
   std::uint32_t block = 0;
-  std::uint64_t call = 0;
+  std::uint64_t call = 0;       // nothing at a hub, of what ranks tell
   std::span<std::byte> memory;  // what is sent is only read
   Leave leave = {};             // contributions only
 };

@@ -21,12 +21,15 @@ bool encrypts(wire::Protection protection) {
 
 }  // namespace
 
-Endpoint::Listening Admission::listen(ContextId context, std::uint32_t number) {
+Endpoint::Listening Admission::listen(ContextId context, std::uint32_t number,
+                                      std::vector<wire::EndpointAddress> lanes) {
+  lanes.resize(std::min(lanes.size(), wire::Welcome::kLanesMax));
   const wire::Invitation invitation = wire::invitation(commons_.secrets.listeners, number);
   Slot& slot = slots_.add(context, wire::listener_token(invitation));
   Listener listener;
   listener.key = wire::listener_key(invitation, commons_.secrets.site);
   listener.key_without_site = wire::listener_key(invitation, {});
+  listener.lanes = std::move(lanes);
   slot.party = std::move(listener);
   return {slot.token, invitation};
 }
@@ -97,7 +100,13 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
     return;
   }
   if (slot == nullptr) slot = &open_half(now, *door->listener, *hello);
-  if (auto* receiving = slot->party.receiver()) receiving->on_hello(*hello, packet.path);
+  if (auto* receiving = slot->party.receiver()) {
+    const bool bundled = hello->membership.lanes > 1 && door->listener != nullptr;
+    receiving->on_hello(
+        *hello, packet.path,
+        bundled ? std::span<const wire::EndpointAddress>(door->listener->party.listener()->lanes)
+                : std::span<const wire::EndpointAddress>());
+  }
   lifecycle_.follow_up(now, *slot);
 }
 

@@ -22,7 +22,8 @@ class Admission {
       : commons_(commons), slots_(slots), lifecycle_(lifecycle) {}
 
   // See Endpoint.
-  Endpoint::Listening listen(ContextId context, std::uint32_t number);
+  Endpoint::Listening listen(ContextId context, std::uint32_t number,
+                             std::vector<wire::EndpointAddress> lanes);
   void close_listener(Time now, ListenerId listener);
   std::optional<ConnectionId> accept(ListenerId listener);
 

@@ -38,6 +38,10 @@ struct Config {
   // licensed messages, the second with Protection::kFull.
   std::shared_ptr<const WorthSource> worth;
   std::shared_ptr<const wire::TagSource> tags;
+  // Whoever places says when what goes to posted buffers lies there (Endpoint::on_placed), in
+  // whatever order; until then no message is complete by it. Else a placement has been done by the
+  // next call.
+  bool placed_later = false;
   // Who keeps a trace of decisions; null: nobody.
   std::shared_ptr<DecisionSink> decisions;
   CongestionKind congestion = CongestionKind::kQueue;

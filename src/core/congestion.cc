@@ -1,6 +1,7 @@
 #include "core/congestion.h"
 
 #include "core/delay_congestion.h"
+#include "core/nscc_congestion.h"
 #include "core/queue_congestion.h"
 
 namespace dlcp::core {
@@ -10,6 +11,8 @@ std::unique_ptr<CongestionControl> make_congestion(CongestionKind kind, Duration
   switch (kind) {
     case CongestionKind::kDelay:
       return std::make_unique<DelayCongestion>(given ? target_delay : kDelayTarget);
+    case CongestionKind::kNscc:
+      return std::make_unique<NsccCongestion>(given ? target_delay : kNsccTarget);
     case CongestionKind::kQueue:
       break;
   }

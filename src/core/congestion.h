@@ -13,7 +13,7 @@ struct AckSample {
   Time now;
   Duration round_trip{0};  // smoothed, host delays included: the length of a round
   std::uint32_t acked_packets = 0;
-  std::uint32_t lost_packets = 0;      // to be sent again
+  std::uint32_t lost_packets = 0;      // to be sent again, but for those of paths that seem dead
   std::uint32_t spurious_packets = 0;  // reported lost earlier, and were not
   std::uint32_t forgone_packets = 0;   // lost of licensed messages: not sent again so far
   double loss_budget = 0;              // the share of packets that licences allow to lose
@@ -42,6 +42,7 @@ class CongestionControl {
 enum class CongestionKind : std::uint8_t {
   kQueue,  // queue_congestion: measures base delay and jitter, keeps the queue short beside them
   kDelay,  // delay_congestion: keeps the delay at a fixed target, for fabrics without jitter
+  kNscc,   // nscc_congestion: follows marks and delay together, for fabrics whose switches mark
 };
 
 // `target_delay`: queueing delay to aim at, 0: what suits the algorithm.

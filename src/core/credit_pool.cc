@@ -5,10 +5,11 @@
 namespace dlcp::core {
 namespace {
 
-// Reserves of many connections together stay near an eighth of the capacity times a logarithm of
-// their number; the rest is for those that send.
-constexpr std::size_t kReserveShare = 8;
-constexpr std::size_t kConnectionsFew = 8;
+// Reserves of many connections together stay near a quarter of the capacity times a logarithm of
+// their number; the rest is for those that send. A transfer that may begin with one packet only
+// waits round trips for its share, and in an exchange of all with all every transfer begins.
+constexpr std::size_t kReserveShare = 4;
+constexpr std::size_t kConnectionsFew = 16;
 constexpr std::size_t kWindowMax = 8192;
 
 }  // namespace

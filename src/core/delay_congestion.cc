@@ -14,10 +14,6 @@ constexpr double kLossTolerance = 0.03;
 constexpr double kProbingGrowth =
     0.125;  // per acknowledged packet, while the queue is well below target
 constexpr Duration kBaseEpoch = 10s;
-// While licensed packets are lost, no more may be in flight than this times what has arrived per
-// round trip; a few are always allowed.
-constexpr double kDeliveredGain = 1.25;
-constexpr double kDeliveredLeast = 8;
 
 }  // namespace
 
@@ -43,6 +39,7 @@ void DelayCongestion::on_ack(const AckSample& sample) {
   round_marked_ += sample.ce_marks;
   round_limited_ |= sample.window_limited;
   if (sample.now < round_ends_ || round_acked_ + round_lost_ + round_forgone_ == 0) return;
+  delivered_.add(sample.now, static_cast<double>(round_acked_));
   finish_round();
   round_ends_ = sample.now + sample.round_trip;
   round_delay_ = Duration::zero();
@@ -57,7 +54,6 @@ void DelayCongestion::finish_round() {
   // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
   const double half_budget = round_forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
   const double tolerance = std::max(half_budget, kLossTolerance);
-  delivered_[rounds_++ % delivered_.size()] = round_acked_;
   const double marks =
       round_acked_ == 0 ? 0 : std::min(1.0, static_cast<double>(round_marked_) / acked);
   loss_rate_ += (loss - loss_rate_) / 8;
@@ -81,11 +77,7 @@ void DelayCongestion::finish_round() {
       window_ += slow_start_ ? acked : std::max(1.0, acked * kProbingGrowth);
     }
   }
-  if (round_forgone_ > 0 && round_limited_) {
-    const auto delivered =
-        static_cast<double>(*std::max_element(delivered_.begin(), delivered_.end()));
-    window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered));
-  }
+  if (round_forgone_ > 0 && round_limited_) window_ = std::min(window_, delivered_.lossy_window());
   window_ = std::clamp(window_, kWindowMin, kWindowMax);
 }
 

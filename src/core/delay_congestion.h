@@ -9,10 +9,10 @@
 //  - ECN marks, where switches set them, cut by DCTCP's rule.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <cstdint>
 
 #include "core/congestion.h"
+#include "core/delivered_lately.h"
 
 namespace dlcp::core {
 
@@ -36,10 +36,9 @@ class DelayCongestion final : public CongestionControl {
   Duration target_;
   double window_;
   bool slow_start_ = true;
-  double loss_rate_ = 0;                      // smoothed over rounds
-  double mark_share_ = 0;                     // smoothed over rounds
-  std::array<std::uint64_t, 4> delivered_{};  // packets, in the last rounds
-  std::size_t rounds_ = 0;
+  double loss_rate_ = 0;   // smoothed over rounds
+  double mark_share_ = 0;  // smoothed over rounds
+  DeliveredLately delivered_;
 
   Time round_ends_{};
   Duration round_delay_{0};  // smallest in this round; 0: no sample

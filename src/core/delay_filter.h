@@ -9,6 +9,10 @@
 
 namespace dlcp::core {
 
+inline double ns(Duration duration) {
+  return static_cast<double>(duration.count());
+}
+
 // The delay of the empty path: the smallest of the last one to two epochs, as routes change.
 class BaseDelay {
  public:

@@ -1,5 +1,5 @@
 // What has been delivered in the last few rounds of acknowledgements: how many packets in the best
-// of them, and how far apart they were on average.
+// of them, what window they bear, and how far apart they were on average.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,13 @@ class DeliveredLately {
       most = std::max(most, round.packets);
     return most;
   }
+  // No window grows beyond what it can be used for. `so_far`: packets of the round that goes on.
+  double usable_window(double so_far = 0) const {
+    return kUsableGain * std::max(most(), so_far) + kUsableLeast;
+  }
+  // While licensed packets are lost, no more may be in flight than what has arrived per round trip
+  // and a little more; a few are always allowed.
+  double lossy_window() const { return std::max(kLossyLeast, kLossyGain * most()); }
   // Nanoseconds from one packet delivered to the next, host delays and pauses included; 0: unknown.
   double interval() const {
     double packets = 0;
@@ -38,6 +45,11 @@ class DeliveredLately {
   }
 
  private:
+  static constexpr double kUsableGain = 2;
+  static constexpr double kUsableLeast = 32;
+  static constexpr double kLossyGain = 1.25;
+  static constexpr double kLossyLeast = 8;
+
   struct Round {
     double packets = 0;
     Duration took{0};

@@ -58,8 +58,9 @@ Endpoint::~Endpoint() = default;
 
 // ---- from above ----
 
-Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number) {
-  return parts_->admission.listen(context, number);
+Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number,
+                                     std::vector<wire::EndpointAddress> lanes) {
+  return parts_->admission.listen(context, number, std::move(lanes));
 }
 
 void Endpoint::close_listener(Time now, ListenerId listener) {
@@ -71,16 +72,19 @@ std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {
 }
 
 ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitation& listener,
-                               const wire::EndpointAddress& to) {
+                               const wire::EndpointAddress& to,
+                               const wire::Membership& membership) {
   Commons& commons = parts_->commons;
   const wire::Key key = wire::listener_key(listener, commons.secrets.site);
   Slot& slot = parts_->slots.add(context);
   slot.held_by_user = true;
   slot.channel = Channel(key, {key, commons.config.protection, commons.config.tags.get()},
                          wire::host_of(to), commons.config.ciphers.get());
+  wire::Membership of = membership;
+  if (of.lanes > 1 && of.bundle == 0) of.bundle = slot.token;
   slot.party = std::make_unique<SendConnection>(
       now, commons.config, commons.counters.of(context), parts_->local,
-      SendConnection::Open{slot.token, {listener, key, to}, parts_->rng.next()});
+      SendConnection::Open{slot.token, {listener, key, to, of}, parts_->rng.next()});
   parts_->lifecycle.follow_up(now, slot);
   return slot.token;
 }
@@ -95,6 +99,19 @@ void Endpoint::decline(Time now, ContextId context, const wire::Invitation& list
       now, slot,
       Departed::refused(now, {wire::listener_token(listener), to}, std::move(why.reason),
                         parts_->lifecycle.farewell_time()));
+}
+
+std::vector<wire::EndpointAddress> Endpoint::peer_lanes(ConnectionId connection) const {
+  const Slot* slot = parts_->slots.find(connection);
+  const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
+  return sending == nullptr ? std::vector<wire::EndpointAddress>{}
+                            : sending->handshake().peer_lanes();
+}
+
+wire::Membership Endpoint::membership(ConnectionId connection) const {
+  const Slot* slot = parts_->slots.find(connection);
+  const auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  return receiving == nullptr ? wire::Membership{} : receiving->membership();
 }
 
 ConnectionState Endpoint::state(ConnectionId connection) const {
@@ -208,6 +225,18 @@ void Endpoint::on_timeout(Time now) {
       parts_->lifecycle.follow_up(now, slot);
     });
   }
+}
+
+void Endpoint::on_placed(Time now, const PlacementName& name) {
+  PlacementBatch& placements = parts_->commons.placements;
+  placements.clear();
+  Slot* slot = parts_->slots.find(name.connection);
+  auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  if (receiving == nullptr) return;
+  parts_->lifecycle.guarded(now, name.connection, [&] {
+    receiving->on_placed(now, name.message, placements.wanted);
+    parts_->lifecycle.follow_up(now, *slot);
+  });
 }
 
 Time Endpoint::next_timeout() const {

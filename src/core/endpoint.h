@@ -1,12 +1,10 @@
 // The protocol of one device, without clock, thread, system call or random source: everything it
-// knows comes in as arguments. It owns the connections and listeners of the device: slot_table
-// finds them, admission opens them, dispatch hands them what comes, agenda says who is next,
-// lifecycle tells what they have done and ends them. What a connection does with a packet is in
-// send_connection and recv_connection.
+// knows comes in as arguments. It owns the device's connections and listeners: slot_table finds
+// them, admission opens them, dispatch hands them what comes, agenda says who is next, lifecycle
+// tells what they have done and ends them. What they do is in send_ and recv_connection.
 //
-//   in:   connect / listen / post_* / close, on_packet, on_timeout
-//   out:  placements() right after each call that may place, then poll_transmit, poll_event,
-//   next_timeout
+//   in:   connect / listen / post_* / close, on_packet, on_timeout, on_placed
+//   out:  placements() after each call that may place, then poll_transmit, poll_event, next_timeout
 //
 // The caller (src/engine, or a simulated world in the tests) makes sure that calls do not overlap.
 #pragma once
@@ -40,15 +38,21 @@ class Endpoint {
     ListenerId id = 0;
     wire::Invitation invitation;  // goes into the handle, with local_address
   };
-  // `number`: used by no other listener under the same Secrets::listeners at this endpoint.
-  Listening listen(ContextId context, std::uint32_t number);
+  // `number`: of no other listener under the same Secrets::listeners here. `lanes`: endpoints that
+  // listen under it too, at most wire::Welcome::kLanesMax; who calls is told.
+  Listening listen(ContextId context, std::uint32_t number,
+                   std::vector<wire::EndpointAddress> lanes = {});
   // Connections that nobody has accepted end with it, and who comes later is refused.
   void close_listener(Time now, ListenerId listener);
 
   // The sending side of a connection to a listener elsewhere. Never fails here: refusals and
   // time-outs arrive as kClosed.
+  // `membership`: with lanes alone it begins a bundle, which has the connection's own name.
   ConnectionId connect(Time now, ContextId context, const wire::Invitation& listener,
-                       const wire::EndpointAddress& to);
+                       const wire::EndpointAddress& to, const wire::Membership& membership = {});
+  // What the listener has told of lanes, and what the side that called has said of a bundle.
+  std::vector<wire::EndpointAddress> peer_lanes(ConnectionId connection) const;
+  wire::Membership membership(ConnectionId connection) const;
   // Instead of connect(), for those who cannot work together: the listener is told why, a few times
   // as nobody confirms it, and gets kDeclined.
   void decline(Time now, ContextId context, const wire::Invitation& listener,
@@ -90,14 +94,14 @@ class Endpoint {
   // asked at once, and given up soon if nothing answers.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
+  void on_placed(Time now, const PlacementName& name);  // one of that name (Config::placed_later)
   // kNever when nothing is waited for. Knows of what has just happened once poll_transmit has found
   // nothing more to send.
   Time next_timeout() const;
   // Fills `out` and returns how many; what the packets reference stays valid until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
 
-  // What the last on_packet or post_receive wants copied; copy before the next call to anything
-  // here.
+  // What the last of those calls wants copied; take it before the next call to anything here.
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 

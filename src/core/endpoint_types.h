@@ -10,6 +10,7 @@
 #include "core/loss/licence.h"
 #include "util/byte_range.h"
 #include "util/result.h"
+#include "wire/control_frame.h"
 #include "wire/keys.h"
 #include "wire/packet.h"
 
@@ -42,12 +43,21 @@ struct Event {
   bool proven = true;                 // kDeclined only: false from who lacks our site's secret
 };
 
+// Of what a placement is a part: comes back when it has been done.
+struct PlacementName {
+  ConnectionId connection = 0;  // 0: it must be done before anything else is asked of the endpoint
+  std::uint64_t message = 0;
+
+  friend bool operator==(const PlacementName&, const PlacementName&) = default;
+};
+
 // Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
 // line).
 struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
   std::size_t zeros = 0;  // instead of a payload: so many zero bytes
+  PlacementName name{};   // with Config::placed_later, of what goes to a posted buffer
 };
 
 // What an endpoint knows and nobody else: unpredictable in production, fixed in tests.

@@ -27,10 +27,10 @@ constexpr Duration kEpochLeast = 100ms;  // what makes packets late is seldom ov
 
 Flight::Flight(std::size_t paths) : paths_(paths), grace_(kGraceLeast) {}
 
-void Flight::Delivery::update(Time now, Time packet_sent_at) {
+void Flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   if (packet_sent_at <= sent_at) return;
   sent_at = packet_sent_at;
-  took = now - packet_sent_at;
+  took = std::max(now - packet_sent_at, least);
 }
 
 std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk, bool ends) {
@@ -53,11 +53,12 @@ bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence
   return true;
 }
 
-void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at) {
-  newest_.update(now, sent_at);
+void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
+                               Duration data_takes) {
+  newest_.update(now, sent_at, data_takes);
   if (path_index >= paths_.size()) return;
   Path& path = paths_[path_index];
-  path.newest.update(now, sent_at);
+  path.newest.update(now, sent_at, data_takes);
   for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i)
     path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
 }
@@ -119,7 +120,8 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
       if (record.settled) continue;
       if (!queue.is_acked(record.chunk)) {
         if (!lost(now, path, sequence, record)) continue;
-        out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at});
+        out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
+                       sequence < path.delivered_below});
       } else {
         arrived_late(now, path, record);
       }

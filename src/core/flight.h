@@ -39,14 +39,16 @@ class Flight {
   // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
   // that is no news.
   bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
-  // A PROBE sent at `sent_at` on `path` was answered: all that was sent before it has had its
-  // chance.
-  void on_probe_answered(Time now, wire::PathIndex path, Time sent_at);
+  // A question sent at `sent_at` on `path` was answered: all that was sent before it has had its
+  // chance, once it has had `data_takes`: where switches keep classes apart a question overtakes
+  // whatever data waits.
+  void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
   struct Loss {
     wire::PathIndex path = 0;
     ChunkRef chunk;
     Time sent_at;
+    bool overtaken = false;  // its own path has delivered a later one: that works
   };
   // Moves records that are settled out, and appends those now to be declared lost to `out`.
   // deadline() tells when to call again even if nothing arrives.
@@ -82,7 +84,7 @@ class Flight {
   struct Delivery {
     Time sent_at = Time::min();
     Duration took{0};
-    void update(Time now, Time packet_sent_at);
+    void update(Time now, Time packet_sent_at, Duration least = Duration(0));
   };
   struct Path {
     std::uint64_t next_sequence = 0;

@@ -57,6 +57,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   round_trip_ = std::clamp(first ? took : std::min(round_trip_, took), kRoundLeast, kRoundMost);
   receiver_token_ = welcome.receiver_token;
   if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
+  if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
   if (state_ == State::kStart) {  // the peer had forgotten us
     next_send_ = now;
     return;
@@ -76,7 +77,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   took_ = welcome.hello_bytes > answered_ ? took : std::min(took_, took);
   answered_ = std::max(answered_, welcome.hello_bytes);
   if (answered_ >= wanted()) {
-    settle_on(answered_);
+    agree_on(answered_);
     next_send_ = now;
   } else if (first) {
     pause_ = kFirstPause;
@@ -84,7 +85,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   }
 }
 
-void Handshake::settle_on(std::uint32_t datagram_bytes) {
+void Handshake::agree_on(std::uint32_t datagram_bytes) {
   // A HELLO may get through to a peer that would not send as much itself.
   datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
   const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(overhead_bytes());
@@ -108,13 +109,14 @@ void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wi
   hello.hello_bytes = size;
   hello.echo = wire::wire_time(now);
   hello.protection = config_.protection;
+  hello.membership = target_.membership;
   frames.emit(hello, target_.key, path_, target_.at, out);
 }
 
 std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
   if (now < next_send_ || state_ == State::kDone) return 0;
   if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 && ++rounds_answered_ > kPatience)
-    settle_on(answered_);
+    agree_on(answered_);
   std::size_t count = 0;
   if (state_ == State::kStart) {
     if (out.empty()) return 0;

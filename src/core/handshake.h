@@ -3,6 +3,7 @@
 // Everything is repeated with back-off until answered.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,7 @@ class Handshake {
     wire::Invitation listener;
     wire::Key key;
     wire::EndpointAddress at;
+    wire::Membership membership{};
   };
   Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
             const wire::EndpointAddress& local);
@@ -41,6 +43,8 @@ class Handshake {
   const wire::Key& listener_key() const { return target_.key; }
   const wire::EndpointAddress& peer_address() const { return to_; }
   std::uint64_t receiver_token() const { return receiver_token_; }
+  // Where the listener can be called as well, by what WELCOME has said.
+  const std::vector<wire::EndpointAddress>& peer_lanes() const { return peer_lanes_; }
   // Where what we send goes: the listener, until it has answered.
   std::uint64_t called() const {
     return receiver_token_ != 0 ? receiver_token_ : wire::listener_token(target_.listener);
@@ -56,11 +60,13 @@ class Handshake {
   Duration round_trip() const { return round_trip_; }
   // The shortest exchange with a HELLO of the agreed size.
   Duration took() const { return took_; }
+  // What to expect of data before any has been answered, where a guess too short does no harm.
+  Duration shortest() const { return std::min(round_trip_, took_); }
 
  private:
   static constexpr Duration kFirstPause = 5ms;
 
-  void settle_on(std::uint32_t datagram_bytes);
+  void agree_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
   std::uint32_t wanted() const;
 
@@ -85,6 +91,7 @@ class Handshake {
   Duration took_ = Duration::max();
   std::uint32_t payload_bytes_ = 0;
   wire::Protection protection_;
+  std::vector<wire::EndpointAddress> peer_lanes_;
 };
 
 }  // namespace dlcp::core

@@ -46,10 +46,10 @@ Time Liveness::deadline() const {
   return std::min(std::min(heard_at_, progress_at_) + timeout_, gone_at_);
 }
 
-Liveness::Verdict Liveness::verdict(Time now) const {
-  if (now < deadline()) return Verdict::kAlive;
-  if (now >= gone_at_) return Verdict::kGone;
-  return now - heard_at_ >= timeout_ ? Verdict::kSilent : Verdict::kStuck;
+Liveness::Standing Liveness::standing(Time now) const {
+  if (now < deadline()) return Standing::kAlive;
+  if (now >= gone_at_) return Standing::kGone;
+  return now - heard_at_ >= timeout_ ? Standing::kSilent : Standing::kStuck;
 }
 
 }  // namespace dlcp::core

@@ -18,7 +18,7 @@ class Liveness {
     kWord,      // a sign of life
     kProgress,  // the same, and that what we do gets anywhere
   };
-  enum class Verdict : std::uint8_t {
+  enum class Standing : std::uint8_t {
     kAlive,
     kSilent,  // nothing has come from it
     kGone,    // its host says that it is not there, and it does not answer
@@ -47,9 +47,9 @@ class Liveness {
   void on_pause(Time now, Duration length);
 
   bool owes_progress() const { return owes_ == Owes::kProgress; }
-  // When verdict() changes if nothing else happens; kNever while nothing is owed.
+  // When standing() changes if nothing else happens; kNever while nothing is owed.
   Time deadline() const;
-  Verdict verdict(Time now) const;
+  Standing standing(Time now) const;
 
  private:
   Duration timeout_;

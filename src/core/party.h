@@ -18,12 +18,13 @@
 namespace dlcp::core {
 
 struct Listener {
-  wire::Key key;                         // seals what comes before a connection
-  wire::Key key_without_site;            // of who has the invitation and not the site's secret
-  RingQueue<std::uint64_t> acceptable;   // tokens of connections that have started
-  std::vector<std::uint64_t> half_open;  // of those that may not have, the oldest first
-  bool declined = false;                 // somebody has refused to connect
-  bool declined_unproven = false;        // somebody who did not have the site's secret
+  wire::Key key;                             // seals what comes before a connection
+  wire::Key key_without_site;                // of who has the invitation and not the site's secret
+  RingQueue<std::uint64_t> acceptable;       // tokens of connections that have started
+  std::vector<std::uint64_t> half_open;      // of those that may not have, the oldest first
+  std::vector<wire::EndpointAddress> lanes;  // where it can be called as well
+  bool declined = false;                     // somebody has refused to connect
+  bool declined_unproven = false;            // somebody who did not have the site's secret
 };
 
 class Party {

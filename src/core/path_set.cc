@@ -16,6 +16,8 @@ constexpr double kMarkPenalty = 1.25;
 constexpr std::uint32_t kBlackHoleLosses = 3;
 constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
+// A window of few packets must not be spent on trials.
+constexpr unsigned kTrialEvery = 4;
 constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
 
@@ -33,9 +35,20 @@ double PathSet::score(const Path& path, Duration packet_time) const {
   return (static_cast<double>(delay.count()) + queued) * suspicion;
 }
 
+std::optional<std::size_t> PathSet::doubted_and_due(Time now) const {
+  for (std::size_t i = 0; i < paths_.size(); ++i)
+    if (doubted(paths_[i]) && paths_[i].try_again_at <= now) return i;
+  return std::nullopt;
+}
+
+// Where all are doubted or avoided, a doubted one.
 std::size_t PathSet::random_healthy() {
+  const bool all_doubted = doubted_ + avoided_ == paths_.size();
+  const auto passed_over = [&](const Path& path) {
+    return path.avoided || (path.lost_in_row > 0 && !all_doubted);
+  };
   std::size_t index = rng_.below(paths_.size());
-  for (std::size_t step = 0; step < paths_.size() && paths_[index].avoided; ++step)
+  for (std::size_t step = 0; step < paths_.size() && passed_over(paths_[index]); ++step)
     index = index + 1 == paths_.size() ? 0 : index + 1;
   return index;
 }
@@ -57,6 +70,14 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
       path.pause = std::min(path.pause * 2, kLongestPause);
       path.try_again_at = now + path.pause;
       return {static_cast<std::uint8_t>(soonest), 1};
+    }
+  }
+  if (doubted_ > 0 && doubted_ + avoided_ < paths_.size() && ++since_trial_ >= kTrialEvery) {
+    if (const auto due = doubted_and_due(now)) {
+      Path& path = paths_[*due];
+      path.try_again_at = now + path.pause;
+      since_trial_ = 0;
+      return {static_cast<std::uint8_t>(*due), 1};
     }
   }
   const std::size_t first = random_healthy();
@@ -87,6 +108,7 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
 }
 
 void PathSet::restore(Path& path) {
+  if (doubted(path)) --doubted_;
   path.lost_in_row = 0;
   path.pause = Duration::zero();
   if (!path.avoided) return;
@@ -104,18 +126,29 @@ void PathSet::on_answered(std::uint8_t index, bool after_silence) {
   refuge_bursts_ = kRefugeBursts;
 }
 
-bool PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip) {
+PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip,
+                                    bool overtaken) {
   Path& path = paths_[index];
   path.loss += (1 - path.loss) * kLossGain;
-  if (path.lost_in_row++ == 0) path.first_lost_sent_at = sent_at;
+  if (overtaken) return {};
+  if (path.lost_in_row++ == 0) {
+    path.first_lost_sent_at = sent_at;
+    if (!path.avoided) {
+      ++doubted_;
+      path.pause = round_trip;
+      path.try_again_at = now;
+    }
+  }
   // One burst can die in one full queue; a path that is dead also swallows the next.
   const bool several_bursts = sent_at > path.first_lost_sent_at;
-  if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts) return false;
+  if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts)
+    return {.known = several_bursts};
+  --doubted_;
   path.avoided = true;
   ++avoided_;
   path.pause = std::max({path.pause, kFirstPause, 4 * round_trip});
   path.try_again_at = now + path.pause;
-  return true;
+  return {.known = true, .avoided = true};
 }
 
 PathState PathSet::state(wire::PathIndex index) const {

@@ -1,7 +1,9 @@
 // Which entropy value the next burst takes. Healthy paths are chosen by the power of two choices on
 // expected delay (Mitzenmacher 2001); the delay of a path is refreshed by every acknowledgement, so
-// that good paths are recycled (as in REPS, arXiv 2407.21625). A path that swallows what it is
-// given is avoided, and tried again with one packet after a doubling pause, for ever.
+// that good paths are recycled (as in REPS, arXiv 2407.21625). A path that has swallowed a packet,
+// and delivered nothing since, is doubted: it gets single packets, one in a round trip. If it
+// swallows those too it is avoided, and tried again with one packet after a doubling pause, for
+// ever.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +38,14 @@ class PathSet {
   // A probe on the path was answered: it works there and back. After a silence it gets every other
   // one of the next bursts, so that acknowledgements flow while the other paths are tried.
   void on_answered(wire::PathIndex path, bool after_silence);
-  // A packet sent at `sent_at` is lost. True when this makes the path one to avoid.
-  bool on_lost(Time now, wire::PathIndex path, Time sent_at, Duration round_trip);
+  // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later one, so it is
+  // no worse than a full queue or a bad cable.
+  struct Suspicion {
+    bool known = false;    // the path had swallowed an earlier burst: that says nothing of queues
+    bool avoided = false;  // from now on
+  };
+  Suspicion on_lost(Time now, wire::PathIndex path, Time sent_at, Duration round_trip,
+                    bool overtaken = false);
 
   std::size_t size() const { return paths_.size(); }
   // Of one path; whose it is the caller knows.
@@ -47,17 +55,19 @@ class PathSet {
  private:
   struct Path {
     std::uint32_t sent = 0;
-    std::uint32_t delivered = 0;  // sent numbers below this have been reported on
-    Duration delay{0};            // 0: not known yet
-    double loss = 0;              // smoothed share of packets lost
-    std::uint32_t lost_in_row = 0;
+    std::uint32_t delivered = 0;    // sent numbers below this have been reported on
+    Duration delay{0};              // 0: not known yet
+    double loss = 0;                // smoothed share of packets lost
+    std::uint32_t lost_in_row = 0;  // and nothing delivered since
     Time first_lost_sent_at{};
-    bool avoided = false;
+    bool avoided = false;  // not doubted any more
     Time try_again_at{};
     Duration pause{0};
   };
 
+  static bool doubted(const Path& path) { return path.lost_in_row > 0 && !path.avoided; }
   double score(const Path& path, Duration packet_time) const;
+  std::optional<std::size_t> doubted_and_due(Time now) const;
   std::size_t random_healthy();
   void restore(Path& path);
 
@@ -68,6 +78,8 @@ class PathSet {
   std::uint8_t refuge_ = 0;
   unsigned refuge_bursts_ = 0;  // left, twice over
   std::size_t avoided_ = 0;
+  std::size_t doubted_ = 0;
+  unsigned since_trial_ = 0;  // bursts
   Rng rng_;
 };
 

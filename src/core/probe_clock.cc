@@ -9,6 +9,10 @@ namespace {
 constexpr Duration kFirstPauseMin = 100us;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
+// Early questions, each after twice the pause, all of them before the first that counts. At least
+// two at a time, so that one dead path does not swallow the word of all.
+constexpr unsigned kEarly = 3;
+constexpr unsigned kEarlyTogether = 2;
 constexpr unsigned kTogether = 4;  // questions at a time; each miss doubles up to here
 constexpr unsigned kDoublingsMax = 12;
 
@@ -24,25 +28,30 @@ Duration ProbeClock::pause(const Terms& terms) const {
   return std::min(first * (std::int64_t{1} << doublings), std::max(most, first));
 }
 
+void ProbeClock::plan(Time now, const Terms& terms) {
+  // An answer without news means that packets take their time, and not that a path is dead.
+  const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kEarly);
+  early_ = in_doubt && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
+  const Duration first = std::max(terms.answer_time, kFirstPauseMin);
+  const Duration usual = pause(terms);
+  at_ = now + (early_ ? std::min(first * (std::int64_t{1} << asked_early_), usual) : usual);
+}
+
 void ProbeClock::run(Time now, const Terms& terms) {
-  if (at_ != kNever) return;
-  early_ = !asked_early_ && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
-  at_ = now + (early_ ? std::min(std::max(terms.answer_time, kFirstPauseMin), longest_pause_)
-                      : pause(terms));
+  if (at_ == kNever) plan(now, terms);
 }
 
 bool ProbeClock::on_timeout(Time now, const Terms& terms) {
   if (now < at_) return false;
+  ++asked_;
   if (std::exchange(early_, false)) {
-    asked_early_ = true;
-    due_ = 1;
-    at_ = now + pause(terms);
-    return true;
+    due_ = std::min(kEarlyTogether << asked_early_++, kTogether);
+  } else {
+    due_ = std::min(1u << std::min(unanswered_, kDoublingsMax), kTogether);
+    ++unanswered_;
+    ++fruitless_;
   }
-  due_ = std::min(1u << std::min(unanswered_, kDoublingsMax), kTogether);
-  ++unanswered_;
-  ++fruitless_;
-  at_ = now + pause(terms);
+  plan(now, terms);
   return true;
 }
 

@@ -25,16 +25,20 @@ class ProbeClock {
     Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is outstanding
   };
   // Something is owed: the clock runs from now on, or goes on as it was. On a short path the first
-  // question while something may be lost comes early, as a lost tail waits for it; it counts for
-  // nothing, since a host may merely be busy for longer.
+  // questions while something may be lost come early, as a lost tail waits for them; they count
+  // for nothing, since a host may merely be busy for longer.
   void run(Time now, const Terms& terms);
   void stop() { at_ = kNever; }
   // Any answer: the way there and back works.
-  void on_answer() { unanswered_ = 0; }
+  void on_answer() {
+    unanswered_ = asked_ = 0;
+    // The next early question was for the case that this one got none.
+    if (early_ && asked_early_ > 0) at_ = kNever;
+  }
   // The peer moved us on: what comes now is waited for anew.
   void on_progress() {
     fruitless_ = 0;
-    asked_early_ = false;
+    asked_early_ = 0;
     at_ = kNever;
   }
   // There is reason to doubt: ask now, and quickly.
@@ -59,8 +63,11 @@ class ProbeClock {
   // Times that was asked since any answer, and since anything came of it.
   unsigned unanswered() const { return unanswered_; }
   unsigned fruitless() const { return fruitless_; }
+  // The same since any answer, early ones included.
+  unsigned asked() const { return asked_; }
 
  private:
+  void plan(Time now, const Terms& terms);
   Duration pause(const Terms& terms) const;
 
   Duration longest_pause_;
@@ -68,8 +75,9 @@ class ProbeClock {
   unsigned unanswered_ = 0;
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
-  bool early_ = false;        // at_ is of the early question
-  bool asked_early_ = false;  // since anything came of a question
+  unsigned asked_ = 0;
+  bool early_ = false;        // at_ is of an early question
+  unsigned asked_early_ = 0;  // since anything came of a question
 };
 
 }  // namespace dlcp::core

@@ -59,7 +59,8 @@ std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& f
   for (; clock_.due() > 0 && count < out.size(); clock_.on_sent()) {
     // First the path whose tail may be lost, then others.
     const auto newest = flight.path_of_newest();
-    ask(newest && clock_.unanswered() <= 1 ? *newest : paths.choose_for_probe(), now, 0);
+    const bool tail = newest && clock_.asked() <= 1 && count == 0;
+    ask(tail ? *newest : paths.choose_for_probe(), now, 0);
   }
   // All sizes of a round on one path, so that it is the size that makes the difference. They claim
   // to be a little older than each other: the echo tells which one is answered.

@@ -37,11 +37,11 @@ constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
 constexpr int kRestRounds = 2;  // until what a cut has done is seen
 
-// Growth per round: three packets, whatever the window, as only that makes windows equal; an eighth
-// of the way back to where the last cut was; and a share of the window once nothing was cut for a
-// few rounds more than cuts are apart among equals, for windows of many thousand packets.
+// Growth per round: three packets, whatever the window, as only that makes windows equal; a
+// sixteenth of the way back to where the last cut was; and a share of the window once nothing was
+// cut for a few rounds more than cuts are apart among equals, for windows of many thousand packets.
 constexpr double kGrowth = 3;
-constexpr double kGrowthBack = 1.0 / 8;
+constexpr double kGrowthBack = 1.0 / 16;
 constexpr double kGrowthMost = 0.25;  // of the window
 constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
 constexpr double kCalmRoundsMost = 40;
@@ -56,18 +56,6 @@ constexpr std::size_t kRivalRounds = 256;
 constexpr std::size_t kTestRounds = 64;
 constexpr std::size_t kTestRoundsLeast = 8;
 constexpr double kTestWindow = 0.5;
-
-// No window grows beyond what it can be used for.
-constexpr double kUnusedGain = 2;
-constexpr double kUnusedLeast = 32;
-// While licensed packets are lost, no more may be in flight than this times what has arrived per
-// round trip; a few are always allowed.
-constexpr double kDeliveredGain = 1.25;
-constexpr double kDeliveredLeast = 8;
-
-double ns(Duration duration) {
-  return static_cast<double>(duration.count());
-}
 
 }  // namespace
 
@@ -104,7 +92,7 @@ void QueueCongestion::on_ack(const AckSample& sample) {
 void QueueCongestion::judge_queue() {
   queue_ = 0;
   if (round_.samples == 0) return;
-  const Duration mean = round_.delay_sum / round_.samples;
+  const Duration mean = round_.mean();
   spread_.add(round_.samples, round_.delay_sum, round_.delay_min);
   const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
   vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
@@ -172,13 +160,14 @@ void QueueCongestion::on_queue() {
     return;
   }
   window_before_cut_ = window_;
-  const double share = queue_ / (ns(base_.value()) + queue_);
+  // What is in flight fills the round trip as it is on average, with the jitter in it.
+  const double share = queue_ / ns(round_.mean());
   cut(std::clamp(kCutGain * share, kCutLeast, kCutMost));
   resting_ = kRestRounds;
 }
 
 void QueueCongestion::grow(double half_budget) {
-  if (window_ >= kUnusedGain * delivered_.most() + kUnusedLeast) return;
+  if (window_ >= delivered_.usable_window()) return;
   if (round_.forgone > 0 && losses_.share() > half_budget) {
     window_ += 1;
     return;
@@ -259,7 +248,7 @@ void QueueCongestion::compete() {
 }
 
 void QueueCongestion::cap_by_delivery() {
-  window_ = std::min(window_, std::max(kDeliveredLeast, kDeliveredGain * delivered_.most()));
+  window_ = std::min(window_, delivered_.lossy_window());
 }
 
 void QueueCongestion::cut(double share) {

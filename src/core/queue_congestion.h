@@ -55,6 +55,8 @@ class QueueCongestion final : public CongestionControl {
     double marked = 0;
     double loss_budget = 0;
     bool limited = false;
+
+    Duration mean() const { return delay_sum / samples; }  // of 1 sample or more
   };
 
   void judge_queue();

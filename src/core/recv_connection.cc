@@ -28,8 +28,9 @@ RecvConnection::RecvConnection(Time now, const Config& config, Counters& counter
       token_(token),
       sender_token_(hello.sender_token),
       sender_(hello.sender_address),
+      membership_(hello.membership),
       protection_(std::max(config.protection, hello.protection)),
-      queue_(config.requests_max, config.eager_bytes, pool),
+      queue_(config.requests_max, config.eager_bytes, pool, config.placed_later ? token : 0),
       losses_(queue_, counters),
       liveness_(config.peer_timeout),
       ping_clock_(config.peer_timeout) {
@@ -44,9 +45,15 @@ void RecvConnection::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
-void RecvConnection::heard(Time now) {
+void RecvConnection::note_progress(Time now) {
   ping_clock_.on_progress();
-  answered(now);
+  liveness_.on_heard(now);
+  ping_clock_.on_answer();
+}
+
+void RecvConnection::heard(Time now) {
+  note_progress(now);
+  watch(now);
 }
 
 void RecvConnection::answered(Time now) {
@@ -112,7 +119,9 @@ void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buff
 
 // ---- from the network ----
 
-void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path) {
+// The first, and every repetition. `lanes`: where the listener can be called as well.
+void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path,
+                              std::span<const wire::EndpointAddress> lanes) {
   reply_path_ = path;
   wire::Welcome welcome;
   welcome.destination = sender_token_;
@@ -121,9 +130,10 @@ void RecvConnection::on_hello(const wire::Hello& hello, wire::PathIndex path) {
   welcome.hello_bytes = hello.hello_bytes;
   welcome.echo = hello.echo;
   welcome.protection = protection_;
+  welcome.lanes.assign(lanes.begin(), lanes.end());
   // Of several sizes that come together the largest is the one to answer.
   if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
-  welcome_due_ = welcome;
+  welcome_due_ = std::move(welcome);
 }
 
 void RecvConnection::on_start(Time now, const wire::Start& start, wire::PathIndex path) {
@@ -172,7 +182,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
     counters_.add(Counter::kDroppedOutOfWindow);
     return;
   }
-  heard(now);
+  note_progress(now);
   credits_.on_data(now, grant_, data.header.window_epoch);
   note_path(packet, data.header);
   // Not the path the data came on: its way back may be dead, and only the sender knows which is
@@ -237,6 +247,11 @@ void RecvConnection::on_probe(Time now, const wire::Probe& probe, wire::PathInde
   ack_clock_.at_once(now);
 }
 
+void RecvConnection::on_pong(Time now, wire::PathIndex path) {
+  answered(now);
+  reply_path_ = path;
+}
+
 void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
   heard(now);
   peer_closed_ = true;
@@ -247,6 +262,15 @@ void RecvConnection::on_peer_closed(Time now, std::uint32_t) {
 
 void RecvConnection::on_reset(const wire::Reset& reset) {
   fail(peer_gave_up(reset));
+}
+
+// One placement of that message has been done.
+void RecvConnection::on_placed(Time now, std::uint64_t message,
+                               std::vector<Placement>& placements) {
+  if (!queue_.on_placed(message)) return;
+  decide_losses(placements);
+  watch(now);
+  ack_clock_.at_once(now);
 }
 
 // ---- time ----
@@ -269,8 +293,8 @@ void RecvConnection::on_timeout(Time now) {
   if (failed()) return;
   if (deadlines().due(Timer::kCredit, now)) credits_.reclaim(grant_);
   ping_clock_.on_timeout(now, ping_terms());
-  if (liveness_.verdict(now) == Liveness::Verdict::kAlive) return;
-  if (liveness_.verdict(now) == Liveness::Verdict::kGone) return fail(peer_gone());
+  if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
+  if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);
   fail(peer_silent("has been silent", config_.peer_timeout, "a receive was posted"));
 }

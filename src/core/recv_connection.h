@@ -41,22 +41,21 @@ class RecvConnection {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
-  void on_hello(const wire::Hello& hello, wire::PathIndex path);  // the first, and every repetition
+  void on_hello(const wire::Hello& hello, wire::PathIndex path,
+                std::span<const wire::EndpointAddress> lanes = {});
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
                std::vector<Placement>& placements);
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
   void on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
                     std::vector<Placement>& placements);
-  void on_pong(Time now, wire::PathIndex path) {
-    answered(now);
-    reply_path_ = path;
-  }
+  void on_pong(Time now, wire::PathIndex path);
   void on_peer_closed(Time now, std::uint32_t acknowledged);  // CLOSE
   void on_reset(const wire::Reset& reset);
   void on_pause(Time now, Duration length) { liveness_.on_pause(now, length); }
   void on_refused(Time now);
   void on_timeout(Time now);
+  void on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
 
@@ -71,6 +70,7 @@ class RecvConnection {
   std::uint64_t peer_token() const { return sender_token_; }
   std::uint64_t called() const { return sender_token_; }  // the token that our frames name
   const wire::EndpointAddress& peer_address() const { return sender_; }
+  const wire::Membership& membership() const { return membership_; }
   std::uint64_t completed() const { return queue_.completed(); }
 
  private:
@@ -79,7 +79,8 @@ class RecvConnection {
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
-  void heard(Time now);                 // something moves
+  void note_progress(Time now);         // something moves; what then is owed watch() says
+  void heard(Time now);                 // both
   void answered(Time now);              // a sign of life
   void watch(Time now);
   ProbeClock::Terms ping_terms() const;
@@ -91,6 +92,7 @@ class RecvConnection {
   std::uint64_t token_;
   std::uint64_t sender_token_;
   wire::EndpointAddress sender_;
+  wire::Membership membership_;
   wire::Protection protection_;
   bool started_ = false;
   bool accepted_ = false;

@@ -24,6 +24,8 @@ struct RecvMessage {
   std::uint32_t bytes = 0;
   std::uint32_t chunks = 0;
   std::uint32_t received = 0;
+  std::uint32_t placing = 0;        // placements under way
+  std::uint32_t last = 0;           // chunk that made it whole, not reported before
   std::uint32_t highest = 0;        // chunk
   std::uint32_t first_missing = 0;  // no chunk below is missing; may lag
   Bitmap present;
@@ -32,7 +34,14 @@ struct RecvMessage {
   std::vector<std::byte> early;
   std::unique_ptr<PartialChunks> partial;  // of messages that come in smaller packets than agreed
 
-  bool complete() const { return started && received == chunks; }
+  bool whole() const { return started && received == chunks; }  // nothing of it is missing
+  bool complete() const { return whole() && placing == 0; }
+};
+
+// A message that does not fit the buffer posted for it.
+struct Overflow {
+  std::size_t message_bytes = 0;
+  std::size_t buffer_bytes = 0;
 };
 
 // A packet that carries a part of a chunk, from byte `begin` of it on.

@@ -11,6 +11,11 @@ namespace {
 // Bytes of frame that one message's report takes besides its bitmap (wire/control_frame).
 constexpr std::size_t kReportBytes = 10;
 
+// The chunk's bit in that word of a bitmap; 0: it is in another.
+std::uint64_t bit_in(std::size_t word, std::uint32_t chunk) {
+  return chunk / Bitmap::kWordBits == word ? std::uint64_t{1} << (chunk % Bitmap::kWordBits) : 0;
+}
+
 // A licensed packet that was sent once and is too late is no sign of haste in the sender.
 bool may_be_given_up(const wire::DataHeader& header) {
   return header.licensed && !header.retransmission;
@@ -72,6 +77,7 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
     return whole ? Receipt::kDuplicate : Receipt::kRepeated;
   }
   const bool posted = message.posted;
+  const std::size_t placed_before = placements.size();
   std::byte* base = message.buffer.data();
   if (posted) {
     if (message.bytes > message.buffer.size()) {
@@ -87,18 +93,22 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   }
   if (!whole || (message.partial && message.partial->contains(chunk))) {
     const Piece piece{chunk, begin, static_cast<std::uint32_t>(expected), payload};
-    const auto verdict = on_piece(message, piece, base + header.offset, placements);
-    if (verdict) return *verdict;
+    const auto receipt = on_piece(message, piece, base + header.offset, placements);
+    if (owner_ != 0 && posted)
+      note_placements(number, std::span(placements).subspan(placed_before));
+    if (receipt) return *receipt;
   } else if (!payload.empty()) {
     // Written field by field: read back in larger pieces than it was written, it would wait for all
     // stores before it, which are those of the copy to memory that nobody has touched for a while.
     Placement& placement = placements.emplace_back();
     placement.destination = base + header.offset;
     placement.payload = payload;
+    if (owner_ != 0 && posted) note_placements(number, {&placement, 1});
   }
   message.present.set(chunk);
   ++message.received;
   message.highest = std::max(message.highest, chunk);
+  message.last = chunk;
   if (message.complete()) report_done();
   return posted ? Receipt::kPlaced : Receipt::kKept;
 }
@@ -122,6 +132,24 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   return std::nullopt;
 }
 
+// Those go to a posted buffer, and may take a while.
+[[gnu::cold]] void RecvQueue::note_placements(std::uint64_t number,
+                                              std::span<Placement> placements) {
+  if (owner_ == 0) return;
+  for (Placement& placement : placements)
+    placement.name = {owner_, number};
+  at(number).placing += static_cast<std::uint32_t>(placements.size());
+}
+
+bool RecvQueue::on_placed(std::uint64_t number) {
+  if (number < first_ || number - first_ >= messages_.size()) return false;
+  RecvMessage& message = at(number);
+  check(message.placing > 0, "what has been placed was to be placed");
+  if (--message.placing > 0) return false;
+  if (message.complete()) report_done();
+  return true;
+}
+
 void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
                      std::vector<Placement>& placements) {
   const std::uint64_t number = posted_++;
@@ -136,7 +164,9 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
     overflow_ = Overflow{message.bytes, buffer.size()};
     return;
   }
+  const std::size_t placed_before = placements.size();
   if (!message.early.empty()) hand_over_early(message, placements);
+  note_placements(number, std::span(placements).subspan(placed_before));
   if (message.complete()) report_done();
 }
 
@@ -181,7 +211,7 @@ RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_
     overflow_ = Overflow{message.bytes, message.buffer.size()};
     return {true, std::nullopt};
   }
-  if (message.complete()) return {true, std::nullopt};
+  if (message.whole()) return {true, std::nullopt};
   return {true, number};
 }
 
@@ -229,13 +259,16 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
     message.holes.push_back({from, to});
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
+    message.last = static_cast<std::uint32_t>(begin);  // what has come may have been reported
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
     for (std::size_t chunk = begin; chunk < end; ++chunk) {  // what comes late finds it taken
       message.present.merge(chunk / Bitmap::kWordBits,
                             std::uint64_t{1} << (chunk % Bitmap::kWordBits));
     }
   };
+  const std::size_t placed_before = placements.size();
   for_each_hole(message, fill, hole);
+  note_placements(number, std::span(placements).subspan(placed_before));
   message.received = message.chunks;
   report_done();
   return holes;
@@ -275,12 +308,17 @@ void RecvQueue::report(wire::Ack& ack, std::size_t bytes) {
     report.message = static_cast<std::uint32_t>(number);
     message.first_missing =
         static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
-    report.first_missing = message.first_missing;
+    // Of a message that is whole but not placed yet one chunk is not reported: its sender must not
+    // take it for done.
+    const bool withheld = message.whole() && message.placing > 0;
+    report.first_missing =
+        withheld ? std::min(message.first_missing, message.last) : message.first_missing;
     if (report.first_missing > message.highest) continue;  // no hole: nothing beyond first_missing
     const std::size_t begin = report.first_missing / Bitmap::kWordBits;
     const std::size_t end = message.highest / Bitmap::kWordBits + 1;
     for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
-      ack.bitmap.push_back(message.present.word(word));
+      ack.bitmap.push_back(message.present.word(word) &
+                           ~(withheld ? bit_in(word, message.last) : 0));
       ++report.bitmap_words;
     }
   }

@@ -1,6 +1,5 @@
-// The messages a receiver expects: which chunks are there, and where they go. A message that comes
-// before its receive is posted is kept here (the first eager_bytes of it, out of a pool shared by
-// the device). Knows nothing of time or of the network.
+// The messages a receiver expects: which chunks are there, and where they go. What comes before its
+// receive is posted is kept here (its first eager_bytes, out of a pool shared by the device).
 #pragma once
 
 #include <cstddef>
@@ -22,8 +21,11 @@ namespace dlcp::core {
 
 class RecvQueue {
  public:
-  RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool)
-      : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool) {}
+  // `owner`: the name that placements get which may take a while (Config::placed_later); 0: none
+  // do.
+  RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool,
+            ConnectionId owner = 0)
+      : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool), owner_(owner) {}
   ~RecvQueue();
   RecvQueue(const RecvQueue&) = delete;
   RecvQueue& operator=(const RecvQueue&) = delete;
@@ -47,11 +49,9 @@ class RecvQueue {
   };
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
+  // One placement of the message has been done. True if it was the last that anything waits for.
+  bool on_placed(std::uint64_t number);
   // Size of the message that made on_data or post say kTooLong, and of its buffer.
-  struct Overflow {
-    std::size_t message_bytes = 0;
-    std::size_t buffer_bytes = 0;
-  };
   const std::optional<Overflow>& overflow() const { return overflow_; }
   // The placed bytes of the last call were copied; memory of early messages can go.
   void release_copied() { copied_.clear(); }
@@ -100,10 +100,12 @@ class RecvQueue {
   template <class Fill, class Hole>
   void for_each_hole(const RecvMessage& message, const Fill& fill, const Hole& hole) const;
   void report_done();
+  void note_placements(std::uint64_t number, std::span<Placement> placements);
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;
   UnpostedPool& pool_;
+  const ConnectionId owner_;
   std::size_t kept_bytes_ = 0;  // of the pool, ours
   std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;           // number of messages_.front(); below: complete and reported

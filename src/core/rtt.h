@@ -28,6 +28,10 @@ class RttEstimator {
   Duration variation() const { return variation_; }
   Duration minimum() const { return minimum_; }
 
+  // In which an answer comes when all is well; `fallback` until the first sample.
+  Duration answer_time_or(Duration fallback) const {
+    return has_sample() ? smoothed_ + 4 * variation_ : fallback;
+  }
   // `fallback` until the first sample.
   Duration smoothed_or(Duration fallback) const { return has_sample() ? smoothed_ : fallback; }
 

@@ -72,7 +72,7 @@ void SendConnection::on_started(Time now, const wire::Started& started) {
   queue_.set_payload_bytes(handshake_.payload_bytes());
   prober_.size().agree(handshake_.payload_bytes(), handshake_.overhead_bytes());
   queue_.set_posted(started.posted);
-  window_.open(started.window_packets, started.window_epoch);
+  window_.open(started.window_packets, started.window_epoch, handshake_.took());
   watch(now);
 }
 
@@ -94,7 +94,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   if (ack.answers_probe) {
     const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
     paths_.on_answered(answer.path, after_silence);
-    flight_.on_probe_answered(now, answer.path, answer.asked_at);
+    flight_.on_probe_answered(now, answer.path, answer.asked_at, acks_.rtt().answer_time_or(1ms));
   }
   const bool posted = queue_.set_posted(wire::expand_serial(ack.posted, queue_.end_message()));
   if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
@@ -123,11 +123,14 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
   losses_.clear();
   flight_.find_losses(now, acks_.rtt(), queue_, losses_);
   for (const Flight::Loss& loss : losses_) {
-    ++(queue_.forgoes(loss.chunk.message) ? sample.forgone_packets : sample.lost_packets);
+    const auto path = paths_.on_lost(now, loss.path, loss.sent_at, round_trip(), loss.overtaken);
+    const bool forgone = queue_.forgoes(loss.chunk.message);
+    sample.forgone_packets += forgone ? 1 : 0;
+    sample.lost_packets += forgone || path.known ? 0 : 1;
     queue_.mark_lost(loss.chunk);
     config_.tell({now, peer_token(), "holds a packet for lost on path", loss.path});
     if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
-    if (paths_.on_lost(now, loss.path, loss.sent_at, round_trip())) {
+    if (path.avoided) {
       counters_.add(Counter::kPathsAvoided);
       config_.tell({now, peer_token(), "avoids path", loss.path});
     }
@@ -144,7 +147,7 @@ void SendConnection::on_need(Time now, const wire::Need& need) {
   if (!queue_.forgoes(number)) return;
   queue_.need(number);
   // The SENT_ONCE that it answers was a probe of its path as well.
-  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now));
+  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), {});
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
   congestion_->on_ack(sample);
@@ -203,10 +206,8 @@ void SendConnection::on_reset(const wire::Reset& reset) {
 // ---- time ----
 
 ProbeClock::Terms SendConnection::probe_terms() const {
-  const Duration spread =
-      acks_.rtt().has_sample() ? 4 * acks_.rtt().variation() : handshake_.round_trip();
-  const bool outstanding = window_.in_flight() > 0 || queue_.has_next();
-  return {.answer_time = round_trip() + spread, .outstanding = outstanding};
+  return {.answer_time = acks_.rtt().answer_time_or(2 * handshake_.shortest()),
+          .outstanding = window_.in_flight() > 0 || queue_.has_next()};
 }
 
 // While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
@@ -221,11 +222,11 @@ void SendConnection::watch(Time now) {
   prober_.clock().run(now, probe_terms());
 }
 
-void SendConnection::give_up(Liveness::Verdict verdict) {
+void SendConnection::give_up(Liveness::Standing standing) {
   counters_.add(Counter::kPeerTimeouts);
   const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
-  if (verdict == Liveness::Verdict::kGone) return fail(peer_gone());
-  if (verdict == Liveness::Verdict::kSilent)
+  if (standing == Liveness::Standing::kGone) return fail(peer_gone());
+  if (standing == Liveness::Standing::kSilent)
     return fail(peer_silent("has not answered", config_.peer_timeout, while_what));
   fail(peer_stuck(config_.peer_timeout, while_what,
                   prober_.size().packet_bytes(prober_.size().payload_bytes())));
@@ -257,8 +258,8 @@ Deadlines SendConnection::deadlines() const {
 
 void SendConnection::on_timeout(Time now) {
   if (failed()) return;
-  const Liveness::Verdict verdict = liveness_.verdict(now);
-  if (verdict != Liveness::Verdict::kAlive) return give_up(verdict);
+  const Liveness::Standing standing = liveness_.standing(now);
+  if (standing != Liveness::Standing::kAlive) return give_up(standing);
   if (deadlines().due(Timer::kLoss, now)) {
     AckSample sample{.now = now, .round_trip = round_trip()};
     collect_losses(now, sample);
@@ -282,8 +283,7 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   window_.on_burst(now);
   const double limit = window_.limit(congestion_->window());
   // What stands for a round trip would spread the first packets for long.
-  const Duration round =
-      acks_.rtt().smoothed_or(std::min(handshake_.round_trip(), handshake_.took()));
+  const Duration round = acks_.rtt().smoothed_or(handshake_.shortest());
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
   const PathSet::Choice choice = paths_.choose(now, packet_time);

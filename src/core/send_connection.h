@@ -90,7 +90,7 @@ class SendConnection {
   void collect_losses(Time now, AckSample& sample);
   void heard(Time now);
   void watch(Time now);
-  void give_up(Liveness::Verdict verdict);
+  void give_up(Liveness::Standing standing);
   void fail(Error error);
 
   const Config& config_;

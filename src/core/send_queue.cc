@@ -165,8 +165,8 @@ void SendQueue::need_beyond(const LossLedger& spent) {
 void SendQueue::stop(std::uint64_t number, Acked& result) {
   if (!forgoes(number) || !all_sent(number)) return;
   acknowledge_prefix(at(number), at(number).chunks, result);
-  settle(at(number));
-  pop_settled();
+  finish(at(number));
+  pop_finished();
 }
 
 ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) const {
@@ -250,7 +250,7 @@ void SendQueue::acknowledge_prefix(SendMessage& message, std::uint32_t chunks, A
   }
 }
 
-void SendQueue::settle(SendMessage& message) {
+void SendQueue::finish(SendMessage& message) {
   if (message.reported || message.acked_count < message.chunks) return;
   message.reported = true;
   message.forgoes = false;
@@ -262,7 +262,7 @@ bool SendQueue::acknowledge_below(std::uint64_t completed, Acked& result) {
   while (first_ < completed) {
     SendMessage& message = messages_.front();
     acknowledge_prefix(message, message.chunks, result);
-    settle(message);
+    finish(message);
     messages_.pop_front();
     ++first_;
   }
@@ -287,13 +287,13 @@ bool SendQueue::acknowledge(const wire::Ack& ack, Acked& result) {
       if (first_word + i >= message.acked.word_count()) break;
       merge(message, first_word + i, ack.bitmap[words_begin + i], result);
     }
-    settle(message);
+    finish(message);
   }
-  pop_settled();
+  pop_finished();
   return true;
 }
 
-void SendQueue::pop_settled() {
+void SendQueue::pop_finished() {
   while (!messages_.empty() && messages_.front().reported) {
     messages_.pop_front();
     ++first_;

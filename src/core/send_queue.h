@@ -98,8 +98,8 @@ class SendQueue {
   void make_group(SendMessage& message, bool posted);
   static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);
   static std::uint64_t sent_mask(const SendMessage& message, std::size_t word);
-  void settle(SendMessage& message);
-  void pop_settled();
+  void finish(SendMessage& message);
+  void pop_finished();
 
   std::size_t requests_max_;
   std::size_t eager_bytes_;

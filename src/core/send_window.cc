@@ -48,7 +48,7 @@ void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, 
   const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());
   const std::uint32_t times = waited_ > kWaitedLong ? 1 : 2;
   const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kNear;
-  reach_ = round > Duration::zero() ? std::min(most, kReachMax / times) * times : 0;
+  reach_ = round > Duration::zero() && !near_ ? std::min(most, kReachMax / times) * times : 0;
   std::copy_backward(delivered_.begin(), delivered_.end() - 1, delivered_.end());
   delivered_[0] = 0;
   waited_ = Duration::max();

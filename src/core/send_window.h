@@ -5,7 +5,9 @@
 // process does not run. A long path holds far more than that, and none of it is in a buffer. What
 // the receiver has read within a round trip is therefore granted anew, twofold, so that the window
 // can grow with the path; but while packets wait long to be read, only once. Round trips that the
-// buffers cover by themselves add nothing: there the credit is exact, which incast needs.
+// buffers cover by themselves add nothing: there the credit is exact, which incast needs. Nor do
+// those of a path on which the handshake was quick: what packets take there beyond that they wait
+// in a queue, and hundreds of senders would each take it for a long path.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +24,13 @@ namespace dlcp::core {
 class SendWindow {
  public:
   static constexpr Duration kAskEvery = std::chrono::microseconds(40);
+  static constexpr Duration kQuick = std::chrono::microseconds(25);
 
-  // STARTED: the part that the receiver keeps for this connection for ever.
-  void open(std::uint32_t packets, std::uint16_t epoch) {
+  // STARTED: the part that the receiver keeps for this connection for ever. `took`: the handshake.
+  void open(std::uint32_t packets, std::uint16_t epoch, Duration took) {
     reserve_ = credit_ = std::max<std::uint32_t>(packets, 1);
     epoch_ = epoch;
+    near_ = took < kQuick;
   }
   // The window of an ACK that no younger one has overtaken.
   void on_credit(std::uint32_t packets, std::uint16_t epoch);
@@ -79,6 +83,7 @@ class SendWindow {
   std::uint32_t reserve_ = 1;  // what remains of it after a pause
   std::uint16_t epoch_ = 0;
   std::uint32_t reach_ = 0;  // packets that the path holds besides what the buffers do
+  bool near_ = false;
   bool limited_ = false;
   RttEstimator fabric_;
   Duration waited_{0};  // smallest of this round

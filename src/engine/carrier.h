@@ -1,5 +1,6 @@
-// The ways in which packets can go between two hosts. A new way is a folder under src/datapath and
-// a row here; the rest of the engine, and the plugin, know no more of it than its row says.
+// The ways in which packets can go between two hosts. A new way is a folder under src/datapath, a
+// file beside this one that opens it (udp_access) and a word in the table of carriers; the rest of
+// the engine, and the plugin, know no more of it than its row says.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,6 @@ struct Carrier {
   std::string_view name;    // in messages
   std::string_view needs;   // what firewalls and switches have to pass
   std::uint64_t lane_mbps;  // what one lane, so one core, carries
-  // Whether packets of the device may go this way.
-  bool (*on)(const Device& device);
-  Result<OpenedDevice> (*open)(const Device& device, const Settings& settings);
   // Of a device's address the part that is meant for it.
   datapath::LocatorKind locator;
 };
@@ -39,9 +37,8 @@ datapath::ClassMarks marks_of(const Settings& settings);
 std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
                        std::size_t processors);
 
-// What is open of a device of that carrier, with the core's configuration, and with the faults that
-// the settings ask for. `over`: one that is on for the device.
-Result<OpenedDevice> open_device(const Device& device, const Carrier& over,
-                                 const Settings& settings);
+// What is open by that access, with the core's configuration, and with the faults that the settings
+// ask for.
+Result<OpenedDevice> open_device(const Access& access, const Settings& settings);
 
 }  // namespace dlcp::engine

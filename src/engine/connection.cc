@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/engine.h"
+
 namespace dlcp::engine {
 namespace {
 
@@ -11,6 +13,11 @@ constexpr unsigned kIndexBits = 8;
 static_assert(Connection::kRequestsMax <= std::size_t{1} << kIndexBits);
 
 }  // namespace
+
+void Connection::drive_beside() const {
+  for (Engine* other : beside)
+    if (other->drive()) return;
+}
 
 Request* Connection::free_slot() {
   for (std::size_t tried = 0; tried < requests.size(); ++tried) {

@@ -51,6 +51,8 @@ struct Connection {
   core::ConnectionId id = 0;
   core::ContextId context = 0;
   bool sends = false;
+  wire::Membership membership;   // as its sender has said; of a receiving one
+  std::vector<Engine*> beside;   // on other lanes, of the same bundle
   std::deque<Request> requests;  // grows to what has been outstanding at once; never shrinks
   std::size_t next_slot = 0;
   std::atomic<bool> failed{false};
@@ -59,6 +61,8 @@ struct Connection {
   std::uint64_t lossy_collective = 0;
   std::uint64_t contributions_lost = 0;
 
+  // A step of another lane, where this one's is being taken by somebody: a caller has time.
+  void drive_beside() const;
   // A free slot under a new name, or nullptr when all are in use.
   Request* free_slot();
   // nullptr for a name whose slot has moved on.

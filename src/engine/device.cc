@@ -5,11 +5,14 @@
 
 #include "datapath/name_selection.h"
 #include "datapath/verbs/verbs_options.h"
+#include "engine/roce_access.h"
+#include "engine/udp_access.h"
 
 namespace dlcp::engine {
 namespace {
 
-Device device_of(datapath::RocePort port) {
+// `with_udp`: also over the port's interface, for peers that have no RoCE.
+Device device_of(datapath::RocePort port, bool with_udp) {
   Device device;
   device.name = port.device;
   device.ip = port.gid.ip;
@@ -18,7 +21,13 @@ Device device_of(datapath::RocePort port) {
   device.properties.guid = port.node_guid;
   device.properties.port = port.port;
   device.properties.speed_mbps = port.speed_mbps;
-  device.roce = std::move(port);
+  if (with_udp) {
+    datapath::Interface from = device;
+    from.name = port.gid.netdev;
+    from.ip.scope = 0;
+    device.accesses.push_back(udp_access(std::move(from)));
+  }
+  device.accesses.push_back(roce_access(std::move(port)));
   return device;
 }
 
@@ -33,29 +42,32 @@ Result<std::vector<Device>> roce_devices(const Settings& settings) {
   auto ports =
       datapath::choose_roce_ports(settings.hcas, settings.gid_index, datapath::list_roce_ports());
   if (!ports) return ports.error();
-  std::vector<Device> devices;
-  for (datapath::RocePort& port : ports.value()) {
-    devices.push_back(device_of(std::move(port)));
-    devices.back().udp = settings.datapath == DatapathChoice::kAuto;
+  if (settings.datapath == DatapathChoice::kAuto && is_asked_for(settings, "DLCP_IFNAME")) {
+    const datapath::NameSelection wanted(settings.interfaces);
+    std::erase_if(ports.value(),
+                  [&](const datapath::RocePort& port) { return !wanted.selects(port.gid.netdev); });
   }
+  std::vector<Device> devices;
+  for (datapath::RocePort& port : ports.value())
+    devices.push_back(device_of(std::move(port), settings.datapath == DatapathChoice::kAuto));
   return devices;
 }
 
 // Those that RoCE can be used on without being asked for; none is no error.
 std::vector<Device> roce_devices_if_any(const Settings& settings) {
   auto found = roce_devices(settings);
-  if (!found || !datapath::check_verbs())  // the library is loaded only if there is a use for it
-    return {};
-  std::vector<Device> devices = std::move(found).value();
-  if (is_asked_for(settings, "DLCP_IFNAME")) {
-    const datapath::NameSelection wanted(settings.interfaces);
-    std::erase_if(devices,
-                  [&](const Device& device) { return !wanted.selects(device.roce->gid.netdev); });
-  }
-  return devices;
+  // The library is loaded only if there is a use for it.
+  if (!found || found->empty() || !datapath::check_verbs()) return {};
+  return std::move(found).value();
 }
 
 }  // namespace
+
+const Access* Device::over(const Carrier& carrier) const {
+  const auto found = std::ranges::find_if(
+      accesses, [&](const auto& access) { return &access->over() == &carrier; });
+  return found == accesses.end() ? nullptr : found->get();
+}
 
 Result<std::vector<Device>> choose_devices(const Settings& settings) {
   if (settings.datapath == DatapathChoice::kVerbs) return roce_devices(settings);
@@ -68,8 +80,8 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
   if (!existing) return existing.error();
   auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
   if (!interfaces) return interfaces.error();
-  for (datapath::Interface& interface : interfaces.value())
-    devices.push_back({std::move(interface), std::nullopt});
+  for (const datapath::Interface& interface : interfaces.value())
+    devices.push_back({interface, {udp_access(interface)}});
   return devices;
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/clock.h"
-#include "engine/turn.h"
+#include "engine/hold.h"
 
 namespace dlcp::engine {
 namespace {
@@ -23,9 +23,10 @@ constexpr const char* kNobodyConnects =
 
 Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
                const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
-               std::unique_ptr<Monitor> monitor)
+               std::unique_ptr<Monitor> monitor, std::unique_ptr<Placer> placer)
     : datapath_(std::move(datapath)),
-      pump_(*datapath_, config, secrets, placer_),
+      placer_(std::move(placer)),
+      pump_(*datapath_, config, secrets, *placer_),
       endpoint_(pump_.endpoint()),
       monitor_(std::move(monitor)),
       listeners_(config.peer_timeout),
@@ -49,46 +50,53 @@ Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
   return datapath_->check_reachable(peer);
 }
 
-core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number) {
-  Turn turn(*this);
-  const auto listening = endpoint_.listen(context, number);
+core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number,
+                                         std::vector<wire::EndpointAddress> lanes) {
+  Hold hold(*this);
+  const auto listening = endpoint_.listen(context, number, std::move(lanes));
   listeners_.open(listening.id, context);
   return listening;
 }
 
 void Engine::close_listener(core::ListenerId listener) {
-  Turn turn(*this);
+  Hold hold(*this);
   listeners_.close(listener);
-  endpoint_.close_listener(turn.now(), listener);
-  flush(turn.now());
+  endpoint_.close_listener(hold.now(), listener);
+  flush(hold.now());
 }
 
 Connection* Engine::connect(core::ContextId context, const wire::Invitation& listener,
-                            const wire::EndpointAddress& to) {
-  Turn turn(*this);
-  const auto id = endpoint_.connect(turn.now(), context, listener, to);
+                            const wire::EndpointAddress& to, const wire::Membership& membership) {
+  Hold hold(*this);
+  const auto id = endpoint_.connect(hold.now(), context, listener, to, membership);
   Connection& connection = connections_.add(*this, id, context, true);
-  step(turn.now());
+  step(hold.now());
   return &connection;
+}
+
+std::vector<wire::EndpointAddress> Engine::peer_lanes(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.peer_lanes(connection.id);
 }
 
 void Engine::decline(core::ContextId context, const wire::Invitation& listener,
                      const wire::EndpointAddress& to, const core::Refusal& why) {
-  Turn turn(*this);
-  endpoint_.decline(turn.now(), context, listener, to, why);
-  step(turn.now());
+  Hold hold(*this);
+  endpoint_.decline(hold.now(), context, listener, to, why);
+  step(hold.now());
 }
 
 Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId context) {
-  Turn turn(*this);
-  step(turn.now());
+  Hold hold(*this);
+  step(hold.now());
   const auto id = endpoint_.accept(listener);
   if (!id) {
-    if (auto failure = listeners_.failure(listener, turn.now())) return std::move(*failure);
-    if (listeners_.waits_long(listener, turn.now())) notices_.say(LogLevel::kWarn, kNobodyConnects);
+    if (auto failure = listeners_.failure(listener, hold.now())) return std::move(*failure);
+    if (listeners_.waits_long(listener, hold.now())) notices_.say(LogLevel::kWarn, kNobodyConnects);
     return static_cast<Connection*>(nullptr);
   }
   Connection& connection = connections_.add(*this, *id, context, false);
+  connection.membership = endpoint_.membership(*id);
   if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event found nobody
     connection.fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
                      "its log says why"});
@@ -97,41 +105,41 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
 }
 
 core::ConnectionState Engine::poll_state(Connection& connection) {
-  Turn turn(*this);
-  step(turn.now());
+  Hold hold(*this);
+  step(hold.now());
   return connection.failed.load() ? core::ConnectionState::kClosed : endpoint_.state(connection.id);
 }
 
 Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool sends,
                               const core::Licence& licence) {
-  Turn turn(*this);
+  Hold hold(*this);
   if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
   Request* request = connection.free_slot();
   if (request == nullptr) {
-    step(turn.now());
+    step(hold.now());
     return request;
   }
   request->memory = {memory.data, memory.bytes};
   request->registration = memory.registration;
   request->outcome = {};
-  request->posted_at = turn.now();
+  request->posted_at = hold.now();
   request->licence = licence;
   request->state.store(Request::State::kPending, std::memory_order_relaxed);
   bool taken = false;
   if (sends) {
-    taken = endpoint_.post_send(turn.now(), connection.id, request->name, request->memory, licence);
+    taken = endpoint_.post_send(hold.now(), connection.id, request->name, request->memory, licence);
   } else {
-    taken = pump_.post_receive(turn.now(), connection.id, request->name,
+    taken = pump_.post_receive(hold.now(), connection.id, request->name,
                                {memory.data, memory.bytes}, licence);
   }
   if (!taken) {
     request->state.store(Request::State::kFree, std::memory_order_relaxed);
-    step(turn.now());
+    step(hold.now());
     if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
     return static_cast<Request*>(nullptr);
   }
-  flush(turn.now());
-  take_events(turn.now());
+  flush(hold.now());
+  take_events(hold.now());
   return request;
 }
 
@@ -153,7 +161,7 @@ bool Engine::has_sendable(const Connection& connection) {
 Request::State Engine::test(Request& request, Request::Outcome& outcome) {
   Request::State state = request.state.load(std::memory_order_acquire);
   if (state == Request::State::kPending) {
-    drive();
+    if (!drive()) request.connection->drive_beside();
     state = request.state.load(std::memory_order_acquire);
   }
   if (state == Request::State::kDone) {
@@ -165,7 +173,7 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
 
 void Engine::register_memory(const Connection& connection, const Memory& registered) {
   if (!connection.sends) return;  // what arrives is copied there
-  Turn turn(*this);
+  Hold hold(*this);
   const auto done = datapath_->register_memory({registered.data, registered.bytes});
   if (!done && !said_copies_) {
     said_copies_ = true;
@@ -178,20 +186,23 @@ void Engine::register_memory(const Connection& connection, const Memory& registe
 void Engine::release_memory(Connection& connection, const Memory& registered) {
   const bool sends = connection.sends;
   {
-    Turn turn(*this);
+    Hold hold(*this);
     if (connection.uses(registered)) {
-      endpoint_.close(turn.now(), connection.id);
+      endpoint_.close(hold.now(), connection.id);
       const Error error{ErrorCode::kInternal,
                         "memory was deregistered while requests on it were outstanding",
                         "the connection is aborted; expected only while a communicator aborts"};
       if (!connection.failed.load(std::memory_order_relaxed))
         notices_.say(LogLevel::kWarn, error.message());
       failures_.end(connection, error);
-      take_events(turn.now());
-      flush(turn.now());
+      take_events(hold.now());
+      flush(hold.now());
     }
   }
-  if (sends) reclaim({registered.data, registered.bytes});
+  if (sends)
+    reclaim({registered.data, registered.bytes});
+  else
+    wait_until_placed({registered.data, registered.bytes});
 }
 
 // Waits, without the lock, for the datapath to let go of the memory, and makes it if that takes
@@ -201,34 +212,48 @@ void Engine::reclaim(std::span<std::byte> memory) {
   const Time end = steady_now() + kReclaimPatience;
   constexpr timespec kPause{0, 20'000};
   for (;; nanosleep(&kPause, nullptr)) {
-    Turn turn(*this);
+    Hold hold(*this);
     const bool read = datapath_->reads(memory);
-    if (read && turn.now() < end) continue;
+    if (read && hold.now() < end) continue;
     if (read) datapath_->abandon(memory);
     datapath_->release_memory(memory);
     return;
   }
 }
 
+// Without the lock, and as long as it takes: who has begun to write there cannot be stopped.
+void Engine::wait_until_placed(std::span<const std::byte> memory) {
+  constexpr timespec kPause{0, 20'000};
+  for (;; nanosleep(&kPause, nullptr)) {
+    Hold hold(*this);
+    pump_.take_placed(hold.now());
+    if (!placer_->writes(memory)) return;
+  }
+}
+
 bool Engine::close(Connection* connection) {
-  Turn turn(*this);
+  for (const Request& request : connection->requests)
+    if (!connection->sends &&
+        request.state.load(std::memory_order_acquire) != Request::State::kFree)
+      wait_until_placed(request.memory);
+  Hold hold(*this);
   bool aborted = connection->failed.load(std::memory_order_relaxed);
   for (const Request& request : connection->requests)
     aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
-  endpoint_.close(turn.now(), connection->id);
+  endpoint_.close(hold.now(), connection->id);
   failures_.end(*connection,
                 {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
   connections_.erase(connection->id);
-  flush(turn.now());
-  take_events(turn.now());
+  flush(hold.now());
+  take_events(hold.now());
   return aborted;
 }
 
 void Engine::fail_context(core::ContextId context, const Error& error) {
-  Turn turn(*this);
-  failures_.context(turn.now(), context, error);
-  take_events(turn.now());
-  flush(turn.now());
+  Hold hold(*this);
+  failures_.context(hold.now(), context, error);
+  take_events(hold.now());
+  flush(hold.now());
 }
 
 void Engine::linger(Duration at_most, bool resets_only) {
@@ -236,19 +261,20 @@ void Engine::linger(Duration at_most, bool resets_only) {
   constexpr timespec kPause{0, 200'000};
   for (;;) {
     {
-      Turn turn(*this);
-      step(turn.now());
+      Hold hold(*this);
+      step(hold.now());
       const bool pending =
           resets_only ? endpoint_.has_resets_to_send() : endpoint_.has_unconfirmed_closes();
-      if (!pending || turn.now() >= end) return;
+      if (!pending || hold.now() >= end) return;
     }
     nanosleep(&kPause, nullptr);
   }
 }
 
-void Engine::drive() {
-  Turn turn(*this, std::try_to_lock);
-  if (turn.held()) step(turn.now());
+bool Engine::drive() {
+  Hold hold(*this, std::try_to_lock);
+  if (hold.held()) step(hold.now());
+  return hold.held();
 }
 
 void Engine::step(Time now) {
@@ -313,9 +339,10 @@ Time Engine::deadline(Time now) const {
 
 HelperThread::Sleep Engine::on_helper_wake() {
   const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
-  std::unique_lock lock(mutex_, std::try_to_lock);
+  std::unique_lock lock(mutex_, std::defer_lock);
   const Time now = steady_now();
-  if (!lock.owns_lock())  // whoever holds it also drives
+  // Whoever holds it, or waits for it, also drives.
+  if (callers_waiting_.load(std::memory_order_relaxed) > 0 || !lock.try_lock())
     return {false, now + (helper_takes_part_ ? kTakesPartPause : helper_.look_up().next())};
   if (!helper_takes_part_ && now < polled + kPollingPause) {
     helper_wakes_ = now + helper_.look_up().next();

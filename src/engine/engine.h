@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "core/endpoint.h"
 #include "datapath/datapath.h"
@@ -27,22 +28,23 @@ class Engine {
  public:
   Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config& config,
          const core::Secrets& secrets, LogSink log, Notices::FailureSink on_failure,
-         std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>());
+         std::unique_ptr<Monitor> monitor = std::make_unique<Monitor>(),
+         std::unique_ptr<Placer> placer = std::make_unique<HostPlacer>());
   ~Engine();
 
   // Starts the helper thread; until then only callers drive. False if the system refuses.
-  // `takes_part`: it steps whenever packets come, also while somebody polls, for the sake of other
-  // lanes that he has to poll as well.
+  // `takes_part`: it steps whenever packets come, as who polls has other lanes to poll as well.
   bool start_helper(bool takes_part = false);
   void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;
-
-  core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number);
+  core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number,
+                                   std::vector<wire::EndpointAddress> lanes = {});
   void close_listener(core::ListenerId listener);
   // Both leave a connection that lives until close().
   Connection* connect(core::ContextId context, const wire::Invitation& listener,
-                      const wire::EndpointAddress& to);
+                      const wire::EndpointAddress& to, const wire::Membership& membership = {});
+  std::vector<wire::EndpointAddress> peer_lanes(const Connection& connection);
   // Instead of connect(): tells the listener why nobody will.
   void decline(core::ContextId context, const wire::Invitation& listener,
                const wire::EndpointAddress& to, const core::Refusal& why);
@@ -59,8 +61,7 @@ class Engine {
                            const core::Licence& licence = {});
   // Whether something that was posted there waits for nothing but its turn and the window.
   bool has_sendable(const Connection& connection);
-  // One bounded step, unless somebody else is at it.
-  void drive();
+  bool drive();  // one bounded step; false if somebody else is at it
   // Drives a step if the request is still pending. kDone frees the request: its last use.
   Request::State test(Request& request, Request::Outcome& outcome);
 
@@ -69,7 +70,8 @@ class Engine {
   void register_memory(const Connection& connection, const Memory& registered);
   // After it returns nobody touches the registered memory; a connection that still used it is dead.
   void release_memory(Connection& connection, const Memory& registered);
-  // Frees the connection and its requests, at once. True if it had failed or had some outstanding.
+  // Frees the connection and its requests, as soon as nothing is being placed any more. True if it
+  // had failed or had some outstanding.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error);
   // Waits, at most so long, until closes are confirmed, or only until RESETs have been said.
@@ -82,7 +84,7 @@ class Engine {
   void add_to(Statistics& statistics) const;
 
  private:
-  class Turn;  // the lock, held; its end re-arms the helper and speaks what was to be said
+  class Hold;  // the lock, held; its end re-arms the helper and speaks what was to be said
 
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
@@ -93,25 +95,25 @@ class Engine {
   void finish(Time now, Request& request, const core::Event& event);
   void report(Time now);
   void reclaim(std::span<std::byte> memory);
+  void wait_until_placed(std::span<const std::byte> memory);
   Time deadline(Time now) const;
   HelperThread::Sleep on_helper_wake();
-
   std::mutex mutex_;
   const std::unique_ptr<datapath::Datapath> datapath_;
-  HostPlacer placer_;
+  const std::unique_ptr<Placer> placer_;
   Pump pump_;
   core::Endpoint& endpoint_;  // the pump's
   const std::unique_ptr<Monitor> monitor_;
   ConnectionTable connections_;
   Listeners listeners_;
-  bool said_copies_ = false;
   Notices notices_;
   Failures failures_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
+  bool said_copies_ = false;
   bool helper_runs_ = false;
   bool helper_takes_part_ = false;
-
   std::atomic<std::int64_t> last_poll_ns_{0};
+  std::atomic<int> callers_waiting_{0};
   HelperThread helper_;
 };
 

@@ -14,27 +14,24 @@ namespace {
 
 constexpr int kBlocksPerStep = 4;      // reduced, before the network is looked after again
 constexpr std::size_t kLookAhead = 4;  // requests of a connection that may be done out of order
-// Peers that messages of a lane are being sent to at a time. All ranks go round from the one behind
-// them, so that few meet at a receiver, where all at once would be an incast of everybody at
-// everybody; four, as a slot is given back only when somebody polls. Who has not posted his
-// receives does not count: he may be waiting for what others are to have.
-constexpr std::size_t kSendingMax = 4;
-constexpr Duration kDrainsFor = 5s;  // a peer that lives needs less; one that is dead says so
+constexpr Duration kDrainsFor = 5s;    // a peer that lives needs less; one that is dead says so
 
 }  // namespace
 
-Group::Group(GroupLinks links, const MakeAlgorithm& make, std::size_t staging_bytes)
-    : staging_(std::make_unique_for_overwrite<std::byte[]>(staging_bytes)),
-      staging_bytes_(staging_bytes),
-      exchange_(make({staging_.get(), staging_bytes})),
-      lines_(links.all().size()) {
+Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging)
+    : staging_bytes_(staging),
+      staging_(staging.at_hubs ? nullptr
+                               : std::make_unique_for_overwrite<std::byte[]>(staging.bytes)),
+      exchange_(make({staging_.get(), staging.at_hubs ? 0 : staging.bytes})),
+      links_(std::move(links)),
+      lines_(links_.all().size()) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    lines_[i].link = links.all()[i];
+    lines_[i].link = links_.all()[i];
     const auto& engine = lines_[i].link.engine;
     if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end())
       engines_.push_back(engine);
   }
-  register_memory({staging_.get(), staging_bytes_, this});
+  if (staging_ != nullptr) register_memory({staging_.get(), staging_bytes_.bytes, this});
 }
 
 Group::~Group() {
@@ -45,13 +42,14 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
   const std::lock_guard lock(mutex_);
   if (const auto failed = failure()) return *failed;
   const std::size_t needed = exchange_->staging_needed(call);
-  if (needed > staging_bytes_) {
-    failed_ = {ErrorCode::kInvalidUsage,
-               fmt::format("an all-reduce of {} bytes over {} ranks takes {} bytes of staging, and "
-                           "there are {}",
-                           call.input.size(), lines_.size() / GroupLinks::kPerPeer, needed,
-                           staging_bytes_),
-               "raise DLCP_COLLNET_MEMORY on all ranks"};
+  if (needed > staging_bytes_.bytes) {
+    failed_ = {
+        ErrorCode::kInvalidUsage,
+        fmt::format("an all-reduce of {} bytes over {} ranks{} takes {} bytes of staging"
+                    "{}, and there are {}",
+                    call.input.size(), links_.members(), staging_bytes_.at_hubs ? " and hubs" : "",
+                    needed, staging_bytes_.at_hubs ? " of each hub" : "", staging_bytes_.bytes),
+        "raise DLCP_COLLNET_MEMORY on all ranks"};
     return *failed_;
   }
   const auto number = exchange_->start(call);
@@ -68,6 +66,30 @@ Result<bool> Group::finished(std::uint64_t call) {
   return false;
 }
 
+Result<bool> Group::serve(const Gate& gate) {
+  const std::lock_guard lock(mutex_);
+  if (!failure()) {
+    const std::uint64_t before = moved_;
+    gate_ = gate;
+    drive();
+    if (!failure()) return moved_ != before;
+  }
+  return *failed_;
+}
+
+bool Group::idle() {
+  const std::lock_guard lock(mutex_);
+  return exchange_->idle();
+}
+
+void Group::fail(const Error& why) {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) failed_ = why;
+  for (const Line& line : lines_)
+    if (!closed_ && line.link.connection != nullptr)
+      line.link.engine->fail_context(line.link.connection->context, why);
+}
+
 void Group::drive() {
   for (const auto& engine : engines_)
     engine->drive();
@@ -77,6 +99,7 @@ void Group::drive() {
   for (; block < kBlocksPerStep && exchange_->work(); ++block)
     exchange_->post_to(*this);
   if (block > 0) {
+    moved_ += static_cast<std::uint64_t>(block);
     const auto reduced = exchange_->blocks();
     blocks_->whole.store(reduced.whole, std::memory_order_relaxed);
     blocks_->partial.store(reduced.partial, std::memory_order_relaxed);
@@ -102,6 +125,7 @@ void Group::harvest(Line& line) {
     line.link.engine->test(*posted->request, outcome);
     const collective::Transfer done = posted->transfer;
     posted = line.posted.erase(posted);
+    ++moved_;
     exchange_->on_done(done, outcome.bytes, outcome.holes);
   }
 }
@@ -109,19 +133,22 @@ void Group::harvest(Line& line) {
 bool Group::may_send(Lane lane, Line& line) {
   auto& sending = sending_[static_cast<std::size_t>(lane)];
   if (std::ranges::find(sending, &line) != sending.end()) return true;
-  if (sending.size() == kSendingMax) {
+  // Who has not posted his receives does not count: he may be waiting for what others are to have.
+  const std::size_t most = exchange_->peers_at_once();
+  if (sending.size() >= most) {
     std::erase_if(
         sending,
         [](const Line* each) { return !each->link.engine->has_sendable(*each->link.connection); });
   }
-  if (sending.size() == kSendingMax) return false;
+  if (sending.size() >= most) return false;
   sending.push_back(&line);
   return true;
 }
 
 bool Group::post(const collective::Transfer& transfer) {
-  Line& line = lines_[GroupLinks::index(transfer.peer, transfer.lane, transfer.sends)];
-  if (failed_ || (transfer.sends && !may_send(transfer.lane, line))) return false;
+  Line& line = lines_[links_.index(transfer)];
+  if (failed_ || (transfer.sends && !may_send(transfer.lane, line)) || (gate_ && !gate_(transfer)))
+    return false;
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   const core::Licence licence = direct_licence(transfer);
   auto posted = transfer.sends ? line.link.engine->send(*line.link.connection, memory, licence)
@@ -170,12 +197,15 @@ bool Group::close() {
   const std::lock_guard lock(mutex_);
   bool aborted = failed_.has_value() || exchange_->busy();
   if (closed_) return aborted;
-  if (!aborted) drain();
+  if (!aborted) {
+    exchange_->leave();
+    drain();
+  }
   closed_ = true;
   for (Line& line : lines_) {
     if (line.link.connection != nullptr) {
       line.link.engine->release_memory(*line.link.connection,
-                                       {staging_.get(), staging_bytes_, this});
+                                       {staging_.get(), staging_ ? staging_bytes_.bytes : 0, this});
       aborted = line.link.engine->close(line.link.connection) || aborted;
     }
   }

@@ -26,9 +26,16 @@ class Group final : collective::Mesh {
   using MakeAlgorithm =
       std::function<std::unique_ptr<collective::AllReduce>(std::span<std::byte> staging)>;
 
-  // Owns the links' connections. `staging_bytes`: memory for what other ranks send; touched only as
-  // far as it is needed.
-  Group(GroupLinks links, const MakeAlgorithm& make, std::size_t staging_bytes);
+  // Memory for what other ranks send; touched only as far as it is needed.
+  struct Staging {
+    std::size_t bytes = 0;
+    bool at_hubs = false;  // each of the group's hubs has so much of it; there is none here
+  };
+  // A transfer may go on now; what may not is asked for again.
+  using Gate = std::function<bool(const collective::Transfer&)>;
+
+  // Owns the links' connections.
+  Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -38,6 +45,14 @@ class Group final : collective::Mesh {
   Result<std::optional<std::uint64_t>> start(const collective::Call& call);
   // Whether the call's result is whole and its memory the caller's again. Fails once the group has.
   Result<bool> finished(std::uint64_t call);
+
+  // What a hub does in place of start() and finished(): a bounded step. Whether anything moved;
+  // fails once the group has. `gate`: empty for none.
+  Result<bool> serve(const Gate& gate);
+  // Nothing is under way that others wait for.
+  bool idle();
+  // As if it had failed for this reason; the others' connections are reset.
+  void fail(const Error& why);
 
   void register_memory(const Memory& registered);
   // After it returns nobody touches the memory; if a call still used it, the group is dead.
@@ -66,13 +81,16 @@ class Group final : collective::Mesh {
   std::optional<Error> failure();
 
   std::mutex mutex_;
+  const Staging staging_bytes_;
   std::unique_ptr<std::byte[]> staging_;
-  const std::size_t staging_bytes_;
   const std::unique_ptr<collective::AllReduce> exchange_;
-  std::vector<Line> lines_;                    // as GroupLinks::index() numbers them
+  const GroupLinks links_;
+  std::vector<Line> lines_;                    // as the links' index() numbers them
   std::array<std::vector<Line*>, 2> sending_;  // by lane: had something to send when last looked at
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
+  Gate gate_;
+  std::uint64_t moved_ = 0;  // messages and blocks
   std::optional<Error> failed_;
   bool closed_ = false;
 };

@@ -1,5 +1,9 @@
-// The connections of one rank to the others of its group: to and from each of them, one for
-// contributions and one for results.
+// The connections of one member to the others of its group: to and from each of them, one for
+// contributions and one for results, on each of its rails. Where there are hubs ranks have none to
+// each other but those that set-up needs.
+//
+// A rail is a device; the group has as many as each of its members. Both ends of a transfer know on
+// which it goes, by who they are, which call it belongs to, and which block.
 #pragma once
 
 #include <array>
@@ -19,23 +23,60 @@ struct GroupLink {
   Connection* connection = nullptr;
 };
 
+struct GroupPlace {  // of a connection, seen from one end
+  std::uint32_t peer = 0;
+  collective::Transfer::Lane lane = collective::Transfer::Lane::kContributions;
+  std::uint32_t rail = 0;
+};
+
+// Whether a group of `ranks`, and `hubs` behind them, has that connection.
+constexpr bool linked(std::uint32_t ranks, std::uint32_t hubs, std::uint32_t from, std::uint32_t to,
+                      collective::Transfer::Lane lane) {
+  if (hubs == 0 || from == to) return from != to;
+  const bool first = lane == collective::Transfer::Lane::kContributions;
+  if (from >= ranks)
+    return to < ranks && (!first || to == 0);  // results, and what rank 0 hears at set-up
+  return to >= ranks || (first && (from == 0 || to == 0));
+}
+
 class GroupLinks {
  public:
   using Lane = collective::Transfer::Lane;
   static constexpr std::size_t kPerPeer = 4;
 
-  explicit GroupLinks(std::uint32_t ranks) : links_(std::size_t{ranks} * kPerPeer) {}
+  GroupLinks() = default;
+  GroupLinks(std::uint32_t members, std::uint32_t own, std::uint32_t rails)
+      : members_(members), own_(own), rails_(rails), links_(members * kPerPeer * rails) {}
 
-  static std::size_t index(std::uint32_t peer, Lane lane, bool sends) {
-    return peer * kPerPeer + static_cast<std::size_t>(lane) * 2 + (sends ? 1 : 0);
+  std::uint32_t members() const { return members_; }
+  std::uint32_t rails() const { return rails_; }
+  // The others' connections, if any, are the caller's to close beforehand.
+  void keep_rails(std::uint32_t rails) {
+    rails_ = rails;
+    links_.resize(members_ * kPerPeer * rails);
   }
-  GroupLink& at(std::uint32_t peer, Lane lane, bool sends) {
-    return links_[index(peer, lane, sends)];
+
+  std::size_t index(std::uint32_t peer, Lane lane, bool sends, std::uint32_t rail = 0) const {
+    return (std::size_t{rail} * members_ + peer) * kPerPeer + static_cast<std::size_t>(lane) * 2 +
+           (sends ? 1 : 0);
+  }
+  // Blocks of an owner, and calls, take turns; and so do senders, or all would come to a block's
+  // owner over one.
+  std::size_t index(const collective::Transfer& transfer) const {
+    const std::uint64_t turn = transfer.block / members_ + transfer.call;
+    const std::uint64_t rail = rails_ == 1 ? 0 : (turn + own_ + transfer.peer) % rails_;
+    return index(transfer.peer, transfer.lane, transfer.sends, static_cast<std::uint32_t>(rail));
+  }
+  GroupLink& at(std::uint32_t peer, Lane lane, bool sends, std::uint32_t rail = 0) {
+    return links_[index(peer, lane, sends, rail)];
   }
   std::vector<GroupLink>& all() { return links_; }  // those to itself have no connection
   const std::vector<GroupLink>& all() const { return links_; }
 
  private:
+  std::uint32_t members_ = 0;
+  std::uint32_t own_ = 0;
+  std::uint32_t rails_ = 1;
   std::vector<GroupLink> links_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "engine/clock.h"
 #include "engine/route.h"
+#include "util/check.h"
 
 namespace dlcp::engine {
 namespace {
@@ -20,16 +21,39 @@ constexpr Duration kWordTime = std::chrono::milliseconds(500);
 }  // namespace
 
 GroupOpening::GroupOpening(const Port& port, const Port& listening, Plan plan)
-    : port_(port),
-      listening_(listening),
-      plan_(std::move(plan)),
+    : plan_(std::move(plan)),
+      rails_{GroupRail{port, listening, plan_.listeners}},
       began_(steady_now()),
-      links_(plan_.us.ranks),
-      missing_links_(GroupLinks::kPerPeer * (plan_.us.ranks - 1)),
+      links_(members(), rank(), plan_.us.rails),
+      places_(members()),
+      agreed_rails_(plan_.us.rails),
+      missing_links_(1),
       slowest_mbps_(plan_.us.speed_mbps),
-      ready_(plan_.us.ranks) {
+      ready_(members()) {
+  rails_.insert(rails_.end(), plan_.rails.begin(), plan_.rails.end());
+  check(rails_.size() == plan_.us.rails && (rails_.size() == 1 || plan_.us.hubs == 0),
+        "as many rails as the group is told of, and one where there are hubs");
   ready_[rank()] = true;
-  ready_count_ = 1;
+  for (std::uint32_t peer = 0; peer < members(); ++peer)
+    for (const Lane lane : {Lane::kResults, Lane::kContributions})
+      missing_links_[0] += has_link({peer, lane}, true) + has_link({peer, lane}, false);
+  missing_links_.assign(rails_.size(), missing_links_[0]);
+  plan_calls(0);
+}
+
+// Beginning behind ourselves, so that not all call one.
+void GroupOpening::plan_calls(std::uint32_t rail) {
+  for (std::uint32_t turn = members() - 1; turn > 0; --turn) {
+    for (const Lane lane : {Lane::kResults, Lane::kContributions}) {
+      const GroupPlace place{(rank() + turn) % members(), lane, rail};
+      if (has_link(place, true)) to_call_.push_back(place);
+    }
+  }
+}
+
+bool GroupOpening::has_link(const GroupPlace& place, bool sends) const {
+  return linked(plan_.us.ranks, plan_.us.hubs, sends ? rank() : place.peer,
+                sends ? place.peer : rank(), place.lane);
 }
 
 GroupOpening::~GroupOpening() {
@@ -52,25 +76,25 @@ GroupOpening::State GroupOpening::poll() {
 }
 
 GroupLinks GroupOpening::take() {
-  return std::exchange(links_, GroupLinks(0));
+  links_.keep_rails(agreed_rails_);
+  return std::exchange(links_, GroupLinks());
 }
 
-// The n-th call goes to the rank n/2 places behind us.
 void GroupOpening::begin_calls() {
-  while (!error_ && next_call_ < 2 * (ranks() - 1) && calls_.size() < kCallsMax) {
-    const std::uint32_t peer = (rank() + 1 + next_call_ / 2) % ranks();
-    const Lane lane = next_call_ % 2 == 0 ? Lane::kContributions : Lane::kResults;
-    const Port lanes = port_.for_connection();
-    auto route = choose_route(lanes, plan_.peers[peer].address);
+  while (!error_ && !to_call_.empty() && calls_.size() < kCallsMax) {
+    const GroupPlace place = to_call_.back();
+    const Opening::Peer& peer =
+        place.rail == 0 ? plan_.peers[place.peer] : places_[place.peer][place.rail - 1];
+    const Port lanes = rails_[place.rail].port.for_connection();
+    auto route = choose_route(lanes, peer.address);
     if (!route) {
       Error error = route.error();
-      error.what = fmt::format("rank {}: {}", peer, error.what);
+      error.what = fmt::format("{}: {}", member_name(plan_.us, place.peer), error.what);
       return fail(error);
     }
     calls_.push_back(
-        {peer, lane,
-         Opening(lanes, plan_.context, plan_.peers[peer], route.value(), plan_.carrier_patience)});
-    ++next_call_;
+        {place, Opening(lanes, plan_.context, peer, route.value(), plan_.carrier_patience)});
+    to_call_.pop_back();
   }
 }
 
@@ -80,7 +104,7 @@ void GroupOpening::poll_calls() {
     Connection* const connection = call->opening.connection();
     if (state == core::ConnectionState::kClosed) {
       on_lost({connection->failed.load() ? connection->error.code : ErrorCode::kRemote,
-               fmt::format("rank {} cannot be reached: {}", call->peer,
+               fmt::format("{} cannot be reached: {}", member_name(plan_.us, call->place.peer),
                            connection->failed.load() ? connection->error.what : "it is gone"),
                "its log says why"});
       if (error_) return;
@@ -89,33 +113,42 @@ void GroupOpening::poll_calls() {
       ++call;
       continue;
     }
-    GroupLink& link = links_.at(call->peer, call->lane, true);
-    link = {port_.holder_of(connection->engine), connection};
-    --missing_links_;
-    say(link, Word::kIntroduction, call->lane);
+    const GroupPlace& place = call->place;
+    GroupLink& link = links_.at(place.peer, place.lane, true, place.rail);
+    link = {rails_[place.rail].port.holder_of(connection->engine), connection};
+    --missing_links_[place.rail];
+    say(link, Word::kIntroduction, place);
     call = calls_.erase(call);
   }
 }
 
 void GroupOpening::accept() {
-  const auto& lanes = listening_.lanes();
-  for (std::size_t i = 0; !error_ && i < lanes.size(); ++i) {
-    for (;;) {
-      auto accepted = lanes[i].engine->accept(plan_.listeners[i], plan_.context);
-      if (!accepted) {
-        on_lost(accepted.error());
-        break;
+  for (const GroupRail& rail : rails_) {
+    const auto& lanes = rail.listening.lanes();
+    for (std::size_t i = 0; !error_ && i < lanes.size(); ++i) {
+      while (accept_on(lanes[i], rail.listeners[i])) {
       }
-      if (accepted.value() == nullptr) break;
-      listen_to({lanes[i].engine, accepted.value()});
     }
   }
 }
 
-void GroupOpening::say(const GroupLink& link, Word word, Lane lane) {
+bool GroupOpening::accept_on(const engine::Lane& lane, core::ListenerId listener) {
+  auto accepted = lane.engine->accept(listener, plan_.context);
+  if (!accepted) {
+    on_lost(accepted.error());
+    return false;
+  }
+  if (accepted.value() == nullptr) return false;
+  listen_to({lane.engine, accepted.value()});
+  return true;
+}
+
+void GroupOpening::say(const GroupLink& link, Word word, const GroupPlace& place) {
   GroupWord spoken = plan_.us;
   spoken.word = word;
-  spoken.lane = lane;
+  spoken.lane = place.lane;
+  spoken.rail = static_cast<std::uint8_t>(place.rail);
+  if (word == Word::kCommit) spoken.speed_mbps = slowest_mbps_;  // not all have met all others
   said_.push_back({link, encode(spoken), nullptr});
 }
 
@@ -177,36 +210,46 @@ void GroupOpening::on_word(const GroupLink& link, const GroupWord& word) {
     ready_[word.rank] = true;
     ++ready_count_;
   } else if (word.word == Word::kCommit && word.rank == 0 && known && stage_ == Stage::kDeciding) {
+    slowest_mbps_ = word.speed_mbps;
     stage_ = Stage::kDone;
   } else {
-    fail({ErrorCode::kInternal, fmt::format("rank {} spoke out of turn", word.rank), ""});
+    fail({ErrorCode::kInternal,
+          fmt::format("{} spoke out of turn", member_name(plan_.us, word.rank)), ""});
   }
 }
 
 void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word) {
-  GroupLink& place = links_.at(word.rank, word.lane, false);
-  if (word.rank == rank() || place.connection != nullptr) {
+  const bool fits = word.rail < rails_.size() && has_link({word.rank, word.lane}, false);
+  if (!fits || links_.at(word.rank, word.lane, false, word.rail).connection != nullptr) {
     return fail({ErrorCode::kInternal,
-                 fmt::format("two connections say that they are rank {}'s", word.rank), ""});
+                 fmt::format("a connection too many says that it is {}'s",
+                             member_name(plan_.us, word.rank)),
+                 ""});
   }
-  place = link;
-  --missing_links_;
+  links_.at(word.rank, word.lane, false, word.rail) = link;
+  --missing_links_[word.rail];
   slowest_mbps_ = std::min(slowest_mbps_, word.speed_mbps);
+  places_[word.rank] = word.places;
+  agreed_rails_ = std::min<std::uint32_t>(agreed_rails_, word.rails);
   // What comes next on it: rank 0 hears who is ready, the others hear rank 0.
-  if (word.lane == Lane::kContributions && (rank() == 0 || word.rank == 0)) listen_to(link);
+  const bool first = word.lane == Lane::kContributions && word.rail == 0;
+  if (first && (rank() == 0 || word.rank == 0)) listen_to(link);
 }
 
 void GroupOpening::advance() {
   if (error_) return;
-  if (stage_ == Stage::kMeeting && missing_links_ == 0 && said_.empty()) {
+  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty() &&
+      meets_on_ + 1 < agreed_rails_)  // everybody has said what he has
+    plan_calls(++meets_on_);
+  if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty()) {
     stage_ = Stage::kReporting;
     if (rank() != 0) {
       say(links_.at(0, Lane::kContributions, true), Word::kReady);
       stage_ = Stage::kDeciding;
     }
   }
-  if (rank() == 0 && stage_ == Stage::kReporting && ready_count_ == ranks()) {
-    for (std::uint32_t peer = 1; peer < ranks(); ++peer)
+  if (rank() == 0 && stage_ == Stage::kReporting && ready_count_ == members()) {
+    for (std::uint32_t peer = 1; peer < members(); ++peer)
       say(links_.at(peer, Lane::kContributions, true), Word::kCommit);
     stage_ = Stage::kDeciding;
   }
@@ -236,18 +279,29 @@ void GroupOpening::check_time() {
 // With all its connections; at rank 0, when it has all of its own, with word that it is ready.
 bool GroupOpening::has_come(std::uint32_t peer) const {
   if (peer == rank() || stage_ == Stage::kReporting) return ready_[peer];
-  const GroupLink* const first = &links_.all()[peer * GroupLinks::kPerPeer];
-  return std::all_of(first, first + GroupLinks::kPerPeer,
-                     [](const GroupLink& link) { return link.connection != nullptr; });
+  for (const Lane lane : {Lane::kContributions, Lane::kResults}) {
+    for (const bool sends : {false, true}) {
+      const GroupLink& link = links_.all()[links_.index(peer, lane, sends, meets_on_)];
+      if (has_link({peer, lane}, sends) && link.connection == nullptr) return false;
+    }
+  }
+  return true;
 }
 
 std::string GroupOpening::missing() const {
   std::string names;
   std::size_t count = 0;
-  for (std::uint32_t peer = 0; peer < ranks(); ++peer)
-    if (!has_come(peer) && ++count <= 8)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
-  return fmt::format("{} {}{} {} not come", count == 1 ? "rank" : "ranks", names,
+  bool hubs_alone = true;
+  for (std::uint32_t peer = 0; peer < members(); ++peer) {
+    if (!has_come(peer) && ++count <= 8) {
+      const bool hub = peer >= plan_.us.ranks;
+      hubs_alone = hubs_alone && hub;
+      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", hub && !hubs_alone ? "hub " : "",
+                           hub ? peer - plan_.us.ranks : peer);
+    }
+  }
+  const char* const what = hubs_alone ? "hub" : "rank";
+  return fmt::format("{}{} {}{} {} not come", what, count == 1 ? "" : "s", names,
                      count > 8 ? fmt::format(" and {} more", count - 8) : "",
                      count == 1 ? "has" : "have");
 }
@@ -255,12 +309,15 @@ std::string GroupOpening::missing() const {
 void GroupOpening::fail(const Error& why) {
   if (error_) return;
   error_ = why;
-  core::Refusal refusal{fmt::format("rank {} does not take part: {}", rank(), why.what), false};
-  for (std::uint32_t peer = 0; peer < ranks(); ++peer) {
-    if (peer == rank()) continue;
+  core::Refusal refusal{
+      fmt::format("{} does not take part: {}", member_name(plan_.us, rank()), why.what), false};
+  for (std::uint32_t peer = 0; peer < members(); ++peer) {
     const auto& listener = plan_.peers[peer];
-    if (auto route = choose_route(port_, listener.address)) {
-      port_.over(*route->over)
+    if (peer == rank() || listener.address.size == 0)  // or a hub that we have not met
+      continue;
+    if (auto route = choose_route(rails_[0].port, listener.address)) {
+      rails_[0]
+          .port.over(*route->over)
           ->engine->decline(plan_.context, listener.listener, route->to, refusal);
     }
   }
@@ -286,7 +343,7 @@ void GroupOpening::close_all() {
   calls_.clear();
   said_.clear();
   heard_.clear();
-  links_ = GroupLinks(0);
+  links_ = GroupLinks();
 }
 
 }  // namespace dlcp::engine

@@ -1,8 +1,9 @@
 // A group of ranks while it is being set up, all or nothing: every rank opens its connections to
-// all others and takes theirs; who has all of them tells rank 0, and once rank 0 has heard that of
-// everybody it commits. Nobody waits longer than the time-out for rank 0's word unless he has told
-// it that he is ready; then rank 0 decides for him, or its silence ends the connection. A rank that
-// fails declines to the others, so that they fail at once and in its words.
+// all others that it has to do with (linked()) and takes theirs; who has all of them tells rank 0,
+// and once rank 0 has heard that of everybody it commits. Nobody waits longer than the time-out for
+// rank 0's word unless he has told it that he is ready; then rank 0 decides for him, or its silence
+// ends the connection. A rank that fails declines to the others, so that they fail at once and in
+// its words.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/group_links.h"
+#include "engine/group_rail.h"
 #include "engine/group_word.h"
 #include "engine/opening.h"
 #include "engine/port.h"
@@ -26,8 +28,9 @@ class GroupOpening {
   struct Plan {
     core::ContextId context = 0;
     GroupWord us;                             // the introduction, but for its lane
-    std::vector<Opening::Peer> peers;         // by rank; our own is passed over
+    std::vector<Opening::Peer> peers;         // by member; our own is passed over
     std::vector<core::ListenerId> listeners;  // ours, one on each lane of `listening`
+    std::vector<GroupRail> rails;             // further ones; our places on them are in `us`
     Duration carrier_patience{};              // as Opening has it
     Duration timeout{};
   };
@@ -44,8 +47,9 @@ class GroupOpening {
   const Error& error() const { return *error_; }  // kFailed; names the rank and the cause
   // kReady; once.
   GroupLinks take();
-  // kReady: of the slowest device of the group, so the same on all ranks.
-  std::uint32_t slowest_mbps() const { return slowest_mbps_; }
+  // kReady: of the slowest device of the group, times its rails; so the same on all ranks.
+  std::uint32_t slowest_mbps() const { return slowest_mbps_ * agreed_rails_; }
+  std::uint32_t rails() const { return agreed_rails_; }  // kReady
   // For what the caller finds wrong himself: as if it had failed here.
   void fail(const Error& why);
 
@@ -55,8 +59,7 @@ class GroupOpening {
   enum class Stage : std::uint8_t { kMeeting, kReporting, kDeciding, kDone };
 
   struct Call {  // a connection to a peer that is being opened
-    std::uint32_t peer = 0;
-    Lane lane = Lane::kContributions;
+    GroupPlace place;
     Opening opening;
   };
   struct Passing {  // a word on its way, or one that is awaited
@@ -65,12 +68,15 @@ class GroupOpening {
     Request* request = nullptr;
   };
 
-  std::uint32_t ranks() const { return plan_.us.ranks; }
+  std::uint32_t members() const { return plan_.us.members(); }
   std::uint32_t rank() const { return plan_.us.rank; }
+  bool has_link(const GroupPlace& place, bool sends) const;
+  void plan_calls(std::uint32_t rail);
   void begin_calls();
   void poll_calls();
   void accept();
-  void say(const GroupLink& link, Word word, Lane lane = Lane::kContributions);
+  bool accept_on(const engine::Lane& lane, core::ListenerId listener);
+  void say(const GroupLink& link, Word word, const GroupPlace& place = {});
   void listen_to(const GroupLink& link);
   // Posts it if need be, and looks how it does; nullopt: not done, or this has failed. The bytes of
   // the message once it is.
@@ -88,21 +94,23 @@ class GroupOpening {
   std::string missing() const;
   void close_all();
 
-  const Port port_;
-  const Port listening_;
   const Plan plan_;
+  std::vector<GroupRail> rails_;
   const Time began_;
   Stage stage_ = Stage::kMeeting;
   GroupLinks links_;
-  std::uint32_t next_call_ = 0;  // of 2 (ranks - 1)
+  std::vector<GroupWord::Places> places_;  // by member
+  std::uint32_t agreed_rails_;       // the fewest that anybody has, as far as we have met them
+  std::uint32_t meets_on_ = 0;       // the rail on which connections are being opened
+  std::vector<GroupPlace> to_call_;  // the last is the next
   std::list<Call> calls_;
   std::list<Passing> said_;
   std::list<Passing> heard_;
-  std::size_t missing_links_;
+  std::vector<std::size_t> missing_links_;  // by rail
   std::uint32_t slowest_mbps_;
-  std::vector<bool> ready_;  // by rank, at rank 0
-  std::uint32_t ready_count_ = 0;
-  std::optional<Error> lost_;  // nobody has said why yet
+  std::vector<bool> ready_;        // by rank, at rank 0
+  std::uint32_t ready_count_ = 1;  // itself
+  std::optional<Error> lost_;      // nobody has said why yet
   Time lost_at_;
   std::optional<Error> error_;
 };

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "wire/codec.h"
 
 namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50'43'4c'44;  // "DLCP"
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 4;
+constexpr std::uint32_t kRanksMax = 1u << 20;  // more than anybody has, and far from overflows
 
 Error garbled(std::string what) {
   return {ErrorCode::kRemote, std::move(what), "run one version of DLCP on all ranks"};
@@ -39,7 +42,30 @@ Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
   return Unit{};
 }
 
+void store(const Opening::Peer& place, std::byte* at) {
+  wire::store_le(at, place.listener.number);
+  wire::store_le(at + 4, place.listener.secret.low);
+  wire::store_le(at + 12, place.listener.secret.high);
+  at[20] = std::byte{place.address.size};
+  std::ranges::copy(place.address.bytes, at + 21);
+}
+
+Opening::Peer read_place(wire::Reader& in) {
+  Opening::Peer place;
+  place.listener.number = in.get<std::uint32_t>();
+  place.listener.secret.low = in.get<std::uint64_t>();
+  place.listener.secret.high = in.get<std::uint64_t>();
+  place.address.size = in.get<std::uint8_t>();
+  std::ranges::copy(in.get_bytes(place.address.bytes.size()), place.address.bytes.begin());
+  return place;
+}
+
 }  // namespace
+
+std::string member_name(const GroupWord& of, std::uint32_t member) {
+  return member < of.ranks ? fmt::format("rank {}", member)
+                           : fmt::format("hub {}", member - of.ranks);
+}
 
 GroupWord::Bytes encode(const GroupWord& word) {
   GroupWord::Bytes bytes{};
@@ -47,6 +73,7 @@ GroupWord::Bytes encode(const GroupWord& word) {
   bytes[4] = std::byte{kVersion};
   bytes[5] = static_cast<std::byte>(word.word);
   bytes[6] = static_cast<std::byte>(word.lane);
+  bytes[7] = static_cast<std::byte>(word.rail | word.rails << 4);
   wire::store_le(&bytes[8], word.rank);
   wire::store_le(&bytes[12], word.ranks);
   wire::store_le(&bytes[16], word.group);
@@ -55,8 +82,12 @@ GroupWord::Bytes encode(const GroupWord& word) {
   wire::store_le(&bytes[32], word.speed_mbps);
   bytes[36] = std::byte{word.always};
   bytes[37] = static_cast<std::byte>(word.fill);
+  wire::store_le(&bytes[38], word.hubs);
   wire::store_le(&bytes[40], word.plan);
   wire::store_le(&bytes[48], word.loss_ppm);
+  wire::store_le(&bytes[52], word.hub_list);
+  for (std::size_t i = 0; i < word.places.size(); ++i)
+    store(word.places[i], &bytes[60 + i * GroupWord::kRailBytes]);
   return bytes;
 }
 
@@ -70,7 +101,7 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   const unsigned version = in.get<std::uint8_t>();
   const unsigned word = in.get<std::uint8_t>();
   const unsigned lane = in.get<std::uint8_t>();
-  in.get<std::uint8_t>();
+  const unsigned rail = in.get<std::uint8_t>();
   if (magic != kMagic || version != kVersion) {
     return garbled(fmt::format("a word of version {} that begins with {:08x}, not of version {}",
                                version, magic, kVersion));
@@ -88,12 +119,22 @@ Result<GroupWord> decode_group_word(std::span<const std::byte> bytes) {
   read.speed_mbps = in.get<std::uint32_t>();
   read.always = in.get<std::uint8_t>() != 0;
   const unsigned fill = in.get<std::uint8_t>();
-  in.get<std::uint16_t>();
+  read.hubs = in.get<std::uint16_t>();
   read.plan = in.get<std::uint64_t>();
   read.loss_ppm = in.get<std::uint32_t>();
+  read.hub_list = in.get<std::uint64_t>();
+  read.rail = static_cast<std::uint8_t>(rail & 15);
+  read.rails = static_cast<std::uint8_t>(rail >> 4);
+  bool places = true;
+  for (auto& place : read.places) {
+    place = read_place(in);
+    places = places && place.address.size <= wire::EndpointAddress::kMaxBytes;
+  }
+  if (!places || read.rails < 1 || read.rails > GroupWord::kRailsMax || read.rail >= read.rails)
+    return garbled(fmt::format("a word on rail {} of {}", read.rail, read.rails));
   if (fill > 1) return garbled(fmt::format("fill {}, which does not exist", fill));
   read.fill = static_cast<collective::LossFill>(fill);
-  if (read.rank >= read.ranks)
+  if (read.ranks > kRanksMax || read.rank >= read.members())
     return garbled(fmt::format("a word of rank {} of {}", read.rank, read.ranks));
   return read;
 }
@@ -114,6 +155,14 @@ Status check_same_group(const GroupWord& ours, const GroupWord& theirs) {
                     theirs.rank, theirs.block_bytes_max, theirs.granule, ours.block_bytes_max,
                     ours.granule),
         "run one version of DLCP on all ranks"};
+  }
+  if (ours.hubs != theirs.hubs || ours.hub_list != theirs.hub_list) {
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("DLCP_COLLNET_HUBS names {} hubs (list {:016x}) on rank {}, and {} ({:016x}) "
+                    "on this one",
+                    theirs.hubs, theirs.hub_list, theirs.rank, ours.hubs, ours.hub_list),
+        "give all ranks the same hubs in the same order"};
   }
   if (ours.plan != theirs.plan) {
     return Error{ErrorCode::kInvalidUsage,

@@ -50,6 +50,10 @@ constexpr Knob kKnobs[] = {
      "connections take turns. auto: one for each 25 Gbit/s over UDP or 190 over RoCE, at most one "
      "for each 16 processors that the process may use",
      [](Settings& s, const KnobValue& v) { s.lanes = v.integer; }},
+    {"DLCP_BUNDLE", KnobType::kFlag, "", "0", 0, 1, nullptr, nullptr,
+     "each connection goes over all lanes that both ends have, its messages in turn: for few "
+     "connections with messages of 1 MiB and more; shorter ones lose by it",
+     [](Settings& s, const KnobValue& v) { s.bundle = v.integer != 0; }},
     {"DLCP_BURST", KnobType::kInteger, "packets", "0", 1, 64, "auto", nullptr,
      "most packets that leave on one path together; 1 sprays packet by packet",
      [](Settings& s, const KnobValue& v) { s.burst_packets_max = v.integer; }},
@@ -80,16 +84,17 @@ constexpr Knob kKnobs[] = {
     {"DLCP_SNDBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
      "send buffer of each socket; the kernel caps it at net.core.wmem_max",
      [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
-    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|delay",
+    {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|delay|nscc",
      "congestion control: `queue` measures each path's base delay and jitter and keeps the queue "
-     "short beside them; `delay` holds the delay at a fixed target, for fabrics without jitter",
+     "short beside them; `delay` holds the delay at a fixed target, for fabrics without jitter; "
+     "`nscc` follows ECN marks and delay together, as Ultra Ethernet's does, for fabrics that mark",
      [](Settings& s, const KnobValue& v) {
        s.congestion = static_cast<core::CongestionKind>(v.integer);
      }},
     {"DLCP_TARGET_DELAY", KnobType::kDuration, "us", "0", 1, 1000000, "auto", nullptr,
      "queueing delay that congestion control aims at; `queue` aims at a share of the base delay "
-     "where that is more, and adds some for jitter; auto: 30, with `delay` 200, over Soft-RoCE "
-     "10000",
+     "where that is more, and adds some for jitter; auto: 30, with `delay` 200, with `nscc` "
+     "15, over Soft-RoCE 10000",
      [](Settings& s, const KnobValue& v) { s.target_delay = v.duration; }},
     {"DLCP_EAGER", KnobType::kBytes, "bytes", "64K", 1, 1 << 24, "none", nullptr,
      "sent on a connection before its receive is known to be posted",
@@ -137,6 +142,24 @@ constexpr Knob kKnobs[] = {
      "far "
      "as it is needed",
      [](Settings& s, const KnobValue& v) { s.collnet_memory = v.integer; }},
+    {"DLCP_COLLNET_RAILS", KnobType::kInteger, "devices", "1", 1, 4, nullptr, nullptr,
+     "devices that each rank uses together in direct exchange: the one that NCCL has chosen, and "
+     "those listed behind it; as many as the rank with the fewest",
+     [](Settings& s, const KnobValue& v) {
+       s.collnet_rails = static_cast<std::uint32_t>(v.integer);
+     }},
+    {"DLCP_COLLNET_SWITCH", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "HOST[:PORT][/SLOTS] of a switch that adds as SwitchML's does, or of `dlcp-aggregator`: sums "
+     "of float32 go through it, in 32-bit integers and so not exactly; the same on all ranks, for "
+     "one communicator of a process",
+     [](Settings& s, const KnobValue& v) { s.collnet_switch = v.text; }},
+    {"DLCP_COLLNET_HUBS", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "hosts that run dlcp-hub (`a,b:48890`), the same on all ranks: they add in the ranks' place, "
+     "where NCCL_COLLNET_ENABLE=1 offers it",
+     [](Settings& s, const KnobValue& v) { s.collnet_hubs = v.text; }},
+    {"DLCP_HUB_TOKEN_FILE", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
+     "file with the token that those hubs ask for (32 hexadecimal digits)",
+     [](Settings& s, const KnobValue& v) { s.hub_token_file = v.text; }},
     {"DLCP_PLAN", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
      "file of `dlcp synth -o`, a plan for AllReduce: where NCCL_COLLNET_ENABLE=1 offers it, every "
      "all-reduce goes by it; the same on all ranks",

@@ -1,6 +1,7 @@
 #include "engine/port.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace dlcp::engine {
 namespace {
@@ -20,15 +21,37 @@ std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& first,
   return encode(datapath::join(*one, *other));
 }
 
-Port Port::pick(std::uint32_t turn) const {
-  std::vector<Lane> picked;
-  for (auto begin = lanes_.begin(); begin != lanes_.end();) {
-    const auto end = std::find_if(begin, lanes_.end(),
+Port Port::turned(std::uint32_t turn) const {
+  std::vector<Lane> lanes = lanes_;
+  for (auto begin = lanes.begin(); begin != lanes.end();) {
+    const auto end = std::find_if(begin, lanes.end(),
                                   [&](const Lane& lane) { return lane.over != begin->over; });
-    picked.push_back(*(begin + turn % (end - begin)));
+    std::rotate(begin, begin + turn % (end - begin), end);
     begin = end;
   }
-  return Port(std::move(picked), turns_);
+  return Port(std::move(lanes), turns_);
+}
+
+Port Port::first_of_each() const {
+  std::vector<Lane> first;
+  for (const Lane& lane : lanes_)
+    if (first.empty() || first.back().over != lane.over) first.push_back(lane);
+  return Port(std::move(first), turns_);
+}
+
+std::vector<Lane> Port::of(const Carrier& carrier) const {
+  std::vector<Lane> lanes;
+  std::ranges::copy_if(lanes_, std::back_inserter(lanes),
+                       [&](const Lane& lane) { return lane.over == &carrier; });
+  return lanes;
+}
+
+std::vector<wire::EndpointAddress> Port::addresses_beside(const Lane& lane) const {
+  std::vector<wire::EndpointAddress> addresses;
+  for (const Lane& other : lanes_)
+    if (other.over == lane.over && other.engine != lane.engine)
+      addresses.push_back(other.engine->address());
+  return addresses;
 }
 
 const Lane* Port::over(const Carrier& carrier) const {

@@ -1,6 +1,6 @@
 // What is open on one device: for each carrier that it has, the best first, one or more lanes. A
-// lane is an engine, with sockets or queue pairs, a lock and a thread of its own. A connection
-// stays on the lane that it began on; the two ends need not have equally many.
+// lane is an engine, with sockets or queue pairs, a lock and a thread of its own. The two ends need
+// not have equally many.
 #pragma once
 
 #include <atomic>
@@ -35,12 +35,17 @@ class Port {
                 std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>())
       : lanes_(std::move(lanes)), turns_(std::move(turns)) {}
 
-  // One lane of each carrier, in turn: for the next listener, which brings one connection with
-  // NCCL, and for the next connection.
-  Port for_listener() const { return pick(turns_->listening.fetch_add(1)); }
-  Port for_connection() const { return pick(turns_->connecting.fetch_add(1)); }
+  // The same lanes, another one first of each carrier's every time: for the next listener, which
+  // brings one connection with NCCL, and for the next connection.
+  Port for_listener() const { return turned(turns_->listening.fetch_add(1)); }
+  Port for_connection() const { return turned(turns_->connecting.fetch_add(1)); }
+  // The first lane of each carrier alone.
+  Port first_of_each() const;
 
   const std::vector<Lane>& lanes() const { return lanes_; }
+  std::vector<Lane> of(const Carrier& carrier) const;
+  // Of the other lanes of its carrier.
+  std::vector<wire::EndpointAddress> addresses_beside(const Lane& lane) const;
   // The first of that carrier; nullptr: the device has none.
   const Lane* over(const Carrier& carrier) const;
   // Keeps the engine, which is one of the lanes', alive.
@@ -49,7 +54,7 @@ class Port {
   wire::EndpointAddress address() const;
 
  private:
-  Port pick(std::uint32_t turn) const;
+  Port turned(std::uint32_t turn) const;
 
   std::vector<Lane> lanes_;
   std::shared_ptr<LaneTurns> turns_;

@@ -7,8 +7,8 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::size_t kBatchPackets = 64;
-constexpr Duration kRetryBlocked = 300us;   // when the datapath took less than it was offered
-constexpr Duration kSettlePatience = 50ms;  // of a send that waits for hardware
+constexpr Duration kRetryBlocked = 300us;    // when the datapath took less than it was offered
+constexpr Duration kReleasePatience = 50ms;  // of a send that waits for hardware
 
 }  // namespace
 
@@ -33,6 +33,7 @@ Pump::Batch Pump::receive(Time now) {
   for (auto refused = datapath_.next_refused(); !refused.empty();
        refused = datapath_.next_refused())
     endpoint_.on_refused(now, refused);
+  take_placed(now);
   if (endpoint_.next_timeout() <= now) endpoint_.on_timeout(now);
   more_to_receive_ = count == arrived_.size();
   return {count, more_to_receive_};
@@ -46,6 +47,13 @@ void Pump::on_packet(Time now, const wire::RxPacket& packet) {
 void Pump::place() {
   for (const core::Placement& placement : endpoint_.placements())
     placer_.place(placement);
+}
+
+void Pump::take_placed(Time now) {
+  while (const auto name = placer_.poll_placed()) {
+    endpoint_.on_placed(now, *name);
+    place();
+  }
 }
 
 Pump::Batch Pump::transmit(Time now) {
@@ -66,20 +74,20 @@ std::optional<core::Event> Pump::poll_event(Time now) {
     if (event->kind != core::Event::Kind::kSendDone) return event;
     outbox_.drop_within(event->memory);
     if (!datapath_.reads(event->memory)) return event;
-    settling_.push_back({*event, now});  // a copy that was sent again has not left yet
+    still_read_.push_back({*event, now});  // a copy that was sent again has not left yet
   }
-  return poll_settled(now);
+  return poll_released(now);
 }
 
 // A datapath that has let go of a send's memory completes it; after a while it is made to.
-std::optional<core::Event> Pump::poll_settled(Time now) {
-  for (auto at = settling_.begin(); at != settling_.end(); ++at) {
+std::optional<core::Event> Pump::poll_released(Time now) {
+  for (auto at = still_read_.begin(); at != still_read_.end(); ++at) {
     if (datapath_.reads(at->event.memory)) {
-      if (now - at->since < kSettlePatience) continue;
+      if (now - at->since < kReleasePatience) continue;
       datapath_.abandon(at->event.memory);
     }
     core::Event event = std::move(at->event);
-    settling_.erase(at);
+    still_read_.erase(at);
     return event;
   }
   return std::nullopt;
@@ -87,7 +95,7 @@ std::optional<core::Event> Pump::poll_settled(Time now) {
 
 void Pump::forget(core::ConnectionId connection, std::span<const std::byte> memory) {
   outbox_.drop_within(memory);
-  std::erase_if(settling_, [&](const Settling& waiting) {
+  std::erase_if(still_read_, [&](const StillRead& waiting) {
     return waiting.event.connection == connection && waiting.event.memory.data() == memory.data();
   });
 }
@@ -95,8 +103,8 @@ void Pump::forget(core::ConnectionId connection, std::span<const std::byte> memo
 Time Pump::deadline(Time now) const {
   if (more_to_receive_ || more_to_send_) return now;
   if (blocked()) return retry_at_;  // what is due has to wait for the datapath as well
-  Time next = std::min(endpoint_.next_timeout(), datapath_.next_release());
-  if (!settling_.empty()) next = std::min(next, settling_.front().since + kSettlePatience);
+  Time next = std::min({endpoint_.next_timeout(), datapath_.next_release(), placer_.next_placed()});
+  if (!still_read_.empty()) next = std::min(next, still_read_.front().since + kReleasePatience);
   return next;
 }
 

@@ -46,6 +46,9 @@ class Pump {
   // and no event tells of it.
   void forget(core::ConnectionId connection, std::span<const std::byte> memory);
 
+  // What the placer has done since the last time; receive() does it as well.
+  void take_placed(Time now);
+
   // When receive() and transmit() are due although no packet arrives.
   Time deadline(Time now) const;
   // Packets wait here because the datapath did not take them.
@@ -53,20 +56,20 @@ class Pump {
 
  private:
   // A send that the peer has but whose memory the datapath still reads.
-  struct Settling {
+  struct StillRead {
     core::Event event;
     Time since;
   };
 
   void place();
-  std::optional<core::Event> poll_settled(Time now);
+  std::optional<core::Event> poll_released(Time now);
 
   datapath::Datapath& datapath_;
   Placer& placer_;
   core::Endpoint endpoint_;
   Outbox outbox_;
   std::vector<wire::RxPacket> arrived_;
-  std::deque<Settling> settling_;
+  std::deque<StillRead> still_read_;
   bool more_to_receive_ = false;
   bool more_to_send_ = false;
   Time retry_at_{};  // while blocked()

@@ -105,8 +105,9 @@ void Registry::refresh() {
       auto& lanes = by_device_.emplace_back().lanes;
       for (const Carrier* carrier : carriers()) {
         const std::size_t count =
-            carrier->on(device) ? lane_count(device, *carrier, setup.settings, usable_processors())
-                                : 0;
+            device.over(*carrier) != nullptr
+                ? lane_count(device, *carrier, setup.settings, usable_processors())
+                : 0;
         for (std::size_t number = 0; number < count; ++number)
           lanes.push_back({carrier, number, count, {}, false});
       }
@@ -184,8 +185,9 @@ Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& la
   }
   const auto order = carriers();
   const auto next = std::ranges::find(order, lane.over) + 1;
-  if (lane.number == 0 &&
-      std::none_of(next, order.end(), [&](const Carrier* other) { return other->on(device); }))
+  if (lane.number == 0 && std::none_of(next, order.end(), [&](const Carrier* other) {
+        return device.over(*other) != nullptr;
+      }))
     return opened;
   give_up(index, lane, opened.error(), said);
   return std::shared_ptr<Engine>();
@@ -208,7 +210,7 @@ void Registry::give_up(std::size_t index, const Running& lane, const Error& erro
 Result<std::shared_ptr<Engine>> Registry::open(const Device& device, const Running& lane,
                                                std::string& said) {
   const Settings& settings = setup_->value().settings;
-  auto opened_device = open_device(device, *lane.over, settings);
+  auto opened_device = open_device(*device.over(*lane.over), settings);
   if (!opened_device) return opened_device.error();
   auto own = draw_key();
   if (own && !listeners_key_) {

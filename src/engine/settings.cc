@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kConfigKnob = "DLCP_CONFIG";
 constexpr const char* kClassesKnob = "DLCP_CLASSES";
 constexpr const char* kSecretKnob = "DLCP_SECRET_FILE";
+constexpr const char* kTokenKnob = "DLCP_HUB_TOKEN_FILE";
 
 // NCCL's own variable, where it says the same for its own networks, and ours is not set.
 struct StandIn {
@@ -92,7 +93,26 @@ Status read_classes(Settings& settings, const FileReader& read_file) {
                fmt::format("expected {}", first.expected)};
 }
 
-// 32 hexadecimal digits, with white space around them if need be.
+// A secret that a setting names a file of. What the file holds is never repeated.
+Status read_secret(const char* knob, const std::string& path, const FileReader& read_file,
+                   wire::Key& secret) {
+  if (path.empty()) return Unit{};
+  const auto text =
+      read_named(knob, path, read_file, "create it on every rank: openssl rand -hex 16");
+  if (!text) return text.error();
+  const auto read = parse_secret(text.value());
+  if (!read) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("{} = '{}' holds {} characters that are not 32 hexadecimal digits",
+                             knob, path, text.value().size()),
+                 "make one and copy it to every rank: openssl rand -hex 16"};
+  }
+  secret = *read;
+  return Unit{};
+}
+
+}  // namespace
+
 std::optional<wire::Key> parse_secret(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   constexpr std::size_t kWordDigits = 16;
@@ -108,26 +128,6 @@ std::optional<wire::Key> parse_secret(std::string_view text) {
   }
   return key == wire::Key{} ? std::nullopt : std::optional(key);
 }
-
-// The site's secret. What the file holds is never repeated.
-Status read_secret(Settings& settings, const FileReader& read_file) {
-  const std::string& path = settings.secret_file;
-  if (path.empty()) return Unit{};
-  const auto text =
-      read_named(kSecretKnob, path, read_file, "create it on every rank: openssl rand -hex 16");
-  if (!text) return text.error();
-  const auto secret = parse_secret(text.value());
-  if (!secret) {
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("{} = '{}' holds {} characters that are not 32 hexadecimal digits",
-                             kSecretKnob, path, text.value().size()),
-                 "make one and copy it to every rank: openssl rand -hex 16"};
-  }
-  settings.site_secret = *secret;
-  return Unit{};
-}
-
-}  // namespace
 
 Result<std::string> read_named(const char* knob, const std::string& path,
                                const FileReader& read_file, const char* hint) {
@@ -181,7 +181,12 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
                  "else unset it and give single communicators a budget (`dlcp traffic-class`)"};
   }
   if (auto read = read_classes(settings, read_file); !read) return read.error();
-  if (auto read = read_secret(settings, read_file); !read) return read.error();
+  if (auto read = read_secret(kSecretKnob, settings.secret_file, read_file, settings.site_secret);
+      !read)
+    return read.error();
+  if (auto read = read_secret(kTokenKnob, settings.hub_token_file, read_file, settings.hub_token);
+      !read)
+    return read.error();
   return settings;
 }
 

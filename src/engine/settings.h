@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Settings {
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
   std::size_t paths = 0;
   std::size_t lanes = 0;              // of a device and carrier; 0: by its speed and our processors
+  bool bundle = false;                // a connection goes over all of them
   std::size_t burst_packets_max = 0;  // 0: the pace decides
   std::size_t mtu = 0;                // 0: the interface's
   Duration peer_timeout{0};
@@ -56,9 +58,14 @@ struct Settings {
   CollnetChoice collnet{};
   Duration collnet_timeout{0};
   std::size_t collnet_memory = 0;
-  std::string classes_file;  // empty: none
-  std::string plan_file;     // of `dlcp synth`; empty: none
-  std::string order_file;    // of `dlcp order`; empty: none
+  std::uint32_t collnet_rails = 0;
+  std::string collnet_switch;  // HOST[:PORT][/SLOTS]; empty: none
+  std::string collnet_hubs;    // hub_word.h reads them; empty: none
+  std::string hub_token_file;  // empty: none
+  wire::Key hub_token;         // what is in it; zero: none
+  std::string classes_file;    // empty: none
+  std::string plan_file;       // of `dlcp synth`; empty: none
+  std::string order_file;      // of `dlcp order`; empty: none
   TrafficClassTable classes = kTrafficClasses;
   LevelShares level_shares = kTwoLevelShares;
 
@@ -81,6 +88,9 @@ using FileReader = std::function<Result<std::optional<std::string>>(const std::s
 // it is not.
 Result<std::string> read_named(const char* knob, const std::string& path,
                                const FileReader& read_file, const char* hint);
+
+// 32 hexadecimal digits, with white space around them if need be, that are not all zero.
+std::optional<wire::Key> parse_secret(std::string_view text);
 
 inline constexpr const char* kDefaultConfigFile = "/etc/dlcp.conf";
 

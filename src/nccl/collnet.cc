@@ -48,6 +48,32 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
   return *comm.part;
 }
 
+// What there is to say of the switch, once.
+void tell_of_switch(GroupComm& comm) {
+  if (const std::string news = comm.by_switch->take_news(); !news.empty()) {
+    say({engine::LogLevel::kWarn,
+         fmt::format("no sums go by the switch {}, but by direct exchange: {}",
+                     comm.by_switch->switch_name(), news)});
+    comm.context->describe_all_reduce("direct exchange, not by the switch: " + news,
+                                      comm.group->blocks());
+  }
+  if (const auto fault = comm.by_switch->take_fault()) refuse(*fault);
+}
+
+Result<std::optional<std::uint64_t>> start_call(GroupComm& comm, const collective::Call& call) {
+  if (comm.by_switch == nullptr) return comm.group->start(call);
+  auto started = comm.by_switch->start(call);
+  tell_of_switch(comm);
+  return started;
+}
+
+Result<bool> finished_call(GroupComm& comm, std::uint64_t call) {
+  if (comm.by_switch == nullptr) return comm.group->finished(call);
+  auto finished = comm.by_switch->finished(call);
+  tell_of_switch(comm);
+  return finished;
+}
+
 }  // namespace
 
 ResultCode reduce_support(int type, int op, int* supported) noexcept {
@@ -83,9 +109,12 @@ ResultCode deregister_memory(void* group, void* opaque) noexcept {
       "deregMr",
       [&] {
         const std::unique_ptr<Registration> registration(static_cast<Registration*>(opaque));
-        if (registration != nullptr && group != nullptr)
-          static_cast<GroupComm*>(group)->group->release_memory(
-              {registration->data, registration->bytes, nullptr});
+        if (registration != nullptr && group != nullptr) {
+          auto& comm = *static_cast<GroupComm*>(group);
+          const engine::Memory memory{registration->data, registration->bytes, nullptr};
+          if (comm.by_switch != nullptr) comm.by_switch->release_memory(memory);
+          comm.group->release_memory(memory);
+        }
         return ResultCode::kSuccess;
       });
 }
@@ -105,12 +134,13 @@ ResultCode all_reduce(void* opaque, void* input, void* result, std::size_t count
         const auto data_type = static_cast<collective::DataType>(type);
         const std::size_t bytes = count * collective::bytes_of(data_type);
         const CallPart part = part_of(comm, bytes, type);
-        const auto started = comm.group->start({.input = {static_cast<std::byte*>(input), bytes},
-                                                .result = {static_cast<std::byte*>(result), bytes},
-                                                .real_bytes = part.bytes,
-                                                .type = data_type,
-                                                .op = static_cast<collective::ReduceOp>(op),
-                                                .tensor = part.reduction});
+        const collective::Call call{.input = {static_cast<std::byte*>(input), bytes},
+                                    .result = {static_cast<std::byte*>(result), bytes},
+                                    .real_bytes = part.bytes,
+                                    .type = data_type,
+                                    .op = static_cast<collective::ReduceOp>(op),
+                                    .tensor = part.reduction};
+        const auto started = start_call(comm, call);
         if (!started) return refuse(started.error());
         if (started.value()) {
           GroupRequest& made = free_request(comm);
@@ -142,7 +172,7 @@ ResultCode test(void* opaque, int* done, int* bytes) noexcept {
         *done = 0;
         if (opaque == nullptr) return ResultCode::kInvalidArgument;
         auto& request = *static_cast<GroupRequest*>(opaque);
-        const auto finished = request.group->group->finished(request.call);
+        const auto finished = finished_call(*request.group, request.call);
         if (!finished) return code_of(finished.error().code);  // the engine has logged why
         if (finished.value()) {
           *done = 1;

@@ -9,14 +9,17 @@
 #include <vector>
 
 #include "collective/exchange.h"
-#include "engine/environment.h"
+#include "collective/watched.h"
 #include "engine/group_opening.h"
-#include "nccl/collective_plan.h"
 #include "nccl/collnet.h"
 #include "nccl/direct_terms.h"
 #include "nccl/group_comm.h"
+#include "nccl/group_handles.h"
+#include "nccl/hub_group.h"
 #include "nccl/loss/licensing.h"
+#include "nccl/plan_setting.h"
 #include "nccl/profiler.h"
+#include "nccl/rails.h"
 #include "nccl/rendezvous.h"
 
 namespace dlcp::nccl::collnet {
@@ -30,108 +33,84 @@ constexpr std::uint32_t kGranule = 1408;
 constexpr std::uint32_t kBlockBytesMax = 46 * kGranule;  // 64 KiB: a few of them lie in a cache
 constexpr timespec kPause{0, 20'000};
 
-// What DLCP_PLAN names; empty where that is nothing.
-Result<std::string> plan_text(const engine::Settings& settings) {
-  if (settings.plan_file.empty()) return std::string();
-  return engine::read_named("DLCP_PLAN", settings.plan_file, engine::read_text_file,
-                            "write it with `dlcp synth -o FILE`, or unset the setting");
-}
-
 // Why this rank takes no part, as far as that hangs on nobody else; empty: it does.
-std::string reluctance() {
-  const auto setup = engine::Registry::of_process().setup();
-  if (!setup->ok()) return setup->error().what;
-  const engine::Settings& settings = setup->value().settings;
+std::string reluctance(const Result<engine::Setup>& setup) {
+  if (!setup) return setup.error().what;
+  const engine::Settings& settings = setup.value().settings;
   if (settings.collnet == engine::CollnetChoice::kOff) return "DLCP_COLLNET=off";
-  const auto text = plan_text(settings);
-  if (!text) return text.error().what;
-  const Status good = text.value().empty()
-                          ? Status(Unit{})
-                          : check_collective_plan(settings.plan_file, text.value());
+  if (const auto hubs = hub_places(settings); !hubs) return hubs.error().what;
+  const Status good = check_plan_setting(settings);
   return good.ok() ? "" : good.error().what;
 }
 
 Result<std::unique_ptr<ListenComm>> try_to_listen(Context& context, int device,
                                                   HandleBytes handle) {
-  if (const std::string why_not = reluctance(); !why_not.empty())
+  const auto setup = context.setup();
+  if (const std::string why_not = reluctance(*setup); !why_not.empty())
     return Error{ErrorCode::kInvalidUsage, why_not, ""};
-  return open_listener(context, device, handle);
-}
-
-Error of_rank(std::size_t rank, const Error& error) {
-  return {error.code, fmt::format("rank {} of the group: {}", rank, error.what), error.hint};
-}
-
-// All ranks are handed the same handles, so all find the same faults in them.
-Result<std::vector<Handle>> read_handles(void* handles[], std::size_t ranks) {
-  std::vector<Handle> read;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    auto handle = decode_handle(std::span<const std::byte, kHandleBytes>(
-        static_cast<const std::byte*>(handles[rank]), kHandleBytes));
-    if (!handle) return of_rank(rank, handle.error());
-    read.push_back(std::move(handle).value());
+  auto listening = open_listener(context, device, handle);
+  if (listening && !setup->value().settings.collnet_switch.empty()) {
+    auto written = decode_handle(handle);
+    written->terms.by_switch = true;
+    encode_handle(written.value(), handle);
   }
-  return read;
-}
-
-Status check_all_alike(const std::vector<Handle>& handles) {
-  for (std::size_t rank = 1; rank < handles.size(); ++rank) {
-    if (auto alike = check_terms(handles[0].terms, handles[rank].terms); !alike)
-      return of_rank(rank, alike.error());
-    if (auto alike = check_secret(handles[0].secret_fingerprint, handles[rank].secret_fingerprint);
-        !alike)
-      return of_rank(rank, alike.error());
-  }
-  return Unit{};
+  return listening;
 }
 
 struct OpenedGroup {
   engine::GroupLinks links;
-  std::uint32_t slowest_mbps = 0;
+  engine::HubLeases leases;
+  std::uint32_t mbps = 0;  // of the slowest rank
+  std::uint32_t rails = 1;
 };
 
-// Nothing without DLCP_PLAN.
-Result<std::optional<CollectivePlan>> plan_for(const engine::Settings& settings, int ranks,
-                                               int rank) {
-  const auto text = plan_text(settings);
-  if (!text) return text.error();
-  if (text.value().empty()) return std::optional<CollectivePlan>();
-  auto plan = collective_plan(settings.plan_file, text.value(), ranks, rank);
-  if (!plan) return plan.error();
-  return std::optional(std::move(plan).value());
-}
-
-engine::Group::MakeAlgorithm algorithm_of(const engine::GroupWord& us,
-                                          const std::optional<CollectivePlan>& plan) {
+engine::Group::MakeAlgorithm exact_algorithm_of(const engine::GroupWord& us,
+                                                const std::optional<CollectivePlan>& plan) {
   return [&us, &plan](std::span<std::byte> staging) -> std::unique_ptr<collective::AllReduce> {
     if (plan) return std::make_unique<collective::PlannedExchange>(us.ranks, plan->sizes, staging);
     return std::make_unique<collective::Exchange>(
-        collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max, us.loss_ppm, us.fill},
+        collective::Terms{us.ranks, us.rank, us.granule, us.block_bytes_max, us.loss_ppm, us.fill,
+                          us.hubs},
         staging);
+  };
+}
+
+engine::Group::MakeAlgorithm algorithm_of(const engine::GroupWord& us,
+                                          const std::optional<CollectivePlan>& plan,
+                                          bool by_switch) {
+  auto exact = exact_algorithm_of(us, plan);
+  if (!by_switch) return exact;
+  return [&us, exact](std::span<std::byte> staging) {
+    return std::make_unique<collective::Watched>(us.ranks, us.rank, staging, exact);
   };
 }
 
 // `why_not`: what this rank has found wrong by itself, and tells the others.
 Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vector<Handle>& handles,
-                               const engine::GroupWord& us, const Error* why_not) {
+                               const engine::GroupWord& us, const Rails& rails,
+                               Result<engine::VisitedHubs> hubs, const Error* why_not) {
   auto port = comm.context->port(comm.device);
   if (!port) return port.error();
-  const auto setup = engine::Registry::of_process().setup();
   engine::GroupOpening::Plan plan;
   plan.context = comm.context->id();
   plan.us = us;
   for (const Handle& handle : handles)
     plan.peers.push_back({handle.listener, handle.address});
+  if (hubs) plan.peers.insert(plan.peers.end(), hubs->peers.begin(), hubs->peers.end());
+  plan.peers.resize(us.members());
   plan.listeners = comm.listening->listeners;
+  plan.rails = rails.rails();
   plan.carrier_patience = carrier_patience(*comm.context);
-  plan.timeout = setup->value().settings.collnet_timeout;
+  plan.timeout = comm.context->setup()->value().settings.collnet_timeout;
   engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
-  if (why_not != nullptr) opening.fail(*why_not);
+  if (why_not != nullptr || !hubs) opening.fail(why_not != nullptr ? *why_not : hubs.error());
   for (;;) {
     switch (opening.poll()) {
       case engine::GroupOpening::State::kReady:
-        return OpenedGroup{opening.take(), opening.slowest_mbps()};
+        return OpenedGroup{opening.take(), std::move(hubs->leases), opening.slowest_mbps(),
+                           opening.rails()};
       case engine::GroupOpening::State::kFailed:
+        if (hubs) hubs->leases.leave();
         return opening.error();
       case engine::GroupOpening::State::kPending:
         nanosleep(&kPause, nullptr);
@@ -139,14 +118,40 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   }
 }
 
+// Nothing is left of it where it fails; it does on all ranks.
+Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engine::GroupWord& us,
+                                                const engine::Settings& settings) {
+  constexpr Duration kSetUpMax = 5s;  // for a switch to answer ranks that all ask it now
+  SwitchGroup::Terms terms;
+  terms.ranks = us.ranks;
+  terms.rank = us.rank;
+  terms.setup_timeout = std::min(settings.collnet_timeout, kSetUpMax);
+  terms.peer_timeout = settings.peer_timeout;
+  auto opened = SwitchGroup::open(group, settings.collnet_switch, terms);
+  if (opened) {
+    say({engine::LogLevel::kInfo,
+         fmt::format("sums of float32 of {} ranks go by the switch {}, which rounds; others are "
+                     "exact",
+                     us.ranks, opened.value()->switch_name())});
+  }
+  return opened;
+}
+
 // For `dlcp stats`.
-void describe(const GroupComm& comm, const engine::GroupWord& us) {
+void describe(const GroupComm& comm, const engine::GroupWord& us, std::uint32_t rails) {
   comm.context->describe_rank(static_cast<int>(us.rank), static_cast<int>(us.ranks));
   const char* const exact = us.loss_ppm == 0
                                 ? "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)"
                                 : "plans lose nothing";
   comm.context->describe(us.loss_ppm, comm.loss_ppm > 0 ? "" : exact);
-  comm.context->describe_all_reduce(us.plan == 0 ? "direct exchange" : "by DLCP_PLAN",
+  const std::string hubs = comm.context->setup()->value().settings.collnet_hubs;
+  const std::string direct =
+      rails == 1 ? "direct exchange" : fmt::format("direct exchange over {} devices", rails);
+  const std::string others = us.plan != 0 ? "by DLCP_PLAN" : us.hubs != 0 ? "hubs " + hubs : direct;
+  comm.context->describe_all_reduce(comm.by_switch == nullptr
+                                        ? others
+                                        : fmt::format("switch {} for float32 sums, else {}",
+                                                      comm.by_switch->switch_name(), others),
                                     comm.group->blocks());
 }
 
@@ -166,31 +171,46 @@ Result<std::unique_ptr<GroupComm>> set_up(void* handles[], int ranks, int rank,
   us.ranks = static_cast<std::uint32_t>(ranks);
   us.group = comm.context->comm_id();
   us.granule = kGranule;
-  us.block_bytes_max = kBlockBytesMax;
-  const auto setup = engine::Registry::of_process().setup();
+  const auto setup = comm.context->setup();
+  const engine::Settings& settings = setup->value().settings;
   auto properties = net::properties(comm.device);
   us.speed_mbps = static_cast<std::uint32_t>(properties ? properties->speed_mbps : 0);
-  const auto plan = plan_for(setup->value().settings, ranks, rank);
+  const auto plan = plan_for(settings, ranks, rank);
   us.plan = plan.ok() && plan.value() ? plan.value()->hash : 0;
-  us.loss_ppm = budget_of(us.group, setup->value().settings.loss_budget_ppm);
-  us.fill = setup->value().settings.loss_fill;
-  us.always = us.plan != 0 || setup->value().settings.collnet == engine::CollnetChoice::kOn;
-  auto opened = open_group(comm, read.value(), us, plan.ok() ? nullptr : &plan.error());
+  us.loss_ppm = budget_of(us.group, settings.loss_budget_ppm);
+  us.fill = settings.loss_fill;
+  const auto hubs = hub_places(settings).value();
+  us.hubs = static_cast<std::uint16_t>(hubs.size());
+  us.block_bytes_max = kBlockBytesMax;
+  us.hub_list = hash_of(hubs);
+  const Rails rails(*comm.context, comm.device, hubs.empty() ? settings.collnet_rails : 1);
+  rails.tell(us);
+  us.always = us.plan != 0 || settings.collnet == engine::CollnetChoice::kOn;
+  auto opened =
+      open_group(comm, read.value(), us, rails, come_to_hubs(hubs, settings, us, read.value()),
+                 plan.ok() ? nullptr : &plan.error());
   if (!opened) return opened.error();
-  DirectGroups::of_process().add(us.group, {us.ranks, opened->slowest_mbps, us.always});
-  profiler::activate(profiler::Reason::kDirect);
-  if (us.plan != 0) {
-    say({engine::LogLevel::kInfo,
-         fmt::format("all-reduces of {} ranks go by plan {:016x}, '{}'", us.ranks, us.plan,
-                     setup->value().settings.plan_file)});
-  }
+  const bool by_switch = !settings.collnet_switch.empty();
   auto made = std::make_unique<GroupComm>();
   made->context = comm.context;
-  made->group =
-      std::make_unique<engine::Group>(std::move(opened->links), algorithm_of(us, plan.value()),
-                                      setup->value().settings.collnet_memory);
+  made->group = std::make_unique<engine::Group>(
+      std::move(opened->links), algorithm_of(us, plan.value(), by_switch),
+      engine::Group::Staging{settings.collnet_memory, us.hubs > 0});
+  made->leases = std::move(opened->leases);
+  if (by_switch) {
+    auto switched = switch_for(*made->group, us, settings);
+    if (!switched) return switched.error();
+    made->by_switch = std::move(switched).value();
+  }
+  DirectGroups::of_process().add(us.group, {us.ranks, opened->mbps, us.always || by_switch, us.hubs,
+                                            us.plan == 0 ? us.loss_ppm : 0});
+  profiler::activate(profiler::Reason::kDirect);
+  if (us.plan != 0) {
+    say({engine::LogLevel::kInfo, fmt::format("all-reduces of {} ranks go by plan {:016x}, '{}'",
+                                              us.ranks, us.plan, settings.plan_file)});
+  }
   made->loss_ppm = us.plan == 0 ? us.loss_ppm : 0;
-  describe(*made, us);
+  describe(*made, us, opened->rails);
   return made;
 }
 
@@ -288,10 +308,21 @@ ResultCode close_group(void* opaque) noexcept {
         if (comm != nullptr) {
           profiler::deactivate(profiler::Reason::kDirect);
           DirectGroups::of_process().remove(comm->context->comm_id());
-          const bool aborted = comm->group->close();
+          bool aborted = comm->by_switch != nullptr && comm->by_switch->close();
+          aborted = comm->group->close() || aborted;
+          comm->leases.leave();
+          if (comm->by_switch != nullptr) {
+            const auto counts = comm->by_switch->counts();
+            say({engine::LogLevel::kInfo,
+                 fmt::format(
+                     "switch {}: {} calls, {} more refused for their values, {} of other kinds",
+                     comm->by_switch->switch_name(), counts.by_switch, counts.refused,
+                     counts.otherwise - counts.refused)});
+          }
           say({engine::LogLevel::kInfo,
                fmt::format("direct exchange: {} calls of {} bytes, of which {} were data",
                            comm->calls, comm->bytes, comm->data)});
+          comm->by_switch.reset();
           comm->group.reset();  // it holds on to engines
           comm->context->object_closed(aborted);
         }

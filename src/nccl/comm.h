@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/endpoint.h"
-#include "engine/engine.h"
+#include "engine/bundle.h"
+#include "engine/gathering.h"
 #include "nccl/context.h"
 #include "nccl/loss/licensing.h"
 
@@ -16,13 +17,13 @@ struct ListenComm {
   Context* context = nullptr;
   engine::Port port;
   std::vector<core::ListenerId> listeners;  // one on each lane
+  engine::Gathering gathering;
 };
 
 // A sendComm or a recvComm.
 struct Comm {
   Context* context = nullptr;
-  std::shared_ptr<engine::Engine> engine;
-  engine::Connection* connection = nullptr;
+  engine::Bundle bundle;
   Licensing licensing;
 };
 

@@ -20,6 +20,7 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
       comm_id_(comm_id),
       communicator_class_(communicator_class),
       until_finalize_(until_finalize),
+      setup_(registry.setup()),
       next_ticket_(1) {
   description_.communicator = comm_id;
   description_.exact_because = "nobody asked for loss (DLCP_LOSS_BUDGET, trafficClass)";
@@ -28,6 +29,17 @@ Context::Context(engine::Registry& registry, std::uint64_t comm_id, int communic
 Context& Context::of_process() {
   static Context* const context = new Context(engine::Registry::of_process(), 0, kUndefined, false);
   return *context;
+}
+
+std::shared_ptr<const Result<engine::Setup>> Context::setup() const {
+  const std::lock_guard lock(mutex_);
+  return setup_;
+}
+
+void Context::take_setup() {
+  auto setup = registry_.setup();
+  const std::lock_guard lock(mutex_);
+  setup_ = std::move(setup);
 }
 
 Result<engine::Port> Context::port(int device) {
@@ -123,7 +135,7 @@ bool Context::finish() {
     aborted_ = aborted_ || !abandoned.empty();
   }
   for (const auto& [ticket, opening] : abandoned)
-    opening.connection()->engine->close(opening.connection());
+    opening.bundle().close();
   const auto left = static_cast<int>(abandoned.size());
   abandoned.clear();  // they hold on to engines
   release_ports();
@@ -148,7 +160,7 @@ void Context::release_ports() {
       summary.merge(lane.engine->summary(id_));
   if (std::string line = summary_line(comm_id_, summary); !line.empty())
     say({engine::LogLevel::kInfo, std::move(line)});
-  const auto setup = registry_.setup();
+  const auto setup = this->setup();
   for (const auto& [device, port] : ports) {
     for (const engine::Lane& lane : port.lanes())
       if (wait && setup->ok())

@@ -26,8 +26,13 @@ class Context {
   // Of the process, for interface versions without contexts; never destroyed.
   static Context& of_process();
 
-  // Settings and devices, for whoever has a context: nobody below looks the process's up.
+  // The process's engines, for whoever has a context.
   engine::Registry& registry() const { return registry_; }
+  // Settings and devices, as init found them; an error there makes listen fail. Whoever needs a
+  // setting is handed it from here: nobody below asks the process.
+  std::shared_ptr<const Result<engine::Setup>> setup() const;
+  // Of the process's context, whenever init is called again.
+  void take_setup();
   core::ContextId id() const { return id_; }
   std::uint64_t comm_id() const { return comm_id_; }
   // kUndefined where each connection has its own, or the user set none.
@@ -77,7 +82,8 @@ class Context {
   const std::uint64_t comm_id_;
   const int communicator_class_;
   const bool until_finalize_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Result<engine::Setup>> setup_;
   std::map<int, engine::Port> ports_;
   engine::ContextDescription description_;
   std::map<std::uint32_t, engine::Opening> pending_;  // by ticket

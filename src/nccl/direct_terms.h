@@ -12,8 +12,10 @@ namespace dlcp::nccl {
 // The same on all ranks of the group.
 struct DirectTerms {
   std::uint32_t ranks = 0;       // of the group: of NCCL's nodes
-  std::uint32_t speed_mbps = 0;  // of the slowest device among them
+  std::uint32_t speed_mbps = 0;  // of the slowest rank's devices
   bool always = false;           // DLCP_COLLNET=on
+  std::uint32_t hubs = 0;        // that own all blocks; 0: the ranks do
+  std::uint32_t loss_ppm = 0;    // of contributions that may be lost
 };
 
 class DirectGroups {

@@ -9,8 +9,10 @@
 #include <string>
 
 #include "engine/group.h"
+#include "engine/hub_visit.h"
 #include "nccl/comm.h"
 #include "nccl/reduction_calls.h"
+#include "nccl/switch_group.h"
 
 namespace dlcp::nccl {
 
@@ -34,8 +36,10 @@ struct GroupRequest {
 struct GroupComm {
   Context* context = nullptr;
   std::unique_ptr<engine::Group> group;
-  std::uint32_t loss_ppm = 0;         // that the group has agreed on
-  std::deque<GroupRequest> requests;  // grows to what has been outstanding at once
+  std::unique_ptr<SwitchGroup> by_switch;  // before it, where DLCP_COLLNET_SWITCH is set
+  std::uint32_t loss_ppm = 0;              // that the group has agreed on
+  std::deque<GroupRequest> requests;       // grows to what has been outstanding at once
+  engine::HubLeases leases;                // where there are hubs
   // A call that is to be started again: how much of it is data was told with its first try.
   std::optional<CallPart> part;
   std::uint64_t calls = 0;

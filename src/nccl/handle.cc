@@ -20,7 +20,9 @@ constexpr std::uint8_t kHandleVersion = 4;
 constexpr std::size_t kVersionsAt = 8;
 constexpr std::size_t kPluginVersionAt = 12;
 constexpr std::size_t kPluginVersionBytes = 15;
-constexpr std::size_t kEncryptsAt = kPluginVersionAt + kPluginVersionBytes;
+constexpr std::size_t kFlagsAt = kPluginVersionAt + kPluginVersionBytes;
+constexpr unsigned kEncrypts = 1;
+constexpr unsigned kBySwitch = 2;
 constexpr std::size_t kListenerAt = 28;
 constexpr std::size_t kSecretAt = 32;
 constexpr std::size_t kAddressAt = 48;
@@ -66,7 +68,8 @@ void encode_handle(const Handle& handle, HandleBytes out) {
   out[kVersionsAt + 3] = std::byte{handle.secret_fingerprint};
   std::memcpy(out.data() + kPluginVersionAt, handle.plugin_version.data(),
               std::min(handle.plugin_version.size(), kPluginVersionBytes));
-  out[kEncryptsAt] = std::byte{handle.terms.encrypts};
+  out[kFlagsAt] = static_cast<std::byte>((handle.terms.encrypts ? kEncrypts : 0) |
+                                         (handle.terms.by_switch ? kBySwitch : 0));
   wire::store_le(&out[kListenerAt], handle.listener.number);
   wire::store_le(&out[kSecretAt], handle.listener.secret.low);
   wire::store_le(&out[kSecretAt + 8], handle.listener.secret.high);
@@ -117,10 +120,11 @@ Result<Handle> decode_handle(std::span<const std::byte, kHandleBytes> bytes) {
                       wire::load_le<std::uint64_t>(&bytes[kSecretAt + 8])}};
   std::copy_n(bytes.begin() + kAddressAt, handle.address.bytes.size(),
               handle.address.bytes.begin());
+  const auto flags = std::to_integer<unsigned>(bytes[kFlagsAt]);
   handle.terms = {wire::load_le<std::uint32_t>(&bytes[kTermsAt]),
                   wire::load_le<std::uint32_t>(&bytes[kTermsAt + 4]),
-                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 8]),
-                  bytes[kEncryptsAt] != std::byte{0}};
+                  wire::load_le<std::uint32_t>(&bytes[kTermsAt + 8]), (flags & kEncrypts) != 0,
+                  (flags & kBySwitch) != 0};
   return handle;
 }
 
@@ -142,6 +146,12 @@ Status check_terms(const AgreedTerms& ours, const AgreedTerms& theirs) {
                      ? "this rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), the peer's does not"
                      : "the peer's rank encrypts payloads (DLCP_ENCRYPT=aes-gcm), this one not",
                  "set DLCP_ENCRYPT alike on all ranks"};
+  }
+  if (ours.by_switch != theirs.by_switch) {
+    return Error{ErrorCode::kInvalidUsage,
+                 ours.by_switch ? "this rank has a DLCP_COLLNET_SWITCH, the peer's not"
+                                : "the peer's rank has a DLCP_COLLNET_SWITCH, this one not",
+                 "set it alike on all ranks"};
   }
   const auto words = [](const AgreedTerms& terms) {
     return fmt::format("may lose {:.4g}% in messages of {} bytes or more (tuner margin {:.4g})",

@@ -4,10 +4,10 @@
 // memory.
 //
 // Layout, little-endian: magic (8), handle version, wire version, address size, fingerprint of the
-// site's secret, plugin version (15, zero-padded), whether payloads are encrypted (1), listener's
-// number (4) and secret (16), address
-// (60), loss terms (12), ticket (4), CRC-32C of all before (4). Magic, versions and plugin version
-// keep their places, so that any version can be refused by name.
+// site's secret, plugin version (15, zero-padded), flags (1: payloads are encrypted, a switch
+// adds), listener's number (4) and secret (16), address (60), loss terms (12), ticket (4), CRC-32C
+// of all before (4). Magic, versions and plugin version keep their places, so that any version can
+// be refused by name.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ struct AgreedTerms {
   std::uint32_t budget_ppm = 0;
   std::uint32_t bytes_min = 0;
   std::uint32_t margin_ppm = 0;
-  bool encrypts = false;  // payloads; who cannot read them can do nothing with them
+  bool encrypts = false;   // payloads; who cannot read them can do nothing with them
+  bool by_switch = false;  // DLCP_COLLNET_SWITCH is set; of the collective plugin alone
 
   friend bool operator==(const AgreedTerms&, const AgreedTerms&) = default;
 };

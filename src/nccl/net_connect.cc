@@ -1,6 +1,8 @@
 // listen, connect, accept and the closes. connect never blocks: its first call starts the handshake
 // and leaves a ticket in the handle, later ones ask how far it is.
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "nccl/comm.h"
 #include "nccl/handle.h"
@@ -13,6 +15,11 @@ namespace {
 ResultCode refuse_unusable_setup(const Context& context) {
   const Status usable = check_setup(context);
   return usable ? ResultCode::kSuccess : refuse_on_stderr(usable.error());
+}
+
+engine::Opening::Over lanes_of_each(const Context& context) {
+  return context.setup()->value().settings.bundle ? engine::Opening::Over::kAllLanes
+                                                  : engine::Opening::Over::kOneLane;
 }
 
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
@@ -36,9 +43,9 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
     return refuse(alike.error());
   }
   if (!route->fallback.empty()) context.registry().say_fallback(route->fallback);
-  set_ticket(handle, context.keep_pending(
-                         engine::Opening(lanes, context.id(), {peer.listener, peer.address},
-                                         route.value(), carrier_patience(context))));
+  set_ticket(handle, context.keep_pending(engine::Opening(
+                         lanes, context.id(), {peer.listener, peer.address}, route.value(),
+                         carrier_patience(context), lanes_of_each(context))));
   return ResultCode::kSuccess;
 }
 
@@ -53,7 +60,8 @@ ResultCode listen(void* opaque, int device, void* handle, void** listen_comm) no
         if (const ResultCode code = refuse_unusable_setup(context); code != ResultCode::kSuccess)
           return code;
         auto opened = open_listener(context, device,
-                                    HandleBytes(static_cast<std::byte*>(handle), kHandleBytes));
+                                    HandleBytes(static_cast<std::byte*>(handle), kHandleBytes),
+                                    lanes_of_each(context));
         if (!opened) return refuse(opened.error());
         *listen_comm = std::move(opened).value().release();
         return ResultCode::kSuccess;
@@ -86,19 +94,19 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
         if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting)
           return ResultCode::kSuccess;
         engine::Connection* const connection = opening->connection();
+        engine::Bundle bundle = opening->bundle();
         context.forget_pending(ticket_of(handle));
         set_ticket(handle, 0);
         if (state == core::ConnectionState::kClosed) {
           const ErrorCode code =
               connection->failed.load() ? connection->error.code : ErrorCode::kRemote;
-          connection->engine->close(connection);
+          bundle.close();
           context.object_closed(true);
           return code_of(code);  // the engine has logged why
         }
         if (communicator_class == kUndefined) communicator_class = context.communicator_class();
         announce_terms(context, communicator_class, true);
-        *send_comm = new Comm{&context, port->holder_of(connection->engine), connection,
-                              Licensing(context, communicator_class)};
+        *send_comm = new Comm{&context, std::move(bundle), Licensing(context, communicator_class)};
         return ResultCode::kSuccess;
       });
 }
@@ -109,21 +117,25 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
       [&] {
         *recv_comm = nullptr;
         auto& listening = *static_cast<ListenComm*>(listen_comm);
+        const Duration patience = listening.context->setup()->value().settings.peer_timeout;
+        auto accepted = listening.gathering.accept(listening.port, listening.listeners,
+                                                   listening.context->id(), patience);
+        if (!accepted)
+          return listening.gathering.gave_up()
+                     ? refuse(accepted.error())
+                     : code_of(accepted.error().code);  // the engine said why
+        if (accepted->empty()) return ResultCode::kSuccess;
         const auto& lanes = listening.port.lanes();
-        for (std::size_t i = 0; i < lanes.size(); ++i) {
-          const auto accepted =
-              lanes[i].engine->accept(listening.listeners[i], listening.context->id());
-          if (!accepted) return code_of(accepted.error().code);  // the engine has logged why
-          if (accepted.value() == nullptr) continue;
-          if (i > 0)
-            listening.context->registry().say_fallback(engine::fallback_words(
-                *lanes[i].over, *lanes[0].over, "a peer has connected so; its log says why"));
-          listening.context->object_opened();
-          *recv_comm =
-              new Comm{listening.context, lanes[i].engine, accepted.value(),
-                       Licensing(*listening.context, listening.context->communicator_class())};
-          break;
-        }
+        const auto over =
+            std::ranges::find(lanes, accepted->members().front().engine, &engine::Lane::engine)
+                ->over;
+        if (over != lanes[0].over)
+          listening.context->registry().say_fallback(engine::fallback_words(
+              *over, *lanes[0].over, "a peer has connected this way; its log says why"));
+        listening.context->object_opened();
+        *recv_comm =
+            new Comm{listening.context, std::move(accepted).value(),
+                     Licensing(*listening.context, listening.context->communicator_class())};
         return ResultCode::kSuccess;
       });
 }
@@ -134,7 +146,7 @@ ResultCode close_comm(void* opaque) noexcept {
       [&] {
         const std::unique_ptr<Comm> comm(static_cast<Comm*>(opaque));
         if (comm != nullptr) {
-          const bool aborted = comm->engine->close(comm->connection);
+          const bool aborted = comm->bundle.close();
           comm->context->object_closed(aborted);
         }
         return ResultCode::kSuccess;

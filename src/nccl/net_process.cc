@@ -28,7 +28,9 @@ ResultCode init_process(DebugLogger logger, ProfilerCallback callback) noexcept 
       [&] {
         prepare(logger);
         profiler::set_callback(callback);
-        announce_terms(Context::of_process(), kUndefined, callback != nullptr);
+        Context& context = Context::of_process();
+        context.take_setup();
+        announce_terms(context, kUndefined, callback != nullptr);
         return ResultCode::kSuccess;
       });
 }

@@ -44,10 +44,10 @@ ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                          fmt::format("regMr of memory of type {}: only host memory ({}) is offered",
                                      type, kPtrHost),
                          "GPU memory is reached through NCCL's host buffers"});
-        const Comm& owner = *static_cast<Comm*>(comm);
+        Comm& owner = *static_cast<Comm*>(comm);
         auto made =
             std::make_unique<Registration>(Registration{static_cast<std::byte*>(data), bytes});
-        owner.engine->register_memory(*owner.connection, {made->data, made->bytes, made.get()});
+        owner.bundle.register_memory({made->data, made->bytes, made.get()});
         *registration = made.release();
         return ResultCode::kSuccess;
       });
@@ -59,11 +59,9 @@ ResultCode deregister_memory(void* opaque, void* opaque_registration) noexcept {
       [&] {
         const std::unique_ptr<Registration> registration(
             static_cast<Registration*>(opaque_registration));
-        if (registration != nullptr && opaque != nullptr) {
-          const Comm& comm = *static_cast<Comm*>(opaque);
-          comm.engine->release_memory(
-              *comm.connection, {registration->data, registration->bytes, registration.get()});
-        }
+        if (registration != nullptr && opaque != nullptr)
+          static_cast<Comm*>(opaque)->bundle.release_memory(
+              {registration->data, registration->bytes, registration.get()});
         return ResultCode::kSuccess;
       });
 }
@@ -76,10 +74,9 @@ ResultCode send(void* opaque, void* data, std::size_t bytes, void* registration,
         *request = nullptr;
         if (bytes > wire::kMessageBytesMax) return refuse(too_large(bytes));
         Comm& comm = *static_cast<Comm*>(opaque);
-        if (!comm.connection->sends) return refuse(wrong_side("isend", "recvComm"));
-        return store(comm.engine->send(*comm.connection,
-                                       {static_cast<std::byte*>(data), bytes, registration},
-                                       comm.licensing.next_send(phandle, bytes)),
+        if (!comm.bundle.sends()) return refuse(wrong_side("isend", "recvComm"));
+        return store(comm.bundle.send({static_cast<std::byte*>(data), bytes, registration},
+                                      comm.licensing.next_send(phandle, bytes)),
                      request);
       });
 }
@@ -97,14 +94,12 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
                ""});
         if (bytes[0] > wire::kMessageBytesMax) return refuse(too_large(bytes[0]));
         Comm& comm = *static_cast<Comm*>(opaque);
-        if (comm.connection->sends) return refuse(wrong_side("irecv", "sendComm"));
+        if (comm.bundle.sends()) return refuse(wrong_side("irecv", "sendComm"));
         const void* registration = registrations != nullptr ? registrations[0] : nullptr;
         void* const phandle = phandles != nullptr ? phandles[0] : nullptr;
-        return store(
-            comm.engine->receive(*comm.connection,
-                                 {static_cast<std::byte*>(data[0]), bytes[0], registration},
-                                 comm.licensing.next_receive(phandle, bytes[0])),
-            request);
+        return store(comm.bundle.receive({static_cast<std::byte*>(data[0]), bytes[0], registration},
+                                         comm.licensing.next_receive(phandle, bytes[0])),
+                     request);
       });
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr Duration kCarrierPatience = 3s;
 
 wire::Key site_secret(const Context& context) {
-  const auto setup = context.registry().setup();
+  const auto setup = context.setup();
   return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
 }
 
@@ -20,11 +20,12 @@ Context& context_of(void* context) {
 }
 
 Status check_setup(const Context& context) {
-  const auto setup = context.registry().setup();
+  const auto setup = context.setup();
   return setup->ok() ? Status(Unit{}) : Status(setup->error());
 }
 
-Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes bytes) {
+Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes bytes,
+                                                  engine::Opening::Over lanes) {
   context.object_opened();  // first, so that a close elsewhere does not take the engines away
   auto port = context.port(device);
   if (!port) {
@@ -34,6 +35,7 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   auto comm = std::make_unique<ListenComm>();
   comm->context = &context;
   comm->port = port->for_listener();
+  if (lanes == engine::Opening::Over::kOneLane) comm->port = comm->port.first_of_each();
   Handle handle{{},
                 comm->port.address(),
                 wire::fingerprint(site_secret(context)),
@@ -42,7 +44,8 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
   const std::uint32_t number = context.registry().new_listener();
   for (const engine::Lane& lane : comm->port.lanes()) {
-    const auto listening = lane.engine->listen(context.id(), number);
+    const auto listening =
+        lane.engine->listen(context.id(), number, comm->port.addresses_beside(lane));
     comm->listeners.push_back(listening.id);
     handle.listener = listening.invitation;
   }
@@ -70,7 +73,7 @@ Status check_alike(const Context& context, const Handle& peer, core::Refusal& wh
 }
 
 Duration carrier_patience(const Context& context) {
-  return std::min(kCarrierPatience, context.registry().setup()->value().settings.peer_timeout / 4);
+  return std::min(kCarrierPatience, context.setup()->value().settings.peer_timeout / 4);
 }
 
 }  // namespace dlcp::nccl

@@ -17,8 +17,10 @@ Context& context_of(void* context);  // null: the one of the process
 Status check_setup(const Context& context);
 
 // Listens on a lane of each carrier of the device, and writes the handle. The context counts it as
-// an object until close_listener().
-Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes handle);
+// an object until close_listener(). Over all lanes: for peers that connect over several.
+Result<std::unique_ptr<ListenComm>> open_listener(
+    Context& context, int device, HandleBytes handle,
+    engine::Opening::Over lanes = engine::Opening::Over::kOneLane);
 void close_listener(const ListenComm& comm);
 
 // Whether the peer was set as we are; and if not, what it should hear of it, from its side.

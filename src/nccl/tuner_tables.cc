@@ -26,6 +26,11 @@ ResultCode choose(void* context, int function, std::size_t bytes, int, float** c
   return tuner::choose(context, function, bytes, costs, algorithms, protocols);
 }
 
+ResultCode choose_chunk(void* context, int function, std::size_t bytes, int algorithm, int,
+                        int channels, std::size_t* chunk) noexcept {
+  return tuner::choose_chunk(context, function, bytes, algorithm, channels, chunk);
+}
+
 }  // namespace
 }  // namespace dlcp::nccl
 
@@ -53,5 +58,5 @@ extern "C" __attribute__((visibility("default"))) const dlcp::nccl::TunerV6 nccl
     .init = dlcp::nccl::init,
     .getCollInfo = dlcp::nccl::choose,
     .finalize = dlcp::nccl::tuner::finalize,
-    .getChunkSize = nullptr,
+    .getChunkSize = dlcp::nccl::choose_chunk,
 };

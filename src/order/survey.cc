@@ -147,7 +147,7 @@ class Surveyor {
       pivots_.push_back(pivot);
       take_leaf(std::move(*leaf));
     }
-    settle_small_leaves();
+    assign_small_leaves();
   }
 
   // Finds the threshold from hosts near to a few pivots. False: more is to be measured first.
@@ -223,7 +223,7 @@ class Surveyor {
 
   // Hosts that noise has kept out of their leaf, or that are slow to answer whomever, end up in a
   // small leaf of their own; those of the nearest leaf are asked about them once more.
-  void settle_small_leaves() {
+  void assign_small_leaves() {
     auto& leaves = result_.leaves;
     std::vector<double> sizes;
     for (const auto& leaf : leaves)

@@ -10,7 +10,7 @@ import sysconfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-FILES = ("lib/libnccl-net-dlcp.so", "bin/dlcp", "bin/dlcp-switch")
+FILES = ("lib/libnccl-net-dlcp.so", "bin/dlcp", "bin/dlcp-aggregator", "bin/dlcp-hub", "bin/dlcp-switch")
 
 
 class Binaries(BuildHookInterface):

@@ -15,8 +15,9 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr std::array<std::pair<Contender, std::string_view>, 7> kNames = {{
+constexpr std::array<std::pair<Contender, std::string_view>, 8> kNames = {{
     {Contender::kDlcp, "dlcp"},
+    {Contender::kDlcpNscc, "dlcp-nscc"},
     {Contender::kNscc, "nscc"},
     {Contender::kDctcp, "dctcp"},
     {Contender::kPfabric, "pfabric"},
@@ -35,41 +36,59 @@ class Breaker final : public Sink {
       : events_(events), fabric_(fabric), setting_(setting) {}
 
   void begin(Time now) {
-    for (std::uint32_t i = 0; i < setting_.faults.size(); ++i) {
-      const CableFault& fault = setting_.faults[i];
-      schedule(now + fault.after, i, false);
-      if (fault.reconverges) schedule(now + fault.after + *fault.reconverges, i, true);
-    }
+    for (std::uint32_t i = 0; i < setting_.faults.size(); ++i)
+      schedule(now + setting_.faults[i].after, i, kStrike);
+    if (!setting_.storm) return;
+    schedule(now + setting_.storm->after, 0, kStorm);
+    schedule(now + setting_.storm->after + setting_.storm->lasts, 0, kCalm);
   }
-  void on_event(Time, PacketPtr token) override {
+  void on_event(Time now, PacketPtr token) override {
+    const auto what = static_cast<What>(token->sequence);
+    if (what == kStorm || what == kCalm) {
+      fabric_.to_host(setting_.storm->host).set_paused(what == kStorm);
+      return;
+    }
     const CableFault& fault = setting_.faults[token->flow];
+    if (what == kStrike) plan_on(now, token->flow);
     for (std::size_t i = 0; i < fault.count; ++i) {
       const std::size_t link = fabric_.find(fault.tier, fault.first + i);
       if (link >= fabric_.links().size()) return;
-      if (token->sequence == 1) {
-        fabric_.withdraw(link);
-        continue;
-      }
-      strike(fabric_.link(link), fault);
-      if (fault.both_ways) strike(fabric_.link(link ^ 1), fault);
+      befall(what, link, fault);
+      if (fault.both_ways && what != kWithdraw) befall(what, link ^ 1, fault);
     }
   }
 
  private:
-  static void strike(Port& port, const CableFault& fault) {
-    if (fault.rate <= 0) {
-      port.set_down(true);
-      return;
-    }
-    Wire wire = port.wire();
-    wire.gbit_per_s *= fault.rate;
-    port.set_wire(wire);
-    port.set_loss(fault.loss);
+  enum What : std::uint32_t { kStrike, kWithdraw, kHeal, kStorm, kCalm };
+
+  // What follows from a fault that comes now.
+  void plan_on(Time now, std::uint32_t index) {
+    const CableFault& fault = setting_.faults[index];
+    const bool passes = fault.lasts > Duration::zero();
+    if (fault.reconverges && (!passes || *fault.reconverges < fault.lasts))
+      schedule(now + *fault.reconverges, index, kWithdraw);
+    if (!passes) return;
+    schedule(now + fault.lasts, index, kHeal);
+    if (fault.every > fault.lasts) schedule(now + fault.every, index, kStrike);
   }
-  void schedule(Time at, std::uint32_t fault, bool withdraw) {
+  void befall(What what, std::size_t link, const CableFault& fault) {
+    Port& port = fabric_.link(link);
+    if (what == kWithdraw) {
+      fabric_.withdraw(link);
+    } else if (fault.rate <= 0) {
+      port.set_down(what == kStrike);
+      if (what == kHeal) fabric_.restore(link);
+    } else {
+      Wire wire = port.wire();
+      wire.gbit_per_s *= what == kStrike ? fault.rate : 1 / fault.rate;
+      port.set_wire(wire);
+      port.set_loss(what == kStrike ? fault.loss : setting_.loss);
+    }
+  }
+  void schedule(Time at, std::uint32_t fault, What what) {
     PacketPtr token = tokens_.take();
     token->flow = fault;
-    token->sequence = withdraw ? 1 : 0;
+    token->sequence = what;
     events_.schedule(at, *this, std::move(token));
   }
 
@@ -109,6 +128,8 @@ class Corner {
     core_.packet_cost = setting.packet_cost;
     core_.knee = setting.knee;
     core_.blind_marks = setting.blind_marks;
+    if (setting.contender == Contender::kDlcpNscc)
+      core_.core.congestion = core::CongestionKind::kNscc;
   }
 
   FabricPlan fabric() const {
@@ -117,6 +138,7 @@ class Corner {
     const double rate = plan.host.gbit_per_s;
     switch (setting_.contender) {
       case Contender::kDlcp:
+      case Contender::kDlcpNscc:
         plan.classes = CoreTransport::switches(core_, plan);
         plan.classes.queues[static_cast<std::size_t>(kOthersQueue)] =
             DctcpTransport::switches(dctcp_).queues[static_cast<std::size_t>(kOthersQueue)];
@@ -182,6 +204,7 @@ class Corner {
       case Contender::kRoce:
         return std::make_unique<RoceTransport>(fabric, pool, listener, roce_);
       case Contender::kDlcp:
+      case Contender::kDlcpNscc:
         break;
     }
     return std::make_unique<CoreTransport>(fabric, pool, listener, core_);

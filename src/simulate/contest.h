@@ -14,7 +14,7 @@
 
 namespace dlcp::simulate {
 
-enum class Contender { kDlcp, kNscc, kDctcp, kPfabric, kPias, kNdp, kRoce };
+enum class Contender { kDlcp, kDlcpNscc, kNscc, kDctcp, kPfabric, kPias, kNdp, kRoce };
 std::string_view name_of(Contender contender);
 std::optional<Contender> contender_of(std::string_view name);
 std::string contender_names();  // all of them, with commas between
@@ -25,11 +25,20 @@ struct CableFault {
   std::size_t first = 0;
   std::size_t count = 1;
   Duration after{0};  // the beginning of the workload
+  Duration lasts{0};  // 0: for ever
+  Duration every{0};  // with `lasts`: it comes again so long after it came; 0: once
   double rate = 1;    // of what it was; 0: down
   double loss = 0;    // of packets, silently
   bool both_ways = false;
-  // Of a dead cable: until routing takes it out; none: never.
+  // Of a dead cable: until routing takes it out; none: never. It is back in with the cable.
   std::optional<Duration> reconverges;
+};
+
+// A host whose card asks to be paused all the time; its switch obeys.
+struct PauseStorm {
+  HostIndex host = 0;
+  Duration after{0};  // the beginning of the workload
+  Duration lasts{0};
 };
 
 struct Setting {
@@ -39,6 +48,7 @@ struct Setting {
   Spraying spraying = Spraying::kBitmap;
   Duration timeout_min{0};  // of those that have one; 0: what suits the contender
   std::vector<CableFault> faults;
+  std::optional<PauseStorm> storm;
   bool dctcp_neighbours = false;  // what is not the job's is moved by DCTCP, else as the job is
   Duration packet_cost{0};        // of DLCP's hosts' processors, for each packet in or out
   double knee = 1;                // of DLCP's switches: early drops, by what is planned

@@ -12,6 +12,8 @@ namespace {
 constexpr Duration kOpenLimit = 10s;  // simulated
 // After the last connection has opened, so that nothing of that is still under way.
 constexpr Duration kRest = 1ms;
+// Connections to a host open one after the other, as ranks listen for one after the other.
+constexpr Duration kOpenEvery = 2us;
 
 // NCCL has so many slices of a channel under way.
 constexpr std::size_t kReceivesAhead = 8;
@@ -79,21 +81,29 @@ void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted
   add_hosts(wanted);
   std::vector<std::uint32_t> listeners(hosts_.size());
   Events& events = fabric_.events();
+  const Time begins = events.now();
+  std::vector<std::pair<std::uint32_t, std::size_t>> turns;  // of pairs at their listener
   for (const auto& [from, to] : wanted) {
     const std::size_t number = pairs_.size();
     Pair& pair = pairs_.emplace_back();
     pair.from = from;
     pair.to = to;
     numbers_[{from, to}] = number;
-    unopened_[to].push_back(number);
-    const auto listening = hosts_[to]->endpoint().listen(1, ++listeners[to]);
-    pair.listener = listening.id;
-    pair.sender = hosts_[from]->endpoint().connect(events.now(), 1, listening.invitation,
-                                                   hosts_[to]->address());
+    turns.emplace_back(++listeners[to], number);
   }
+  std::sort(turns.begin(), turns.end());
   unaccepted_ = pairs_.size();
-  for (auto& host : hosts_)
-    if (host != nullptr) host->step(events.now());
+  for (const auto& [turn, number] : turns) {
+    Pair& pair = pairs_[number];
+    events.run_until(begins + turn * kOpenEvery);
+    const auto listening = hosts_[pair.to]->endpoint().listen(1, turn);
+    pair.listener = listening.id;
+    unopened_[pair.to].push_back(number);
+    CoreHost& host = *hosts_[pair.from];
+    pair.sender =
+        host.endpoint().connect(events.now(), 1, listening.invitation, hosts_[pair.to]->address());
+    host.step(events.now());
+  }
   const Time until = events.now() + kOpenLimit;
   const auto all_open = [&] {
     return std::all_of(pairs_.begin(), pairs_.end(), [this](const Pair& p) { return is_open(p); });

@@ -138,9 +138,10 @@ std::size_t Fabric::find(Tier tier, std::size_t which) const {
   return links_.size();
 }
 
-void Fabric::withdraw(std::size_t link) {
-  links_[link].withdrawn = true;
-  links_[link ^ 1].withdrawn = true;  // the two directions of a cable lie side by side
+void Fabric::set_withdrawn(std::size_t link, bool withdrawn) {
+  if (links_[link].withdrawn == withdrawn) return;
+  links_[link].withdrawn = withdrawn;
+  links_[link ^ 1].withdrawn = withdrawn;  // the two directions of a cable lie side by side
   route();
 }
 

@@ -78,7 +78,8 @@ class Fabric {
   // The `which`-th of a tier.
   std::size_t find(Tier tier, std::size_t which) const;
   // Both directions, out of all routes: what routing protocols do once they have noticed.
-  void withdraw(std::size_t link);
+  void withdraw(std::size_t link) { set_withdrawn(link, true); }
+  void restore(std::size_t link) { set_withdrawn(link, false); }
 
   // Of the switches that the tier's links leave, the one where the busiest link carries most over
   // the mean of its links.
@@ -98,6 +99,7 @@ class Fabric {
   std::uint64_t next_seed();
   void add_hosts(std::size_t leaf);
   void add_cable(Tier up, Tier down, std::size_t lower, std::size_t upper, const Wire& wire);
+  void set_withdrawn(std::size_t link, bool withdrawn);
   void route();
 
   Events& events_;

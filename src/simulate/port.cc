@@ -55,8 +55,8 @@ void Port::let_go(Time now, std::size_t bytes) {
   events_.schedule(now + wire_.delay, rein_);
 }
 
-void Port::turn_pause() {
-  paused_ = !paused_;
+void Port::set_paused(bool paused) {
+  paused_ = paused;
   discipline_->set_paused(paused_);
   if (!paused_ && !discipline_->idle()) wake_when_free();
 }

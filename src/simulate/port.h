@@ -70,6 +70,8 @@ class Port final : public Sink {
   void set_loss(double chance) { loss_ = chance; }  // of each packet, silently
   void set_down(bool down) { down_ = down; }        // everything sent is lost
   bool down() const { return down_; }
+  // All but what goes first, as a host asks for that pauses it.
+  void set_paused(bool paused);
 
   // What waits, and what is left of the packet on the wire.
   double backlog_bytes(Time now) const {
@@ -85,7 +87,7 @@ class Port final : public Sink {
   class Rein final : public Sink {
    public:
     explicit Rein(Port& port) : port_(port) {}
-    void on_event(Time, PacketPtr) override { port_.turn_pause(); }
+    void on_event(Time, PacketPtr) override { port_.set_paused(!port_.paused_); }
 
    private:
     Port& port_;
@@ -93,8 +95,6 @@ class Port final : public Sink {
 
   void transmit(Time now, PacketPtr packet);
   void wake_when_free();
-  void turn_pause();
-
   Events& events_;
   Sink& far_end_;
   std::unique_ptr<Discipline> discipline_;

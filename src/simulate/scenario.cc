@@ -37,7 +37,7 @@ Figure scenario_figure(const Scenario& scenario, const FigureWishes& wishes) {
   const auto add = [&](const std::string& name, Contender contender, double may_lose) {
     Setting setting = scenario.setting;
     setting.contender = contender;
-    const std::vector<Metric> metrics = {completion(), tail_time(),
+    const std::vector<Metric> metrics = {completion(), mean_time(), tail_time(),
                                          scenario.may_lose > 0 ? given_up() : sent_twice()};
     series.run({scenario.load, name, setting,
                 [&, may_lose](std::uint64_t seed) {

@@ -16,6 +16,7 @@ class FieldWriter {
   explicit FieldWriter(Buffer& out) : out_(out) {}
 
   bool ok() const { return true; }
+  bool goes_on(bool wanted) const { return wanted; }  // whether the last, optional fields follow
   template <std::unsigned_integral T>
   void operator()(T value) {
     out_.put(value);
@@ -48,6 +49,7 @@ class FieldReader {
 
   bool ok() const { return ok_ && in_.ok(); }
   std::size_t left() const { return in_.left(); }
+  bool goes_on(bool) const { return ok() && left() > 0; }
   template <std::unsigned_integral T>
   void operator()(T& value) {
     value = in_.get<T>();
@@ -63,12 +65,10 @@ class FieldReader {
     check(value >= first && value <= last);
   }
   void operator()(EndpointAddress& address) {
-    address = {};
-    address.size = in_.get<std::uint8_t>();
+    address = {.bytes = {}, .size = in_.get<std::uint8_t>()};
     check(address.size <= EndpointAddress::kMaxBytes);
     if (!ok_) address.size = 0;
-    const auto bytes = in_.get_bytes(address.size);
-    std::copy(bytes.begin(), bytes.end(), address.bytes.begin());
+    std::ranges::copy(in_.get_bytes(address.size), address.bytes.begin());
   }
   void operator()(std::string& text, std::size_t max) {
     text = in_.get_text();

@@ -14,6 +14,20 @@ constexpr std::size_t kHelloCoveredBytes = 256;
 constexpr std::size_t kPathReportBytes = 14;
 constexpr std::size_t kMessageReportBytes = 10;
 
+// Addresses at the end of a frame that may be missing. What cannot be read so is something else
+// that later plugins say, and passed over.
+void last_list(FieldWriter& io, const std::vector<EndpointAddress>& list) {
+  if (list.empty()) return;
+  io.list<std::uint8_t>(list, 1, [&](const EndpointAddress& address) { io(address); });
+}
+void last_list(FieldReader& io, std::vector<EndpointAddress>& list) {
+  const FieldReader before = io;
+  if (io.left() > 0) io.list<std::uint8_t>(list, 1, [&](EndpointAddress& address) { io(address); });
+  if (io.ok()) return;
+  list.clear();
+  io = before;
+}
+
 // ---- the fields of each frame, in their order on the wire
 
 template <class Io>
@@ -25,6 +39,11 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.hello_bytes);
   io(f.echo);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
+  if (io.goes_on(true)) {
+    io(f.membership.bundle);
+    io(f.membership.member);
+    io(f.membership.lanes);
+  }
 }
 
 template <class Io>
@@ -35,6 +54,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.echo);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
   io(f.receiver_address);
+  last_list(io, f.lanes);
 }
 
 template <class Io>

@@ -31,8 +31,19 @@ using Buffer = std::vector<std::byte>;
 // is used, but that payloads are encrypted (cipher.h) both must wish.
 enum class Protection : std::uint8_t { kHeader = 0, kFull = 1, kEncrypted = 2 };
 
+// Several connections on as many lanes that carry one stream of messages in turn. The sender names
+// the bundle; of both ends' lanes the smaller number is used.
+struct Membership {
+  std::uint64_t bundle = 0;  // 0: the connection stands for itself
+  std::uint8_t member = 0;   // whose turn comes after so many others
+  std::uint8_t lanes = 0;    // that the sender could use
+
+  friend bool operator==(const Membership&, const Membership&) = default;
+};
+
 // HELLO and WELCOME are open at their end: what follows the fields is skipped, which is zeros today
-// (and padding), and room for what later plugins have to say to each other.
+// (and padding), and room for what later plugins have to say to each other. A HELLO without its
+// last fields, or a WELCOME without its last list, says so of a connection that stands for itself.
 struct Hello {
   static constexpr FrameType kType = FrameType::kHello;
   std::uint64_t destination = 0;      // listener's token
@@ -43,6 +54,7 @@ struct Hello {
   std::uint32_t hello_bytes = 0;         // the size of this very frame, padding included
   std::uint32_t echo = 0;                // send time, echoed by WELCOME
   Protection protection = Protection::kHeader;
+  Membership membership;
 };
 
 struct Welcome {
@@ -54,6 +66,9 @@ struct Welcome {
   std::uint32_t echo = 0;                // likewise
   Protection protection = Protection::kHeader;
   EndpointAddress receiver_address;  // where the connection goes on; empty: where HELLO went
+  // The receiver's other lanes, where further members of a bundle can call the same listener.
+  static constexpr std::size_t kLanesMax = 15;
+  std::vector<EndpointAddress> lanes;
 };
 
 struct Refuse {

@@ -67,6 +67,59 @@ TEST_CASE("direct is exact over a bad network") {
   CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
 }
 
+TEST_CASE("sums by a switch are right but for its rounding, without loss and with") {
+  for (const char* loss : {"0", "1%"}) {
+    const auto run = all_reduce(
+        {"--algo", "switch", "--ranks", "4", "--size", "200004", "--rounds", "5", "--loss", loss});
+    INFO(run.out << run.err);
+    REQUIRE(run.exit_code == 0);
+    const auto json = run.json();
+    CHECK(json["algo"] == "switch");
+    CHECK(json["elements_wrong"] == 0);
+    CHECK(json["ranks_identical"] == true);
+    CHECK(json["delivered_share_min"] == 1);
+    CHECK(json["relative_mse"] > 0);
+    CHECK(json["relative_mse"] < 1e-12);
+    CHECK(json["switch_sums"] > 5 * 196);
+    for (const char* key : {"p50_us", "p99_us", "reduce_gb_per_s", "connect_ms"})
+      CHECK(json[key].get<double>() > 0);
+  }
+  const auto whole = check_exact(all_reduce(
+      {"--algo", "switch", "--type", "i32", "--ranks", "3", "--size", "70000", "--rounds", "2"}));
+  CHECK(whole["switch_sums"] == 1);
+}
+
+TEST_CASE("a rank that dies while all sum in a switch ends the others' sums with an error") {
+  const auto run =
+      all_reduce({"--algo", "switch", "--ranks", "4", "--size", "1M", "--seconds", "30",
+                  "--kill-rank", "1", "--kill-after-ms", "300", "--each-finds-out"});
+  INFO(run.out << run.err);
+  CHECK(run.exit_code == 0);
+  const auto json = run.json();
+  for (const std::size_t rank : {0u, 2u, 3u}) {
+    CHECK(json["result_codes"][rank] == "ncclRemoteError");
+    CHECK(json["time_to_error_ms"][rank].get<double>() < 10'000);
+  }
+  CHECK(json["elements_wrong"] == 0);
+}
+
+TEST_CASE("a switch that is not there is named, and options that do not go together are refused") {
+  const auto gone = all_reduce({"--algo", "switch", "--switch", "127.0.0.1:9", "--ranks", "2"});
+  CHECK(gone.exit_code == 3);
+  CHECK_THAT(gone.json()["error"].get<std::string>(),
+             Contains("DLCP_COLLNET_SWITCH: rank 0 says:") && Contains("127.0.0.1:9"));
+  using Words = std::vector<std::string>;
+  for (const auto& [arguments, words] :
+       {std::pair(Words{"--algo", "direct", "--switch", "a"}, "--switch goes with"),
+        std::pair(Words{"--algo", "switch", "--switch", "a:b"}, "'b' is no port"),
+        std::pair(Words{"--algo", "switch", "--ranks", "33"}, "a switch adds at most 32"),
+        std::pair(Words{"--algo", "switch", "--switch", "a", "--loss", "1%"}, "--drop")}) {
+    const auto run = all_reduce(arguments);
+    CHECK(run.exit_code == 2);
+    CHECK_THAT(run.err, Contains(words));
+  }
+}
+
 TEST_CASE("direct loses contributions within its budget and nothing else, on all ranks alike") {
   for (const char* fill : {"zero", "rescale"}) {
     const auto run = all_reduce(
@@ -85,6 +138,22 @@ TEST_CASE("direct loses contributions within its budget and nothing else, on all
     CHECK(json["relative_mse"] < 0.05);
     CHECK(json["lost_bytes"] > 0);
   }
+}
+
+TEST_CASE("a ring of all-reduces loses within its budget too, and says what") {
+  const auto run = all_reduce({"--algo", "ring", "--ranks", "4", "--size", "1M", "--rounds", "12",
+                               "--loss", "2%", "--loss-budget", "20%"},
+                              {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500"});
+  INFO(run.out << run.err);
+  REQUIRE(run.exit_code == 0);
+  const auto json = run.json();
+  CHECK(json["algo"] == "ring");
+  CHECK(json["elements_wrong"] == 0);
+  CHECK(json["ranks_identical"] == true);
+  CHECK(json["lost_bytes"] > 0);
+  CHECK(json["delivered_share_min"] >= 0.8);
+  CHECK(json["delivered_share_min"] < 1);
+  CHECK(json["relative_mse"] > 0);
 }
 
 TEST_CASE("under a budget direct leaves maxima and integers exact") {

@@ -5,9 +5,10 @@
 #include <sstream>
 
 #include "catch.h"
-#include "cli/command_line/host_port.h"
 #include "cli/command_line/terminal.h"
+#include "util/host_port.h"
 
+using namespace dlcp;
 using namespace dlcp::cli;
 
 namespace {

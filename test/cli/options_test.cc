@@ -81,11 +81,18 @@ TEST_CASE("a bad command line is refused with the value and the way out") {
       {{"--mode", "allreduce", "--size", "6"}, "elements of --type f32 have 4 bytes"},
       {{"--mode", "allreduce", "--size", "0"}, "give a multiple"},
       {{"--mode", "allreduce", "--type", "f8"}, "'f8' is not valid"},
-      {{"--mode", "allreduce", "--algo", "hub"}, "direct, plan, ring"},
+      {{"--mode", "allreduce", "--algo", "tree"}, "direct, hub, plan, ring, switch"},
+      {{"--mode", "allreduce", "--hubs", "2"}, "goes with --mode allreduce --algo hub"},
+      {{"--mode", "allreduce", "--algo", "hub", "--hubs", "65"}, "1 to 64"},
+      {{"--mode", "allreduce", "--algo", "hub", "--hubs", "a b"}, "--hubs: "},
+      {{"--mode", "allreduce", "--switch", "tor1"}, "goes with --mode allreduce --algo switch"},
+      {{"--mode", "allreduce", "--algo", "switch", "--switch", "tor1:0"}, "--switch: "},
+      {{"--mode", "allreduce", "--algo", "switch", "--ranks", "33"}, "adds at most 32"},
       {{"--mode", "allreduce", "--algo", "direct", "--abi", "7"}, "versions 8 to 12"},
       {{"--mode", "allreduce", "--ranks", "1"}, "2..1000000"},
       {{"--mode", "ring", "--op", "max"}, "go with --mode allreduce"},
-      {{"--mode", "allreduce", "--loss-budget", "1%"}, "goes with ring"},
+      {{"--mode", "allreduce", "--algo", "switch", "--loss-budget", "1%"}, "goes with ring"},
+      {{"--mode", "allreduce", "--type", "f16", "--loss-budget", "1%"}, "this is f16 sum"},
       {{"--inflight", "0"}, "1..256"},
       {{"--kill-rank", "2"}, "does not exist among 2"},
       {{"--seconds", "0"}, "0.001"},
@@ -101,4 +108,7 @@ TEST_CASE("a bad command line is refused with the value and the way out") {
   for (const auto& [arguments, text] : table)
     CHECK_THROWS_WITH(cases(arguments), Contains(text));
   CHECK_THROWS_WITH(cases({"--ranks", "4"}, 2), Contains("job of 2 processes"));
+  CHECK_THROWS_WITH(cases({"--mode", "allreduce", "--algo", "hub"}, 2), Contains("needs --hubs"));
+  CHECK_THROWS_WITH(cases({"--mode", "allreduce", "--algo", "switch"}, 2),
+                    Contains("needs --switch"));
 }

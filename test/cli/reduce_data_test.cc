@@ -1,11 +1,13 @@
 #include "cli/bench/reduce_data.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "catch.h"
 #include "cli/bench/bench_case.h"
+#include "cli/bench/ring_losses.h"
 #include "collective/reduce.h"
 
 using namespace dlcp::cli;
@@ -118,14 +120,40 @@ TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell")
     dlcp::collective::reduce_scaled(type, pointers, rescaled.size(), {present, 128},
                                     rescaled.data());
     for (auto* result : {&zero, &rescaled}) {
-      auto loss = data.check(3, result->data(), kCount, true);
+      auto loss = data.check(3, result->data(), kCount, ReduceData::May::kLack);
       CHECK(loss.lost == 3 * 128 / size);
       CHECK(loss.unequal > 0);
       CHECK(loss.unexplained == 0);
       (*result)[1100] ^= std::byte{1};
-      loss = data.check(3, result->data(), kCount, true);
+      loss = data.check(3, result->data(), kCount, ReduceData::May::kLack);
       CHECK(loss.lost == 2 * 128 / size);
       CHECK(loss.unexplained == 128 / size);
     }
+  }
+}
+
+TEST_CASE("magnitudes that differ by place are the same for all ranks, and sums stay exact") {
+  for (const DataType type : {DataType::kFloat16, DataType::kBfloat16, DataType::kFloat32}) {
+    const Reduction reduction{type, ReduceOp::kSum};
+    const std::size_t size = reduction.element_bytes();
+    constexpr std::size_t kMany = 8 * kLossBlock;
+    const ReduceData alike(reduction, Values::kExactAlways, 1, 4);
+    const ReduceData placed(reduction, Values::kExactAlways, 1, 4,
+                            ReduceData::Magnitudes::kByPlace);
+    std::vector<std::byte> sum(kMany * size);
+    for (int rank = 0; rank < 4; rank++) {
+      std::vector<std::byte> one(kMany * size), other(kMany * size);
+      alike.fill(rank, 3, 0, kMany, one.data());
+      placed.fill(rank, 3, 0, kMany, other.data());
+      const auto before = sum;
+      combine(reduction, sum.data(), nullptr, before.data(), other.data(), sum.size());
+      for (std::size_t i = 0; type == DataType::kFloat32 && i < kMany; i++) {
+        float plain = 0, halved = 0;
+        std::memcpy(&plain, &one[i * size], size);
+        std::memcpy(&halved, &other[i * size], size);
+        REQUIRE(halved == plain * loss_scale(1, i));
+      }
+    }
+    CHECK(placed.check(3, sum.data(), kMany).unequal == 0);
   }
 }

@@ -22,7 +22,8 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
       "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
       "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
       "routing: adaptive\nqueue: 64k\ncarrier: udp\nmtu: 1500\nloss_to_hosts: 2%\n"
-      "faults: [{link: leaf-up, first: 2, count: 3, rate: 10%, after: 1ms, both_ways: yes}]\n"
+      "faults: [{link: leaf-up, first: 2, count: 3, rate: 10%, after: 1ms, lasts: 2ms, "
+      "every: 5ms, both_ways: yes}]\nstorm: {host: 3, after: 1us, lasts: 20ms}\n"
       "load: {kind: incast, senders: 5, bytes: 1MB, may_lose: 2%}\nseeds: 4\nlimit: 2s\n",
       "x.yaml", no_file);
   REQUIRE(scenario);
@@ -44,7 +45,13 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   CHECK(made.setting.faults[0].tier == simulate::Fabric::Tier::kLeafUp);
   CHECK(made.setting.faults[0].rate == Approx(0.1));
   CHECK(made.setting.faults[0].after == 1ms);
+  CHECK(made.setting.faults[0].lasts == 2ms);
+  CHECK(made.setting.faults[0].every == 5ms);
   CHECK(made.setting.faults[0].both_ways);
+  REQUIRE(made.setting.storm);
+  CHECK(made.setting.storm->host == 3);
+  CHECK(made.setting.storm->after == 1us);
+  CHECK(made.setting.storm->lasts == 20ms);
   CHECK(made.may_lose == Approx(0.02));
   CHECK(made.seeds == 4);
   CHECK(made.setting.limit == 2s);
@@ -91,10 +98,9 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
   CHECK_THAT(
       refusal("fabric: {shape: leaf-spine, leaves: 1000, hosts_per_leaf: 9, spines: 1}\n" + load),
       Contains("9000 hosts; give 2 to 4096"));
-  CHECK_THAT(
-      refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
-      Contains(
-          "line 3: 'tcp' is no transport; there are dlcp, nscc, dctcp, pfabric, pias, ndp, roce"));
+  CHECK_THAT(refusal(kFabric + load + "transports: [dlcp, tcp]\n"),
+             Contains("line 3: 'tcp' is no transport; there are dlcp, dlcp-nscc, nscc, dctcp, "
+                      "pfabric, pias, ndp, roce"));
   CHECK_THAT(refusal(kFabric + load + "carrier: pigeon\n"), Contains("there are roce and udp"));
   CHECK_THAT(refusal(kFabric + load + "mtu: 99999\n"), Contains("give 1280 to 9000"));
   CHECK_THAT(refusal(kFabric + load + "routing: random\n"),
@@ -111,6 +117,11 @@ TEST_CASE("what cannot be simulated is refused with its line and what there is")
              Contains("spine-up 0 to 0 are named; this fabric has no such links"));
   CHECK_THAT(refusal(kFabric + load + "faults: [{link: leaf-up, first: 2, count: 3}]\n"),
              Contains("leaf-up 2 to 4 are named; this fabric has 4: 0 to 3"));
+  CHECK_THAT(refusal(kFabric + load + "faults: [{link: leaf-up, lasts: 5ms, every: 5ms}]\n"),
+             Contains("comes every 5ms and lasts 5ms; give 'lasts', shorter than 'every'"));
+  CHECK_THAT(refusal(kFabric + load + "storm: {host: 4, lasts: 1ms}\n"),
+             Contains("host is '4'; give 0 to 3"));
+  CHECK_THAT(refusal(kFabric + load + "storm: {host: 1}\n"), Contains("'lasts' is missing"));
   CHECK_THAT(refusal(kFabric + "load: {kind: training, model: LeNet}\n"),
              Contains("there are ResNet50, VGG16, BERT-large, GPT-2 XL"));
 }

@@ -1,8 +1,12 @@
 // A SwitchML worker among datagrams of any bytes: raw ones, and its own packets with some bytes
 // changed. Whatever it takes, it never sends more than its slots hold, and what it sends is of the
 // protocol's form.
+#include <algorithm>
+#include <span>
 #include <vector>
 
+#include "collective/switch_hello.h"
+#include "collective/switch_name.h"
 #include "collective/switch_worker.h"
 #include "fuzz_input.h"
 
@@ -76,8 +80,24 @@ struct Conversation {
 
 }  // namespace
 
+// The first answer of a job, and the name of a switch, are what somebody else has written too.
+void read_as_others(std::span<const std::byte> bytes) {
+  SwitchHello hello({32, 31, 5, 64, 1, 2, 3});
+  if (hello.read(bytes) == SwitchHello::Answer::kWrong)
+    require(!hello.fault().empty(), "what is wrong is said");
+  const auto name = switch_name({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  require(!name || (name.value().port != 0 && name.value().slots >= 2 &&
+                    name.value().slots <= kSwitchSlotsMax),
+          "what is read is within its range");
+  std::vector<std::byte> answer(hello.packet().begin(), hello.packet().end());
+  for (std::size_t i = 0; i < std::min(bytes.size(), answer.size()); ++i)
+    answer[i] ^= bytes[i];
+  (void)hello.read(answer);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzInput in(data, size);
+  read_as_others({reinterpret_cast<const std::byte*>(data), size});
   if (const auto head = read_switch_head({reinterpret_cast<const std::byte*>(data), size})) {
     std::vector<std::byte> packet(size);
     write_switch_head(*head, packet);

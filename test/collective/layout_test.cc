@@ -74,3 +74,24 @@ TEST_CASE("what of a block is data is what lies before the end of the data") {
   CHECK(layout.bytes_within(0, 4) == 4);
   CHECK(layout.bytes_within(1, 4) == 0);
 }
+
+TEST_CASE("where there are hubs they own all blocks, within one of each other, and ranks none") {
+  for (const std::uint32_t hubs : {1u, 2u, 5u}) {
+    Terms terms = terms_of(8);
+    terms.hubs = hubs;
+    for (const std::uint64_t call : {0u, 1u, 7u}) {
+      const Layout layout(terms, call, 1 << 20);
+      std::uint32_t owned = 0;
+      for (std::uint32_t hub = 8; hub < 8 + hubs; ++hub)
+        owned += layout.count_of(hub);
+      REQUIRE(owned == layout.blocks());
+      for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
+        REQUIRE(layout.owner(block) >= 8);
+        REQUIRE(layout.owner(block) < terms.members());
+        REQUIRE((block - layout.first_of(layout.owner(block))) % hubs == 0);
+      }
+    }
+    REQUIRE(Layout(terms, 0, 4).blocks() == 1);
+    REQUIRE(Layout(terms, hubs + 1, 4).owner(0) == 8 + 1 % hubs);
+  }
+}

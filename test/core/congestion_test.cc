@@ -45,7 +45,7 @@ struct Rounds {
 
 // What holds for every algorithm.
 CongestionKind any_kind() {
-  return GENERATE(CongestionKind::kQueue, CongestionKind::kDelay);
+  return GENERATE(CongestionKind::kQueue, CongestionKind::kDelay, CongestionKind::kNscc);
 }
 
 }  // namespace

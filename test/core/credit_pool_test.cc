@@ -49,6 +49,17 @@ TEST_CASE("grants together never exceed the capacity while connections come, sen
   CHECK(pool.active() == 0);
 }
 
+TEST_CASE("in a crowd whose reserves the capacity holds nobody begins with a single packet") {
+  constexpr std::size_t kCapacity = std::size_t{6} << 20;
+  CreditPool pool(kCapacity, 64 << 10);
+  std::vector<Grant> grants(144);
+  for (auto& grant : grants)
+    pool.join(grant, 4096);
+  CHECK(grants.front().reserve == 16);  // the limit
+  CHECK(grants.back().reserve == 2);
+  CHECK(pool.committed_bytes() <= kCapacity);
+}
+
 TEST_CASE("a window that shrank counts in full until a packet shows that the sender knows") {
   CreditPool pool(1000 * kPacket, 64 << 10);
   Grant first;

@@ -28,8 +28,12 @@ TEST_CASE("the best of the last four rounds counts, the first too") {
   DeliveredLately delivered;
   Time now = time_from_ns(0);
   CHECK(delivered.most() == 0);
+  CHECK(delivered.lossy_window() == 8);
   delivered.add(now, 7);
   CHECK(delivered.most() == 7);
+  CHECK(delivered.usable_window() == 2 * 7 + 32);
+  CHECK(delivered.usable_window(8) == 2 * 8 + 32);
+  CHECK(delivered.lossy_window() == 1.25 * 7);
   for (int round = 0; round < 3; ++round)
     delivered.add(now += 1ms, 3);
   CHECK(delivered.most() == 7);

@@ -108,8 +108,18 @@ TEST_CASE("nothing is lost while nothing sent later has arrived") {
 TEST_CASE("an answered probe gives the packets sent before it on its path their deadline") {
   Scene s;
   s.send(t0, 3);
-  s.flight.on_probe_answered(t0 + 5ms, 3, t0 + 4ms);
+  s.flight.on_probe_answered(t0 + 5ms, 3, t0 + 4ms, 0ms);
   CHECK(s.losses(t0 + 5ms) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("a probe that may have overtaken data gives it the time that data takes") {
+  Scene s;
+  s.send(t0, 3);
+  s.flight.on_probe_answered(t0 + 1ms, 3, t0 + 900us, 5ms);
+  CHECK(s.losses(t0 + 5ms).empty());
+  CHECK(s.flight.deadline() > t0 + 5ms);
+  CHECK(s.losses(s.flight.deadline() - 1ns).empty());
+  CHECK(s.losses(s.flight.deadline()) == std::vector<std::uint32_t>{0});
 }
 
 TEST_CASE("acknowledged packets leave without being lost") {

@@ -6,7 +6,7 @@
 using namespace dlcp;
 using core::Liveness;
 using Owes = core::Liveness::Owes;
-using Verdict = core::Liveness::Verdict;
+using Standing = core::Liveness::Standing;
 
 namespace {
 
@@ -21,18 +21,18 @@ TEST_CASE("a peer that owes nothing may be silent for ever") {
   liveness.expect(kStart, Owes::kWord);
   liveness.expect(kStart + 1s, Owes::kNothing);
   REQUIRE(liveness.deadline() == kNever);
-  REQUIRE(liveness.verdict(kStart + 1h) == Verdict::kAlive);
+  REQUIRE(liveness.standing(kStart + 1h) == Standing::kAlive);
 }
 
 TEST_CASE("a peer that owes a word is silent once the time-out is over, and not before") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   REQUIRE(liveness.deadline() == kStart + kTimeout);
-  REQUIRE(liveness.verdict(kStart + kTimeout - 1ns) == Verdict::kAlive);
-  REQUIRE(liveness.verdict(kStart + kTimeout) == Verdict::kSilent);
+  REQUIRE(liveness.standing(kStart + kTimeout - 1ns) == Standing::kAlive);
+  REQUIRE(liveness.standing(kStart + kTimeout) == Standing::kSilent);
   liveness.on_heard(kStart + 1s);
-  REQUIRE(liveness.verdict(kStart + 1s + kTimeout - 1ns) == Verdict::kAlive);
-  REQUIRE(liveness.verdict(kStart + 1s + kTimeout) == Verdict::kSilent);
+  REQUIRE(liveness.standing(kStart + 1s + kTimeout - 1ns) == Standing::kAlive);
+  REQUIRE(liveness.standing(kStart + 1s + kTimeout) == Standing::kSilent);
 }
 
 TEST_CASE("what was heard before anything was owed does not shorten the time-out") {
@@ -46,7 +46,7 @@ TEST_CASE("a peer that owes a word may answer for ever without moving anything")
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   for (int second = 0; second < 100; ++second) {
-    REQUIRE(liveness.verdict(kStart + second * 1s) == Verdict::kAlive);
+    REQUIRE(liveness.standing(kStart + second * 1s) == Standing::kAlive);
     liveness.on_heard(kStart + second * 1s);
   }
 }
@@ -55,9 +55,9 @@ TEST_CASE("a peer that owes progress and only answers is stuck once the time-out
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   liveness.on_heard(kStart + kTimeout - 1ns);
-  REQUIRE(liveness.verdict(kStart + kTimeout - 1ns) == Verdict::kAlive);
+  REQUIRE(liveness.standing(kStart + kTimeout - 1ns) == Standing::kAlive);
   REQUIRE(liveness.deadline() == kStart + kTimeout);
-  REQUIRE(liveness.verdict(kStart + kTimeout) == Verdict::kStuck);
+  REQUIRE(liveness.standing(kStart + kTimeout) == Standing::kStuck);
 }
 
 TEST_CASE("progress begins the time-out anew, and so does a buffer that was missing") {
@@ -84,7 +84,7 @@ TEST_CASE("time in which we did not run does not count") {
   const Time woken = kStart + 1s + 40s;
   liveness.on_pause(woken, 40s);
   REQUIRE(liveness.deadline() == woken + kTimeout - 1s);
-  REQUIRE(liveness.verdict(woken + kTimeout - 1s) == Verdict::kSilent);
+  REQUIRE(liveness.standing(woken + kTimeout - 1s) == Standing::kSilent);
 }
 
 TEST_CASE("after a pause the peer gets a quarter of the time-out to answer in") {
@@ -111,8 +111,8 @@ TEST_CASE("a peer whose host refuses our packets is gone if it does not answer i
   REQUIRE(liveness.on_refused(kStart + 1s, 1ms));
   REQUIRE_FALSE(liveness.on_refused(kStart + 1s + 10ms, 1ms));  // asked already
   REQUIRE(liveness.deadline() == kStart + 1s + 30ms);
-  REQUIRE(liveness.verdict(kStart + 1s + 30ms - 1ns) == Verdict::kAlive);
-  REQUIRE(liveness.verdict(kStart + 1s + 30ms) == Verdict::kGone);
+  REQUIRE(liveness.standing(kStart + 1s + 30ms - 1ns) == Standing::kAlive);
+  REQUIRE(liveness.standing(kStart + 1s + 30ms) == Standing::kGone);
 }
 
 TEST_CASE("where answers take long a refused peer has three times as long") {
@@ -127,7 +127,7 @@ TEST_CASE("a refused peer that answers is alive, and so is one that owes nothing
   liveness.expect(kStart, Owes::kWord);
   liveness.on_refused(kStart, 1ms);
   liveness.on_heard(kStart + 29ms);
-  REQUIRE(liveness.verdict(kStart + 1s) == Verdict::kAlive);
+  REQUIRE(liveness.standing(kStart + 1s) == Standing::kAlive);
   liveness.on_refused(kStart + 1s, 1ms);
   liveness.expect(kStart + 1s, Owes::kNothing);
   REQUIRE(liveness.deadline() == kNever);

@@ -36,10 +36,11 @@ TEST_CASE("a slow path gets less than its share, a fast one more") {
 
 TEST_CASE("a path that swallows several bursts is left, tried once after a pause, and taken back") {
   PathSet paths(8, 1);
-  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));
-  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));
-  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms));  // one burst in one full queue is no black hole
-  CHECK(paths.on_lost(t0, 5, t0 - 1ms, 1ms));
+  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
+  CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
+  CHECK_FALSE(
+      paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);  // one burst in one full queue is no black hole
+  CHECK(paths.on_lost(t0, 5, t0 - 1ms, 1ms).avoided);
   CHECK(paths.avoided() == 1);
   CHECK(counts_of(paths, 800)[5] == 0);
 
@@ -53,6 +54,49 @@ TEST_CASE("a path that swallows several bursts is left, tried once after a pause
   paths.on_report(5, 0, 100us, false);
   CHECK(paths.avoided() == 0);
   CHECK(counts_of(paths, 800)[5] > 0);
+}
+
+TEST_CASE("a path that has swallowed a packet gets one in a round trip until it delivers") {
+  PathSet paths(8, 1);
+  paths.on_sent(5);
+  const auto first = paths.on_lost(t0, 5, t0 - 1ms, 1ms);
+  CHECK_FALSE(first.known);  // it may have been a full queue
+  std::array<int, 8> counts = counts_of(paths, 800);
+  CHECK(counts[5] == 1);  // at once, after few of the others
+  const auto again = paths.on_lost(t0 + 1ms, 5, t0, 1ms);
+  CHECK(again.known);  // and is no sign of congestion
+  CHECK_FALSE(again.avoided);
+  CHECK(paths.avoided() == 0);
+  const auto trial = paths.choose(t0 + 1ms, 0ns);
+  CHECK(trial.path == 5);
+  CHECK(trial.packets_max == 1);
+  for (int burst = 0; burst < 8; ++burst)
+    CHECK(paths.choose(t0 + 2ms - 1ns, 0ns).path != 5);
+  CHECK(paths.choose(t0 + 2ms, 0ns).path == 5);
+  for (int burst = 0; burst < 3; ++burst)
+    CHECK(paths.choose(t0 + 3ms, 0ns).path != 5);  // a trial is one of four bursts
+  CHECK(paths.choose(t0 + 3ms, 0ns).path == 5);
+  paths.on_report(5, 0, 100us, false);
+  CHECK(counts_of(paths, 800)[5] > 1);
+}
+
+TEST_CASE("a packet that a later one of its path has overtaken raises no doubt of the path") {
+  PathSet paths(8, 1);
+  for (int i = 0; i < 8; ++i) {
+    const auto suspicion = paths.on_lost(t0, 5, t0 - 10ms + i * 1ms, 1ms, true);
+    CHECK_FALSE(suspicion.known);
+    CHECK_FALSE(suspicion.avoided);
+  }
+  CHECK(paths.avoided() == 0);
+  CHECK(counts_of(paths, 800)[5] > 1);  // fewer, as it loses much
+}
+
+TEST_CASE("where all paths are doubted the packets go on over all of them") {
+  PathSet paths(8, 1);
+  for (std::uint8_t path = 0; path < 8; ++path)
+    paths.on_lost(t0, path, t0 - 1ms, 1ms);
+  for (const int count : counts_of(paths, 800))
+    CHECK(count > 50);
 }
 
 TEST_CASE("when every path is avoided the packets still go somewhere, round about") {

@@ -81,17 +81,36 @@ TEST_CASE("no pause is longer than a quarter of the peer time-out, whatever an a
           50ms);
 }
 
-TEST_CASE("on a short path one early question asks for a lost tail; the next wait a millisecond") {
+TEST_CASE(
+    "on a short path three early questions ask for a lost tail; the next wait a millisecond") {
   const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
-  REQUIRE(pauses(clock, kStart, quick, 3, false) == std::vector<Duration>{100us, 1ms, 1ms});
+  REQUIRE(pauses(clock, kStart, quick, 5, false) ==
+          std::vector<Duration>{100us, 200us, 400us, 1ms, 1ms});
   CHECK(clock.unanswered() == 2);  // a host that is busy for a while has not stalled
   CHECK(clock.fruitless() == 2);
+  CHECK(clock.asked() == 5);
   clock.on_progress();
-  REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 1ms});
+  clock.on_answer();
+  CHECK(clock.asked() == 0);
+  REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 200us});
 }
 
-TEST_CASE("there is no second early question before anything has come of the first") {
+TEST_CASE("early questions go out in twos and fours, as one path may be dead") {
+  const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
+  ProbeClock clock(30s);
+  std::vector<unsigned> together;
+  clock.run(kStart, quick);
+  for (int asked = 0; asked < 5; ++asked) {
+    clock.on_timeout(clock.next_timeout(), quick);
+    together.push_back(clock.due());
+    while (clock.due() > 0)
+      clock.on_sent();
+  }
+  REQUIRE(together == std::vector<unsigned>{2, 4, 4, 1, 2});
+}
+
+TEST_CASE("there is no second early question once the first is answered and nothing comes of it") {
   const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, quick, 1, true) == std::vector<Duration>{100us});
@@ -101,10 +120,10 @@ TEST_CASE("there is no second early question before anything has come of the fir
   REQUIRE(pauses(clock, kStart + 1h, quick, 1, true) == std::vector<Duration>{100us});
 }
 
-TEST_CASE("the early question comes when an answer to what was sent is late, and only then") {
+TEST_CASE("early questions come when an answer to what was sent is late, and only then") {
   ProbeClock late(30s);
-  REQUIRE(pauses(late, kStart, {.answer_time = 300us, .outstanding = true}, 2, false) ==
-          std::vector<Duration>{300us, 1ms});
+  REQUIRE(pauses(late, kStart, {.answer_time = 300us, .outstanding = true}, 4, false) ==
+          std::vector<Duration>{300us, 600us, 1ms, 1ms});
   ProbeClock waiting(30s);  // for the peer's application: there is nothing to hurry for
   REQUIRE(pauses(waiting, kStart, {.answer_time = 20us}, 2, false) ==
           std::vector<Duration>{1ms, 2ms});

@@ -13,21 +13,21 @@ constexpr double kWide = 1e6;  // a congestion window that limits nothing
 
 TEST_CASE("the smaller of credit and congestion window is the limit") {
   SendWindow window;
-  window.open(10, 0);
+  window.open(10, 0, 1ms);
   CHECK(window.limit(kWide) == 10);
   CHECK(window.limit(4.5) == 4.5);
 }
 
 TEST_CASE("one packet may be in flight though the congestion window is a fraction") {
   SendWindow window;
-  window.open(10, 0);
+  window.open(10, 0, 1ms);
   CHECK(window.limit(0.25) == 0.25);
   CHECK(window.most(0.25) == 1);
 }
 
 TEST_CASE("the epoch is the one of the credit in use") {
   SendWindow window;
-  window.open(10, 65535);
+  window.open(10, 65535, 1ms);
   window.on_credit(20, 0);
   CHECK(window.limit(kWide) == 20);
   CHECK(window.epoch() == 0);
@@ -35,7 +35,7 @@ TEST_CASE("the epoch is the one of the credit in use") {
 
 TEST_CASE("no credit is less than one packet") {
   SendWindow window;
-  window.open(0, 0);
+  window.open(0, 0, 1ms);
   CHECK(window.limit(kWide) == 1);
   window.on_credit(0, 1);
   CHECK(window.limit(kWide) == 1);
@@ -43,7 +43,7 @@ TEST_CASE("no credit is less than one packet") {
 
 TEST_CASE("the share is given up after the lease with nothing in flight, not before") {
   SendWindow window;
-  window.open(4, 0);
+  window.open(4, 0, 1ms);
   window.on_credit(100, 1);
   window.on_sent(t0);
   window.on_settled(1);
@@ -55,7 +55,7 @@ TEST_CASE("the share is given up after the lease with nothing in flight, not bef
 
 TEST_CASE("the share is kept while something is in flight") {
   SendWindow window;
-  window.open(4, 0);
+  window.open(4, 0, 1ms);
   window.on_credit(100, 1);
   window.on_sent(t0);
   window.on_burst(t0 + 10s);
@@ -71,7 +71,7 @@ TEST_CASE("more settled than was in flight breaks an invariant") {
 
 TEST_CASE("what the credit stopped is not told to congestion control") {
   SendWindow window;
-  window.open(2, 0);
+  window.open(2, 0, 1ms);
   window.on_sent(t0);
   window.on_sent(t0);
   window.note_stopped(2.5);
@@ -96,7 +96,7 @@ double limit_after(SendWindow& window, int rounds, Duration fabric, Duration wai
 
 TEST_CASE("on a long path what was read is granted twofold, up to a bound") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   window.on_delivered(t0, 1500, 10ms, 100us);
   CHECK(window.limit(kWide) == 3000);
   window.on_delivered(t0 + 1s, 1 << 20, 10ms, 100us);
@@ -105,20 +105,29 @@ TEST_CASE("on a long path what was read is granted twofold, up to a bound") {
 
 TEST_CASE("a path of 100 ms and 10 Gbit/s is filled within ten round trips") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   CHECK(limit_after(window, 10, 100ms, 100us) * 1024 >= 125e6);
 }
 
 TEST_CASE("on a path that the buffers cover the credit stays the limit") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   // 4 variations of a constant sample vanish only by and by; 50 us and 4 x 25 us stay below 200 us.
   CHECK(limit_after(window, 100, 50us, 10us) == 1000);
 }
 
+TEST_CASE("what packets take beyond a quick handshake is a queue, and grants nothing") {
+  SendWindow near;
+  near.open(2, 0, SendWindow::kQuick - 1ns);
+  CHECK(limit_after(near, 100, 10ms, 10us) == 2);
+  SendWindow far;
+  far.open(2, 0, SendWindow::kQuick);
+  CHECK(limit_after(far, 100, 10ms, 10us) > 2);
+}
+
 TEST_CASE("while packets wait long to be read only what was read is granted") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   window.on_delivered(t0, 1500, 10ms, 1ms);
   CHECK(window.limit(kWide) == 3000);
   window.on_delivered(t0 + 1s, 2000, 10ms, 1ms + 1ns);
@@ -127,7 +136,7 @@ TEST_CASE("while packets wait long to be read only what was read is granted") {
 
 TEST_CASE("one slow round does not narrow the window, four do") {
   SendWindow window;
-  window.open(100, 0);
+  window.open(100, 0, 1ms);
   window.on_delivered(t0, 1500, 10ms, 0us);
   for (int round = 1; round <= 3; ++round) {
     window.on_delivered(t0 + round * 1s, 100, 10ms, 0us);
@@ -139,7 +148,7 @@ TEST_CASE("one slow round does not narrow the window, four do") {
 
 TEST_CASE("the lease is longer by two round trips of the path") {
   SendWindow window;
-  window.open(4, 0);
+  window.open(4, 0, 1ms);
   window.on_credit(1000, 1);
   window.on_sent(t0);
   window.on_settled(1);
@@ -152,7 +161,7 @@ TEST_CASE("the lease is longer by two round trips of the path") {
 
 TEST_CASE("after a pause nothing is left of a long path's window") {
   SendWindow window;
-  window.open(4, 0);
+  window.open(4, 0, 1ms);
   window.on_credit(1000, 1);
   limit_after(window, 5, 10ms, 0us);
   REQUIRE(window.limit(kWide) > 1000);
@@ -162,7 +171,7 @@ TEST_CASE("after a pause nothing is left of a long path's window") {
 
 TEST_CASE("a packet of each half window asks while the other half is in flight") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   std::string asked;
   for (int i = 0; i < 16; ++i) {
     asked += window.asks_ack(t0 + i * 10us, 16) ? '!' : '.';
@@ -172,7 +181,7 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
   window.on_settled(16);
   CHECK_FALSE(window.asks_ack(t0 + 1s, 16));  // not held up
   SendWindow small;
-  small.open(1, 0);
+  small.open(1, 0, 1ms);
   CHECK(small.asks_ack(t0, 0.5));
   CHECK_FALSE(small.asks_ack(t0 + SendWindow::kAskEvery - 1ns, 0.5));
   CHECK(small.asks_ack(t0 + SendWindow::kAskEvery, 0.5));
@@ -181,7 +190,7 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
 // Where a round trip is shorter than kAskEvery a window must not wait for it.
 TEST_CASE("on a short path a packet asks every half round trip") {
   SendWindow window;
-  window.open(1000, 0);
+  window.open(1000, 0, 1ms);
   limit_after(window, 5, 12us, 0us);
   CHECK(window.asks_ack(t0 + 1s, 0.5));
   CHECK_FALSE(window.asks_ack(t0 + 1s + 6us - 1ns, 0.5));

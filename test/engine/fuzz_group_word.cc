@@ -15,7 +15,7 @@ void decode(std::span<const std::byte> bytes) {
     require(!word.error().what.empty(), "a refusal says what was seen");
     return;
   }
-  require(word->rank < word->ranks, "the rank is one of the group");
+  require(word->rank < word->members(), "who speaks is one of the group, a rank or a hub");
   auto again = engine::decode_group_word(engine::encode(word.value()));
   require(again.ok() && engine::encode(again.value()) == engine::encode(word.value()),
           "an accepted word encodes to one that says the same");

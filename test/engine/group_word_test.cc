@@ -1,6 +1,10 @@
 #include "engine/group_word.h"
 
+#include <array>
+#include <cstdlib>
+
 #include "catch.h"
+#include "engine/group_links.h"
 
 using namespace dlcp::engine;
 using dlcp::collective::LossFill;
@@ -22,6 +26,13 @@ GroupWord word() {
   made.plan = 0xfedc'ba98'7654'3210;
   made.loss_ppm = 12'345;
   made.fill = LossFill::kRescale;
+  made.hubs = 3;
+  made.hub_list = 0x1122'3344'5566'7788;
+  made.rails = 3;
+  made.rail = 2;
+  made.places[1].listener = {17, {18, 19}};
+  made.places[1].address.size = 60;
+  made.places[1].address.bytes[59] = std::byte{20};
   return made;
 }
 
@@ -42,6 +53,14 @@ TEST_CASE("a group's word comes back as it was said") {
   CHECK(read->plan == 0xfedc'ba98'7654'3210);
   CHECK(read->loss_ppm == 12'345);
   CHECK(read->fill == LossFill::kRescale);
+  CHECK(read->hubs == 3);
+  CHECK(read->hub_list == 0x1122'3344'5566'7788);
+  CHECK(read->rails == 3);
+  CHECK(read->rail == 2);
+  CHECK(read->places[1].listener.number == 17);
+  CHECK(read->places[1].listener.secret.high == word().places[1].listener.secret.high);
+  CHECK(read->places[1].address == word().places[1].address);
+  CHECK(read->places[0].address.size == 0);
 }
 
 TEST_CASE("words of other lengths, versions and meanings are refused") {
@@ -58,8 +77,14 @@ TEST_CASE("words of other lengths, versions and meanings are refused") {
   CHECK_FALSE(with(5, 0));
   CHECK_FALSE(with(5, 4));
   CHECK_FALSE(with(6, 2));
-  CHECK_FALSE(with(8, 7));   // rank 7 of 7
-  CHECK_FALSE(with(37, 2));  // fill
+  CHECK_FALSE(with(7, 0x33));  // rails are counted from 0
+  CHECK_FALSE(with(7, 0x00));
+  CHECK_FALSE(with(7, 0x50));
+  CHECK(with(7, 0x40));
+  CHECK_FALSE(with(60 + 81 + 20, 61));  // an address
+  CHECK_FALSE(with(8, 10));             // of 7 ranks and 3 hubs
+  CHECK(with(8, 9));                    // a hub
+  CHECK_FALSE(with(37, 2));             // fill
   CHECK(with(8, 0));
 }
 
@@ -87,10 +112,66 @@ TEST_CASE("ranks that differ in what must be alike hear in what") {
   other.fill = LossFill::kZero;
   CHECK_THAT(check_same_group(word(), other).error().what,
              Contains("DLCP_LOSS_FILL is 'zero' on rank 6 and 'rescale' on this one"));
+  other = word();
+  other.hub_list = 7;
+  CHECK_THAT(check_same_group(word(), other).error().what,
+             Contains("DLCP_COLLNET_HUBS names 3 hubs (list 0000000000000007) on rank 6, and 3 "
+                      "(1122334455667788) on this one"));
+  other = word();
+  other.fill = LossFill::kZero;
   GroupWord exact = word();
   other.loss_ppm = exact.loss_ppm = 0;
   CHECK(check_same_group(exact, other).ok());  // nobody loses anything
   other = word();
   other.speed_mbps = 1;  // may differ
   CHECK(check_same_group(word(), other).ok());
+}
+
+TEST_CASE("without hubs all are linked to all; with hubs ranks to hubs, and to rank 0 for set-up") {
+  constexpr auto kFirst = Transfer::Lane::kContributions;
+  constexpr auto kSecond = Transfer::Lane::kResults;
+  CHECK(linked(3, 0, 1, 2, kSecond));
+  CHECK_FALSE(linked(3, 0, 2, 2, kFirst));
+  for (const auto lane : {kFirst, kSecond}) {
+    CHECK(linked(3, 2, 1, 4, lane));        // a rank to a hub
+    CHECK_FALSE(linked(3, 2, 1, 2, lane));  // ranks
+    CHECK_FALSE(linked(3, 2, 3, 4, lane));  // hubs
+    CHECK_FALSE(linked(3, 2, 4, 4, lane));
+  }
+  CHECK(linked(3, 2, 4, 1, kSecond));
+  CHECK_FALSE(linked(3, 2, 4, 1, kFirst));
+  CHECK(linked(3, 2, 4, 0, kFirst));
+  CHECK(linked(3, 2, 0, 2, kFirst));
+  CHECK(linked(3, 2, 2, 0, kFirst));
+  CHECK_FALSE(linked(3, 2, 2, 0, kSecond));
+}
+
+TEST_CASE("both ends of a transfer know its rail, and a group's rails are used alike") {
+  constexpr std::uint32_t kRanks = 5, kRails = 3;
+  std::array<int, kRails> used{};
+  for (std::uint64_t call = 0; call < 4; ++call) {
+    for (std::uint32_t block = 0; block < 4 * kRanks; ++block) {
+      for (std::uint32_t from = 0; from < kRanks; ++from) {
+        const auto to = static_cast<std::uint32_t>((call + block) % kRanks);
+        if (from == to) continue;
+        const GroupLinks sender(kRanks, from, kRails), receiver(kRanks, to, kRails);
+        Transfer transfer;
+        transfer.block = block;
+        transfer.call = call;
+        transfer.sends = true;
+        transfer.peer = to;
+        const auto rail = sender.index(transfer) / (kRanks * GroupLinks::kPerPeer);
+        CHECK(sender.index(transfer) ==
+              sender.index(to, transfer.lane, true, static_cast<std::uint32_t>(rail)));
+        transfer.sends = false;
+        transfer.peer = from;
+        CHECK(receiver.index(transfer) ==
+              receiver.index(from, transfer.lane, false, static_cast<std::uint32_t>(rail)));
+        ++used[rail];
+      }
+    }
+  }
+  for (const int each : used)
+    CHECK(std::abs(each - (used[0] + used[1] + used[2]) / 3) <= 16);  // of 106
+  CHECK(GroupLinks(kRanks, 1, 1).index({}) == 0);
 }

@@ -56,7 +56,14 @@ TEST_CASE("listeners and connections take turns over the lanes, each for themsel
   const auto roce = open(address_of(0, 17));
   const Port port({{&kRoce, roce}, {&kUdp, a}, {&kUdp, b}});
   for (const auto& expected : {a, b, a}) {
-    const Port picked = port.for_listener();
+    const Port turned = port.for_listener();
+    CHECK(turned.lanes().size() == 3);
+    CHECK(turned.of(kUdp).size() == 2);
+    CHECK(turned.of(kUdp).front().engine == expected);
+    const auto beside = turned.addresses_beside(turned.of(kUdp).front());
+    CHECK(beside == std::vector{(expected == a ? b : a)->address()});
+    CHECK(turned.addresses_beside(*turned.over(kRoce)).empty());
+    const Port picked = turned.first_of_each();
     REQUIRE(picked.lanes().size() == 2);
     CHECK(picked.over(kRoce)->engine == roce);
     CHECK(picked.over(kUdp)->engine == expected);

@@ -118,6 +118,23 @@ void Conversation::serve(HostIndex host) {
     if (flow.from == host && !flow.send_closed && !flow.send_error) serve_sender(i);
     if (flow.to == host && !flow.receive_closed && !flow.receive_error) serve_receiver(i);
   }
+  hear_events(host);  // a post that fails ends other connections of its communicator too
+  for (std::size_t i = 0; i < ledger_.flows().size(); ++i) {
+    const Flow& flow = ledger_.flows()[i];
+    if (!flow.close_when_done) continue;
+    if (flow.from == host && sender_is_done(flow)) close_sender(i);
+    if (flow.to == host && receiver_is_done(flow)) close_receiver(i);
+  }
+}
+
+bool Conversation::sender_is_done(const Flow& flow) {
+  return !flow.send_closed && !flow.send_error && flow.sends_done == flow.messages.size() &&
+         endpoint(flow.from).state(flow.send_connection) == core::ConnectionState::kOpen;
+}
+
+bool Conversation::receiver_is_done(const Flow& flow) const {
+  return flow.receive_connection && !flow.receive_closed && !flow.receive_error &&
+         flow.receives_done == flow.messages.size();
 }
 
 void Conversation::serve_sender(std::size_t index) {
@@ -131,8 +148,6 @@ void Conversation::serve_sender(std::size_t index) {
                                               message.send_licence))
       break;
   }
-  const bool open = endpoint(flow.from).state(flow.send_connection) == core::ConnectionState::kOpen;
-  if (open && flow.close_when_done && flow.sends_done == flow.messages.size()) close_sender(index);
 }
 
 void Conversation::serve_receiver(std::size_t index) {
@@ -153,7 +168,6 @@ void Conversation::serve_receiver(std::size_t index) {
       break;
     message.receive_posted = true;
   }
-  if (flow.close_when_done && flow.receives_done == flow.messages.size()) close_receiver(index);
 }
 
 // The application goes, whatever is outstanding; what has ended before, it has heard.

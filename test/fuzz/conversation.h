@@ -53,6 +53,8 @@ class Conversation {
   void add_traffic(FuzzInput& input, HostIndex from, HostIndex to);
   void serve_sender(std::size_t flow);
   void serve_receiver(std::size_t flow);
+  bool sender_is_done(const Flow& flow);
+  bool receiver_is_done(const Flow& flow) const;
   void close_sender(std::size_t flow);
   void close_receiver(std::size_t flow);
   // No packet of a sender that has ended is sent any more, as its memory goes back.

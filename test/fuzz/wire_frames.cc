@@ -19,11 +19,12 @@ using Bytes = std::span<const std::byte>;
 
 auto fields(const Hello& f) {
   return std::tie(f.destination, f.listener_number, f.sender_token, f.sender_address,
-                  f.datagram_bytes_max, f.hello_bytes, f.echo, f.protection);
+                  f.datagram_bytes_max, f.hello_bytes, f.echo, f.protection, f.membership.bundle,
+                  f.membership.member, f.membership.lanes);
 }
 auto fields(const Welcome& f) {
   return std::tie(f.destination, f.receiver_token, f.datagram_bytes_max, f.hello_bytes, f.echo,
-                  f.protection, f.receiver_address);
+                  f.protection, f.receiver_address, f.lanes);
 }
 auto fields(const Refuse& f) {
   return std::tie(f.destination, f.cause, f.reason);
@@ -212,8 +213,9 @@ std::vector<std::string> fuzz_seeds() {
             .sender_token = 2,
             .sender_address = {},
             .datagram_bytes_max = 1472,
-            .hello_bytes = 100});
-  add(Welcome{1, 2, 8972, 1452, 7, Protection::kFull, {}});
+            .hello_bytes = 100,
+            .membership = {5, 1, 2}});
+  add(Welcome{1, 2, 8972, 1452, 7, Protection::kFull, {}, {{}, {}}});
   add(Refuse{.destination = 1, .reason = "no"});
   add(Start{.destination = 1, .payload_bytes = 1408});
   add(Started{.destination = 1, .posted = 3});

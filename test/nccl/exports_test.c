@@ -33,9 +33,8 @@ int main(int argc, char** argv) {
     expect(table != NULL, "not exported", exported[i]);
     expect(table != NULL && strcmp(table[0], "DLCP") == 0, "has another name", exported[i]);
   }
-  for (size_t i = 0; i < sizeof absent / sizeof absent[0]; ++i) {
+  for (size_t i = 0; i < sizeof absent / sizeof absent[0]; ++i)
     expect(dlsym(library, absent[i]) == NULL, "should not be there", absent[i]);
-  }
   dlclose(library);
   return failures == 0 ? 0 : 1;
 }

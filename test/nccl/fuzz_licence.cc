@@ -34,35 +34,35 @@ Collective any_collective(FuzzInput& input) {
 
 void check(const LossTerms& terms, const OpContext& context,
            const std::optional<TransferAttributes>& attributes) {
-  const Verdict verdict = judge(terms, context, attributes);
-  if (verdict.exact != Exact::kNot) return;
+  const Ruling ruling = judge(terms, context, attributes);
+  if (ruling.exact != Exact::kNot) return;
   const Collective& of = context.collective;
   require(terms.any(), "somebody asked");
   require(of.function == Function::kAllReduce || of.function == Function::kReduceScatter,
           "a reduction to partial sums");
   require(of.algorithm == Algorithm::kRing && of.protocol == Protocol::kSimple, "a Simple ring");
   require(gradient::element_bytes(of.type) > 0, "a floating-point type");
-  require(verdict.licence.stage + 1 < context.ranks, "a partial sum");
-  require(verdict.licence.hops >= context.ranks, "as many hops as there may be");
-  require(verdict.licence.budget_ppm == terms.budget_ppm, "the user's budget");
-  require(of.channels > 0 &&
-              verdict.licence.result_bytes <= of.count * gradient::element_bytes(of.type),
-          "a channel's share of the result");
+  require(ruling.licence.stage + 1 < context.ranks, "a partial sum");
+  require(ruling.licence.hops >= context.ranks, "as many hops as there may be");
+  require(ruling.licence.budget_ppm == terms.budget_ppm, "the user's budget");
+  require(
+      of.channels > 0 && ruling.licence.result_bytes <= of.count * gradient::element_bytes(of.type),
+      "a channel's share of the result");
   require(!attributes || ruled_out(*attributes) == Exact::kNot, "setNetAttr agrees");
 }
 
 void check_without_profiler(const LossTerms& terms, const TransferAttributes& attributes,
                             std::uint32_t ranks) {
-  const Verdict verdict = judge_by_attributes(terms, attributes, ranks);
-  if (verdict.exact != Exact::kNot) return;
+  const Ruling ruling = judge_by_attributes(terms, attributes, ranks);
+  if (ruling.exact != Exact::kNot) return;
   require(terms.any(), "somebody asked");
   require(attributes.function == 1u << 3 && attributes.algorithm == 1u << 1 &&
               attributes.protocol == 1u << 2,
           "a Simple ring of ReduceScatter");
   require(terms.from_communicator_class && gradient::element_bytes(terms.stated_type) > 0,
           "a floating-point type that the user has stated");
-  require(ranks >= 2 && verdict.licence.stage + 2 == ranks, "the dearest stage");
-  require(verdict.licence.budget_ppm == terms.budget_ppm, "the user's budget");
+  require(ranks >= 2 && ruling.licence.stage + 2 == ranks, "the dearest stage");
+  require(ruling.licence.budget_ppm == terms.budget_ppm, "the user's budget");
 }
 
 }  // namespace

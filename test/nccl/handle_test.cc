@@ -60,6 +60,23 @@ TEST_CASE("foreign handles are refused in words that name both sides") {
   CHECK_THAT(refusal(bytes), Contains("damaged"));
 }
 
+TEST_CASE("whether a rank has a switch, and whether it encrypts, are told apart") {
+  for (int flags = 0; flags < 4; ++flags) {
+    nccl::Handle handle = example();
+    handle.terms.encrypts = (flags & 1) != 0;
+    handle.terms.by_switch = (flags & 2) != 0;
+    Handle bytes;
+    nccl::encode_handle(handle, bytes);
+    CHECK(nccl::decode_handle(bytes)->terms == handle.terms);
+  }
+  nccl::AgreedTerms ours, theirs;
+  theirs.by_switch = true;
+  CHECK_THAT(nccl::check_terms(ours, theirs).error().message(),
+             Contains("the peer's rank has a DLCP_COLLNET_SWITCH, this one not"));
+  CHECK_THAT(nccl::check_terms(theirs, ours).error().message(),
+             Contains("this rank has a DLCP_COLLNET_SWITCH, the peer's not"));
+}
+
 TEST_CASE("ranks that would choose different algorithms are refused, naming both sides") {
   const auto terms = example().terms;
   CHECK(nccl::check_terms(terms, terms).ok());

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "catch.h"
+#include "exchange.h"
 #include "nccl/abi/net_v6.h"
 #include "nccl/abi/net_v8.h"
 #include "plugin.h"
@@ -20,24 +21,6 @@ namespace {
 using namespace dlcp::test;
 using namespace std::chrono_literals;
 namespace nccl = dlcp::nccl;
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string all;
-  for (const auto& line : lines)
-    all += line + "\n";
-  return all;
-}
-
-void exchange(const Link& link, std::size_t bytes, std::uint64_t seed) {
-  Mover sender(*link.net, link.send, true, bytes);
-  Mover receiver(*link.net, link.recv, false, bytes);
-  fill_random(sender.memory(), seed);
-  void* receive = receiver.post(0, bytes);
-  void* send = sender.post(0, bytes);
-  REQUIRE(finish(*link.net, receive) == ResultCode::kSuccess);
-  REQUIRE(finish(*link.net, send) == ResultCode::kSuccess);
-  REQUIRE(sender.memory() == receiver.memory());
-}
 
 double cpu_seconds() {
   rusage usage{};
@@ -56,8 +39,9 @@ void pause(std::chrono::milliseconds span) {
 TEST_CASE("an abort with 32 x 1 MiB in flight frees the buffers at once and unloads cleanly") {
   constexpr std::size_t kBytes = 1 << 20;
   constexpr std::size_t kCount = 32;
+  const std::string lanes = GENERATE("1", "3");
   for (int polls : {0, 1, 50}) {
-    set_environment();
+    set_environment({{"DLCP_LANES", lanes}, {"DLCP_BUNDLE", "1"}});
     auto plugin = std::make_unique<Plugin>();
     const NetV12& net = plugin->net();
     auto a = std::make_unique<Rank>(net);
@@ -90,7 +74,7 @@ TEST_CASE("an abort with 32 x 1 MiB in flight frees the buffers at once and unlo
 
 TEST_CASE("one failed connection fails all of its communicator and none of another") {
   const std::string lanes = GENERATE("1", "3");
-  set_environment({{"DLCP_PEER_TIMEOUT", "5"}, {"DLCP_LANES", lanes}});
+  set_environment({{"DLCP_PEER_TIMEOUT", "5"}, {"DLCP_LANES", lanes}, {"DLCP_BUNDLE", "1"}});
   Plugin plugin;
   const NetV12& net = plugin.net();
   Rank a(net);
@@ -128,49 +112,6 @@ TEST_CASE("the plugin can be unloaded and loaded again while another communicato
     exchange(link, 50'000, 200u + static_cast<unsigned>(round));
   }
   exchange(link, 50'000, 300);
-}
-
-TEST_CASE("connections take turns over the lanes of a device, and every byte arrives over each") {
-  set_environment({{"DLCP_LANES", "3"}, {"DLCP_FAULT", "drop=0.01"}});
-  Plugin plugin;
-  take_log();
-  Rank a(plugin.net());
-  Rank b(plugin.net());
-  std::vector<Link> links;
-  for (int i = 0; i < 5; ++i)
-    links.push_back(make_link(a, b));
-  int opened = 0;
-  for (const std::string& line : take_log())
-    opened += line.find("receive capacity") != std::string::npos;
-  CHECK(opened == 3);
-  for (unsigned round = 0; round < 3; ++round)
-    for (const Link& link : links)
-      exchange(link, 300'000, round);
-  links.pop_back();  // the others do not mind
-  exchange(links.front(), 300'000, 7);
-}
-
-TEST_CASE("lanes that cannot be opened are done without, and that is said in one line") {
-  set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "64"}});
-  rlimit before{};
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  rlimit scarce = before;
-  scarce.rlim_cur = 256;
-  REQUIRE(setrlimit(RLIMIT_NOFILE, &scarce) == 0);
-  {
-    Plugin plugin;
-    take_log();
-    Rank a(plugin.net());
-    Rank b(plugin.net());
-    Link first = make_link(a, b);
-    Link second = make_link(a, b);
-    const std::string said = joined(take_log());
-    CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains("DLCP_LANES"));
-    CHECK(said.find("instead of 16") == said.rfind("instead of 16"));
-    exchange(first, 100'000, 1);
-    exchange(second, 100'000, 2);
-  }
-  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_CASE("an idle connection costs less than a hundredth of a core") {

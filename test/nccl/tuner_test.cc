@@ -1,6 +1,7 @@
 // What the tuner does to NCCL's cost table, at its boundaries.
 #include "nccl/tuner.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -76,7 +77,7 @@ TEST_CASE(
     "direct exchange costs two steps, something for each rank, and what the slowest carries") {
   const DirectTerms terms{.ranks = 8, .speed_mbps = 100'000};
   CHECK(tuner::direct_us(terms, 0) == Approx(2 * 14 + 7 * 4));
-  CHECK(tuner::direct_us(terms, 1 << 20) == Approx(56 + 1.75 * (1 << 20) / (12'500 * 0.75)));
+  CHECK(tuner::direct_us(terms, 1 << 20) == Approx(56 + 1.75 * (1 << 20) / (12'500 * 0.6)));
   CHECK(tuner::direct_us({.ranks = 8, .speed_mbps = 10'000}, 1 << 20) >
         tuner::direct_us(terms, 1 << 20));
 }
@@ -106,4 +107,37 @@ TEST_CASE("between two ranks direct exchange gains nothing, unless it is asked f
   tuner::correct_collnet({.ranks = 2, .speed_mbps = 100'000, .always = true}, 1 << 20, table,
                          kProtocols);
   CHECK(table[kChain] == 0);
+}
+
+TEST_CASE("by hubs each rank sends a tensor once; fewer hubs than ranks have less bandwidth") {
+  const DirectTerms eight{.ranks = 8, .speed_mbps = 100'000, .hubs = 8};
+  CHECK(tuner::direct_us(eight, 1 << 20) == Approx(56 + (1 << 20) / (12'500 * 0.6)));
+  const DirectTerms two{.ranks = 8, .speed_mbps = 100'000, .hubs = 2};
+  CHECK(tuner::direct_us(two, 1 << 20) == Approx(56 + 4.0 * (1 << 20) / (12'500 * 0.6)));
+}
+
+TEST_CASE("with a licence to lose a ring's repairs speak for direct exchange") {
+  DirectTerms terms{.ranks = 16, .speed_mbps = 100'000};
+  CHECK(tuner::repairs_saved_us(terms, 1 << 20) == 0);
+  terms.loss_ppm = 10'000;
+  // Of 16 packets of a step 0.16 are lost; of 256 of the sums more than one.
+  CHECK(tuner::repairs_saved_us(terms, 1 << 20) == Approx(300 * (30 * 0.16 - 1)));
+  constexpr std::size_t kChain = 3 * kProtocols + 2;
+  auto table = costs(100, 90);
+  table[kChain] = 5;
+  tuner::correct_collnet(terms, 1 << 20, table, kProtocols);
+  CHECK(table[kChain] ==
+        Approx(std::max(tuner::direct_us(terms, 1 << 20) - tuner::repairs_saved_us(terms, 1 << 20),
+                        14.0)));
+}
+
+TEST_CASE("chunks grow until each owner has a block of a call, and never shrink") {
+  const DirectTerms eight{.ranks = 8};
+  CHECK(tuner::chunk_bytes(eight, 1 << 20, 2, 128 << 10) == 128 << 10);
+  CHECK(tuner::chunk_bytes(eight, 1 << 20, 2, 32 << 10) == 64 << 10);
+  CHECK(tuner::chunk_bytes(eight, 100, 2, 32 << 10) == 32 << 10);
+  const DirectTerms many{.ranks = 64};
+  CHECK(tuner::chunk_bytes(many, 16 << 20, 2, 256 << 10) == 512 << 10);
+  CHECK(tuner::chunk_bytes(many, 600'001, 2, 64 << 10) == 303'104);
+  CHECK(tuner::chunk_bytes(many, std::size_t{1} << 40, 1, 32 << 10) == 512 << 10);
 }

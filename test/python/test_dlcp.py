@@ -21,7 +21,7 @@ def setUpModule():
     FOLDER = tempfile.TemporaryDirectory()
     package = pathlib.Path(FOLDER.name, "dlcp")
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("lib/libnccl-net-dlcp.so", "bin/dlcp", "bin/dlcp-switch"):
+    for name in ("lib/libnccl-net-dlcp.so", "bin/dlcp", "bin/dlcp-aggregator", "bin/dlcp-hub", "bin/dlcp-switch"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).symlink_to(BUILD.resolve() / name)
     sys.path.insert(0, FOLDER.name)

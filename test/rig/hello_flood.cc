@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   environment.push_back({"DLCP_IFNAME", "lo"});
   const auto settings = need(engine::load_settings(environment, engine::read_text_file));
   const auto devices = need(engine::choose_devices(settings));
-  auto opened = need(engine::open_device(devices.front(), engine::kUdp, settings));
+  auto opened = need(engine::open_device(*devices.front().over(engine::kUdp), settings));
   engine::Engine engine(
       std::move(opened.datapath), opened.config, test::secrets_of(1), [](const engine::LogLine&) {},
       [](core::ContextId, const Error&) {});

@@ -6,12 +6,14 @@
 // BUDGET: P, 0 for exact messages. Both ends print one line of JSON in the end.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,18 +56,43 @@ core::Licence licence_of(std::uint64_t message, double budget) {
   return licence;
 }
 
-// Large in places, small in others, as gradients are.
-std::vector<std::byte> gradient() {
+// Large in places, small in others, as gradients are: scales span three decades.
+std::vector<float> gradient_values() {
+  constexpr std::size_t kOneScale = 352;  // floats: what fits a packet
   std::vector<float> values(kMessageBytes / sizeof(float));
   Rng rng(1);
+  float scale = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const float scale = i / 4096 % 4 == 0 ? 1.0f : 1e-3f;
+    if (i % kOneScale == 0) scale = static_cast<float>(std::pow(10.0, -3 * rng.unit()));
     values[i] = scale * (static_cast<float>(rng.unit()) - 0.5f);
   }
+  return values;
+}
+std::vector<std::byte> gradient() {
+  const std::vector<float> values = gradient_values();
   std::vector<std::byte> bytes(kMessageBytes);
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
+
+// What messages that have come lack of what was sent, by its square.
+class Energy {
+ public:
+  void weigh(std::span<const std::byte> message) {
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      float came;
+      std::memcpy(&came, message.data() + i * sizeof came, sizeof came);
+      all_ += double{sent_[i]} * sent_[i];
+      lost_ += (double{sent_[i]} - came) * (double{sent_[i]} - came);
+    }
+  }
+  double lost_share() const { return all_ > 0 ? lost_ / all_ : 0; }
+
+ private:
+  const std::vector<float> sent_ = gradient_values();
+  double all_ = 0;
+  double lost_ = 0;
+};
 
 class Stream {
  public:
@@ -73,7 +100,7 @@ class Stream {
     auto settings =
         need(engine::load_settings(engine::process_environment(), engine::read_text_file));
     const auto devices = need(engine::choose_devices(settings));
-    auto opened = need(engine::open_device(devices.front(), engine::kUdp, settings));
+    auto opened = need(engine::open_device(*devices.front().over(engine::kUdp), settings));
     engine_ = std::make_unique<engine::Engine>(
         std::move(opened.datapath), opened.config,
         test::secrets_of(static_cast<std::uint64_t>(std::time(nullptr))),
@@ -115,8 +142,10 @@ class Stream {
 
   void print() {
     const core::Counters counters = engine_->counters();
-    fmt::print("{{\"seconds\": {:.3f}, \"bytes\": {}, \"lost_bytes\": {}, ",
-               std::chrono::duration<double>(last_ - first_).count(), bytes_, lost_);
+    fmt::print(
+        "{{\"seconds\": {:.3f}, \"bytes\": {}, \"lost_bytes\": {}, "
+        "\"lost_energy_share\": {:.6g}, ",
+        std::chrono::duration<double>(last_ - first_).count(), bytes_, lost_, energy_.lost_share());
     fmt::print("\"needs\": {}, \"retransmitted_bytes\": {}, \"ce_marks\": {}}}\n",
                counters[core::Counter::kNeedsSent], counters[core::Counter::kBytesRetransmitted],
                counters[core::Counter::kCeMarksReceived]);
@@ -149,6 +178,7 @@ class Stream {
       if (!requests.empty() &&
           engine_->test(*requests.front(), outcome) == engine::Request::State::kDone) {
         requests.pop_front();
+        if (!connection_->sends) energy_.weigh(memory_[taken_++ % kUnderWay]);
         bytes_ += outcome.bytes;
         lost_ += outcome.lost;
         last_ = engine::steady_now();
@@ -163,6 +193,8 @@ class Stream {
   std::vector<std::vector<std::byte>> memory_;
   std::uint64_t bytes_ = 0;
   std::uint64_t lost_ = 0;
+  std::uint64_t taken_ = 0;  // messages
+  Energy energy_;            // of a receiver
   Time first_, last_;
 };
 

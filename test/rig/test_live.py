@@ -136,7 +136,8 @@ class Processes(unittest.TestCase):
         self.addCleanup(self.network.__exit__)
 
     def test_ranks_stopped_together_for_twice_the_peer_timeout_go_on(self):
-        with running("--mode", "bw", "--size", "1M", "--seconds", 11, DLCP_PEER_TIMEOUT="4") as process:
+        with running("--mode", "bw", "--size", "1M", "--seconds", 11, "--timeout", 3,
+                     DLCP_PEER_TIMEOUT="4") as process:
             time.sleep(2)
             os.killpg(process.pid, signal.SIGSTOP)
             time.sleep(8)

@@ -1,7 +1,9 @@
-// Whether lanes work in parallel: two threads, each with a stream of messages of its own, once over
-// one lane that they share and once over a lane for each, in turn. A lane is a pair of engines with
-// memory between them in place of cards, so that nothing but our own code is measured: both sides,
-// copy included.
+// Whether lanes work in parallel, in turn over one lane and over two:
+// - two threads, each with a stream of messages of its own. A lane is a pair of engines with memory
+//   between them in place of cards, so that nothing but our own code is measured: both sides, copy
+//   included;
+// - one thread with one connection that only sends, or only receives, beside the lanes' helper
+//   threads. The other end is a core that the lane's own thread drives (far_end.h).
 //
 //   bench_lanes [--seconds 1] [--rounds 5] [--kib 256]
 #include <fmt/format.h>
@@ -11,13 +13,20 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "datapath/device_address.h"
 #include "engine/clock.h"
 #include "engine/engine.h"
+#include "engine/gathering.h"
+#include "engine/opening.h"
+#include "far_end.h"
 #include "secrets.h"
 
 namespace {
@@ -173,6 +182,125 @@ double gbytes_per_second(bool shared, double seconds, std::size_t bytes) {
   return static_cast<double>(messages * bytes) / took / 1e9;
 }
 
+// One connection over so many lanes, to or from far ends.
+class Spread {
+ public:
+  Spread(std::size_t lanes, bool sends, std::size_t bytes)
+      : sends_(sends), buffers_(kOutstanding, std::vector<std::byte>(bytes, std::byte{1})) {
+    std::vector<engine::Lane> opened;
+    for (std::size_t i = 0; i < lanes; ++i) {
+      auto datapath = std::make_unique<test::FarEnd>(address_of(1, i), address_of(2, i), bytes);
+      far_.push_back(datapath.get());
+      engines_.push_back(std::make_shared<engine::Engine>(
+          std::move(datapath), test::FarEnd::config(), test::secrets_of(1),
+          [](const engine::LogLine& line) { fmt::print(stderr, "{}\n", line.text); },
+          [](core::ContextId, const Error&) {}));
+      opened.push_back({&engine::kUdp, engines_.back()});
+    }
+    port_ = engine::Port(std::move(opened));
+    const auto begin = sends ? open_sending() : open_receiving();
+    for (const auto& engine : engines_)
+      engine->start_helper(lanes > 1);
+    while (bundle_.empty()) {
+      for (const auto& engine : engines_)
+        engine->drive();
+      begin();
+    }
+  }
+  ~Spread() {
+    for (const auto& engine : engines_)
+      engine->stop();
+  }
+
+  double gbytes_per_second(double seconds) {
+    std::deque<engine::Request*> posted;
+    std::size_t next = 0;
+    std::uint64_t messages = 0;
+    const Time begin = engine::steady_now();
+    const Time end =
+        begin + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+    while (engine::steady_now() < end) {
+      while (posted.size() < kOutstanding) {
+        auto& buffer = buffers_[next];
+        const engine::Memory memory{buffer.data(), buffer.size(), &buffer};
+        auto* request = (sends_ ? bundle_.send(memory) : bundle_.receive(memory)).value();
+        if (request == nullptr) break;
+        posted.push_back(request);
+        next = (next + 1) % kOutstanding;
+      }
+      engine::Request::Outcome outcome;
+      engine::Request* const first = posted.front();
+      if (first->connection->engine->test(*first, outcome) == engine::Request::State::kDone) {
+        posted.pop_front();
+        ++messages;
+      }
+    }
+    const double took = std::chrono::duration<double>(engine::steady_now() - begin).count();
+    return static_cast<double>(messages * buffers_[0].size()) / took / 1e9;
+  }
+
+ private:
+  static constexpr std::size_t kOutstanding = 8;
+
+  static wire::EndpointAddress address_of(unsigned host, std::size_t lane) {
+    datapath::DeviceAddress address;
+    address.ip = datapath::parse_ip_address(fmt::format("10.0.0.{}", host)).value();
+    address.add(datapath::LocatorKind::kUdpPort, static_cast<std::uint32_t>(50'000 + lane));
+    return encode(address);
+  }
+  std::function<void()> open_sending() {
+    core::Endpoint::Listening listening;
+    for (std::size_t i = 0; i < far_.size(); ++i) {
+      std::vector<wire::EndpointAddress> beside;
+      for (std::size_t other = 0; other < far_.size(); ++other)
+        if (other != i) beside.push_back(address_of(2, other));
+      listening = far_[i]->take(std::move(beside));
+    }
+    const auto to = address_of(2, 0);
+    opening_.emplace(port_, 1, engine::Opening::Peer{listening.invitation, to},
+                     engine::Route{&engine::kUdp, to, {}}, 1s, engine::Opening::Over::kAllLanes);
+    return [this] {
+      if (opening_->poll() == core::ConnectionState::kOpen) bundle_ = opening_->bundle();
+    };
+  }
+  std::function<void()> open_receiving() {
+    core::Endpoint::Listening listening;
+    for (const engine::Lane& lane : port_.lanes()) {
+      listening = lane.engine->listen(1, 1, port_.addresses_beside(lane));
+      listeners_.push_back(listening.id);
+    }
+    wire::Membership membership;
+    membership.lanes = static_cast<std::uint8_t>(far_.size());
+    for (test::FarEnd* far : far_) {
+      const auto id = far->bring(listening.invitation, membership);
+      if (membership.member == 0) membership.bundle = id;
+      ++membership.member;
+    }
+    return [this] { bundle_ = gathering_.accept(port_, listeners_, 1, 30s).value(); };
+  }
+
+  const bool sends_;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<test::FarEnd*> far_;
+  std::vector<std::shared_ptr<engine::Engine>> engines_;
+  engine::Port port_;
+  std::optional<engine::Opening> opening_;
+  std::vector<core::ListenerId> listeners_;
+  engine::Gathering gathering_;
+  engine::Bundle bundle_;
+};
+
+double gbytes_per_second(std::size_t lanes, bool sends, double seconds, std::size_t bytes) {
+  Spread spread(lanes, sends, bytes);
+  spread.gbytes_per_second(seconds / 5);
+  return spread.gbytes_per_second(seconds);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -185,15 +313,29 @@ int main(int argc, char** argv) {
     if (option == "--rounds") rounds = std::max(1, std::atoi(argv[i + 1]));
     if (option == "--kib") kib = static_cast<std::size_t>(std::max(1, std::atoi(argv[i + 1])));
   }
-  std::vector<double> ratios;
+  const std::size_t bytes = kib << 10;
+  std::array<std::vector<double>, 3> ratios;
+  const auto measure = [&](std::vector<double>& into, const char* what, auto one_lane,
+                           auto two_lanes) {
+    const double one = one_lane();
+    const double two = two_lanes();
+    into.push_back(two / one);
+    fmt::print("{}: on one lane {:.2f} GB/s, on two {:.2f}: {:.2f}\n", what, one, two, two / one);
+  };
   for (int round = 0; round < rounds; ++round) {
-    const double one = gbytes_per_second(true, seconds, kib << 10);
-    const double two = gbytes_per_second(false, seconds, kib << 10);
-    ratios.push_back(two / one);
-    fmt::print("two threads on one lane {:.2f} GB/s, on two {:.2f} GB/s: {:.2f}\n", one, two,
-               two / one);
+    measure(
+        ratios[0], "two threads", [&] { return gbytes_per_second(true, seconds, bytes); },
+        [&] { return gbytes_per_second(false, seconds, bytes); });
+    for (const bool sends : {true, false}) {
+      measure(
+          ratios[sends ? 1 : 2], sends ? "one connection, sending" : "one connection, receiving",
+          [&] { return gbytes_per_second(std::size_t{1}, sends, seconds, bytes); },
+          [&] { return gbytes_per_second(std::size_t{2}, sends, seconds, bytes); });
+    }
   }
-  std::ranges::sort(ratios);
-  fmt::print("median of {} rounds: two lanes carry {:.2f} of one\n", rounds,
-             ratios[ratios.size() / 2]);
+  fmt::print(
+      "medians of {} rounds: two lanes carry {:.2f} of one for two threads, of one connection "
+      "{:.2f} "
+      "sending and {:.2f} receiving\n",
+      rounds, median(ratios[0]), median(ratios[1]), median(ratios[2]));
 }

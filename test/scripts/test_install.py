@@ -35,9 +35,17 @@ class Install(unittest.TestCase):
         self.assertEqual([path.parent for path in found], [self.plugin.parent / "dlcp" / "default"])
         self.assertEqual(found[0].resolve(), self.plugin.resolve())
 
+    def test_every_tool_runs_from_there(self):
+        for tool in ("dlcp", "dlcp-aggregator", "dlcp-hub", "dlcp-switch"):
+            done = subprocess.run([self.prefix / "bin" / tool, "--version"], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), tool)
+            self.assertTrue((self.prefix / f"share/man/man1/{tool}.1").is_file(), tool)
+            self.assertTrue((self.prefix / f"share/bash-completion/completions/{tool}").is_file(), tool)
+
     def test_pages_completion_and_licences_are_there(self):
         for name in ("share/man/man1/dlcp-bench.1", "share/man/man5/dlcp.conf.5", "share/doc/nccl-dlcp/copyright",
-                     "share/bash-completion/completions/dlcp", "share/doc/nccl-dlcp/docs/settings.md"):
+                     "lib/systemd/system/dlcp-hub.service", "share/bash-completion/completions/dlcp",
+                     "share/doc/nccl-dlcp/docs/settings.md"):
             self.assertTrue((self.prefix / name).is_file(), name)
 
     def test_the_tool_finds_its_plugin_in_any_of_the_systems_folders(self):

@@ -43,6 +43,21 @@ class Version(unittest.TestCase):
         self.assertRegex(found.group("version"), r"^\d+\.\d+\.\d+$")
 
 
+class Wheel(unittest.TestCase):
+    def test_it_brings_the_tools_that_are_installed_otherwise(self):
+        rules = (ROOT / "scripts" / "cmake" / "install.cmake").read_text()
+        tools = re.search(r"install\(TARGETS ([\w -]+) RUNTIME", rules).group(1).split()
+        self.assertGreaterEqual(set(tools), {"dlcp", "dlcp-switch", "dlcp-aggregator", "dlcp-hub"})
+        project = (ROOT / "src" / "python" / "pyproject.toml").read_text()
+        built = (ROOT / "src" / "python" / "binaries.py").read_text()
+        commands = (ROOT / "src" / "python" / "dlcp" / "tools.py").read_text()
+        for tool in tools:
+            function = tool.replace("-", "_")
+            self.assertIn(f'"bin/{tool}"', built)
+            self.assertIn(f'\n{tool} = "dlcp.tools:{function}"\n', project)
+            self.assertIn(f'def {function}():\n    _become("{tool}")\n', commands)
+
+
 class ToolPages(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

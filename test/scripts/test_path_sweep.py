@@ -12,9 +12,9 @@ import path_sweep  # noqa: E402
 ARGUMENTS = type("Arguments", (), {"seconds": 2, "runs": 1, "netem": False})
 
 
-def result(ours, cubic, bbr, errors=()):
+def result(ours, cubic, bbr, errors=(), of_cubic=()):
     path = path_sweep.Path(5000, 0.5, 0.01, 4)
-    return path_sweep.result_of(path, {None: ours, "cubic": cubic, "bbr": bbr}, [100], list(errors))
+    return path_sweep.result_of(path, {None: ours, "cubic": cubic, "bbr": bbr}, [100], {"ours": errors, "cubic": of_cubic})
 
 
 class PathSweep(unittest.TestCase):
@@ -27,6 +27,9 @@ class PathSweep(unittest.TestCase):
     def test_a_run_that_failed_is_never_met(self):
         self.assertFalse(result([9.0], [1.0], [1.0], ["no end after 90 s"])["met"])
         self.assertFalse(result([9.0], [0.0], [0.0])["met"])
+        tcp_failed = result([9.0], [0.0], [1.0], of_cubic=["no end after 90 s"])
+        self.assertTrue(tcp_failed["met"])
+        self.assertEqual(tcp_failed["errors"], ["cubic: no end after 90 s"])
 
     def test_the_relay_gets_half_of_the_round_trip_each_way(self):
         path = path_sweep.Path(5000, 0.5, 0.01, step_us=2000)
@@ -35,7 +38,7 @@ class PathSweep(unittest.TestCase):
     def test_a_link_that_tcp_fills_is_to_be_filled(self):
         def judged(ours, best, mbit=20):
             path = path_sweep.Path(5000, rate_mbit=mbit)
-            return path_sweep.result_of(path, {None: [ours], "cubic": [best], "bbr": [0]}, [], [])
+            return path_sweep.result_of(path, {None: [ours], "cubic": [best], "bbr": [0]}, [], {"ours": []})
         self.assertTrue(judged(0.016, 0.0176)["met"])
         self.assertFalse(judged(0.0159, 0.0176)["met"])  # 0.9 of TCP's, but not 0.8 of the link
         self.assertTrue(judged(0.0144, 0.0159)["met"])  # which nobody fills
@@ -78,7 +81,7 @@ class PathSweep(unittest.TestCase):
 
     def test_lines_fit_a_terminal(self):
         for path in (*path_sweep.FULL, *path_sweep.MORE):
-            shown = path_sweep.result_of(path, {None: [10.25], "cubic": [10.25], "bbr": [10.25]}, [99999], [])
+            shown = path_sweep.result_of(path, {None: [10.25], "cubic": [10.25], "bbr": [10.25]}, [99999], {"ours": []})
             self.assertLessEqual(max(map(len, path_sweep.line(shown).splitlines())), 80)
         for path in path_sweep.BESIDE:
             self.assertLessEqual(len(path_sweep.line({"beside": path.name(), "ours": 1, "tcp": 1, "met": False})), 80)

@@ -8,6 +8,15 @@
 
 namespace dlcp::test {
 
+DirectReduce::Rank::Rank(DirectReduce& of, const collective::Terms& terms,
+                         std::size_t staging_bytes)
+    : all(of), number(terms.rank), staging(staging_bytes) {
+  if (terms.is_hub())
+    exchange = std::make_unique<collective::HubExchange>(terms, staging);
+  else
+    exchange = std::make_unique<collective::Exchange>(terms, staging);
+}
+
 DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
     : world_(world),
       plan_(plan),
@@ -15,17 +24,19 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
       terms_{.ranks = plan.ranks,
              .rank = 0,
              .granule = plan.granule,
+             .block_bytes_max = plan.block_bytes_max,
              .loss_ppm = plan.loss_ppm,
-             .fill = plan.fill},
+             .fill = plan.fill,
+             .hubs = plan.hubs},
       first_flow_(world.ledger().flows().size()),
-      lines_(std::size_t{plan.ranks} * plan.ranks * 2),
+      lines_(std::size_t{members()} * members() * 2),
       lost_(plan.calls) {
   const std::size_t staging =
       2 * collective::Exchange::staging_bytes(terms_, plan.floats * 4) + plan.granule;
-  for (std::uint32_t from = 0; from < plan.ranks; ++from) {
-    for (std::uint32_t to = 0; to < plan.ranks; ++to)
+  for (std::uint32_t from = 0; from < members(); ++from) {
+    for (std::uint32_t to = 0; to < members(); ++to)
       for (int lane = 0; lane < 2; ++lane)
-        world.open_flow(from, from == to ? (to + 1) % plan.ranks : to);  // none to itself is used
+        world.open_flow(from, from == to ? (to + 1) % members() : to);  // none to itself is used
   }
   world_.ledger().set_receive_hook(
       [this](std::size_t flow, std::size_t message, std::span<const std::byte> body) {
@@ -33,21 +44,29 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
       });
   for (std::uint32_t call = 0; call < plan.calls; ++call)
     plan_messages(call);
-  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < members(); ++rank) {
     collective::Terms own = terms_;
     own.rank = rank;
     ranks_.push_back(std::make_unique<Rank>(*this, own, staging));
   }
   for (auto& rank : ranks_)
-    begin(*rank);
+    if (rank->number < plan.ranks)
+      begin(*rank);
+    else
+      drive(*rank);
 }
 
 std::size_t DirectReduce::flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const {
-  return first_flow_ + (std::size_t{from} * plan_.ranks + to) * 2 + static_cast<std::size_t>(lane);
+  return first_flow_ + (std::size_t{from} * members() + to) * 2 + static_cast<std::size_t>(lane);
 }
 
 void DirectReduce::plan_messages(std::uint32_t call) {
   const collective::Layout layout(terms_, call, plan_.floats * 4);
+  for (std::uint32_t hub = plan_.ranks; hub < members(); ++hub) {
+    for (std::uint32_t rank = 0; rank < plan_.ranks && layout.count_of(hub) > 0; ++rank)
+      world_.transfer_unexpected(flow_of(rank, hub, Transfer::Lane::kResults),
+                                 collective::HubCall::kBytes);
+  }
   for (std::uint32_t block = 0; block < layout.blocks(); ++block) {
     const std::uint32_t owner = layout.owner(block);
     for (std::uint32_t other = 0; other < plan_.ranks; ++other) {
@@ -67,12 +86,12 @@ void DirectReduce::begin(Rank& rank) {
     input.push_back(value_(rank.number, call, at));
   auto& result = rank.results.emplace_back(plan_.floats);
   rank.began_at.push_back(world_.now());
-  const auto number = rank.exchange.start({.input = std::as_bytes(std::span(input)),
-                                           .result = std::as_writable_bytes(std::span(result)),
-                                           .real_bytes = plan_.floats * 4,
-                                           .type = collective::DataType::kFloat32,
-                                           .op = collective::ReduceOp::kSum,
-                                           .tensor = 1 + call / plan_.tensor_calls});
+  const auto number = rank.exchange->start({.input = std::as_bytes(std::span(input)),
+                                            .result = std::as_writable_bytes(std::span(result)),
+                                            .real_bytes = plan_.floats * 4,
+                                            .type = collective::DataType::kFloat32,
+                                            .op = collective::ReduceOp::kSum,
+                                            .tensor = 1 + call / plan_.tensor_calls});
   if (number != call) throw Violation("a call was not started");
   drive(rank);
 }
@@ -88,6 +107,8 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
     rank.done.push_back({transfer, transfer.memory.size(), {}});
     return true;
   }
+  // What hubs may be told: there are only so many calls.
+  if (line.receives == world_.flow(flow).messages.size()) return false;
   world_.expect(flow, line.receives, engine::direct_licence(transfer));
   line.expected.emplace(line.receives++, transfer);
   return true;
@@ -96,7 +117,7 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
 bool DirectReduce::may_send(const Rank& rank, std::size_t flow) {
   std::size_t sending = 0;
   const std::size_t lane = (flow - first_flow_) % 2;
-  for (std::uint32_t to = 0; to < plan_.ranks; ++to) {
+  for (std::uint32_t to = 0; to < members(); ++to) {
     const std::size_t other = flow_of(rank.number, to, static_cast<Transfer::Lane>(lane));
     const Flow& each = world_.flow(other);
     const bool waits = each.sends_posted < lines_[other - first_flow_].sends ||
@@ -104,7 +125,7 @@ bool DirectReduce::may_send(const Rank& rank, std::size_t flow) {
     if (waits && other == flow) return true;
     sending += waits;
   }
-  return sending < plan_.sending_max;
+  return sending < rank.exchange->peers_at_once();
 }
 
 void DirectReduce::arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body) {
@@ -124,15 +145,15 @@ void DirectReduce::arrive(std::size_t flow, std::size_t message, std::span<const
 
 void DirectReduce::drive(Rank& rank) {
   do {
-    rank.exchange.post_to(rank);
+    rank.exchange->post_to(rank);
     while (!rank.done.empty()) {
       const Rank::Done done = std::move(rank.done.front());
       rank.done.pop_front();
-      rank.exchange.on_done(done.transfer, done.bytes, done.lost);
+      rank.exchange->on_done(done.transfer, done.bytes, done.lost);
     }
-  } while (rank.exchange.work() || !rank.done.empty());
-  if (!rank.exchange.disagreement().empty()) throw Violation(rank.exchange.disagreement());
-  if (rank.done_at.size() < rank.inputs.size() && rank.exchange.finished(rank.inputs.size() - 1)) {
+  } while (rank.exchange->work() || !rank.done.empty());
+  if (!rank.exchange->disagreement().empty()) throw Violation(rank.exchange->disagreement());
+  if (rank.done_at.size() < rank.inputs.size() && rank.exchange->finished(rank.inputs.size() - 1)) {
     rank.done_at.push_back(world_.now());
     if (rank.inputs.size() < plan_.calls) begin(rank);
   }
@@ -141,17 +162,24 @@ void DirectReduce::drive(Rank& rank) {
 bool DirectReduce::finished() {
   for (auto& rank : ranks_)
     drive(*rank);
-  return std::ranges::all_of(ranks_,
-                             [&](const auto& rank) { return rank->done_at.size() == plan_.calls; });
+  return std::ranges::all_of(ranks_, [&](const auto& rank) {
+    return rank->number >= plan_.ranks || rank->done_at.size() == plan_.calls;
+  });
 }
 
 double DirectReduce::lost_share(std::uint32_t call) const {
   return static_cast<double>(lost_[call]) / (static_cast<double>(plan_.floats) * 4 * plan_.ranks);
 }
 
+bool DirectReduce::over(std::uint32_t call) const {
+  return std::ranges::all_of(
+      std::span(ranks_).first(plan_.ranks),
+      [&](const auto& rank) { return rank->done_at.size() > call; });
+}
+
 Duration DirectReduce::took(std::uint32_t call) const {
   Time first = kNever, last{};
-  for (const auto& rank : ranks_) {
+  for (const auto& rank : std::span(ranks_).first(plan_.ranks)) {
     first = std::min(first, rank->began_at[call]);
     last = std::max(last, rank->done_at[call]);
   }

@@ -1,5 +1,5 @@
-// All-reduces by direct exchange on the simulated network: the exchange that jobs run, between
-// hosts with the real protocol.
+// All-reduces by direct exchange on the simulated network, between ranks or by hubs: the exchange
+// that jobs run, between hosts with the real protocol.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "collective/exchange.h"
+#include "collective/hub_exchange.h"
 #include "world.h"
 
 namespace dlcp::test {
@@ -20,10 +20,11 @@ struct DirectPlan {
   std::size_t floats = 64 << 10;  // of a call
   std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
   std::size_t granule = 1408;
-  std::size_t sending_max = 4;  // peers that a rank sends to at a time, on each lane
-  std::uint32_t loss_ppm = 0;   // of each tensor; 0: exact
+  std::size_t block_bytes_max = std::size_t{64} << 10;
+  std::uint32_t loss_ppm = 0;  // of each tensor; 0: exact
   collective::LossFill fill = collective::LossFill::kZero;
   std::uint32_t tensor_calls = 1;  // of which a tensor consists
+  std::uint32_t hubs = 0;          // hosts behind those of the ranks
 };
 
 class DirectReduce {
@@ -43,21 +44,22 @@ class DirectReduce {
   // Of what all ranks contribute to a call; its results lack as much.
   double lost_share(std::uint32_t call) const;
   collective::AllReduce::Blocks blocks(std::uint32_t rank) const {
-    return ranks_[rank]->exchange.blocks();
+    return ranks_[rank]->exchange->blocks();
   }
+  // All ranks have its result.
+  bool over(std::uint32_t call) const;
   // When the last rank had the result of a call, after the first began.
   Duration took(std::uint32_t call) const;
 
  private:
   using Transfer = collective::Transfer;
   struct Rank final : collective::Mesh {
-    Rank(DirectReduce& of, const collective::Terms& terms, std::size_t staging_bytes)
-        : all(of), number(terms.rank), staging(staging_bytes), exchange(terms, staging) {}
+    Rank(DirectReduce& of, const collective::Terms& terms, std::size_t staging_bytes);
     bool post(const Transfer& transfer) override { return all.post(*this, transfer); }
     DirectReduce& all;
     std::uint32_t number;
     std::vector<std::byte> staging;
-    collective::Exchange exchange;
+    std::unique_ptr<collective::AllReduce> exchange;
     std::deque<std::vector<float>> inputs, results;
     std::vector<Time> began_at, done_at;
     struct Done {
@@ -73,6 +75,7 @@ class DirectReduce {
     std::map<std::size_t, Transfer> expected;
   };
 
+  std::uint32_t members() const { return terms_.members(); }
   std::size_t flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const;
   void plan_messages(std::uint32_t call);
   void begin(Rank& rank);
@@ -86,7 +89,7 @@ class DirectReduce {
   Value value_;
   collective::Terms terms_;
   std::size_t first_flow_ = 0;
-  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::vector<std::unique_ptr<Rank>> ranks_;  // and hubs
   std::vector<Line> lines_;
   std::vector<std::uint64_t> lost_;  // by call: bytes of contributions
 };

@@ -34,8 +34,8 @@ TEST_CASE("a fat tree of radix 16 has 1024 hosts, and a quarter of the uplinks a
 
 TEST_CASE("every transport delivers a permutation, and the same seed the same moments") {
   for (const Contender contender :
-       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric,
-        Contender::kPias, Contender::kNdp, Contender::kRoce}) {
+       {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc, Contender::kDctcp,
+        Contender::kPfabric, Contender::kPias, Contender::kNdp, Contender::kRoce}) {
     INFO(name_of(contender));
     const Setting setting = small(contender);
     const Workload workload = permutation(setting.fabric.hosts(), 300'000, 5);
@@ -51,8 +51,8 @@ TEST_CASE("every transport delivers a permutation, and the same seed the same mo
 
 TEST_CASE("every transport repairs silent loss") {
   for (const Contender contender :
-       {Contender::kDlcp, Contender::kNscc, Contender::kDctcp, Contender::kPfabric,
-        Contender::kPias, Contender::kNdp, Contender::kRoce}) {
+       {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc, Contender::kDctcp,
+        Contender::kPfabric, Contender::kPias, Contender::kNdp, Contender::kRoce}) {
     INFO(name_of(contender));
     Setting setting = small(contender);
     setting.loss = 0.01;

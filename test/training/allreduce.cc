@@ -1,5 +1,6 @@
-// Ring all-reduces of float vectors through a net plugin, for training scripts: what NCCL's host
-// side does for one communicator of one channel, behind four C functions. Every function that can
+// All-reduces of float vectors for training scripts, over a ring of the net plugin's connections or
+// through the CollNet plugin beside it: what NCCL's host side does for one communicator of one
+// channel, behind four C functions. Every function that can
 // fail writes a text into `error` (of kErrorBytes) and returns null or -1.
 #include <fmt/format.h>
 #include <sched.h>
@@ -15,8 +16,11 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/bench/bench_case.h"
+#include "cli/bench/collnet_plugin.h"
+#include "cli/bench/collnet_reducer.h"
 #include "cli/bench/nccl_part.h"
 #include "cli/bench/net_plugin.h"
 #include "cli/bench/ring_channel.h"
@@ -52,6 +56,7 @@ struct Settings {
   std::uint32_t budget_ppm;  // 0: no budget is stated, and nobody tells what the messages are
   std::uint64_t communicator;
   std::size_t count;  // of every vector
+  bool by_collnet;
 };
 
 class Communicator {
@@ -61,22 +66,31 @@ class Communicator {
     if (!loaded) throw std::runtime_error(loaded.error().message());
     plugin_ = std::make_unique<cli::LoadedPlugin>(std::move(loaded.value()));
     begin();
-    require(net().listen(0, handle_.data(), &listen_comm_), "listen");
+    if (collnet_ != nullptr)
+      require(collnet_->listen(0, handle_.data(), &listen_comm_), "collnet listen");
+    else
+      require(net().listen(0, handle_.data(), &listen_comm_), "listen");
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   const Handle& handle() const { return handle_; }
-  void connect(const Handle& next);
+  // `handles`: of all ranks.
+  void connect(std::vector<Handle>& handles);
   std::uint64_t reduce(const float* input, float* output);
   void close();
 
  private:
   cli::NetPlugin& net() { return plugin_->net(); }
   void begin();
+  void connect_ring(Handle& next);
+  void connect_collnet(std::vector<Handle>& handles);
 
   Settings settings_;
   std::unique_ptr<cli::LoadedPlugin> plugin_;
+  std::unique_ptr<cli::CollNetPlugin> collnet_;  // null: a ring
+  void* group_ = nullptr;
+  std::unique_ptr<cli::CollNetReducer> reducer_;
   std::unique_ptr<cli::NcclPart> nccl_;
   std::unique_ptr<cli::RingChannel> channel_;
   Handle handle_{};
@@ -91,10 +105,12 @@ void Communicator::begin() {
     CommunicatorClass communicator_class;
     communicator_class.budget_ppm = settings_.budget_ppm;
     net().set_communicator_class(encode(communicator_class));
+  }
+  if (settings_.budget_ppm > 0 || settings_.by_collnet) {
     nccl_ = plugin_->nccl_part();
     if (nccl_ == nullptr)
-      throw std::runtime_error(
-          fmt::format("{} has no profiler, so it cannot be given a budget", settings_.plugin));
+      throw std::runtime_error(fmt::format(
+          "{} has no profiler, so nobody can tell it what is reduced", settings_.plugin));
   }
   require(net().init(settings_.communicator, log_for_plugin), "init");
   if (nccl_ != nullptr)
@@ -103,12 +119,37 @@ void Communicator::begin() {
   int devices = 0;
   require(net().devices(devices), "devices");
   if (devices < 1) throw std::runtime_error("the plugin finds no network interface");
+  if (settings_.by_collnet) {
+    collnet_ = plugin_->collnet();
+    if (collnet_ == nullptr)
+      throw std::runtime_error(fmt::format("{} has no CollNet table", settings_.plugin));
+    require(collnet_->init(settings_.communicator, log_for_plugin), "collnet init");
+  }
 }
 
-void Communicator::connect(const Handle& next) {
-  Handle mine = next;  // a plugin may keep its state there between calls
+void Communicator::connect(std::vector<Handle>& handles) {
+  const auto next = static_cast<std::size_t>((settings_.rank + 1) % settings_.ranks);
+  collnet_ != nullptr ? connect_collnet(handles) : connect_ring(handles[next]);
+}
+
+void Communicator::connect_collnet(std::vector<Handle>& handles) {
+  std::vector<void*> all;
+  for (Handle& handle : handles)
+    all.push_back(handle.data());
+  // A plugin that refuses has closed the listener.
+  void* const listening = std::exchange(listen_comm_, nullptr);
+  require(collnet_->connect(all, settings_.rank, listening, &group_), "collnet connect");
+  require(collnet_->close_listen(listening), "collnet closeListen");
+  constexpr int kChannels = 2;
+  reducer_ = std::make_unique<cli::CollNetReducer>(*collnet_, group_, cli::Reduction{},
+                                                   settings_.count * sizeof(float), kChannels,
+                                                   settings_.ranks, nccl_.get());
+}
+
+// A plugin may keep its state in the handle between calls.
+void Communicator::connect_ring(Handle& next) {
   while (send_comm_ == nullptr || recv_comm_ == nullptr) {
-    if (send_comm_ == nullptr) require(net().connect(0, mine.data(), &send_comm_), "connect");
+    if (send_comm_ == nullptr) require(net().connect(0, next.data(), &send_comm_), "connect");
     if (recv_comm_ == nullptr) require(net().accept(listen_comm_, &recv_comm_), "accept");
     sched_yield();
   }
@@ -121,6 +162,12 @@ void Communicator::connect(const Handle& next) {
 }
 
 std::uint64_t Communicator::reduce(const float* input, float* output) {
+  if (reducer_ != nullptr) {
+    reducer_->restart();
+    while (!reducer_->done())
+      if (!reducer_->step(input, output)) sched_yield();
+    return 0;  // what is missing the owners count
+  }
   void* collective = nullptr;
   if (nccl_ != nullptr) {
     cli::CollectiveCall call;
@@ -137,9 +184,13 @@ std::uint64_t Communicator::reduce(const float* input, float* output) {
 
 void Communicator::close() {
   channel_.reset();
+  reducer_.reset();
+  if (group_ != nullptr) require(collnet_->close_coll(group_), "closeColl");
   if (send_comm_ != nullptr) require(net().close_send(send_comm_), "closeSend");
   if (recv_comm_ != nullptr) require(net().close_recv(recv_comm_), "closeRecv");
-  if (listen_comm_ != nullptr) require(net().close_listen(listen_comm_), "closeListen");
+  if (listen_comm_ != nullptr && collnet_ == nullptr)
+    require(net().close_listen(listen_comm_), "closeListen");
+  if (collnet_ != nullptr) require(collnet_->finalize(), "collnet finalize");
   if (nccl_ != nullptr) require(nccl_->finalize(), "profiler finalize");
   require(net().finalize(), "finalize");
 }
@@ -167,34 +218,39 @@ using dlcp::training::Communicator;
 using dlcp::training::guarded;
 using dlcp::training::Handle;
 
-// Listens; `handle` (128 bytes) is for the rank before this one.
+// Listens; `handle` (128 bytes) is for the other ranks.
 DLCP_EXPORT Communicator* training_open(const char* plugin, int rank, int ranks,
                                         std::uint32_t budget_ppm, std::uint64_t communicator,
-                                        std::uint64_t count, char* handle, char* error) {
+                                        std::uint64_t count, int by_collnet, char* handle,
+                                        char* error) {
   return guarded(
       error, static_cast<Communicator*>(nullptr),
       [&] {
-        auto made = std::make_unique<Communicator>(
-            dlcp::training::Settings{plugin, rank, ranks, budget_ppm, communicator, count});
+        auto made = std::make_unique<Communicator>(dlcp::training::Settings{
+            plugin, rank, ranks, budget_ppm, communicator, count, by_collnet != 0});
         std::memcpy(handle, made->handle().data(), made->handle().size());
         return made.release();
       });
 }
 
-// `next`: the handle of the rank after this one. Returns when both neighbours are connected.
-DLCP_EXPORT int training_connect(Communicator* communicator, const char* next, char* error) {
+// `handles`: of all ranks, in their order. Returns when those that this one needs are connected.
+DLCP_EXPORT int training_connect(Communicator* communicator, const char* handles, int ranks,
+                                 char* error) {
   return guarded(
       error, -1,
       [&] {
-        Handle handle;
-        std::memcpy(handle.data(), next, handle.size());
-        communicator->connect(handle);
+        std::vector<Handle> all(static_cast<std::size_t>(ranks));
+        for (Handle& handle : all) {
+          std::memcpy(handle.data(), handles, handle.size());
+          handles += handle.size();
+        }
+        communicator->connect(all);
         return 0;
       });
 }
 
 // output = the sum of all ranks' inputs; both may be the same. Returns how many contributions are
-// missing from what this rank received.
+// missing from what this rank received in a ring; else 0.
 DLCP_EXPORT std::int64_t training_reduce(Communicator* communicator, const float* input,
                                          float* output, char* error) {
   return guarded(

@@ -6,8 +6,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-COLOURS = {"exact": "tab:blue", "tags": "tab:green", "untagged": "tab:orange", "tcp": "tab:red"}
-STYLES = {"exact": "-", "tags": "--", "untagged": ":", "tcp": (0, (1, 3))}
+COLOURS = {"exact": "tab:blue", "tags": "tab:green", "untagged": "tab:orange", "tcp": "tab:red",
+           "direct": "tab:purple", "direct-tags": "tab:purple", "hub": "tab:brown", "hub-tags": "tab:brown"}
+STYLES = {"exact": "-", "tags": "--", "untagged": ":", "tcp": (0, (1, 3)), "direct": "-", "direct-tags": "--",
+          "hub": "-", "hub-tags": "--"}
 
 
 def median_curve(runs, key):

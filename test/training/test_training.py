@@ -14,7 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import train  # noqa: E402
 
 BUILD = None
-OPTIONS = ["--seeds", "1", "--steps", "8", "--budget", "0.1", "--shed", "0.03", "--rate", "400mbit"]
+# Queues that do not overflow where a process waits for a processor: what is lost then knows no marks.
+OPTIONS = ["--seeds", "1", "--steps", "8", "--budget", "0.1", "--shed", "0.03", "--rate", "400mbit", "--queue", "1m"]
 
 
 class Training(unittest.TestCase):
@@ -43,7 +44,7 @@ class Training(unittest.TestCase):
 
     def test_tags_decide_what_is_lost(self):
         tagged, untagged = (self.runs[name]["counters"] for name in ("tags", "untagged"))
-        self.assertGreaterEqual(train.droppable_share(tagged), 0.95)
+        self.assertGreaterEqual(train.droppable_share(tagged), 0.99)
         self.assertLess(train.droppable_share(untagged), 0.6)
 
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Trains a small network on scikit-learn's digits with 4 data-parallel processes whose gradients are summed over
-the plugin's own connections, on a network that drops packets and holds a queue; compares four ways to do that.
+the plugin's own connections, on a network that drops packets and holds a queue; compares ways to do that.
 
-  train.py [--seeds N] [--steps N] [--budget P] [--shed S] [--variant NAME]... [--json FILE] [--plot FILE] [--build DIR]
+  train.py [--seeds N] [--steps N] [--budget P] [--shed S] [--run N] [--variant NAME]... [--json FILE] [--plot FILE]
+           [--build DIR]
 
 Each process runs in a network namespace of its own; ports have a rate and a short queue, and S of all packets are
 dropped at random. "tags": of a licensed class the ports drop the packets marked droppable, four times as often,
 and no others. "untagged": the same sender, but all gradient classes carry one code point, dropped at S. Both lose
-the same share. Needs root for the network. Exit: 0 done, 1 replicas differ or a rank failed, 2 usage, 3 not
-possible here."""
+the same share. --run: they are dropped so many in a row, which lengthens the tail. "direct" and "hub" sum gradients
+through the CollNet interface, the latter with as many hubs as processes. Needs root for the network. Exit: 0 done,
+1 replicas differ or a rank failed, 2 usage, 3 not possible here."""
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -33,21 +36,27 @@ PROTECTED, DROPPABLE = (10, 20), (12, 14, 22)  # code points of include/dlcp/tra
 # One code point, and with it one queue, for every licensed class.
 UNTAGGED = "".join(f"{name}.queue = bulk\n{name}.dscp = 14\n" for name in
                    ("urgent-protected", "urgent-droppable", "bulk-protected", "bulk-middle", "bulk-droppable"))
-VARIANTS = {  # plugin, has a budget, is tagged, what tables call it
-    "exact": ("dlcp", False, True, "DLCP exact"),
-    "tags": ("dlcp", True, True, "DLCP, bounded loss with tags"),
-    "untagged": ("dlcp", True, False, "DLCP, bounded loss without tags"),
-    "tcp": ("tcp", False, True, "reliable TCP (cubic)"),
+VARIANTS = {  # plugin, algorithm, has a budget, is tagged, what tables call it
+    "exact": ("dlcp", "ring", False, True, "DLCP exact"),
+    "tags": ("dlcp", "ring", True, True, "DLCP, bounded loss with tags"),
+    "untagged": ("dlcp", "ring", True, False, "DLCP, bounded loss without tags"),
+    "tcp": ("tcp", "ring", False, True, "reliable TCP (cubic)"),
+    "direct": ("dlcp", "direct", False, True, "direct exchange, exact"),
+    "direct-tags": ("dlcp", "direct", True, True, "direct exchange, bounded loss"),
+    "hub": ("dlcp", "hub", False, True, "hubs, exact"),
+    "hub-tags": ("dlcp", "hub", True, True, "hubs, bounded loss"),
 }
-TRAINING_TARGETS = (*rig.BENCH_TARGETS, "training_allreduce")
+HUBS = RANKS
+TRAINING_TARGETS = (*rig.BENCH_TARGETS, "training_allreduce", "dlcp-hub")
 
 
-def loss_settings(variant, shed, ppm=1_000_000):
+def loss_settings(variant, shed, run=1, ppm=1_000_000):
     """netns settings by which that share of all packets is dropped, and of licensed ones as the variant says."""
     rates = {}
-    if VARIANTS[variant][1] and VARIANTS[variant][2]:
+    _, _, licensed, tagged, _ = VARIANTS[variant]
+    if licensed and tagged:
         rates = {**dict.fromkeys(PROTECTED, 0), **dict.fromkeys(DROPPABLE, round(shed / DROPPABLE_SHARE * ppm))}
-    settings = [f"loss={round(shed * ppm)}"]
+    settings = [f"loss={round(shed * ppm)}", f"lossrun={run}"]
     if rates and shed > 0:
         settings.append("dscploss=" + ",".join(f"{dscp}:{rate}" for dscp, rate in rates.items()))
     return settings
@@ -55,33 +64,64 @@ def loss_settings(variant, shed, ppm=1_000_000):
 
 def train(variant, seed, options, build, network):
     """One run: what the ranks report, rank 0's curves among it. Raises RuntimeError when one of them fails."""
-    plugin, licensed, tagged, _ = VARIANTS[variant]
-    network.set(*loss_settings(variant, options.shed))
-    with tempfile.TemporaryDirectory(prefix="dlcp-training-") as folder:
+    plugin, algorithm, licensed, tagged, _ = VARIANTS[variant]
+    network.set("loss=0")
+    with tempfile.TemporaryDirectory(prefix="dlcp-training-") as folder, contextlib.ExitStack() as stack:
         environment = {**os.environ, "DLCP_STATS_FILE": f"{folder}/stats.%p.json", "OPENBLAS_NUM_THREADS": "1",
                        "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "DLCP_CONFIG": ""}
         if not tagged:
             classes = pathlib.Path(folder, "classes")
             classes.write_text(UNTAGGED)
             environment["DLCP_CLASSES"] = str(classes)
+        if algorithm == "hub":
+            environment["DLCP_COLLNET_HUBS"] = ",".join(stack.enter_context(hubs(build)))
         task = {"folder": folder, "library": str(build.folder / "lib" / "libtraining_allreduce.so"),
-                "plugin": str(build.plugin if plugin == "dlcp" else build.tcp), "ranks": RANKS, "seed": seed,
+                "plugin": str(build.plugin if plugin == "dlcp" else build.tcp), "ranks": RANKS, "seed": seed, "algorithm": algorithm,
                 "budget": options.budget if licensed else 0, "steps": options.steps, "every": options.every}
         workers = [subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}{rank}", sys.executable, HERE / "worker.py",
                                      json.dumps({**task, "rank": rank})], env=environment, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True) for rank in range(RANKS)]
         try:
-            return collect(workers, 60 + 4 * options.steps)
+            # A run of losses on a network that is all but idle would last for seconds, and no set-up gets through.
+            connected = [pathlib.Path(folder, f"connected{rank}") for rank in range(RANKS)]
+            collect(workers, 60, lambda: all(file.exists() for file in connected))
+            network.set(*loss_settings(variant, options.shed, options.run))
+            pathlib.Path(folder, "begin").touch()
+            collect(workers, 60 + 4 * options.steps)
+            return [json.loads(worker.stdout.read()) for worker in workers]
         finally:
             for worker in workers:
                 worker.kill()
                 worker.communicate()
 
 
-def collect(workers, timeout):
-    """The workers' reports. The first failure ends the run: the other ranks only wait for that one."""
+@contextlib.contextmanager
+def hubs(build):
+    """Hubs in the namespaces behind the ranks'; their places."""
+    command = [build.folder / "bin" / "dlcp-hub", "serve"]
+    running = [subprocess.Popen(["ip", "netns", "exec", f"{PREFIX}{RANKS + hub}", *command], stderr=subprocess.PIPE,
+                                text=True) for hub in range(HUBS)]
+    try:
+        places = []
+        for hub in running:
+            said = ""
+            while "ready at " not in said:
+                line = hub.stderr.readline()
+                if not line:
+                    raise RuntimeError(f"dlcp-hub: {said}")
+                said += line
+            places.append(said.rsplit("ready at ", 1)[1].strip())
+        yield places
+    finally:
+        for hub in running:
+            hub.kill()
+            hub.communicate()
+
+
+def collect(workers, timeout, reached=lambda: False):
+    """Until all workers have ended, or `reached`. The first failure ends the run: the other ranks only wait for that one."""
     until = time.monotonic() + timeout
-    while any(worker.poll() is None for worker in workers):
+    while not reached() and any(worker.poll() is None for worker in workers):
         failed = [rank for rank, worker in enumerate(workers) if worker.poll()]
         if failed or time.monotonic() > until:
             break
@@ -89,9 +129,8 @@ def collect(workers, timeout):
     for rank, worker in enumerate(workers):
         if worker.poll():
             raise RuntimeError(f"rank {rank}: {worker.stderr.read().strip() or f'exit code {worker.returncode}'}")
-    if any(worker.poll() is None for worker in workers):
+    if not reached() and any(worker.poll() is None for worker in workers):
         raise RuntimeError(f"no end after {timeout} s")
-    return [json.loads(worker.stdout.read()) for worker in workers]
 
 
 def summary(variant, seed, reports):
@@ -103,6 +142,9 @@ def summary(variant, seed, reports):
         for name, value in report["counters"].items():
             if isinstance(value, int):
                 counters[name] = counters.get(name, 0) + value
+    if VARIANTS[variant][1] == "direct":  # owners count what is missing; of single steps nobody knows it
+        elements = reports[0]["elements"] * RANKS * len(lost)
+        lost = [counters.get("bytes_lost", 0) / 4 / elements] * len(lost)
     return {"variant": variant, "seed": seed, "identical": len({r["weights"] for r in reports}) == 1,
             "weights": reports[0]["weights"], "curve": reports[0]["curve"], "reduce_seconds": times,
             "step_seconds": reports[0]["step_seconds"], "step_count": len(lost), "elements": reports[0]["elements"],
@@ -116,11 +158,13 @@ def progress(text):
 
 def run_all(options, build):
     results = []
-    with rig.Network(PREFIX, RANKS, *NETWORK, f"rate={options.rate}", f"queue={options.queue}") as network:
+    with rig.Network(PREFIX, RANKS + HUBS, *NETWORK, f"rate={options.rate}", f"queue={options.queue}") as network:
         for seed in range(1, options.seeds + 1):
             for variant in options.variant or VARIANTS:
-                progress(f"seed {seed} of {options.seeds}: {VARIANTS[variant][3]}")
+                progress(f"seed {seed} of {options.seeds}: {VARIANTS[variant][-1]}")
                 results.append(summary(variant, seed, train(variant, seed, options, build, network)))
+                if options.json:  # as far as it has come
+                    options.json.write_text(json.dumps(results))
     return results
 
 
@@ -137,6 +181,14 @@ def droppable_share(counters):
     return marked / of if of else 0.0
 
 
+def delivered(runs):
+    """Percent, of all steps and of the worst. What hubs lack they alone know."""
+    if VARIANTS[runs[0]["variant"]][1] == "hub":
+        return "-", "-"
+    return (f"{100 * statistics.mean(r['delivered_share'] for r in runs):.2f}",
+            f"{100 * min(r['delivered_share_min'] for r in runs):.2f}")
+
+
 def row(runs, name, licensed):
     """One variant's cells: medians, ranges over the seeds in brackets."""
     times = sorted(t for r in runs for t in r["reduce_seconds"][1:])
@@ -144,20 +196,34 @@ def row(runs, name, licensed):
     return (name, spread([r["accuracy"] for r in runs], 100), spread([r["loss"] for r in runs], 1, 4),
             f"{1e3 * statistics.median(t for r in runs for t in r['step_seconds'][1:]):.0f}",
             f"{1e3 * statistics.median(times):.0f}", f"{1e3 * times[int(len(times) * 0.99)]:.0f}",
-            f"{100 * statistics.mean(r['delivered_share'] for r in runs):.2f}",
-            f"{100 * min(r['delivered_share_min'] for r in runs):.2f}", marked,
+            *delivered(runs), marked,
             "yes" if all(r["identical"] for r in runs) else "NO")
+
+
+def seconds_to(run, accuracy):
+    return next(point["seconds"] for point in run["curve"] if point["accuracy"] >= accuracy)
+
+
+def against_ring(results, runs):
+    """Seconds to the accuracy that all runs of a seed reach, and the exact ring's divided by it; medians of the seeds."""
+    times, ratios = [], []
+    for run in runs:
+        of_seed = [other for other in results if other["seed"] == run["seed"]]
+        reached = min(max(point["accuracy"] for point in other["curve"]) for other in of_seed)
+        times.append(seconds_to(run, reached))
+        ratios += [seconds_to(other, reached) / times[-1] for other in of_seed if other["variant"] == "exact"]
+    return f"{statistics.median(times):.2f} s", f"{statistics.median(ratios):.2f}" if ratios else "-"
 
 
 def table(results):
     """Markdown: a row per variant."""
     head = ("variant", "test accuracy %", "training loss", "step ms", "all-reduce ms", "its p99", "delivered %",
-            "worst step %", "of lost, droppable %", "replicas identical")
+            "worst step %", "of lost, droppable %", "replicas identical", "time to accuracy", "ring's, of this")
     rows = [head, ("---",) * len(head)]
-    for variant, (_, licensed, _, name) in VARIANTS.items():
+    for variant, (_, _, licensed, _, name) in VARIANTS.items():
         runs = [r for r in results if r["variant"] == variant]
         if runs:
-            rows.append(row(runs, name, licensed))
+            rows.append((*row(runs, name, licensed), *against_ring(results, runs)))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
@@ -168,6 +234,7 @@ def parse(arguments=None):
     parser.add_argument("--every", type=int, default=10, help="steps between two points of the curves")
     parser.add_argument("--budget", type=float, default=0.05, help="P: share of each sum that may be lost")
     parser.add_argument("--shed", type=float, default=0.02, help="S: share of all packets that the ports drop")
+    parser.add_argument("--run", type=int, default=1, help="packets that are dropped in a row")
     parser.add_argument("--rate", default="400mbit", help="of every port")
     parser.add_argument("--queue", default="64k", help="of every port, in bytes")
     parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these; may be repeated")
@@ -179,8 +246,8 @@ def parse(arguments=None):
         parser.error("--budget must be above 0 and at most 0.25")
     if not 0 <= options.shed <= DROPPABLE_SHARE:
         parser.error(f"--shed must be 0 to {DROPPABLE_SHARE}: more than that share of packets is not marked droppable")
-    if min(options.seeds, options.steps, options.every) < 1:
-        parser.error("--seeds, --steps and --every must be at least 1")
+    if min(options.seeds, options.steps, options.every, options.run) < 1:
+        parser.error("--seeds, --steps, --every and --run must be at least 1")
     return options
 
 
@@ -207,11 +274,9 @@ def main():
     except RuntimeError as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
-    if options.json:
-        options.json.write_text(json.dumps(results))
     if options.plot:
         import curves
-        curves.plot(results, {name: row[3] for name, row in VARIANTS.items()}, options.plot)
+        curves.plot(results, {name: row[-1] for name, row in VARIANTS.items()}, options.plot)
     print(f"{options.seeds} seeds, {options.steps} steps, P = {options.budget:g}, {100 * options.shed:g}% of packets "
           f"dropped, ports of {options.rate} with {options.queue} of queue\n\n{table(results)}")
     return 0 if all(r["identical"] for r in results) else 1

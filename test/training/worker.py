@@ -33,23 +33,24 @@ class AllReduce:
         handle = ctypes.create_string_buffer(HANDLE_BYTES)
         self.communicator = ctypes.c_void_p(self.library.training_open(
             task["plugin"].encode(), task["rank"], task["ranks"], ctypes.c_uint32(round(task["budget"] * 1e6)),
-            ctypes.c_uint64(COMMUNICATOR), ctypes.c_uint64(count), handle, self.error))
+            ctypes.c_uint64(COMMUNICATOR), ctypes.c_uint64(count), int(task["algorithm"] != "ring"), handle, self.error))
         self.check(self.communicator)
         folder = pathlib.Path(task["folder"])
         mine = folder / f"handle{task['rank']}"
         mine.with_suffix(".new").write_bytes(handle.raw)
         mine.with_suffix(".new").rename(mine)
-        theirs = folder / f"handle{(task['rank'] + 1) % task['ranks']}"
-        while not theirs.exists():
+        theirs = [folder / f"handle{rank}" for rank in range(task["ranks"])]
+        while not all(one.exists() for one in theirs):
             time.sleep(0.01)
-        self.check(self.library.training_connect(self.communicator, theirs.read_bytes(), self.error) == 0)
+        handles = b"".join(one.read_bytes() for one in theirs)
+        self.check(self.library.training_connect(self.communicator, handles, task["ranks"], self.error) == 0)
 
     def check(self, good):
         if not good:
             sys.exit(self.error.value.decode(errors="replace"))
 
     def sum(self, vector, out):
-        """out = the sum over all ranks; returns the contributions that this rank's receives lack."""
+        """out = the sum over all ranks; returns the contributions that this rank's receives lack in a ring."""
         pointer = ctypes.POINTER(ctypes.c_float)
         lost = self.library.training_reduce(self.communicator, vector.ctypes.data_as(pointer),
                                             out.ctypes.data_as(pointer), self.error)
@@ -119,12 +120,21 @@ def judge(model, train_x, train_y, test_x, test_y):
     return {"loss": float(-np.log(np.maximum(seen, 1e-12)).mean()), "accuracy": float(right.mean())}
 
 
+def wait_for_all(task):
+    """Until train.py, which learns here that this rank is connected, lets the network lose."""
+    folder = pathlib.Path(task["folder"])
+    (folder / f"connected{task['rank']}").touch()
+    while not (folder / "begin").exists():
+        time.sleep(0.01)
+
+
 def main():
     task = json.loads(sys.argv[1])
     rank, ranks = task["rank"], task["ranks"]
     sets = data(task["seed"])
     model = Perceptron(task["seed"])
     ring = AllReduce(task, len(model.weights))
+    wait_for_all(task)
     total, velocity = np.zeros_like(model.weights), np.zeros_like(model.weights)
     batches = np.random.default_rng(task["seed"] + 1000)  # alike on all ranks, each takes its part
     report = {"elements": len(total), "curve": [], "reduce_seconds": [], "step_seconds": [], "lost_share": []}

@@ -92,10 +92,36 @@ TEST_CASE("a HELLO is padded to the size it names, and keeps its address") {
   CHECK(back->hello_bytes == 1452);
   CHECK(back->echo == 0x1234);
   CHECK(back->protection == Protection::kFull);
+  CHECK(back->membership == Membership{});
+}
+
+TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes where its members may call") {
+  Hello hello;
+  hello.hello_bytes = 576;
+  hello.membership = {0x1122334455667788u, 3, 16};
+  const auto called = decode<Hello>(sealed(hello));
+  REQUIRE(called);
+  CHECK(called->membership == hello.membership);
+
+  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}, {}};
+  const std::size_t before = sealed(welcome).size();
+  CHECK(decode<Welcome>(sealed(welcome))->lanes.empty());
+  for (std::uint8_t i = 0; i < Welcome::kLanesMax; ++i) {
+    EndpointAddress lane;
+    lane.size = EndpointAddress::kMaxBytes;
+    lane.bytes.fill(static_cast<std::byte>(i));
+    welcome.lanes.push_back(lane);
+  }
+  welcome.receiver_address = welcome.lanes.front();
+  CHECK(decode<Welcome>(sealed(welcome))->lanes == welcome.lanes);
+  CHECK(sealed(welcome).size() <= kControlFrameBytesMax);  // whatever the lanes' addresses
+  welcome.lanes.resize(1);
+  welcome.receiver_address = {};
+  CHECK(sealed(welcome).size() == before + 1 + 61);
 }
 
 TEST_CASE("the frames of opening and ending come back as they were sent") {
-  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}};
+  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}, {}};
   welcome.receiver_address.size = 3;
   welcome.receiver_address.bytes[2] = std::byte{7};
   const auto welcomed = decode<Welcome>(sealed(welcome));
@@ -139,11 +165,24 @@ TEST_CASE("a frame has the bytes that version 2 says") {
 
 TEST_CASE("what a later plugin adds to HELLO and WELCOME is passed over, elsewhere it is refused") {
   Buffer bytes;
-  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}}, bytes);
+  EndpointAddress lane;
+  lane.size = 7;
+  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}, {lane}}, bytes);
   bytes.resize(bytes.size() + 20, std::byte{0xee});
   seal(bytes, kKey, 0, 0);
   REQUIRE(decode<Welcome>(bytes));
   CHECK(decode<Welcome>(bytes)->receiver_token == 2);
+  CHECK(decode<Welcome>(bytes)->lanes == std::vector{lane});
+  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}, {}}, bytes);
+  bytes.resize(bytes.size() + 20, std::byte{0xee});
+  seal(bytes, kKey, 0, 0);
+  REQUIRE(decode<Welcome>(bytes));
+  CHECK(decode<Welcome>(bytes)->lanes.empty());
+  Hello hello;
+  hello.hello_bytes = 576;
+  bytes = sealed(hello);
+  bytes[bytes.size() - kTagBytes - 1] = std::byte{0xee};
+  CHECK(decode<Hello>(bytes));
   encode(Close{1, 2}, bytes);
   bytes.resize(bytes.size() + 1);
   seal(bytes, kKey, 0, 0);

@@ -15,6 +15,7 @@
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/options.h"
 #include "collective/switch_worker.h"
+#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -25,10 +26,16 @@ Time now() {
   return Time(std::chrono::steady_clock::now().time_since_epoch());
 }
 
+double in_ms(Duration d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
+
 struct Rank {
   Fd socket;
   SwitchWorker worker;
   std::vector<float> input, result;
+  Time heard{};
+  Duration longest_stall{0};  // between two answers
 };
 
 struct CheckOptions {
@@ -46,7 +53,7 @@ Result<Rank> open_rank(const CheckOptions& options, unsigned index) {
   (void)::getsockname(socket.value().get(), reinterpret_cast<sockaddr*>(&server), &length);
   server.sin6_port = htons(static_cast<std::uint16_t>(options.server.port + index));
   if (::connect(socket.value().get(), reinterpret_cast<const sockaddr*>(&server), length) != 0)
-    return Error{ErrorCode::kSystem, std::string("no way over loopback: ") + std::strerror(errno),
+    return Error{ErrorCode::kSystem, std::string("no way over loopback: ") + system_text(errno),
                  ""};
   collective::SwitchTerms terms;
   terms.workers = options.server.terms.workers;
@@ -56,15 +63,21 @@ Result<Rank> open_rank(const CheckOptions& options, unsigned index) {
   Rank rank{std::move(socket).value(), SwitchWorker(terms), std::vector<float>(elements),
             std::vector<float>(elements)};
   for (std::size_t i = 0; i < elements; ++i)
-    rank.input[i] = static_cast<float>((i * 7 + index * 13) % 1001) / 1000.0f - 0.5f;
+    rank.input[i] = static_cast<float>((i * 7 + std::size_t{index} * 13) % 1001) / 1000.0f - 0.5f;
   return rank;
 }
 
 // Answers first: what has come by now needs no repeat.
 void turn(Rank& rank, std::span<std::byte> buffer) {
+  const auto taken = rank.worker.counts().taken;
   for (auto size = ::recv(rank.socket.get(), buffer.data(), buffer.size(), 0); size >= 0;
        size = ::recv(rank.socket.get(), buffer.data(), buffer.size(), 0))
     rank.worker.on_datagram(buffer.first(static_cast<std::size_t>(size)), now());
+  if (rank.worker.counts().taken > taken) {
+    const Time heard = now();
+    rank.longest_stall = std::max(rank.longest_stall, heard - rank.heard);
+    rank.heard = heard;
+  }
   for (auto packet = rank.worker.poll_transmit(now()); !packet.empty();
        packet = rank.worker.poll_transmit(now()))
     (void)::send(rank.socket.get(), packet.data(), packet.size(), 0);
@@ -91,22 +104,27 @@ std::size_t count_wrong(const std::deque<Rank>& ranks) {
 void print(const CheckOptions& options, const std::deque<Rank>& ranks, std::size_t wrong,
            double ms) {
   std::uint64_t sent = 0, repeated = 0;
+  double stall_ms = 0;
   for (const Rank& rank : ranks) {
     sent += rank.worker.counts().sent;
     repeated += rank.worker.counts().repeated;
+    stall_ms = std::max(stall_ms, in_ms(rank.longest_stall));
   }
   if (options.json) {
-    const nlohmann::ordered_json said = {{"workers", ranks.size()}, {"elements", options.elements},
-                                         {"elements_wrong", wrong}, {"packets", sent},
-                                         {"repeated", repeated},    {"ms", ms}};
+    const nlohmann::ordered_json said = {
+        {"workers", ranks.size()},     {"elements", options.elements},
+        {"elements_wrong", wrong},     {"packets", sent},
+        {"repeated", repeated},        {"ms", ms},
+        {"longest_stall_ms", stall_ms}};
     std::printf("%s\n", said.dump().c_str());
     return;
   }
   std::printf("%s: %zu workers summed %lld elements in %.1f ms; %zu wrong\n",
               wrong == 0 ? "ok" : "wrong", ranks.size(), static_cast<long long>(options.elements),
               ms, wrong);
-  std::printf("%llu packets, %llu of them repeated\n", static_cast<unsigned long long>(sent),
-              static_cast<unsigned long long>(repeated));
+  std::printf("%llu packets, %llu of them repeated; no worker waited longer than %.1f ms\n",
+              static_cast<unsigned long long>(sent), static_cast<unsigned long long>(repeated),
+              stall_ms);
   if (repeated > sent / 20 && options.server.drop == 0)
     std::printf(
         "many repeats: are buffers too small (nstat UdpRcvbufErrors)? Take fewer --slots\n");
@@ -128,6 +146,8 @@ ExitCode check(const CheckOptions& options) {
     (void)ranks.back().worker.start(ranks.back().input, ranks.back().result);
   }
   const Time begin = now();
+  for (Rank& rank : ranks)
+    rank.heard = begin;
   const Duration limit(static_cast<std::int64_t>(options.timeout_s * 1e9));
   std::vector<std::byte> buffer(2048);
   for (bool running = true; running;) {
@@ -142,7 +162,7 @@ ExitCode check(const CheckOptions& options) {
       return fail("the sum was not complete in time; does a firewall close loopback to its ports?",
                   ExitCode::kTimeout);
   }
-  const double ms = std::chrono::duration<double, std::milli>(now() - begin).count();
+  const double ms = in_ms(now() - begin);
   const std::size_t wrong = count_wrong(ranks);
   print(options, ranks, wrong, ms);
   return wrong == 0 ? ExitCode::kOk : ExitCode::kWrongData;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "util/system_text.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -19,7 +21,7 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
   Fd socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) {
     return Error{
-        ErrorCode::kSystem, std::string("no IPv6 socket: ") + std::strerror(errno),
+        ErrorCode::kSystem, std::string("no IPv6 socket: ") + system_text(errno),
         "IPv6 must not be disabled in the kernel (ipv6.disable=1); addresses are not needed"};
   }
   const int no = 0;
@@ -37,7 +39,7 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
   }
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return Error{ErrorCode::kSystem,
-                 "UDP port " + std::to_string(port) + " cannot be had: " + std::strerror(errno),
+                 "UDP port " + std::to_string(port) + " cannot be had: " + system_text(errno),
                  "stop what uses it (ss -ulnp), or choose others with --port"};
   }
   return socket;

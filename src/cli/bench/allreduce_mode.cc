@@ -1,17 +1,25 @@
 // allreduce: the same all-reduces, of any type and operation, over the ring or by what a CollNet
-// plugin does with whole all-reduces (direct). Input is made, and every element of the output
-// compared with the reduction in rank order, while the clock is stopped.
+// plugin does with whole all-reduces (direct, by a switch). Input is made, and every element of the
+// output compared with the reduction in rank order, while the clock is stopped.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cli/bench/collnet_group.h"
 #include "cli/bench/collnet_reducer.h"
+#include "cli/bench/own_switch.h"
 #include "cli/bench/reduce_data.h"
 #include "cli/bench/ring_layer.h"
 #include "cli/bench/rounds.h"
 
 namespace dlcp::cli {
 namespace {
+
+// Or nearly, as a switch adds.
+bool in_rank_order(Algorithm algorithm) {
+  return algorithm == Algorithm::kDirect || algorithm == Algorithm::kSwitch ||
+         algorithm == Algorithm::kHub;
+}
 
 class AllReduceRounds final : public Round {
  public:
@@ -21,10 +29,12 @@ class AllReduceRounds final : public Round {
         c_(session.bench_case),
         reducer_(reducer),
         // Rings and plans sum in orders of their own, direct exchange in the ranks'.
-        data_(c_.reduction,
-              c_.algorithm == Algorithm::kDirect ? ReduceData::Values::kAny
-                                                 : ReduceData::Values::kExactAlways,
-              c_.seed, c_.ranks),
+        data_(
+            c_.reduction,
+            in_rank_order(c_.algorithm) ? ReduceData::Values::kAny
+                                        : ReduceData::Values::kExactAlways,
+            c_.seed, c_.ranks,
+            c_.loss_budget > 0 ? ReduceData::Magnitudes::kByPlace : ReduceData::Magnitudes::kAlike),
         count_(c_.size / c_.reduction.element_bytes()),
         input_(c_.size),
         output_(c_.size) {}
@@ -42,18 +52,30 @@ class AllReduceRounds final : public Round {
 
   void check(std::uint64_t iteration) override {
     if (!c_.check) return;
-    s_.result.losses.push_back(
-        data_.check(iteration, output_.data(), count_, /*may_lack=*/s_.nccl != nullptr));
+    ReduceLoss loss = data_.check(iteration, output_.data(), count_, may());
+    if (c_.algorithm == Algorithm::kRing) {
+      const std::uint64_t lost = reducer_.contributions_lost();
+      loss.lost = lost - std::exchange(lost_before_, lost);
+    }
+    s_.result.losses.push_back(loss);
   }
 
   std::uint64_t bytes_received() const override { return reducer_.bytes_received(); }
 
  private:
+  // What a ring lacks its ranks count as it arrives.
+  ReduceData::May may() const {
+    if (sums_by_switch(c_)) return ReduceData::May::kRound;
+    return c_.loss_budget > 0 && in_rank_order(c_.algorithm) ? ReduceData::May::kLack
+                                                             : ReduceData::May::kExact;
+  }
+
   Session& s_;
   const BenchCase& c_;
   AllReducer& reducer_;
   ReduceData data_;
   std::size_t count_;
+  std::uint64_t lost_before_ = 0;
   std::vector<std::byte> input_;
   std::vector<std::byte> output_;
 };
@@ -74,7 +96,8 @@ void run_direct(Session& session) {
   if (supported == 0)
     throw BenchError(ExitCode::kUsage, "the plugin does not reduce this --type by this --op");
   {
-    CollNetReducer reducer(group, c.reduction, c.size, c.channels, c.ranks, session.nccl);
+    CollNetReducer reducer(group.plugin(), group.comm(), c.reduction, c.size, c.channels, c.ranks,
+                           session.nccl);
     run(session, reducer);
     session.result.wrong += Mismatch{reducer.overruns(), 0};
   }

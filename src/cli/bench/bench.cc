@@ -42,6 +42,8 @@ Examples
   srun -N 2 --ntasks-per-node=1 dlcp bench --mode bw --size 4M
   dlcp bench --mode plan --plan plan.json --size 64K,1M --netns PREFIX
   dlcp bench --mode allreduce --algo direct --ranks 8 --size 64K,1M --rounds 20
+  dlcp bench --mode allreduce --algo switch --ranks 4 --loss 1% --json
+  dlcp bench --mode allreduce --algo hub --hubs 2 --size 1M --rounds 20
   dlcp bench --kill-rank 2 --ranks 4 --mode ring
 
 Exit codes

@@ -44,9 +44,19 @@ const char* name_of(LineFlags flags) {
 }
 
 const char* name_of(Algorithm algorithm) {
-  return algorithm == Algorithm::kRing     ? "ring"
-         : algorithm == Algorithm::kDirect ? "direct"
-                                           : "plan";
+  switch (algorithm) {
+    case Algorithm::kRing:
+      return "ring";
+    case Algorithm::kDirect:
+      return "direct";
+    case Algorithm::kPlan:
+      return "plan";
+    case Algorithm::kSwitch:
+      return "switch";
+    case Algorithm::kHub:
+      return "hub";
+  }
+  return "?";
 }
 
 const char* name_of(collective::DataType type) {

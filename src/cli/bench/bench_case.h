@@ -22,7 +22,7 @@ class Schedule;
 namespace dlcp::cli {
 
 enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan, kAllReduce };
-enum class Algorithm { kRing, kDirect, kPlan };
+enum class Algorithm { kRing, kDirect, kPlan, kSwitch, kHub };
 // Whether the plugin reduces, through NCCL's CollNet interface.
 constexpr bool by_collnet(Algorithm algorithm) {
   return algorithm != Algorithm::kRing;
@@ -42,7 +42,10 @@ struct BenchCase {
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
   Algorithm algorithm = Algorithm::kRing;   // allreduce
   Reduction reduction;                      // allreduce
+  std::string hubs;                         // allreduce by hubs: for the plugin
+  int own_hubs = 0;                         // ... or so many that are started for it
   std::string plan_file;                    // allreduce by plan: for the plugin
+  std::string switch_name;                  // allreduce by switch; empty: one of our own
   int inflight = 8;
   int channels = 1;
   int layers = 1;                // ring: all-reduces, one after the other, that share the vector

@@ -8,7 +8,10 @@
 
 #include "cli/bench/plan_input.h"
 #include "cli/command_line/options.h"
+#include "collective/switch_name.h"
 #include "dlcp/communicator_class.h"
+#include "engine/hub_places.h"
+#include "util/quantity.h"
 
 namespace dlcp::cli {
 namespace {
@@ -22,8 +25,11 @@ const std::map<std::string, LineFlags> kFlags = {
 const std::map<std::string, Idle> kIdle = {
     {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}, {"sleep", Idle::kSleep}};
 
-const std::map<std::string, Algorithm> kAlgorithms = {
-    {"ring", Algorithm::kRing}, {"direct", Algorithm::kDirect}, {"plan", Algorithm::kPlan}};
+const std::map<std::string, Algorithm> kAlgorithms = {{"ring", Algorithm::kRing},
+                                                      {"direct", Algorithm::kDirect},
+                                                      {"plan", Algorithm::kPlan},
+                                                      {"switch", Algorithm::kSwitch},
+                                                      {"hub", Algorithm::kHub}};
 
 constexpr int kLocalRanksMax = 512;
 
@@ -41,6 +47,7 @@ const auto kOps = by_name<collective::ReduceOp>(collective::kReduceOps);
 template <class T>
 std::vector<std::string> names_of(const std::map<std::string, T>& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const auto& [name, value] : values)
     names.push_back(name);
   return names;
@@ -74,9 +81,15 @@ void check_ranks(const BenchCase& c, int world_size) {
 
 void check_budget(const BenchCase& c) {
   const bool streams = c.mode == Mode::kBandwidth || c.mode == Mode::kIncast;
-  const bool direct = c.mode == Mode::kAllReduce && c.algorithm == Algorithm::kDirect;
-  if (c.mode != Mode::kRing && !streams && !direct)
-    refuse("--loss-budget goes with ring, bw, incast, and allreduce --algo direct");
+  const bool ring = c.mode == Mode::kAllReduce && c.algorithm == Algorithm::kRing;
+  const bool direct = c.mode == Mode::kAllReduce &&
+                      (c.algorithm == Algorithm::kDirect || c.algorithm == Algorithm::kHub);
+  if (c.mode != Mode::kRing && !streams && !ring && !direct)
+    refuse("--loss-budget goes with ring, bw, incast, and allreduce --algo ring, direct or hub");
+  if (ring && (c.reduction.type != collective::DataType::kFloat32 ||
+               c.reduction.op != collective::ReduceOp::kSum))
+    refuse(fmt::format("--loss-budget: what a ring lacks is known of f32 sums alone, this is {} {}",
+                       name_of(c.reduction.type), name_of(c.reduction.op)));
   if (streams && (c.check || c.flags != LineFlags::kNone))
     refuse("--loss-budget: what is lost arrives as zeros; add --no-check, and no --flags");
   if (c.abi != 0 && c.abi < 11)
@@ -120,6 +133,49 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
 
+// Losses over loopback are our own switch's, and of the plugin's other packets.
+void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
+  const std::string& name = o.switch_name;
+  if (c.algorithm != Algorithm::kSwitch) {
+    if (!name.empty()) refuse("--switch goes with --mode allreduce --algo switch");
+    return;
+  }
+  if (name.empty() && world_size > 0)
+    refuse(
+        "--algo switch in a job of several processes needs --switch HOST:PORT; start "
+        "dlcp-aggregator serve there");
+  if (!name.empty() && c.loss > 0 && c.netns.empty())
+    refuse("--loss: --switch names one that is not ours; start it with --drop instead");
+  if (const auto read = collective::switch_name(name.empty() ? "localhost" : name); !read)
+    refuse(fmt::format("--switch: {}", read.error().message()));
+  if (c.ranks > static_cast<int>(collective::kSwitchWorkersMax))
+    refuse(fmt::format("--ranks {}: a switch adds at most {}", c.ranks,
+                       collective::kSwitchWorkersMax));
+  c.switch_name = name;
+}
+
+// A number of hubs that are started here, or where others are.
+void take_hubs(BenchCase& c, const BenchOptions& o, int world_size) {
+  constexpr int kOwnHubsMax = 64;
+  if (c.algorithm != Algorithm::kHub) {
+    if (!o.hubs.empty()) refuse("--hubs goes with --mode allreduce --algo hub");
+    return;
+  }
+  const auto count = parse_count(o.hubs.empty() ? "2" : o.hubs);
+  if (count && (*count < 1 || *count > kOwnHubsMax))
+    refuse(fmt::format("--hubs {}: 1 to {} can be started here", o.hubs, kOwnHubsMax));
+  if (count && world_size > 0)
+    refuse(
+        "--algo hub in a job of several processes needs --hubs HOST:PORT,...; start dlcp-hub "
+        "serve there");
+  if (!count) {
+    const auto places = engine::parse_hub_places(o.hubs);
+    if (!places) refuse(fmt::format("--hubs: {}", places.error().message()));
+    c.hubs = o.hubs;
+  }
+  c.own_hubs = static_cast<int>(count.value_or(0));
+}
+
 int default_ranks(const BenchCase& c, int planned, int world_size) {
   if (planned > 0) return planned;
   if (world_size != 0) return world_size;
@@ -161,6 +217,8 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
   // NCCL has two at least.
   c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
   take_reduction(c, *this);
+  take_switch(c, *this, world_size);
+  take_hubs(c, *this, world_size);
   c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
   if (c.mode == Mode::kRing || c.mode == Mode::kAllReduce)
     c.inflight = by_collnet(c.algorithm) ? 8 : 4;
@@ -193,11 +251,14 @@ std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) con
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
   return fmt::format(
-      "--plan {}\n--mode {}\n--algo {}\n--type {}\n--op {}\n--size {}\n--flags {}\n--ranks "
+      "--plan {}\n--mode {}\n--algo {}\n--switch {}\n--hubs {}\n--type {}\n--op {}\n--size "
+      "{}\n--flags "
+      "{}\n--ranks "
       "{}\n--inflight {}\n--channels "
       "{}\n--layers {}\n"
       "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-      planned ? synth::hash_of(*planned) : "unset", mode, algorithm, type, op,
+      planned ? synth::hash_of(*planned) : "unset", mode, algorithm,
+      switch_name.empty() ? "unset" : switch_name, hubs.empty() ? "unset" : hubs, type, op,
       sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), given(channels),
       c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
@@ -216,8 +277,8 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
       "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
   add_choice(
       bench, "--algo", names_of(kAlgorithms), [&o](const std::string& text) { o.algorithm = text; },
-      "allreduce: ring, or what the plugin does by its CollNet interface: direct, or plan with "
-      "--plan FILE (default ring)");
+      "allreduce: ring, or what the plugin does by its CollNet interface: direct, hub, plan with "
+      "--plan FILE, or switch, SwitchML's (default ring)");
   add_choice(
       bench, "--type", names_of(kTypes), [&o](const std::string& text) { o.type = text; },
       "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
@@ -229,6 +290,12 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
   add_text(bench, "--size", o.sizes,
            "Message size, ring: vector size; 64, 4k, 1MiB or a comma list (default 1M, lat "
            "64, ring 16M)");
+  add_text(bench, "--hubs", o.hubs,
+           "--algo hub: how many dlcp-hub to start beside this program (default 2; with --netns in "
+           "the namespaces behind the ranks'), or where others are, HOST:PORT,...");
+  add_text(bench, "--switch", o.switch_name,
+           "--algo switch: HOST[:PORT][/SLOTS] of a switch or dlcp-aggregator, as "
+           "DLCP_COLLNET_SWITCH names it; default: one that lasts as long as the bench");
   add_text(bench, "--plan", o.plan, "plan, --algo plan: the file that dlcp synth -o has written");
   add_count(bench, "--inflight", o.inflight, {1, 256},
             "Requests under way per connection (default 8, abort 32; rings always 4, direct 8)");

@@ -20,6 +20,8 @@ struct BenchOptions {
   std::string flags = "none";
   std::string idle = "auto";
   std::string algorithm = "unset";  // allreduce
+  std::string hubs;                 // a number, or places
+  std::string switch_name;          // allreduce by switch; empty: one of our own
   std::string type = "unset";
   std::string op = "unset";
   bool no_check = false;

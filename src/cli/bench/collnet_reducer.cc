@@ -9,10 +9,10 @@
 
 namespace dlcp::cli {
 
-CollNetReducer::CollNetReducer(CollNetGroup& group, const Reduction& reduction, std::size_t bytes,
-                               int channels, int ranks, NcclPart* nccl)
-    : plugin_(group.plugin()),
-      comm_(group.comm()),
+CollNetReducer::CollNetReducer(CollNetPlugin& plugin, void* comm, const Reduction& reduction,
+                               std::size_t bytes, int channels, int ranks, NcclPart* nccl)
+    : plugin_(plugin),
+      comm_(comm),
       nccl_(nccl),
       reduction_(reduction),
       calls_(bytes, static_cast<std::size_t>(channels)),

@@ -10,7 +10,7 @@
 
 #include "cli/bench/all_reducer.h"
 #include "cli/bench/collnet_calls.h"
-#include "cli/bench/collnet_group.h"
+#include "cli/bench/collnet_plugin.h"
 #include "cli/bench/nccl_part.h"
 #include "cli/bench/reduce.h"
 #include "cli/bench/slots.h"
@@ -19,9 +19,10 @@ namespace dlcp::cli {
 
 class CollNetReducer final : public AllReducer {
  public:
-  // `group` outlives this. `nccl`: by whom the plugin is told what the calls are; null: nobody.
-  CollNetReducer(CollNetGroup& group, const Reduction& reduction, std::size_t bytes, int channels,
-                 int ranks, NcclPart* nccl = nullptr);
+  // `comm`: of the plugin's; both outlive this. `nccl`: by whom the plugin is told what the calls
+  // are; null: nobody.
+  CollNetReducer(CollNetPlugin& plugin, void* comm, const Reduction& reduction, std::size_t bytes,
+                 int channels, int ranks, NcclPart* nccl = nullptr);
 
   void restart() override;
   bool step(const void* input, void* output) override;

@@ -12,12 +12,17 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kGrace = 2000 * kMs;  // for the others to notice a failure by themselves
+constexpr int kLookMs = 100;                 // between two looks at what the ranks have done
 
 }  // namespace
 
-Coordinator::Coordinator(const BenchCase& bench_case, std::vector<int> lines, LocalRanks& local,
-                         SharedArea& shared, std::function<void()> on_tick)
-    : case_(bench_case), local_(local), shared_(shared), on_tick_(std::move(on_tick)) {
+Coordinator::Coordinator(const BenchCase& bench_case, const std::vector<int>& lines,
+                         LocalRanks& local, SharedArea& shared, std::function<void()> on_tick)
+    : case_(bench_case),
+      local_(local),
+      shared_(shared),
+      on_tick_(std::move(on_tick)),
+      silence_(now_ns()) {
   for (const int fd : lines)
     peers_.push_back({FrameReader(fd), "", false, false, {}});
 }
@@ -42,7 +47,7 @@ void Coordinator::read(int rank) {
   while (!peer.has_result) {
     const auto frame = peer.reader.read(0);
     if (!frame) break;
-    active_at_ = now_ns();
+    silence_.broken(now_ns());
     if (frame->type == FrameType::kExchange) {
       peer.part = frame->body;
       peer.has_part = true;
@@ -107,11 +112,10 @@ void Coordinator::watch(std::int64_t now) {
   std::uint64_t activity = 0;
   for (int i = 0; i < case_.ranks; i++)
     activity += shared_.rank(i).activity;
-  if (activity != activity_) active_at_ = now;
-  activity_ = activity;
+  const std::int64_t silent = silence_.look(now, activity);
   const auto timeout = static_cast<std::int64_t>(case_.timeout * 1e9);
   const bool on_purpose = case_.kill_rank >= 0 || case_.each_finds_out;
-  if (now - active_at_ > timeout && (stopping_at_ == 0 || now - stopping_at_ > kGrace)) {
+  if (silent > timeout && (stopping_at_ == 0 || now - stopping_at_ > kGrace)) {
     fail_missing(ExitCode::kTimeout,
                  failed_at_ != 0 && !on_purpose
                      ? "stuck after " + first_failure_
@@ -133,12 +137,11 @@ bool Coordinator::complete() const {
 }
 
 std::vector<RankResult> Coordinator::run() {
-  active_at_ = now_ns();
   while (!complete()) {
     std::vector<pollfd> waits;
     for (const Peer& peer : peers_)
       waits.push_back({peer.has_result ? -1 : peer.reader.fd(), POLLIN, 0});
-    poll(waits.data(), waits.size(), case_.kill_rank >= 0 && killed_at_ == 0 ? 1 : 100);
+    poll(waits.data(), waits.size(), case_.kill_rank >= 0 && killed_at_ == 0 ? 1 : kLookMs);
     for (std::size_t i = 0; i < peers_.size(); i++)
       if (waits[i].revents != 0) read(static_cast<int>(i));
     const std::int64_t now = now_ns();

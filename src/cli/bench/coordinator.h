@@ -9,13 +9,14 @@
 #include "cli/bench/frames.h"
 #include "cli/bench/local_ranks.h"
 #include "cli/bench/rank.h"
+#include "cli/bench/silence.h"
 
 namespace dlcp::cli {
 
 class Coordinator {
  public:
   // `lines`: each rank's line, by rank. `on_tick` is called about ten times a second.
-  Coordinator(const BenchCase& bench_case, std::vector<int> lines, LocalRanks& local,
+  Coordinator(const BenchCase& bench_case, const std::vector<int>& lines, LocalRanks& local,
               SharedArea& shared, std::function<void()> on_tick);
 
   std::vector<RankResult> run();
@@ -49,8 +50,7 @@ class Coordinator {
   std::string first_failure_;
   std::int64_t started_at_ = 0;  // when the connections stood: first exchange answered
   std::int64_t killed_at_ = 0;
-  std::int64_t active_at_ = 0;
-  std::uint64_t activity_ = 0;
+  Silence silence_;
 };
 
 }  // namespace dlcp::cli

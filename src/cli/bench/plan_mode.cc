@@ -57,8 +57,8 @@ class PlanRun final : public Round {
     step_until([&] { return rank_.done(); }, [&] { return rank_.step(); });
   }
 
-  void settle() override {
-    step_until([&] { return rank_.settled(); }, [&] { return rank_.step(); });
+  void drain() override {
+    step_until([&] { return rank_.drained(); }, [&] { return rank_.step(); });
   }
 
   std::uint64_t bytes_received() const override { return rank_.bytes_received(); }

@@ -147,7 +147,7 @@ bool PlanRank::test(Line& line, bool receives) {
           receives ? "test (receive)" : "test (send)");
   if (done == 0) return false;
   line.requests.pop_front();
-  line.settled++;
+  line.done++;
   if (receives) bytes_ += static_cast<std::uint64_t>(bytes);
   return true;
 }
@@ -191,7 +191,7 @@ bool PlanRank::receive(Line& line) {
     moved = true;
   }
   moved |= test(line, true);
-  while (line.at < line.transfers.size() && line.settled > line.first + line.at) {
+  while (line.at < line.transfers.size() && line.done > line.first + line.at) {
     const Transfer& transfer = line.transfers[line.at];
     if (!my_turn(transfer)) break;
     const auto* from = reinterpret_cast<const float*>(line.slots->at(line.first + line.at));
@@ -210,7 +210,7 @@ bool PlanRank::receive(Line& line) {
   return moved;
 }
 
-bool PlanRank::settled() const {
+bool PlanRank::drained() const {
   return done() &&
          std::all_of(
              sends_.begin(), sends_.end(), [](const Line& line) { return line.requests.empty(); });

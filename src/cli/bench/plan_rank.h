@@ -44,7 +44,7 @@ class PlanRank {
   bool step();  // false: nothing moved
   // The output is there, and all that others need has been handed over.
   bool done() const { return left_ == 0; }
-  bool settled() const;  // nothing of it is on its way any more
+  bool drained() const;  // nothing of it is on its way any more
   std::uint64_t bytes_received() const { return bytes_; }
 
  private:
@@ -63,10 +63,10 @@ class PlanRank {
     std::vector<Transfer> transfers;
     std::unique_ptr<Slots> slots;
     std::size_t slot_bytes = 0;
-    std::size_t at = 0;         // the transfer whose data move next
-    std::size_t posted = 0;     // receives handed over, of this run and the next
-    std::uint64_t first = 0;    // messages of earlier runs: they number the slots
-    std::uint64_t settled = 0;  // requests that are done, since the start
+    std::size_t at = 0;       // the transfer whose data move next
+    std::size_t posted = 0;   // receives handed over, of this run and the next
+    std::uint64_t first = 0;  // messages of earlier runs: they number the slots
+    std::uint64_t done = 0;   // requests that are done, since the start
     std::deque<void*> requests;
   };
 

@@ -12,6 +12,7 @@
 
 #include "cli/bench/clock.h"
 #include "cli/bench/operation_feed.h"
+#include "cli/bench/own_switch.h"
 #include "dlcp/communicator_class.h"
 
 namespace dlcp::cli {
@@ -97,6 +98,9 @@ std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& lo
 
 void drive(const BenchCase& c, Control& control, RankResult& r) {
   if (!c.plan_file.empty()) setenv("DLCP_PLAN", c.plan_file.c_str(), 1);
+  // Empty for all others, whatever the user's own jobs have.
+  setenv("DLCP_COLLNET_SWITCH", c.switch_name.c_str(), 1);
+  setenv("DLCP_COLLNET_HUBS", c.hubs.c_str(), 1);
   auto loaded = LoadedPlugin::open(c.plugin, c.abi);
   if (!loaded) throw BenchError(ExitCode::kUsage, loaded.error().message());
   NetPlugin& net = loaded->net();
@@ -123,6 +127,12 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
                                                      "can tell it what its messages are",
                                                      r.plugin_name));
   }
+  if (sums_by_switch(c) && nccl == nullptr)
+    throw BenchError(
+        ExitCode::kUsage,
+        fmt::format("--algo switch: {} has no profiler, so nobody can tell it how long "
+                    "vectors are",
+                    r.plugin_name));
   require(net.init(communicator, log_for_plugin), "init");
   if (nccl != nullptr)
     require(nccl->init(communicator, c.ranks, control.rank(), log_for_plugin), "profiler init");
@@ -131,7 +141,13 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   try {
     links.open(c);
     describe_operations(c, net);
-    Session session{c, net, links, control, r, collnet.get(), licensed ? nccl.get() : nullptr};
+    Session session{c,
+                    net,
+                    links,
+                    control,
+                    r,
+                    collnet.get(),
+                    licensed || sums_by_switch(c) ? nccl.get() : nullptr};
     run_mode(session);
   } catch (const BenchError&) {
     r.error_at_ns = now_ns();

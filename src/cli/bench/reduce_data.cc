@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "cli/bench/bench_case.h"
@@ -52,20 +53,37 @@ std::uint64_t float_bits(DataType type, double value) {
   }
 }
 
+struct FloatFormat {
+  int mantissa;
+  std::uint64_t bias;
+  std::uint64_t sign;
+};
+
+FloatFormat format_of(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return {10, 15, 1u << 15};
+    case DataType::kBfloat16:
+      return {7, 127, 1u << 15};
+    case DataType::kFloat32:
+      return {23, 127, 1u << 31};
+    default:
+      return {52, 1023, std::uint64_t{1} << 63};
+  }
+}
+
 // Sign and mantissa at random, magnitudes around 1 that differ by up to 2^8.
 std::uint64_t wild_float(DataType type, std::uint64_t bits) {
-  struct Format {
-    int mantissa;
-    std::uint64_t bias;
-    std::uint64_t sign;
-  };
-  const Format f = type == DataType::kFloat16    ? Format{10, 15, 1u << 15}
-                   : type == DataType::kBfloat16 ? Format{7, 127, 1u << 15}
-                   : type == DataType::kFloat32  ? Format{23, 127, 1u << 31}
-                                                 : Format{52, 1023, std::uint64_t{1} << 63};
+  const FloatFormat f = format_of(type);
   const std::uint64_t exponent = f.bias - 4 + (bits >> 56) % 9;
   return ((bits >> 55 & 1) != 0 ? f.sign : 0) | exponent << f.mantissa |
          (bits & ((std::uint64_t{1} << f.mantissa) - 1));
+}
+
+// Of a number around 1, or of 0.
+std::uint64_t halved(DataType type, std::uint64_t bits, unsigned times) {
+  const FloatFormat f = format_of(type);
+  return (bits & ~f.sign) == 0 ? bits : bits - (std::uint64_t{times} << f.mantissa);
 }
 
 double value_of(DataType type, const std::byte* at) {
@@ -102,9 +120,11 @@ std::uint64_t hashed(std::uint64_t hash, const std::byte* bytes, std::size_t cou
 
 }  // namespace
 
-ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t seed, int ranks)
+ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t seed, int ranks,
+                       Magnitudes magnitudes)
     : reduction_(reduction),
       values_(values),
+      by_place_(magnitudes == Magnitudes::kByPlace && is_summed_float(reduction)),
       seed_(seed),
       ranks_(ranks),
       amplitude_(std::min<std::int64_t>(exact_integers(reduction.type) / ranks, 127)) {
@@ -131,8 +151,11 @@ std::uint64_t ReduceData::exact_word(int rank, std::size_t element, std::uint64_
 }
 
 std::uint64_t ReduceData::word(int rank, std::size_t element, std::uint64_t bits) const {
-  if (values_ == Values::kExactAlways) return exact_word(rank, element, bits);
-  return collective::is_floating(reduction_.type) ? wild_float(reduction_.type, bits) : bits;
+  const DataType type = reduction_.type;
+  const std::uint64_t made = values_ == Values::kExactAlways ? exact_word(rank, element, bits)
+                             : collective::is_floating(type) ? wild_float(type, bits)
+                                                             : bits;
+  return by_place_ ? halved(type, made, loss_halvings(seed_, element)) : made;
 }
 
 template <class Word>
@@ -176,8 +199,39 @@ void ReduceData::explain(std::span<const std::byte* const> inputs, const std::by
   }
 }
 
+// Blocks have one exponent e, so that each of N contributions is wrong by N 2^e / 2^32, and the sum
+// by N times that and its own rounding.
+void ReduceData::find_beyond_rounding(std::span<const std::byte* const> inputs,
+                                      const std::byte* seen, std::size_t count,
+                                      ReduceLoss& loss) const {
+  constexpr std::size_t kBlock = 256;
+  const auto at = [](const std::byte* from, std::size_t i) {
+    return value_of(DataType::kFloat32, from + i * sizeof(float));
+  };
+  const auto ranks = static_cast<double>(inputs.size());
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, count);
+    double largest = 0;
+    for (const std::byte* input : inputs)
+      for (std::size_t i = begin; i < end; i++)
+        largest = std::max(largest, std::abs(at(input, i)));
+    int exponent = 0;
+    (void)std::frexp(largest, &exponent);
+    const double bound =
+        std::ldexp(ranks * ranks / 2, exponent) / std::numeric_limits<std::int32_t>::max();
+    for (std::size_t i = begin; i < end; i++) {
+      double sum = 0;
+      for (const std::byte* input : inputs)
+        sum += at(input, i);
+      // Written so that NaN is wrong.
+      if (!(std::abs(at(seen, i) - sum) <= bound * (1 + 0x1p-20) + std::abs(sum) * 0x1p-24))
+        loss.unexplained++;
+    }
+  }
+}
+
 ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result, std::size_t count,
-                             bool may_lack) const {
+                             May may) const {
   const std::size_t size = reduction_.element_bytes();
   const auto ranks = static_cast<std::size_t>(ranks_);
   std::vector<std::byte> inputs(ranks * kPiece * size), expected(kPiece * size);
@@ -195,7 +249,8 @@ ReduceLoss ReduceData::check(std::uint64_t iteration, const std::byte* result, s
     const std::byte* seen = result + first * size;
     loss.hash = hashed(loss.hash, seen, n * size);
     const bool equal = std::memcmp(seen, expected.data(), n * size) == 0;
-    if (may_lack && !equal) explain(pointers, expected.data(), seen, n * size, loss);
+    if (may == May::kLack && !equal) explain(pointers, expected.data(), seen, n * size, loss);
+    if (may == May::kRound) find_beyond_rounding(pointers, seen, n, loss);
     for (std::size_t i = 0; i < n * size; i += size) {
       const double exact = value_of(reduction_.type, &expected[i]);
       if (std::isfinite(exact)) loss.squared_exact += exact * exact;

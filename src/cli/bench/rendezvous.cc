@@ -16,8 +16,8 @@
 #include "cli/bench/frames.h"
 #include "cli/bench/gathering.h"
 #include "cli/command_line/host_name.h"
-#include "cli/command_line/host_port.h"
 #include "cli/command_line/moving_line.h"
+#include "util/host_port.h"
 #include "util/system_text.h"
 
 namespace dlcp::cli {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/own_switch.h"
+
 namespace dlcp::cli {
 namespace {
 
@@ -74,14 +76,17 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
 
 // What is missing, where it may be; anything else that is not the exact sum is wrong.
 void add_losses(Report& r, const std::vector<RankResult>& results) {
-  const bool direct = r.bench_case.mode == Mode::kAllReduce;
   const bool licensed_ring = r.bench_case.loss_budget > 0 && r.bench_case.mode == Mode::kRing;
-  if (!licensed_ring && !(direct && r.bench_case.check)) return;
+  const bool all_reduce = r.bench_case.mode == Mode::kAllReduce && r.bench_case.check;
+  if (!licensed_ring && !all_reduce) return;
+  const bool direct = all_reduce && r.bench_case.algorithm != Algorithm::kRing;
   const std::size_t size = r.bench_case.reduction.element_bytes();
   std::vector<std::vector<ReduceLoss>> by_rank;
+  by_rank.reserve(results.size());
   for (const RankResult& rank : results)
     by_rank.push_back(rank.losses);
-  r.losses = make_loss_report(by_rank, r.bench_case.size / size, direct);
+  r.losses =
+      make_loss_report(by_rank, r.bench_case.size / size, direct, sums_by_switch(r.bench_case));
   if (!r.bench_case.check) return;
   r.wrong += Mismatch{r.losses->wrong_elements * size, r.losses->wrong_elements};
   if (!r.losses->ranks_identical) r.exit_code = ExitCode::kWrongData;
@@ -110,13 +115,12 @@ bool is_all_reduce(Mode mode) {
 
 nlohmann::json all_reduces_json(const Report& r) {
   const BenchCase& c = r.bench_case;
-  nlohmann::json connect_ms;
+  nlohmann::json connect_ms, switch_sums;
   if (r.connect_seconds > 0) connect_ms = r.connect_seconds * 1e3;
-  return {{"algo", name_of(c.algorithm)},
-          {"type", name_of(c.reduction.type)},
-          {"op", name_of(c.reduction.op)},
-          {"connect_ms", connect_ms},
-          {"reduce_gb_per_s", r.reduce_gbyte_per_s}};
+  if (r.switch_sums) switch_sums = *r.switch_sums;
+  return {{"algo", name_of(c.algorithm)},  {"type", name_of(c.reduction.type)},
+          {"op", name_of(c.reduction.op)}, {"connect_ms", connect_ms},
+          {"switch_sums", switch_sums},    {"reduce_gb_per_s", r.reduce_gbyte_per_s}};
 }
 
 nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {

@@ -34,9 +34,10 @@ struct Report {
     nccl::ResultCode code;
     std::optional<double> time_to_error_ms;
   };
-  std::optional<LossReport> losses;  // --loss-budget
-  bool killed = false;               // a rank was killed on purpose
-  std::vector<RankEnd> rank_ends;    // by rank
+  std::optional<LossReport> losses;          // --loss-budget
+  std::optional<std::uint64_t> switch_sums;  // packets that our own switch has added up
+  bool killed = false;                       // a rank was killed on purpose
+  std::vector<RankEnd> rank_ends;            // by rank
 
   nlohmann::json to_json() const;
 };

@@ -23,7 +23,7 @@ class RingLayer final : public AllReducer {
   bool step(const void* input, void* output) override;
   bool done() const override;
   std::uint64_t bytes_received() const override;
-  std::uint64_t contributions_lost() const;
+  std::uint64_t contributions_lost() const override;
 
  private:
   Session& s_;

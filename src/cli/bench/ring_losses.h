@@ -33,8 +33,9 @@ struct ReduceLoss {
 // shorter and no run of ours is so long by chance.
 std::uint64_t count_lost(const float* arrived, std::size_t count);
 
-// By what the elements of block i / kLossBlock are multiplied.
+// Elements of block i / kLossBlock are halved so many times, that is, multiplied by the scale.
 inline constexpr std::size_t kLossBlock = 4096;
+unsigned loss_halvings(std::uint64_t seed, std::size_t element);
 float loss_scale(std::uint64_t seed, std::size_t element);
 
 // Of all ranks together.
@@ -50,8 +51,9 @@ struct LossReport {
 };
 
 // `by_rank`: each rank's all-reduces, in order. `direct`: all ranks count what is lost of the
-// result, instead of each what it has lost on its way.
+// result, instead of each what it has lost on its way. `rounds`: what is not the exact sum is wrong
+// only where it is unexplained.
 LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
-                            std::size_t elements, bool direct = false);
+                            std::size_t elements, bool direct = false, bool rounds = false);
 
 }  // namespace dlcp::cli

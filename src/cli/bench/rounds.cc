@@ -46,7 +46,7 @@ void run_rounds(Session& session, Round& round) {
       r.messages++;
       r.bytes += round.bytes_received() - bytes;
     }
-    round.settle();
+    round.drain();
     // Checking takes time of the processor, which the ranks that are not done yet would miss.
     agree(session, what);
     round.check(i);

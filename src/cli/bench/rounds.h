@@ -16,7 +16,7 @@ class Round {
   virtual ~Round() = default;
   virtual void prepare(std::uint64_t iteration) = 0;
   virtual void execute() = 0;  // until this rank's part is done: what is timed
-  virtual void settle() {}     // until nothing of it is on its way any more
+  virtual void drain() {}      // until nothing of it is on its way any more
   virtual void check(std::uint64_t iteration) = 0;
   virtual std::uint64_t bytes_received() const = 0;  // since the beginning
 

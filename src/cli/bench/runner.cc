@@ -6,7 +6,10 @@
 
 #include "cli/bench/clock.h"
 #include "cli/bench/coordinator.h"
+#include "cli/bench/own_hubs.h"
+#include "cli/bench/own_switch.h"
 #include "cli/bench/rendezvous.h"
+#include "cli/bench/silence.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
 
@@ -66,6 +69,26 @@ Runner::~Runner() {
 }
 
 Report Runner::lead(const BenchCase& c) {
+  if (c.algorithm == Algorithm::kSwitch && c.switch_name.empty()) {
+    OwnSwitch own(c);
+    BenchCase named = c;
+    named.switch_name = own.name();
+    Report report = lead(named);
+    report.switch_sums = own.sums();
+    const bool wanted = sums_by_switch(c) && report.exit_code == ExitCode::kOk && c.ranks > 1;
+    if (wanted && own.sums() <= 1) {  // the first is that of what workers say beforehand
+      report.exit_code = ExitCode::kTransport;
+      report.error = "no sum has gone by the switch; NCCL_DEBUG=WARN says why";
+    }
+    return report;
+  }
+  if (c.own_hubs > 0) {
+    const OwnHubs own(c);
+    BenchCase named = c;
+    named.own_hubs = 0;
+    named.hubs = own.places();
+    return lead(named);
+  }
   SharedArea shared(c.ranks, timed_wires(c));
   LocalRanks local(c, shared);
   std::vector<int> lines = remote_;
@@ -85,15 +108,12 @@ ExitCode Runner::follow(const BenchCase& c) {
   LocalRanks local(c, shared);
   const int rank = world_->rank;
   local.start(rank, line_);
-  std::uint64_t activity = 0;
-  std::int64_t active_at = now_ns();
+  Silence silence(now_ns());
   while (!local.reap()) {
     poll(nullptr, 0, 20);
-    const std::uint64_t seen = shared.rank(rank).activity;
-    if (seen != activity) active_at = now_ns();
-    activity = seen;
+    const std::int64_t silent = silence.look(now_ns(), shared.rank(rank).activity);
     // Later than the coordinator's own time-out, which can say more.
-    if (static_cast<double>(now_ns() - active_at) * 1e-9 < c.timeout + 10) continue;
+    if (static_cast<double>(silent) * 1e-9 < c.timeout + 10) continue;
     fmt::print(stderr, "dlcp bench: rank {} made no progress for {} s\n", rank, c.timeout + 10);
     return ExitCode::kTimeout;
   }

@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "cli/bench/bench_case.h"
-#include "cli/command_line/host_port.h"
+#include "util/host_port.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {

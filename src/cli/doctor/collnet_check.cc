@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/doctor/net_abi.h"
+#include "collective/switch_name.h"
 #include "engine/environment.h"
+#include "engine/hub_places.h"
 #include "engine/settings.h"
 
 namespace dlcp::cli {
@@ -29,12 +31,16 @@ std::string loss_words(const CollnetState& state) {
 
 Finding judge_collnet(const CollnetState& state) {
   if (!state.offered) {
+    const char* const idle = state.by_plan              ? "DLCP_PLAN"
+                             : !state.by_switch.empty() ? "DLCP_COLLNET_SWITCH"
+                             : !state.hubs.empty()      ? "DLCP_COLLNET_HUBS"
+                                                        : nullptr;
     return says(
-        state.by_plan ? Level::kWarn : Level::kOk,
+        idle != nullptr ? Level::kWarn : Level::kOk,
         fmt::format("off: NCCL_COLLNET_ENABLE is not 1, so all-reduces go over NCCL's rings "
                     "and trees{}",
-                    state.by_plan ? ", and DLCP_PLAN has no effect" : ""),
-        state.by_plan ? "export NCCL_COLLNET_ENABLE=1" : "");
+                    idle != nullptr ? fmt::format(", and {} has no effect", idle) : ""),
+        idle != nullptr ? "export NCCL_COLLNET_ENABLE=1" : "");
   }
   if (state.refused) {
     return says(Level::kWarn, "off: NCCL_COLLNET_ENABLE offers it, and DLCP_COLLNET=off refuses",
@@ -46,10 +52,35 @@ Finding judge_collnet(const CollnetState& state) {
         fmt::format("off: NCCL {} is too old for it", nccl_version_text(state.nccl_version)),
         "NCCL 2.20 or newer");
   }
-  return says(Level::kOk, fmt::format("on: all-reduces {}{}",
-                                      state.by_plan ? "go by DLCP_PLAN"
-                                                    : "may go by direct exchange, from 3 nodes on",
-                                      loss_words(state)));
+  if (!state.bad_hubs.empty()) {
+    return says(
+        Level::kWarn, fmt::format("off: DLCP_COLLNET_HUBS: {}", state.bad_hubs),
+        "HOST or HOST:PORT of each dlcp-hub, with commas; no DLCP_PLAN or _SWITCH beside it");
+  }
+  if (!state.switch_fault.empty()) {
+    return says(
+        Level::kFail,
+        fmt::format("off: DLCP_COLLNET_SWITCH = '{}': {}", state.by_switch, state.switch_fault),
+        "name a switch as HOST[:PORT][/SLOTS], or unset the setting");
+  }
+  if (!state.by_switch.empty()) {
+    const bool tells = state.nccl_version == 0 || state.nccl_version >= kTellsLengthsSince;
+    return says(
+        tells ? Level::kOk : Level::kWarn,
+        tells
+            ? fmt::format("on: sums of float32 go by the switch {}, which rounds them; others by "
+                          "direct exchange{}",
+                          state.by_switch, loss_words(state))
+            : fmt::format("on, by direct exchange: NCCL {} does not tell how long tensors are, so "
+                          "no sum goes by the switch {}",
+                          nccl_version_text(state.nccl_version), state.by_switch),
+        tells ? "" : "NCCL 2.28 or newer");
+  }
+  const std::string by = state.by_plan ? "go by DLCP_PLAN"
+                         : state.hubs.empty()
+                             ? "may go by direct exchange, from 3 nodes on"
+                             : "may go by the hubs " + state.hubs + ", from 3 nodes on";
+  return says(Level::kOk, fmt::format("on: all-reduces {}{}", by, loss_words(state)));
 }
 
 Finding check_collnet(int nccl_version) {
@@ -61,6 +92,18 @@ Finding check_collnet(int nccl_version) {
   if (settings) {  // bad settings are another finding
     state.refused = settings.value().collnet == engine::CollnetChoice::kOff;
     state.by_plan = !settings.value().plan_file.empty();
+    state.by_switch = settings.value().collnet_switch;
+    if (!state.by_switch.empty()) {
+      const auto name = collective::switch_name(state.by_switch);
+      state.switch_fault = name.ok() ? "" : name.error().message();
+    }
+    state.hubs = settings.value().collnet_hubs;
+    const auto places = engine::parse_hub_places(state.hubs);
+    state.bad_hubs = !places                   ? places.error().what
+                     : state.hubs.empty()      ? ""
+                     : state.by_plan           ? "DLCP_PLAN is set as well"
+                     : state.by_switch.empty() ? ""
+                                               : "DLCP_COLLNET_SWITCH is set as well";
     state.loss_budget_ppm = settings.value().loss_budget_ppm;
   }
   return judge_collnet(state);

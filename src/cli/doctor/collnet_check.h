@@ -9,10 +9,14 @@
 namespace dlcp::cli {
 
 struct CollnetState {
-  int nccl_version = 0;  // 0: not known
-  bool offered = false;  // NCCL_COLLNET_ENABLE
-  bool refused = false;  // DLCP_COLLNET=off
-  bool by_plan = false;  // DLCP_PLAN
+  int nccl_version = 0;           // 0: not known
+  bool offered = false;           // NCCL_COLLNET_ENABLE
+  bool refused = false;           // DLCP_COLLNET=off
+  bool by_plan = false;           // DLCP_PLAN
+  std::string by_switch = {};     // DLCP_COLLNET_SWITCH; empty: none
+  std::string switch_fault = {};  // what is wrong with it; empty: nothing that is known here
+  std::string hubs = {};          // DLCP_COLLNET_HUBS
+  std::string bad_hubs = {};      // why it cannot be meant
   std::uint32_t loss_budget_ppm = 0;
 };
 

@@ -157,7 +157,7 @@ std::optional<PathProbe::Answer> PathProbe::ask(std::size_t packet_bytes, std::s
 
 // The peer's count of what came on the lane, without this question: answers that were lost at the
 // end would otherwise look like probes lost on the way there.
-void PathProbe::settle(std::size_t lane, LaneResult& result) {
+void PathProbe::conclude(std::size_t lane, LaneResult& result) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto answer = ask_once(lane, 0, 0, 0);
     if (!answer) continue;
@@ -236,7 +236,7 @@ std::vector<LaneResult> PathProbe::probe_lanes() {
   for (const Duration end = local_clock() + patience_; local_clock() < end;)
     collect(10ms);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    settle(i, lanes[i]);
+    conclude(i, lanes[i]);
     lanes[i].rtt_median = median(rtts[i]);
     lanes[i].rtt_max = rtts[i].empty() ? Duration{0} : *std::ranges::max_element(rtts[i]);
   }

@@ -77,7 +77,7 @@ class PathProbe {
   std::size_t largest(std::size_t limit, bool both_ways);
   MarkResult probe_marks(const TrafficClassRow& row);
   std::vector<LaneResult> probe_lanes();
-  void settle(std::size_t lane, LaneResult& result);
+  void conclude(std::size_t lane, LaneResult& result);
 
   int send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,
            std::uint8_t tos);

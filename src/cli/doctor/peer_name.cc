@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "cli/command_line/host_port.h"
+#include "util/host_port.h"
 
 namespace dlcp::cli {
 

@@ -138,7 +138,7 @@ void MeasuredRun::take_hellos() {
                       frame && frame->type == FrameType::kStop ? frame->body : "no agent answers"));
     line.hello = *hello;
   }
-  settle_names();
+  choose_names();
   PeerList peers;
   std::random_device random;
   peers.session = std::uint64_t{random()} << 32 | random();
@@ -154,7 +154,7 @@ void MeasuredRun::take_hellos() {
 
 // Ranks become hosts: several of one machine are one, and machines that call themselves alike go by
 // their addresses.
-void MeasuredRun::settle_names() {
+void MeasuredRun::choose_names() {
   std::vector<Line> hosts;
   for (Line& line : lines_) {
     const auto same = std::ranges::find(hosts, line.hello.machine,

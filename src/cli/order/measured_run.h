@@ -51,7 +51,7 @@ class MeasuredRun : public order::Network {
   void start_ranks();
   int start_agent(const std::string& net_namespace, const std::string& name);
   void take_hellos();
-  void settle_names();
+  void choose_names();
   void send(std::size_t host, const AgentJob& job);
   AgentAnswer await(std::size_t host, std::int64_t deadline);
   LoadRound load_once(const order::LoadPhase& phase, int ms, double gb_per_s);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "cli/command_line/text_file.h"
+#include "cli/simulate/scenario_faults.h"
+#include "cli/simulate/scenario_keys.h"
 #include "simulate/connection_matrix.h"
 #include "simulate/training_step.h"
 #include "simulate/workloads.h"
@@ -26,47 +28,6 @@ using synth::text_of;
 using Files = std::function<Result<std::string>(const std::string& path)>;
 
 constexpr std::size_t kUdpBytes = 28;  // IPv4 and UDP
-
-double gbit_of(const YAML::Node& node, const char* key) {
-  const double gbit = synth::rate_of(node, key) * 8e-9;
-  if (gbit < 0.001 || gbit > 100'000)
-    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()), "give 1M to 100T");
-  return gbit;
-}
-
-Duration time_of(const YAML::Node& node, const char* key) {
-  const auto time = parse_duration(text_of(node, key), 1us);
-  if (!time || *time > 1h)
-    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most an hour", kDurationExample));
-  return *time;
-}
-
-double share_of(const YAML::Node& node, const char* key, double most) {
-  const auto share = parse_share(text_of(node, key));
-  if (!share || *share > most)
-    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most {:g}", kShareExample, most));
-  return *share;
-}
-
-std::uint64_t bytes_of(const YAML::Node& node, const char* key, std::uint64_t most) {
-  const auto bytes = parse_bytes(text_of(node, key));
-  if (!bytes || *bytes == 0 || *bytes > most)
-    refuse(node, fmt::format("{} is '{}'", key, node.Scalar()),
-           fmt::format("write {}, of at most {} bytes", kBytesExample, most));
-  return *bytes;
-}
-
-YAML::Node wanted(const YAML::Node& map, const char* key, const char* hint) {
-  const YAML::Node node = map[key];
-  if (!node) refuse(map, fmt::format("'{}' is missing", key), hint);
-  return node;
-}
-
-int count_or(const YAML::Node& map, const char* key, int other, int least, int most) {
-  return map[key] ? count_of(map[key], key, least, most) : other;
-}
 
 FabricPlan fabric_of(const YAML::Node& map) {
   if (!map.IsMap()) refuse(map, "fabric has keys and values", "see docs/simulation.md");
@@ -126,46 +87,6 @@ std::vector<Contender> contenders_of(const YAML::Node& node) {
       add(one);
   if (made.empty()) refuse(node, "transports is empty", "there are " + contender_names());
   return made;
-}
-
-// Links of a tier, in one direction.
-std::size_t links_of(const FabricPlan& plan, Fabric::Tier tier) {
-  const bool leaf = tier == Fabric::Tier::kLeafUp || tier == Fabric::Tier::kLeafDown;
-  return leaf ? plan.leaves() * plan.spines_per_pod
-              : plan.pods * plan.spines_per_pod * plan.cores_per_spine;
-}
-
-CableFault fault_of(const YAML::Node& map, const FabricPlan& plan) {
-  only_keys(map, {"link", "first", "count", "after", "rate", "loss", "both_ways", "noticed_after"});
-  CableFault fault;
-  const YAML::Node link = wanted(map, "link", "write leaf-up, leaf-down, spine-up or spine-down");
-  const std::string tier = text_of(link, "link");
-  const std::pair<const char*, Fabric::Tier> tiers[] = {{"leaf-up", Fabric::Tier::kLeafUp},
-                                                        {"leaf-down", Fabric::Tier::kLeafDown},
-                                                        {"spine-up", Fabric::Tier::kSpineUp},
-                                                        {"spine-down", Fabric::Tier::kSpineDown}};
-  bool known = false;
-  for (const auto& [name, value] : tiers) {
-    if (tier == name) fault.tier = value;
-    known = known || tier == name;
-  }
-  if (!known)
-    refuse(link, fmt::format("link is '{}'", tier),
-           "there are leaf-up, leaf-down, spine-up and spine-down");
-  fault.first = static_cast<std::size_t>(count_or(map, "first", 0, 0, 1 << 20));
-  fault.count = static_cast<std::size_t>(count_or(map, "count", 1, 1, 4096));
-  const std::size_t links = links_of(plan, fault.tier);
-  if (fault.first + fault.count > links)
-    refuse(link,
-           fmt::format("{} {} to {} are named", tier, fault.first, fault.first + fault.count - 1),
-           links == 0 ? "this fabric has no such links"
-                      : fmt::format("this fabric has {}: 0 to {}", links, links - 1));
-  if (map["after"]) fault.after = time_of(map["after"], "after");
-  if (map["rate"]) fault.rate = share_of(map["rate"], "rate", 1);
-  if (map["loss"]) fault.loss = share_of(map["loss"], "loss", 1);
-  if (map["both_ways"]) fault.both_ways = synth::flag_of(map["both_ways"], "both_ways");
-  if (map["noticed_after"]) fault.reconverges = time_of(map["noticed_after"], "noticed_after");
-  return fault;
 }
 
 std::string size_words(std::uint64_t bytes) {
@@ -320,8 +241,9 @@ std::string fabric_words(const FabricPlan& plan) {
 }
 
 void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
-  only_keys(root, {"title", "fabric", "transports", "load", "routing", "queue", "carrier", "mtu",
-                   "loss", "loss_to_hosts", "faults", "paths", "seeds", "limit", "packet_cost"});
+  only_keys(root,
+            {"title", "fabric", "transports", "load", "routing", "queue", "carrier", "mtu", "loss",
+             "loss_to_hosts", "faults", "storm", "paths", "seeds", "limit", "packet_cost"});
   if (root["title"]) scenario.title = text_of(root["title"], "title");
   scenario.setting.fabric = fabric_of(wanted(root, "fabric", "see docs/simulation.md"));
   scenario.parameters.emplace_back("fabric", fabric_words(scenario.setting.fabric));
@@ -355,6 +277,7 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
     for (const auto& one : root["faults"])
       scenario.setting.faults.push_back(fault_of(one, scenario.setting.fabric));
   }
+  if (root["storm"]) scenario.setting.storm = storm_of(root["storm"], scenario.setting.fabric);
   scenario.setting.paths = static_cast<std::size_t>(count_or(root, "paths", 0, 1, 256));
   scenario.seeds = static_cast<std::size_t>(count_or(root, "seeds", 3, 1, 1000));
   if (root["packet_cost"])

@@ -37,6 +37,7 @@ cost but their packets.
 Examples
   dlcp simulate validate
   dlcp simulate F4 --quick
+  dlcp simulate F2 --only 'ResNet50, 100G' --seeds 1
   dlcp simulate F3 --seeds 10 --plot out --json > f3.json
   dlcp simulate docs/scenarios/incast.yaml
 
@@ -48,6 +49,7 @@ constexpr std::size_t kFigureSeeds = 3;
 struct SimulateOptions {
   std::string what;
   std::string plot;
+  std::string only;
   std::optional<std::size_t> seeds;
   bool quick = false;
   bool json = false;
@@ -91,6 +93,7 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
   std::optional<MovingLine> line(std::in_place);
   simulate::FigureWishes wishes;
   wishes.quick = options.quick;
+  wishes.only = options.only;
   wishes.seeds = options.seeds.value_or(seeds);
   wishes.progress = [&](const std::string& what) { line->show("dlcp simulate: " + what); };
   simulate::Figure figure;
@@ -102,6 +105,11 @@ ExitCode draw(const SimulateOptions& options, const std::string& name, std::size
     return ExitCode::kWrongData;
   }
   line.reset();
+  if (figure.rows.empty())
+    return fail(
+        fmt::format("--only: no case of {} has '{}' in its name or its transport's; "
+                    "without --only all are run and named",
+                    name, options.only));
   if (!options.plot.empty()) {
     const std::string path = fmt::format("{}/{}.svg", options.plot, name);
     if (const auto written = write_text_file(path, simulate::figure_svg(figure)); !written)
@@ -151,6 +159,7 @@ void add_simulate(CLI::App& app, ExitCode& exit_code) {
   add_flag(verb, "--quick", o.quick, "16 hosts and short transfers: seconds instead of minutes");
   add_count(verb, "--seeds", o.seeds, {1, 1000},
             "Runs of each case (default 3, or what the file says)");
+  add_text(verb, "--only", o.only, "Only cases whose name or transport contains this");
   add_text(verb, "--plot", o.plot, "Write NAME.svg into this folder, which exists");
   add_flag(verb, "--json", o.json, "JSON instead of a table");
   complete(verb, kFooter, [=, &exit_code] {

@@ -91,7 +91,12 @@ std::string checks_text(const std::vector<simulate::Check>& checks) {
          check.tolerance == 0 ? "exact" : fmt::format("{:.0f}%", 100 * check.tolerance),
          check.ok() ? "yes" : "NO"});
   }
-  return table.to_text(output_width());
+  return table.to_text(output_width()) +
+         wrapped(
+             "Two more need what not every machine has; a source tree has them: "
+             "scripts/simulate-networks holds the real plugin over networks of this kernel against "
+             "the simulator (as root), and 'ctest -R simulate_ns3' DCTCP against ns-3.",
+             output_width());
 }
 
 nlohmann::ordered_json checks_json(const std::vector<simulate::Check>& checks) {

@@ -71,7 +71,7 @@ void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_
   for (Message& message : messages_) {
     if (!message.announced || message.needed || !queue_.is_open(message.number)) continue;
     const RecvMessage& held = queue_.message(message.number);
-    if (!held.posted || held.complete()) continue;
+    if (!held.posted || held.whole() || held.placing > 0) continue;
     if (message.quiet(paths)) decide(message, licence_bytes_min, placements);
   }
   forget_done();
@@ -81,7 +81,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
                            std::vector<Placement>& placements) {
   const RecvMessage& held = queue_.message(message.number);
   LossDecision& decision = decisions_.emplace_back();
-  decision.message = static_cast<std::uint32_t>(message.number);
+  decision.number = message.number;
   decision.echo = message.echo;
   decision.path = message.path;
   const std::size_t missing = queue_.missing_bytes(message.number);
@@ -102,9 +102,13 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
 }
 
 std::optional<LossDecision> LossyReceives::pop_decision() {
-  if (decisions_.empty()) return std::nullopt;
-  std::optional<LossDecision> decision = std::move(decisions_.back());
-  decisions_.pop_back();
+  const auto may_be_told = [&](const LossDecision& decision) {
+    return !decision.stop || !queue_.is_open(decision.number);
+  };
+  const auto found = std::find_if(decisions_.rbegin(), decisions_.rend(), may_be_told);
+  if (found == decisions_.rend()) return std::nullopt;
+  std::optional<LossDecision> decision = std::move(*found);
+  decisions_.erase(std::next(found).base());
   return decision;
 }
 
@@ -115,14 +119,15 @@ std::size_t LossyReceives::poll_transmit(const Recipient& to, wire::PathIndex pa
   while (count < out.size()) {
     auto decided = pop_decision();
     if (!decided) break;
+    const auto message = static_cast<std::uint32_t>(decided->number);
     if (decided->stop) {
       auto& holes = decided->holes;
       if (holes.size() > wire::holes_max(frame_bytes)) holes.resize(wire::holes_max(frame_bytes));
-      frames.emit(wire::Stop{to.token, decided->message, decided->lost_bytes, std::move(holes)},
-                  path, *to.address, out[count++]);
-    } else {
-      frames.emit(wire::Need{to.token, decided->message, decided->echo, decided->path}, path,
+      frames.emit(wire::Stop{to.token, message, decided->lost_bytes, std::move(holes)}, path,
                   *to.address, out[count++]);
+    } else {
+      frames.emit(wire::Need{to.token, message, decided->echo, decided->path}, path, *to.address,
+                  out[count++]);
     }
   }
   return count;

@@ -21,8 +21,8 @@ namespace dlcp::core {
 
 // What was decided about a message with holes; the sender is told.
 struct LossDecision {
-  bool stop = false;  // complete without them; else they are needed
-  std::uint32_t message = 0;
+  bool stop = false;         // complete without them; else they are needed
+  std::uint64_t number = 0;  // of the message
   std::uint32_t lost_packets = 0;
   std::uint32_t lost_bytes = 0;
   std::uint32_t echo = 0;  // of the SENT_ONCE that NEED answers, and its path
@@ -46,6 +46,7 @@ class LossyReceives {
   void decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
               std::vector<Placement>& placements);
 
+  // One that may be told: without holes nobody hears before its zeros lie there.
   std::optional<LossDecision> pop_decision();
   // Tells what was decided, on the path on which the sender hears us and in frames of at most
   // `frame_bytes`; returns how many.

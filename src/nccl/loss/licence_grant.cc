@@ -68,8 +68,7 @@ const char* words_for(Exact why) {
       return "the data type is not fp32, fp16 or bf16";
     case Exact::kSteps:
       return "the ring is not cut into messages as known from NCCL 2.27 to 2.30 (is NCCL_BUFFSIZE "
-             "the "
-             "same in the environment of all ranks?)";
+             "the same in the environment of all ranks?)";
   }
   return "";
 }
@@ -82,21 +81,21 @@ Exact ruled_out(const TransferAttributes& attributes) {
   return only(attributes.protocol, Protocol::kSimple) ? Exact::kNot : Exact::kProtocol;
 }
 
-Verdict judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
-                            std::uint32_t ranks) {
+Ruling judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
+                           std::uint32_t ranks) {
   if (const Exact why = ruled_out(attributes); why != Exact::kNot) return {why, {}};
   if (!terms.any()) return {Exact::kNoBudget, {}};
   if (!only(attributes.function, Function::kReduceScatter) ||
       terms.stated_type == gradient::ElementType::kOther || ranks < 2)
     return {Exact::kNoProfiler, {}};
-  Verdict verdict{Exact::kNot, {}};
-  core::Licence& licence = verdict.licence;
+  Ruling ruling{Exact::kNot, {}};
+  core::Licence& licence = ruling.licence;
   licence.ranks = licence.hops = ranks;
   licence.stage = ranks - 2;  // the one in which a loss costs most
   licence.budget_ppm = terms.budget_ppm;
   licence.element = terms.stated_type;
   licence.urgent = terms.priority == CommunicatorClass::Priority::kUrgent;
-  return verdict;
+  return ruling;
 }
 
 bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_t buffer_bytes) {
@@ -105,8 +104,8 @@ bool cut_as_known(const OpContext& context, std::size_t posted_bytes, std::size_
          context.chunk_bytes == step_bytes * kChunkSteps * kMessageSteps;
 }
 
-Verdict judge(const LossTerms& terms, const OpContext& context,
-              const std::optional<TransferAttributes>& attributes) {
+Ruling judge(const LossTerms& terms, const OpContext& context,
+             const std::optional<TransferAttributes>& attributes) {
   const Collective& collective = context.collective;
   if (!terms.any()) return {Exact::kNoBudget, {}};
   if (attributes && !agree(*attributes, collective)) return {Exact::kContradiction, {}};
@@ -117,8 +116,8 @@ Verdict judge(const LossTerms& terms, const OpContext& context,
   const auto stage = stage_of(context);
   if (!stage) return {Exact::kSteps, {}};
   if (*stage + 1 >= context.ranks) return {Exact::kFinalValues, {}};
-  Verdict verdict{Exact::kNot, {}};
-  core::Licence& licence = verdict.licence;
+  Ruling ruling{Exact::kNot, {}};
+  core::Licence& licence = ruling.licence;
   licence.result_bytes =
       collective.count * gradient::element_bytes(collective.type) / collective.channels;
   licence.ranks = context.ranks;
@@ -129,7 +128,7 @@ Verdict judge(const LossTerms& terms, const OpContext& context,
   using Priority = CommunicatorClass::Priority;
   licence.urgent = terms.priority == Priority::kUrgent ||
                    (terms.priority == Priority::kLearned && context.urgent);
-  return verdict;
+  return ruling;
 }
 
 }  // namespace dlcp::nccl

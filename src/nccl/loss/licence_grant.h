@@ -36,14 +36,14 @@ constexpr bool worth_saying(Exact why) {
 }
 const char* words_for(Exact why);
 
-struct Verdict {
+struct Ruling {
   Exact exact = Exact::kNoBudget;
   core::Licence licence;  // all but `collective`
 };
 
 // `attributes`: what setNetAttr says, where the interface has it.
-Verdict judge(const LossTerms& terms, const OpContext& context,
-              const std::optional<TransferAttributes>& attributes);
+Ruling judge(const LossTerms& terms, const OpContext& context,
+             const std::optional<TransferAttributes>& attributes);
 // Whether a chunk of the operation is two messages, as judge takes it to be: what its receives are
 // posted with, and what NCCL says of the chunk, must be the known shares of NCCL's buffer. Another
 // cut would make final values look like partial sums, so a new NCCL is not simply believed.
@@ -53,7 +53,7 @@ Exact ruled_out(const TransferAttributes& attributes);
 // Where NCCL has not taken our profiler: setNetAttr names the function, the user has stated the
 // type, and every message of a ReduceScatter is a partial sum. Of an AllReduce nobody tells which
 // half it is in. `ranks` of the communicator; 0: not known.
-Verdict judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
-                            std::uint32_t ranks);
+Ruling judge_by_attributes(const LossTerms& terms, const TransferAttributes& attributes,
+                           std::uint32_t ranks);
 
 }  // namespace dlcp::nccl

@@ -28,7 +28,7 @@ Licensing::Licensing(Context& context, int communicator_class)
     : context_(&context),
       nccl_buffer_bytes_(engine::nccl_simple_buffer_bytes()),
       communicator_class_(communicator_class) {
-  const auto setup = context.registry().setup();
+  const auto setup = context.setup();
   if (setup->ok()) {
     process_budget_ppm_ = setup->value().settings.loss_budget_ppm;
     bytes_min_ = setup->value().settings.loss_bytes_min;
@@ -44,7 +44,7 @@ void Licensing::explain(Exact why) {
   }
 }
 
-Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
+Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   if (phandle == nullptr) return {Exact::kOutsideNccl, {}};
   std::optional<TransferAttributes> attributes;
   if (context_->tells_attributes()) {
@@ -67,19 +67,19 @@ Verdict Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
   const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
   if (split && context->operation != 0 && terms_.from_communicator_class)
     return {Exact::kSplit, {}};
-  const Verdict verdict = judge(terms_, *context, attributes);
-  if (verdict.exact == Exact::kNot && !sends && !cut_as_known(*context, bytes, nccl_buffer_bytes_))
+  const Ruling ruling = judge(terms_, *context, attributes);
+  if (ruling.exact == Exact::kNot && !sends && !cut_as_known(*context, bytes, nccl_buffer_bytes_))
     return {Exact::kSteps, {}};
-  return verdict;
+  return ruling;
 }
 
-Verdict Licensing::decide_by_attributes(const std::optional<TransferAttributes>& attributes) {
+Ruling Licensing::decide_by_attributes(const std::optional<TransferAttributes>& attributes) {
   if (!attributes || context_->comm_id() == 0) return {Exact::kNoProfiler, {}};
   if (Communicators::of_process().shared()) return {Exact::kSplit, {}};
   if (ranks_ == 0) ranks_ = Communicators::of_process().ranks(*context_);
-  const Verdict verdict = judge_by_attributes(terms_, *attributes, ranks_);
-  if (verdict.exact == Exact::kNot) ++collectives_;  // every message counts as one
-  return verdict;
+  const Ruling ruling = judge_by_attributes(terms_, *attributes, ranks_);
+  if (ruling.exact == Exact::kNot) ++collectives_;  // every message counts as one
+  return ruling;
 }
 
 core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
@@ -87,17 +87,17 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
   const bool may_learn =
       communicator_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
   if ((!terms_.any() && !may_learn) || bytes < bytes_min_) return {};
-  Verdict verdict = decide(phandle, bytes, sends);
-  if (verdict.exact != Exact::kNot) {
-    if (terms_.any()) explain(verdict.exact);
+  Ruling ruling = decide(phandle, bytes, sends);
+  if (ruling.exact != Exact::kNot) {
+    if (terms_.any()) explain(ruling.exact);
     return {};
   }
-  verdict.licence.collective = collectives_;
-  return verdict.licence;
+  ruling.licence.collective = collectives_;
+  return ruling.licence;
 }
 
 void announce_terms(Context& context, int communicator_class, bool can_tell) {
-  const auto setup = context.registry().setup();
+  const auto setup = context.setup();
   if (!setup->ok()) return;  // listen will say it
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, communicator_class);
   if (context.comm_id() != 0) Communicators::of_process().add(context, terms.budget_ppm);
@@ -126,7 +126,7 @@ void forget_terms(Context& context) {
 }
 
 AgreedTerms agreed_terms(const Context& context) {
-  const auto setup = context.registry().setup();
+  const auto setup = context.setup();
   if (!setup->ok()) return {};
   const engine::Settings& settings = setup->value().settings;
   const LossTerms terms = loss_terms(settings.loss_budget_ppm, context.communicator_class());

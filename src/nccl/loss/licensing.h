@@ -28,8 +28,8 @@ class Licensing {
 
  private:
   core::Licence next(void* phandle, std::size_t bytes, bool sends);
-  Verdict decide(void* phandle, std::size_t bytes, bool sends);
-  Verdict decide_by_attributes(const std::optional<TransferAttributes>& attributes);
+  Ruling decide(void* phandle, std::size_t bytes, bool sends);
+  Ruling decide_by_attributes(const std::optional<TransferAttributes>& attributes);
   void explain(Exact why);
 
   Context* context_;

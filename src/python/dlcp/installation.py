@@ -19,5 +19,5 @@ def plugin_path():
 
 
 def tool_path(name):
-    """The path of `dlcp` or `dlcp-switch`. FileNotFoundError if the package came without it."""
+    """The path of a tool, as "dlcp" or "dlcp-switch". FileNotFoundError if the package came without it."""
     return _installed(f"bin/{name}")

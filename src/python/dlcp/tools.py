@@ -1,4 +1,4 @@
-"""`dlcp` and `dlcp-switch` as commands of the package: this process becomes the tool."""
+"""The tools (`dlcp`, `dlcp-switch`, ...) as commands of the package: this process becomes the tool."""
 
 import os
 import sys
@@ -13,6 +13,14 @@ def _become(name):
 
 def dlcp():
     _become("dlcp")
+
+
+def dlcp_aggregator():
+    _become("dlcp-aggregator")
+
+
+def dlcp_hub():
+    _become("dlcp-hub")
 
 
 def dlcp_switch():

@@ -12,14 +12,49 @@ struct Misfortune {
   double rate;  // of the link; 0: down
   double loss;
   bool happens;
+  Duration lasts{0};
+  Duration every{0};
 };
 
 constexpr Misfortune kAll[] = {
     {"all well", 1, 0, false},
     {"one uplink down, unnoticed", 0, 0, true},
+    {"one uplink down 200 us of every 500", 0, 0, true, 200us, 500us},
     {"one uplink at a tenth", 0.1, 0, true},
     {"one uplink loses 0.1%", 1, 0.001, true},
 };
+constexpr const char* kStorm = "one host pauses";
+constexpr Duration kStormLasts = 20ms;  // a watchdog takes longer
+constexpr HostIndex kStormHost = 0;
+
+// Whoever sends to the host that pauses is stuck; how do the others fare?
+void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) {
+  for (const Contender contender : {Contender::kDlcp, Contender::kNscc, Contender::kRoce}) {
+    for (const bool storm : {false, true}) {
+      Setting setting;
+      setting.fabric = paper_fabric(wishes.quick);
+      setting.contender = contender;
+      if (storm) setting.storm = PauseStorm{kStormHost, Duration{0}, kStormLasts};
+      const std::size_t hosts = setting.fabric.hosts();
+      series.run({storm ? kStorm : "none pauses", std::string(name_of(contender)), setting,
+                  [=](std::uint64_t seed) {
+                    Workload made = permutation(hosts, bytes, seed);
+                    for (Step& step : made)
+                      step.transfer.neighbour = step.transfer.to == kStormHost;
+                    return made;
+                  }},
+                 {completion(), tail_time()});
+    }
+  }
+  for (const char* transport : {"dlcp", "nscc", "roce"}) {
+    const double well = series.mean("none pauses", transport, "completion");
+    if (well > 0)
+      series.note(fmt::format(
+          "a host pauses for {} ms: with {} the others take {:.2f} times as "
+          "long as when none does",
+          kStormLasts / 1ms, transport, series.mean(kStorm, transport, "completion") / well));
+  }
+}
 
 }  // namespace
 
@@ -33,8 +68,11 @@ Figure failure_figure(const FigureWishes& wishes) {
   series.parameter("fault",
                    "the first uplink of the first leaf, both ways, from the beginning; "
                    "routing never takes it out");
+  series.parameter("pauses", fmt::format("a host asks its switch for them for {} ms; the times are "
+                                         "of transfers to others, all paths",
+                                         kStormLasts / 1ms));
   for (const Misfortune& one : kAll) {
-    for (const Contender contender : {Contender::kDlcp, Contender::kNscc}) {
+    for (const Contender contender : {Contender::kDlcp, Contender::kDlcpNscc, Contender::kNscc}) {
       Setting setting;
       setting.fabric = paper_fabric(wishes.quick);
       setting.contender = contender;
@@ -44,6 +82,8 @@ Figure failure_figure(const FigureWishes& wishes) {
         fault.tier = Fabric::Tier::kLeafUp;
         fault.rate = one.rate;
         fault.loss = one.loss;
+        fault.lasts = one.lasts;
+        fault.every = one.every;
         fault.both_ways = true;
         setting.faults = {fault};
       }
@@ -56,11 +96,12 @@ Figure failure_figure(const FigureWishes& wishes) {
   for (const char* transport : {"dlcp", "nscc"}) {
     const double well = series.mean(kAll[0].name, transport, "completion");
     for (const Misfortune& one : kAll) {
-      if (one.happens)
+      if (one.happens && well > 0)
         series.note(fmt::format("{}: {} takes {:.2f} times as long as when all is well", one.name,
                                 transport, series.mean(one.name, transport, "completion") / well));
     }
   }
+  add_storm(series, wishes, wishes.quick ? bytes : bytes / 8);
   series.compare("dlcp", "nscc", "completion");
   return series.take();
 }

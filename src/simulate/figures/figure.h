@@ -40,6 +40,7 @@ struct Figure {
 struct FigureWishes {
   bool quick = false;     // small fabrics and short transfers
   std::size_t seeds = 3;  // 1 .. 1000
+  std::string only;       // cases whose experiment or transport contains it; empty: all
   std::function<void(const std::string&)> progress;
 };
 

@@ -8,6 +8,8 @@ namespace dlcp::simulate {
 namespace {
 
 constexpr double kTeraFlops = 150;
+// As DLCP_PATHS unless it is set; 64 of each of 261,632 connections would not fit into memory.
+constexpr std::size_t kPaths = 16;
 
 struct Trouble {
   const char* name;
@@ -27,7 +29,7 @@ constexpr Way kWays[] = {{"ring", AllReduce::kRing},
                          {"hierarchical", AllReduce::kHierarchical},
                          {"direct", AllReduce::kDirect}};
 
-// 128 hosts, or 16, that a step of a part of the model's bytes and arithmetic keeps busy.
+// 512 hosts, or 16, that a step of a part of the model's bytes and arithmetic keeps busy.
 struct Scene {
   FabricPlan fabric;
   double bytes;  // of gradients
@@ -35,7 +37,7 @@ struct Scene {
   Scene(bool quick, double gbit_per_s) : bytes(quick ? 3.2e6 : 25.6e6) {
     Wire wire;
     wire.gbit_per_s = gbit_per_s;
-    fabric = quick ? leaf_spine(4, 4, 4, wire, wire) : leaf_spine(8, 16, 16, wire, wire);
+    fabric = quick ? leaf_spine(4, 4, 4, wire, wire) : leaf_spine(32, 16, 16, wire, wire);
   }
 };
 
@@ -57,6 +59,7 @@ void add(Series& series, const FigureWishes& wishes, const Model& model, double 
     Setting setting;
     setting.fabric = scene.fabric;
     setting.loss = trouble.all_links;
+    setting.paths = kPaths;
     if (trouble.one_link > 0) {
       CableFault fault;
       fault.tier = Fabric::Tier::kLeafUp;
@@ -84,6 +87,7 @@ Figure iteration_figure(const FigureWishes& wishes) {
   series.parameter("model", fmt::format("{:.1f} MB of its gradients and the same part of its "
                                         "arithmetic, at {:.0f} Tflop/s",
                                         scene.bytes * 1e-6, kTeraFlops));
+  series.parameter("paths", fmt::format("{}", kPaths));
   series.parameter("step", "forward, backward; layers are summed as their gradients come");
   const Model& first = models().front();
   std::size_t troubles = wishes.quick ? 3 : std::size(kAll);

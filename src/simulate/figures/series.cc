@@ -82,9 +82,11 @@ Series::Series(std::string name, std::string title, const FigureWishes& wishes) 
   figure_.title = std::move(title);
   for (std::uint64_t seed = 1; seed <= wishes.seeds; ++seed)
     figure_.seeds.push_back(seed);
+  if (!wishes.only.empty()) parameter("only", "cases with '" + wishes.only + "'");
 }
 
 void Series::run(const Case& one, const std::vector<Metric>& metrics) {
+  if ((one.experiment + ", " + one.transport).find(wishes_.only) == std::string::npos) return;
   std::vector<std::vector<double>> samples(metrics.size());
   for (const std::uint64_t seed : figure_.seeds) {
     if (wishes_.progress)

@@ -219,6 +219,22 @@ TEST_CASE("a stale plugin on the loader's path is named beside the tool's versio
   CHECK_THAT(judge_plugin_version("/a", "0.0.9", "", false).fix, Contains("of this release"));
 }
 
+TEST_CASE("whether sums go by a switch is said with the reason") {
+  CollnetState state{.nccl_version = 23007};
+  state.by_switch = "10.0.0.9";
+  CHECK(judge_collnet(state).level == Level::kWarn);
+  CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET_SWITCH has no effect"));
+  state.offered = true;
+  CHECK(judge_collnet(state).level == Level::kOk);
+  CHECK_THAT(judge_collnet(state).value, Contains("by the switch 10.0.0.9, which rounds"));
+  state.nccl_version = 22707;
+  CHECK(judge_collnet(state).level == Level::kWarn);
+  CHECK_THAT(judge_collnet(state).value, Contains("no sum goes by the switch"));
+  state.switch_fault = "'x' is no port";
+  CHECK(judge_collnet(state).level == Level::kFail);
+  CHECK_THAT(judge_collnet(state).value, Contains("'x' is no port"));
+}
+
 TEST_CASE("whether direct exchange is on is said with the reason") {
   CollnetState state{.nccl_version = 23007};
   CHECK(judge_collnet(state).level == Level::kOk);
@@ -231,6 +247,12 @@ TEST_CASE("whether direct exchange is on is said with the reason") {
   CHECK_THAT(judge_collnet(state).value, Contains("on: ") && Contains("exact"));
   state.loss_budget_ppm = 10'000;
   CHECK_THAT(judge_collnet(state).value, Contains("sums of floats may lose 1%"));
+  state.hubs = "a,b:1";
+  CHECK_THAT(judge_collnet(state).value, Contains("on: all-reduces may go by the hubs a,b:1"));
+  state.bad_hubs = "'a,' names no hub";
+  CHECK(judge_collnet(state).level == Level::kWarn);
+  CHECK_THAT(judge_collnet(state).value, Contains("off: DLCP_COLLNET_HUBS: 'a,' names no hub"));
+  state.bad_hubs = "";
   state.nccl_version = 22707;
   CHECK_THAT(judge_collnet(state).value, Contains("exact, as NCCL 2.27.7 does not tell"));
   state.nccl_version = 21903;

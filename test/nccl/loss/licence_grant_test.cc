@@ -1,4 +1,4 @@
-// The verdict for one message, at its exact boundaries. That nothing else loses is licence_test's.
+// The ruling for one message, at its exact boundaries. That nothing else loses is licence_test's.
 #include "nccl/loss/licence_grant.h"
 
 #include "catch.h"
@@ -34,10 +34,10 @@ TEST_CASE("a ring's stage follows from the step: two messages a chunk, partial s
     const std::uint32_t per_loop = 4 * (ranks - 1);
     for (std::uint32_t step = 0; step < 3 * per_loop; ++step) {
       const std::uint32_t stage = step % per_loop / 2;
-      const Verdict verdict = judge(kTerms, all_reduce_step(ranks, step), kRing);
-      REQUIRE((verdict.exact == Exact::kNot) == (stage < ranks - 1));
-      REQUIRE((verdict.exact == Exact::kFinalValues) == (stage >= ranks - 1));
-      if (verdict.exact == Exact::kNot) REQUIRE(verdict.licence.stage == stage);
+      const Ruling ruling = judge(kTerms, all_reduce_step(ranks, step), kRing);
+      REQUIRE((ruling.exact == Exact::kNot) == (stage < ranks - 1));
+      REQUIRE((ruling.exact == Exact::kFinalValues) == (stage >= ranks - 1));
+      if (ruling.exact == Exact::kNot) REQUIRE(ruling.licence.stage == stage);
     }
     CHECK(judge(kTerms, all_reduce_step(ranks, 3 * per_loop), kRing).exact == Exact::kSteps);
   }
@@ -74,15 +74,15 @@ TEST_CASE(
   LossTerms terms = kTerms;
   CHECK(judge_by_attributes(terms, kScatter, 4).exact == Exact::kNoProfiler);
   terms.stated_type = gradient::ElementType::kFloat16;
-  const Verdict verdict = judge_by_attributes(terms, kScatter, 4);
-  REQUIRE(verdict.exact == Exact::kNot);
-  CHECK(verdict.licence.result_bytes == 0);
-  CHECK(verdict.licence.ranks == 4);
-  CHECK(verdict.licence.hops == 4);
-  CHECK(verdict.licence.stage == 2);
-  CHECK(verdict.licence.budget_ppm == 10'000);
-  CHECK(verdict.licence.element == gradient::ElementType::kFloat16);
-  CHECK_FALSE(verdict.licence.urgent);
+  const Ruling ruling = judge_by_attributes(terms, kScatter, 4);
+  REQUIRE(ruling.exact == Exact::kNot);
+  CHECK(ruling.licence.result_bytes == 0);
+  CHECK(ruling.licence.ranks == 4);
+  CHECK(ruling.licence.hops == 4);
+  CHECK(ruling.licence.stage == 2);
+  CHECK(ruling.licence.budget_ppm == 10'000);
+  CHECK(ruling.licence.element == gradient::ElementType::kFloat16);
+  CHECK_FALSE(ruling.licence.urgent);
   terms.priority = CommunicatorClass::Priority::kUrgent;
   CHECK(judge_by_attributes(terms, kScatter, 4).licence.urgent);
   CHECK(judge_by_attributes(terms, kScatter, 0).exact == Exact::kNoProfiler);

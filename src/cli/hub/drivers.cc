@@ -1,0 +1,84 @@
+#include "cli/hub/drivers.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "engine/clock.h"
+
+namespace dlcp::cli {
+namespace {
+
+// After so long without anything to do a thread sleeps longer between looks.
+struct Rest {
+  Duration after;
+  Duration sleep;
+};
+constexpr Rest kRests[] = {{1s, 2ms}, {10ms, 200us}, {0ms, 20us}};
+
+void rest(Duration idle) {
+  const auto* const found =
+      std::ranges::find_if(kRests, [&](const Rest& each) { return idle >= each.after; });
+  std::this_thread::sleep_for(found->sleep);
+}
+
+}  // namespace
+
+bool bind_to(const std::vector<int>& processors) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors)
+    CPU_SET(static_cast<std::size_t>(processor), &set);
+  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+Drivers::Drivers(const std::vector<int>& processors) {
+  const std::size_t count = std::max(processors.size(), std::size_t{1});
+  for (std::size_t i = 0; i < count; ++i) {
+    drivers_.push_back(std::make_unique<Driver>());
+    Driver& driver = *drivers_.back();
+    const int processor = processors.empty() ? -1 : processors[i];
+    driver.thread = std::thread([this, &driver, processor] { run(driver, processor); });
+  }
+}
+
+Drivers::~Drivers() {
+  ends_ = true;
+  for (const auto& driver : drivers_)
+    driver->thread.join();
+}
+
+void Drivers::give(const std::shared_ptr<HubJob>& job) {
+  const auto least = std::ranges::min_element(
+      drivers_, {}, [](const auto& driver) { return driver->jobs.load(); });
+  const std::lock_guard lock((*least)->mutex);
+  (*least)->given.push_back(job);
+  ++(*least)->jobs;
+}
+
+void Drivers::run(Driver& driver, int processor) {
+  if (processor >= 0) bind_to({processor});
+  std::vector<std::shared_ptr<HubJob>> jobs;
+  Time moved_at = engine::steady_now();
+  while (!ends_) {
+    {
+      const std::lock_guard lock(driver.mutex);
+      jobs.insert(jobs.end(), driver.given.begin(), driver.given.end());
+      driver.given.clear();
+    }
+    bool moved = false;
+    std::erase_if(jobs, [&](const auto& job) {
+      const HubJob::Step step = job->step();
+      moved = moved || step != HubJob::Step::kRests;
+      return step == HubJob::Step::kOver;
+    });
+    driver.jobs = jobs.size();
+    const Time now = engine::steady_now();
+    if (moved)
+      moved_at = now;
+    else
+      rest(now - moved_at);
+  }
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,230 @@
+#include "cli/hub/front.h"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "engine/clock.h"
+
+namespace dlcp::cli {
+namespace {
+
+using engine::steady_now;
+
+constexpr std::size_t kStrangersMax = 64;  // at a time; the oldest makes room
+constexpr Duration kSpeaksWithin = 5s;
+constexpr std::uint32_t kRanksMax = 256;
+constexpr std::uint16_t kHubsMax = 256;
+constexpr std::uint32_t kTimeoutMax = 3600;
+
+}  // namespace
+
+Front::Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& drivers,
+             HubJob::Say say)
+    : door_(std::move(door)),
+      options_(options),
+      tenants_(std::move(tenants)),
+      drivers_(drivers),
+      say_(std::move(say)) {}
+
+void Front::serve(Duration wait) {
+  std::vector<pollfd> ready{{door_.socket.get(), POLLIN, 0}};
+  std::vector<Seat*> seats;
+  for (Seat& seat : seats_) {
+    ready.push_back({seat.socket.get(), POLLIN, 0});
+    seats.push_back(&seat);
+  }
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+  if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) > 0) {
+    for (std::size_t i = 0; i < seats.size(); ++i)
+      if (ready[i + 1].revents != 0) hear(*seats[i]);
+    if (ready[0].revents != 0) accept();
+  }
+  sweep();
+}
+
+void Front::accept() {
+  for (;;) {
+    Fd socket(::accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.valid()) return;
+    const int yes = 1;
+    (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    const std::uint64_t count = challenges_++;
+    const engine::HubChallenge challenge{wire::draw(door_.random, 2 * count),
+                                         wire::draw(door_.random, 2 * count + 1)};
+    seats_.push_back({std::move(socket), Caller(challenge), steady_now(), nullptr});
+    send(seats_.back(), seats_.back().caller.challenge());
+  }
+}
+
+void Front::hear(Seat& seat) {
+  std::byte buffer[engine::kHubFrameBytesMax];
+  const auto got = ::recv(seat.socket.get(), buffer, sizeof buffer, 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) return gone(seat);
+  const auto bytes = std::span<const std::byte>(buffer).first(static_cast<std::size_t>(got));
+  switch (seat.caller.on_bytes(bytes, tenants_)) {
+    case Caller::State::kAsks:
+      return let_in(seat);
+    case Caller::State::kRefused:
+      ++refused_[seat.job != nullptr || seat.caller.tenant() != nullptr ? "wrong" : "stranger"];
+      say_("refused: " + seat.caller.why());
+      send(seat, seat.caller.refusal());
+      return gone(seat);
+    case Caller::State::kLeft:
+      return gone(seat);
+    case Caller::State::kStranger:
+    case Caller::State::kSeated:
+      return;
+  }
+}
+
+void Front::let_in(Seat& seat) {
+  const engine::HubJoin& join = seat.caller.join();
+  auto found = jobs_.find(join.job);
+  std::string why = found == jobs_.end() ? why_not(seat.caller) : "";
+  if (why.empty() && found == jobs_.end()) {
+    Tenant& tenant = *seat.caller.tenant();
+    found = jobs_
+                .emplace(join.job, std::make_shared<HubJob>(*door_.registry, door_.port,
+                                                            door_.speed_mbps, join, tenant, say_))
+                .first;
+    memory_ += join.memory;
+    tenant.memory += join.memory;
+    ++tenant.jobs;
+    ++tenant.jobs_served;
+    drivers_.give(found->second);
+  }
+  if (why.empty()) {
+    why = &found->second->tenant() == seat.caller.tenant() ? found->second->seat(join)
+                                                           : "the group is another tenant's";
+  }
+  if (!why.empty()) {
+    ++refused_["full"];
+    say_(fmt::format("rank {} of group {:016x} refused: {}", join.us.rank, join.us.group, why));
+    send(seat, seat.caller.answer({why, {}}));
+    return gone(seat);
+  }
+  seat.job = found->second;
+  send(seat, seat.caller.answer({"", found->second->peer()}));
+}
+
+// The first rank of a job asks; empty: it may come.
+std::string Front::why_not(const Caller& caller) const {
+  const engine::HubJoin& join = caller.join();
+  const Tenant& tenant = *caller.tenant();
+  if (drains_) return "the hub ends when its jobs have, and takes no more";
+  if (join.us.ranks > kRanksMax || join.us.hubs > kHubsMax || join.timeout_s == 0 ||
+      join.timeout_s > kTimeoutMax)
+    return fmt::format("a group of {} ranks and {} hubs with {} s to set up: {}, {} and {} at most",
+                       join.us.ranks, join.us.hubs, join.timeout_s, kRanksMax, kHubsMax,
+                       kTimeoutMax);
+  if (join.secret_fingerprint != door_.secret_fingerprint)
+    return "DLCP_SECRET_FILE differs between the ranks and the hub";
+  if (join.encrypts != door_.encrypts) return "DLCP_ENCRYPT differs between the ranks and the hub";
+  if (jobs_.size() >= options_.jobs_max)
+    return fmt::format("full: it has {} jobs, as many as --jobs allows", jobs_.size());
+  if (tenant.jobs >= tenant.jobs_max)
+    return fmt::format("full: {} has {} jobs, as many as it may", tenant.name, tenant.jobs);
+  if (join.memory > options_.memory_max - memory_)
+    return fmt::format("full: {} bytes asked for (DLCP_COLLNET_MEMORY), {} of --memory {} left",
+                       join.memory, options_.memory_max - memory_, options_.memory_max);
+  if (join.memory > tenant.memory_max - tenant.memory)
+    return fmt::format("full: {} bytes asked for (DLCP_COLLNET_MEMORY), {} of the {} of {} left",
+                       join.memory, tenant.memory_max - tenant.memory, tenant.memory_max,
+                       tenant.name);
+  return "";
+}
+
+// Less than any socket's buffer; who does not take it hears nothing.
+void Front::send(Seat& seat, const engine::HubFrame& frame) {
+  (void)::send(seat.socket.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Front::gone(Seat& seat) {
+  if (seat.job != nullptr)
+    seat.job->leave(seat.caller.join().us.rank, seat.caller.state() == Caller::State::kLeft);
+  seat.job.reset();
+  seat.socket.reset();
+}
+
+void Front::sweep() {
+  const Time now = steady_now();
+  std::size_t strangers = 0;
+  for (auto seat = seats_.rbegin(); seat != seats_.rend(); ++seat) {
+    if (seat->job == nullptr && (++strangers > kStrangersMax || now - seat->since > kSpeaksWithin))
+      gone(*seat);
+    if (seat->job != nullptr && seat->job->over()) gone(*seat);
+  }
+  std::erase_if(seats_, [](const Seat& seat) { return !seat.socket.valid(); });
+  std::erase_if(jobs_, [this](const Job& each) {
+    HubJob& job = *each.second;
+    if (!job.over()) return false;
+    Tenant& tenant = job.tenant();
+    memory_ -= job.terms().memory;
+    tenant.memory -= job.terms().memory;
+    --tenant.jobs;
+    tenant.jobs_failed += job.failed();
+    tenant.calls += job.counts().calls;
+    tenant.bytes += job.counts().bytes;
+    return true;
+  });
+}
+
+void Front::end_all(const std::string& why) {
+  for (const auto& [id, job] : jobs_)
+    job->end(why);
+}
+
+std::string Front::metrics() {
+  struct Sums {
+    std::uint64_t calls, bytes;
+  };
+  std::map<const Tenant*, Sums> sums;
+  for (const auto& tenant : tenants_)
+    sums[tenant.get()] = {tenant->calls, tenant->bytes};
+  for (const auto& [id, job] : jobs_) {
+    const HubJob::Counts counts = job->counts();
+    sums[&job->tenant()].calls += counts.calls;
+    sums[&job->tenant()].bytes += counts.bytes;
+  }
+  std::string out;
+  const auto metric = [&](const char* name, const char* type, const char* help, auto value) {
+    out += fmt::format("# HELP dlcp_hub_{} {}\n# TYPE dlcp_hub_{} {}\n", name, help, name, type);
+    for (const auto& tenant : tenants_)
+      out += fmt::format("dlcp_hub_{}{{tenant=\"{}\"}} {}\n", name, tenant->name, value(*tenant));
+  };
+  metric(
+      "jobs", "gauge", "Jobs that are served now.", [](const Tenant& t) { return t.jobs; });
+  metric(
+      "memory_bytes", "gauge", "Memory that jobs have been promised.",
+      [](const Tenant& t) { return t.memory; });
+  metric(
+      "jobs_total", "counter", "Jobs that have begun.",
+      [](const Tenant& t) { return t.jobs_served; });
+  metric(
+      "jobs_failed_total", "counter", "Jobs that did not end in order.",
+      [](const Tenant& t) { return t.jobs_failed; });
+  metric(
+      "calls_total", "counter", "All-reduces with blocks of this hub.",
+      [&](const Tenant& t) { return sums[&t].calls; });
+  metric("contributed_bytes_total", "counter", "Contributions that have come.",
+         [&](const Tenant& t) { return sums[&t].bytes; });
+  out +=
+      "# HELP dlcp_hub_refused_total Calls at the door that were refused.\n"
+      "# TYPE dlcp_hub_refused_total counter\n";
+  for (const auto& [reason, count] : refused_)
+    out += fmt::format("dlcp_hub_refused_total{{reason=\"{}\"}} {}\n", reason, count);
+  out += fmt::format(
+      "# HELP dlcp_hub_draining Whether new jobs are refused.\n"
+      "# TYPE dlcp_hub_draining gauge\ndlcp_hub_draining {}\n",
+      drains_ ? 1 : 0);
+  return out;
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,83 @@
+// A hub's door: takes ranks' calls over TCP, seats those that prove a token in jobs, within what
+// the hub and their tenant have left, and notices when they leave or die. One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/hub/caller.h"
+#include "cli/hub/drivers.h"
+#include "cli/hub/job.h"
+#include "util/fd.h"
+#include "util/siphash.h"
+
+namespace dlcp::cli {
+
+struct FrontOptions {
+  std::uint64_t memory_max = std::uint64_t{4} << 30;
+  std::uint32_t jobs_max = 64;
+};
+
+class Front {
+ public:
+  struct Door {
+    Fd socket;  // listens
+    engine::Registry* registry = nullptr;
+    engine::Port port;
+    std::uint32_t speed_mbps = 0;
+    std::uint8_t secret_fingerprint = 0;
+    bool encrypts = false;
+    SipKey random;  // for challenges
+  };
+
+  Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& drivers, HubJob::Say say);
+
+  // What happens within `wait`.
+  void serve(Duration wait);
+  // New jobs are refused from now on.
+  void drain() { drains_ = true; }
+  void end_all(const std::string& why);
+  std::size_t jobs() const { return jobs_.size(); }
+  std::string metrics();  // as Prometheus text
+
+ private:
+  struct Seat {
+    Fd socket;
+    Caller caller;
+    Time since;
+    std::shared_ptr<HubJob> job;  // null: not seated
+  };
+  using Job = std::pair<const SipKey, std::shared_ptr<HubJob>>;
+  struct ById {
+    bool operator()(const SipKey& a, const SipKey& b) const {
+      return a.low != b.low ? a.low < b.low : a.high < b.high;
+    }
+  };
+
+  void accept();
+  void hear(Seat& seat);
+  void let_in(Seat& seat);
+  std::string why_not(const Caller& caller) const;
+  void send(Seat& seat, const engine::HubFrame& frame);
+  void gone(Seat& seat);
+  void sweep();
+
+  const Door door_;
+  const FrontOptions options_;
+  const Tenants tenants_;
+  Drivers& drivers_;
+  const HubJob::Say say_;
+  std::list<Seat> seats_;
+  std::map<SipKey, std::shared_ptr<HubJob>, ById> jobs_;
+  std::uint64_t challenges_ = 0;
+  std::uint64_t memory_ = 0;
+  std::map<std::string, std::uint64_t> refused_;  // by reason
+  bool drains_ = false;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,86 @@
+// A group that a hub serves: its ranks come one by one, then the group is set up with them, then
+// the hub adds for it until they leave. The front seats ranks; a driver does the work.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/hub/tenants.h"
+#include "collective/hub_exchange.h"
+#include "engine/group.h"
+#include "engine/group_opening.h"
+#include "engine/hub_word.h"
+#include "engine/registry.h"
+
+namespace dlcp::cli {
+
+class HubJob {
+ public:
+  using Say = std::function<void(const std::string& line)>;
+  enum class Step { kRests, kMoved, kOver };
+  struct Counts {
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;  // of contributions
+    std::uint64_t partial = 0;
+  };
+
+  // `first`: of the rank that came first; the others must agree with it. `tenant` outlives this.
+  HubJob(engine::Registry& registry, const engine::Port& port, std::uint32_t speed_mbps,
+         const engine::HubJoin& first, Tenant& tenant, Say say);
+  ~HubJob();
+
+  const engine::HubJoin& terms() const { return first_; }
+  Tenant& tenant() const { return tenant_; }
+  // Where it listens.
+  engine::Opening::Peer peer() const { return {invitation_, listening_.address()}; }
+
+  // Why the rank cannot be let in; empty: it is.
+  std::string seat(const engine::HubJoin& join);
+  void leave(std::uint32_t rank, bool in_order);
+  // The hub ends, and so does this.
+  void end(const std::string& why);
+
+  // A bounded step; of one thread at a time. After kOver nothing is left to do.
+  Step step();
+  bool over() const { return over_.load(); }
+  bool failed() const { return failed_.load(); }
+  Counts counts();
+
+ private:
+  Step open();
+  Step serve();
+  void begin_opening();
+  void begin_group();
+  Step finish(const std::string& failure);
+
+  engine::Registry& registry_;
+  const engine::Port port_;
+  const engine::Port listening_;
+  const std::uint32_t speed_mbps_;
+  const engine::HubJoin first_;
+  Tenant& tenant_;
+  const Say say_;
+  const core::ContextId context_;
+  const Time began_;
+  std::mutex mutex_;
+  wire::Invitation invitation_;
+  std::vector<core::ListenerId> listeners_;
+  std::vector<engine::Opening::Peer> peers_;  // by rank
+  std::vector<bool> seated_;
+  std::uint32_t seats_taken_ = 0;
+  std::unique_ptr<engine::GroupOpening> opening_;
+  std::unique_ptr<engine::Group> group_;
+  const collective::HubExchange* exchange_ = nullptr;  // the group's
+  std::string wrong_;                                  // what has been heard from outside
+  std::optional<Time> left_at_;                        // when the first rank left, in order
+  Counts counts_;
+  std::atomic<bool> over_{false};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace dlcp::cli

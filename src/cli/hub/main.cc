@@ -1,0 +1,14 @@
+// `dlcp-hub`: adds for the ranks of jobs, on a host of its own.
+#include "cli/command_line/parse.h"
+#include "cli/hub/verbs.h"
+
+int main(int argc, char** argv) {
+  using namespace dlcp::cli;
+  const Program program{"dlcp-hub",
+                        "dlcp-hub: adds gradients for jobs whose DLCP_COLLNET_HUBS name it, in "
+                        "the place of their ranks.",
+                        DLCP_VERSION,
+                        "`dlcp-hub serve --help` explains its options and exit codes."};
+  constexpr AddVerb kVerbs[] = {add_serve};
+  return static_cast<int>(run_program(program, kVerbs, argc, argv));
+}

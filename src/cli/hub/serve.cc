@@ -1,0 +1,248 @@
+// `dlcp-hub serve`: opens device and door, serves until it is told to end.
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "cli/command_line/options.h"
+#include "cli/command_line/text_file.h"
+#include "cli/hub/front.h"
+#include "cli/hub/verbs.h"
+#include "datapath/ip_address.h"
+#include "engine/clock.h"
+#include "util/quantity.h"
+#include "util/system_text.h"
+
+namespace dlcp::cli {
+namespace {
+
+volatile std::sig_atomic_t told_to_end = 0;
+
+void end_at_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { told_to_end = told_to_end + 1; };
+  for (const int signal : {SIGINT, SIGTERM})
+    ::sigaction(signal, &action, nullptr);
+}
+
+struct ServeOptions {
+  std::string listen;
+  std::string token_file;
+  std::string metrics;
+  std::string memory = "4G";
+  std::vector<int> processors;
+  bool lock_memory = false;
+  FrontOptions front;
+};
+
+struct Place {
+  std::optional<datapath::IpAddress> ip;  // nothing: the first device's
+  std::uint16_t port = engine::kHubPort;
+};
+
+Error usage(const std::string& what, const std::string& hint) {
+  return {ErrorCode::kInvalidUsage, what, hint};
+}
+
+Error system_error(const std::string& what) {
+  return {ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)), ""};
+}
+
+// Port 0: one that is free.
+Result<Place> read_place(const std::string& text) {
+  Place place;
+  if (text.empty()) return place;
+  const bool any_port = text.ends_with(":0");
+  const auto places = engine::parse_hub_places(any_port ? text.substr(0, text.size() - 2) : text);
+  const auto hint = "give an address of this host: ADDRESS, ADDRESS:PORT or [IPV6]:PORT";
+  if (!places || places.value().size() != 1) return usage("--listen " + text, hint);
+  auto ip = datapath::parse_ip_address(places.value()[0].host);
+  if (!ip) return usage("--listen " + text + ": " + ip.error().what, hint);
+  place.ip = ip.value();
+  place.port = any_port ? std::uint16_t{0} : places.value()[0].port;
+  return place;
+}
+
+// The interface that has the address, which is the one to use then.
+Status choose_interface(const datapath::IpAddress& ip) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return system_error("interfaces cannot be listed");
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const auto has = datapath::ip_address_of(*each->ifa_addr);
+    if (has && has->bytes == ip.bytes && has->family == ip.family) {
+      ::setenv("DLCP_IFNAME", fmt::format("={}", each->ifa_name).c_str(), 1);
+      return Unit{};
+    }
+  }
+  return usage("--listen " + to_string(ip) + ": no interface of this host has that address",
+               "`ip address` lists them");
+}
+
+Result<Fd> open_socket(const datapath::IpAddress& ip, std::uint16_t& port) {
+  auto address = datapath::socket_address(ip, port);
+  Fd socket(::socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int yes = 1;
+  if (!socket.valid()) return system_error("no socket");
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(socket.get(), &address.any, address.size) != 0 || ::listen(socket.get(), 512) != 0)
+    return system_error(fmt::format("TCP port {} of {} cannot be had", port, to_string(ip)));
+  (void)::getsockname(socket.get(), &address.any, &address.size);
+  port = ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
+  return socket;
+}
+
+Result<Tenants> read_tenants(const std::string& path) {
+  if (path.empty()) return everybody();
+  auto text = read_text_file(path);
+  if (!text) return text.error();
+  return parse_tenants(text.value(), path);
+}
+
+struct Opened {
+  Front::Door door;
+  std::string name;  // "10.0.0.1:48890"
+  bool loopback = false;
+};
+
+Result<Opened> open_door(const Place& place) {
+  auto& registry = engine::Registry::of_process();
+  registry.set_log([](const engine::LogLine& line) {
+    if (line.level == engine::LogLevel::kWarn)
+      std::fprintf(stderr, "dlcp-hub: %s\n", line.text.c_str());
+  });
+  registry.refresh();
+  const auto setup = registry.setup();
+  if (!setup->ok()) return setup->error();
+  const auto& devices = setup->value().devices;
+  if (devices.empty()) return usage("this host has no network interface", "see `dlcp doctor`");
+  auto port = registry.port(0);
+  if (!port) return port.error();
+  Opened opened;
+  std::uint16_t tcp_port = place.port;
+  const datapath::IpAddress ip = place.ip.value_or(devices[0].ip);
+  auto socket = open_socket(ip, tcp_port);
+  if (!socket) return socket.error();
+  const engine::Settings& settings = setup->value().settings;
+  Front::Door& door = opened.door;
+  door.socket = std::move(socket).value();
+  door.registry = &registry;
+  door.port = port.value();
+  door.speed_mbps = static_cast<std::uint32_t>(devices[0].properties.speed_mbps);
+  door.secret_fingerprint = wire::fingerprint(settings.site_secret);
+  door.encrypts = settings.protection == wire::Protection::kEncrypted;
+  if (::getrandom(&door.random, sizeof door.random, 0) != sizeof door.random)
+    return system_error("no random numbers");
+  opened.name = to_string(engine::HubPlace{to_string(ip), tcp_port});
+  opened.loopback = ip.is_loopback();
+  return opened;
+}
+
+void serve_jobs(Front& front, const std::string& metrics_file) {
+  Time written{};
+  bool drains = false;
+  while (told_to_end < 2 && !(told_to_end == 1 && front.jobs() == 0)) {
+    if (told_to_end == 1 && !drains) {
+      drains = true;
+      front.drain();
+      std::fprintf(stderr, "dlcp-hub: draining; %zu jobs left\n", front.jobs());
+    }
+    front.serve(100ms);
+    const Time now = engine::steady_now();
+    if (!metrics_file.empty() && now - written >= 1s) {
+      written = now;
+      (void)write_text_file(metrics_file, front.metrics());
+    }
+  }
+  front.end_all("the hub was told to end at once");
+  for (int turn = 0; turn < 10 && front.jobs() > 0; ++turn)
+    front.serve(100ms);
+  if (!metrics_file.empty()) (void)write_text_file(metrics_file, front.metrics());
+}
+
+Status serve(const ServeOptions& options) {
+  const auto memory = parse_bytes(options.memory);
+  if (!memory || *memory == 0)
+    return usage("--memory " + options.memory, fmt::format("give a size: {}", kBytesExample));
+  const auto place = read_place(options.listen);
+  if (!place) return place.error();
+  auto tenants = read_tenants(options.token_file);
+  if (!tenants) return tenants.error();
+  if (place.value().ip) {
+    if (auto chosen = choose_interface(*place.value().ip); !chosen) return chosen.error();
+  }
+  for (const int processor : options.processors)
+    if (processor < 0 || processor >= CPU_SETSIZE)
+      return usage(fmt::format("--cpus {}", processor), "`nproc --all` says how many there are");
+  // Before any thread begins: all that the process starts stays there.
+  if (!options.processors.empty() && !bind_to(options.processors))
+    return system_error("--cpus names processors that this process may not use");
+  // Page by page as it is touched: jobs' memory is there as far as they need it.
+  if (options.lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
+    return system_error("--lock-memory is refused (ulimit -l, LimitMEMLOCK=infinity in a unit)");
+  end_at_signals();
+  auto opened = open_door(place.value());
+  if (!opened) return opened.error();
+  if (options.token_file.empty() && !opened->loopback)
+    std::fprintf(stderr,
+                 "dlcp-hub: no --token-file: whoever reaches TCP %s may use this hub's memory\n",
+                 opened->name.c_str());
+  std::fprintf(stderr, "dlcp-hub: ready at %s\n", opened->name.c_str());
+  FrontOptions front_options = options.front;
+  front_options.memory_max = *memory;
+  Drivers drivers(options.processors);
+  Front front(
+      std::move(opened->door), front_options, std::move(tenants).value(), drivers,
+      [](const std::string& line) { std::fprintf(stderr, "dlcp-hub: %s\n", line.c_str()); });
+  serve_jobs(front, options.metrics);
+  return Unit{};
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, ExitCode& exit_code) {
+  auto& verb = add_verb(app, "serve", "Adds for jobs that name this hub, until SIGTERM");
+  auto options = std::make_shared<ServeOptions>();
+  add_text(verb, "--listen", options->listen,
+           fmt::format("ADDRESS[:PORT] of this host, which says what network to use too; default: "
+                       "the first device's address, TCP port {}",
+                       engine::kHubPort));
+  add_text(verb, "--token-file", options->token_file,
+           "A line for each tenant: NAME TOKEN [memory=SIZE] [gbit=RATE] [jobs=COUNT]; or a token "
+           "alone");
+  add_text(verb, "--memory", options->memory,
+           "What all jobs together may have, each what its DLCP_COLLNET_MEMORY says; default 4G");
+  add_count(verb, "--jobs", options->front.jobs_max, {1, 4096}, "Jobs at a time; default 64");
+  add_numbers(verb, "--cpus", options->processors,
+              "Processors, each for a thread of its own (2,3); default: one thread, anywhere");
+  add_flag(verb, "--lock-memory", options->lock_memory,
+           "What jobs have touched of their memory is never paged out; together with --cpus of one "
+           "NUMA node it lies there");
+  add_text(verb, "--metrics", options->metrics,
+           "Keep this file up to date as Prometheus text, for the node exporter's textfile "
+           "collector");
+  complete(
+      verb,
+      "SIGTERM and SIGINT drain: new jobs are refused, and it ends with the last one; a second "
+      "one ends all jobs with an error. DLCP_* settings hold here as in jobs (man dlcp.conf).\n"
+      "Exit: 0 told to end, 2 usage, 3 the address, the port or the device cannot be had.",
+      [options, &exit_code] {
+        const auto served = serve(*options);
+        if (served) return;
+        std::fprintf(stderr, "dlcp-hub: %s\n", served.error().message().c_str());
+        exit_code = served.error().code == ErrorCode::kInvalidUsage ? ExitCode::kUsage
+                                                                    : ExitCode::kTransport;
+      });
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,102 @@
+#include "cli/hub/tenants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include "engine/settings.h"
+#include "util/quantity.h"
+
+namespace dlcp::cli {
+namespace {
+
+constexpr Duration kAhead = std::chrono::milliseconds(5);
+
+Error wrong(const std::string& path, int line, const std::string& what) {
+  return {ErrorCode::kInvalidUsage, fmt::format("{}:{}: {}", path, line, what),
+          "a line is NAME TOKEN [memory=SIZE] [gbit=RATE] [jobs=COUNT]; openssl rand -hex 16 makes "
+          "a token"};
+}
+
+// False if it is none.
+bool read_limit(const std::string& word, Tenant& tenant) {
+  const std::size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  const std::string value = equals == word.npos ? "" : word.substr(equals + 1);
+  if (name == "memory") {
+    const auto bytes = parse_bytes(value);
+    tenant.memory_max = bytes.value_or(0);
+    return bytes && *bytes > 0;
+  }
+  if (name == "gbit") {
+    const auto rate = parse_number(value);
+    tenant.gbit_per_s = rate.value_or(0);
+    tenant.rate.set(tenant.gbit_per_s * 1e9 / 8);
+    return rate && *rate > 0;
+  }
+  const auto jobs = parse_count(value);
+  tenant.jobs_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(jobs.value_or(0), 1u << 20));
+  return name == "jobs" && jobs && *jobs > 0;
+}
+
+}  // namespace
+
+bool RateShare::take(std::uint64_t bytes, Time now) {
+  const std::lock_guard lock(mutex_);
+  if (rate_ <= 0) return true;
+  const double passed = std::chrono::duration<double>(now - at_).count();
+  const double most = rate_ * std::chrono::duration<double>(kAhead).count();
+  credit_ = std::min(credit_ + passed * rate_, most);
+  at_ = now;
+  if (credit_ <= 0)  // what is owed is paid first, so that large messages pass too
+    return false;
+  credit_ -= static_cast<double>(bytes);
+  return true;
+}
+
+Result<Tenants> parse_tenants(std::string_view text, const std::string& path) {
+  Tenants tenants;
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    auto tenant = std::make_unique<Tenant>();
+    std::string token;
+    if (!(words >> tenant->name)) continue;
+    if (!(words >> token)) token = std::exchange(tenant->name, "default");
+    const auto key = engine::parse_secret(token);
+    if (!key) {
+      return wrong(
+          path, number,
+          fmt::format("a token of {} characters that are not 32 hexadecimal digits", token.size()));
+    }
+    tenant->token = *key;
+    for (std::string word; words >> word;)
+      if (!read_limit(word, *tenant))
+        return wrong(path, number, fmt::format("'{}' limits nothing", word));
+    const bool printable = std::ranges::all_of(
+        tenant->name, [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\\'; });
+    const bool twice = std::ranges::any_of(tenants, [&](const auto& other) {
+      return other->name == tenant->name || other->token == tenant->token;
+    });
+    if (!printable || twice) {
+      return wrong(path, number,
+                   twice ? "a name or a token for the second time"
+                         : "a name that is not of printable ASCII");
+    }
+    tenants.push_back(std::move(tenant));
+  }
+  if (tenants.empty()) return wrong(path, 1, "no token");
+  return tenants;
+}
+
+Tenants everybody() {
+  Tenants all;
+  all.push_back(std::make_unique<Tenant>());
+  all.front()->name = "everybody";
+  return all;
+}
+
+}  // namespace dlcp::cli

@@ -1,0 +1,59 @@
+// Whose jobs a hub serves: each tenant has a token, and shares of the hub's memory, rate and jobs.
+//
+// The token file has a line for each: a name, 32 hexadecimal digits, and limits, in any order
+// ("team-a 0123...ef memory=4G gbit=20 jobs=8"). A line of digits alone is the tenant "default". #
+// begins a comment. Without a file whoever comes is "everybody".
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/result.h"
+#include "util/time.h"
+#include "wire/keys.h"
+
+namespace dlcp::cli {
+
+// Bytes per second that are given out as they come, a little ahead at most.
+class RateShare {
+ public:
+  // 0: no limit.
+  void set(double bytes_per_second) { rate_ = bytes_per_second; }
+  // False: not now.
+  bool take(std::uint64_t bytes, Time now);
+
+ private:
+  std::mutex mutex_;
+  double rate_ = 0;
+  double credit_ = 0;
+  Time at_{};
+};
+
+struct Tenant {
+  std::string name;
+  wire::Key token;  // zero: none is asked for
+  std::uint64_t memory_max = std::numeric_limits<std::uint64_t>::max();
+  std::uint32_t jobs_max = std::numeric_limits<std::uint32_t>::max();
+  double gbit_per_s = 0;  // of contributions; 0: no limit
+  RateShare rate;
+
+  // What is in use, and what was; the front's alone.
+  std::uint64_t memory = 0;
+  std::uint32_t jobs = 0;
+  std::uint64_t jobs_served = 0;
+  std::uint64_t jobs_failed = 0;
+  std::uint64_t calls = 0;  // of jobs that are over
+  std::uint64_t bytes = 0;
+};
+
+using Tenants = std::vector<std::unique_ptr<Tenant>>;
+// `path`: for messages. No line repeats what a token is.
+Result<Tenants> parse_tenants(std::string_view text, const std::string& path);
+Tenants everybody();
+
+}  // namespace dlcp::cli

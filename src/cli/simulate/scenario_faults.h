@@ -1,0 +1,13 @@
+// What befalls the fabric of a scenario: cables and hosts that misbehave.
+#pragma once
+
+#include "simulate/contest.h"
+#include "synth/yaml_text.h"
+
+namespace dlcp::cli {
+
+// An element of 'faults', and 'storm'; what names nothing of the fabric is refused.
+simulate::CableFault fault_of(const YAML::Node& map, const simulate::FabricPlan& plan);
+simulate::PauseStorm storm_of(const YAML::Node& map, const simulate::FabricPlan& plan);
+
+}  // namespace dlcp::cli

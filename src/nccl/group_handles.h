@@ -1,0 +1,15 @@
+// The handles of all ranks of a group, as NCCL gives them to each.
+#pragma once
+
+#include <vector>
+
+#include "nccl/handle.h"
+#include "util/result.h"
+
+namespace dlcp::nccl {
+
+// All ranks are handed the same handles, so all find the same faults in them.
+Result<std::vector<Handle>> read_handles(void* handles[], std::size_t ranks);
+Status check_all_alike(const std::vector<Handle>& handles);
+
+}  // namespace dlcp::nccl

@@ -1,0 +1,23 @@
+// "HOST", "HOST:PORT", "[IPV6]:PORT" or a bare IPv6 address, taken apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "util/result.h"
+
+namespace dlcp {
+
+struct HostPort {
+  std::string host;
+  std::optional<std::uint16_t> port;  // 1..65535; nothing where none is written
+};
+
+// More than one colon without brackets is an IPv6 address without a port.
+Result<HostPort> split_host_port(const std::string& text);
+
+// As split_host_port reads it: an IPv6 address gets brackets.
+std::string join_host_port(const std::string& host, int port);
+
+}  // namespace dlcp

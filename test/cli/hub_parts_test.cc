@@ -1,0 +1,106 @@
+// Parts of dlcp-hub: who its tenants are, and what a connection to it makes of bytes.
+#include "catch.h"
+#include "cli/hub/caller.h"
+
+using namespace dlcp;
+using namespace dlcp::cli;
+using engine::HubFrame;
+
+namespace {
+
+constexpr engine::HubChallenge kChallenge{1, 2};
+
+engine::HubJoin join() {
+  engine::HubJoin made;
+  made.us.ranks = 2;
+  made.us.hubs = 1;
+  made.us.granule = made.us.block_bytes_max = 1408;
+  return made;
+}
+
+std::string why(std::string_view text) {
+  const auto read = parse_tenants(text, "FILE");
+  return read.ok() ? "" : read.error().what;
+}
+
+}  // namespace
+
+TEST_CASE("tenants have names, tokens and limits") {
+  const auto read = parse_tenants(
+      "# ours\n"
+      "team-a 00000000000000010000000000000002 memory=4G gbit=2.5 jobs=3\n\n"
+      "00000000000000010000000000000003 # alone\n",
+      "FILE");
+  REQUIRE(read.ok());
+  const Tenants& tenants = read.value();
+  REQUIRE(tenants.size() == 2);
+  CHECK(tenants[0]->name == "team-a");
+  CHECK(tenants[0]->token == wire::Key{1, 2});
+  CHECK(tenants[0]->memory_max == std::uint64_t{4} << 30);
+  CHECK(tenants[0]->gbit_per_s == 2.5);
+  CHECK(tenants[0]->jobs_max == 3);
+  CHECK(tenants[1]->name == "default");
+  CHECK(tenants[1]->jobs_max > 1000);
+}
+
+TEST_CASE("a token file that is wrong is refused by line, and no token is repeated") {
+  CHECK(why("a 12") == "FILE:1: a token of 2 characters that are not 32 hexadecimal digits");
+  const std::string good = "a 00000000000000010000000000000002";
+  CHECK(why(good + " rate=1") == "FILE:1: 'rate=1' limits nothing");
+  CHECK(why(good + " memory=0") == "FILE:1: 'memory=0' limits nothing");
+  CHECK(why(good + " gbit=-1") == "FILE:1: 'gbit=-1' limits nothing");
+  CHECK(why(good + "\nb 00000000000000010000000000000002") ==
+        "FILE:2: a name or a token for the second time");
+  CHECK(why("# nobody") == "FILE:1: no token");
+}
+
+TEST_CASE("a rate is kept over time, and large pieces are paid for afterwards") {
+  RateShare rate;
+  Time now{1s};
+  CHECK(rate.take(1 << 30, now));  // no limit
+  rate.set(1e6);
+  std::uint64_t given = 0;
+  for (int ms = 0; ms < 1000; ++ms, now += 1ms)
+    given += rate.take(10'000, now) ? 10'000 : 0;
+  CHECK(given >= 990'000);
+  CHECK(given <= 1'020'000);
+  now += 100ms;
+  CHECK(rate.take(500'000, now));
+  CHECK_FALSE(rate.take(1, now + 400ms));
+  CHECK(rate.take(1, now + 600ms));
+}
+
+TEST_CASE("a rank that has a token is let in, whatever pieces its word comes in") {
+  Tenants tenants = std::move(parse_tenants("a 00000000000000010000000000000002\n"
+                                            "b 00000000000000030000000000000004",
+                                            "FILE"))
+                        .value();
+  const HubFrame frame = encode(join(), kChallenge, {3, 4});
+  Caller caller(kChallenge);
+  for (std::size_t i = 0; i + 1 < frame.size(); ++i)
+    REQUIRE(caller.on_bytes(std::span(frame).subspan(i, 1), tenants) == Caller::State::kStranger);
+  REQUIRE(caller.on_bytes(std::span(frame).last(1), tenants) == Caller::State::kAsks);
+  CHECK(caller.tenant() == tenants[1].get());
+  const auto answer = engine::decode_hub_answer(caller.answer({}), kChallenge, {3, 4});
+  CHECK(answer.ok());
+  CHECK(caller.state() == Caller::State::kSeated);
+  const std::byte leave = engine::kHubLeave;
+  CHECK(caller.on_bytes({&leave, 1}, tenants) == Caller::State::kLeft);
+}
+
+TEST_CASE("who has no token is told so, and who says anything else too") {
+  Tenants tenants = std::move(parse_tenants("00000000000000010000000000000002", "FILE")).value();
+  Caller other(kChallenge);
+  CHECK(other.on_bytes(encode(join(), kChallenge, {7, 8}), tenants) == Caller::State::kRefused);
+  CHECK(other.tenant() == nullptr);
+  CHECK_THAT(engine::decode_hub_answer(other.refusal(), kChallenge, {7, 8})->refusal,
+             Contains("wrong token"));
+  Caller replayed(kChallenge);
+  CHECK(replayed.on_bytes(encode(join(), {9, 9}, {1, 2}), tenants) == Caller::State::kRefused);
+  Caller garbled(kChallenge);
+  CHECK(garbled.on_bytes(std::vector<std::byte>(600), tenants) == Caller::State::kRefused);
+  Caller twice(kChallenge);
+  HubFrame frame = encode(join(), kChallenge, {1, 2});
+  frame.push_back(std::byte{1});
+  CHECK(twice.on_bytes(frame, tenants) == Caller::State::kRefused);
+}

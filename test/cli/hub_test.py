@@ -1,0 +1,191 @@
+"""dlcp-hub: what it says when asked wrongly, its metrics, and how it ends.
+
+  hub_test.py BINARY DLCP"""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARY, DLCP = sys.argv.pop(1), sys.argv.pop(1)
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("DLCP_", "NCCL_"))}
+TOKEN = "00112233445566778899aabbccddeeff"
+# A sanitizer's runtime lets mlockall() succeed and does nothing, as its own shadow must not be locked.
+SANITIZED = any(mark in pathlib.Path(BINARY).read_bytes() for mark in (b"__asan_init", b"__tsan_init"))
+
+
+def run(*arguments, **environment):
+    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, check=False, timeout=60,
+                          env=ENVIRONMENT | environment)
+
+
+class Hub:
+    def __init__(self, test, *arguments):
+        self.process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0", *arguments], text=True,
+                                        stderr=subprocess.PIPE, env=ENVIRONMENT)
+        test.addCleanup(self.end)
+        self.lines = []
+        while not self.lines or "ready at" not in self.lines[-1]:
+            line = self.process.stderr.readline()
+            test.assertTrue(line, self.lines)
+            self.lines.append(line)
+        self.port = int(self.lines[-1].rsplit(":", 1)[1])
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+class Words(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def refused(self, words, *arguments, code=2):
+        done = run("serve", *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def test_help_names_every_option(self):
+        done = run("serve", "--help")
+        self.assertEqual(done.returncode, 0)
+        for option in ("--listen", "--token-file", "--memory", "--jobs", "--cpus", "--lock-memory", "--metrics"):
+            self.assertIn(option, done.stdout)
+
+    def test_what_cannot_be_meant_is_refused(self):
+        self.refused("no interface of this host has that address", "--listen", "203.0.113.7")
+        self.refused("--listen nowhere", "--listen", "nowhere")
+        self.refused("--memory much", "--memory", "much")
+        self.refused("--jobs", "--jobs", "0")
+        self.refused("no-such", "--token-file", "no-such")
+        tokens = self.folder / "tokens"
+        tokens.write_text(f"a {TOKEN} rate=1\n", encoding="utf-8")
+        self.refused(f"{tokens}:1: 'rate=1' limits nothing", "--token-file", str(tokens))
+
+    def test_settings_and_ports_that_cannot_be_had_are_named(self):
+        self.assertIn("DLCP_PATHS", run("serve", "--listen", "127.0.0.1:0", DLCP_PATHS="many").stderr)
+        hub = Hub(self)
+        self.refused(f"TCP port {hub.port} of 127.0.0.1 cannot be had", "--listen", f"127.0.0.1:{hub.port}", code=3)
+
+
+class Serving(Words):
+    def test_it_keeps_its_metrics_up_to_date(self):
+        metrics, tokens = self.folder / "hub.prom", self.folder / "tokens"
+        tokens.write_text(f"team-a {TOKEN} memory=1G\n", encoding="utf-8")
+        hub = Hub(self, "--metrics", str(metrics), "--token-file", str(tokens))
+        with socket.create_connection(("127.0.0.1", hub.port), 10) as stranger:
+            stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while stranger.recv(4096):
+                pass
+        end = time.monotonic() + 20
+        while not metrics.exists() or 'refused_total{reason="stranger"} 1' not in metrics.read_text(encoding="utf-8"):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        text = metrics.read_text(encoding="utf-8")
+        self.assertIn('dlcp_hub_jobs{tenant="team-a"} 0\n', text)
+        for line in text.splitlines():
+            self.assertRegex(line, r'^(# (HELP|TYPE) dlcp_hub_\w+ .+|dlcp_hub_\w+(\{\w+="[\w-]+"\})? \d+)$')
+        self.assertEqual(len(re.findall("^# TYPE", text, re.MULTILINE)), len(re.findall("^# HELP", text, re.MULTILINE)))
+
+    def test_a_signal_ends_it_where_it_has_no_jobs(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            hub = Hub(self)
+            hub.process.send_signal(number)
+            self.assertEqual(hub.process.wait(20), 0)
+
+    def test_a_processor_can_be_named(self):
+        Hub(self, "--cpus", str(min(os.sched_getaffinity(0))))
+        self.refused("--cpus names processors", "--listen", "127.0.0.1:0", "--cpus", "1000", code=3)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's mlockall() locks nothing")
+    def test_what_it_has_touched_is_locked_where_that_is_allowed(self):
+        if os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY:
+            self.refused("--lock-memory is refused", "--listen", "127.0.0.1:0", "--lock-memory", code=3)
+            return
+        hub = Hub(self, "--lock-memory")
+        status = pathlib.Path(f"/proc/{hub.process.pid}/status").read_text(encoding="utf-8")
+        self.assertGreater(int(re.search(r"VmLck:\s+(\d+) kB", status)[1]), 1000)
+
+
+class Jobs(unittest.TestCase):
+    @staticmethod
+    def begin(hubs, *arguments, **environment):
+        return subprocess.Popen([DLCP, "bench", "--mode", "allreduce", "--algo", "hub", "--hubs", hubs, "--ranks", "3",
+                                 "--json", *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=ENVIRONMENT | environment)
+
+    def end(self, job):
+        out, err = job.communicate(timeout=90)
+        self.assertTrue(out, err)
+        return json.loads(out), job.returncode
+
+    def test_a_rank_that_is_killed_ends_its_own_job_and_no_other(self):
+        hub = Hub(self)
+        place = f"127.0.0.1:{hub.port}"
+        other = self.begin(place, "--seconds", "4", "--seed", "2")
+        dies = self.begin(place, "--seconds", "30", "--kill-rank", "1", "--kill-after-ms", "300", "--each-finds-out")
+        said, code = self.end(dies)
+        self.assertEqual(code, 0, said)  # every other rank has reported an error
+        said, code = self.end(other)
+        self.assertEqual((code, said["elements_wrong"], said["ranks_identical"]), (0, 0, True), said)
+        hub.process.send_signal(signal.SIGTERM)
+        self.assertEqual(hub.process.wait(20), 0)
+        self.assertIn("rank 1 has died", hub.process.stderr.read())
+
+    def test_a_tenant_gets_no_more_than_its_rate(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        tokens, own = pathlib.Path(folder.name, "tokens"), pathlib.Path(folder.name, "own")
+        tokens.write_text(f"slow {TOKEN} gbit=0.2\n", encoding="utf-8")
+        own.write_text(TOKEN, encoding="utf-8")
+        hub = Hub(self, "--token-file", str(tokens))
+        job = self.begin(f"127.0.0.1:{hub.port}", "--rounds", "5", "--size", "256K", DLCP_HUB_TOKEN_FILE=str(own))
+        said, code = self.end(job)
+        self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
+        # Three ranks' 256 KiB, of which 5 ms may have been saved up, at 25 MB/s.
+        self.assertGreater(said["p50_us"], 20_000)
+
+    def test_tenants_have_their_rates_beside_each_other(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        names, tokens = ("a", "b"), pathlib.Path(folder.name, "tokens")
+        own = [pathlib.Path(folder.name, name) for name in names]
+        for name, path in zip(names, own):
+            path.write_text(TOKEN.replace("0", name), encoding="utf-8")
+        tokens.write_text("".join(f"{name} {path.read_text(encoding='utf-8')} gbit=0.1\n"
+                                  for name, path in zip(names, own)), encoding="utf-8")
+        hub = Hub(self, "--token-file", str(tokens))
+
+        def begin(path):
+            return self.begin(f"127.0.0.1:{hub.port}", "--rounds", "12", "--size", "256K", DLCP_HUB_TOKEN_FILE=str(path))
+        alone, code = self.end(begin(own[0]))
+        self.assertEqual(code, 0, alone)
+        for said, code in [self.end(job) for job in [begin(path) for path in own]]:
+            self.assertEqual((code, said["elements_wrong"]), (0, 0), said)
+            self.assertLess(said["p50_us"], 1.5 * alone["p50_us"])
+
+    def test_hubs_that_the_benchmark_starts_add_rightly(self):
+        said, code = self.end(self.begin("2", "--rounds", "10", "--size", "64K", "--type", "bf16"))
+        self.assertEqual((code, said["elements_wrong"], said["ranks_identical"], said["algo"]), (0, 0, True, "hub"))
+        for key in ("relative_mse", "delivered_share_min", "p50_us", "p99_us", "reduce_gb_per_s"):
+            self.assertIn(key, said)
+
+    def test_hubs_that_cannot_be_meant_are_refused(self):
+        for hubs, words in (("0", "can be started here"), ("a:b", "'a:b' names no hub")):
+            job = self.begin(hubs)
+            self.assertIn(words, job.communicate(timeout=60)[1])
+            self.assertEqual(job.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+// Calls with pauses between them, in which every connection is waited at.
+#include "collective/watched.h"
+
+#include <cstring>
+#include <numeric>
+
+#include "catch.h"
+#include "memory_group.h"
+
+using namespace dlcp;
+using namespace dlcp::collective;
+
+namespace {
+
+using Group = test::MemoryGroupOf<Watched>;
+
+constexpr std::size_t kStaging = 1 << 20;
+
+Group group_of(std::uint32_t ranks, std::uint64_t seed) {
+  return Group(
+      ranks,
+      [ranks](std::uint32_t rank, std::span<std::byte> staging) {
+        return std::make_unique<Watched>(
+            ranks, rank, staging,
+            [=](std::span<std::byte> rest) {
+              return std::make_unique<Exchange>(Terms{ranks, rank, 128, 1024}, rest);
+            });
+      },
+      kStaging, seed);
+}
+
+Call turn(std::uint64_t which) {
+  Call call;
+  call.tensor = which;
+  return call;
+}
+
+using Vectors = std::vector<std::vector<std::int32_t>>;
+
+void check_sum(Group& group, std::uint32_t ranks, std::size_t count) {
+  Vectors inputs(ranks, std::vector<std::int32_t>(count)), results = inputs;
+  std::vector<std::uint64_t> calls;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::iota(inputs[rank].begin(), inputs[rank].end(), static_cast<std::int32_t>(rank));
+    Call call;
+    call.input = std::as_bytes(std::span(inputs[rank]));
+    call.result = std::as_writable_bytes(std::span(results[rank]));
+    call.real_bytes = call.input.size();
+    call.type = DataType::kInt32;
+    const auto number = group.rank(rank).start(call);
+    REQUIRE(number.has_value());
+    calls.push_back(*number);
+  }
+  group.finish();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    REQUIRE(group.rank(rank).finished(calls[rank]));
+    for (std::size_t i = 0; i < count; ++i)
+      REQUIRE(results[rank][i] == static_cast<std::int32_t>(ranks * (ranks - 1) / 2 + ranks * i));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("calls are right before, between and behind pauses") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    INFO("seed " << seed);
+    const std::uint32_t ranks = 2 + static_cast<std::uint32_t>(seed % 4);
+    auto group = group_of(ranks, seed);
+    check_sum(group, ranks, 1000);
+    for (int round = 0; round < 4; ++round) {
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        CHECK(group.rank(rank).start(turn(Watched::kPause)) == Watched::kPauseNumber);
+        CHECK(group.rank(rank).start(turn(Watched::kPause)) == Watched::kPauseNumber);  // once
+      }
+      group.finish();
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        CHECK_FALSE(group.rank(rank).finished(Watched::kPauseNumber));
+        CHECK(group.rank(rank).idle());  // nothing keeps anybody from leaving
+        CHECK_FALSE(group.rank(rank).busy());
+      }
+      check_sum(group, ranks, 300);
+      check_sum(group, ranks, 77);
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      CHECK(group.rank(rank).disagreement().empty());
+  }
+}
+
+TEST_CASE("in a pause a receive waits for every other rank, and going on answers all of them") {
+  auto group = group_of(3, 1);
+  const auto before = group.messages();
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    group.rank(rank).start(turn(Watched::kPause));
+  group.finish();
+  CHECK(group.messages() == before);
+  group.rank(0).start(turn(Watched::kGoOn));
+  CHECK_FALSE(group.rank(0).idle());
+  group.finish();
+  CHECK(group.messages() == before + 2);
+  CHECK(group.rank(0).idle());
+  for (std::uint32_t rank = 1; rank < 3; ++rank)
+    group.rank(rank).start(turn(Watched::kGoOn));
+  group.finish();
+  CHECK(group.messages() == before + 6);
+}
+
+TEST_CASE("a rank that pauses where another does not is found out") {
+  auto group = group_of(2, 1);
+  group.rank(0).start(turn(Watched::kPause));
+  group.rank(1).start(turn(Watched::kPause));
+  group.finish();
+  group.rank(0).start(turn(Watched::kGoOn));
+  group.rank(0).start(turn(Watched::kPause));
+  group.finish();
+  group.rank(0).start(turn(Watched::kGoOn));
+  group.rank(1).start(turn(Watched::kGoOn));
+  group.rank(1).start(turn(Watched::kPause));
+  group.rank(1).start(turn(Watched::kGoOn));
+  group.rank(1).start(turn(Watched::kPause));
+  group.finish();
+  CHECK_THAT(group.rank(0).disagreement() + group.rank(1).disagreement(),
+             Contains("reduces by other means"));
+}
+
+TEST_CASE("watching takes its part of the staging") {
+  auto group = group_of(4, 1);
+  CHECK(group.rank(0).staging_needed(turn(Watched::kPause)) == 4096);
+  std::vector<std::byte> memory(100'000);
+  Call call;
+  call.input = memory;
+  const std::size_t alone = Exchange::staging_bytes(Terms{4, 0, 128, 1024}, memory.size());
+  CHECK(group.rank(0).staging_needed(call) == alone + 4096);
+}

@@ -1,0 +1,114 @@
+#include "core/nscc_congestion.h"
+
+#include "catch.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr Duration kBase = 100us;  // the target is 75 us
+
+struct Acks {
+  Acks() { control.on_handshake(kBase); }
+
+  NsccCongestion control{15us};
+  Time now = time_from_ns(0);
+
+  // One ACK of so many packets, a round trip after the last.
+  void ack(Duration queue, std::uint32_t packets, std::uint32_t marks = 0, std::uint32_t lost = 0,
+           Duration after = kBase) {
+    now += after;
+    control.on_delay(now, kBase + queue);
+    control.on_ack({.now = now,
+                    .round_trip = kBase,
+                    .acked_packets = packets,
+                    .lost_packets = lost,
+                    .ce_marks = marks,
+                    .window_limited = true});
+  }
+  std::uint32_t whole() const { return static_cast<std::uint32_t>(control.window()); }
+  // Past the doubling of the beginning, with the base delay known.
+  void settle() {
+    for (int i = 0; i < 8; ++i)
+      ack(50us, 60);  // where it no longer doubles
+    ack(0us, 60, 60);
+    REQUIRE_FALSE(control.in_slow_start());
+    CHECK(control.base_delay() == kBase);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("nscc: without marks and queue the window grows by four packets a round trip") {
+  Acks acks;
+  acks.settle();
+  const double before = acks.control.window();
+  acks.ack(1us, 10);
+  CHECK(acks.control.window() == Approx(before + 4 * (1 - 1.0 / 75) * 10 / before));
+}
+
+TEST_CASE("nscc: after a whole window without a queue it grows by a quarter of what arrives") {
+  Acks acks;
+  acks.settle();
+  const double before = acks.control.window();
+  acks.ack(0us, acks.whole());
+  const double next = acks.control.window();
+  CHECK(next < before + 5);
+  acks.ack(0us, 40);
+  CHECK(acks.control.window() == Approx(next + 10));
+}
+
+TEST_CASE("nscc: a queue at the target grows the window by one packet a round trip, a mark less") {
+  Acks acks;
+  acks.settle();
+  const double before = acks.control.window();
+  acks.ack(75us, 20);
+  CHECK(acks.control.window() == Approx(before + 20 / before));
+}
+
+TEST_CASE("nscc: marks below the target change nothing, at it they decrease") {
+  Acks acks;
+  acks.settle();
+  double before = acks.control.window();
+  acks.ack(75us - 1ns, 20, 20);
+  CHECK(acks.control.window() == before);
+  // What counts is the mean queue, which follows.
+  for (int i = 0; i < 100; ++i)
+    acks.ack(100us, 10);
+  before = acks.control.window();
+  acks.ack(100us, 10, 10);
+  CHECK(acks.control.window() == Approx(before * (1 - 0.8 * 25 / 100)).epsilon(0.001));
+}
+
+TEST_CASE("nscc: it decreases once in a round trip, and a nanosecond later again") {
+  Acks acks;
+  acks.settle();
+  for (int i = 0; i < 100; ++i)
+    acks.ack(140us, 10);
+  acks.ack(140us, 10, 10);
+  const double then = acks.control.window();
+  acks.ack(140us, 10, 10, 0, kBase);
+  CHECK(acks.control.window() == then);
+  acks.ack(140us, 10, 10, 0, 1ns);
+  CHECK(acks.control.window() < then);
+}
+
+TEST_CASE("nscc: where no switch marks, twice the target counts as a mark") {
+  Acks below;
+  below.settle();
+  for (int i = 0; i < 30; ++i)
+    below.ack(150us - 1ns, 60);
+  const double grown = below.control.window();
+  below.ack(150us - 1ns, 60);
+  CHECK(below.control.window() > grown);
+  below.ack(150us, 60);
+  CHECK(below.control.window() < grown);
+}
+
+TEST_CASE("nscc: when much is lost no more is under way than has arrived") {
+  Acks acks;
+  acks.settle();
+  acks.ack(0us, 10, 0, acks.whole() - 10);
+  CHECK(acks.control.window() == 10);
+}

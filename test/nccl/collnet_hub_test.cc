@@ -1,0 +1,234 @@
+// All-reduces by hubs: the plugin's own table, and dlcp-hub in processes of its own.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "catch.h"
+#include "collective_group.h"
+#include "hub_process.h"
+#include "util/fd.h"
+#include "util/rng.h"
+
+namespace {
+
+using namespace dlcp::test;
+using dlcp::Fd;
+using dlcp::Rng;
+
+constexpr const char* kToken = "00112233445566778899aabbccddeeff";
+
+struct Fixture {
+  explicit Fixture(const std::string& hubs, Settings settings = {}) {
+    settings.emplace_back("DLCP_COLLNET_HUBS", hubs);
+    set_environment(settings);
+    plugin = std::make_unique<Plugin>();
+    rank = std::make_unique<Rank>(plugin->net());  // NCCL begins with the net plugin
+    take_log();
+  }
+  std::unique_ptr<Plugin> plugin;
+  std::unique_ptr<Rank> rank;
+};
+
+std::vector<ResultCode> reduce(CollectiveGroup& group, std::size_t count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::vector<float>> inputs(static_cast<std::size_t>(group.ranks()));
+  for (auto& input : inputs)
+    for (std::size_t i = 0; i < count; ++i)
+      input.push_back(static_cast<float>(rng.unit()) - 0.5f);
+  std::vector<float> sum(count);
+  for (std::size_t i = 0; i < count; ++i) {  // in rank order
+    sum[i] = inputs[0][i];
+    for (std::size_t rank = 1; rank < inputs.size(); ++rank)
+      sum[i] += inputs[rank][i];
+  }
+  std::vector<std::vector<float>> results(inputs.size(), std::vector<float>(count));
+  auto codes = group.all_reduce(inputs, results);
+  for (std::size_t rank = 0; rank < inputs.size(); ++rank)
+    if (codes[rank] == ResultCode::kSuccess)
+      CHECK(std::memcmp(results[rank].data(), sum.data(), count * 4) == 0);
+  return codes;
+}
+
+void check_connected(CollectiveGroup& group) {
+  group.connect();
+  for (int i = 0; i < group.ranks(); ++i)
+    REQUIRE(group.rank(i).connected == ResultCode::kSuccess);
+}
+
+void check_sums(CollectiveGroup& group, std::size_t count) {
+  for (const ResultCode code : reduce(group, count, count))
+    REQUIRE(code == ResultCode::kSuccess);
+}
+
+// All ranks are refused, each with words that contain these.
+void check_refused(CollectiveGroup& group, const std::string& words) {
+  take_log();
+  group.connect();
+  int told = 0;
+  for (int i = 0; i < group.ranks(); ++i)
+    CHECK(group.rank(i).connected != ResultCode::kSuccess);
+  for (const std::string& line : take_log())
+    told += line.find("all-reduces go without direct exchange") != line.npos &&
+            line.find(words) != line.npos;
+  INFO(words);
+  CHECK(told == group.ranks());
+}
+
+}  // namespace
+
+TEST_CASE("hubs add in rank order, bit for bit, at every size") {
+  HubProcess one, two, three;
+  for (const std::string& hubs :
+       {one.place(), one.place() + "," + two.place() + "," + three.place()}) {
+    Fixture fixture(hubs);
+    CollectiveGroup group(*fixture.plugin, 4);
+    check_connected(group);
+    for (const std::size_t count : {1u, 352u, 8192u, 65536u, 262144u})
+      check_sums(group, count);
+  }
+}
+
+TEST_CASE("hubs' sums are right over a network that loses, doubles and reorders") {
+  HubProcess hub;
+  Fixture fixture(hub.place(), {{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
+  CollectiveGroup group(*fixture.plugin, 3);
+  check_connected(group);
+  for (std::size_t turn = 0; turn < 10; ++turn)
+    check_sums(group, 1 + turn * 9973);
+}
+
+TEST_CASE("where a hub does not answer all ranks go without, and each is told which and why") {
+  HubProcess hub, gone;
+  gone.signal(SIGKILL);
+  gone.wait();
+  Fixture fixture(hub.place() + "," + gone.place(), {{"DLCP_COLLNET_TIMEOUT", "4"}});
+  CollectiveGroup group(*fixture.plugin, 3);
+  const auto began = std::chrono::steady_clock::now();
+  check_refused(group, "hub " + gone.place() + ": cannot be reached: Connection refused");
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+}
+
+TEST_CASE("a token that the hub does not know is refused, and one that it knows is not") {
+  const TextFile tokens("team-a " + std::string(kToken) + " jobs=1\n");
+  const TextFile right(std::string(kToken) + "\n"), wrong("ff112233445566778899aabbccddeeff");
+  HubProcess hub({"--token-file", tokens.path()});
+  for (const std::string& path : {wrong.path(), std::string()}) {
+    Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", path}});
+    CollectiveGroup group(*fixture.plugin, 2);
+    check_refused(group, "it refuses: wrong token");
+  }
+  Fixture fixture(hub.place(), {{"DLCP_HUB_TOKEN_FILE", right.path()}});
+  CollectiveGroup group(*fixture.plugin, 2);
+  check_connected(group);
+  check_sums(group, 5000);
+  CollectiveGroup second(*fixture.plugin, 2, 8);
+  check_refused(second, "it refuses: full: team-a has 1 jobs");
+  check_sums(group, 5000);
+}
+
+TEST_CASE("a hub without room refuses a group to all its ranks, and has room again after another") {
+  HubProcess hub({"--memory", "96M"});
+  Fixture fixture(hub.place());  // 64 MiB each
+  {
+    CollectiveGroup first(*fixture.plugin, 3, 1);
+    check_connected(first);
+    CollectiveGroup second(*fixture.plugin, 3, 2);
+    check_refused(second, "it refuses: full: 67108864 bytes asked for");
+    check_sums(first, 70'000);
+  }
+  // The hub notices at its own pace that the first has gone.
+  bool came = false;
+  for (std::uint64_t number = 3; number < 50 && !came; ++number) {
+    CollectiveGroup third(*fixture.plugin, 3, number);
+    third.connect();
+    came = third.rank(0).connected == ResultCode::kSuccess;
+    if (came) check_sums(third, 70'000);
+  }
+  CHECK(came);
+}
+
+TEST_CASE("a call that a hub's memory can never hold fails with the setting's name") {
+  HubProcess hub;
+  Fixture fixture(hub.place(), {{"DLCP_COLLNET_MEMORY", "1m"}});
+  CollectiveGroup group(*fixture.plugin, 2);
+  check_connected(group);
+  const auto codes = reduce(group, 4 << 20, 1);
+  CHECK(codes[0] == ResultCode::kInvalidUsage);
+  std::string said;
+  for (const std::string& line : take_log())
+    said += line;
+  CHECK_THAT(said, Contains("staging of each hub"));
+}
+
+TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error, in bounded time") {
+  HubProcess hub, other;
+  Fixture fixture(hub.place() + "," + other.place(), {{"DLCP_PEER_TIMEOUT", "3"}});
+  CollectiveGroup group(*fixture.plugin, 3);
+  check_connected(group);
+  check_sums(group, 50'000);
+  hub.signal(SIGKILL);
+  const auto began = std::chrono::steady_clock::now();
+  const auto codes = reduce(group, 50'000, 2);
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+  for (const ResultCode code : codes)
+    CHECK(code == ResultCode::kRemoteError);
+}
+
+TEST_CASE("a rank that goes ends its group by a hub, and no other one") {
+  HubProcess hub;
+  Fixture fixture(hub.place());
+  CollectiveGroup group(*fixture.plugin, 3, 1), other(*fixture.plugin, 3, 2);
+  check_connected(group);
+  check_connected(other);
+  check_sums(group, 1000);
+  group.close(1);
+  const auto codes = reduce(group, 1000, 2);
+  CHECK(codes[0] == ResultCode::kRemoteError);
+  CHECK(codes[2] == ResultCode::kRemoteError);
+  check_sums(other, 100'000);
+}
+
+TEST_CASE("a hub that is told to end refuses new jobs and goes with the last") {
+  HubProcess hub;
+  Fixture fixture(hub.place());
+  {
+    CollectiveGroup group(*fixture.plugin, 2, 1);
+    check_connected(group);
+    hub.signal(SIGTERM);
+    REQUIRE(within(std::chrono::seconds(10),
+                   [&] { return hub.said().find("draining") != std::string::npos; }));
+    CollectiveGroup second(*fixture.plugin, 2, 2);
+    check_refused(second, "it refuses: the hub ends when its jobs have");
+    check_sums(group, 3000);
+  }
+  CHECK(hub.wait() == 0);
+}
+
+TEST_CASE("strangers at the door change nothing, whatever they say and however many they are") {
+  HubProcess hub;
+  Fixture fixture(hub.place());
+  CollectiveGroup group(*fixture.plugin, 2);
+  check_connected(group);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(hub.port()));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<Fd> strangers;
+  Rng rng(4);
+  for (int i = 0; i < 150; ++i) {
+    strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(strangers.back().get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+    std::string bytes(rng.below(700), '\0');
+    for (char& byte : bytes)
+      byte = static_cast<char>(rng.below(256));
+    if (rng.chance(0.5)) bytes = std::string("\xbb\0DLCH\1\2", 8) + bytes;
+    (void)::send(strangers.back().get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  check_sums(group, 10'000);
+  CollectiveGroup second(*fixture.plugin, 2, 2);
+  check_connected(second);
+  check_sums(second, 10'000);
+}

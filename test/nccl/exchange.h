@@ -1,0 +1,31 @@
+// What tests of the plugin do with a link again and again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "plugin.h"
+
+namespace dlcp::test {
+
+inline std::string joined(const std::vector<std::string>& lines) {
+  std::string all;
+  for (const auto& line : lines)
+    all += line + "\n";
+  return all;
+}
+
+// One message, registered memory at both ends.
+inline void exchange(const Link& link, std::size_t bytes, std::uint64_t seed) {
+  Mover sender(*link.net, link.send, true, bytes);
+  Mover receiver(*link.net, link.recv, false, bytes);
+  fill_random(sender.memory(), seed);
+  void* receive = receiver.post(0, bytes);
+  void* send = sender.post(0, bytes);
+  REQUIRE(finish(*link.net, receive) == ResultCode::kSuccess);
+  REQUIRE(finish(*link.net, send) == ResultCode::kSuccess);
+  REQUIRE(sender.memory() == receiver.memory());
+}
+
+}  // namespace dlcp::test

@@ -1,0 +1,93 @@
+// One device with several lanes, as NCCL uses it: a connection's messages take turns over them.
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "catch.h"
+#include "exchange.h"
+
+using namespace dlcp;
+using namespace dlcp::test;
+using nccl::NetV12;
+using nccl::ResultCode;
+using namespace std::chrono_literals;
+
+TEST_CASE("connections take turns over the lanes of a device, and every byte arrives over each") {
+  set_environment({{"DLCP_LANES", "3"}, {"DLCP_FAULT", "drop=0.01"}});
+  Plugin plugin;
+  take_log();
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  std::vector<Link> links;
+  for (int i = 0; i < 5; ++i)
+    links.push_back(make_link(a, b));
+  int opened = 0;
+  for (const std::string& line : take_log())
+    opened += line.find("receive capacity") != std::string::npos;
+  CHECK(opened == 3);
+  for (unsigned round = 0; round < 3; ++round)
+    for (const Link& link : links)
+      exchange(link, 300'000, round);
+  links.pop_back();  // the others do not mind
+  exchange(links.front(), 300'000, 7);
+}
+
+TEST_CASE("messages outstanding on one connection travel over all lanes, and end one by one") {
+  set_environment({{"DLCP_LANES", "3"}, {"DLCP_BUNDLE", "1"}});
+  Plugin plugin;
+  Rank a(plugin.net());
+  Rank b(plugin.net());
+  Link link = make_link(a, b);
+  const NetV12& net = plugin.net();
+  constexpr std::size_t kBytes = 70'000;
+  constexpr std::size_t kCount = 32;
+  Mover sender(net, link.send, true, kBytes * kCount);
+  Mover receiver(net, link.recv, false, kBytes * kCount);
+  fill_random(sender.memory(), 5);
+  std::vector<void*> sending, receiving;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    receiving.push_back(receiver.post(i * kBytes, kBytes));
+    sending.push_back(sender.post(i * kBytes, kBytes - i));
+  }
+  for (std::size_t i = kCount; i-- > 0;) {
+    int size = 0;
+    CHECK(finish(net, receiving[i], &size) == ResultCode::kSuccess);
+    CHECK(size == static_cast<int>(kBytes - i));
+    CHECK(finish(net, sending[i]) == ResultCode::kSuccess);
+    const auto begin = static_cast<std::ptrdiff_t>(i * kBytes);
+    CHECK(std::equal(sender.memory().begin() + begin, sender.memory().begin() + begin + size,
+                     receiver.memory().begin() + begin));
+  }
+  // The receives of one lane are enough to end the connection, and then all of it.
+  void* waiting = receiver.post(0, kBytes);
+  receiver.deregister();
+  CHECK(finish(net, waiting, nullptr, 3s) != ResultCode::kSuccess);
+  ResultCode code = ResultCode::kSuccess;
+  CHECK(within(3s, [&] {
+    sender.try_post(0, kBytes, &code);
+    return code != ResultCode::kSuccess;
+  }));
+}
+
+TEST_CASE("lanes that cannot be opened are done without, and that is said in one line") {
+  set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "64"}});
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit scarce = before;
+  scarce.rlim_cur = 256;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &scarce) == 0);
+  {
+    Plugin plugin;
+    take_log();
+    Rank a(plugin.net());
+    Rank b(plugin.net());
+    Link first = make_link(a, b);
+    Link second = make_link(a, b);
+    const std::string said = joined(take_log());
+    CHECK_THAT(said, Contains("lanes over UDP instead of 16: ") && Contains("DLCP_LANES"));
+    CHECK(said.find("instead of 16") == said.rfind("instead of 16"));
+    exchange(first, 100'000, 1);
+    exchange(second, 100'000, 2);
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+}

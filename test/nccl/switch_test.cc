@@ -1,0 +1,219 @@
+// All-reduces through a switch's stand-in, beside those that go by direct exchange: ranks in one
+// process, whose calls are told their lengths here.
+#include "switch_ranks.h"
+
+namespace {
+
+using namespace dlcp::test;
+using namespace std::chrono_literals;
+namespace collnet = dlcp::nccl::collnet;
+using dlcp::collective::DataType;
+using dlcp::collective::ReduceOp;
+using dlcp::nccl::ResultCode;
+
+constexpr double kBound = 16.0 * 64 / std::numeric_limits<std::int32_t>::max() * 16;
+
+}  // namespace
+
+TEST_CASE("float32 sums go by the switch and all else exactly, in any order of calls") {
+  for (const double drop : {0.0, 0.01}) {
+    Server server(4, drop);
+    Ranks ranks(std::vector<std::string>(4, server.name()));
+    REQUIRE(ranks.connected());
+    for (const std::size_t count : {1u, 300u, 40'000u}) {
+      INFO("drop " << drop << ", count " << count);
+      Floats first(4, count, DataType::kFloat32), second = first, product = first;
+      Integers whole(4, count, DataType::kInt32), more = whole;
+      Calls calls(ranks);
+      for (std::size_t rank = 0; rank < 4; ++rank) {
+        REQUIRE(calls.start(rank, whole.call(rank)));
+        REQUIRE(calls.start(rank, first.call(rank)));
+        REQUIRE(calls.start(rank, product.call(rank, true, ReduceOp::kMax)));
+        REQUIRE(calls.start(rank, second.call(rank)));
+        REQUIRE(calls.start(rank, more.call(rank)));
+      }
+      const bool finished = calls.finish();
+      INFO(calls.error);
+      REQUIRE(finished);
+      CHECK(first.worst() <= kBound);
+      CHECK(second.worst() <= kBound);
+      CHECK(whole.worst() == 0);
+      CHECK(more.worst() == 0);
+      for (std::size_t i = 0; i < count; ++i) {
+        float most = product.inputs[0][i];
+        for (const auto& input : product.inputs)
+          most = std::max(most, input[i]);
+        REQUIRE(product.results[3][i] == most);
+      }
+    }
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      CHECK(ranks.comm(rank).by_switch->counts().by_switch == 6);
+      CHECK(ranks.comm(rank).by_switch->counts().otherwise == 9);
+    }
+    CHECK(server.sums() > 300);
+  }
+}
+
+TEST_CASE("bytes behind a tensor's end are not summed, and a call without data is done") {
+  Server server(2);
+  Ranks ranks(std::vector<std::string>(2, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(2, 1000, DataType::kFloat32);
+  floats.inputs[1][500] = std::numeric_limits<float>::quiet_NaN();
+  floats.results[0][500] = floats.results[1][500] = 77;
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    auto call = floats.call(rank);
+    call.real_bytes = 500 * sizeof(float);
+    REQUIRE(calls.start(rank, call));
+    call.real_bytes = 0;
+    REQUIRE(calls.start(rank, call));
+  }
+  REQUIRE(calls.finish());
+  CHECK(floats.results[0][500] == 77);
+  CHECK(std::abs(floats.results[1][499] - floats.sum(499)) <= kBound);
+  CHECK(ranks.comm(0).by_switch->counts().refused == 0);
+}
+
+TEST_CASE("values that have no encoding, on one rank, send the call the exact way on all") {
+  Server server(3, 0.02);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats wild(3, 20'000, DataType::kFloat32), tame = wild;
+  wild.inputs[1][19'999] = std::numeric_limits<float>::infinity();
+  for (int round = 0; round < 3; ++round) {
+    Calls calls(ranks);
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      REQUIRE(calls.start(rank, wild.call(rank)));
+      REQUIRE(calls.start(rank, tame.call(rank)));
+    }
+    REQUIRE(calls.finish());
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      REQUIRE(std::isinf(wild.results[rank][19'999]));
+      for (std::size_t i = 0; i < 19'999; ++i)
+        REQUIRE(wild.results[rank][i] == wild.sum(i));
+    }
+    CHECK(tame.worst() <= kBound);
+  }
+  CHECK(ranks.comm(2).by_switch->counts().refused == 3);
+  CHECK(ranks.comm(2).by_switch->counts().by_switch == 3);
+}
+
+TEST_CASE("where one rank is not told lengths no sum goes by the switch, which is said") {
+  Server server(3);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(3, 5000, DataType::kFloat32), again = floats;
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    REQUIRE(calls.start(rank, floats.call(rank, rank != 1)));
+    REQUIRE(calls.start(rank, again.call(rank)));
+  }
+  REQUIRE(calls.finish());
+  CHECK(floats.worst() == 0);
+  CHECK(again.worst() == 0);
+  CHECK(server.sums() == 1);
+  CHECK_THAT(ranks.comm(2).by_switch->take_news(), Contains("does not tell all ranks"));
+  CHECK(ranks.comm(2).by_switch->take_news().empty());
+}
+
+TEST_CASE("a switch that cannot be used is refused on all ranks, in words that say why") {
+  const auto refused = [](const std::vector<std::string>& switches) {
+    take_log();
+    const auto began = std::chrono::steady_clock::now();
+    Ranks ranks(switches);
+    CHECK(std::chrono::steady_clock::now() - began < 15s);
+    for (const auto& member : ranks.members) {
+      CHECK(member.connected != ResultCode::kSuccess);
+      CHECK(member.group == nullptr);
+    }
+    return take_log();
+  };
+  CHECK_THAT(refused({"127.0.0.1:9", "127.0.0.1:9"}),
+             Contains("rank 0 says: nobody listens") && Contains("127.0.0.1:9"));
+  CHECK_THAT(refused({"no.such.host.invalid", "no.such.host.invalid"}),
+             Contains("cannot find host 'no.such.host.invalid'"));
+  CHECK_THAT(refused({"localhost:x", "localhost:x"}), Contains("'x' is no port"));
+  {
+    Server two(2);
+    CHECK_THAT(refused(std::vector<std::string>(3, two.name())),
+               Contains("it adds 2 workers, and the group has 3") || Contains("nobody listens"));
+  }
+  {
+    Server four(4);
+    CHECK_THAT(refused(std::vector<std::string>(3, four.name())),
+               Contains("with as many --workers as the group has ranks?"));
+  }
+  Server server(2);
+  CHECK_THAT(refused({server.name(), ""}),
+             Contains("rank 1 of the group: this rank has a DLCP_COLLNET_SWITCH, the peer's not"));
+}
+
+TEST_CASE("a second communicator is refused while the first goes on, and may come later") {
+  Server server(2);
+  const std::vector<std::string> names(2, server.name());
+  {
+    Ranks first(names, 1);
+    REQUIRE(first.connected());
+    take_log();
+    Ranks second(names, 2);
+    CHECK_FALSE(second.connected());
+    CHECK_THAT(take_log(), Contains("another communicator of this process uses the switch"));
+    Floats floats(2, 1000, DataType::kFloat32);
+    Calls calls(first);
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      REQUIRE(calls.start(rank, floats.call(rank)));
+    REQUIRE(calls.finish());
+    CHECK(floats.worst() <= kBound);
+  }
+  Ranks third(names, 3);
+  CHECK(third.connected());
+}
+
+TEST_CASE("a switch that ends in a call fails it on all ranks") {
+  Server server(2);
+  Ranks ranks(std::vector<std::string>(2, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(2, 1000, DataType::kFloat32);
+  {
+    Calls calls(ranks);
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      REQUIRE(calls.start(rank, floats.call(rank)));
+    REQUIRE(calls.finish());
+  }
+  server.stop();
+  Calls calls(ranks);
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    REQUIRE(calls.start(rank, floats.call(rank)));
+  CHECK_FALSE(calls.finish());
+  CHECK_THAT(calls.error, Contains("the switch") && Contains("is gone"));
+  // Of whoever has noticed first; the other one may have heard it from him.
+  const auto fault = [&](std::size_t rank) { return ranks.comm(rank).by_switch->take_fault(); };
+  const bool first = fault(0).has_value();
+  CHECK((fault(1).has_value() || first));
+}
+
+TEST_CASE("a rank that leaves while another sums in the switch ends that call with an error") {
+  Server server(3);
+  Ranks ranks(std::vector<std::string>(3, server.name()));
+  REQUIRE(ranks.connected());
+  Floats floats(3, 1000, DataType::kFloat32);
+  {
+    Calls calls(ranks);
+    for (std::size_t rank = 0; rank < 3; ++rank)
+      REQUIRE(calls.start(rank, floats.call(rank)));
+    REQUIRE(calls.finish());
+  }
+  // Aborted: with a call under way, for which the others did not come.
+  Calls calls(ranks);
+  REQUIRE(calls.start(2, floats.call(2)));
+  collnet::close_group(std::exchange(ranks.members[2].group, nullptr));
+  collnet::finalize_communicator(ranks.members[2].context);
+  ranks.members.pop_back();
+  Calls others(ranks);
+  bool all = true;
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    all = others.start(rank, floats.call(rank)) && all;
+  CHECK_FALSE((all && others.finish()));
+  CHECK(others.error != "too late");
+}

@@ -1,0 +1,109 @@
+// Faults that pass: a cable that flaps or crawls for a while, a host that asks to be paused.
+#include "catch.h"
+#include "simulate/contest.h"
+#include "simulate/workloads.h"
+
+namespace dlcp::simulate {
+namespace {
+
+constexpr std::uint64_t kBytes = 4'000'000;  // 325 us at 100 Gbit/s
+
+// Two leaves of a host each, and of the first one's uplinks the first in trouble.
+Setting pair_of_leaves(Contender contender, std::size_t spines, double uplink_gbit) {
+  Wire uplink;
+  uplink.gbit_per_s = uplink_gbit;
+  Setting setting;
+  setting.fabric = leaf_spine(2, 1, spines, Wire{}, uplink);
+  setting.contender = contender;
+  setting.limit = 20ms;
+  return setting;
+}
+
+CableFault fault_of(double rate, Duration lasts, Duration every = Duration{0}) {
+  CableFault fault;
+  fault.rate = rate;
+  fault.tier = Fabric::Tier::kLeafUp;
+  fault.both_ways = true;
+  fault.lasts = lasts;
+  fault.every = every;
+  return fault;
+}
+
+Workload one_transfer(std::uint64_t bytes = kBytes) {
+  Workload workload(1);
+  workload[0].transfer.to = 1;
+  workload[0].transfer.bytes = bytes;
+  return workload;
+}
+
+TEST_CASE("a cable that crawls for a while is as fast as before when it is over") {
+  Setting setting = pair_of_leaves(Contender::kDctcp, 1, 100);
+  const Duration whole = run(setting, one_transfer()).took;
+  setting.faults = {fault_of(0.1, 200us)};
+  const Duration passing = run(setting, one_transfer()).took;
+  setting.faults = {fault_of(0.1, 0us)};
+  const Duration lasting = run(setting, one_transfer()).took;
+  CHECK(passing > whole + 100us);
+  CHECK(passing < whole + 400us);
+  CHECK(lasting > 8 * whole);
+}
+
+TEST_CASE("a cable that flaps carries what it can between") {
+  Setting setting = pair_of_leaves(Contender::kDlcp, 1, 100);
+  const Outcome whole = run(setting, one_transfer());
+  setting.faults = {fault_of(0, 50us, 300us)};
+  const Outcome flapping = run(setting, one_transfer());
+  REQUIRE(flapping.ended);
+  CHECK(flapping.took > whole.took);
+  CHECK(flapping.transport.packets_again > 0);
+  setting.faults = {fault_of(0, 0us)};
+  CHECK_FALSE(run(setting, one_transfer()).ended);
+}
+
+TEST_CASE("routing takes a cable back in that is well again") {
+  Setting setting = pair_of_leaves(Contender::kNscc, 2, 50);
+  const Duration whole = run(setting, one_transfer()).took;
+  setting.faults = {fault_of(0, 0us)};
+  setting.faults[0].reconverges = 0us;
+  const Duration without = run(setting, one_transfer()).took;
+  setting.faults[0].lasts = 50us;
+  const Duration again = run(setting, one_transfer()).took;
+  CHECK(without > 3 * whole / 2);
+  CHECK(again < 3 * whole / 2);
+}
+
+TEST_CASE(
+    "a host that pauses its switch stops others where switches pause each other, and no "
+    "others where they drop") {
+  Wire uplink;
+  uplink.gbit_per_s = 400;
+  Workload workload;
+  for (const HostIndex to : {0u, 1u}) {
+    Step step;
+    step.transfer.from = to + 2;
+    step.transfer.to = to;
+    step.transfer.bytes = 4 * kBytes;
+    step.transfer.neighbour = to == 0;
+    workload.push_back(step);
+  }
+  for (const Contender contender : {Contender::kRoce, Contender::kDlcp}) {
+    Setting setting;
+    setting.fabric = leaf_spine(2, 2, 1, Wire{}, uplink);
+    setting.contender = contender;
+    setting.limit = 1s;
+    const Duration calm = run(setting, workload).took;
+    setting.storm = PauseStorm{0, 0us, 5ms};
+    const Outcome stormy = run(setting, workload);
+    INFO(name_of(contender) << ": " << calm.count() << " ns without, " << stormy.took.count()
+                            << " ns with pauses");
+    REQUIRE(stormy.ended);
+    CHECK(stormy.finishes[0].took() > 5ms);
+    if (contender == Contender::kRoce)
+      CHECK(stormy.took > 5ms);
+    else
+      CHECK(stormy.took < 2 * calm);
+  }
+}
+
+}  // namespace
+}  // namespace dlcp::simulate
