@@ -114,15 +114,15 @@ class Sweep:
 
     def cell(self, path):
         sides = [None, *self.controls]
-        rates, late, errors = {side: [] for side in sides}, [], set()
+        rates, late, errors = {side: [] for side in sides}, [], {side: set() for side in sides}
         for run in range(self.arguments.runs):
             for side in sides if run % 2 == 0 else sides[::-1]:
                 self.progress(f"{path.name()}: run {run + 1} of {self.arguments.runs}, {side or 'ours'}")
                 rate, report, error = self.once(path, side)
                 rates[side].append(rate or 0)
                 late += [report["forth"]["late_us"]["p99"]] if report else []
-                errors |= {error} - {None}
-        return result_of(path, rates, late, sorted(errors))
+                errors[side] |= {error} - {None}
+        return result_of(path, rates, late, {side or "ours": sorted(said) for side, said in errors.items()})
 
     def beside(self, path):
         """What TCP and we get of a link at the same time, as shares of it."""
@@ -165,7 +165,8 @@ def result_of(path, rates, late, errors):
     # Where even the better TCP does not fill the link, the link is not the limit.
     filled = share is None or share >= LINK_TARGET or best * 1000 < LINK_TARGET * path.rate_mbit
     return {**dataclasses.asdict(path), "path": path.name(), "gbps": medians, "ratio": ratio, "link_share": share,
-            "met": ratio is not None and ratio >= TARGET and filled and not errors, "errors": errors,
+            "met": ratio is not None and ratio >= TARGET and filled and not errors["ours"],  # TCP's own are its rate of 0
+            "errors": [f"{side}: {said}" for side, one in errors.items() for said in one],
             "relay_late_p99_us": statistics.median(late) if late else None,
             "spread": {side or "ours": values for side, values in rates.items()}}
 

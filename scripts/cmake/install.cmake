@@ -22,7 +22,8 @@ endforeach()
 if(DLCP_PLUGIN_ONLY)
   return()
 endif()
-install(TARGETS dlcp dlcp-aggregator dlcp-switch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS dlcp dlcp-aggregator dlcp-hub dlcp-switch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES scripts/packaging/dlcp-hub.service DESTINATION lib/systemd/system)
 
 if(NOT DLCP_TOOL_PAGES AND NOT CMAKE_CROSSCOMPILING)
   find_package(Python3 COMPONENTS Interpreter)
@@ -30,9 +31,9 @@ if(NOT DLCP_TOOL_PAGES AND NOT CMAKE_CROSSCOMPILING)
     set(pages ${CMAKE_BINARY_DIR}/pages)
     add_custom_command(OUTPUT ${pages}/.made
       COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/packaging/tool-pages ${pages}
-              $<TARGET_FILE:dlcp> $<TARGET_FILE:dlcp-aggregator> $<TARGET_FILE:dlcp-switch>
+              $<TARGET_FILE:dlcp> $<TARGET_FILE:dlcp-aggregator> $<TARGET_FILE:dlcp-hub> $<TARGET_FILE:dlcp-switch>
       COMMAND ${CMAKE_COMMAND} -E touch ${pages}/.made
-      DEPENDS dlcp dlcp-aggregator dlcp-switch scripts/packaging/tool-pages docs/settings.md VERBATIM)
+      DEPENDS dlcp dlcp-aggregator dlcp-hub dlcp-switch scripts/packaging/tool-pages docs/settings.md VERBATIM)
     add_custom_target(tool_pages ALL DEPENDS ${pages}/.made)
   else()
     message(STATUS "Python 3: not found; manual pages and completion will not be made")

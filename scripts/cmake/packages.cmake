@@ -4,7 +4,7 @@ set(CPACK_PACKAGE_VENDOR "DLCP")
 set(CPACK_PACKAGE_CONTACT "DLCP maintainers <maintainers@dlcp.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Network for NCCL over plain Ethernet that holds where TCP collapses")
 set(CPACK_PACKAGE_DESCRIPTION "An NCCL net plugin over UDP and RoCEv2, exact unless loss of gradients is licensed,
-with tools that check hosts and paths (dlcp) and configure switches (dlcp-switch).")
+with tools that check hosts and paths (dlcp), add on hosts of their own (dlcp-hub) and configure switches (dlcp-switch).")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CHECKSUM SHA256)
 set(CPACK_PACKAGE_FILE_NAME nccl-dlcp-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
@@ -43,5 +43,6 @@ set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
 %define source_date_epoch_from_changelog 0")
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/scripts/cmake/same_times.cmake)
 # Folders that every system has. Those of shells that may not be there belong to the package, so that they go with it.
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/man/man5)
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/man/man5
+  /usr/lib/systemd /usr/lib/systemd/system)
 include(CPack)

@@ -56,6 +56,9 @@ field("sender_token", ProtoField.uint64, "Sender's token", base.HEX)
 field("receiver_token", ProtoField.uint64, "Receiver's token", base.HEX)
 field("address", ProtoField.bytes, "Address")
 field("datagram_bytes_max", ProtoField.uint32, "Largest datagram")
+field("bundle", ProtoField.uint64, "Bundle", base.HEX)
+field("member", ProtoField.uint8, "Member of it")
+field("lanes", ProtoField.uint8, "Lanes")
 field("hello_bytes", ProtoField.uint32, "Bytes of the HELLO")
 field("protection", ProtoField.uint8, "Protection", base.DEC, protections)
 field("payload_bytes_max", ProtoField.uint32, "Payload bytes of a packet")
@@ -152,12 +155,16 @@ local read = {}
 function read.HELLO(c)
   c:u32("listener_number"); c:u64("sender_token"); c:counted("address"); c:u32("datagram_bytes_max")
   c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
+  if c:left() >= 10 then c:u64("bundle"); c:u8("member"); c:u8("lanes") end
   c:bytes("padding", c:left())
 end
 
 function read.WELCOME(c)
   c:u64("receiver_token"); c:u32("datagram_bytes_max"); c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
   c:counted("address")
+  if c:left() > 0 then
+    for _ = 1, c:u8("lanes") do c:counted("address") end
+  end
   c:bytes("padding", c:left())
 end
 
