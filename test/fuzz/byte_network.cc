@@ -1,6 +1,8 @@
 #include "byte_network.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "wire/codec.h"
 #include "wire/control_frame.h"
@@ -19,6 +21,15 @@ constexpr std::size_t kPollsMax = 10'000;
 constexpr std::uint8_t kHostile = 1, kNarrow = 2, kFetches = 4;
 // Once the network is clean: far longer than any back-off, far shorter than for ever.
 constexpr Duration kFinish = 30s;
+
+std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof hash))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+    hash = (std::rotl(hash, 5) ^ word) * 0x100'0000'01b3u;
+  }
+  return hash;
+}
 
 }  // namespace
 
@@ -242,8 +253,7 @@ void ByteNetwork::send(HostIndex from, std::vector<std::byte> bytes, wire::PathI
   Datagram datagram{
       .to = 1 - from, .due = now_ + kTransit, .bytes = std::move(bytes), .path = path};
   sent_hash_ = datapath::sim::mix(sent_hash_, static_cast<std::uint64_t>(ns_of(now_)));
-  for (const std::byte byte : datagram.bytes)
-    sent_hash_ = (sent_hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3u;
+  sent_hash_ = hash_of(datagram.bytes, sent_hash_);
   if (seen_.size() < kSeenMax)
     seen_.push_back(datagram);
   else if (++sent_ % 8 == 0)
