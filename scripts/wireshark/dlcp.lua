@@ -175,7 +175,7 @@ function read.STARTED(c) c:u32("posted"); c:u32("window_packets"); c:u16("window
 function read.ACK(c)
   local completed = c:u32("completed")
   c:u32("posted"); c:u32("window_packets"); c:u16("window_epoch"); c:u8("answers_probe"); c:u32("echo")
-  c:u32("duplicates")
+  c:u32("duplicates"); c:u32("sent_at")
   local paths = c:range(1)
   c:list("Path", paths and paths:uint() or 0, function()
     c:u8("path"); c:u8("ce_marks"); c:u32("highest_sequence"); c:u32("echo"); c:u32("held")

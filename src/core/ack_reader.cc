@@ -1,14 +1,24 @@
 #include "core/ack_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "wire/data_header.h"
 
 namespace dlcp::core {
 
+// Stamps wrap, and so does what lies between them: steps from one to the next are small.
+Duration AnswerDelay::of(std::uint32_t sent, Time arrived_at) {
+  const std::uint32_t between = wire::wire_time(arrived_at) - sent;
+  if (std::exchange(begun_, true)) delay_ += static_cast<std::int32_t>(between - last_);
+  last_ = between;
+  return Duration(delay_ * 128);
+}
+
 AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
                                         Duration round_trip, const Learners& learners,
                                         AckSample& sample) {
+  const Duration answer = answers_.of(ack.sent, arrived_at);
   bool first = true;
   Delays newest;
   Duration round_trip_min{0};
@@ -25,7 +35,7 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
     }
     newest = {fabric, held};
     if (first || total < round_trip_min) round_trip_min = total;
-    learners.congestion.on_delay(now, fabric);
+    learners.congestion.on_delay(now, fabric, answer);
     first = false;
     sample.ce_marks += report.ce_marks;
     learners.paths.on_report(report.path, report.highest_sequence, fabric, marked);

@@ -13,6 +13,17 @@
 
 namespace dlcp::core {
 
+// How long answers take, from stamps of two clocks: beyond what the first one took.
+class AnswerDelay {
+ public:
+  Duration of(std::uint32_t sent, Time arrived_at);
+
+ private:
+  bool begun_ = false;
+  std::uint32_t last_ = 0;  // 128 ns units between the clocks
+  std::int64_t delay_ = 0;  // likewise
+};
+
 class AckReader {
  public:
   const RttEstimator& rtt() const { return rtt_; }
@@ -41,6 +52,7 @@ class AckReader {
 
  private:
   RttEstimator rtt_;
+  AnswerDelay answers_;
   Time woken_at_ = Time::min();   // after the last pause
   std::uint32_t duplicates_ = 0;  // that the receiver has reported so far
 };

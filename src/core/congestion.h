@@ -29,7 +29,9 @@ class CongestionControl {
   // a rule it was empty then.
   virtual void on_handshake(Duration round_trip) = 0;
   // What one packet took, host delays excluded; those that an ACK reports come before its on_ack.
-  virtual void on_delay(Time now, Duration fabric) = 0;
+  // `answer`: what of it the answer took, beyond something unknown that is the same in each, as the
+  // hosts' clocks are not set alike. They may drift apart by 100 ppm or so.
+  virtual void on_delay(Time now, Duration fabric, Duration answer) = 0;
   virtual void on_ack(const AckSample& sample) = 0;
   // Nothing is heard any more although probes are sent.
   virtual void on_stall(Time now) = 0;

@@ -20,7 +20,7 @@ constexpr Duration kBaseEpoch = 10s;
 DelayCongestion::DelayCongestion(Duration target_delay)
     : target_(target_delay), window_(kWindowFirst) {}
 
-void DelayCongestion::on_delay(Time now, Duration delay) {
+void DelayCongestion::on_delay(Time now, Duration delay, Duration) {
   if (now >= epoch_ends_) {
     base_ = base_next_ > Duration::zero() ? base_next_ : delay;
     base_next_ = delay;

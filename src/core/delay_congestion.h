@@ -23,7 +23,7 @@ class DelayCongestion final : public CongestionControl {
   explicit DelayCongestion(Duration target_delay);
 
   void on_handshake(Duration) override {}
-  void on_delay(Time now, Duration fabric) override;
+  void on_delay(Time now, Duration fabric, Duration answer) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;
   double window() const override { return window_; }

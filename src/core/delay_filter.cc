@@ -67,14 +67,26 @@ void MeanStep::add(Duration value) {
 void QuietDelay::add(Duration round_mean) {
   if (rounds_++ == kQuietRounds) {
     quiet_ = next_;
-    next_ = Duration::zero();
+    next_ = Duration::max();
     rounds_ = 1;
   }
-  const auto smaller = [&](Duration so_far) {
-    return so_far == Duration::zero() ? round_mean : std::min(so_far, round_mean);
-  };
-  quiet_ = smaller(quiet_);
-  next_ = smaller(next_);
+  quiet_ = std::min(quiet_, round_mean);
+  next_ = std::min(next_, round_mean);
+}
+
+Duration AnswerWait::wait_of(Duration answer) {
+  sum_ += answer;
+  ++answers_;
+  last_[seen_++ % last_.size()] = answer;
+  const Duration shortest =
+      *std::min_element(last_.begin(), last_.begin() + std::min(seen_, last_.size()));
+  return shortest - std::min(quiet_.value(), shortest);
+}
+
+void AnswerWait::end_round() {
+  quiet_.add(sum_ / answers_);
+  sum_ = Duration::zero();
+  answers_ = 0;
 }
 
 }  // namespace dlcp::core

@@ -78,13 +78,31 @@ class MeanStep {
 class QuietDelay {
  public:
   void add(Duration round_mean);
-  void restart() { quiet_ = next_ = Duration::zero(); }
-  Duration value() const { return quiet_; }  // 0: no round so far
+  void restart() { quiet_ = next_ = Duration::max(); }
+  Duration value() const { return quiet_; }  // Duration::max(): no round so far
 
  private:
   int rounds_ = 0;  // since next_ began
-  Duration quiet_{0};
-  Duration next_{0};
+  Duration quiet_ = Duration::max();
+  Duration next_ = Duration::max();
+};
+
+// What answers wait for on their way back, in queues that others fill: beyond the mean of the
+// emptiest round lately. The hosts' clocks may differ, and drift as little as they can within a few
+// rounds.
+class AnswerWait {
+ public:
+  // Of an answer that took so long, beyond something unknown that is the same in each. Of a few in
+  // a row the shortest counts: jitter delays single ones, a queue all of them.
+  Duration wait_of(Duration answer);
+  void end_round();  // with one answer at least
+
+ private:
+  std::array<Duration, 4> last_{};
+  std::size_t seen_ = 0;
+  Duration sum_{0};  // of this round
+  int answers_ = 0;
+  QuietDelay quiet_;
 };
 
 }  // namespace dlcp::core

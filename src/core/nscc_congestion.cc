@@ -35,7 +35,7 @@ double NsccCongestion::target() const {
   return std::max(target_least_, kBaseShare * ns(base_.value()));
 }
 
-void NsccCongestion::on_delay(Time now, Duration delay) {
+void NsccCongestion::on_delay(Time now, Duration delay, Duration) {
   base_.add(now, delay, round_trip_);
   delay_sum_ += delay;
   ++delays_;

@@ -28,7 +28,7 @@ class NsccCongestion final : public CongestionControl {
   explicit NsccCongestion(Duration target_delay);
 
   void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
-  void on_delay(Time now, Duration fabric) override;
+  void on_delay(Time now, Duration fabric, Duration answer) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;
   double window() const override { return window_; }

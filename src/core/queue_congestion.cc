@@ -47,9 +47,13 @@ constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
 constexpr double kCalmRoundsMost = 40;
 
 // A queue that stands for so many rounds although the window is down to so much of what it was is
-// not ours. Again within kRivalRounds: it is somebody's.
+// not ours. Again within kRivalRounds: it is somebody's. Where equals share a queue one of them may
+// see the like for a while; but such a queue goes up and down by more than this share of it.
 constexpr int kStandingRounds = 6;
+constexpr int kStandingRoundsMost = 24;  // if it is not steady
 constexpr double kStandingWindow = 0.25;
+constexpr double kStandingQueue = 0.75;  // left by the last cut
+constexpr double kStandingStep = 0.125;  // from round to round
 constexpr std::size_t kRivalRounds = 256;
 // Beside a rival half of the window is left out now and then, and after losses, when he is weak: if
 // the queue empties then he has gone.
@@ -62,10 +66,15 @@ constexpr double kTestWindow = 0.5;
 QueueCongestion::QueueCongestion(Duration target_delay)
     : target_least_(ns(target_delay)), noise_(kNoiseGain), window_(kWindowFirst) {}
 
-void QueueCongestion::on_delay(Time now, Duration delay) {
+void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   base_.add(now, delay, round_trip_);
   round_.delay_min = round_.samples == 0 ? delay : std::min(round_.delay_min, delay);
   round_.delay_sum += delay;
+  const Duration wait = answers_.wait_of(answer);
+  round_.wait_sum += wait;
+  // Delivered already, and no part of the queue ahead.
+  const double interval = delivered_.interval();
+  answers_waiting_ = interval > 0 ? std::min(ns(wait) / interval, window_) : 0;
   ++round_.samples;
 }
 
@@ -99,14 +108,15 @@ void QueueCongestion::judge_queue() {
   // Jitter does not lift the mean further above the base; a queue that was never empty since we
   // look must not pass for it.
   const double highest = ns(base_.value()) + kSpreads * ns(spread);
-  const Duration quiet = quiet_.value() > Duration::zero() ? quiet_.value() : mean;
-  queue_ = std::max(0.0, ns(mean) - std::min(ns(quiet), highest));
+  const Duration quiet = std::min(quiet_.value(), mean);
+  queue_ = std::max(0.0, ns(mean - round_.mean_wait()) - std::min(ns(quiet), highest));
   // Before the spread is known nothing tells a queue from jitter.
   if (!spread_.known()) queue_ = 0;
   // Where a host that pauses has lifted the mean, some sample shows the queue to be shorter.
   queue_ = std::clamp(ns(round_.delay_min - base_.value()), 0.0, queue_);
   noise_.add(mean);
   quiet_.add(mean);
+  answers_.end_round();
 }
 
 double QueueCongestion::aim() const {
@@ -154,11 +164,19 @@ void QueueCongestion::decide() {
   }
 }
 
+bool QueueCongestion::stands() const {
+  const bool steady =
+      queue_ >= kStandingQueue * queue_before_cut_ && ns(noise_.value()) <= kStandingStep * queue_;
+  return standing_rounds_ > (steady ? kStandingRounds : kStandingRoundsMost) &&
+         window_ <= kStandingWindow * standing_window_;
+}
+
 void QueueCongestion::on_queue() {
-  if (standing_rounds_ > kStandingRounds && window_ <= kStandingWindow * standing_window_) {
+  if (stands()) {
     rebase();
     return;
   }
+  queue_before_cut_ = queue_;
   window_before_cut_ = window_;
   // What is in flight fills the round trip as it is on average, with the jitter in it.
   const double share = queue_ / ns(round_.mean());

@@ -1,6 +1,8 @@
 // Congestion control for paths of any delay and any jitter: keeps a short queue at the bottleneck,
 // short beside the base delay and beside what jitter hides.
 //  - The queue of a round is its mean delay less that of the emptiest round lately (delay_filter).
+//    What answers wait for on their way back is none of it, as another sender fills that queue; so
+//    many packets as are delivered meanwhile may be in flight besides the window.
 //    A mean is the same for all who share the queue, however often they are acknowledged; of a
 //    minimum large flows would know more than small ones. The target allows for what the means of
 //    rounds differ by.
@@ -35,10 +37,10 @@ class QueueCongestion final : public CongestionControl {
   explicit QueueCongestion(Duration target_delay);
 
   void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
-  void on_delay(Time now, Duration fabric) override;
+  void on_delay(Time now, Duration fabric, Duration answer) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;
-  double window() const override { return window_; }
+  double window() const override { return window_ + answers_waiting_; }
   bool in_slow_start() const override { return slow_start_; }
 
   Duration base_delay() const { return base_.value(); }
@@ -49,6 +51,7 @@ class QueueCongestion final : public CongestionControl {
     int samples = 0;
     Duration delay_sum{0};
     Duration delay_min{0};
+    Duration wait_sum{0};
     double acked = 0;
     double lost = 0;  // and not found to have been there all the time
     double forgone = 0;
@@ -56,7 +59,9 @@ class QueueCongestion final : public CongestionControl {
     double loss_budget = 0;
     bool limited = false;
 
-    Duration mean() const { return delay_sum / samples; }  // of 1 sample or more
+    // Of 1 sample or more.
+    Duration mean() const { return delay_sum / samples; }
+    Duration mean_wait() const { return wait_sum / samples; }
   };
 
   void judge_queue();
@@ -66,6 +71,7 @@ class QueueCongestion final : public CongestionControl {
   void watch_standing_queue();
   void decide();
   void on_queue();
+  bool stands() const;
   void rebase();
   bool rebase_was_wrong() const;
   void begin_competing();
@@ -79,6 +85,7 @@ class QueueCongestion final : public CongestionControl {
   DelaySpread spread_;
   MeanStep noise_;  // of the means of rounds
   QuietDelay quiet_;
+  AnswerWait answers_;
   LossWindow losses_;
   Round round_;
   Time now_{};
@@ -89,11 +96,13 @@ class QueueCongestion final : public CongestionControl {
   double vagueness_ = 0;  // ns, that queue_ may be wrong by
 
   double window_;
+  double answers_waiting_ = 0;  // packets
   bool slow_start_ = true;
   double mark_share_ = 0;  // smoothed over rounds
   DeliveredLately delivered_;
   std::size_t rounds_ = 0;
   double window_before_cut_ = 0;
+  double queue_before_cut_ = 0;  // ns
   int rounds_since_cut_ = 0;
   int resting_ = 0;  // rounds left in which nothing is decided
 

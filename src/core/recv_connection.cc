@@ -317,6 +317,7 @@ bool RecvConnection::build_ack(Time now) {
   ack_.probe_echo = probe_to_answer_ ? probe_to_answer_->echo : 0;
   probe_to_answer_.reset();
   ack_.duplicates = duplicates_;
+  ack_.sent = wire::wire_time(now);
   constexpr std::size_t kPathReportsMax = 32;
   bool complete = true;
   for (std::size_t i = 0; i < paths_.size(); ++i) {

@@ -85,6 +85,7 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.answers_probe);
   io(f.probe_echo);
   io(f.duplicates);
+  io(f.sent);
   io.template list<std::uint8_t>(f.paths, kPathReportBytes, [&](auto&& report) {
     io(report.path);
     io(report.ce_marks);
@@ -222,7 +223,7 @@ void Ack::clear() {
 }
 
 std::size_t encoded_bytes(const Ack& ack) {
-  return kControlHeadBytes + 23 + 2 + ack.paths.size() * kPathReportBytes +
+  return kControlHeadBytes + 27 + 2 + ack.paths.size() * kPathReportBytes +
          ack.messages.size() * kMessageReportBytes + ack.bitmap.size() * 8 + kTagBytes;
 }
 

@@ -122,6 +122,7 @@ struct Ack {
   bool answers_probe = false;
   std::uint32_t probe_echo = 0;  // of the PROBE this answers (valid if answers_probe)
   std::uint32_t duplicates = 0;  // data packets received so far that were there already
+  std::uint32_t sent = 0;        // when this was put together, by the receiver's clock
   std::vector<PathReport> paths;
   std::vector<MessageReport> messages;
   std::vector<std::uint64_t> bitmap;

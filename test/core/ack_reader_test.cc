@@ -13,12 +13,16 @@ const Time kSent = time_from_ns(5'000'000'000);
 
 struct NoCongestion final : CongestionControl {
   void on_handshake(Duration) override {}
-  void on_delay(Time, Duration fabric) override { delays.push_back(fabric); }
+  void on_delay(Time, Duration fabric, Duration answer) override {
+    delays.push_back(fabric);
+    answers.push_back(answer);
+  }
   void on_ack(const AckSample&) override {}
   void on_stall(Time) override {}
   double window() const override { return 10; }
   bool in_slow_start() const override { return false; }
   std::vector<Duration> delays;
+  std::vector<Duration> answers;
 };
 
 // Two paths on which packet 0 was sent at kSent.
@@ -109,4 +113,32 @@ TEST_CASE(
   CHECK(reader.read_duplicates(ack) == 0x8000'0000u - 5);
   ack.duplicates = 0x8000'0002u;
   CHECK(reader.read_duplicates(ack) == 2);
+}
+
+TEST_CASE("answers are timed by two clocks that wrap, beyond what the first one took") {
+  AnswerDelay answers;
+  const auto came = [](Duration after) { return kSent + after; };
+  const std::uint32_t first = 0xffff'fff0u;  // units of 128 ns: wraps 2 us later
+  CHECK(answers.of(first, came(0ns)) == 0ns);
+  CHECK(answers.of(first + 100, came(12'800ns)) == 0ns);
+  CHECK(answers.of(first + 200, came(25'600ns + 6'400ns)) == 6'400ns);
+  // One that was overtaken.
+  CHECK(answers.of(first + 150, came(25'600ns + 12'800ns)) == 19'200ns);
+  CHECK(answers.of(first + 300, came(38'400ns)) == 0ns);
+  // Beyond what 32 bits hold.
+  constexpr Duration kWrap = Duration(std::int64_t{128} << 32);
+  CHECK(answers.of(first + 300, came(38'400ns + kWrap)) == 0ns);
+}
+
+TEST_CASE("congestion control hears what the answer took") {
+  Sender sender;
+  sender.ack.sent = wire::wire_time(kSent);
+  sender.report(0, 0ns);
+  sender.read(kSent + 40us);
+  sender.ack.paths.clear();
+  sender.report(1, 0ns);
+  sender.read(kSent + 60us);
+  REQUIRE(sender.congestion.answers.size() == 2);
+  CHECK(sender.congestion.answers[0] == 0ns);
+  CHECK(std::abs((sender.congestion.answers[1] - 20us).count()) <= 256);
 }

@@ -14,7 +14,7 @@ struct Rounds {
   void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
-      control.on_delay(now, delay);
+      control.on_delay(now, delay, 0ns);
       AckSample sample{.now = now, .round_trip = 1ms};
       const double window = control.window();
       sample.lost_packets = static_cast<std::uint32_t>(window * loss);
@@ -28,7 +28,7 @@ struct Rounds {
   void play_licensed(int rounds, double loss, double budget) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
-      control.on_delay(now, 50us);
+      control.on_delay(now, 50us, 0ns);
       AckSample sample{.now = now, .round_trip = 1ms};
       sample.forgone_packets = static_cast<std::uint32_t>(control.window() * loss);
       sample.acked_packets = static_cast<std::uint32_t>(control.window()) - sample.forgone_packets;
@@ -171,7 +171,7 @@ TEST_CASE("while licensed packets are lost no more is in flight than arrives, an
   r.play(4, 50us);
   for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent
     r.now += 1ms;
-    r.control.on_delay(r.now, 50us);
+    r.control.on_delay(r.now, 50us, 0ns);
     AckSample sample{.now = r.now, .round_trip = 1ms};
     sample.acked_packets = 40;
     sample.forgone_packets = static_cast<std::uint32_t>(r.control.window()) - 40;

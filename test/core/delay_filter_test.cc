@@ -113,7 +113,7 @@ TEST_CASE("rounds of a single sample are taken together for the spread") {
 
 TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen at most") {
   QuietDelay quiet;
-  CHECK(quiet.value() == 0ns);
+  CHECK(quiet.value() == Duration::max());
   for (int i = 0; i < 7; ++i)
     quiet.add(300us);
   quiet.add(200us);  // the eighth
@@ -125,4 +125,39 @@ TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen a
   quiet.restart();
   quiet.add(400us);
   CHECK(quiet.value() == 400us);
+}
+
+TEST_CASE("what answers wait for is what a few in a row took beyond the emptiest round") {
+  AnswerWait answers;
+  const Duration apart = GENERATE(0ns, -3s, 7s);  // of the hosts' clocks
+  const auto play = [&](Duration each) {
+    Duration last{0};
+    for (int i = 0; i < 5; ++i)
+      last = answers.wait_of(apart + each);
+    answers.end_round();
+    return last;
+  };
+  CHECK(play(300us) == 0ns);
+  CHECK(play(300us) == 0ns);
+  SECTION("a queue delays all of them") {
+    for (int i = 0; i < 3; ++i)
+      CHECK(answers.wait_of(apart + 500us) == 0ns);
+    CHECK(answers.wait_of(apart + 500us) == 200us);
+    CHECK(answers.wait_of(apart + 400us) == 100us);
+    answers.end_round();
+    // It has stood for sixteen rounds: then it is the way.
+    for (int i = 0; i < 14; ++i)
+      CHECK(play(500us) == 200us);
+    play(500us);
+    CHECK(play(500us) == 0ns);
+  }
+  SECTION("jitter delays single ones") {
+    for (int i = 0; i < 40; ++i)
+      CHECK(answers.wait_of(apart + (i % 4 == 0 ? 300us : 900us)) == 0ns);
+  }
+  SECTION("clocks that drift apart by 100 ppm change nothing that matters") {
+    // Rounds of 1 ms.
+    for (int i = 0; i < 1000; ++i)
+      CHECK(play(300us + i * 100ns) <= 16 * 100ns);
+  }
 }

@@ -19,7 +19,7 @@ struct Acks {
   void ack(Duration queue, std::uint32_t packets, std::uint32_t marks = 0, std::uint32_t lost = 0,
            Duration after = kBase) {
     now += after;
-    control.on_delay(now, kBase + queue);
+    control.on_delay(now, kBase + queue, 0ns);
     control.on_ack({.now = now,
                     .round_trip = kBase,
                     .acked_packets = packets,

@@ -12,7 +12,7 @@ namespace {
 // queue holds no more than `room` packets of ours.
 struct Rounds {
   void ack(Duration delay, double packets, double lost = 0) {
-    control.on_delay(now, delay);
+    control.on_delay(now, delay, 0ns);
     AckSample sample{.now = now, .round_trip = 1ms};
     sample.acked_packets = static_cast<std::uint32_t>(packets);
     sample.lost_packets = static_cast<std::uint32_t>(lost);
@@ -202,4 +202,39 @@ TEST_CASE("two paths of unequal delay are no queue") {
     r.ack(600us, r.control.window() / 2);
   }
   CHECK(r.control.window() > 1000);
+}
+
+TEST_CASE("what answers wait for cuts nothing, and what is delivered meanwhile may be in flight") {
+  Rounds r;
+  r.play(10, 200us);
+  r.limited = false;  // no growth from here on
+  // A hundred answers a round: a few in a row show the wait.
+  const auto play_answers = [&](int rounds, Duration wait) {
+    for (int i = 0; i < rounds * 100; ++i) {
+      if (i % 100 == 0) r.now += 1ms;
+      AckSample sample{.now = r.now, .round_trip = 1ms};
+      sample.acked_packets = 1;
+      r.control.on_delay(r.now, 200us + wait, wait);
+      r.control.on_ack(sample);
+    }
+  };
+  play_answers(5, 0us);
+  const double before = r.control.window();
+  play_answers(2, 500us);
+  // 100 packets a millisecond: half of them in the time that answers wait.
+  CHECK(r.control.window() == Approx(before + 50).margin(1));
+  play_answers(1, 0us);
+  CHECK(r.control.window() == before);
+  // The same delay on the way there is a queue.
+  r.play(2, 700us);
+  CHECK(r.control.window() < before);
+}
+
+TEST_CASE("a queue that shrinks under cuts is somebody's who gives way, and no longer path") {
+  Rounds r;
+  r.play(20, 200us);
+  for (const Duration queue : {16ms, 8ms, 4ms, 2ms, 1ms})
+    r.play(3, 200us + queue);
+  CHECK(r.control.base_delay() == 200us);
+  CHECK_FALSE(r.control.competing());
 }

@@ -182,6 +182,7 @@ void encode_ack_of(FuzzInput& input) {
   ack.answers_probe = input.take<std::uint8_t>() % 2 == 1;
   ack.probe_echo = input.take<std::uint32_t>();
   ack.duplicates = input.take<std::uint32_t>();
+  ack.sent = input.take<std::uint32_t>();
   const std::size_t paths = input.below(256);
   const std::size_t messages = input.below(32);
   for (std::size_t i = 0; i < paths; ++i) {

@@ -105,6 +105,10 @@ Incast run_incast(std::uint64_t seed) {
   WorldConfig config;
   config.network = single_switch(4, {.link = {.rate = 1'000'000'000, .delay = 2us}});
   config.network.hosts[3].link.rate = 200'000'000;
+  // Without chance elsewhere all seeds would tell the same story.
+  Rng rng(seed);
+  for (auto& host : config.network.hosts)
+    host.link.delay += Duration(static_cast<std::int64_t>(rng.below(2000)));
   config.network.port.queue_bytes = 64 << 10;
   config.network.port.early_bytes = 16 << 10;
   config.network.seed = config.seed = seed;
@@ -140,12 +144,13 @@ TEST_CASE("three senders into one port share it without collapse") {
     const Incast incast = run_incast(seed);
     p99.push_back(incast.p99);
     REQUIRE(incast.last <= 1.15);
-    REQUIRE(incast.p99 <= 1.5);
+    REQUIRE(incast.p99 <= 1.25);
   });
   std::sort(p99.begin(), p99.end());
   fmt::print("incast: p99 message {:.3f} x fluid (median), {:.3f} at most\n", p99[p99.size() / 2],
              p99.back());
-  REQUIRE(p99[p99.size() / 2] <= 1.15);
+  // Of the first few messages of each sender, until their shares are equal.
+  REQUIRE(p99[p99.size() / 2] <= 1.18);
 }
 
 TEST_CASE("two spines carry nine tenths of the bisection, evenly") {

@@ -185,6 +185,30 @@ TEST_CASE("switches without classes hold so many bytes and drop the rest, whoeve
   CHECK(outcome.queues.marked == 0);
 }
 
+TEST_CASE("transfers in opposite directions, whose answers wait behind data, fill both links") {
+  Setting setting;
+  Wire wire;
+  wire.gbit_per_s = 0.2;
+  wire.delay = 10us;
+  setting.fabric = single_switch(2, wire);
+  setting.fabric.card_gbit_per_s = 10;
+  setting.paths = 16;
+  setting.queue_bytes = 256 << 10;
+  setting.loss_to_hosts = 0.001;  // ends the first, fast growth
+  Workload there(1);
+  there[0].transfer = {0, 1, 16 << 20, 0};
+  Workload both = there;
+  both.push_back({});
+  both[1].transfer = {1, 0, 16 << 20, 0};
+  Duration alone{0};
+  Duration opposed{0};
+  for (setting.seed = 1; setting.seed <= 5; ++setting.seed) {
+    alone += run(setting, there).took;
+    opposed += run(setting, both).took;
+  }
+  CHECK(opposed < alone * 11 / 10);
+}
+
 TEST_CASE("a step begins when all that it waits for has arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;

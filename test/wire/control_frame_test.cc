@@ -29,6 +29,7 @@ Ack sample_ack() {
   ack.answers_probe = true;
   ack.probe_echo = 0xabcdef01;
   ack.duplicates = 77;
+  ack.sent = 0xfedcba98;
   ack.paths = {{3, 1, 100, 200, 300}, {15, 0, 1, 2, 3}};
   ack.messages = {{9, 70, 2}, {10, 0, 1}};
   ack.bitmap = {0x1, 0x8000000000000000u, 0xff00ff00ff00ff00u};
@@ -51,6 +52,7 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   CHECK(back.answers_probe);
   CHECK(back.probe_echo == 0xabcdef01);
   CHECK(back.duplicates == 77);
+  CHECK(back.sent == 0xfedcba98);
   REQUIRE(back.paths.size() == 2);
   CHECK(back.paths[0].highest_sequence == 100);
   CHECK(back.paths[0].ce_marks == 1);
