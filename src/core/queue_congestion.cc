@@ -74,7 +74,7 @@ void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   round_.wait_sum += wait;
   // Delivered already, and no part of the queue ahead.
   const double interval = delivered_.interval();
-  answers_waiting_ = interval > 0 ? std::min(ns(wait) / interval, window_) : 0;
+  answers_waiting_ = interval > 0 ? ns(wait) / interval : 0;
   ++round_.samples;
 }
 
@@ -278,6 +278,7 @@ void QueueCongestion::cut(double share) {
 void QueueCongestion::on_stall(Time) {
   // Whatever was in flight is gone; begin small and find the network's present state quickly.
   window_ = std::min(window_, 2.0);
+  answers_waiting_ = 0;
   slow_start_ = true;
   resting_ = 0;
   competing_ = false;

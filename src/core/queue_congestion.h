@@ -18,6 +18,7 @@
 //    until the queue empties.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "core/congestion.h"
@@ -40,7 +41,7 @@ class QueueCongestion final : public CongestionControl {
   void on_delay(Time now, Duration fabric, Duration answer) override;
   void on_ack(const AckSample& sample) override;
   void on_stall(Time now) override;
-  double window() const override { return window_ + answers_waiting_; }
+  double window() const override { return window_ + std::min(answers_waiting_, window_); }
   bool in_slow_start() const override { return slow_start_; }
 
   Duration base_delay() const { return base_.value(); }

@@ -223,6 +223,13 @@ TEST_CASE("what answers wait for cuts nothing, and what is delivered meanwhile m
   play_answers(2, 500us);
   // 100 packets a millisecond: half of them in the time that answers wait.
   CHECK(r.control.window() == Approx(before + 50).margin(1));
+  SECTION("but no more than the window itself has, and none after a stall") {
+    play_answers(1, 10s);
+    CHECK(r.control.window() <= 2 * before);
+    r.control.on_stall(r.now);
+    CHECK(r.control.window() == 2);
+    return;
+  }
   play_answers(1, 0us);
   CHECK(r.control.window() == before);
   // The same delay on the way there is a queue.
