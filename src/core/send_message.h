@@ -56,19 +56,19 @@ struct SendMessage {
   // groups: within one, first the chunks that are protected, then the droppable.
   Licence licence;
   std::uint32_t start = 0;
-  std::uint32_t group = 0;      // the group's chunks have turns [group, group_end)
+  std::uint32_t group = 0;      // the group's chunks have places [group, group_end)
   std::uint32_t group_end = 0;  // 0: no group has been made yet
-  Bitmap first;                 // by turn: in the group, and not sent yet
+  Bitmap first;                 // by place: in the group, and not sent yet
   Bitmap then;                  // the same; sent when nothing is left in `first`
   Bitmap droppable;             // of the chunks in groups so far
   Bitmap middle;                // of those; urgent layers have no such level
 
   // The chunk's place in the message as seen from `start`.
-  std::uint32_t turn(std::uint32_t chunk) const {
+  std::uint32_t place_of(std::uint32_t chunk) const {
     return chunk >= start ? chunk - start : chunk + chunks - start;
   }
-  std::uint32_t chunk_at(std::uint32_t turn) const {
-    return turn < chunks - start ? turn + start : turn - (chunks - start);
+  std::uint32_t chunk_at(std::uint32_t place) const {
+    return place < chunks - start ? place + start : place - (chunks - start);
   }
   TrafficClass class_of(std::uint32_t chunk) const {
     if (!forgoes) return TrafficClass::kExact;
@@ -80,7 +80,7 @@ struct SendMessage {
   }
   bool was_sent(std::uint32_t chunk) const {
     if (!licensed) return chunk < next_new;
-    const std::uint32_t at = turn(chunk);
+    const std::uint32_t at = place_of(chunk);
     if (at < group || at >= group_end) return at < group;
     return !first.test(at) && !then.test(at);
   }

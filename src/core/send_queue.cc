@@ -62,8 +62,8 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
   const bool direct = message.licence.shape == LossShape::kDirect;
-  for (std::uint32_t turn = message.group; turn < message.group_end; ++turn) {
-    const std::uint32_t chunk = message.chunk_at(turn);
+  for (std::uint32_t place = message.group; place < message.group_end; ++place) {
+    const std::uint32_t chunk = message.chunk_at(place);
     const auto payload = view({next_new_message_, chunk}).payload;
     const gradient::Worth worth =
         direct ? judge_.judge_within(message.licence.hop_share(), message.licence.element, payload)
@@ -71,7 +71,7 @@ void SendQueue::make_group(SendMessage& message, bool posted) {
     const bool droppable = worth != gradient::Worth::kProtected;
     if (droppable) message.droppable.set(chunk);
     if (worth == gradient::Worth::kMiddle) message.middle.set(chunk);
-    (droppable && posted ? message.then : message.first).set(turn);
+    (droppable && posted ? message.then : message.first).set(place);
   }
 }
 
@@ -87,9 +87,9 @@ std::optional<ChunkRef> SendQueue::next() {
   SendMessage& message = at(next_new_message_);
   if (!message.licensed) return ChunkRef{next_new_message_, message.next_new};
   if (message.next_new == message.group_end) make_group(message, next_new_message_ < posted_);
-  std::size_t turn = message.first.next_set(message.group);
-  if (turn == message.chunks) turn = message.then.next_set(message.group);
-  return ChunkRef{next_new_message_, message.chunk_at(static_cast<std::uint32_t>(turn))};
+  std::size_t place = message.first.next_set(message.group);
+  if (place == message.chunks) place = message.then.next_set(message.group);
+  return ChunkRef{next_new_message_, message.chunk_at(static_cast<std::uint32_t>(place))};
 }
 
 TrafficClass SendQueue::class_of(ChunkRef chunk) const {
@@ -116,8 +116,8 @@ SentChunk SendQueue::mark_sent(ChunkRef chunk) {
     return sent;
   }
   if (message.licensed) {
-    message.first.clear(message.turn(chunk.chunk));
-    message.then.clear(message.turn(chunk.chunk));
+    message.first.clear(message.place_of(chunk.chunk));
+    message.then.clear(message.place_of(chunk.chunk));
   }
   ++message.next_new;
   if (chunk.message >= posted_) {
