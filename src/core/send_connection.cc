@@ -144,7 +144,7 @@ void SendConnection::on_need(Time now, const wire::Need& need) {
   if (!open()) return;
   heard(now);
   const std::uint64_t number = wire::expand_serial(need.message, queue_.first_message());
-  if (!queue_.forgoes(number)) return;
+  if (!queue_.forgoes(number)) return watch(now);  // said twice
   queue_.need(number);
   // The SENT_ONCE that it answers was a probe of its path as well.
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), {});
@@ -177,6 +177,7 @@ void SendConnection::on_stop(Time now, const wire::Stop& stop) {
 void SendConnection::on_ping(Time now) {
   heard(now);
   pong_due_ = true;
+  watch(now);
 }
 
 void SendConnection::on_peer_closed(Time now, std::uint32_t completed) {
