@@ -12,7 +12,7 @@ Duration AnswerDelay::of(std::uint32_t sent, Time arrived_at) {
   const std::uint32_t between = wire::wire_time(arrived_at) - sent;
   if (std::exchange(begun_, true)) delay_ += static_cast<std::int32_t>(between - last_);
   last_ = between;
-  return Duration(delay_ * 128);
+  return wire::wire_duration(delay_);
 }
 
 AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
@@ -24,7 +24,7 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
   Duration round_trip_min{0};
   for (const wire::PathReport& report : ack.paths) {
     const Time sent_at = wire::from_wire_time(report.echo, now);
-    const auto held = Duration(static_cast<std::int64_t>(report.held) << 7);
+    const Duration held = wire::wire_duration(report.held);
     if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
     const Duration total = arrived_at - sent_at;
     const Duration fabric = std::max(total - held, Duration(1));

@@ -78,6 +78,10 @@ bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
 constexpr std::uint32_t wire_time(Time t) {
   return static_cast<std::uint32_t>(ns_of(t) >> 7);
 }
+// How long so many of these units are.
+constexpr Duration wire_duration(std::int64_t units) {
+  return Duration(units * 128);
+}
 // The time that `stamp` meant, given a moment at most 549 s after it: stamps come back to who made
 // them, and are never of the future.
 constexpr Time from_wire_time(std::uint32_t stamp, Time now) {
