@@ -336,12 +336,13 @@ TEST_CASE("what a collective loses over two lanes is no more than its budget") {
   constexpr std::size_t kBytes = std::size_t{256} << 10;
   constexpr std::uint64_t kResult = kMessages * kBytes / 2;  // half of a lap's stages
   std::vector<Bytes> out, in(kMessages, Bytes(kBytes));
-  std::uint64_t spent = 0;
-  std::uint64_t budget = 0;
-  for (std::uint64_t collective = 1; collective <= 3; ++collective) {
+  // Where threads wait for a core, what was lost may come again before anyone lets go of it: as
+  // many collectives as it takes until three have spent.
+  int spenders = 0;
+  for (std::uint64_t collective = 1; spenders < 3 && collective <= 100; ++collective) {
     std::vector<Request*> sending, receiving;
     core::Licence licence{collective, kResult, 4, 4, 0, 50'000, gradient::ElementType::kFloat32};
-    budget = core::LossLedger::budget(licence, 0);
+    const std::uint64_t budget = core::LossLedger::budget(licence, 0);
     out.clear();
     for (std::size_t i = 0; i < kMessages; ++i) {
       licence.stage = static_cast<std::uint32_t>(i % 3);
@@ -349,7 +350,7 @@ TEST_CASE("what a collective loses over two lanes is no more than its budget") {
       receiving.push_back(link.receives.receive(at(in[i]), licence).value());
       sending.push_back(link.sends.send(at(out[i]), licence).value());
     }
-    spent = 0;
+    std::uint64_t spent = 0;
     for (std::size_t i = 0; i < kMessages; ++i) {
       Request::Outcome outcome;
       CHECK(ranks.finish(sending[i]) == Request::State::kDone);
@@ -361,6 +362,7 @@ TEST_CASE("what a collective loses over two lanes is no more than its budget") {
       CHECK(in[i] == out[i]);
     }
     CHECK(spent <= budget);
-    CHECK(spent > budget / 4);
+    spenders += spent > budget / 4;
   }
+  CHECK(spenders == 3);
 }
