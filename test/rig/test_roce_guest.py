@@ -270,7 +270,7 @@ class Speed(unittest.TestCase):
         self.assertGreaterEqual(max(ratios), 0.7)
 
     def test_few_completions_and_doorbells(self):
-        """A burst of data ends in one completion; a guest short of processor time sends shorter bursts."""
+        """What leaves at one doorbell asks for one completion; a guest short of processor time sends less at once."""
         for attempt in (1, 2):
             sent, counters = json.loads(read(f"speed{attempt}.json")), results(f"speed_bw{attempt}")[0]["counters"]
             completions = counters["verbs_tx_completions"] / counters["verbs_tx_packets"]
@@ -280,7 +280,8 @@ class Speed(unittest.TestCase):
                 f"pairs, bursts of {burst:.1f}; datapath alone: {sent['completions'] / sent['packets']:.3f}, "
                 f"{sent['doorbells'] / sent['packets']:.3f}")
             self.assertLess(sent["completions"] / sent["packets"], 0.2)
-            self.assertLess(counters["verbs_tx_completions"] / counters["bursts_sent"], 1.5)
+            self.assertLess(completions, doorbells)
+            self.assertLess(doorbells, 1)
             if burst >= LONG_BURST:
                 self.assertLess(completions, 0.2)
 
