@@ -95,6 +95,11 @@ class CheckLayers(unittest.TestCase):
         self.passes({"src/engine/a.cc": HEAD + 'auto v = std::getenv("X");\n',
                      "scripts/layer-exceptions.txt": "getenv src/engine/a.cc the one file\n"})
 
+    def test_tests_use_what_every_catch2_has(self):
+        self.breaks("catch", "test/core/a.cc", 'void f() {\n  CHECK_THAT(said, Catch::Contains("x"));\n}\n', line=2)
+        self.passes({"test/core/a.cc": 'void f() { CHECK_THAT(said, Contains("Catch::Contains")); }\n',
+                     "test/catch.h": "using Catch::Matchers::Contains;\n"})
+
     def test_comments_and_literals_are_not_code(self):
         self.passes({"src/core/a.cc": HEAD + '// std::abort()\n/* rand() */\nconst char* s = "exit(1) {{{";\n'
                      'const char c = \'{\';\nconst char* r = R"(abort() { )";\n#define X(a) { a\n'})

@@ -149,12 +149,12 @@ TEST_CASE(
     return made.problems.empty() ? "" : to_text(made.problems.front());
   };
   CHECK_THAT(said(leaf_intent("srlinux", "tomahawk4", "24.10", gone)),
-             Catch::Contains("srlinux has no rows of trimming to remove"));
+             Contains("srlinux has no rows of trimming to remove"));
   CHECK_THAT(said(leaf_intent("sonic", "tomahawk4", "202311", "    remove: [trim]\n")),
-             Catch::Contains("trimming or pfc_watchdog"));
+             Contains("trimming or pfc_watchdog"));
   CHECK_THAT(
       said(leaf_intent("sonic", "spectrum4", "202511", "    trimming: {size: 256}\n" + gone)),
-      Catch::Contains("what the switch is not to have"));
+      Contains("what the switch is not to have"));
 }
 
 TEST_CASE("Every feature of every target names where it was read") {

@@ -268,8 +268,8 @@ TEST_CASE("Depths for other shares than hosts send are a warning that says both"
   };
   CHECK(found(leaf_intent()).empty());
   const std::string said = found(three_levels(leaf_intent()));
-  CHECK_THAT(said, Catch::Contains("test.yaml:3") || Catch::Contains("test.yaml:2"));
-  CHECK_THAT(said, Catch::Contains("warning"));
-  CHECK_THAT(said, Catch::Contains("plans bulk 25/25/50"));
-  CHECK_THAT(said, Catch::Contains("hosts send bulk 25/0/75"));
+  CHECK_THAT(said, Contains("test.yaml:3") || Contains("test.yaml:2"));
+  CHECK_THAT(said, Contains("warning"));
+  CHECK_THAT(said, Contains("plans bulk 25/25/50"));
+  CHECK_THAT(said, Contains("hosts send bulk 25/0/75"));
 }

@@ -22,7 +22,7 @@ TEST_CASE("rows that SONiC would not take are refused whatever wrote them") {
   CHECK(faults("PORT_QOS_MAP", "Ethernet0", {{"pfcwd_sw_enable", "3,4"}}).empty());
   const auto refused = [&](const char* table, const char* key, const Json& row, const char* why) {
     INFO(table << " " << row.dump());
-    CHECK_THAT(faults(table, key, row), Catch::Contains(why));
+    CHECK_THAT(faults(table, key, row), Contains(why));
   };
   refused("SCHEDULER", "DLCP-bulk", {{"weight", "101"}}, "expected 1..100");
   refused("SCHEDULER", "DLCP-bulk", {{"weight", 7}}, "a string");

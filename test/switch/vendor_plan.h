@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "switch/vendors/vendor.h"
 
@@ -88,10 +89,10 @@ inline fabric::SwitchPlan make_plan(fabric::SiteConfig site, const std::vector<s
 }
 
 inline const fabric::OutputFile& file_of(const fabric::Rendering& rendering,
-                                         const std::string& path) {
+                                         std::string_view path) {
   for (const auto& file : rendering.files)
     if (file.path == path) return file;
-  throw std::runtime_error("no file " + path);
+  throw std::runtime_error("no file " + std::string(path));
 }
 
 inline std::string problems_of(const fabric::Rendering& rendering) {
