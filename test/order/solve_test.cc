@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "catch.h"
 #include "fabric/order_file.h"
@@ -28,7 +29,7 @@ bool is_permutation_of_all(std::vector<int> order, std::size_t n) {
   return order == all;
 }
 
-const Comparison& find(const Solution& solution, const std::string& name) {
+const Comparison& find(const Solution& solution, std::string_view name) {
   const auto found = std::ranges::find(solution.comparisons, name, &Comparison::name);
   REQUIRE(found != solution.comparisons.end());
   return *found;
