@@ -58,6 +58,7 @@ void SendConnection::on_welcome(Time now, const wire::Welcome& welcome) {
   const Handshake::State before = handshake_.state();
   handshake_.on_welcome(now, welcome);
   if (handshake_.state() != before) liveness_.on_progress(now);
+  watch(now);  // it may be a late one, of an open connection
 }
 
 void SendConnection::on_refuse(const wire::Refuse& refuse) {

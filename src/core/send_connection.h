@@ -88,7 +88,7 @@ class SendConnection {
     config_.tell({now, peer_token(), "after losses or silence the window has packets:", packets});
   }
   void collect_losses(Time now, AckSample& sample);
-  void heard(Time now);  // calls off an early question: ends with watch(), which plans the next
+  void heard(Time now);  // calls off an early question; callers end with watch() to plan anew
   void watch(Time now);
   void give_up(Liveness::Standing standing);
   void fail(Error error);
