@@ -33,7 +33,7 @@ class Mscclpp(unittest.TestCase):
 
     def export(self, *arguments, code=0):
         path = self.folder / "plan.json"
-        done = subprocess.run([str(DLCP), "synth", *map(str, arguments), "--mscclpp-json", str(path)], capture_output=True, text=True, check=False, timeout=100)
+        done = subprocess.run([str(DLCP), "synth", *map(str, arguments), "--mscclpp-json", str(path)], capture_output=True, text=True, check=False, timeout=900)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         self.said = done.stderr
         return done.stderr if code else json.loads(path.read_text())

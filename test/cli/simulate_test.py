@@ -13,7 +13,7 @@ DLCP = pathlib.Path(sys.argv[1]).resolve()
 
 def run(*arguments):
     return subprocess.run([str(DLCP), "simulate", *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=200)
+                          timeout=900)
 
 
 class Simulate(unittest.TestCase):

@@ -41,7 +41,7 @@ def code(page):
 
 @functools.lru_cache(None)
 def help_of(*command):
-    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False, timeout=900)
     return done.stdout if done.returncode == 0 else None
 
 

@@ -216,7 +216,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_verb("rollout", "intent.yaml", "-o", "out"), OK)
         for play in ("playbook.yml", "rollback.yml"):
             done = subprocess.run(["ansible-playbook", "--syntax-check", "-i", "inventory.yml", play],
-                                  cwd=self.folder / "out", capture_output=True, text=True, timeout=120,
+                                  cwd=self.folder / "out", capture_output=True, text=True, timeout=900,
                                   env={**os.environ, "LC_ALL": "C.UTF-8"})
             self.assertEqual(done.returncode, 0, done.stderr)
 

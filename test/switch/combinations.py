@@ -86,7 +86,7 @@ def one_case(program, seed, folder):
     (folder / "classes-b.conf").write_text((GRADIENTS / "classes-b.conf").read_text())
 
     def run(out):
-        return subprocess.run([program, "render", "intent.yaml", "-o", out], cwd=folder, text=True, capture_output=True, check=False, timeout=60)
+        return subprocess.run([program, "render", "intent.yaml", "-o", out], cwd=folder, text=True, capture_output=True, check=False, timeout=900)
 
     done = run("out")
     if done.returncode != 0:

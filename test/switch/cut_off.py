@@ -51,7 +51,7 @@ class Sample:
         expect(self.whole[0] == "fine", f"{system}: the whole sample is imported without a doubt", self.whole)
 
     def run(self, *words):
-        return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, timeout=900)
 
     def rendered(self, text):
         """"refused", or what was said about the end and all files of the change."""

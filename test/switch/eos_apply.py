@@ -123,7 +123,7 @@ class Switch(stand_in.Switch):
 
     def cli(self, *lines):
         return subprocess.run([str(self.root / "bin" / "eos-cli")], input="\n".join(lines) + "\n", text=True,
-                              capture_output=True, timeout=60, check=True, env=self.environment).stdout
+                              capture_output=True, timeout=900, check=True, env=self.environment).stdout
 
     def running(self):
         return self.cli("show running-config")

@@ -36,7 +36,7 @@ class Checks(unittest.TestCase):
             f"    running_config: running\n    ports:\n"
             f"      - {{ports: [{', '.join(ports)}], role: host, trust: dscp{group}}}\n")
         done = subprocess.run([PROGRAM, verb, "intent.yaml", "--json"], cwd=self.folder, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=900)
         return done.returncode, json.loads(done.stdout)
 
     def refused(self, config, what, advice="", **options):

@@ -185,7 +185,7 @@ class Odd(Checks):
             self.assertEqual(self.run_verb("check", free(**tables), **options)[0], 0)
             out = f"{version}{asic}{bool(tables)}"
             subprocess.run([foreign.PROGRAM, "render", "intent.yaml", "-o", out], cwd=self.folder, check=True, capture_output=True,
-                           timeout=60)
+                           timeout=900)
             leaf = self.folder / out / "leaf1"
             has = {path.name for path in leaf.glob("*.json-*") if "PFC_WD" in path.read_text()}
             self.assertEqual(has, {"05-profiles.json-direct"} if direct else {"20-ports-01-host.json-patch"}, out)
@@ -216,7 +216,7 @@ class Odd(Checks):
             config = text.replace("\n      no priority", "") if strict else text
             self.assertEqual(self.run_verb("check", config, **options)[0], 0)
             subprocess.run([foreign.PROGRAM, "render", "intent.yaml", "-o", f"out{strict}", "--unverified"], cwd=self.folder,
-                           check=True, capture_output=True, timeout=60)
+                           check=True, capture_output=True, timeout=900)
             self.assertEqual(strict, said in (self.folder / f"out{strict}" / "leaf1" / "REPORT.md").read_text())
 
     def test_names_that_no_physical_port_has(self):
@@ -228,7 +228,7 @@ class Odd(Checks):
                     f"fabric: {{name: f, base_rtt: 12us, link_speed: 100G}}\n{site}switches:\n  - {{name: leaf1, os: {os}, "
                     f"version: '{version}', asic: {asic}, role: leaf, ports: [{{ports: {name}, role: host, trust: dscp}}]}}\n")
                 done = subprocess.run([foreign.PROGRAM, "check", "intent.yaml"], cwd=self.folder, capture_output=True, text=True,
-                                      timeout=60)
+                                      timeout=900)
                 self.assertEqual(f"no physical port of this name: '{name}'" in done.stderr, name != "eth1", done.stderr)
                 self.assertEqual(done.returncode, 1 if name != "eth1" else 0, done.stderr)
 

@@ -34,17 +34,17 @@ esac
     config.write_text(json.dumps(imported))
     command = [str(LAB.parent / "sonic-vs")]
     environment = switch.environment
-    done = subprocess.run([*command, "vs:latest", str(switch.folder), str(config)], text=True, capture_output=True, timeout=100,
+    done = subprocess.run([*command, "vs:latest", str(switch.folder), str(config)], text=True, capture_output=True, timeout=900,
                           env=environment)
     expect(done.returncode == 0 and not (switch.root / "docker.log").exists(), "sonic-vs is dry by default", done)
     done = subprocess.run([*command, "--really", "vs:latest", str(switch.folder), str(config)], text=True, capture_output=True,
-                          timeout=200, env=environment)
+                          timeout=900, env=environment)
     expect(done.returncode == 0 and done.stdout.count("as it should be") == 6, "sonic-vs runs the lab in a container", done)
     log = (switch.root / "docker.log").read_text().splitlines()
     expect(log[-1].startswith("rm --force dlcp-vs-"), "and removes the container", done)
     environment = {**environment, "PATH": "/nowhere"}
     done = subprocess.run([sys.executable, *command, "--really", "vs:latest", str(switch.folder), str(config)], text=True,
-                          capture_output=True, timeout=60, env=environment)
+                          capture_output=True, timeout=900, env=environment)
     expect(done.returncode == 77 and "no docker" in done.stdout, "and is skipped without docker", done)
     switch.remove()
 
@@ -60,7 +60,7 @@ def main():
 
     def lab(*arguments):
         return subprocess.run([str(LAB), *arguments, "sonic", str(switch.folder), "admin@leaf1"], text=True,
-                              capture_output=True, timeout=100, env=switch.environment)
+                              capture_output=True, timeout=900, env=switch.environment)
 
     result = lab()
     expect(result.returncode == 0 and "nothing was run" in result.stdout, "dry by default", result)

@@ -26,7 +26,7 @@ HEADS = ("config", "show", "sonic-clear", "counterpoll", "sudo", "ecnconfig", "n
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=900)
 
 
 def number(version):

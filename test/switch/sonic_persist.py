@@ -25,7 +25,7 @@ def main():
 
     def persist(verb):
         return subprocess.run([sys.executable, str(switch.folder / "persist.py"), verb, "--golden", str(golden)], text=True,
-                              capture_output=True, timeout=60, env=switch.environment)
+                              capture_output=True, timeout=900, env=switch.environment)
 
     result = persist("add")
     expect(result.returncode == 3 and "apply.sh first" in result.stderr and not golden.exists(), "nothing before apply.sh", result)

@@ -45,7 +45,7 @@ def without_later(config, release):
 def rendered(program, config, release, folder):
     (folder / "running.json").write_text(json.dumps(without_later(config, release), indent=1))
     (folder / "intent.yaml").write_text(INTENT % release)
-    subprocess.run([program, "render", "intent.yaml", "-o", "out"], cwd=folder, check=True, capture_output=True, timeout=60)
+    subprocess.run([program, "render", "intent.yaml", "-o", "out"], cwd=folder, check=True, capture_output=True, timeout=900)
     return folder / "out" / "leaf1" / "test" / "config_db.after.json"
 
 

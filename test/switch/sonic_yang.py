@@ -61,7 +61,7 @@ MUTATIONS = [
 
 
 def check(paths):
-    return subprocess.run([str(SWITCH_YANG), *map(str, paths)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([str(SWITCH_YANG), *map(str, paths)], capture_output=True, text=True, timeout=900)
 
 
 def main(paths):

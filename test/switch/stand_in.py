@@ -32,7 +32,7 @@ class Switch:
 
     def run(self, script, *arguments, **extra):
         return subprocess.run(["bash", str(self.folder / script), *arguments], capture_output=True, text=True,
-                              timeout=300, env={**self.environment, **extra})
+                              timeout=900, env={**self.environment, **extra})
 
     def remove(self):
         shutil.rmtree(self.root)

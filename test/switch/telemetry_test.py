@@ -24,7 +24,7 @@ OK, WRONG, USAGE, REFUSED, DIFFERS, FILES = range(6)
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=120, **options)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=900, **options)
 
 
 def intent_of(fabric, scratch):

@@ -190,7 +190,7 @@ class Switch(stand_in.Switch):
         if self.gnmi:
             return json.dumps(json.loads((self.root / "config.json").read_text()), sort_keys=True)
         return subprocess.run([str(self.root / "bin" / "switch-cli")], input=self.show[0] + "\n", text=True,
-                              capture_output=True, timeout=60, check=True, env=self.environment).stdout
+                              capture_output=True, timeout=900, check=True, env=self.environment).stdout
 
     def statements(self):
         return self.running() if self.gnmi else sorted(json.loads((self.root / "config.json").read_text()))
