@@ -29,6 +29,11 @@ constexpr Duration kSpreadFree = 50us;
 // where packets keep their order and wait for each other, by more, the more of them there are.
 constexpr double kSpreads = 3;
 
+// A queue, and whose it is, is believed where jitter is no more than this, or this share of the
+// base delay.
+constexpr Duration kBelievableSpread = 100us;
+constexpr double kBelievableShare = 0.125;
+
 // A cut empties the queue and a quarter of it more, so that all see the empty path.
 constexpr double kCutGain = 1.25;
 constexpr double kCutLeast = 0.1;
@@ -45,6 +50,12 @@ constexpr double kGrowthBack = 1.0 / 16;
 constexpr double kGrowthMost = 0.25;  // of the window
 constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
 constexpr double kCalmRoundsMost = 40;
+// Beside a rival in a short buffer: Reno's rate for a window that losses halve, less what we take
+// by not being cut for each loss. A path that is empty is filled at our own rate, which harms
+// nobody.
+constexpr double kRenoGrowth = 0.53;
+constexpr double kRenoCut = 0.5;
+constexpr double kRenoQueue = 4;  // of the target a quarter is no empty path any more
 
 // A queue that stands for so many rounds although the window is down to so much of what it was is
 // not ours. Again within kRivalRounds: it is somebody's. Where equals share a queue one of them may
@@ -54,6 +65,9 @@ constexpr int kStandingRoundsMost = 24;  // if it is not steady
 constexpr double kStandingWindow = 0.25;
 constexpr double kStandingQueue = 0.75;  // left by the last cut
 constexpr double kStandingStep = 0.125;  // from round to round
+// A cut makes the queue of a weak rival dip below the target for a round. It has gone once it is
+// down to half of that; smaller windows, of many equals, are not asked for so much.
+constexpr double kStandingWindowLeast = 16;
 constexpr std::size_t kRivalRounds = 256;
 // Beside a rival half of the window is left out now and then, and after losses, when he is weak: if
 // the queue empties then he has gone.
@@ -95,7 +109,7 @@ void QueueCongestion::on_ack(const AckSample& sample) {
   round_ends_ = now_ + round_trip_;
   judge_queue();
   finish_round();
-  round_ = Round{};
+  round_ = CongestionRound{};
 }
 
 void QueueCongestion::judge_queue() {
@@ -137,6 +151,7 @@ void QueueCongestion::finish_round() {
   mark_share_ += (marks - mark_share_) / 16;
   losses_.add(round_.acked, round_.lost + round_.forgone);
   ++rounds_since_cut_;
+  buffer_rival_.end_round(round_, base_.value(), window_, believable());
   watch_standing_queue();
   if (competing_)
     compete();
@@ -155,6 +170,10 @@ void QueueCongestion::decide() {
     on_queue();
   } else if (round_.marked > 0) {
     cut(mark_share_ / 2);
+  } else if (buffer_rival_.present() && buffer_rival_.dropped()) {
+    cut(kRenoCut);
+    losses_.clear();
+    resting_ = 1;
   } else if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
     cut(std::clamp(losses_.share(), kCutByLoss, kCutMost));
     losses_.clear();
@@ -162,6 +181,11 @@ void QueueCongestion::decide() {
   } else if (round_.limited) {
     grow(half_budget);
   }
+}
+
+bool QueueCongestion::believable() const {
+  return ns(spread_.value()) <=
+         std::max(ns(kBelievableSpread), kBelievableShare * ns(base_.value()));
 }
 
 bool QueueCongestion::stands() const {
@@ -195,10 +219,17 @@ void QueueCongestion::grow(double half_budget) {
     window_ += round_.acked;
     return;
   }
+  if (buffer_rival_.present()) {
+    const double empty = std::clamp(1 - kRenoQueue * queue_ / target(window_), 0.0, 1.0);
+    window_ += kRenoGrowth + (kGrowth - kRenoGrowth) * empty;
+    return;
+  }
   const double calm = (rounds_since_cut_ - kCalmRounds) / (kCalmRoundsMost - kCalmRounds);
   const double most = kGrowthMost * window_;
+  // The share of the window fades out on the way to the target, which it must not overshoot.
+  const double room = believable() ? std::clamp(1 - 2 * queue_ / target(window_), 0.0, 1.0) : 1;
   const double back = kGrowthBack * std::max(0.0, window_before_cut_ - window_);
-  window_ += std::min(std::max(back + kGrowth, std::clamp(calm, 0.0, 1.0) * most), most);
+  window_ += std::min(std::max(back + kGrowth, room * std::clamp(calm, 0.0, 1.0) * most), most);
 }
 
 void QueueCongestion::watch_standing_queue() {
@@ -206,7 +237,8 @@ void QueueCongestion::watch_standing_queue() {
   if (queue_ > level) {
     if (standing_rounds_++ == 0) standing_window_ = window_;
   } else {
-    if (resting_ == 0) standing_rounds_ = 0;
+    const bool told = window_ >= kStandingWindowLeast && believable();
+    if (told ? queue_ <= level / 2 : resting_ == 0) standing_rounds_ = 0;
     if (competing_ && (resting_ > 0 || queue_ <= level / 2)) {
       competing_ = false;
       resting_ = 0;

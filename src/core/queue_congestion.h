@@ -15,13 +15,16 @@
 //  - ECN marks, where switches set them, cut by DCTCP's rule.
 //  - A queue that stays, whatever is cut, is a base delay that has grown. If it soon grows again
 //    somebody fills the queue on purpose: then the window is what a TCP's would be (tcp_window),
-//    until the queue empties.
+//    until the queue empties. A buffer in which no queue can stand shows him by its losses
+//    (buffer_rival): then a loss halves the window, and it grows as Reno's.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 
+#include "core/buffer_rival.h"
 #include "core/congestion.h"
+#include "core/congestion_round.h"
 #include "core/delay_filter.h"
 #include "core/delivered_lately.h"
 #include "core/loss_window.h"
@@ -48,23 +51,6 @@ class QueueCongestion final : public CongestionControl {
   bool competing() const { return competing_; }
 
  private:
-  struct Round {
-    int samples = 0;
-    Duration delay_sum{0};
-    Duration delay_min{0};
-    Duration wait_sum{0};
-    double acked = 0;
-    double lost = 0;  // and not found to have been there all the time
-    double forgone = 0;
-    double marked = 0;
-    double loss_budget = 0;
-    bool limited = false;
-
-    // Of 1 sample or more.
-    Duration mean() const { return delay_sum / samples; }
-    Duration mean_wait() const { return wait_sum / samples; }
-  };
-
   void judge_queue();
   double aim() const;                  // ns of queue, before scaling by the window
   double target(double window) const;  // ns of queue
@@ -73,6 +59,7 @@ class QueueCongestion final : public CongestionControl {
   void decide();
   void on_queue();
   bool stands() const;
+  bool believable() const;
   void rebase();
   bool rebase_was_wrong() const;
   void begin_competing();
@@ -88,7 +75,7 @@ class QueueCongestion final : public CongestionControl {
   QuietDelay quiet_;
   AnswerWait answers_;
   LossWindow losses_;
-  Round round_;
+  CongestionRound round_;
   Time now_{};
   Time round_ends_{};
   Duration round_trip_{std::chrono::milliseconds(1)};
@@ -113,6 +100,7 @@ class QueueCongestion final : public CongestionControl {
   Duration base_before_{0};     // the rebase; 0: none yet
   Duration base_after_{0};
   TcpWindow tcp_;
+  BufferRival buffer_rival_;
   bool competing_ = false;
   std::size_t tested_at_ = 0;  // round
 };

@@ -245,3 +245,48 @@ TEST_CASE("a queue that shrinks under cuts is somebody's who gives way, and no l
   CHECK(r.control.base_delay() == 200us);
   CHECK_FALSE(r.control.competing());
 }
+
+TEST_CASE("beside a rival in a short buffer a loss halves the window, which then grows as Reno's") {
+  Rounds r;
+  r.play(40, r.base);
+  while (r.control.window() > 400)
+    r.play(1, r.base, 0.5);
+  // Short of the target, and 4 packets are dropped whenever it is at its longest.
+  const auto saw_tooth = [&r](int phase) {
+    r.now += 1ms;
+    r.ack(r.base + 70us * phase / 20, r.control.window(), phase >= 17 ? 4 : 0);
+  };
+  for (int i = 0; i < 400; ++i)
+    saw_tooth(i % 20);
+  saw_tooth(0);  // one round rests after the cut
+  const double cut = r.control.window();
+  saw_tooth(1);
+  CHECK(r.control.window() - cut > 2.2);  // nobody is in the way
+  for (int phase = 2; phase < 12; ++phase)
+    saw_tooth(phase);
+  const double queued = r.control.window();
+  for (int phase = 12; phase < 17; ++phase)
+    saw_tooth(phase);
+  const double before = r.control.window();
+  CHECK(before - queued == Approx(5 * 0.53));
+  saw_tooth(17);
+  CHECK(r.control.window() == Approx(before / 2));
+}
+
+TEST_CASE("growth by a share of the window ends on the way to the target") {
+  Rounds r;
+  r.play(1000, r.base, 0);
+  const auto growth = [&r](Duration queue) {
+    const double before = r.control.window();
+    r.play(1, r.base + queue);
+    return r.control.window() / before - 1;
+  };
+  r.play(3, r.base, 0.5);  // out of slow start
+  r.limited = false;
+  r.play(100, r.base);
+  r.limited = true;
+  CHECK(growth(0us) == Approx(0.25));
+  CHECK(growth(6us) < 0.2);
+  CHECK(growth(6us) > 0.1);
+  CHECK(growth(25us) < 0.05);
+}

@@ -94,6 +94,27 @@ TEST_CASE("jitter of twice a base delay of 100 ms that keeps the order does not 
   CHECK(result.used >= 0.5);
 }
 
+TEST_CASE("a CUBIC beside us keeps most of its share of the link, and we of ours") {
+  struct Cell {
+    Duration base;
+    double buffer;  // of a round trip
+  };
+  for (const Cell cell :
+       {Cell{200us, 0.5}, {200us, 2}, {200us, 8}, {1ms, 0.5}, {1ms, 2}, {5ms, 2}}) {
+    ContestConfig config;
+    config.path.base = cell.base;
+    const double seconds = static_cast<double>(cell.base.count()) * 1e-9;
+    config.path.buffer = static_cast<std::size_t>(cell.buffer * config.path.rate / 8 * seconds);
+    config.rivals = 1;
+    config.rounds = 1500;
+    const ContestResult result = run_contest(config);
+    fmt::print("beside cubic, {} us, buffer of {} round trips: {:.2f} ours, {:.2f} cubic's\n",
+               cell.base.count() / 1000, cell.buffer, result.used, result.used_by_rivals);
+    CHECK(result.used_by_rivals >= 0.3);
+    CHECK(result.used >= 0.3);
+  }
+}
+
 TEST_CASE("a queue that marks is kept where it marks") {
   SweepCell cell{.base = 20us, .flows = 16};
   ContestConfig config = cell.config(Contender::kDlcp, 1);
