@@ -59,13 +59,13 @@ void reduce_as(DataType type, ReduceOp op, std::span<const std::byte* const> inp
 }
 
 const ReduceForm& best() {
-  static const ReduceForm& form = []() -> const ReduceForm& {
+  static const ReduceForm* const form = [] {
     const ReduceForm* best = &reduce_forms().front();
     for (const ReduceForm& candidate : reduce_forms())
       if (candidate.supported) best = &candidate;
-    return *best;
+    return best;
   }();
-  return form;
+  return *form;
 }
 
 }  // namespace

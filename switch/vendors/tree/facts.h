@@ -2,6 +2,7 @@
 // of, with what its holes hold. import.cc lists their kinds.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -17,9 +18,9 @@ struct Fact {
   Captures held;
   const Statement* from;
 };
-using Facts = std::map<std::string, std::vector<Fact>>;
+using Facts = std::map<std::string, std::vector<Fact>, std::less<>>;
 
-const std::vector<Fact>& of(const Facts& facts, const std::string& kind);
+const std::vector<Fact>& of(const Facts& facts, std::string_view kind);
 std::string held(const Captures& captures, std::string_view name);  // empty: no such hole
 // What both have of these, they have alike.
 bool joins(const Captures& a, const Captures& b, std::initializer_list<std::string_view> names);

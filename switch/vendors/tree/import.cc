@@ -112,7 +112,7 @@ class Importer {
     }
   }
 
-  const std::vector<Fact>& facts(const std::string& name) const { return of(facts_, name); }
+  const std::vector<Fact>& facts(std::string_view name) const { return of(facts_, name); }
 
   // Classifiers that no port has, and no port either: those are in another part of what is asked
   // for.

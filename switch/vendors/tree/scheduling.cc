@@ -94,7 +94,7 @@ class Scheduling {
 
 }  // namespace
 
-const std::vector<Fact>& of(const Facts& facts, const std::string& kind) {
+const std::vector<Fact>& of(const Facts& facts, std::string_view kind) {
   static const std::vector<Fact> kNone;
   const auto found = facts.find(kind);
   return found == facts.end() ? kNone : found->second;
