@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "path/sweep.h"
+#include "sanitized.h"
 
 using namespace dlcp;
 using namespace dlcp::test;
@@ -101,6 +102,7 @@ TEST_CASE("a CUBIC beside us keeps most of its share of the link, and we of ours
   };
   for (const Cell cell :
        {Cell{200us, 0.5}, {200us, 2}, {200us, 8}, {1ms, 0.5}, {1ms, 2}, {5ms, 2}}) {
+    if (kSanitized && cell.base > 200us) continue;
     ContestConfig config;
     config.path.base = cell.base;
     const double seconds = static_cast<double>(cell.base.count()) * 1e-9;
