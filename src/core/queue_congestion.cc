@@ -48,6 +48,7 @@ constexpr int kRestRounds = 2;  // until what a cut has done is seen
 constexpr double kGrowth = 3;
 constexpr double kGrowthBack = 1.0 / 16;
 constexpr double kGrowthMost = 0.25;  // of the window
+constexpr double kRoomQueue = 2;      // from half of the target on there is no room for the share
 constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
 constexpr double kCalmRoundsMost = 40;
 // Beside a rival in a short buffer: Reno's rate for a window that losses halve, less what we take
@@ -227,7 +228,8 @@ void QueueCongestion::grow(double half_budget) {
   const double calm = (rounds_since_cut_ - kCalmRounds) / (kCalmRoundsMost - kCalmRounds);
   const double most = kGrowthMost * window_;
   // The share of the window fades out on the way to the target, which it must not overshoot.
-  const double room = believable() ? std::clamp(1 - 2 * queue_ / target(window_), 0.0, 1.0) : 1;
+  const double room =
+      believable() ? std::clamp(1 - kRoomQueue * queue_ / target(window_), 0.0, 1.0) : 1;
   const double back = kGrowthBack * std::max(0.0, window_before_cut_ - window_);
   window_ += std::min(std::max(back + kGrowth, room * std::clamp(calm, 0.0, 1.0) * most), most);
 }
