@@ -19,7 +19,6 @@ constexpr Duration kBaseLeast = std::chrono::microseconds(50);
 constexpr double kHoldWindows = 2;
 constexpr double kHoldLeast = 32;
 constexpr double kHoldMost = 256;
-constexpr double kChancePackets = 16384;  // 0.1% are 16 of them
 
 }  // namespace
 
@@ -39,10 +38,10 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
       const double hold = std::clamp(kHoldWindows * window, kHoldLeast, kHoldMost);
       present_until_ = rounds_ + static_cast<std::size_t>(hold);
     }
-    const double chance = by_chance_heard_ > 0 ? by_chance_lost_ / by_chance_heard_ : 0;
-    const double expected = chance * (round.acked + lost);
-    const double most = expected > 0 ? expected + 2 * std::sqrt(expected) + 1 : 0;
-    dropped_ = mean > delay_ && lost > most;
+    const double expected = by_chance_.share() * (round.acked + lost);
+    // Where chance takes nothing, a single packet is one dropped.
+    const bool more = expected > 0 ? more_than_chance(lost, expected) : lost > 0;
+    dropped_ = mean > delay_ && more;
   }
   if (!believable) present_until_ = 0;
 }
@@ -59,12 +58,7 @@ void BufferRival::learn(double delay, double acked, double lost) {
   delay_variance_ = keep * (delay_variance_ + gain * delay_off * delay_off);
   share_variance_ = keep * (share_variance_ + gain * share_off * share_off);
   covariance_ = keep * (covariance_ + gain * delay_off * share_off);
-  if (delay > delay_) return;
-  by_chance_heard_ += acked + lost;
-  by_chance_lost_ += lost;
-  if (by_chance_heard_ < kChancePackets) return;
-  by_chance_heard_ /= 2;
-  by_chance_lost_ /= 2;
+  if (delay <= delay_) by_chance_.add(acked, lost);
 }
 
 double BufferRival::correlation() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "core/congestion_round.h"
+#include "core/loss_window.h"
 
 namespace dlcp::core {
 
@@ -21,6 +22,8 @@ class BufferRival {
   bool dropped() const { return dropped_; }
 
  private:
+  static constexpr double kChancePackets = 16384;  // 0.1% are 16 of them
+
   void learn(double delay, double acked, double lost);
   double correlation() const;
 
@@ -36,9 +39,8 @@ class BufferRival {
   double delay_variance_ = 0;
   double share_variance_ = 0;
   double covariance_ = 0;
-  // Packets in rounds of no more than the mean delay: what they lose is chance's.
-  double by_chance_heard_ = 0;
-  double by_chance_lost_ = 0;
+  // Of rounds of no more than the mean delay: what they lose is chance's.
+  LossWindow by_chance_{kChancePackets};
 };
 
 }  // namespace dlcp::core
