@@ -2,6 +2,7 @@
 // network. Every byte is checked by the bench, and flagged lines at the moment they can be read.
 #include "bench_run.h"
 #include "catch.h"
+#include "sanitized.h"
 
 namespace {
 
@@ -89,8 +90,9 @@ TEST_CASE("a rank that is killed fails every other rank within the time-out") {
 TEST_CASE("a ring with a budget loses within it, alike on all ranks, and without one nothing") {
   const std::vector<std::string> lossy = {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500",
                                           "DLCP_FAULT=drop=0.01,seed=9"};
-  const std::vector<std::string> ring = {"--mode", "ring", "--ranks",      "4",
-                                         "--size", "4M",   "--iterations", "30"};
+  const std::vector<std::string> ring = {
+      "--mode", "ring", "--ranks",      "4",
+      "--size", "4M",   "--iterations", dlcp::test::kSanitized ? "8" : "30"};
   auto licensed = ring;
   licensed.insert(licensed.end(), {"--loss-budget", "2%"});
   const auto json = check_exact(run_bench(DLCP_PLUGIN, licensed, lossy));

@@ -11,7 +11,8 @@ using namespace dlcp::test;
 
 TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
   SweepScore score;
-  for (const SweepCell& cell : sweep_cells(false)) {
+  for (int index = 0; const SweepCell& cell : sweep_cells(false)) {
+    if (kSanitized && index++ % 4 != 0) continue;
     const SweepRow row = run_row(cell, 1);
     INFO(fmt::format("base {} us, jitter {}, loss {}, {} flows: {:.3f} of the link",
                      cell.base.count() / 1000, cell.jitter, cell.loss, cell.flows, row.ours.used));
@@ -23,6 +24,7 @@ TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
       "shared ones {} are fair, {} after 20 round trips; of {} queues {} are half of CUBIC's\n",
       score.cells, score.fills_link, score.keeps_up, score.shared, score.fair, score.soon_fair,
       score.queues, score.short_queue);
+  if (kSanitized) return;  // the counts are those of all cells
   CHECK(score.fills_link >= 52);
   CHECK(score.keeps_up >= 51);
   CHECK(score.fair >= 15);
@@ -102,7 +104,7 @@ TEST_CASE("a CUBIC beside us keeps most of its share of the link, and we of ours
   };
   for (const Cell cell :
        {Cell{200us, 0.5}, {200us, 2}, {200us, 8}, {1ms, 0.5}, {1ms, 2}, {5ms, 2}}) {
-    if (kSanitized && cell.base > 200us) continue;
+    if (kSanitized && (cell.base > 200us || cell.buffer > 0.5)) continue;
     ContestConfig config;
     config.path.base = cell.base;
     const double seconds = static_cast<double>(cell.base.count()) * 1e-9;
