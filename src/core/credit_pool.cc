@@ -7,10 +7,19 @@ namespace {
 
 // Reserves of many connections together stay near a quarter of the capacity times a logarithm of
 // their number; the rest is for those that send. A transfer that may begin with one packet only
-// waits round trips for its share, and in an exchange of all with all every transfer begins.
+// waits round trips for its share, and in an exchange of all with all every transfer begins. There
+// as many shares as senders have a turn are left for who comes next, and who has sent all is told
+// his reserve at once.
 constexpr std::size_t kReserveShare = 4;
 constexpr std::size_t kConnectionsFew = 16;
 constexpr std::size_t kWindowMax = 8192;
+// In flight while others have their turn: enough to go on at once when it comes.
+constexpr std::size_t kWaitingPackets = 4;
+
+// What the sender may have in flight, told or not.
+std::uint32_t promised(const Grant& grant) {
+  return std::max(grant.window, grant.reserve);
+}
 
 }  // namespace
 
@@ -41,33 +50,40 @@ void CreditPool::leave(Grant& grant) {
 }
 
 void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch) {
-  grant.last_data = now;
+  turns_.on_data(now, grant.turn);
+  grant.rests = false;
   if (!grant.active) {
     grant.active = true;
     ++active_;
   }
-  if (epoch == grant.epoch && grant.committed != grant.window) set_committed(grant, grant.window);
+  if (epoch == grant.epoch && grant.committed != promised(grant))
+    set_committed(grant, promised(grant));
 }
 
 void CreditPool::refresh(Grant& grant) {
   std::size_t window = grant.reserve;
-  if (grant.active) {
+  const bool crowd = connections_ > kConnectionsFew;
+  grant.rests = crowd && grant.active && !grant.turn.in_line;
+  if (grant.active && !grant.rests) {
     const std::size_t shared = capacity_ - std::min(capacity_, reserved_);
-    const std::size_t share = shared / active_ / grant.packet_bytes;
+    const std::size_t spare = crowd ? std::min(active_ - 1, Turns::kServed) : 0;
+    const std::size_t share = shared / (active_ + spare) / grant.packet_bytes;
     const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
     const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
     window = std::clamp(std::min(grant.reserve + share, possible), std::size_t{grant.reserve},
                         kWindowMax);
+    if (!turns_.has(grant.turn)) window = std::min(window, kWaitingPackets);
   }
   if (window == grant.window) return;
   grant.window = static_cast<std::uint32_t>(window);
   ++grant.epoch;
-  if (grant.window > grant.committed) set_committed(grant, grant.window);
+  if (promised(grant) > grant.committed) set_committed(grant, promised(grant));
 }
 
 void CreditPool::reclaim(Grant& grant) {
   if (!grant.active) return;
-  grant.active = false;
+  turns_.leave(grant.turn);
+  grant.active = grant.rests = false;
   --active_;
   grant.window = grant.reserve;
   ++grant.epoch;

@@ -4,18 +4,26 @@
 // A connection holds a small reserve for ever (at least one packet), and while data comes in an
 // equal share of the rest. A window that shrinks counts at its old size until a data packet carries
 // the new window's epoch. A sender gives its share up after kWindowLease without sending; the
-// receiver takes it back after kWindowReclaim without data.
+// receiver takes it back after kWindowReclaim without data, and after kWindowSettled where it has
+// told so already.
+//
+// Who has to wait for his turn (turns) is told a few packets, even where the reserve is more. That
+// stays his: who is far away may use it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "core/turns.h"
 #include "util/time.h"
 
 namespace dlcp::core {
 
 inline constexpr Duration kWindowLease = std::chrono::milliseconds(10);
 inline constexpr Duration kWindowReclaim = std::chrono::milliseconds(25);
+// Who was told his reserve when he had sent all, and has not been heard since, has heard it: he
+// would have asked again. (What longer paths hold is in no buffer: send_window.)
+inline constexpr Duration kWindowSettled = std::chrono::microseconds(250);
 
 // One connection's part. Owned by the connection, accounted for by the pool.
 struct Grant {
@@ -25,7 +33,8 @@ struct Grant {
   std::uint32_t committed = 0;  // packets the sender may believe in: max over unconfirmed windows
   std::uint16_t epoch = 0;
   bool active = false;
-  Time last_data{};
+  bool rests = false;  // told the reserve, as its message is over
+  Turn turn;
 };
 
 class CreditPool {
@@ -39,11 +48,14 @@ class CreditPool {
 
   // A data packet came in that was sent under the window numbered `epoch`.
   void on_data(Time now, Grant& grant, std::uint16_t epoch);
+  // A message is over: it is another sender's turn, unless more has come by the next ACK.
+  void on_message_end(Grant& grant) { turns_.leave(grant.turn); }
   // Brings the grant's window up to date, for the ACK being made.
   void refresh(Grant& grant);
   // When an active grant goes back to its reserve; kNever if it is not active.
   static Time reclaim_at(const Grant& grant) {
-    return grant.active ? grant.last_data + kWindowReclaim : kNever;
+    if (!grant.active) return kNever;
+    return grant.turn.heard + (grant.rests ? kWindowSettled : kWindowReclaim);
   }
   void reclaim(Grant& grant);
 
@@ -60,6 +72,7 @@ class CreditPool {
   std::size_t active_ = 0;
   std::size_t reserved_ = 0;   // bytes
   std::size_t committed_ = 0;  // bytes
+  Turns turns_;
 };
 
 }  // namespace dlcp::core

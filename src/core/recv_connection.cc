@@ -306,10 +306,12 @@ std::size_t RecvConnection::frame_bytes_max() const {
 }
 
 bool RecvConnection::build_ack(Time now) {
+  const auto completed = static_cast<std::uint32_t>(queue_.completed());
+  if (completed != ack_.completed) credits_.on_message_end(grant_);
   credits_.refresh(grant_);
   ack_.clear();
   ack_.destination = sender_token_;
-  ack_.completed = static_cast<std::uint32_t>(queue_.completed());
+  ack_.completed = completed;
   ack_.posted = static_cast<std::uint32_t>(queue_.posted());
   ack_.window_packets = grant_.window;
   ack_.window_epoch = grant_.epoch;

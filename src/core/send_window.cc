@@ -43,6 +43,7 @@ void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, 
   delivered_[0] += packets;
   if (fabric <= Duration::zero()) return;
   fabric_.add(fabric);
+  fabric_least_ = std::min(fabric_least_, fabric);
   waited_ = std::min(waited_, waited);
   if (now < round_ends_) return;
   const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());

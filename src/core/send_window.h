@@ -8,6 +8,9 @@
 // buffers cover by themselves add nothing: there the credit is exact, which incast needs. Nor do
 // those of a path on which the handshake was quick: what packets take there beyond that they wait
 // in a queue, and hundreds of senders would each take it for a long path.
+//
+// A grant below the reserve means that others have their turn (turns). Whoever is near heeds it and
+// loses nothing, as he hears at once when it is his; who is far away uses his reserve.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +64,8 @@ class SendWindow {
 
   // Packets that may be in flight; below 1 only pacing holds the sender back.
   double limit(double congestion_window) const {
-    return std::min(congestion_window, static_cast<double>(std::max(credit_, reach_)));
+    const std::uint32_t kept = fabric_least_ < kQuick ? 0 : reserve_;
+    return std::min(congestion_window, static_cast<double>(std::max({credit_, reach_, kept})));
   }
   // The same for the window's gate: one packet may always be in flight.
   double most(double congestion_window) const { return std::max(1.0, limit(congestion_window)); }
@@ -86,6 +90,7 @@ class SendWindow {
   bool near_ = false;
   bool limited_ = false;
   RttEstimator fabric_;
+  Duration fabric_least_ = Duration::max();
   Duration waited_{0};  // smallest of this round
   Time round_ends_{};
   std::array<std::uint32_t, 4> delivered_{};  // packets, in this round and the ones before

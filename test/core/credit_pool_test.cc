@@ -98,3 +98,50 @@ TEST_CASE("an idle connection gives its share back after the reclaim time") {
   pool.reclaim(grant);
   CHECK(grant.window == grant.reserve);
 }
+
+TEST_CASE("who waits for his turn is told a few packets, and his reserve stays his") {
+  CreditPool pool(1000 * kPacket, 64 << 10);
+  std::vector<Grant> grants(6);
+  for (auto& grant : grants) {
+    pool.join(grant, kPacket);
+    pool.on_data(t0, grant, grant.epoch);
+  }
+  const std::size_t committed = pool.committed_bytes();
+  for (auto& grant : grants)
+    pool.refresh(grant);
+  CHECK(grants[3].window > grants[3].reserve);
+  CHECK(grants[4].window == 4);
+  CHECK(grants[4].committed == grants[4].reserve);
+  pool.on_data(t0, grants[4], grants[4].epoch);
+  CHECK(grants[4].committed == grants[4].reserve);
+  CHECK(pool.committed_bytes() > committed);
+  pool.on_message_end(grants[0]);
+  pool.refresh(grants[4]);
+  CHECK(grants[4].window > grants[4].reserve);
+  CHECK(pool.committed_bytes() <= 1000 * kPacket);
+}
+
+TEST_CASE("in a crowd whose message is over is told the reserve, and soon held to it") {
+  constexpr std::size_t kCapacity = 4000 * kPacket;
+  CreditPool pool(kCapacity, 64 << 10);
+  std::vector<Grant> grants(40);
+  for (auto& grant : grants)
+    pool.join(grant, kPacket);
+  for (std::size_t i = 0; i < 2; ++i)
+    pool.on_data(t0, grants[i], grants[i].epoch);
+  for (std::size_t i = 0; i < 2; ++i)
+    pool.refresh(grants[i]);
+  // Who comes next finds room for a share.
+  pool.on_data(t0, grants[2], grants[2].epoch);
+  pool.refresh(grants[2]);
+  CHECK(grants[2].window > 5 * grants[2].reserve);
+  pool.on_message_end(grants[0]);
+  pool.refresh(grants[0]);
+  CHECK(grants[0].window == grants[0].reserve);
+  CHECK(grants[0].committed > grants[0].window);
+  CHECK(CreditPool::reclaim_at(grants[0]) == t0 + kWindowSettled);
+  CHECK(CreditPool::reclaim_at(grants[1]) == t0 + kWindowReclaim);
+  pool.reclaim(grants[0]);
+  CHECK(grants[0].committed == grants[0].reserve);
+  CHECK(pool.active() == 2);
+}

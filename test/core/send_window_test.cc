@@ -196,3 +196,15 @@ TEST_CASE("on a short path a packet asks every half round trip") {
   CHECK_FALSE(window.asks_ack(t0 + 1s + 6us - 1ns, 0.5));
   CHECK(window.asks_ack(t0 + 1s + 6us, 0.5));
 }
+
+TEST_CASE("less than the reserve is heeded by who is near, and by nobody else") {
+  SendWindow window;
+  window.open(16, 0, 1ms);
+  window.on_delivered(t0, 1, 100us, 0us);
+  window.on_credit(4, 1);
+  CHECK(window.limit(kWide) == 16);
+  window.on_delivered(t0 + 1ms, 1, SendWindow::kQuick - 1ns, 0us);
+  CHECK(window.limit(kWide) == 4);
+  window.on_delivered(t0 + 2ms, 1, 100us, 0us);  // a queue
+  CHECK(window.limit(kWide) == 4);
+}

@@ -209,6 +209,19 @@ TEST_CASE("transfers in opposite directions, whose answers wait behind data, fil
   CHECK(opposed < alone * 11 / 10);
 }
 
+// Whoever serves all of his senders alike keeps together those who meet: then this takes twice as
+// long as the links need.
+TEST_CASE("in an exchange of all with all receivers stay busy") {
+  constexpr std::size_t kHosts = 48;
+  constexpr std::uint64_t kBytes = 512 << 10;
+  Setting setting;
+  setting.fabric = single_switch(kHosts, Wire{});
+  const Outcome outcome = run(setting, all_to_all(kHosts, kBytes, 4));
+  REQUIRE(outcome.ended);
+  const double ideal = (kHosts - 1) * kBytes * 8 / setting.fabric.host.gbit_per_s;  // ns
+  CHECK(static_cast<double>(outcome.took.count()) < 1.35 * ideal);
+}
+
 TEST_CASE("a step begins when all that it waits for has arrived") {
   Workload workload = incast(16, 3, 100'000, 1);
   Step last;
