@@ -31,10 +31,6 @@ class AllReduce {
   virtual std::size_t staging_needed(const Call& call) const = 0;
   // All ranks start the same calls in the same order. nullopt: not now, as the staging is full.
   virtual std::optional<std::uint64_t> start(const Call& call) = 0;
-  // Peers that messages of a lane may be sent to at a time. All ranks go round from the one behind
-  // them, so that few meet at a receiver, where all at once would be an incast of everybody at
-  // everybody; four, as a place is given back only when somebody polls.
-  virtual std::size_t peers_at_once() const { return 4; }
   // No call will be started any more; members that would wait for one are to be told.
   virtual void leave() {}
   // True once the result is whole and the call's memory is the caller's again.

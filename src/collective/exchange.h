@@ -47,10 +47,6 @@ class Exchange final : public AllReduce {
   // A hub's way to start a call: it has no memory of its own in it. Numbers grow; not all calls
   // have blocks of every hub. False: not now, as the staging is full.
   bool start_for(std::uint64_t number, const Call& call, std::size_t bytes);
-  // Hubs get blocks of a call in turn and none all: what one lacks no other has too much of.
-  std::size_t peers_at_once() const override {
-    return terms_.hubs > 0 ? 8 : AllReduce::peers_at_once();
-  }
   void leave() override;
   bool finished(std::uint64_t call) const override;
   void post_to(Mesh& mesh) override;

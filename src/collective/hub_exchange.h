@@ -30,7 +30,6 @@ class HubExchange final : public AllReduce {
   std::optional<std::uint64_t> start(const Call&) override { return std::nullopt; }
   bool finished(std::uint64_t) const override { return true; }
 
-  std::size_t peers_at_once() const override { return exchange_.peers_at_once(); }
   void post_to(Mesh& mesh) override;
   using AllReduce::on_done;
   void on_done(const Transfer& transfer, std::size_t bytes,

@@ -38,6 +38,9 @@ struct Terms {
 
 class Layout {
  public:
+  static constexpr std::size_t kPipelined = 8;  // blocks of an owner in a call
+  static constexpr std::size_t kBlockBytesLeast = std::size_t{17} << 10;
+
   // `call`: counted by the group from 0. `bytes` > 0.
   Layout(const Terms& terms, std::uint64_t call, std::size_t bytes)
       : owners_(terms.owners()),
@@ -70,12 +73,16 @@ class Layout {
   }
   std::size_t bytes_of(std::uint32_t block) const { return bytes_within(block, bytes_); }
 
-  // Of all blocks but the last, which may be shorter: one for each owner, if the limits permit.
+  // Of all blocks but the last, which may be shorter. Every owner has as many of them, if possible,
+  // and of long calls several, so that the first are summed while the others are under way; but
+  // messages shorter than kBlockBytesLeast cost more of the processor than they save.
   static std::size_t block_bytes(const Terms& terms, std::size_t bytes) {
-    const std::size_t share = (bytes + terms.owners() - 1) / terms.owners();
-    const std::size_t granules = (share + terms.granule - 1) / terms.granule;
-    const std::size_t at_most = std::max(terms.block_bytes_max / terms.granule, std::size_t{1});
-    return std::clamp(granules, std::size_t{1}, at_most) * terms.granule;
+    const auto parts = [](std::size_t of, std::size_t size) { return (of + size - 1) / size; };
+    const std::size_t whole = std::max(bytes, std::size_t{1});
+    const std::size_t share = parts(parts(whole, terms.owners()), terms.granule);
+    const std::size_t wanted = std::max(terms.granule * share / kPipelined, kBlockBytesLeast);
+    const std::size_t most = std::min(wanted, terms.block_bytes_max) / terms.granule;
+    return parts(share, parts(share, std::max(most, std::size_t{1}))) * terms.granule;
   }
 
  private:

@@ -1,11 +1,12 @@
-// What waits to be posted: a queue for each peer, lane and direction, so that one connection that
-// takes no more holds up no other.
+// What waits to be posted, in the order in which it was added: a queue for each peer, lane and
+// direction, so that one connection that takes no more holds up no other.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "collective/transfer.h"
@@ -23,30 +24,32 @@ class TransferQueues {
 
   void add(const Transfer& transfer) {
     const std::size_t at = index(transfer.peer, transfer.lane, transfer.sends);
-    if (queues_[at].empty()) waiting_.push_back(at);
-    queues_[at].push_back(transfer);
+    if (queues_[at].empty()) heads_.emplace(next_, at);
+    queues_[at].emplace_back(next_++, transfer);
   }
-  // Offers all, and calls posted(transfer) for each that was taken.
+  // Offers all, the oldest first, and calls posted(transfer) for each that was taken.
   template <class Posted>
   void post_to(Mesh& mesh, Posted posted) {
-    std::erase_if(
-        waiting_,
-        [&](std::size_t at) {
-          auto& queue = queues_[at];
-          while (!queue.empty()) {
-            const Transfer next = queue.front();
-            if (!mesh.post(next)) return false;
-            queue.pop_front();
-            posted(next);
-          }
-          return true;
-        });
+    for (auto head = heads_.begin(); head != heads_.end();) {
+      const std::size_t at = head->second;
+      auto& queue = queues_[at];
+      const Transfer transfer = queue.front().second;
+      if (!mesh.post(transfer)) {
+        ++head;
+        continue;
+      }
+      queue.pop_front();
+      if (!queue.empty()) heads_.emplace(queue.front().first, at);
+      head = heads_.erase(head);
+      posted(transfer);
+    }
   }
-  bool empty() const { return waiting_.empty(); }
+  bool empty() const { return heads_.empty(); }
 
  private:
-  std::vector<std::deque<Transfer>> queues_;
-  std::vector<std::size_t> waiting_;  // queues that are not empty
+  std::vector<std::deque<std::pair<std::uint64_t, Transfer>>> queues_;
+  std::map<std::uint64_t, std::size_t> heads_;  // by number: queues that are not empty
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace dlcp::collective

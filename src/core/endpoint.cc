@@ -154,7 +154,7 @@ bool Endpoint::post_receive(Time now, ConnectionId connection, RequestId request
 bool Endpoint::has_sendable(ConnectionId connection) const {
   const Slot* slot = parts_->slots.find(connection);
   const auto* sending = slot == nullptr ? nullptr : slot->party.sender();
-  return sending != nullptr && sending->has_next();
+  return sending != nullptr && sending->has_sendable();
 }
 
 void Endpoint::close(Time now, ConnectionId connection) {

@@ -70,8 +70,8 @@ class Endpoint {
   bool post_receive(Time now, ConnectionId connection, RequestId request,
                     std::span<std::byte> buffer, const Licence& licence = {});
 
-  // Whether something that was posted there waits for nothing but its turn and the window: not for
-  // the peer to post a receive.
+  // Whether something that was posted there waits for nothing but its turn and the window: neither
+  // for the peer to post a receive, nor, if it is more than the peer takes at once, for leave.
   bool has_sendable(ConnectionId connection) const;
 
   // Returns at once. The memory of unfinished requests is never touched again; if there were any,

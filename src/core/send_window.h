@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -41,6 +42,7 @@ class SendWindow {
   // receiver may have given all but the reserve to others.
   void on_burst(Time now);
   void on_sent(Time now) {
+    starved_ = false;
     ++in_flight_;
     last_sent_ = now;
   }
@@ -72,12 +74,17 @@ class SendWindow {
   std::uint32_t in_flight() const { return in_flight_; }
   std::uint16_t epoch() const { return epoch_; }
 
-  // The sender is stopped. Whether congestion control stopped it since the last ACK is asked and
-  // forgotten with each: what the receiver's credit held back says nothing about the network.
-  void note_stopped(double congestion_window) {
+  // The sender is stopped, in a message of so many full packets. Whether congestion control stopped
+  // it since the last ACK is asked and forgotten with each: what the receiver's credit held back
+  // says nothing about the network.
+  void note_stopped(double congestion_window, std::size_t message_packets) {
     limited_ = limited_ || in_flight_ >= congestion_window;
+    starved_ = message_packets >= reserve_ && credit_ <= reserve_ && in_flight_ < congestion_window;
   }
   bool take_limited() { return std::exchange(limited_, false); }
+  // It waits a round trip, as the message is more than the receiver keeps for this connection, and
+  // he has granted no more.
+  bool starved() const { return starved_ && in_flight_ > 0; }
 
  private:
   std::uint32_t in_flight_ = 0;
@@ -89,6 +96,7 @@ class SendWindow {
   std::uint32_t reach_ = 0;  // packets that the path holds besides what the buffers do
   bool near_ = false;
   bool limited_ = false;
+  bool starved_ = false;
   RttEstimator fabric_;
   Duration fabric_least_ = Duration::max();
   Duration waited_{0};  // smallest of this round

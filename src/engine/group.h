@@ -3,7 +3,6 @@
 // nobody, as the engines' helper threads see to them. Any thread; calls take turns.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -76,7 +75,7 @@ class Group final : collective::Mesh {
   bool post(const collective::Transfer& transfer) override;
   void drive();
   void harvest(Line& line);
-  bool may_send(Lane lane, Line& line);
+  bool may_send(Line& line, std::size_t at);
   void drain();
   std::optional<Error> failure();
 
@@ -85,8 +84,8 @@ class Group final : collective::Mesh {
   std::unique_ptr<std::byte[]> staging_;
   const std::unique_ptr<collective::AllReduce> exchange_;
   const GroupLinks links_;
-  std::vector<Line> lines_;                    // as the links' index() numbers them
-  std::array<std::vector<Line*>, 2> sending_;  // by lane: had something to send when last looked at
+  std::vector<Line> lines_;     // as the links' index() numbers them
+  std::vector<Line*> sending_;  // by way: the last that something was sent on
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;

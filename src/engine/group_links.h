@@ -67,6 +67,10 @@ class GroupLinks {
     const std::uint64_t rail = rails_ == 1 ? 0 : (turn + own_ + transfer.peer) % rails_;
     return index(transfer.peer, transfer.lane, transfer.sends, static_cast<std::uint32_t>(rail));
   }
+  // Of that connection: the lane on the rail, counted from 0 to 2 * rails().
+  std::size_t way(std::size_t index) const {
+    return index / (members_ * kPerPeer) * 2 + index % kPerPeer / 2;
+  }
   GroupLink& at(std::uint32_t peer, Lane lane, bool sends, std::uint32_t rail = 0) {
     return links_[index(peer, lane, sends, rail)];
   }

@@ -10,7 +10,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50'43'4c'44;  // "DLCP"
-constexpr std::uint8_t kVersion = 4;
+constexpr std::uint8_t kVersion = 5;
 constexpr std::uint32_t kRanksMax = 1u << 20;  // more than anybody has, and far from overflows
 
 Error garbled(std::string what) {

@@ -10,7 +10,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x48'43'4c'44;  // "DLCH"
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kHeadBytes = 8;  // length, magic, version, kind
 constexpr std::size_t kTagBytes = 8;
 constexpr std::size_t kRefusalMax = 200;

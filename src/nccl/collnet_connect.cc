@@ -30,7 +30,9 @@ constexpr int kRanksMax = 256;
 // What fits a packet under IPv6 at an MTU of 1500: blocks are whole packets there, and small enough
 // to spread a short call over the ranks.
 constexpr std::uint32_t kGranule = 1408;
-constexpr std::uint32_t kBlockBytesMax = 46 * kGranule;  // 64 KiB: a few of them lie in a cache
+// No more than a receiver that has memory enough takes of a connection at once
+// (Config::eager_bytes).
+constexpr std::uint32_t kBlockBytesMax = 42 * kGranule;
 constexpr timespec kPause{0, 20'000};
 
 // Why this rank takes no part, as far as that hangs on nobody else; empty: it does.

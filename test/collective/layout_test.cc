@@ -45,12 +45,16 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a block is a whole number of packets, one for each rank up to the largest block") {
+TEST_CASE("a block is a whole number of packets, and every owner has as many blocks") {
   Terms terms = terms_of(8);
   CHECK(Layout::block_bytes(terms, 4) == 1408);
   CHECK(Layout::block_bytes(terms, 32 << 10) == 3 * 1408);
-  CHECK(Layout::block_bytes(terms, 1 << 20) == 46 * 1408);  // 64 KiB is 46.5 packets
-  terms.block_bytes_max = 100;                              // less than a packet: a packet
+  CHECK(Layout::block_bytes(terms, 128 << 10) == 12 * 1408);  // 16 KiB are 11.6 packets
+  CHECK(Layout::block_bytes(terms, 256 << 10) == 12 * 1408);  // two of them
+  CHECK(Layout::block_bytes(terms, 160 << 10) == 8 * 1408);   // two, but not 12 and 3 packets
+  CHECK(Layout::block_bytes(terms, 1 << 20) == 12 * 1408);    // eight
+  CHECK(Layout::block_bytes(terms, 16 << 20) == 46 * 1408);   // 64 KiB are 46.5 packets
+  terms.block_bytes_max = 100;                                // less than a packet: a packet
   CHECK(Layout::block_bytes(terms, 1 << 20) == 1408);
 }
 

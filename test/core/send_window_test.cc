@@ -74,11 +74,31 @@ TEST_CASE("what the credit stopped is not told to congestion control") {
   window.open(2, 0, 1ms);
   window.on_sent(t0);
   window.on_sent(t0);
-  window.note_stopped(2.5);
+  window.note_stopped(2.5, 1);
   CHECK_FALSE(window.take_limited());
-  window.note_stopped(2);
+  window.note_stopped(2, 1);
   CHECK(window.take_limited());
   CHECK_FALSE(window.take_limited());
+}
+
+TEST_CASE("who lacks leave for a message beyond what the receiver keeps for him starves") {
+  SendWindow window;
+  window.open(2, 0, 1ms);
+  window.on_sent(t0);
+  window.on_sent(t0);
+  window.note_stopped(kWide, 1);  // the message fits
+  CHECK_FALSE(window.starved());
+  window.note_stopped(2, 3);  // the network's window is what stops it
+  CHECK_FALSE(window.starved());
+  window.note_stopped(kWide, 3);
+  CHECK(window.starved());
+  window.on_credit(5, 1);
+  window.on_sent(t0);
+  CHECK_FALSE(window.starved());
+  window.on_sent(t0);
+  window.on_sent(t0);
+  window.note_stopped(kWide, 3);  // the receiver has granted more, and is slow
+  CHECK_FALSE(window.starved());
 }
 
 namespace {

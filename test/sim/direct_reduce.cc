@@ -100,7 +100,7 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
   const std::size_t flow = transfer.sends ? flow_of(rank.number, transfer.peer, transfer.lane)
                                           : flow_of(transfer.peer, rank.number, transfer.lane);
   Line& line = lines_[flow - first_flow_];
-  if (transfer.sends && !may_send(rank, flow)) return false;
+  if (transfer.sends && !may_send(rank, transfer.lane, flow)) return false;
   if (transfer.sends) {
     world_.flow(flow).messages[line.sends].send_licence = engine::direct_licence(transfer);
     world_.provide(flow, line.sends++, transfer.memory);  // keeps a copy
@@ -114,18 +114,17 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
   return true;
 }
 
-bool DirectReduce::may_send(const Rank& rank, std::size_t flow) {
-  std::size_t sending = 0;
-  const std::size_t lane = (flow - first_flow_) % 2;
-  for (std::uint32_t to = 0; to < members(); ++to) {
-    const std::size_t other = flow_of(rank.number, to, static_cast<Transfer::Lane>(lane));
-    const Flow& each = world_.flow(other);
-    const bool waits = each.sends_posted < lines_[other - first_flow_].sends ||
-                       world_.endpoint(rank.number).has_sendable(each.send_connection);
-    if (waits && other == flow) return true;
-    sending += waits;
+// As engine::Group does.
+bool DirectReduce::may_send(Rank& rank, Transfer::Lane lane, std::size_t flow) {
+  auto& last = rank.sending[static_cast<std::size_t>(lane)];
+  if (last) {
+    const Flow& sends = world_.flow(*last);
+    if (sends.sends_posted < lines_[*last - first_flow_].sends ||
+        world_.endpoint(rank.number).has_sendable(sends.send_connection))
+      return false;
   }
-  return sending < rank.exchange->peers_at_once();
+  last = flow;
+  return true;
 }
 
 void DirectReduce::arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body) {

@@ -2,11 +2,13 @@
 // that jobs run, between hosts with the real protocol.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +22,7 @@ struct DirectPlan {
   std::size_t floats = 64 << 10;  // of a call
   std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
   std::size_t granule = 1408;
-  std::size_t block_bytes_max = std::size_t{64} << 10;
+  std::size_t block_bytes_max = std::size_t{42} * 1408;
   std::uint32_t loss_ppm = 0;  // of each tensor; 0: exact
   collective::LossFill fill = collective::LossFill::kZero;
   std::uint32_t tensor_calls = 1;  // of which a tensor consists
@@ -67,7 +69,8 @@ class DirectReduce {
       std::size_t bytes = 0;
       std::vector<ByteRange> lost;
     };
-    std::deque<Done> done;  // not told yet
+    std::deque<Done> done;                              // not told yet
+    std::array<std::optional<std::size_t>, 2> sending;  // by lane: the last flow
   };
   struct Line {  // one flow, in the order of its messages
     std::size_t sends = 0;
@@ -79,7 +82,7 @@ class DirectReduce {
   std::size_t flow_of(std::uint32_t from, std::uint32_t to, Transfer::Lane lane) const;
   void plan_messages(std::uint32_t call);
   void begin(Rank& rank);
-  bool may_send(const Rank& rank, std::size_t flow);
+  bool may_send(Rank& rank, Transfer::Lane lane, std::size_t flow);
   bool post(Rank& rank, const Transfer& transfer);
   void arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body);
   void drive(Rank& rank);
