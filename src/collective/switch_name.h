@@ -12,7 +12,7 @@ namespace dlcp::collective {
 struct SwitchName {
   std::string host;
   std::uint16_t port = kSwitchPortBase;  // of rank 0; the others' are the next ones
-  unsigned slots = 512;                  // at most those that it has; 2 or more
+  unsigned slots = kSwitchSlotsUsual;    // at most those that it has; 2 or more
 };
 
 // Errors say what is wrong with the text; whoever has it says which setting it is.

@@ -24,11 +24,11 @@
 namespace dlcp::collective {
 
 struct SwitchTerms {
-  unsigned workers = 2;       // 1 to 32
-  unsigned slots = 512;       // at most what the switch has; the same on all workers
-  unsigned values = 256;      // 64 or 256, as the switch was set up
-  std::uint8_t job = 0;       // comes back in answers; others than this job's are dropped
-  Duration first_wait = 1ms;  // for an answer, until it has been seen how long one takes
+  unsigned workers = 2;                // 1 to 32
+  unsigned slots = kSwitchSlotsUsual;  // at most what the switch has; the same on all workers
+  unsigned values = 256;               // 64 or 256, as the switch was set up
+  std::uint8_t job = 0;                // comes back in answers; others than this job's are dropped
+  Duration first_wait = 1ms;           // for an answer, until it has been seen how long one takes
 };
 
 class SwitchWorker {

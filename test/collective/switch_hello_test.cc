@@ -64,7 +64,7 @@ TEST_CASE("a switch is named by host, port and slots, of which the host is neede
   const auto read = [](const char* text) { return switch_name(text).value(); };
   CHECK(read("sw1").host == "sw1");
   CHECK(read("sw1").port == 48864);
-  CHECK(read("sw1").slots == 512);
+  CHECK(read("sw1").slots == 128);
   CHECK(read("10.0.0.9:5000/64").port == 5000);
   CHECK(read("10.0.0.9:5000/64").slots == 64);
   CHECK(read("[fd00::1]:7/2").host == "fd00::1");

@@ -174,6 +174,7 @@ void add_check(CLI::App& app, ExitCode& exit_code) {
   auto& verb =
       add_verb(app, "check", "Sums known numbers over loopback through the ports it would serve");
   auto options = std::make_shared<CheckOptions>();
+  options->server.terms.slots = collective::kSwitchSlotsUsual;
   add_server_options(verb, options->server);
   add_count(verb, "--elements", options->elements, {1, 1 << 26},
             "float32 of each worker; default 262144");

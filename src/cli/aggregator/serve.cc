@@ -1,5 +1,7 @@
 // `dlcp-aggregator serve`: until it is told to end by SIGINT or SIGTERM, or nothing has come for as
 // long as it was told.
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -77,7 +79,7 @@ void add_server_options(CLI::App& verb, ServerOptions& options) {
       verb, "--port", options.port, {1, 65535},
       "UDP port of worker 0, the next ones are the others'; default 48864, as SwitchML has it");
   add_count(verb, "--slots", options.terms.slots, {1, collective::kSwitchSlotsMax},
-            "Sums at a time; default 512");
+            fmt::format("Sums at a time; default {}", options.terms.slots));
   add_choice(
       verb, "--values", {"64", "256"},
       [&options](const std::string& values) { options.terms.values = values == "64" ? 64 : 256; },
