@@ -14,6 +14,9 @@ namespace dlcp::core {
 
 inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of the pace, at most
 
+// A message of no more goes as one burst into an idle network: it is not worth two paths.
+inline constexpr std::size_t kSmallMessagePackets = 4;
+
 struct Burst {
   wire::PathIndex path = 0;
   std::size_t left = 0;     // packets that may still follow on the same path

@@ -41,6 +41,11 @@ class ProbeClock {
     asked_early_ = 0;
     at_ = kNever;
   }
+  // An answer has shown what is lost, and it is sent again: it may be lost once more.
+  void on_repair() {
+    asked_early_ = 0;
+    at_ = kNever;
+  }
   // There is reason to doubt: ask now, and quickly.
   void hurry(Time now) {
     fruitless_ = 0;

@@ -9,11 +9,6 @@
 #include "wire/serial.h"
 
 namespace dlcp::core {
-namespace {
-
-constexpr std::size_t kSmallMessagePackets = 4;
-
-}  // namespace
 
 SendConnection::SendConnection(Time now, const Config& config, Counters& counters,
                                const wire::EndpointAddress& local, const Open& open)
@@ -116,6 +111,7 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   lossy_.refresh(now, round_trip(), queue_);
   if (sample.acked_packets > 0) liveness_.on_progress(now);
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
+  if (!losses_.empty()) prober_.clock().on_repair();
   if (window_.in_flight() == 0) prober_.clock().postpone();
   watch(now);
 }
@@ -290,7 +286,6 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   if (idle) pacer_.on_pause(limit);
   const PathSet::Choice choice = paths_.choose(now, packet_time);
   auto packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);
-  // A small message into an idle network goes as one burst: it is not worth two paths.
   const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
   if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};

@@ -148,3 +148,17 @@ TEST_CASE("one question, then two, then four at a time; one again after an answe
   clock.on_timeout(clock.next_timeout(), kInFlight);
   REQUIRE(clock.due() == 1);
 }
+
+TEST_CASE("what is sent again is asked for as early as what was sent first") {
+  constexpr ProbeClock::Terms kTerms{.answer_time = 100us, .outstanding = true};
+  ProbeClock clock(30s);
+  clock.run(kStart, kTerms);
+  REQUIRE(clock.next_timeout() == kStart + 100us);
+  REQUIRE(clock.on_timeout(kStart + 100us, kTerms));
+  clock.on_answer();  // without news: packets take their time
+  clock.run(kStart + 150us, kTerms);
+  CHECK(clock.next_timeout() == kStart + 150us + 1ms);
+  clock.on_repair();  // the answer has shown a hole
+  clock.run(kStart + 150us, kTerms);
+  CHECK(clock.next_timeout() == kStart + 250us);
+}
