@@ -209,6 +209,18 @@ TEST_CASE("transfers in opposite directions, whose answers wait behind data, fil
   CHECK(opposed < alone * 11 / 10);
 }
 
+TEST_CASE("a crowd of senders to one receiver keeps its link busy, and drops little") {
+  constexpr std::size_t kSenders = 128;
+  constexpr std::uint64_t kBytes = 100'000;
+  Setting setting;
+  setting.fabric = single_switch(kSenders + 1, Wire{});
+  const Outcome outcome = run(setting, incast(kSenders + 1, kSenders, kBytes, 1));
+  REQUIRE(outcome.ended);
+  const double ideal = kSenders * kBytes * 8 / setting.fabric.host.gbit_per_s;  // ns
+  CHECK(static_cast<double>(outcome.took.count()) < 1.15 * ideal);
+  CHECK(outcome.transport.again() < 0.05);
+}
+
 // Whoever serves all of his senders alike keeps together those who meet: then this takes twice as
 // long as the links need.
 TEST_CASE("in an exchange of all with all receivers stay busy") {

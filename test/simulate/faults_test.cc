@@ -48,6 +48,21 @@ TEST_CASE("a cable that crawls for a while is as fast as before when it is over"
   CHECK(lasting > 8 * whole);
 }
 
+// What was under way there is lost, and which of the eight ways was hit the sender learns from what
+// the others have delivered: a round trip, and the doubts of path_set.
+TEST_CASE("a dead uplink that routing does not know of costs little") {
+  Setting setting = pair_of_leaves(Contender::kDlcp, 8, 100);
+  const Outcome whole = run(setting, one_transfer());
+  setting.faults = {fault_of(0, 0us)};
+  setting.faults[0].after = 50us;
+  const Outcome dead = run(setting, one_transfer());
+  REQUIRE(whole.ended);
+  REQUIRE(dead.ended);
+  CHECK(dead.transport.packets_again > 0);
+  CHECK(dead.took < whole.took + 100us);
+  CHECK(dead.transport.again() < 0.1);
+}
+
 TEST_CASE("a cable that flaps carries what it can between") {
   Setting setting = pair_of_leaves(Contender::kDlcp, 1, 100);
   const Outcome whole = run(setting, one_transfer());
