@@ -31,6 +31,9 @@ class AllReduce {
   virtual std::size_t staging_needed(const Call& call) const = 0;
   // All ranks start the same calls in the same order. nullopt: not now, as the staging is full.
   virtual std::optional<std::uint64_t> start(const Call& call) = 0;
+  // Peers that messages of a lane may be sent to at a time: one after the other, unless the order
+  // of sending is of another's making (a plan's).
+  virtual std::size_t peers_at_once() const { return 1; }
   // No call will be started any more; members that would wait for one are to be told.
   virtual void leave() {}
   // True once the result is whole and the call's memory is the caller's again.

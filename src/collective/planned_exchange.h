@@ -60,6 +60,7 @@ class PlannedExchange final : public AllReduce {
                std::span<const ByteRange> lost) override;
   bool work() override;
   bool busy() const override;
+  std::size_t peers_at_once() const override { return 4; }
   bool idle() const override { return calls_.empty() && queues_.empty(); }
   const std::string& disagreement() const override { return disagreement_; }
 

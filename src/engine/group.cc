@@ -136,9 +136,14 @@ void Group::harvest(Line& line) {
 // he to go on with somebody else they would meet ever more. But who has not posted his receives
 // holds up nobody: he may be waiting for what others are to have.
 bool Group::may_send(Line& line, std::size_t at) {
-  Line*& last = sending_[links_.way(at)];
-  if (last != nullptr && last->link.engine->has_sendable(*last->link.connection)) return false;
-  last = &line;
+  auto& sending = sending_[links_.way(at)];
+  const std::size_t most = exchange_->peers_at_once();
+  if (most > 1 && std::ranges::find(sending, &line) != sending.end()) return true;
+  std::erase_if(sending, [](const Line* each) {
+    return !each->link.engine->has_sendable(*each->link.connection);
+  });
+  if (sending.size() >= most) return false;
+  sending.push_back(&line);
   return true;
 }
 

@@ -84,8 +84,8 @@ class Group final : collective::Mesh {
   std::unique_ptr<std::byte[]> staging_;
   const std::unique_ptr<collective::AllReduce> exchange_;
   const GroupLinks links_;
-  std::vector<Line> lines_;     // as the links' index() numbers them
-  std::vector<Line*> sending_;  // by way: the last that something was sent on
+  std::vector<Line> lines_;                  // as the links' index() numbers them
+  std::vector<std::vector<Line*>> sending_;  // by way: had something to send when last looked at
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;
