@@ -25,7 +25,7 @@ Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging
       exchange_(make({staging_.get(), staging.at_hubs ? 0 : staging.bytes})),
       links_(std::move(links)),
       lines_(links_.all().size()),
-      sending_(links_.rails() * 2) {
+      sending_(std::size_t{links_.rails()} * 2) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].link = links_.all()[i];
     const auto& engine = lines_[i].link.engine;
