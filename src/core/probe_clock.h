@@ -38,8 +38,7 @@ class ProbeClock {
   // The peer moved us on: what comes now is waited for anew.
   void on_progress() {
     fruitless_ = 0;
-    asked_early_ = 0;
-    at_ = kNever;
+    on_repair();
   }
   // An answer has shown what is lost, and it is sent again: it may be lost once more.
   void on_repair() {

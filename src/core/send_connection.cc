@@ -367,18 +367,19 @@ std::size_t SendConnection::poll_transmit(Time now, FrameWriter& frames,
     }
     const auto chunk = queue_.next();
     if (!chunk) break;
-    const std::uint32_t message_bytes = queue_.view(*chunk).message_bytes;
     if (window_.in_flight() >= most) {
-      window_.note_stopped(congestion_->window(), message_bytes / handshake_.payload_bytes());
+      window_.note_stopped(congestion_->window(),
+                           queue_.view(*chunk).message_bytes / handshake_.payload_bytes());
       break;
     }
     if (burst_.left == 0) {
-      if (!begin_burst(now, message_bytes)) break;
+      if (!begin_burst(now, queue_.view(*chunk).message_bytes)) break;
       most = window_.most(congestion_->window());
     }
+    const std::size_t room = out.size() - count;
     const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
     const std::size_t together = std::min(burst_.left, unit);
-    wants_room_ = unit_begins && out.size() - count < together && together <= whole;
+    wants_room_ = unit_begins && room < together && together <= whole;
     if (wants_room_) break;
     --burst_.left;
     cut_.begin(*chunk, queue_.mark_sent(*chunk), burst_.path);

@@ -65,7 +65,6 @@ class SendConnection {
   // room unless even the whole is too small for them.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
-  // Something is left to send; not: of a message of more than the receiver takes without leave.
   bool has_sendable() const { return queue_.has_next() && !window_.starved(); }
   bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
@@ -113,7 +112,8 @@ class SendConnection {
   Liveness liveness_;
   Prober prober_;
   wire::PathIndex heard_path_ = 0;
-  bool pong_due_ = false, peer_closed_ = false;
+  bool pong_due_ = false;
+  bool peer_closed_ = false;
   std::optional<Error> error_;
 };
 

@@ -25,7 +25,7 @@ Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging
       exchange_(make({staging_.get(), staging.at_hubs ? 0 : staging.bytes})),
       links_(std::move(links)),
       lines_(links_.all().size()),
-      sending_(std::size_t{links_.rails()} * 2) {
+      orders_(std::size_t{links_.rails()} * 2) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].link = links_.all()[i];
     const auto& engine = lines_[i].link.engine;
@@ -131,26 +131,16 @@ void Group::harvest(Line& line) {
   }
 }
 
-// One message after the other, in the order of the exchange. All ranks go round from the one behind
-// them, so that few meet at a receiver; who is ahead of the others waits there, behind them. Were
-// he to go on with somebody else they would meet ever more. But who has not posted his receives
-// holds up nobody: he may be waiting for what others are to have.
-bool Group::may_send(Line& line, std::size_t at) {
-  auto& sending = sending_[links_.way(at)];
-  const std::size_t most = exchange_->peers_at_once();
-  if (most > 1 && std::ranges::find(sending, &line) != sending.end()) return true;
-  std::erase_if(sending, [](const Line* each) {
-    return !each->link.engine->has_sendable(*each->link.connection);
-  });
-  if (sending.size() >= most) return false;
-  sending.push_back(&line);
-  return true;
-}
-
 bool Group::post(const collective::Transfer& transfer) {
   const std::size_t at = links_.index(transfer);
   Line& line = lines_[at];
-  if (failed_ || (transfer.sends && !may_send(line, at)) || (gate_ && !gate_(transfer)))
+  const auto has_sendable = [](const Line* each) {
+    return each->link.engine->has_sendable(*each->link.connection);
+  };
+  if (failed_ ||
+      (transfer.sends &&
+       !orders_[links_.way(at)].admits(&line, exchange_->peers_at_once(), has_sendable)) ||
+      (gate_ && !gate_(transfer)))
     return false;
   const Memory memory{transfer.memory.data(), transfer.memory.size()};
   const core::Licence licence = direct_licence(transfer);

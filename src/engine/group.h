@@ -16,6 +16,7 @@
 #include "collective/all_reduce.h"
 #include "engine/block_tally.h"
 #include "engine/group_links.h"
+#include "engine/send_order.h"
 #include "util/result.h"
 
 namespace dlcp::engine {
@@ -75,7 +76,6 @@ class Group final : collective::Mesh {
   bool post(const collective::Transfer& transfer) override;
   void drive();
   void harvest(Line& line);
-  bool may_send(Line& line, std::size_t at);
   void drain();
   std::optional<Error> failure();
 
@@ -84,8 +84,8 @@ class Group final : collective::Mesh {
   std::unique_ptr<std::byte[]> staging_;
   const std::unique_ptr<collective::AllReduce> exchange_;
   const GroupLinks links_;
-  std::vector<Line> lines_;                  // as the links' index() numbers them
-  std::vector<std::vector<Line*>> sending_;  // by way: had something to send when last looked at
+  std::vector<Line> lines_;                     // as the links' index() numbers them
+  std::vector<SendOrder<const Line*>> orders_;  // by way
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;

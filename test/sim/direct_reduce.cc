@@ -114,17 +114,14 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
   return true;
 }
 
-// As engine::Group does.
 bool DirectReduce::may_send(Rank& rank, Transfer::Lane lane, std::size_t flow) {
-  auto& last = rank.sending[static_cast<std::size_t>(lane)];
-  if (last) {
-    const Flow& sends = world_.flow(*last);
-    if (sends.sends_posted < lines_[*last - first_flow_].sends ||
-        world_.endpoint(rank.number).has_sendable(sends.send_connection))
-      return false;
-  }
-  last = flow;
-  return true;
+  const auto has_sendable = [&](std::size_t each) {
+    const Flow& sends = world_.flow(each);
+    return sends.sends_posted < lines_[each - first_flow_].sends ||
+           world_.endpoint(rank.number).has_sendable(sends.send_connection);
+  };
+  return rank.orders[static_cast<std::size_t>(lane)].admits(flow, rank.exchange->peers_at_once(),
+                                                            has_sendable);
 }
 
 void DirectReduce::arrive(std::size_t flow, std::size_t message, std::span<const std::byte> body) {

@@ -8,11 +8,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "collective/hub_exchange.h"
+#include "engine/send_order.h"
 #include "world.h"
 
 namespace dlcp::test {
@@ -69,8 +69,8 @@ class DirectReduce {
       std::size_t bytes = 0;
       std::vector<ByteRange> lost;
     };
-    std::deque<Done> done;                              // not told yet
-    std::array<std::optional<std::size_t>, 2> sending;  // by lane: the last flow
+    std::deque<Done> done;                                 // not told yet
+    std::array<engine::SendOrder<std::size_t>, 2> orders;  // by lane, of flows
   };
   struct Line {  // one flow, in the order of its messages
     std::size_t sends = 0;
