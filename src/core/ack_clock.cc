@@ -10,6 +10,10 @@ namespace {
 // first.
 constexpr Duration kDelay = 50us;
 constexpr Duration kDelayShort = 5us;
+// One that goes so late had nobody to send it, and a sender waited for that long; an ACK too many
+// costs two microseconds.
+constexpr Duration kLate = 100us;
+constexpr int kComesBack = 16;
 // While packets come fast enough that an ACK still tells of many, the middle of a long message
 // makes do with fewer.
 constexpr Duration kDelayFast = 150us;
@@ -23,8 +27,11 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   ++packets_;
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   const bool is_long = arrival.message_bytes >= kLongMessageBytes;
-  // After the last receive posted the application may stop calling: do not leave a sender waiting.
-  if (packets_ >= every || arrival.asked || (arrival.nothing_posted && is_long)) {
+  // After the last receive posted the application may stop calling, and a sender would wait until
+  // somebody notices: unless it is one that takes turns with its peer.
+  const bool may_leave = arrival.nothing_posted && (is_long || returns_ < kComesBack);
+  if (arrival.nothing_posted && arrival.ends_message) last_ended_ = now;
+  if (packets_ >= every || arrival.asked || may_leave) {
     at_once(now);
     return;
   }
@@ -34,10 +41,14 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
 }
 
 void AckClock::on_posted(Time now) {
+  if (last_ended_ != kNever)
+    returns_ = now <= last_ended_ + kDelay ? std::min(returns_ + 1, kComesBack) : 0;
+  last_ended_ = kNever;
   by(now + kDelay);
 }
 
 void AckClock::on_sent(Time now, bool complete) {
+  if (now > due_ + kLate) returns_ = 0;
   due_ = complete ? kNever : now;
   packets_of_last_ = std::exchange(packets_, 0);
 }

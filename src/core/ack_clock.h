@@ -33,6 +33,8 @@ class AckClock {
   void by(Time when) { due_ = std::min(due_, when); }
 
   Time due_ = kNever;
+  Time last_ended_ = kNever;  // the last message, with no receive posted for another
+  int returns_ = 0;  // of the application, at once, after the last of its receives; in a row
   std::uint32_t packets_ = 0;          // since the last acknowledgement
   std::uint32_t packets_of_last_ = 0;  // that it told of
 };

@@ -69,6 +69,52 @@ TEST_CASE("the end of a long message is acknowledged at once when no receive is 
   CHECK(clock.due() == t0);
 }
 
+namespace {
+
+constexpr AckClock::Arrival last_short{
+    .message_bytes = 64, .ends_message = true, .nothing_posted = true, .window = 1024};
+
+// The application posts its next receive so long after each of the messages has come.
+void take_turns(AckClock& clock, int messages, Duration after) {
+  for (int i = 0; i < messages; ++i) {
+    const Time now = t0 + i * 1ms;
+    clock.on_data(now, last_short);
+    clock.on_sent(std::min(clock.due(), now + 5us), true);
+    clock.on_posted(now + after);
+    clock.on_sent(now + after + 50us, true);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("nor does the end of a short one wait, as nobody may call in any more") {
+  AckClock clock;
+  clock.on_data(t0, last_short);
+  CHECK(clock.due() == t0);
+}
+
+TEST_CASE("an application that takes turns with its peer answers first") {
+  AckClock clock;
+  take_turns(clock, 16, 10us);
+  clock.on_data(t0 + 1s, last_short);
+  CHECK(clock.due() == t0 + 1s + 5us);
+}
+
+TEST_CASE("one that has once left after its last receive is not waited for again") {
+  AckClock clock;
+  SECTION("its next receive came late") {
+    take_turns(clock, 1, 60us);
+  }
+  SECTION("the acknowledgement went out late") {
+    take_turns(clock, 16, 10us);
+    clock.on_data(t0 + 1s, last_short);
+    clock.on_sent(t0 + 1s + 2ms, true);
+  }
+  take_turns(clock, 15, 10us);
+  clock.on_data(t0 + 2s, last_short);
+  CHECK(clock.due() == t0 + 2s);
+}
+
 TEST_CASE("packets that come fast wait longer for company") {
   AckClock clock;
   for (int i = 0; i < 12; ++i)
