@@ -39,6 +39,7 @@ struct Request {
   Outcome outcome;           // once done
   Time posted_at{};
   core::Licence licence;
+  bool waited_for = true;  // as the connection's when it was posted
   std::span<const std::byte> memory;
   const void* registration = nullptr;  // the caller's name for the registered memory; may be null
   Connection* connection = nullptr;
@@ -51,6 +52,7 @@ struct Connection {
   core::ConnectionId id = 0;
   core::ContextId context = 0;
   bool sends = false;
+  bool waited_for = true;  // requests, by who polls: not a group's, whose callers wait for calls
   wire::Membership membership;   // as its sender has said; of a receiving one
   std::vector<Engine*> beside;   // on other lanes, of the same bundle
   std::deque<Request> requests;  // grows to what has been outstanding at once; never shrinks

@@ -10,10 +10,9 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr int kReceiveBatches = 2;       // per step: bounds how long a caller is held
-constexpr int kTransmitBatches = 4;      // likewise
-constexpr Duration kPollingPause = 6ms;  // longer than a slice of another task: then nobody polls
-constexpr Duration kTakesPartPause = 50us;  // about what a step takes
+constexpr int kReceiveBatches = 2;     // per step: bounds how long a caller is held
+constexpr int kTransmitBatches = 4;    // likewise
+constexpr Duration kStepTakes = 50us;  // about
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
@@ -31,7 +30,7 @@ Engine::Engine(std::unique_ptr<datapath::Datapath> datapath, const core::Config&
       monitor_(std::move(monitor)),
       listeners_(config.peer_timeout),
       notices_(std::move(log), std::move(on_failure)),
-      failures_(pump_, *datapath_, connections_, listeners_, notices_) {}
+      failures_(pump_, *datapath_, connections_, listeners_, notices_, presence_) {}
 
 Engine::~Engine() {
   helper_.stop();
@@ -138,6 +137,8 @@ Result<Request*> Engine::post(Connection& connection, const Memory& memory, bool
     if (connection.failed.load(std::memory_order_relaxed)) return connection.error;
     return static_cast<Request*>(nullptr);
   }
+  request->waited_for = connection.waited_for;
+  if (request->waited_for) presence_.waits();
   flush(hold.now());
   take_events(hold.now());
   return request;
@@ -277,6 +278,11 @@ bool Engine::drive() {
   return hold.held();
 }
 
+void Engine::count_callers(int more) {
+  presence_.waits(more);
+  const Hold hold(*this, std::try_to_lock);  // its end sees to who has left
+}
+
 void Engine::step(Time now) {
   for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch)
     now = steady_now();  // placing took a while, and arrival times hang on it
@@ -318,6 +324,7 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
   if (event.lost > 0) connection.count_lost(request.licence, event.lost);
   monitor_->completed({connection.context, connection.sends, now - request.posted_at, event.bytes,
                        event.lost, request.licence, connection.contributions_lost});
+  if (request.waited_for) presence_.has_got();
   request.outcome = {event.bytes, event.lost, event.holes};
   request.state.store(Request::State::kDone, std::memory_order_release);
 }
@@ -338,17 +345,17 @@ Time Engine::deadline(Time now) const {
 }
 
 HelperThread::Sleep Engine::on_helper_wake() {
-  const Time polled = time_from_ns(last_poll_ns_.load(std::memory_order_relaxed));
   std::unique_lock lock(mutex_, std::defer_lock);
-  const Time now = steady_now();
-  // Whoever holds it, or waits for it, also drives.
-  if (callers_waiting_.load(std::memory_order_relaxed) > 0 || !lock.try_lock())
-    return {false, now + (helper_takes_part_ ? kTakesPartPause : helper_.look_up().next())};
-  if (!helper_takes_part_ && now < polled + kPollingPause) {
-    helper_wakes_ = now + helper_.look_up().next();
-    return {false, helper_wakes_};
+  const Time woken = steady_now();
+  const auto driven = helper_takes_part_ ? std::nullopt : presence_.look(woken);
+  if (driven) {  // no need to meet him, who holds the lock most of the time
+    if (lock.try_lock()) helper_wakes_ = woken + *driven;
+    return {false, woken + *driven};
   }
-  helper_.look_up().reset();
+  // Whoever holds it, or waits for it, also drives, if only now.
+  if (presence_.at_the_door().load(std::memory_order_relaxed) > 0 || !lock.try_lock())
+    return {false, woken + kStepTakes};
+  const Time now = steady_now();  // under the lock: others' steps are in the past
   step(now);
   if (datapath_->arm()) step(now);
   helper_wakes_ = deadline(now);

@@ -3,7 +3,6 @@
 // steps when nobody does.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "engine/listeners.h"
 #include "engine/monitor.h"
 #include "engine/notices.h"
+#include "engine/presence.h"
 #include "engine/pump.h"
 #include "engine/statistics.h"
 
@@ -61,7 +61,8 @@ class Engine {
                            const core::Licence& licence = {});
   // Whether something that was posted there waits for nothing but its turn and the window.
   bool has_sendable(const Connection& connection);
-  bool drive();  // one bounded step; false if somebody else is at it
+  bool drive();                  // one bounded step; false if somebody else is at it
+  void count_callers(int more);  // who poll for what takes several requests
   // Drives a step if the request is still pending. kDone frees the request: its last use.
   Request::State test(Request& request, Request::Outcome& outcome);
 
@@ -107,13 +108,12 @@ class Engine {
   ConnectionTable connections_;
   Listeners listeners_;
   Notices notices_;
+  Presence presence_;
   Failures failures_;
   Time helper_wakes_ = kNever;  // when the helper wakes by itself
   bool said_copies_ = false;
   bool helper_runs_ = false;
   bool helper_takes_part_ = false;
-  std::atomic<std::int64_t> last_poll_ns_{0};
-  std::atomic<int> callers_waiting_{0};
   HelperThread helper_;
 };
 

@@ -43,8 +43,10 @@ void Failures::end_all(core::ContextId context, const Error& error) {
 
 void Failures::end(Connection& connection, const Error& error) {
   for (const Request& request : connection.requests)
-    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending)
+    if (request.state.load(std::memory_order_relaxed) == Request::State::kPending) {
       pump_.forget(connection.id, request.memory);
+      if (request.waited_for) presence_.has_got();
+    }
   connection.fail(error);
 }
 

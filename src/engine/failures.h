@@ -7,6 +7,7 @@
 #include "engine/connection_table.h"
 #include "engine/listeners.h"
 #include "engine/notices.h"
+#include "engine/presence.h"
 #include "engine/pump.h"
 
 namespace dlcp::engine {
@@ -15,12 +16,13 @@ class Failures {
  public:
   // All outlive it.
   Failures(Pump& pump, const datapath::Datapath& datapath, ConnectionTable& connections,
-           Listeners& listeners, Notices& notices)
+           Listeners& listeners, Notices& notices, Presence& presence)
       : pump_(pump),
         datapath_(datapath),
         connections_(connections),
         listeners_(listeners),
-        notices_(notices) {}
+        notices_(notices),
+        presence_(presence) {}
 
   // The core says that the connection has failed (kClosed); what fails with it is told once.
   void closed(Time now, Connection& connection, const core::Event& event);
@@ -39,6 +41,7 @@ class Failures {
   ConnectionTable& connections_;
   Listeners& listeners_;
   Notices& notices_;
+  Presence& presence_;
   bool device_failed_ = false;
 };
 

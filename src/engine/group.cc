@@ -28,6 +28,7 @@ Group::Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging
       orders_(std::size_t{links_.rails()} * 2) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].link = links_.all()[i];
+    if (lines_[i].link.connection != nullptr) lines_[i].link.connection->waited_for = false;
     const auto& engine = lines_[i].link.engine;
     if (engine != nullptr && std::ranges::find(engines_, engine) == engines_.end())
       engines_.push_back(engine);
@@ -54,6 +55,7 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
     return *failed_;
   }
   const auto number = exchange_->start(call);
+  if (number) count_callers(1);
   drive();
   if (const auto failed = failure()) return *failed;
   return number;
@@ -62,7 +64,10 @@ Result<std::optional<std::uint64_t>> Group::start(const collective::Call& call) 
 Result<bool> Group::finished(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
   if (!exchange_->finished(call)) drive();
-  if (exchange_->finished(call)) return true;
+  if (exchange_->finished(call)) {
+    if (waiting_ > 0) count_callers(-1);
+    return true;
+  }
   if (const auto failed = failure()) return *failed;
   return false;
 }
@@ -89,6 +94,12 @@ void Group::fail(const Error& why) {
   for (const Line& line : lines_)
     if (!closed_ && line.link.connection != nullptr)
       line.link.engine->fail_context(line.link.connection->context, why);
+}
+
+void Group::count_callers(int more) {
+  waiting_ += more;
+  for (const auto& engine : engines_)
+    engine->count_callers(more);
 }
 
 void Group::drive() {
@@ -195,6 +206,7 @@ bool Group::close() {
     drain();
   }
   closed_ = true;
+  count_callers(-waiting_);
   for (Line& line : lines_) {
     if (line.link.connection != nullptr) {
       line.link.engine->release_memory(*line.link.connection,

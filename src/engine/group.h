@@ -75,6 +75,7 @@ class Group final : collective::Mesh {
 
   bool post(const collective::Transfer& transfer) override;
   void drive();
+  void count_callers(int more);
   void harvest(Line& line);
   void drain();
   std::optional<Error> failure();
@@ -89,6 +90,7 @@ class Group final : collective::Mesh {
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;
+  int waiting_ = 0;          // calls that somebody polls for
   std::uint64_t moved_ = 0;  // messages and blocks
   std::optional<Error> failed_;
   bool closed_ = false;

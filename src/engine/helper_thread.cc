@@ -1,5 +1,6 @@
-// epoll over the datapath's descriptor, an eventfd (nudge) and a timerfd (deadlines finer than
-// epoll's milliseconds). All signals are blocked here: they belong to the application's threads.
+// epoll over the datapath's descriptor, an eventfd (nudge) and two timerfds (deadlines finer than
+// epoll's milliseconds; two, as only the thread itself may put off what it has planned). All
+// signals are blocked here: they belong to the application's threads.
 #include "engine/helper_thread.h"
 
 #include <pthread.h>
@@ -32,6 +33,20 @@ void drain(int descriptor) {
   [[maybe_unused]] const ssize_t got = read(descriptor, &count, sizeof count);
 }
 
+void set_timer(int timer, Time when) {
+  itimerspec deadline{};  // all zero: never
+  if (when != kNever) {
+    const std::int64_t ns = std::max<std::int64_t>(ns_of(when), 1);
+    deadline.it_value.tv_sec = ns / 1'000'000'000;
+    deadline.it_value.tv_nsec = ns % 1'000'000'000;
+  }
+  timerfd_settime(timer, TFD_TIMER_ABSTIME, &deadline, nullptr);
+}
+
+int new_timer() {
+  return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
 void close_descriptor(int& descriptor) {
   if (descriptor >= 0) {
     close(descriptor);
@@ -45,8 +60,9 @@ bool HelperThread::start(int packets, Wake on_wake) {
   packets_ = packets;
   poll_ = epoll_create1(EPOLL_CLOEXEC);
   nudge_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (poll_ < 0 || nudge_ < 0 || timer_ < 0 || !add(poll_, nudge_) || !add(poll_, timer_)) {
+  timer_ = new_timer();
+  alarm_ = new_timer();
+  if (poll_ < 0 || !add(poll_, nudge_) || !add(poll_, timer_) || !add(poll_, alarm_)) {
     stop();
     return false;
   }
@@ -68,6 +84,10 @@ void HelperThread::nudge() {
   [[maybe_unused]] const ssize_t put = write(nudge_, &one, sizeof one);
 }
 
+void HelperThread::alarm(Time when) {
+  set_timer(alarm_, when);
+}
+
 void HelperThread::stop() {
   if (thread_.joinable()) {
     stop_.store(true);
@@ -77,6 +97,7 @@ void HelperThread::stop() {
   close_descriptor(poll_);
   close_descriptor(nudge_);
   close_descriptor(timer_);
+  close_descriptor(alarm_);
 }
 
 void HelperThread::loop(const Wake& on_wake) {
@@ -95,15 +116,9 @@ void HelperThread::loop(const Wake& on_wake) {
 
 void HelperThread::wait(const Sleep& sleep) {
   watch(sleep.watch_packets);
-  itimerspec deadline{};  // all zero: never
-  if (sleep.until != kNever) {
-    const std::int64_t ns = std::max<std::int64_t>(ns_of(sleep.until), 1);
-    deadline.it_value.tv_sec = ns / 1'000'000'000;
-    deadline.it_value.tv_nsec = ns % 1'000'000'000;
-  }
-  timerfd_settime(timer_, TFD_TIMER_ABSTIME, &deadline, nullptr);
-  epoll_event events[3];
-  const int count = epoll_wait(poll_, events, 3, -1);
+  set_timer(timer_, sleep.until);
+  epoll_event events[4];
+  const int count = epoll_wait(poll_, events, 4, -1);
   for (int i = 0; i < count; ++i)
     if (events[i].data.fd != packets_) drain(events[i].data.fd);
 }

@@ -1,13 +1,12 @@
 // The one thread that a device has: it sleeps until packets, a deadline or a nudge, and then asks
 // its owner what to do next. It exists so that acknowledgements and retransmissions do not depend
-// on the application; while the application polls it only looks up now and then (look_up.h).
+// on the application; while the application polls it only looks up now and then (presence.h).
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <thread>
 
-#include "engine/look_up.h"
 #include "util/time.h"
 
 namespace dlcp::engine {
@@ -30,8 +29,9 @@ class HelperThread {
   bool start(int packets, Wake on_wake);
   // Makes it wake now, from any thread.
   void nudge();
-  // For on_wake: how long to sleep while somebody else polls.
-  LookUp& look_up() { return look_up_; }
+  // Makes it wake then, whatever it had in mind; kNever takes that back. From any thread, and
+  // cheaper than a nudge: nobody is woken yet.
+  void alarm(Time when);
   void stop();
 
  private:
@@ -40,9 +40,9 @@ class HelperThread {
   void watch(bool packets);
 
   int packets_ = -1;
-  LookUp look_up_;
   int nudge_ = -1;
-  int timer_ = -1;
+  int timer_ = -1;  // what on_wake has asked for
+  int alarm_ = -1;
   int poll_ = -1;
   bool watching_ = false;
   std::atomic<bool> stop_{false};

@@ -1,5 +1,5 @@
-// The engine over memory: packets that the datapath does not take, memory that is given back while
-// they wait, and progress without anybody polling.
+// The engine over memory: packets that the datapath does not take, and memory that is given back
+// while they wait.
 #include "engine/engine.h"
 
 #include <sanitizer/asan_interface.h>
@@ -9,90 +9,11 @@
 #include <cstring>
 
 #include "catch.h"
-#include "engine/clock.h"
-#include "memory_datapath.h"
-#include "secrets.h"
-#include "util/rng.h"
+#include "engine_pair.h"
 #include "wire/data_header.h"
-
-namespace {
 
 using namespace dlcp;
 using namespace dlcp::test;
-using engine::Connection;
-using engine::Engine;
-using engine::Request;
-
-struct Pair {
-  std::shared_ptr<Wire> wire = std::make_shared<Wire>();
-  std::vector<std::string> log;
-  std::shared_ptr<engine::LiveRows> rows =
-      std::make_shared<engine::LiveRows>(engine::LiveFile::create("test").value());
-  std::unique_ptr<Engine> a = open(0);
-  std::unique_ptr<Engine> b = open(1);
-  Connection* sends = nullptr;
-  Connection* receives = nullptr;
-
-  std::unique_ptr<Engine> open(int side) {
-    core::Config config;
-    config.peer_timeout = 2s;
-    config.receive_capacity_bytes = std::size_t{1} << 20;
-    return std::make_unique<Engine>(
-        std::make_unique<MemoryDatapath>(wire, side), config,
-        secrets_of(static_cast<std::uint64_t>(side + 1)),
-        [this](const engine::LogLine& line) { log.push_back(line.text); },
-        [](core::ContextId, const Error&) {},
-        std::make_unique<engine::Monitor>(rows, side == 0 ? "a" : "b", "memory"));
-  }
-
-  void join() {
-    const auto listening = b->listen(1, 1);
-    sends = a->connect(1, listening.invitation, b->address());
-    auto state = core::ConnectionState::kCalling;
-    for (int i = 0; i < 100'000 && (receives == nullptr || state != core::ConnectionState::kOpen);
-         ++i) {
-      state = a->poll_state(*sends);
-      if (receives == nullptr)
-        receives = b->accept(listening.id, 1).value();
-      else
-        b->poll_state(*receives);
-    }
-    REQUIRE(receives != nullptr);
-    REQUIRE(state == core::ConnectionState::kOpen);
-  }
-
-  Request* post(Engine& engine, Connection& connection, std::vector<std::byte>& memory,
-                const core::Licence& licence = {}) {
-    const engine::Memory at{memory.data(), memory.size(), &memory};
-    auto posted = connection.sends ? engine.send(connection, at, licence)
-                                   : engine.receive(connection, at, licence);
-    REQUIRE(posted.ok());
-    REQUIRE(posted.value() != nullptr);
-    return posted.value();
-  }
-};
-
-std::vector<std::byte> random_bytes(std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  Rng rng(count);
-  for (auto& byte : bytes)
-    byte = static_cast<std::byte>(rng.next());
-  return bytes;
-}
-
-// Polls both until `request` is no longer pending.
-Request::State finish(Pair& pair, Request* request, Request::Outcome& outcome) {
-  Request::State state = Request::State::kPending;
-  for (const Time end = engine::steady_now() + 10s;
-       state == Request::State::kPending && engine::steady_now() < end;) {
-    pair.a->poll_state(*pair.sends);
-    pair.b->poll_state(*pair.receives);
-    state = request->connection->engine->test(*request, outcome);
-  }
-  return state;
-}
-
-}  // namespace
 
 TEST_CASE("a datapath that takes three packets at a time still gets every byte across") {
   Pair pair;
@@ -288,43 +209,6 @@ TEST_CASE("deregistering what no request was posted with disturbs nobody") {
   CHECK(in == out);
   CHECK_FALSE(pair.a->close(pair.sends));
   CHECK_FALSE(pair.b->close(pair.receives));
-}
-
-TEST_CASE("helper threads alone carry a message once it is posted") {
-  Pair pair;
-  pair.join();
-  REQUIRE(pair.a->start_helper());
-  REQUIRE(pair.b->start_helper());
-  auto out = random_bytes(300'000);
-  std::vector<std::byte> in(out.size());
-  Request* receiving = pair.post(*pair.b, *pair.receives, in);
-  Request* sending = pair.post(*pair.a, *pair.sends, out);
-  for (int i = 0; i < 5000 && (receiving->state.load() == Request::State::kPending ||
-                               sending->state.load() == Request::State::kPending);
-       ++i)
-    usleep(1000);
-  CHECK(receiving->state.load() == Request::State::kDone);
-  CHECK(sending->state.load() == Request::State::kDone);
-  pair.a->stop();
-  pair.b->stop();
-  CHECK(in == out);
-}
-
-TEST_CASE("a silent peer is an error within the time-out, logged once, with nobody polling") {
-  Pair pair;
-  pair.join();
-  REQUIRE(pair.a->start_helper());
-  auto out = random_bytes(300'000);
-  Request* sending = pair.post(*pair.a, *pair.sends, out);  // the other side is never driven again
-  const Time begin = engine::steady_now();
-  while (sending->state.load() == Request::State::kPending && engine::steady_now() < begin + 8s)
-    usleep(1000);
-  CHECK(sending->state.load() == Request::State::kFailed);
-  CHECK(engine::steady_now() - begin < 4s);
-  CHECK(pair.sends->error.code == ErrorCode::kRemote);
-  pair.a->stop();
-  REQUIRE(pair.log.size() == 1);
-  CHECK_THAT(pair.log[0], Contains("2000 ms"));
 }
 
 TEST_CASE("a request slot is named anew at each use and a stale name finds nothing") {

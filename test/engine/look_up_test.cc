@@ -6,7 +6,7 @@ using namespace dlcp;
 using namespace dlcp::engine;
 
 TEST_CASE("the helper looks up after 5 ms at first, and ever less often while somebody polls") {
-  LookUp look_up;
+  LookUp look_up(5ms, 60ms);
   CHECK(look_up.planned() == 5ms);
   CHECK(look_up.next() == 5ms);
   CHECK(look_up.planned() == 10ms);
@@ -18,7 +18,7 @@ TEST_CASE("the helper looks up after 5 ms at first, and ever less often while so
 }
 
 TEST_CASE("once nobody polls the helper begins with short pauses again") {
-  LookUp look_up;
+  LookUp look_up(5ms, 60ms);
   look_up.next();
   look_up.next();
   look_up.reset();
