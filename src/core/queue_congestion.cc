@@ -41,6 +41,11 @@ constexpr double kCutMost = 0.5;
 constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
 constexpr int kRestRounds = 2;  // until what a cut has done is seen
+// Marks count where a round's mean shows so much of the target, or so many of its packets carry
+// one. Packets that each take a path of their own meet at some port all the time and are marked
+// there, while the next port has room.
+constexpr double kMarkedQueue = 0.1;
+constexpr double kMarkedShare = 0.75;
 
 // Growth per round: three packets, whatever the window, as only that makes windows equal; a
 // sixteenth of the way back to where the last cut was; and a share of the window once nothing was
@@ -169,7 +174,7 @@ void QueueCongestion::decide() {
   const double half_budget = round_.forgone > 0 ? round_.loss_budget / 2 : kLossTolerance;
   if (queue_ > target(window_)) {
     on_queue();
-  } else if (round_.marked > 0) {
+  } else if (marks_count()) {
     cut(mark_share_ / 2);
   } else if (buffer_rival_.present() && buffer_rival_.dropped()) {
     cut(kRenoCut);
@@ -182,6 +187,11 @@ void QueueCongestion::decide() {
   } else if (round_.limited) {
     grow(half_budget);
   }
+}
+
+bool QueueCongestion::marks_count() const {
+  return round_.marked > 0 &&
+         (round_.marked >= kMarkedShare * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 
 bool QueueCongestion::believable() const {

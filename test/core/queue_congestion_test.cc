@@ -11,13 +11,24 @@ namespace {
 // Plays rounds of 1 ms, each of `samples` acknowledgements, on a path of base delay 200 us whose
 // queue holds no more than `room` packets of ours.
 struct Rounds {
-  void ack(Duration delay, double packets, double lost = 0) {
+  void ack(Duration delay, double packets, double lost = 0, double marked = 0) {
     control.on_delay(now, delay, 0ns);
     AckSample sample{.now = now, .round_trip = 1ms};
     sample.acked_packets = static_cast<std::uint32_t>(packets);
     sample.lost_packets = static_cast<std::uint32_t>(lost);
+    sample.ce_marks = static_cast<std::uint32_t>(marked);
     sample.window_limited = limited;
     control.on_ack(sample);
+  }
+  // A share of each round carries marks; the rounds before saw the path empty.
+  void play_marked(int rounds, Duration queue, double share) {
+    play_jitter(8, 16, 0us);
+    for (int i = 0; i < rounds; ++i) {
+      now += 1ms;
+      const double packets = control.window() / 16 + 1;
+      for (int k = 0; k < 16; ++k)
+        ack(base + queue, packets, 0, packets * share);
+    }
   }
   void play(int rounds, Duration delay, double loss = 0) {
     for (int i = 0; i < rounds; ++i) {
@@ -92,6 +103,17 @@ TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter
   r.play(20, 200us);  // a window that is not used does not grow
   r.limited = true;
   CHECK(growth() == Approx(0.25));
+}
+
+TEST_CASE("a few marks cut only where a queue shows, many always") {
+  const auto window_after = [](Duration queue, double share) {
+    Rounds r;
+    r.play_marked(4, queue, share);
+    return r.control.window();
+  };
+  CHECK(window_after(0us, 0.3) == window_after(0us, 0));
+  CHECK(window_after(0us, 0.9) < window_after(0us, 0));
+  CHECK(window_after(20us, 0.3) < window_after(20us, 0));
 }
 
 TEST_CASE("no queue is judged before seven samples have shown what jitter does") {
