@@ -29,8 +29,8 @@ class HelperThread {
   bool start(int packets, Wake on_wake);
   // Makes it wake now, from any thread.
   void nudge();
-  // Makes it wake then, whatever it had in mind; kNever takes that back. From any thread, and
-  // cheaper than a nudge: nobody is woken yet.
+  // Makes it wake then, whatever it had in mind. From any thread, and cheaper than a nudge: nobody
+  // is woken yet.
   void alarm(Time when);
   void stop();
 

@@ -17,8 +17,8 @@ class Presence {
  public:
   // Callers, who hold the lock. What they wait for: requests, or calls that take several.
   void polled(Time now) { polled_ns_.store(ns_of(now), std::memory_order_relaxed); }
-  void waits(int calls = 1) { waiting_.fetch_add(calls); }
-  void has_got(int calls = 1) { waiting_.fetch_sub(calls); }
+  void waits(int more = 1) { waiting_.fetch_add(more); }
+  void has_got() { waits(-1); }
   // When the helper is to look: nullopt if it will anyway, or need not.
   std::optional<Duration> alarm() {
     if (waiting_.load() != 0 || alarm_.exchange(true)) return std::nullopt;
