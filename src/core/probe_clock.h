@@ -37,14 +37,12 @@ class ProbeClock {
   }
   // The peer moved us on: what comes now is waited for anew.
   void on_progress() {
-    fruitless_ = 0;
-    on_repair();
-  }
-  // An answer has shown what is lost, and it is sent again: it may be lost once more.
-  void on_repair() {
-    asked_early_ = 0;
+    fruitless_ = asked_early_ = repairs_ = 0;
     at_ = kNever;
   }
+  // What is lost has been found, by an answer or by the clock, and is sent again. It may be lost
+  // once more: that is asked as early as the first time, unless nothing ever gets through.
+  void on_repair(Time now, const Terms& terms);
   // There is reason to doubt: ask now, and quickly.
   void hurry(Time now) {
     fruitless_ = 0;
@@ -82,6 +80,7 @@ class ProbeClock {
   unsigned asked_ = 0;
   bool early_ = false;        // at_ is of an early question
   unsigned asked_early_ = 0;  // since anything came of a question
+  unsigned repairs_ = 0;      // since the peer moved us on
 };
 
 }  // namespace dlcp::core

@@ -111,7 +111,6 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   lossy_.refresh(now, round_trip(), queue_);
   if (sample.acked_packets > 0) liveness_.on_progress(now);
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
-  if (!losses_.empty()) prober_.clock().on_repair();
   if (window_.in_flight() == 0) prober_.clock().postpone();
   watch(now);
 }
@@ -133,6 +132,7 @@ void SendConnection::collect_losses(Time now, AckSample& sample) {
     }
   }
   window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
+  if (!losses_.empty()) prober_.clock().on_repair(now, probe_terms());
   sample.loss_budget = lossy_.hop_share();
   if (sample.forgone_packets > 0) lossy_.need_beyond_budget(queue_);
 }

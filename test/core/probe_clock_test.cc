@@ -158,7 +158,21 @@ TEST_CASE("what is sent again is asked for as early as what was sent first") {
   clock.on_answer();  // without news: packets take their time
   clock.run(kStart + 150us, kTerms);
   CHECK(clock.next_timeout() == kStart + 150us + 1ms);
-  clock.on_repair();  // the answer has shown a hole
-  clock.run(kStart + 150us, kTerms);
+  clock.on_repair(kStart + 150us, kTerms);  // the answer has shown a hole
   CHECK(clock.next_timeout() == kStart + 250us);
+  clock.on_repair(kStart + 200us, kTerms);  // another one does not put the question off
+  CHECK(clock.next_timeout() == kStart + 250us);
+}
+
+TEST_CASE("what is lost however often it is sent is not asked for early for ever") {
+  constexpr ProbeClock::Terms kTerms{.answer_time = 100us, .outstanding = true};
+  ProbeClock clock(30s);
+  clock.run(kStart, kTerms);
+  for (Time now = kStart; now < kStart + 1s; now = clock.next_timeout()) {
+    clock.on_timeout(now, kTerms);
+    clock.on_answer();
+    clock.on_repair(now, kTerms);
+    clock.run(now, kTerms);
+  }
+  CHECK(clock.fruitless() > ProbeClock::kStalledAfter);
 }

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "seeds.h"
+#include "wire/data_header.h"
 #include "world.h"
 
 using namespace dlcp;
@@ -92,4 +93,26 @@ TEST_CASE("on a quiet network a loss costs hardly more than the round trip it mu
                    outcome.needless);
         CHECK(outcome.needless <= 0.0005);
       });
+}
+
+TEST_CASE("a tail that is lost again and again is found as soon each time") {
+  for (const int times : {1, 2, 3}) {
+    WorldConfig config;
+    config.network = single_switch(2, {.link = {.rate = 10'000'000'000, .delay = 2us}});
+    World world(std::move(config));
+    constexpr std::size_t kBytes = 40'000;
+    int left = times;
+    world.set_filter([&](HostIndex to, const std::vector<std::byte>& datagram) {
+      const auto data = wire::decode_data(datagram);
+      const bool last = to == 1 && data && data->header.offset + data->payload.size() == kBytes;
+      return !last || left-- <= 0;
+    });
+    const auto flow = world.open_flow(0, 1);
+    world.transfer(flow, kBytes);
+    world.finish(1s);
+    const auto& message = world.flow(flow).messages.front();
+    const Duration took = message.done_at - message.send_posted_at;
+    fmt::print("lost {} times: {} us\n", times, took.count() / 1000);
+    CHECK(took < times * 250us);
+  }
 }
