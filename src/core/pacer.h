@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/rtt.h"
 #include "util/time.h"
 
 namespace dlcp::core {
@@ -20,6 +21,13 @@ class Pacer {
   // round trip a short message must not be spread. Half of the window, so that one of a packet is
   // paced.
   void on_pause(double window) { free_ = static_cast<int>(std::min(window / 2, kFree)); }
+  // An answer came back. Who has a packet or two in flight hears of the path only once for each,
+  // and a smoothed round trip is long what it was in a crowd that has gone meanwhile: the answer's
+  // own says when to send.
+  void on_answer(Time now, const RttEstimator& rtt, double window, bool slow_start) {
+    if (window < kFew && 2 * rtt.latest() < rtt.smoothed())
+      next_ = std::min(next_, now + packet_time(rtt.latest(), window, slow_start));
+  }
   bool may_send(Time now) const { return now >= next_; }
   Time next() const { return next_; }
 
@@ -37,6 +45,7 @@ class Pacer {
   static constexpr double kGain = 1.5;
   static constexpr double kGainSlowStart = 3;
   static constexpr double kFree = 10;  // packets
+  static constexpr double kFew = 2;
 
   Time next_{};
   int free_ = 0;

@@ -11,7 +11,7 @@ namespace dlcp::core {
 class RttEstimator {
  public:
   void add(Duration sample) {
-    sample = std::max(sample, Duration(1));
+    latest_ = sample = std::max(sample, Duration(1));
     minimum_ = has_sample() ? std::min(minimum_, sample) : sample;
     if (!has_sample()) {
       smoothed_ = sample;
@@ -27,6 +27,7 @@ class RttEstimator {
   Duration smoothed() const { return smoothed_; }
   Duration variation() const { return variation_; }
   Duration minimum() const { return minimum_; }
+  Duration latest() const { return latest_; }
 
   // In which an answer comes when all is well; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback) const {
@@ -39,6 +40,7 @@ class RttEstimator {
   Duration smoothed_{0};
   Duration variation_{0};
   Duration minimum_{0};
+  Duration latest_{0};
 };
 
 }  // namespace dlcp::core

@@ -107,6 +107,8 @@ void SendConnection::on_ack(Time now, const wire::Ack& ack, Time arrived_at, boo
   sample.round_trip = round_trip();
   sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
+  pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
+                   congestion_->in_slow_start());
   if (sample.lost_packets > 0) tell_window(now);
   lossy_.refresh(now, round_trip(), queue_);
   if (sample.acked_packets > 0) liveness_.on_progress(now);

@@ -124,6 +124,24 @@ TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack o
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
+TEST_CASE("a packet or two in flight are paced by the last answer once a crowd has gone") {
+  core::RttEstimator rtt;
+  for (int i = 0; i < 50; ++i)
+    rtt.add(800us);
+  const Time now = time_from_ns(1'000'000'000);
+  const auto next_after = [&](Duration answer, double window) {
+    Pacer pacer;
+    pacer.on_sent(now, 1ms, 0ns);
+    core::RttEstimator heard = rtt;
+    heard.add(answer);
+    pacer.on_answer(now + answer, heard, window, false);
+    return pacer.next();
+  };
+  CHECK(next_after(700us, 0.5) == now + 1ms);  // the crowd is there
+  CHECK(next_after(6us, 0.5) == now + 6us + 8us);
+  CHECK(next_after(6us, 8) == now + 1ms);  // many answers say it anyway
+}
+
 TEST_CASE("after a pause ten packets leave at once, or half of the window") {
   const auto free_packets = [](double window) {
     Pacer pacer;
