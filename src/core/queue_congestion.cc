@@ -46,6 +46,9 @@ constexpr int kRestRounds = 2;  // until what a cut has done is seen
 // there, while the next port has room.
 constexpr double kMarkedQueue = 0.1;
 constexpr double kMarkedShare = 0.75;
+// A packet or two in flight, as the receiver lets others go first, make no queue: once it is the
+// sender's turn it must not have to begin from less.
+constexpr double kKeptWindow = 2;
 
 // Growth per round: three packets, whatever the window, as only that makes windows equal; a
 // sixteenth of the way back to where the last cut was; and a share of the window once nothing was
@@ -190,7 +193,7 @@ void QueueCongestion::decide() {
 }
 
 bool QueueCongestion::marks_count() const {
-  return round_.marked > 0 &&
+  return round_.marked > 0 && (round_.limited || window_ > kKeptWindow) &&
          (round_.marked >= kMarkedShare * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 

@@ -116,6 +116,23 @@ TEST_CASE("a few marks cut only where a queue shows, many always") {
   CHECK(window_after(20us, 0.3) < window_after(20us, 0));
 }
 
+TEST_CASE("marks leave a small window as it is while that is not what holds the sender back") {
+  for (const bool limited : {true, false}) {
+    Rounds r;
+    const auto marked_round = [&] {
+      r.now += 1ms;
+      r.ack(r.base, 1, 0, 1);
+    };
+    while (r.control.window() > 2)
+      marked_round();
+    const double before = r.control.window();
+    r.limited = limited;
+    for (int i = 0; i < 10; ++i)
+      marked_round();
+    CHECK((r.control.window() < before) == limited);
+  }
+}
+
 TEST_CASE("no queue is judged before seven samples have shown what jitter does") {
   Rounds r;
   r.control.on_handshake(200us);
