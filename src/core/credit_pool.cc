@@ -13,8 +13,12 @@ namespace {
 constexpr std::size_t kReserveShare = 4;
 constexpr std::size_t kConnectionsFew = 16;
 constexpr std::size_t kWindowMax = 8192;
-// In flight while others have their turn: enough to go on at once when it comes.
+// In flight while others have their turn: enough to go on at once when it comes. Turns of long
+// messages change seldom, and many who wait so would fill the path by themselves, mark those who
+// are served, and slow them down until all are alike.
 constexpr std::size_t kWaitingPackets = 4;
+constexpr std::size_t kWaitingPacketsLong = 1;
+constexpr std::size_t kLongPackets = 64;  // a quarter of a megabyte in jumbo frames
 
 // What the sender may have in flight, told or not.
 std::uint32_t promised(const Grant& grant) {
@@ -49,8 +53,9 @@ void CreditPool::leave(Grant& grant) {
   grant = Grant{};
 }
 
-void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch) {
+void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes) {
   turns_.on_data(now, grant.turn);
+  grant.in_long_message = message_bytes >= kLongPackets * grant.packet_bytes;
   grant.rests = false;
   if (!grant.active) {
     grant.active = true;
@@ -72,7 +77,8 @@ void CreditPool::refresh(Grant& grant) {
     const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
     window = std::clamp(std::min(grant.reserve + share, possible), std::size_t{grant.reserve},
                         kWindowMax);
-    if (!turns_.has(grant.turn)) window = std::min(window, kWaitingPackets);
+    if (!turns_.has(grant.turn))
+      window = std::min(window, grant.in_long_message ? kWaitingPacketsLong : kWaitingPackets);
   }
   if (window == grant.window) return;
   grant.window = static_cast<std::uint32_t>(window);

@@ -7,8 +7,8 @@
 // receiver takes it back after kWindowReclaim without data, and after kWindowSettled where it has
 // told so already.
 //
-// Who has to wait for his turn (turns) is told a few packets, even where the reserve is more. That
-// stays his: who is far away may use it.
+// Who has to wait for his turn (turns) is told a few packets, or one of a long message, even where
+// the reserve is more. That stays his: who is far away may use it.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ struct Grant {
   std::uint16_t epoch = 0;
   bool active = false;
   bool rests = false;  // told the reserve, as its message is over
+  bool in_long_message = false;
   Turn turn;
 };
 
@@ -46,8 +47,9 @@ class CreditPool {
   void join(Grant& grant, std::uint32_t packet_bytes);
   void leave(Grant& grant);
 
-  // A data packet came in that was sent under the window numbered `epoch`.
-  void on_data(Time now, Grant& grant, std::uint16_t epoch);
+  // A data packet came in, of a message of so many bytes, that was sent under the window numbered
+  // `epoch`.
+  void on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes);
   // A message is over: it is another sender's turn, unless more has come by the next ACK.
   void on_message_end(Grant& grant) { turns_.leave(grant.turn); }
   // Brings the grant's window up to date, for the ACK being made.

@@ -183,7 +183,7 @@ void RecvConnection::on_data(Time now, const wire::RxPacket& packet, const wire:
     return;
   }
   note_progress(now);
-  credits_.on_data(now, grant_, data.header.window_epoch);
+  credits_.on_data(now, grant_, data.header.window_epoch, data.header.message_bytes);
   note_path(packet, data.header);
   // Not the path the data came on: its way back may be dead, and only the sender knows which is
   // not.

@@ -18,9 +18,9 @@ namespace dlcp::simulate {
 struct HostPlan {
   std::size_t mtu = 4200;  // IP bytes: payloads of 4 KiB
   std::size_t paths = 64;
-  std::size_t burst_packets_max = 1;                 // RoCE gives every packet a path of its own
-  std::size_t card_bytes = std::size_t{64} << 10;    // more than that waiting: send() takes no more
-  std::size_t receive_bytes = std::size_t{8} << 20;  // 2048 receives, as over RoCE
+  std::size_t burst_packets_max = 1;               // RoCE gives every packet a path of its own
+  std::size_t card_bytes = std::size_t{64} << 10;  // more than that waiting: send() takes no more
+  std::size_t receive_bytes = std::size_t{12} << 20;  // 3072 receives, as over RoCE
   // IP and UDP, and what RoCE adds to them (12 + 8 + 4); Ethernet with preamble and gap.
   std::size_t ip_bytes = 28 + 24;
   std::size_t ethernet_bytes = 38;

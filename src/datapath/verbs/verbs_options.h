@@ -18,7 +18,7 @@ struct VerbsOptions {
   std::size_t paths = 16;              // 1..256; queue pairs are at most 64
   std::size_t datagram_bytes_max = 0;  // 0, or more than the port has: the port's
   ClassMarks tos = default_tos();
-  std::uint32_t receive_buffers = 2048;
+  std::uint32_t receive_buffers = 3072;
   std::uint32_t send_requests = 2048;  // of all queue pairs together
   std::size_t handles_max = 8192;      // address handles
   std::uint64_t seed = 1;              // of the flow labels
