@@ -45,7 +45,9 @@ constexpr int kRestRounds = 2;  // until what a cut has done is seen
 // one. Packets that each take a path of their own meet at some port all the time and are marked
 // there, while the next port has room.
 constexpr double kMarkedQueue = 0.1;
-constexpr double kMarkedShare = 0.75;
+constexpr double kMarkedShare = 0.75;  // of a window of kMarkedWindow; of others by its root
+constexpr double kMarkedWindow = 64;
+constexpr double kMarkedCutLeast = 0.05;
 // A packet or two in flight, as the receiver lets others go first, make no queue: once it is the
 // sender's turn it must not have to begin from less.
 constexpr double kKeptWindow = 2;
@@ -178,7 +180,7 @@ void QueueCongestion::decide() {
   if (queue_ > target(window_)) {
     on_queue();
   } else if (marks_count()) {
-    cut(mark_share_ / 2);
+    cut(marked_cut());
   } else if (buffer_rival_.present() && buffer_rival_.dropped()) {
     cut(kRenoCut);
     losses_.clear();
@@ -193,8 +195,17 @@ void QueueCongestion::decide() {
 }
 
 bool QueueCongestion::marks_count() const {
+  const double many = std::min(1.0, kMarkedShare * std::sqrt(kMarkedWindow / window_));
   return round_.marked > 0 && (round_.limited || window_ > kKeptWindow) &&
-         (round_.marked >= kMarkedShare * round_.acked || queue_ >= kMarkedQueue * target(window_));
+         (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
+}
+
+// DCTCP's, and no more than empties the queue: where others make it, and do not heed it, cuts in a
+// row would leave them the path.
+double QueueCongestion::marked_cut() const {
+  const double whole = mark_share_ / 2;
+  if (round_.samples == 0) return whole;
+  return std::min(whole, std::max(kMarkedCutLeast, kCutGain * queue_ / ns(round_.mean())));
 }
 
 bool QueueCongestion::believable() const {

@@ -12,9 +12,10 @@
 //    its own every sender may have in it, as TCP Vegas has.
 //  - Random loss does not slow the sender, a loss rate above a tolerance does. What licensed
 //    traffic loses has its own tolerance (src/ARCHITECTURE.md, Bounded loss).
-//  - ECN marks, where switches set them, cut by DCTCP's rule, unless they are few and no queue
-//    shows: sprayed packets meet somewhere all the time. Nor is a small window cut that was not
-//    what held the sender back.
+//  - ECN marks, where switches set them, cut by DCTCP's rule, but no more than the queue that
+//    shows; not while they are few and none does: sprayed packets meet somewhere all the time. To a
+//    large window fewer are many, so that who has most yields first. Nor is a small window cut that
+//    was not what held the sender back.
 //  - A queue that stays, whatever is cut, is a base delay that has grown. If it soon grows again
 //    somebody fills the queue on purpose: then the window is what a TCP's would be (tcp_window),
 //    until the queue empties. A buffer in which no queue can stand shows him by its losses
@@ -62,6 +63,7 @@ class QueueCongestion final : public CongestionControl {
   void on_queue();
   bool stands() const;
   bool marks_count() const;
+  double marked_cut() const;
   bool believable() const;
   void rebase();
   bool rebase_was_wrong() const;

@@ -21,8 +21,8 @@ struct Rounds {
     control.on_ack(sample);
   }
   // A share of each round carries marks; the rounds before saw the path empty.
-  void play_marked(int rounds, Duration queue, double share) {
-    play_jitter(8, 16, 0us);
+  void play_marked(int rounds, Duration queue, double share, int before = 8) {
+    play_jitter(before, 16, 0us);
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
       const double packets = control.window() / 16 + 1;
@@ -105,15 +105,31 @@ TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter
   CHECK(growth() == Approx(0.25));
 }
 
-TEST_CASE("a few marks cut only where a queue shows, many always") {
-  const auto window_after = [](Duration queue, double share) {
+TEST_CASE("a few marks cut only where a queue shows or the window is large, many always") {
+  const auto is_cut = [](Duration queue, double share, int before) {
     Rounds r;
-    r.play_marked(4, queue, share);
-    return r.control.window();
+    r.play_marked(4, queue, share, before);
+    Rounds unmarked;
+    unmarked.play_marked(4, queue, 0, before);
+    return r.control.window() < unmarked.control.window();
   };
-  CHECK(window_after(0us, 0.3) == window_after(0us, 0));
-  CHECK(window_after(0us, 0.9) < window_after(0us, 0));
-  CHECK(window_after(20us, 0.3) < window_after(20us, 0));
+  CHECK_FALSE(is_cut(0us, 0.15, 1));  // 32 packets, and 500 after four rounds
+  CHECK(is_cut(0us, 0.15, 6));        // 1000
+  CHECK(is_cut(0us, 0.9, 1));
+  CHECK_FALSE(is_cut(0us, 0.02, 6));
+  CHECK(is_cut(20us, 0.02, 6));
+}
+
+TEST_CASE("marks cut no more than empties the queue that shows, and a little") {
+  const auto left = [](Duration queue) {
+    Rounds r;
+    r.play_marked(50, queue, 1);
+    const double before = r.control.window();
+    r.play_marked(1, queue, 1, 0);
+    return r.control.window() / before;
+  };
+  CHECK(left(0us) == Approx(0.95).margin(0.01));
+  CHECK(left(20us) < 0.9);
 }
 
 TEST_CASE("marks leave a small window as it is while that is not what holds the sender back") {
