@@ -143,14 +143,14 @@ class Corner {
         plan.classes.queues[static_cast<std::size_t>(kOthersQueue)] =
             DctcpTransport::switches(dctcp_).queues[static_cast<std::size_t>(kOthersQueue)];
         plan.classes.queues[static_cast<std::size_t>(kOthersQueue)].weight = kOthersWeight;
-        plan.switch_buffer_bytes = kCommodityBuffer;
+        plan.switch_buffer_bytes = setting_.switch_buffer_bytes;
         break;
       case Contender::kNscc:
         plan.classes = NsccTransport::switches(nscc_, rate);
         break;
       case Contender::kDctcp:
         plan.classes = DctcpTransport::switches(dctcp_);
-        plan.switch_buffer_bytes = kCommodityBuffer;
+        plan.switch_buffer_bytes = setting_.switch_buffer_bytes;
         break;
       case Contender::kPfabric:
         plan.make_discipline = [limit = pfabric_.queue_bytes]() -> std::unique_ptr<Discipline> {

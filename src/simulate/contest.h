@@ -53,6 +53,7 @@ struct Setting {
   Duration packet_cost{0};        // of DLCP's hosts' processors, for each packet in or out
   double knee = 1;                // of DLCP's switches: early drops, by what is planned
   bool blind_marks = false;       // DLCP's marks say nothing of what packets are worth
+  std::size_t switch_buffer_bytes = kCommodityBuffer;  // shared by ports, of DLCP's and DCTCP's
   std::size_t queue_bytes = 0;  // of a port of switches that know no classes; 0: as contender asks
   HostPlan hosts;               // of DLCP; paths: see above
   double loss_to_hosts = 0;     // of packets, from leaves to hosts, silently

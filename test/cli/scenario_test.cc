@@ -21,7 +21,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   const auto scenario = parse_scenario(
       "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
       "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
-      "routing: adaptive\nqueue: 64k\ncarrier: udp\nmtu: 1500\nloss_to_hosts: 2%\n"
+      "routing: adaptive\nbuffer: 4M\nqueue: 64k\ncarrier: udp\nmtu: 1500\nloss_to_hosts: 2%\n"
       "faults: [{link: leaf-up, first: 2, count: 3, rate: 10%, after: 1ms, lasts: 2ms, "
       "every: 5ms, both_ways: yes}]\nstorm: {host: 3, after: 1us, lasts: 20ms}\n"
       "load: {kind: incast, senders: 5, bytes: 1MB, may_lose: 2%}\nseeds: 4\nlimit: 2s\n",
@@ -36,6 +36,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   CHECK(made.contenders == std::vector{simulate::Contender::kDctcp, simulate::Contender::kDlcp});
   CHECK(made.setting.paths == 16);
   CHECK(made.setting.fabric.adaptive);
+  CHECK(made.setting.switch_buffer_bytes == 4 << 20);
   CHECK(made.setting.queue_bytes == 65'536);
   CHECK(made.setting.hosts.ip_bytes == 28);
   CHECK(made.setting.hosts.mtu == 1500);

@@ -241,9 +241,9 @@ std::string fabric_words(const FabricPlan& plan) {
 }
 
 void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
-  only_keys(root,
-            {"title", "fabric", "transports", "load", "routing", "queue", "carrier", "mtu", "loss",
-             "loss_to_hosts", "faults", "storm", "paths", "seeds", "limit", "packet_cost"});
+  only_keys(root, {"title", "fabric", "transports", "load", "routing", "buffer", "queue", "carrier",
+                   "mtu", "loss", "loss_to_hosts", "faults", "storm", "paths", "seeds", "limit",
+                   "packet_cost"});
   if (root["title"]) scenario.title = text_of(root["title"], "title");
   scenario.setting.fabric = fabric_of(wanted(root, "fabric", "see docs/simulation.md"));
   scenario.parameters.emplace_back("fabric", fabric_words(scenario.setting.fabric));
@@ -257,6 +257,11 @@ void read_root(const YAML::Node& root, Scenario& scenario, const Files& files) {
              "there are hash and adaptive");
     scenario.setting.fabric.adaptive = routing == "adaptive";
     scenario.parameters.emplace_back("routing", routing);
+  }
+  if (root["buffer"]) {
+    const auto bytes = bytes_of(root["buffer"], "buffer", std::uint64_t{1} << 30);
+    scenario.setting.switch_buffer_bytes = bytes;
+    scenario.parameters.emplace_back("buffer", fmt::format("{} bytes, shared", bytes));
   }
   if (root["queue"])
     scenario.setting.queue_bytes = bytes_of(root["queue"], "queue", std::uint64_t{1} << 30);

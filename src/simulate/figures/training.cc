@@ -17,27 +17,45 @@ struct Model {
 constexpr std::array<Model, 4> kModels = {
     {{"ResNet50", 102}, {"VGG16", 553}, {"Inception-v3", 95}, {"Transformer", 260}}};
 
+// Gradients are compressed to a part of the model's bytes; switches share so much of buffer.
+struct Scale {
+  double part;
+  double buffer_mb;
+};
+
+std::string name_of(const Scale& scale) {
+  return fmt::format("1/{:.0f}, {:g} MB", scale.part, scale.buffer_mb);
+}
+
+ParameterServerPlan plan_of(const Scale& scale, bool quick) {
+  ParameterServerPlan plan;
+  plan.jobs = kModels.size();
+  plan.workers = quick ? 3 : 32;
+  plan.servers = quick ? 1 : 4;
+  plan.tensors = quick ? 2 : 4;
+  for (const Model& model : kModels)
+    plan.bytes.push_back(static_cast<std::uint64_t>(model.mega_bytes * 1e6 / scale.part));
+  return plan;
+}
+
 }  // namespace
 
 Figure training_figure(const FigureWishes& wishes) {
   Series series("F1", "Training with parameter servers, among DCTCP and pFabric", wishes);
-  ParameterServerPlan plan;
-  plan.jobs = kModels.size();
-  plan.workers = wishes.quick ? 3 : 32;
-  plan.servers = wishes.quick ? 1 : 4;
-  plan.tensors = wishes.quick ? 2 : 4;
-  const double part = wishes.quick ? 1000 : 16;
-  for (const Model& model : kModels)
-    plan.bytes.push_back(static_cast<std::uint64_t>(model.mega_bytes * 1e6 / part));
+  const std::vector<Scale> scales =
+      wishes.quick ? std::vector<Scale>{{1000, 37}, {1000, 0.2}}
+                   : std::vector<Scale>{{16, 37}, {16, 4}, {256, 37}, {256, 4}, {1024, 4}};
+  const ParameterServerPlan usual = plan_of(scales.front(), wishes.quick);
   series.parameter("fabric", wishes.quick ? "16 hosts, 4 leaves, 4 spines, 100 Gbit/s, 1 us links"
                                           : "144 hosts, 9 leaves x 16, 4 spines, 100 Gbit/s, 1 us "
                                             "links, 1:1");
   series.parameter("jobs", fmt::format("ResNet50, VGG16, Inception-v3, Transformer at once; {} "
                                        "workers and {} servers each, placed at random",
-                                       plan.workers, plan.servers));
-  series.parameter("gradient", fmt::format("1/{:.0f} of the model's bytes (compressed), in {} "
-                                           "tensors for each server",
-                                           part, plan.tensors));
+                                       usual.workers, usual.servers));
+  series.parameter("case", fmt::format("the part of the model's bytes that gradients have, in {} "
+                                       "tensors for each server; the buffer of DLCP's and DCTCP's "
+                                       "switches",
+                                       usual.tensors));
   series.parameter("iteration", "push, then pull once all have pushed; pull is exact");
   struct Rival {
     const char* name;
@@ -56,16 +74,19 @@ Figure training_figure(const FigureWishes& wishes) {
       {"dlcp, may lose 3%", Contender::kDlcp, 0ns, 0.03},
       {"dlcp, may lose 10%", Contender::kDlcp, 0ns, 0.1},
   };
-  for (const Rival& rival : rivals) {
-    Setting setting;
-    setting.fabric = paper_fabric(wishes.quick);
-    setting.contender = rival.contender;
-    setting.timeout_min = rival.timeout;
-    ParameterServerPlan own = plan;
-    own.may_lose = rival.may_lose;
-    series.run({"an iteration", rival.name, setting,
-                [own](std::uint64_t seed) { return parameter_servers(own, seed); }},
-               {completion(), mean_time(), tail_time(), sent_twice()});
+  for (const Scale& scale : scales) {
+    for (const Rival& rival : rivals) {
+      Setting setting;
+      setting.fabric = paper_fabric(wishes.quick);
+      setting.contender = rival.contender;
+      setting.timeout_min = rival.timeout;
+      setting.switch_buffer_bytes = static_cast<std::size_t>(scale.buffer_mb * 1e6);
+      ParameterServerPlan plan = plan_of(scale, wishes.quick);
+      plan.may_lose = rival.may_lose;
+      series.run({name_of(scale), rival.name, setting,
+                  [plan](std::uint64_t seed) { return parameter_servers(plan, seed); }},
+                 {completion(), mean_time(), tail_time(), sent_twice()});
+    }
   }
   for (const char* ours : {"dlcp, exact", "dlcp, may lose 10%"}) {
     for (const char* theirs : {"dctcp, RTO 10 ms", "dctcp, RTO 1 ms", "pfabric", "nscc"})
