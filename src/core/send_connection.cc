@@ -35,6 +35,7 @@ void SendConnection::post(Time now, RequestId request, std::span<const std::byte
   if (peer_closed_)
     return fail(closed_by_peer("the peer has closed the connection, and a send was posted"));
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
+                        licence.bears_a_packet(message.size(), handshake_.payload_bytes()) &&
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
   queue_.push(request, message, licensed ? &licence : nullptr);
   if (licensed) lossy_.open(licence, message.size());

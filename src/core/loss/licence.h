@@ -55,6 +55,13 @@ struct Licence {
     return full < 0.25 ? full : 0.25;
   }
 
+  // Whether what may be lost, of a message of `bytes` or of its collective, is a packet at least.
+  // Less cannot be lost: every loss would have to be repaired, and switches drop for nothing.
+  bool bears_a_packet(std::size_t bytes, std::size_t packet_bytes) const {
+    const auto of = static_cast<double>(result_bytes > 0 ? result_bytes : bytes);
+    return hop_share() * of >= static_cast<double>(packet_bytes);
+  }
+
   // Whether a message of `bytes` may lose anything under this licence. Stages from ranks - 1 on
   // carry final values: ranks would end up different. Direct exchange cuts calls into as many
   // messages as there are ranks, so that there the call is to be long enough.

@@ -154,6 +154,18 @@ TEST_CASE("a licence covers partial sums of whole floating-point elements, long 
   }
 }
 
+TEST_CASE("who may lose less than a packet sends as if there were no licence", "[ledger]") {
+  Licence one = licence(1, 0);  // of a collective
+  one.budget_ppm = 10'000;
+  const double most = one.hop_share() * static_cast<double>(one.result_bytes);
+  CHECK(one.bears_a_packet(1, static_cast<std::size_t>(most)));
+  CHECK_FALSE(one.bears_a_packet(1, static_cast<std::size_t>(most) + 1));
+  one.result_bytes = 0;  // each message for itself
+  const double share = one.hop_share();
+  CHECK(one.bears_a_packet(1 << 20, static_cast<std::size_t>(share * (1 << 20))));
+  CHECK_FALSE(one.bears_a_packet(1 << 18, static_cast<std::size_t>(share * (1 << 20))));
+}
+
 // ---- direct exchange ----
 
 namespace {
