@@ -1,7 +1,9 @@
 // Fabrics, switches and whole runs on them.
 #include "simulate/fabric.h"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "catch.h"
 #include "simulate/contest.h"
@@ -219,6 +221,43 @@ TEST_CASE("a crowd of senders to one receiver keeps its link busy, and drops lit
   const double ideal = kSenders * kBytes * 8 / setting.fabric.host.gbit_per_s;  // ns
   CHECK(static_cast<double>(outcome.took.count()) < 1.15 * ideal);
   CHECK(outcome.transport.again() < 0.05);
+}
+
+// Whose crowd has gone must not go on at the crowd's pace.
+TEST_CASE("the last of a crowd ends with the others") {
+  Setting setting;
+  setting.fabric = fat_tree(16, Wire{});
+  const Outcome outcome = run(setting, incast(1024, 1023, 100'000, 1));
+  REQUIRE(outcome.ended);
+  std::vector<Duration> times;
+  for (const Finish& finish : outcome.finishes)
+    times.push_back(finish.took());
+  std::sort(times.begin(), times.end());
+  CHECK(times.back() < times[times.size() * 98 / 100] * 103 / 100);
+  CHECK(outcome.took < 8900us);
+  CHECK(outcome.transport.again() < 0.05);
+}
+
+// So that a server can add and answer while the rest comes in.
+TEST_CASE("of a crowd's long messages the first of all end before the second") {
+  constexpr std::size_t kWorkers = 28;
+  ParameterServerPlan plan;
+  plan.workers = kWorkers;
+  plan.tensors = 3;
+  plan.bytes = {3'000'000};
+  Setting setting;
+  setting.fabric = single_switch(kWorkers + 1, Wire{});
+  const Workload workload = parameter_servers(plan, 1);
+  const Outcome outcome = run(setting, workload);
+  REQUIRE(outcome.ended);
+  // Of each tensor, kWorkers pushes and then as many pulls.
+  const auto pushed = [&](std::size_t tensor) {
+    Duration last{};
+    for (std::size_t i = 0; i < kWorkers; ++i)
+      last = std::max(last, outcome.finishes[tensor * 2 * kWorkers + i].took());
+    return last;
+  };
+  CHECK(pushed(0) < pushed(2) * 45 / 100);
 }
 
 // Whoever serves all of his senders alike keeps together those who meet: then this takes twice as
