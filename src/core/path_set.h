@@ -1,9 +1,9 @@
 // Which entropy value the next burst takes. Healthy paths are chosen by the power of two choices on
-// expected delay (Mitzenmacher 2001); the delay of a path is refreshed by every acknowledgement, so
-// that good paths are recycled (as in REPS, arXiv 2407.21625). A path that has swallowed a packet,
-// and delivered nothing since, is doubted: it gets single packets, one in a round trip. If it
-// swallows those too it is avoided, and tried again with one packet after a doubling pause, for
-// ever.
+// expected delay (Mitzenmacher 2001), of four where both are far slower than usual; the delay of a
+// path is refreshed by every acknowledgement, so that good paths are recycled (as in REPS, arXiv
+// 2407.21625). A path that has swallowed a packet, and delivered nothing since, is doubted: it gets
+// single packets, one in a round trip. If it swallows those too it is avoided, and tried again with
+// one packet after a doubling pause, for ever.
 #pragma once
 
 #include <cstddef>

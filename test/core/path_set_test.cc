@@ -34,6 +34,19 @@ TEST_CASE("a slow path gets less than its share, a fast one more") {
   CHECK(counts[3] < 40);  // only when drawn twice
 }
 
+TEST_CASE("a quarter of the paths that crawls gets far less than what two choices leave it") {
+  PathSet paths(8, 1);
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint8_t path = 0; path < 8; ++path) {
+      paths.on_sent(path);
+      paths.on_report(path, round, path % 4 == 3 ? 1ms : 100us, false);
+    }
+  }
+  const auto counts = counts_of(paths, 8000);
+  CHECK(counts[3] + counts[7] < 80);  // 500 of two choices, 31 of four
+  CHECK(counts[3] + counts[7] > 5);   // its delay is still measured
+}
+
 TEST_CASE("a path that swallows several bursts is left, tried once after a pause, and taken back") {
   PathSet paths(8, 1);
   CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
