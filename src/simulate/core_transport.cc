@@ -109,7 +109,7 @@ void CoreTransport::open(std::span<const std::pair<HostIndex, HostIndex>> wanted
     return std::all_of(pairs_.begin(), pairs_.end(), [this](const Pair& p) { return is_open(p); });
   };
   while (unaccepted_ > 0 || !all_open()) {
-    if (events.next() > until || !events.run_next())
+    if (!events.run_next(until))
       throw std::runtime_error(
           fmt::format("{} of {} connections did not open within 10 s of simulated time",
                       unaccepted_, pairs_.size()));

@@ -47,7 +47,7 @@ bool Job::run(Transport& transport, Duration limit, Transport* neighbours) {
   for (TransferId id = 0; id < workload_.size(); ++id)
     if (waits_for_[id] == 0) schedule(began_ + workload_[id].wait, id);
   while (unacknowledged_ > 0)
-    if (events_.next() > began_ + limit || !events_.run_next()) return false;
+    if (!events_.run_next(began_ + limit)) return false;
   return true;
 }
 

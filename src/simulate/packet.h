@@ -24,7 +24,8 @@ inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
 class PacketPool;
 class Port;
 
-struct Packet {
+// What switches look at lies in one line of the cache.
+struct alignas(64) Packet {
   enum class Kind : std::uint8_t { kData, kAck, kTrimmed, kPull };
 
   HostIndex source = 0;
@@ -54,6 +55,7 @@ struct Packet {
 
   Port* via = nullptr;  // where flow is controlled: the port that fills the switch with it
   PacketPool* home = nullptr;
+  Packet* next_free = nullptr;  // in its home
 };
 
 struct Recycle {
@@ -69,8 +71,12 @@ class PacketPool {
 
   // A packet of which every field has its default.
   PacketPtr take() {
-    Packet* packet = free_.empty() ? &all_.emplace_back() : free_.back();
-    if (!free_.empty()) free_.pop_back();
+    Packet* packet = free_;
+    if (packet != nullptr)
+      free_ = packet->next_free;
+    else
+      packet = &all_.emplace_back();
+    ++in_use_;
     std::vector<std::byte> bytes = std::move(packet->bytes);
     *packet = Packet{};
     bytes.clear();
@@ -78,14 +84,18 @@ class PacketPool {
     packet->home = this;
     return PacketPtr(packet);
   }
-  void give_back(Packet* packet) { free_.push_back(packet); }
+  void give_back(Packet* packet) {
+    packet->next_free = std::exchange(free_, packet);
+    --in_use_;
+  }
 
   std::size_t made() const { return all_.size(); }
-  std::size_t in_use() const { return all_.size() - free_.size(); }
+  std::size_t in_use() const { return in_use_; }
 
  private:
   std::deque<Packet> all_;
-  std::vector<Packet*> free_;
+  Packet* free_ = nullptr;
+  std::size_t in_use_ = 0;
 };
 
 inline void Recycle::operator()(Packet* packet) const {

@@ -15,7 +15,9 @@ class Switch final : public Sink {
  public:
   // `leaves`: that there are to route to.
   Switch(std::size_t leaves, std::size_t hosts_per_leaf, std::uint64_t hash_seed)
-      : hosts_per_leaf_(hosts_per_leaf), hash_seed_(hash_seed), towards_leaf_(leaves) {}
+      : hosts_per_leaf_(static_cast<HostIndex>(hosts_per_leaf)),
+        hash_seed_(hash_seed),
+        towards_leaf_(leaves) {}
 
   // A leaf's own hosts, in order; other switches have none.
   void set_hosts(HostIndex first, std::vector<Port*> ports) {
@@ -65,7 +67,7 @@ class Switch final : public Sink {
                packet.path);
   }
 
-  std::size_t hosts_per_leaf_;
+  HostIndex hosts_per_leaf_;
   std::uint64_t hash_seed_;
   bool adaptive_ = false;
   std::size_t turn_ = 0;

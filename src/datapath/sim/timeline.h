@@ -1,7 +1,7 @@
 // What will happen, ordered by (time, order of scheduling), so that two events of the same instant
 // always run in the same order. A sink gets the item that was scheduled with the event, or a null
-// one as a wake-up. A heap of four children a node: half as deep as one of two, and the four lie
-// beside each other in memory.
+// one as a wake-up. What is near waits in a ring of nanoseconds, the rest in a heap until it is
+// near: always before anything can be scheduled for the same nanosecond beside it.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "datapath/sim/near_events.h"
 #include "util/time.h"
 
 namespace dlcp::datapath::sim {
@@ -25,82 +26,78 @@ class Timeline {
 
   Time now() const { return now_; }
   // kNever when nothing is scheduled.
-  Time next() const { return heap_.empty() ? kNever : heap_.front().at; }
-  std::size_t pending() const { return heap_.size(); }
+  Time next() const {
+    if (!near_.empty()) return time_from_ns(near_.first_after(ns_of(now_)));
+    return far_.empty() ? kNever : far_.front().at;
+  }
+  std::size_t pending() const { return near_.size() + far_.size(); }
   // Events that have been scheduled since the beginning.
   std::uint64_t scheduled() const { return next_sequence_; }
 
   // A moment in the past is taken as now. The sink must outlive the event.
   void schedule(Time at, Sink& sink, Item item = nullptr) {
-    heap_.emplace_back();
-    rise({std::max(at, now_), next_sequence_++, &sink, std::move(item)});
+    at = std::max(at, now_);
+    const std::uint64_t sequence = next_sequence_++;
+    if (is_near(at)) {
+      near_.push(ns_of(at), {&sink, std::move(item)});
+    } else {
+      far_.push_back({at, sequence, {&sink, std::move(item)}});
+      std::ranges::push_heap(far_, FarEvent::later);
+    }
   }
 
-  // Runs the next event. False when there is none.
-  bool run_next() {
-    if (heap_.empty()) return false;
-    Event event = std::move(heap_.front());
-    Event last = std::move(heap_.back());
-    heap_.pop_back();
-    if (!heap_.empty()) sink_down(std::move(last));
-    now_ = event.at;
-    event.sink->on_event(now_, std::move(event.item));
+  // Runs the next event, if it is due at or before `until`. False when there is none.
+  bool run_next(Time until = kNever) {
+    const Time at = next();
+    if (at > until || pending() == 0) return false;
+    advance(at);
+    Event event = near_.pop(ns_of(at));
+    event.sink->on_event(at, std::move(event.item));
     return true;
   }
 
   // Runs every event due at or before `until`, then sets the clock to it.
   void run_until(Time until) {
-    while (next() <= until && run_next()) {
+    while (run_next(until)) {
     }
-    now_ = std::max(now_, until);
+    advance(std::max(now_, until));
   }
 
  private:
-  static constexpr std::size_t kChildren = 4;
-
   struct Event {
-    Time at;
-    std::uint64_t sequence = 0;
     Sink* sink = nullptr;
     Item item = nullptr;
 
-    bool before(const Event& other) const {
-      return at != other.at ? at < other.at : sequence < other.sequence;
+    void prefetch() const {
+      __builtin_prefetch(item.get());
+      __builtin_prefetch(sink);
+    }
+  };
+  struct FarEvent {
+    Time at;
+    std::uint64_t sequence = 0;
+    Event event;
+
+    static bool later(const FarEvent& one, const FarEvent& other) {
+      return one.at != other.at ? one.at > other.at : one.sequence > other.sequence;
     }
   };
 
-  // Puts the event where it belongs, above the empty last place.
-  void rise(Event event) {
-    std::size_t place = heap_.size() - 1;
-    while (place > 0) {
-      const std::size_t parent = (place - 1) / kChildren;
-      if (!event.before(heap_[parent])) break;
-      heap_[place] = std::move(heap_[parent]);
-      place = parent;
-    }
-    heap_[place] = std::move(event);
-  }
+  bool is_near(Time at) const { return ns_of(at) - ns_of(now_) < NearEvents<Event>::kSpan; }
 
-  // Puts the event where it belongs, below the empty first place.
-  void sink_down(Event event) {
-    std::size_t place = 0;
-    for (;;) {
-      const std::size_t first = place * kChildren + 1;
-      if (first >= heap_.size()) break;
-      const std::size_t end = std::min(first + kChildren, heap_.size());
-      std::size_t least = first;
-      for (std::size_t child = first + 1; child < end; ++child)
-        if (heap_[child].before(heap_[least])) least = child;
-      if (!heap_[least].before(event)) break;
-      heap_[place] = std::move(heap_[least]);
-      place = least;
+  void advance(Time to) {
+    now_ = to;
+    while (!far_.empty() && is_near(far_.front().at)) {
+      std::ranges::pop_heap(far_, FarEvent::later);
+      near_.push(ns_of(far_.back().at), std::move(far_.back().event));
+      far_.pop_back();
     }
-    heap_[place] = std::move(event);
   }
 
   Time now_{};
   std::uint64_t next_sequence_ = 0;
-  std::vector<Event> heap_;
+  NearEvents<Event> near_;
+  std::vector<FarEvent> far_;
 };
 
 }  // namespace dlcp::datapath::sim

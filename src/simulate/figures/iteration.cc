@@ -101,7 +101,7 @@ Figure iteration_figure(const FigureWishes& wishes) {
     for (const Way& way : kWays) {
       const double clean = series.mean(name_of(model, 100, kClean), way.name, "completion");
       const double gray = series.mean(name_of(model, 100, kGray), way.name, "completion");
-      if (clean > 0)
+      if (clean > 0 && gray > 0)
         series.note(
             fmt::format("{}, 100G, {}: 0.1% lost on one link takes {:.3f} times as long as "
                         "no loss",
