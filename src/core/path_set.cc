@@ -22,6 +22,8 @@ constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
 // A window of few packets must not be spent on trials.
 constexpr unsigned kTrialEvery = 4;
+// A repair that is lost as well is waited for; but of who has only repairs to send, some must try.
+constexpr unsigned kRepairsInRow = 64;
 constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
 
@@ -57,10 +59,19 @@ std::size_t PathSet::random_healthy() {
   return index;
 }
 
-PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
-  // Before those that are only tried: of a sender so slow that one of them is always due, nothing
-  // would ever take a path that works.
-  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
+// Where none of those that delivered last is in order, any healthy one.
+std::size_t PathSet::random_proven() {
+  const std::size_t known = std::min(reports_, proven_.size());
+  if (known == 0) return random_healthy();
+  const std::size_t first = rng_.below(known);
+  for (std::size_t i = 0; i < known; ++i) {
+    const std::size_t index = proven_[(first + i) % known];
+    if (!paths_[index].avoided && paths_[index].lost_in_row == 0) return index;
+  }
+  return random_healthy();
+}
+
+std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
   if (avoided_ > 0) {
     std::size_t soonest = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -73,7 +84,7 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
     if (path.avoided && (path.try_again_at <= now || avoided_ == paths_.size())) {
       path.pause = std::min(path.pause * 2, kLongestPause);
       path.try_again_at = now + path.pause;
-      return {static_cast<std::uint8_t>(soonest), 1};
+      return Choice{static_cast<std::uint8_t>(soonest), 1};
     }
   }
   if (doubted_ > 0 && doubted_ + avoided_ < paths_.size() && ++since_trial_ >= kTrialEvery) {
@@ -81,12 +92,27 @@ PathSet::Choice PathSet::choose(Time now, Duration packet_time) {
       Path& path = paths_[*due];
       path.try_again_at = now + path.pause;
       since_trial_ = 0;
-      return {static_cast<std::uint8_t>(*due), 1};
+      return Choice{static_cast<std::uint8_t>(*due), 1};
     }
+  }
+  return std::nullopt;
+}
+
+PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
+  // Before those that are only tried: of a sender so slow that one of them is always due, nothing
+  // would ever take a path that works.
+  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
+  const bool all_avoided = avoided_ == paths_.size();
+  const bool repair = cargo == Cargo::kRepair && !all_avoided && ++repairs_in_row_ < kRepairsInRow;
+  if (!repair) {
+    repairs_in_row_ = 0;
+    if (const auto trial = choose_to_try(now)) return *trial;
   }
   const auto better = [&](std::size_t one, std::size_t other) {
     return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
   };
+  if (repair)
+    return {static_cast<std::uint8_t>(better(random_proven(), random_proven())), kUnlimited};
   std::size_t best = better(random_healthy(), random_healthy());
   for (int i = 0; i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_; ++i)
     best = better(best, random_healthy());
@@ -104,6 +130,7 @@ void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration de
   const std::uint32_t news = delivered + 1 - path.delivered;
   if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
   path.delivered = delivered + 1;
+  proven_[reports_++ % proven_.size()] = index;
   path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
   restore(path);
   if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);

@@ -6,6 +6,7 @@
 // one packet after a doubling pause, for ever.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,10 @@ class PathSet {
     wire::PathIndex path = 0;
     std::size_t packets_max = 0;  // 1 on a path that is only being tried
   };
-  // `packet_time`: how long the network takes per packet of ours at the current rate.
-  Choice choose(Time now, Duration packet_time);
+  // `packet_time`: how long the network takes per packet of ours at the current rate. A repair
+  // takes one of the paths that have delivered last, and seldom one that is only being tried.
+  enum class Cargo { kNew, kRepair };
+  Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew);
 
   // For a probe: once the path that answered last, which is the most likely to work both ways, then
   // each of all paths in turn.
@@ -67,19 +70,24 @@ class PathSet {
 
   static bool doubted(const Path& path) { return path.lost_in_row > 0 && !path.avoided; }
   double score(const Path& path, Duration packet_time) const;
+  std::optional<Choice> choose_to_try(Time now);
   std::optional<std::size_t> doubted_and_due(Time now) const;
+  std::size_t random_proven();
   std::size_t random_healthy();
   void restore(Path& path);
 
   std::vector<Path> paths_;
   Duration typical_delay_{0};  // smoothed over all paths; stands for those not known yet
   std::optional<std::uint8_t> answered_last_;
+  std::array<wire::PathIndex, 8> proven_{};  // delivered last, in turn
+  std::size_t reports_ = 0;
   std::size_t turn_ = 0;
   std::uint8_t refuge_ = 0;
   unsigned refuge_bursts_ = 0;  // left, twice over
   std::size_t avoided_ = 0;
   std::size_t doubted_ = 0;
   unsigned since_trial_ = 0;  // bursts
+  unsigned repairs_in_row_ = 0;
   Rng rng_;
 };
 

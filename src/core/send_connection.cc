@@ -287,7 +287,8 @@ bool SendConnection::begin_burst(Time now, std::uint32_t message_bytes) {
   const Duration round = acks_.rtt().smoothed_or(handshake_.shortest());
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
-  const PathSet::Choice choice = paths_.choose(now, packet_time);
+  const auto cargo = queue_.has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
+  const PathSet::Choice choice = paths_.choose(now, packet_time, cargo);
   auto packets = burst_packets(config_, handshake_.packet_bytes(), packet_time, limit);
   const bool small = message_bytes <= kSmallMessagePackets * handshake_.payload_bytes();
   if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;

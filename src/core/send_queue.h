@@ -33,6 +33,7 @@ class SendQueue {
   // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
   // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
   std::optional<ChunkRef> next();
+  bool has_lost() const { return lost_total_ > 0; }
   bool has_next() const { return has_lost() || new_allowed(); }
   // Of a chunk that next() named: the class that its payload and its layer give it.
   TrafficClass class_of(ChunkRef chunk) const;
@@ -93,7 +94,6 @@ class SendQueue {
   ChunkView view(const SendMessage& message, std::uint32_t chunk) const;
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
-  bool has_lost() const { return lost_total_ > 0; }
   bool new_allowed() const;
   void make_group(SendMessage& message, bool posted);
   static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);

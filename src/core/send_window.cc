@@ -9,6 +9,8 @@ namespace {
 constexpr Duration kNear = 200us;
 // Longer waits mean that the receiver does not keep up: its ACKs are never delayed as long.
 constexpr Duration kWaitedLong = 1ms;
+// Of fewer packets an acknowledgement is not cheap.
+constexpr double kStopLeast = 4;
 // 100 ms at 10 Gbit/s in packets of 1 KiB.
 constexpr std::uint32_t kReachMax = std::uint32_t{1} << 17;
 
@@ -31,9 +33,12 @@ void SendWindow::on_burst(Time now) {
 }
 
 bool SendWindow::asks_ack(Time now, double congestion_window) {
-  const double half = limit(congestion_window) / 2;
+  const double most = limit(congestion_window);
   const Duration rest = std::min(kAskEvery, fabric_.smoothed_or(2 * kAskEvery) / 2);
-  if (++unasked_ < half || in_flight_ + 1 < half || now - asked_at_ < rest) return false;
+  ++unasked_;
+  const bool stops = in_flight_ + 1 >= most && unasked_ >= std::max(most / 4, kStopLeast);
+  const bool half = unasked_ >= most / 2 && in_flight_ + 1 >= most / 2 && now - asked_at_ >= rest;
+  if (!stops && !half) return false;
   unasked_ = 0;
   asked_at_ = now;
   return true;

@@ -51,7 +51,8 @@ class SendWindow {
   // answer.) While congestion control holds the sender back, one packet of every half of the window
   // does, if the last such is kAskEvery ago, or half of a shorter round trip: a small window must
   // not wait for as many packets as make an acknowledgement cheap, and a fast one must not be
-  // acknowledged packet by packet.
+  // acknowledged packet by packet. So does the one that fills the window, after a quarter without:
+  // the receiver would acknowledge as many anyway, unless some of them are lost.
   bool asks_ack(Time now, double congestion_window);
   // Acknowledged, or declared lost.
   void on_settled(std::uint32_t packets) {

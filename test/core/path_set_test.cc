@@ -93,6 +93,32 @@ TEST_CASE("a path that has swallowed a packet gets one in a round trip until it 
   CHECK(counts_of(paths, 800)[5] > 1);
 }
 
+TEST_CASE("a repair takes a path that has just delivered, and does not try doubted ones") {
+  constexpr auto kRepair = PathSet::Cargo::kRepair;
+  PathSet paths(64, 1);
+  CHECK(paths.choose(t0, 0ns, kRepair).packets_max > 1);  // nothing is known: as any other
+  for (const wire::PathIndex path : std::to_array<wire::PathIndex>({3, 17, 40})) {
+    paths.on_sent(path);
+    paths.on_report(path, 0, 100us, false);
+  }
+  paths.on_lost(t0, 9, t0 - 1ms, 1ms);
+  for (int i = 0; i < 60; ++i) {
+    const auto choice = paths.choose(t0, 0ns, kRepair);
+    CHECK((choice.path == 3 || choice.path == 17 || choice.path == 40));
+    CHECK(choice.packets_max > 1);
+  }
+  // Who has nothing but repairs to send tries doubted paths as well, seldom.
+  int tried = 0;
+  for (int i = 0; i < 6400; ++i)
+    tried += paths.choose(t0 + i * 1ms, 0ns, kRepair).path == 9 ? 1 : 0;
+  CHECK(tried > 10);
+  CHECK(tried < 200);
+  // One that has swallowed something since is none of them.
+  paths.on_lost(t0 + 1ms, 17, t0, 1ms);
+  for (int i = 0; i < 60; ++i)
+    CHECK(paths.choose(t0, 0ns, kRepair).path != 17);
+}
+
 TEST_CASE("a packet that a later one of its path has overtaken raises no doubt of the path") {
   PathSet paths(8, 1);
   for (int i = 0; i < 8; ++i) {

@@ -198,6 +198,22 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
     window.on_sent(t0);
   }
   CHECK(asked == ".......!.......!");
+  // The one that fills the window asks although the half before has: that may be lost.
+  window.on_settled(13);
+  asked.clear();
+  for (int i = 0; i < 13; ++i) {
+    asked += window.asks_ack(t0 + 1ms, 16) ? '!' : '.';
+    window.on_sent(t0);
+  }
+  CHECK(asked == ".......!....!");
+  // Not packet by packet.
+  asked.clear();
+  for (int i = 0; i < 8; ++i) {
+    window.on_settled(1);
+    asked += window.asks_ack(t0 + 1ms, 16) ? '!' : '.';
+    window.on_sent(t0);
+  }
+  CHECK(asked == "...!...!");
   window.on_settled(16);
   CHECK_FALSE(window.asks_ack(t0 + 1s, 16));  // not held up
   SendWindow small;
