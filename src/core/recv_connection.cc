@@ -104,7 +104,7 @@ void RecvConnection::decide_losses(std::vector<Placement>& placements) {
 void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buffer,
                           const Licence& licence, std::vector<Placement>& placements) {
   const std::uint64_t number = queue_.posted();
-  queue_.post(request, buffer, placements);
+  const bool waited_for = queue_.post(request, buffer, placements);
   losses_.on_posted(number, licence, buffer.size());
   decide_losses(placements);
   check_overflow();
@@ -114,7 +114,7 @@ void RecvConnection::post(Time now, RequestId request, std::span<std::byte> buff
     fail(closed_by_peer("the peer has closed the connection, and a receive was posted"));
     return;
   }
-  ack_clock_.on_posted(now);
+  waited_for ? ack_clock_.at_once(now) : ack_clock_.on_posted(now);
 }
 
 // ---- from the network ----

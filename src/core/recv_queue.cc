@@ -150,7 +150,7 @@ bool RecvQueue::on_placed(std::uint64_t number) {
   return true;
 }
 
-void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
+bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
                      std::vector<Placement>& placements) {
   const std::uint64_t number = posted_++;
   while (messages_.size() <= number - first_)
@@ -159,15 +159,17 @@ void RecvQueue::post(RequestId request, std::span<std::byte> buffer,
   message.posted = true;
   message.request = request;
   message.buffer = buffer;
-  if (!message.started) return;
+  if (!message.started) return false;
   if (message.bytes > buffer.size()) {
     overflow_ = Overflow{message.bytes, buffer.size()};
-    return;
+    return false;
   }
   const std::size_t placed_before = placements.size();
+  const bool waited_for = !message.whole();
   if (!message.early.empty()) hand_over_early(message, placements);
   note_placements(number, std::span(placements).subspan(placed_before));
   if (message.complete()) report_done();
+  return waited_for;
 }
 
 // What of the message is kept here goes to its buffer.

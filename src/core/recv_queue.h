@@ -34,8 +34,8 @@ class RecvQueue {
 
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
-  // Appends the copies that an early message needs to `placements`.
-  void post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
+  // Appends the copies that an early message needs. True if its sender may wait with the rest.
+  bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
   enum class Receipt : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)

@@ -28,9 +28,8 @@ struct Queue {
     payload.assign(payload_bytes, static_cast<std::byte>(message + 1));
     return copy(queue.on_data(header, payload, placements));
   }
-  void post(RequestId request, std::span<std::byte> buffer) {
-    queue.post(request, buffer, placements);
-    copy(0);
+  bool post(RequestId request, std::span<std::byte> buffer) {
+    return copy(queue.post(request, buffer, placements));
   }
   template <class T>
   T copy(T value) {
@@ -52,7 +51,7 @@ struct Queue {
 TEST_CASE("chunks are placed at their offsets in whatever order") {
   Queue q;
   std::vector<std::byte> buffer(400, std::byte{0});
-  q.post(7, buffer);
+  CHECK_FALSE(q.post(7, buffer));
   CHECK(q.data(0, 300, 256) == Receipt::kPlaced);
   CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
@@ -85,7 +84,7 @@ TEST_CASE("an early message is kept and handed over when its receive is posted")
   CHECK_FALSE(q.queue.pop_done());
   CHECK(q.pool.bytes_used == 300);
   std::vector<std::byte> buffer(300);
-  q.post(3, buffer);
+  CHECK_FALSE(q.post(3, buffer));  // nothing more is to come
   CHECK(q.pool.bytes_used == 0);
   CHECK(std::count(buffer.begin(), buffer.end(), std::byte{1}) == 300);
   CHECK(q.queue.pop_done()->request == 3);
@@ -97,7 +96,7 @@ TEST_CASE("what exceeds the eager allowance or the pool is not kept, and can com
   CHECK(q.data(0, 4096, 512) == Receipt::kNoRoom);  // beyond the first eager_bytes
   CHECK(q.data(1, 128, 0) == Receipt::kNoRoom);     // the pool is full
   std::vector<std::byte> buffer(4096);
-  q.post(1, buffer);
+  CHECK(q.post(1, buffer));  // it is waited for
   CHECK(q.data(0, 4096, 512) == Receipt::kPlaced);
 }
 

@@ -240,3 +240,19 @@ TEST_CASE("over 100 Gbit/s and 12 us a first half megabyte takes less than eight
   fmt::print("512 KiB: {} us\n", static_cast<double>(took.count()) / 1e3);
   REQUIRE(took <= 95us);  // the link alone takes 44 us
 }
+
+// The sender has stopped after what may be kept of a message nobody has asked for.
+TEST_CASE("a receive that is posted late is heard of at once") {
+  WorldConfig config;
+  config.network =
+      single_switch(2, {.link = {.rate = 100'000'000'000, .delay = 3us}, .mtu = 4200, .paths = 16});
+  World world(std::move(config));
+  const auto flow = world.open_flow(0, 1);
+  world.run_for(5ms);
+  const Time posted = world.now() + 1ms;
+  world.transfer(flow, 512 << 10, world.now(), posted);
+  world.finish(1s);
+  const Duration took = world.ledger().last_done_at() - posted;
+  fmt::print("512 KiB, the receive posted late: {} us\n", static_cast<double>(took.count()) / 1e3);
+  REQUIRE(took <= 90us);  // 64 KiB of it are there, the rest takes 38 us and a round trip of 13
+}
