@@ -11,7 +11,10 @@ constexpr double kBytes = 4;
 constexpr double kFlopsOfMac = 2;
 constexpr double kBackward = 2;        // times forward
 constexpr double kBucketBytes = 25e6;  // as PyTorch gathers them
+// Direct exchange sends one message behind the other without waiting for answers: so many transfers
+// are under way at a host, or a round trip's worth at 400 Gbit/s of short ones.
 constexpr std::size_t kLanes = 4;
+constexpr std::uint64_t kUnderWayBytes = 512 << 10;
 
 // Builds the sums one behind the other.
 class Builder {
@@ -77,15 +80,17 @@ class Builder {
       pass(members(leaf * in_leaf_, 1, in_leaf_), bytes / in_leaf_, in_leaf_ - 1);
   }
 
-  // Everybody to everybody, beginning with the neighbour; a few under way at a host.
+  // Everybody to everybody, beginning with the neighbour.
   void exchange(std::uint64_t bytes) {
     const std::size_t hosts = before_.size();
+    const std::size_t lanes =
+        std::max<std::size_t>(kLanes, kUnderWayBytes / std::max<std::uint64_t>(bytes, 1));
     std::vector<Ids> arrived(hosts);
     std::vector<Ids> sent(hosts);
     for (std::size_t distance = 1; distance < hosts; ++distance) {
       for (std::size_t from = 0; from < hosts; ++from) {
         const std::size_t to = (from + distance) % hosts;
-        Ids after = distance <= kLanes ? before_[from] : Ids{sent[from][distance - 1 - kLanes]};
+        Ids after = distance <= lanes ? before_[from] : Ids{sent[from][distance - 1 - lanes]};
         sent[from].push_back(send(static_cast<HostIndex>(from), static_cast<HostIndex>(to), bytes,
                                   std::move(after)));
         arrived[to].push_back(sent[from].back());
