@@ -48,9 +48,9 @@ constexpr double kMarkedQueue = 0.1;
 constexpr double kMarkedShare = 0.75;  // of a window of kMarkedWindow; of others by its root
 constexpr double kMarkedWindow = 64;
 constexpr double kMarkedCutLeast = 0.05;
-// A packet or two in flight, as the receiver lets others go first, make no queue, whatever the
-// window: once it is the sender's turn it must not have to begin from less.
-constexpr double kKeptWindow = 8;
+// A packet or two in flight, as the receiver lets others go first, make no queue: once it is the
+// sender's turn it must not have to begin from less.
+constexpr double kKeptWindow = 2;
 
 // Growth per round: three packets, whatever the window, as only that makes windows equal; a
 // sixteenth of the way back to where the last cut was; and a share of the window once nothing was

@@ -139,7 +139,7 @@ TEST_CASE("marks leave a small window as it is while that is not what holds the 
       r.now += 1ms;
       r.ack(r.base, 1, 0, 1);
     };
-    while (r.control.window() > 8)
+    while (r.control.window() > 2)
       marked_round();
     const double before = r.control.window();
     r.limited = limited;
