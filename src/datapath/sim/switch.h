@@ -27,7 +27,8 @@ class Switch : public EventSink {
     const auto found = routes_.find(frame->destination);
     const auto& ports = found == routes_.end() ? default_route_ : found->second;
     if (ports.empty()) return;  // nowhere to go
-    ports[flow_hash(*frame, hash_seed_) % ports.size()]->enqueue(now, std::move(frame));
+    Port* port = ports[flow_hash(*frame, hash_seed_) % ports.size()];
+    port->enqueue(now, std::move(frame));
   }
 
  private:
