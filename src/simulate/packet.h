@@ -24,7 +24,6 @@ inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
 class PacketPool;
 class Port;
 
-// What switches look at lies in one line of the cache.
 struct alignas(64) Packet {
   enum class Kind : std::uint8_t { kData, kAck, kTrimmed, kPull };
 
@@ -47,16 +46,20 @@ struct alignas(64) Packet {
   bool droppable = false;  // above the early threshold it is dropped and not marked
   bool trimmable = false;  // a full switch cuts it down to its header
   bool echoed_mark = false;
+  Port* via = nullptr;  // where flow is controlled: the port that fills the switch with it
+
+  // Switches look at none of what follows: the rest lies in one line of the cache.
   Time sent_at;     // when the host sent it, or the packet that this answers
   Time arrived_at;  // at a host
   // Frames of the real protocol: header and control bytes, then a phantom payload.
   std::uint32_t phantom_bytes = 0;
   std::vector<std::byte> bytes;
 
-  Port* via = nullptr;  // where flow is controlled: the port that fills the switch with it
   PacketPool* home = nullptr;
   Packet* next_free = nullptr;  // in its home
 };
+
+static_assert(offsetof(Packet, sent_at) <= alignof(Packet));
 
 struct Recycle {
   void operator()(Packet* packet) const;

@@ -66,6 +66,16 @@ std::vector<std::string> take_log() {
   return std::exchange(log_lines, {});
 }
 
+std::vector<std::string> await_log(std::size_t lines) {
+  std::vector<std::string> said;
+  within(std::chrono::seconds(10), [&] {
+    for (std::string& line : take_log())
+      said.push_back(std::move(line));
+    return said.size() >= lines;
+  });
+  return said;
+}
+
 Rank::Rank(const NetV12& net) : net_(net) {
   nccl::NetCommConfigV12 config{nccl::kUndefined};
   if (net_.init(&context_, 42, &config, logger, nullptr) != ResultCode::kSuccess) std::abort();

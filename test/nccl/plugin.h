@@ -41,6 +41,9 @@ class Plugin {
 void logger(nccl::LogLevel level, unsigned long flags, const char* file, int line,
             const char* format, ...);
 std::vector<std::string> take_log();
+// The same once it is so many lines, or after 10 s. A line is written outside the engine's lock, by
+// whoever was in the engine: the helper's may come after the call whose failure it explains.
+std::vector<std::string> await_log(std::size_t lines);
 
 using Handle = std::array<std::byte, nccl::kHandleBytes>;
 

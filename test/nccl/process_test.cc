@@ -186,12 +186,7 @@ TEST_CASE("ranks that are set differently fail on both sides, in the same words,
       code = net.accept(listener, &comm, nullptr);
       return code != ResultCode::kSuccess || comm != nullptr;
     });
-    // Written outside the engine's lock: where the helper met the peer, perhaps only now.
-    std::vector<std::string> log;
-    within(5s, [&] {
-      log = take_log();
-      return !log.empty();
-    });
+    const auto log = await_log(1);
     net.closeListen(listener);
     return log.size() == 1 && log[0].find(each.words) != std::string::npos ? static_cast<int>(code)
                                                                            : 101;

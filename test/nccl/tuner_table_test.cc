@@ -157,14 +157,7 @@ TEST_CASE("ranks with different budgets, which could choose differently, refuse 
   }));
   CHECK(code == ResultCode::kInvalidUsage);
   CHECK(recv == nullptr);
-  // A line is written outside the engine's lock, by whoever was in the engine: the helper's may
-  // come before or after what either side's calls return, and before or after the other's.
-  std::vector<std::string> said;
-  CHECK(within(std::chrono::seconds(10), [&] {
-    for (const auto& line : take_log())
-      said.push_back(line);
-    return said.size() >= 2;
-  }));
+  const auto said = await_log(2);
   CHECK(plugin.net().closeListen(listener) == ResultCode::kSuccess);
   REQUIRE(said.size() == 2);
   const bool connector_first = Contains("the peer's rank may lose 1%").match(said[0]);

@@ -98,8 +98,8 @@ void Series::run(const Case& one, const std::vector<Metric>& metrics) {
     const Outcome outcome = simulate::run(setting, workload);
     if (!outcome.ended)
       throw std::runtime_error(
-          fmt::format("{}, {}, seed {}: not finished within {:g} s of simulated time",
-                      one.experiment, one.transport, seed, us(setting.limit) * 1e-6));
+          fmt::format("{}, {}, seed {}: not finished within {} ms of simulated time",
+                      one.experiment, one.transport, seed, us(setting.limit) / 1e3));
     for (std::size_t i = 0; i < metrics.size(); ++i)
       samples[i].push_back(metrics[i].value(outcome));
   }
