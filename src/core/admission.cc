@@ -99,15 +99,40 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
            packet.path);
     return;
   }
-  if (slot == nullptr) slot = &open_half(now, *door->listener, *hello);
+  if (slot == nullptr) slot = open(now, *door->listener, *hello);
+  if (slot == nullptr) return drop(Counter::kDroppedReplayed);
   if (auto* receiving = slot->party.receiver()) {
     const bool bundled = hello->membership.lanes > 1 && door->listener != nullptr;
     receiving->on_hello(
         *hello, packet.path,
         bundled ? std::span<const wire::EndpointAddress>(door->listener->party.listener()->lanes)
                 : std::span<const wire::EndpointAddress>());
+  } else if (slot->party.departed() != nullptr) {
+    return welcome_again(*slot, *hello, packet.path);
   }
   lifecycle_.follow_up(now, *slot);
+}
+
+// The stream was accepted and closed before its sender had a WELCOME, without which it cannot read
+// how the stream ended.
+void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
+                              wire::PathIndex path) {
+  const auto association = associations_.joined_by(hello);
+  if (association == nullptr || departed.association != association->token()) return;
+  wire::Welcome welcome;
+  welcome.destination = hello.sender_token;
+  welcome.receiver_token = departed.token;
+  welcome.datagram_bytes_max =
+      static_cast<std::uint32_t>(commons_.config.datagram_bytes_max);
+  welcome.hello_bytes = hello.hello_bytes;
+  welcome.echo = hello.echo;
+  welcome.protection = std::max(commons_.config.protection, hello.protection);
+  welcome.association = association->token();
+  welcome.key_stream = association->key_stream();
+  welcome.payload_bytes = association->payload_bytes();
+  Slot& slot = slots_.at(departed.index);
+  commons_.strays.push(welcome, slot.channel.sealing_key(), slot.channel.next_sequence(),
+                       hello.sender_address, path);
 }
 
 void Admission::make_room(Time now, Listener& listener) {
@@ -123,21 +148,32 @@ void Admission::make_room(Time now, Listener& listener) {
   half_open.erase(half_open.begin());
 }
 
-Slot& Admission::open_half(Time now, Slot& at, const wire::Hello& hello) {
+Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   Listener& listener = *at.party.listener();
-  make_room(now, listener);
+  auto association = associations_.joined_by(hello);
+  const bool joins = association != nullptr;
+  if (joins && !association->takes(hello.stream)) return nullptr;
+  if (!joins) make_room(now, listener);
   Slot& slot = slots_.add(at.context);
-  listener.half_open.push_back(slot.token);
   const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
   const auto protection = std::max(commons_.config.protection, hello.protection);
+  Counters& counters = commons_.counters.of(slot.context);
+  if (!joins) association = associations_.from(hello, listener.key, counters,
+                                               lifecycle_.farewell_time());
   slot.listener = at.token;
+  slot.association = association->token();
   slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection, commons_.config.tags.get()},
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
-  slot.party =
-      std::make_unique<RecvConnection>(now, commons_.config, commons_.counters.of(slot.context),
-                                       commons_.credits, commons_.unposted, slot.token, hello);
+  auto stream = std::make_unique<RecvStream>(now, commons_.config, counters, commons_.unposted,
+                                             slot.token, hello, association);
+  if (joins) stream->join(now);
+  slot.party = std::move(stream);
   slots_.name({hello.sender_token, hello.sender_address}, slot);
-  return slot;
+  if (joins)
+    on_started(slot);
+  else
+    listener.half_open.push_back(slot.token);
+  return &slot;
 }
 
 // The user above hears why, once, although it is said more often.

@@ -18,8 +18,9 @@ class Admission {
   // Connections of one listener that have said HELLO and not START; the oldest makes room.
   static constexpr std::size_t kHalfOpenMax = 64;
 
-  Admission(Commons& commons, SlotTable& slots, Lifecycle& lifecycle)
-      : commons_(commons), slots_(slots), lifecycle_(lifecycle) {}
+  Admission(Commons& commons, SlotTable& slots, Lifecycle& lifecycle,
+            AssociationTable& associations)
+      : commons_(commons), slots_(slots), lifecycle_(lifecycle), associations_(associations) {}
 
   // See Endpoint.
   Endpoint::Listening listen(ContextId context, std::uint32_t number,
@@ -43,11 +44,14 @@ class Admission {
   std::optional<Door> find_door(Slot* slot, const wire::Hello& hello) const;
   void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key, wire::PathIndex);
   void make_room(Time now, Listener& listener);
-  Slot& open_half(Time now, Slot& listener, const wire::Hello& hello);
+  // Null for a HELLO that repeats one whose stream has ended.
+  Slot* open(Time now, Slot& listener, const wire::Hello& hello);
+  void welcome_again(const Slot& departed, const wire::Hello& hello, wire::PathIndex path);
 
   Commons& commons_;
   SlotTable& slots_;
   Lifecycle& lifecycle_;
+  AssociationTable& associations_;
 };
 
 }  // namespace dlcp::core

@@ -30,6 +30,7 @@ class Departed {
   static Departed reset(Time now, const Peer& peer, std::string reason, Duration keep);
   static Departed refused(Time now, const Peer& listener, std::string reason, Duration keep);
 
+  const Peer& peer() const { return peer_; }
   // Any frame of the peer; true when it settles the matter and this can go.
   bool on_frame(Time now, wire::FrameType type);
   void on_timeout(Time now);

@@ -37,13 +37,15 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
   Slot* slot = data ? slots_.find(data->header.destination) : nullptr;
   auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
   if (receiving == nullptr) return false;
-  if (const auto reason = slot->channel.refuse_data(packet, *data)) {
+  RecvAssociation& association = receiving->association();
+  if (const auto reason = association.channel().refuse_data(packet, *data)) {
     drop(*reason);
     return true;
   }
   receiving->release_copied();
   receiving->on_data(now, packet, *data, commons_.placements.wanted);
-  if (receiving->has_news() || !agenda_.has_turn(slot->index)) lifecycle_.follow_up(now, *slot);
+  const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
+  if (receiving->has_news() || !served) lifecycle_.follow_up(now, *slot);
   return true;
 }
 
@@ -62,57 +64,111 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
     return admission_.on_declined(*slot, packet);
 
   const Arrival arrival{now, packet, head->type, *slot};
+  if (slot->party.is_association()) return to_association(arrival);
   if (auto* departed = slot->party.departed()) return to_departed(arrival, *departed);
   auto* sending = slot->party.sender();
   if (head->type == wire::FrameType::kData || !slot->party.is_connection())
     return drop(Counter::kDroppedUnexpected);
   if (sending != nullptr && head->type == wire::FrameType::kWelcome && !sending->open())
     return on_welcome(arrival, *sending);
-  if (const auto reason = slot->channel.refuse_control(packet)) return drop(*reason);
+  Channel* channel = &slot->channel;
+  if (head->type == wire::FrameType::kSentOnce) channel = data_channel(*slot);
+  if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
+  if (const auto reason = channel->refuse_control(packet)) return drop(*reason);
   const bool sound = sending != nullptr ? to_sender(arrival, *sending)
                                         : to_receiver(arrival, *slot->party.receiver());
   if (!sound) drop(Counter::kDroppedUnexpected);
   const bool again = head->type == wire::FrameType::kWelcome;
-  if (sound && sending != nullptr && !again) sending->heard_on(packet.path);
+  if (sound && sending != nullptr && !again) sending->association().heard_on(packet.path);
   lifecycle_.follow_up(now, *slot);
 }
 
 void Dispatch::to_departed(const Arrival& arrival, Departed& departed) {
-  if (const auto reason = refusal(arrival.slot.channel, arrival.type, arrival.packet))
-    return drop(*reason);
+  const bool of_association =
+      arrival.type == wire::FrameType::kData || arrival.type == wire::FrameType::kSentOnce;
+  Channel* channel = of_association ? data_channel(arrival.slot) : &arrival.slot.channel;
+  if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
+  if (const auto reason = refusal(*channel, arrival.type, arrival.packet)) return drop(*reason);
   if (departed.on_frame(arrival.now, arrival.type)) lifecycle_.leave(arrival.slot);
   if (arrival.slot.token != 0) lifecycle_.follow_up(arrival.now, arrival.slot);
 }
 
 // The keys of a connection hang on the token that WELCOME brings, so it is opened with those. The
 // peer may have forgotten a connection that was slow to start, and welcome it anew.
-void Dispatch::on_welcome(const Arrival& arrival, SendConnection& connection) {
+void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
   Slot& slot = arrival.slot;
   const auto welcome = wire::decode<wire::Welcome>(arrival.packet.bytes);
   if (!welcome) return drop(Counter::kDroppedMalformed);
-  const auto keys = wire::connection_keys(connection.handshake().listener_key(), slot.token,
+  const auto keys = wire::connection_keys(stream.handshake().listener_key(), slot.token,
                                           welcome->receiver_token);
   Channel channel = slot.channel;
   if (!(keys.to_sender == channel.opening_key())) channel.rekey(keys.to_receiver, keys.to_sender);
   if (const auto reason = channel.refuse_control(arrival.packet)) return drop(*reason);
   slot.channel = std::move(channel);
-  connection.on_welcome(arrival.now, *welcome);
-  connection.heard_on(arrival.packet.path);
+  stream.on_welcome(arrival.now, *welcome);
+  if (stream.lacks_association()) {
+    stream.move_to(arrival.now, associations_.renew(stream.peer_address(), stream.counters()));
+    slot.association = stream.association().token();
+  }
+  stream.association().heard_on(arrival.packet.path);
+  lifecycle_.begin_streams(arrival.now, stream.association());
   lifecycle_.follow_up(arrival.now, slot);
 }
 
-bool Dispatch::to_sender(const Arrival& arrival, SendConnection& connection) {
+Channel* Dispatch::data_channel(const Slot& slot) const {
+  const Slot* association = slots_.find(slot.association);
+  return association == nullptr ? nullptr : association->party.channel();
+}
+
+void Dispatch::to_association(const Arrival& arrival) {
+  Slot& slot = arrival.slot;
+  if (const auto reason = slot.party.channel()->refuse_control(arrival.packet)) return drop(*reason);
+  const auto sending = slot.party.send_association();
+  const auto receiving = slot.party.recv_association();
+  if (sending != nullptr && arrival.type == wire::FrameType::kAck)
+    on_ack(arrival, *sending);
+  else if (receiving != nullptr && arrival.type == wire::FrameType::kProbe)
+    on_probe(arrival, *receiving);
+  else
+    drop(Counter::kDroppedUnexpected);
+  lifecycle_.follow_up(arrival.now, slot);
+}
+
+void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
+  if (!wire::decode_ack(arrival.packet.bytes, ack_)) return drop(Counter::kDroppedMalformed);
+  association.heard_on(arrival.packet.path);
+  const auto reported = association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
+                                           association.channel().last_is_newest());
+  reported_.clear();
+  for (const SendStream* stream : reported)
+    reported_.push_back(stream->token());
+  for (const std::uint64_t token : reported_)
+    if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
+}
+
+// What is left of streams that have ended answers as well: their sender may have missed how.
+void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
+  const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
+  if (!probe) return drop(Counter::kDroppedMalformed);
+  association.on_probe(arrival.now, *probe, arrival.packet.path);
+  slots_.for_each([&](Slot& slot) {
+    if (slot.association != association.token() || slot.party.departed() == nullptr) return;
+    slot.party.departed()->on_frame(arrival.now, arrival.type);
+    lifecycle_.follow_up(arrival.now, slot);
+  });
+}
+
+bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
   const Time now = arrival.now;
   const wire::RxPacket& packet = arrival.packet;
   switch (arrival.type) {
-    case wire::FrameType::kAck:
-      if (!wire::decode_ack(packet.bytes, ack_)) return false;
-      connection.on_ack(now, ack_, packet.arrived_at, arrival.slot.channel.last_is_newest());
-      return true;
     case wire::FrameType::kWelcome:
       return true;  // again, of a connection that is open
     case wire::FrameType::kStarted:
-      return deliver<wire::Started>(packet, [&](auto& f) { connection.on_started(now, f); });
+      return deliver<wire::Started>(packet, [&](auto& f) {
+        connection.on_started(now, f);
+        lifecycle_.begin_streams(now, connection.association());
+      });
     case wire::FrameType::kRefuse:
       return deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
     case wire::FrameType::kPing:
@@ -126,7 +182,7 @@ bool Dispatch::to_sender(const Arrival& arrival, SendConnection& connection) {
   }
 }
 
-bool Dispatch::to_receiver(const Arrival& arrival, RecvConnection& connection) {
+bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
   const Time now = arrival.now;
   const wire::RxPacket& packet = arrival.packet;
   switch (arrival.type) {
@@ -136,9 +192,6 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvConnection& connection) {
         connection.on_start(now, f, packet.path);
         if (!before && connection.started()) admission_.on_started(arrival.slot);
       });
-    case wire::FrameType::kProbe:
-      return deliver<wire::Probe>(packet,
-                                  [&](auto& f) { connection.on_probe(now, f, packet.path); });
     case wire::FrameType::kSentOnce:
       return deliver<wire::SentOnce>(packet, [&](auto& f) {
         connection.release_copied();

@@ -14,12 +14,13 @@ namespace dlcp::core {
 class Dispatch {
  public:
   Dispatch(Commons& commons, SlotTable& slots, const Agenda& agenda, Lifecycle& lifecycle,
-           Admission& admission)
+           Admission& admission, AssociationTable& associations)
       : commons_(commons),
         slots_(slots),
         agenda_(agenda),
         lifecycle_(lifecycle),
-        admission_(admission) {}
+        admission_(admission),
+        associations_(associations) {}
 
   void on_packet(Time now, const wire::RxPacket& packet);
 
@@ -35,10 +36,15 @@ class Dispatch {
   bool take_data(Time now, const wire::RxPacket& packet);
   void take_other(Time now, const wire::RxPacket& packet);
   void to_departed(const Arrival& arrival, Departed& departed);
-  void on_welcome(const Arrival& arrival, SendConnection& connection);
+  void on_welcome(const Arrival& arrival, SendStream& stream);
+  void to_association(const Arrival& arrival);
+  void on_ack(const Arrival& arrival, SendAssociation& association);
+  void on_probe(const Arrival& arrival, RecvAssociation& association);
+  // The channel that seals data and SENT_ONCE of the stream in `slot`; null: it is gone.
+  Channel* data_channel(const Slot& slot) const;
   // These return false for a frame that is not well formed, or that may not come now.
-  bool to_sender(const Arrival& arrival, SendConnection& connection);
-  bool to_receiver(const Arrival& arrival, RecvConnection& connection);
+  bool to_sender(const Arrival& arrival, SendStream& connection);
+  bool to_receiver(const Arrival& arrival, RecvStream& connection);
   template <class Connection>
   bool to_either(const Arrival& arrival, Connection& connection);
   void drop(Counter reason) { commons_.counters.add(reason); }
@@ -48,7 +54,9 @@ class Dispatch {
   const Agenda& agenda_;
   Lifecycle& lifecycle_;
   Admission& admission_;
-  wire::Ack ack_;  // the last one; its memory is used again
+  AssociationTable& associations_;
+  wire::Ack ack_;                         // the last one; its memory is used again
+  std::vector<std::uint64_t> reported_;  // streams in it
 };
 
 }  // namespace dlcp::core

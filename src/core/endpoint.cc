@@ -6,6 +6,7 @@
 
 #include "core/admission.h"
 #include "core/agenda.h"
+#include "core/association/association_table.h"
 #include "core/commons.h"
 #include "core/dispatch.h"
 #include "core/frame_arena.h"
@@ -38,15 +39,17 @@ struct Endpoint::Parts {
   SlotTable slots;
   Agenda agenda;
   PauseWatch pauses;
-  Lifecycle lifecycle{commons, slots, agenda};
-  Admission admission{commons, slots, lifecycle};
-  Dispatch dispatch{commons, slots, agenda, lifecycle, admission};
+  AssociationTable associations{commons, slots, rng};
+  Lifecycle lifecycle{commons, slots, agenda, associations};
+  Admission admission{commons, slots, lifecycle, associations};
+  Dispatch dispatch{commons, slots, agenda, lifecycle, admission, associations};
   FrameArena arena;
 };
 
 void Endpoint::Parts::on_pause(Time now, Duration length) {
   slots.for_each([&](Slot& slot) {
     slot.party.with_connection([&](auto& connection) { connection.on_pause(now, length); });
+    if (const auto association = slot.party.send_association()) association->on_pause(now);
   });
 }
 
@@ -82,9 +85,13 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
                          wire::host_of(to), commons.config.ciphers.get());
   wire::Membership of = membership;
   if (of.lanes > 1 && of.bundle == 0) of.bundle = slot.token;
-  slot.party = std::make_unique<SendConnection>(
-      now, commons.config, commons.counters.of(context), parts_->local,
-      SendConnection::Open{slot.token, {listener, key, to, of}, parts_->rng.next()});
+  Counters& counters = commons.counters.of(context);
+  auto association = parts_->associations.to(to, counters);
+  slot.association = association->token();
+  slot.party = std::make_unique<SendStream>(now, commons.config, counters, parts_->local,
+                                            slot.token, Handshake::Target{listener, key, to, of},
+                                            association);
+  parts_->lifecycle.begin_streams(now, *association);
   parts_->lifecycle.follow_up(now, slot);
   return slot.token;
 }
@@ -200,10 +207,13 @@ void Endpoint::on_refused(Time now, std::span<const std::byte> frame) {
   const auto head = wire::decode_head(frame);
   if (!head || head->destination == 0) return;
   parts_->slots.for_each([&](Slot& slot) {
-    slot.party.with_connection([&](auto& connection) {
-      if (connection.called() != head->destination) return;
+    const auto* sending = slot.party.sender();
+    const bool of_association =
+        sending != nullptr && sending->association().peer_token() == head->destination;
+    slot.party.with_connection([&](auto& stream) {
+      if (stream.called() != head->destination && !of_association) return;
       parts_->lifecycle.guarded(now, slot.token, [&] {
-        connection.on_refused(now);
+        stream.on_refused(now);
         parts_->lifecycle.follow_up(now, slot);
       });
     });
@@ -255,7 +265,8 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
     Slot& slot = parts.slots.at(*place);
     if (slot.token == 0) continue;
     count += parts.lifecycle.guarded(now, slot.token, [&] {
-      FrameWriter frames(parts.arena, slot.channel);
+      Channel* channel = slot.party.channel();
+      FrameWriter frames(parts.arena, channel != nullptr ? *channel : slot.channel);
       return slot.party.poll_transmit(now, frames, parts.commons.config.paths, out.subspan(count),
                                       out.size());
     });
@@ -294,14 +305,13 @@ Counters Endpoint::counters(ContextId context) const {
 std::vector<PathState> Endpoint::path_states() const {
   std::vector<PathState> states;
   parts_->slots.for_each([&](const Slot& slot) {
-    const auto* sending = slot.party.sender();
-    if (sending == nullptr) return;
-    for (std::size_t path = 0; path < sending->paths().size(); ++path) {
+    const auto association = slot.party.send_association();
+    if (association == nullptr) return;
+    for (std::size_t path = 0; path < association->paths().size(); ++path) {
       PathState& state =
-          states.emplace_back(sending->paths().state(static_cast<wire::PathIndex>(path)));
-      state.connection = slot.token;
-      state.context = slot.context;
-      state.peer = sending->peer_address();
+          states.emplace_back(association->paths().state(static_cast<wire::PathIndex>(path)));
+      state.association = slot.token;
+      state.peer = association->peer_address();
     }
   });
   return states;

@@ -106,7 +106,7 @@ void Flight::set_windows(Time now, const RttEstimator& rtt) {
       std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
 }
 
-void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
+void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                          std::vector<Loss>& out) {
   deadline_ = kNever;
   if (records_ == 0) return;
@@ -118,7 +118,7 @@ void Flight::find_losses(Time now, const RttEstimator& rtt, const SendQueue& que
       const std::uint64_t sequence = path.front_sequence + i;
       if (sequence >= path.delivered_below && record.sent_at >= newest_.sent_at) break;
       if (record.settled) continue;
-      if (!queue.is_acked(record.chunk)) {
+      if (!chunks.is_acked(record.chunk)) {
         if (!lost(now, path, sequence, record)) continue;
         out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
                        sequence < path.delivered_below});

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/rtt.h"
-#include "core/send_queue.h"
+#include "core/send_message.h"
 #include "util/ring_queue.h"
 #include "util/time.h"
 #include "wire/packet.h"
@@ -52,7 +52,7 @@ class Flight {
   };
   // Moves records that are settled out, and appends those now to be declared lost to `out`.
   // deadline() tells when to call again even if nothing arrives.
-  void find_losses(Time now, const RttEstimator& rtt, const SendQueue& queue,
+  void find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 

@@ -37,6 +37,44 @@ Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const 
     if (size < sizes_.front()) sizes_.push_back(size);
 }
 
+void Handshake::wait() {
+  state_ = State::kWaiting;
+  joins_ = forgotten_ = false;
+  next_send_ = kNever;
+}
+
+void Handshake::begin(Time now, const AssociationName& name) {
+  association_ = name;
+  state_ = State::kHello;
+  next_send_ = now;
+  pause_ = kFirstPause;
+  next_size_ = 0;
+}
+
+void Handshake::lead(Time now, const AssociationName& name) {
+  begin(now, name);
+}
+
+void Handshake::join(Time now, const AssociationName& name, const AssociationTerms& terms) {
+  begin(now, name);
+  joins_ = true;
+  payload_bytes_ = terms.payload_bytes;
+  protection_ = terms.protection;
+  round_trip_ = terms.round_trip;
+  took_ = terms.took;
+}
+
+void Handshake::on_joined(const wire::Welcome& welcome) {
+  if (welcome.payload_bytes != payload_bytes_ || welcome.association != association_.peer_token) {
+    forgotten_ = true;
+    return;
+  }
+  receiver_token_ = welcome.receiver_token;
+  if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
+  state_ = State::kDone;
+  next_send_ = kNever;
+}
+
 // The largest size still worth waiting for.
 std::uint32_t Handshake::wanted() const {
   for (const std::uint32_t size : sizes_)
@@ -45,7 +83,8 @@ std::uint32_t Handshake::wanted() const {
 }
 
 void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
-  if (state_ == State::kDone) return;
+  if (state_ == State::kDone || state_ == State::kWaiting) return;
+  if (joins_) return on_joined(welcome);
   const bool sound = welcome.datagram_bytes_max >= kDatagramLeast &&
                      welcome.hello_bytes >= kDatagramLeast &&
                      welcome.hello_bytes <= config_.datagram_bytes_max &&
@@ -110,11 +149,14 @@ void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wi
   hello.echo = wire::wire_time(now);
   hello.protection = config_.protection;
   hello.membership = target_.membership;
+  hello.association = association_.token;
+  hello.receiver_association = association_.peer_token;
+  hello.stream = association_.stream;
   frames.emit(hello, target_.key, path_, target_.at, out);
 }
 
 std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
-  if (now < next_send_ || state_ == State::kDone) return 0;
+  if (now < next_send_ || state_ == State::kDone || state_ == State::kWaiting) return 0;
   if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 && ++rounds_answered_ > kPatience)
     agree_on(answered_);
   std::size_t count = 0;
@@ -126,7 +168,8 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
     if (++starts_ % kPatience == 0 && count < out.size())
       emit_hello(now, answered_, frames, out[count++]);
   }
-  while (state_ == State::kHello && next_size_ < sizes_.size()) {
+  if (joins_ && !out.empty()) emit_hello(now, kDatagramLeast, frames, out[count++]);
+  while (state_ == State::kHello && !joins_ && next_size_ < sizes_.size()) {
     const std::uint32_t size = sizes_[next_size_];
     const bool later = first_round_ && next_size_ > 0 && size != kSafeDatagram;
     if (later || size > peer_datagram_max_ || size <= answered_) {

@@ -3,18 +3,25 @@
 // Everything is repeated with back-off until answered.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/association/send_setup.h"
 #include "core/config.h"
 #include "core/frame_arena.h"
 #include "util/result.h"
 #include "util/time.h"
 
 namespace dlcp::core {
+
+// What HELLO says of the association.
+struct AssociationName {
+  std::uint64_t token = 0;       // the sender's
+  std::uint64_t peer_token = 0;  // the receiver's, of one that is established
+  std::uint32_t stream = 0;
+};
 
 class Handshake {
  public:
@@ -28,8 +35,18 @@ class Handshake {
   Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
             const wire::EndpointAddress& local);
 
-  enum class State : std::uint8_t { kHello, kStart, kDone };
+  // kWaiting: another stream says HELLO for the association.
+  enum class State : std::uint8_t { kWaiting, kHello, kStart, kDone };
   State state() const { return state_; }
+
+  // Where several streams form an association: one leads by the whole handshake, then the others
+  // join on the same terms, by a small HELLO and the WELCOME that answers it.
+  void wait();
+  void lead(Time now, const AssociationName& name);
+  void join(Time now, const AssociationName& name, const AssociationTerms& terms);
+  bool joins() const { return joins_; }
+  // It was to join an association that the receiver does not know any more.
+  bool was_forgotten() const { return forgotten_; }
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started();
@@ -60,12 +77,13 @@ class Handshake {
   Duration round_trip() const { return round_trip_; }
   // The shortest exchange with a HELLO of the agreed size.
   Duration took() const { return took_; }
-  // What to expect of data before any has been answered, where a guess too short does no harm.
-  Duration shortest() const { return std::min(round_trip_, took_); }
+  AssociationTerms terms() const { return {payload_bytes_, protection_, round_trip_, took_}; }
 
  private:
   static constexpr Duration kFirstPause = 5ms;
 
+  void begin(Time now, const AssociationName& name);
+  void on_joined(const wire::Welcome& welcome);
   void agree_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);
   std::uint32_t wanted() const;
@@ -75,6 +93,9 @@ class Handshake {
   const Target target_;
   wire::EndpointAddress to_;  // where WELCOME says that the connection goes on
   const wire::EndpointAddress& local_;
+  AssociationName association_;
+  bool joins_ = false;
+  bool forgotten_ = false;
   State state_ = State::kHello;
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
   std::size_t next_size_ = 0;         // sizes_ from here on are due in this round

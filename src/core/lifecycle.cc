@@ -10,7 +10,7 @@ namespace dlcp::core {
 
 // ---- what is done ----
 
-void Lifecycle::tell_done(Slot& slot, SendConnection& connection) {
+void Lifecycle::tell_done(Slot& slot, SendStream& connection) {
   while (const auto done = connection.pop_done()) {
     Event& event = events_.push_back({});
     event.kind = Event::Kind::kSendDone;
@@ -21,7 +21,7 @@ void Lifecycle::tell_done(Slot& slot, SendConnection& connection) {
   }
 }
 
-void Lifecycle::tell_done(Slot& slot, RecvConnection& connection) {
+void Lifecycle::tell_done(Slot& slot, RecvStream& connection) {
   while (auto done = connection.pop_done()) {
     Event& event = events_.push_back({});
     event.kind = Event::Kind::kReceiveDone;
@@ -46,9 +46,46 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
   if (slot.token == 0) return;
   if (const auto* departed = slot.party.departed(); departed != nullptr && departed->expired(now))
     return leave(slot);
+  if (const auto association = slot.party.recv_association();
+      association != nullptr && association->expired(now))
+    return associations_.release(slot);
+  if (slot.party.is_connection()) serve_association(slot.association);
   if (agenda_.has_turn(slot.index)) return;  // poll_transmit() will look at it, and at its time-out
   agenda_.want_turn(slot.index, turn_of(slot));
   serve_in_time(slot);
+}
+
+void Lifecycle::serve_association(std::uint64_t token) {
+  Slot* slot = slots_.find(token);
+  if (slot == nullptr || agenda_.has_turn(slot->index)) return;
+  agenda_.want_turn(slot->index, turn_of(*slot));
+  serve_in_time(*slot);
+}
+
+void Lifecycle::begin_streams(Time now, SendAssociation& association) {
+  std::vector<std::uint64_t> waiting;
+  if (association.established()) {
+    association.for_each_stream([&](SendStream& stream) { waiting.push_back(stream.token()); });
+  } else if (const SendStream* leader = association.choose_leader()) {
+    waiting.push_back(leader->token());
+  }
+  for (const std::uint64_t token : waiting) {
+    Slot* slot = slots_.find(token);
+    if (slot == nullptr || slot->party.sender() == nullptr) continue;
+    slot->party.sender()->begin(now);
+    if (!agenda_.has_turn(slot->index)) agenda_.want_turn(slot->index, turn_of(*slot));
+    serve_in_time(*slot);
+  }
+}
+
+// The association ends with its last stream, or another stream says HELLO for it.
+void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
+  Slot* slot = slots_.find(token);
+  if (slot == nullptr) return;
+  associations_.settle(now, *slot);
+  if (slot->token != token) return;
+  if (const auto sending = slot->party.send_association()) begin_streams(now, *sending);
+  serve_association(token);
 }
 
 std::optional<Event> Lifecycle::poll_event() {
@@ -61,19 +98,27 @@ std::optional<Event> Lifecycle::poll_event() {
 // ---- how connections end ----
 
 void Lifecycle::leave(Slot& slot) {
+  if (const auto* departed = slot.party.departed())
+    slots_.forget({departed->peer().token, departed->peer().address});
   slot.party = {};
   if (!slot.held_by_user) slots_.release(slot);
 }
 
 void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
+  const std::uint64_t association = slot.association;
   if (auto* receiving = slot.party.receiver()) {
     for (auto& memory : receiving->take_copied())
       commons_.placements.memory.push_back(std::move(memory));
-    slots_.forget({receiving->peer_token(), receiving->peer_address()});
+    // A stream that joined by one HELLO answers it again, as its WELCOME may have been lost.
+    if (!farewell || !receiving->joined()) slots_.forget({receiving->peer_token(), receiving->peer_address()});
   }
-  if (!farewell) return leave(slot);
-  slot.party = std::move(*farewell);
-  follow_up(now, slot);
+  if (!farewell) {
+    leave(slot);
+  } else {
+    slot.party = std::move(*farewell);
+    follow_up(now, slot);
+  }
+  on_stream_left(now, association);
 }
 
 void Lifecycle::close(Time now, Slot& slot) {
@@ -127,11 +172,16 @@ void Lifecycle::fail_context(Time now, ContextId context, const Error& error, Sl
 void Lifecycle::on_breach(Time now, std::uint64_t token, std::string_view invariant) {
   commons_.placements.clear();
   Slot* slot = slots_.find(token);
-  if (slot == nullptr || !slot->party.is_connection()) return;
+  if (slot == nullptr) return;
   const Error error{ErrorCode::kInternal,
                     fmt::format("an invariant of DLCP is broken: {}", invariant),
                     "this is a mistake in the plugin: please report it with this line"};
-  fail_context(now, slot->context, error, slot);
+  if (slot->party.is_connection()) return fail_context(now, slot->context, error, slot);
+  if (!slot->party.is_association()) return;
+  slots_.for_each([&](Slot& stream) {
+    if (stream.association == token && stream.party.is_connection())
+      fail_context(now, stream.context, error, &stream);
+  });
 }
 
 }  // namespace dlcp::core

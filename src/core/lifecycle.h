@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/agenda.h"
+#include "core/association/association_table.h"
 #include "core/commons.h"
 #include "core/slot_table.h"
 #include "util/check.h"
@@ -15,17 +16,22 @@
 namespace dlcp::core {
 
 inline Agenda::Turn turn_of(const Slot& slot) {
-  return slot.party.sender() != nullptr ? Agenda::Turn::kData : Agenda::Turn::kAnswer;
+  const bool sends = slot.party.sender() != nullptr || slot.party.send_association() != nullptr;
+  return sends ? Agenda::Turn::kData : Agenda::Turn::kAnswer;
 }
 
 class Lifecycle {
  public:
-  Lifecycle(Commons& commons, SlotTable& slots, Agenda& agenda)
-      : commons_(commons), slots_(slots), agenda_(agenda) {}
+  Lifecycle(Commons& commons, SlotTable& slots, Agenda& agenda, AssociationTable& associations)
+      : commons_(commons), slots_(slots), agenda_(agenda), associations_(associations) {}
 
   // After anything happened to a slot: tells completions and failures, and sees to it that it is
   // served in time. The slot may be free afterwards.
   void follow_up(Time now, Slot& slot);
+  // The same for the association of a stream, which sends its packets.
+  void serve_association(std::uint64_t token);
+  // Streams that wait for the association say HELLO: one for all, or each, once it is established.
+  void begin_streams(Time now, SendAssociation& association);
   void serve_in_time(const Slot& slot) { agenda_.serve_at(slot.index, slot.party.next_timeout()); }
 
   // The user above lets go of the connection: see Endpoint::close.
@@ -60,13 +66,15 @@ class Lifecycle {
   }
 
  private:
-  void tell_done(Slot& slot, SendConnection& connection);
-  void tell_done(Slot& slot, RecvConnection& connection);
+  void tell_done(Slot& slot, SendStream& connection);
+  void tell_done(Slot& slot, RecvStream& connection);
+  void on_stream_left(Time now, std::uint64_t association);
   void fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason);
 
   Commons& commons_;
   SlotTable& slots_;
   Agenda& agenda_;
+  AssociationTable& associations_;
   RingQueue<Event> events_;
 };
 

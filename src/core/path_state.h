@@ -1,4 +1,4 @@
-// How one path of one sending connection does, for people to look at.
+// How one path of one sending association does, for people to look at.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 namespace dlcp::core {
 
 struct PathState {
-  std::uint64_t connection = 0;  // ConnectionId
-  std::uint64_t context = 0;     // ContextId
+  std::uint64_t association = 0;  // token
   wire::EndpointAddress peer;
   wire::PathIndex path = 0;
   std::uint32_t sent = 0;  // packets; wraps

@@ -293,6 +293,12 @@ void RecvQueue::report_done() {
   }
 }
 
+bool RecvQueue::under_way() const {
+  for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number)
+    if (at(number).started && !at(number).complete()) return true;
+  return false;
+}
+
 std::optional<RecvQueue::Done> RecvQueue::pop_done() {
   if (done_.empty()) return std::nullopt;
   std::optional<Done> done = std::move(done_.front());
@@ -300,13 +306,13 @@ std::optional<RecvQueue::Done> RecvQueue::pop_done() {
   return done;
 }
 
-void RecvQueue::report(wire::Ack& ack, std::size_t bytes) {
+void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
   for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number) {
     RecvMessage& message = at(number);
     if (!message.started || message.received == 0) continue;
     if (bytes < kReportBytes) return;
     bytes -= kReportBytes;
-    wire::MessageReport& report = ack.messages.emplace_back();
+    wire::MessageReport& report = stream.messages.emplace_back();
     report.message = static_cast<std::uint32_t>(number);
     message.first_missing =
         static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
@@ -319,7 +325,7 @@ void RecvQueue::report(wire::Ack& ack, std::size_t bytes) {
     const std::size_t begin = report.first_missing / Bitmap::kWordBits;
     const std::size_t end = message.highest / Bitmap::kWordBits + 1;
     for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
-      ack.bitmap.push_back(message.present.word(word) &
+      stream.bitmap.push_back(message.present.word(word) &
                            ~(withheld ? bit_in(word, message.last) : 0));
       ++report.bitmap_words;
     }

@@ -34,6 +34,8 @@ class RecvQueue {
 
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
+  // A packet of a message that is not complete has come.
+  bool under_way() const;
   // Appends the copies that an early message needs. True if its sender may wait with the rest.
   bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
@@ -86,7 +88,7 @@ class RecvQueue {
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
   std::uint64_t posted() const { return posted_; }
   // Appends reports of messages that are not covered by completed(), within `bytes` of frame space.
-  void report(wire::Ack& ack, std::size_t bytes);
+  void report(wire::StreamReport& stream, std::size_t bytes);
 
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }

@@ -16,6 +16,14 @@ namespace dlcp::core {
 struct ChunkRef {
   std::uint64_t message = 0;
   std::uint32_t chunk = 0;
+  std::uint32_t stream = 0;  // within the association
+};
+
+// Tells which chunks have arrived.
+class ChunkStates {
+ public:
+  virtual ~ChunkStates() = default;
+  virtual bool is_acked(ChunkRef chunk) const = 0;
 };
 
 struct ChunkView {

@@ -269,13 +269,13 @@ bool SendQueue::acknowledge_below(std::uint64_t completed, Acked& result) {
   return true;
 }
 
-bool SendQueue::acknowledge(const wire::Ack& ack, Acked& result) {
-  const std::uint64_t completed = wire::expand_serial(ack.completed, first_);
+bool SendQueue::acknowledge(const wire::StreamReport& stream, Acked& result) {
+  const std::uint64_t completed = wire::expand_serial(stream.completed, first_);
   if (completed > next_new_message_ && completed - first_ < std::uint64_t{1} << 31) return false;
   if (completed > first_ && completed <= next_new_message_) acknowledge_below(completed, result);
 
   std::size_t words_at = 0;
-  for (const wire::MessageReport& report : ack.messages) {
+  for (const wire::MessageReport& report : stream.messages) {
     const std::size_t words_begin = words_at;
     words_at += report.bitmap_words;
     const std::uint64_t number = wire::expand_serial(report.message, first_);
@@ -285,12 +285,27 @@ bool SendQueue::acknowledge(const wire::Ack& ack, Acked& result) {
     const std::size_t first_word = report.first_missing / Bitmap::kWordBits;
     for (std::size_t i = 0; i < report.bitmap_words; ++i) {
       if (first_word + i >= message.acked.word_count()) break;
-      merge(message, first_word + i, ack.bitmap[words_begin + i], result);
+      merge(message, first_word + i, stream.bitmap[words_begin + i], result);
     }
     finish(message);
   }
   pop_finished();
   return true;
+}
+
+std::uint32_t SendQueue::in_flight() const {
+  std::uint32_t packets = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const SendMessage& message = messages_[i];
+    packets += message.next_new - message.acked_count - message.lost_count;
+  }
+  return packets;
+}
+
+bool SendQueue::next_is_urgent() const {
+  if (!new_allowed()) return false;
+  const SendMessage& message = at(next_new_message_);
+  return message.licensed && message.licence.urgent;
 }
 
 void SendQueue::pop_finished() {

@@ -1,5 +1,5 @@
 // The messages a sender still owes: which chunks were never sent, are lost, or are acknowledged.
-// Knows nothing of time, paths or windows; send_connection asks it what to send next.
+// Knows nothing of time, paths or windows; the association asks it what to send next.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace dlcp::core {
 
-class SendQueue {
+class SendQueue : public ChunkStates {
  public:
   SendQueue(std::size_t requests_max, std::size_t eager_bytes, ChunkJudge judge = ChunkJudge())
       : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
@@ -41,7 +41,7 @@ class SendQueue {
   SentChunk mark_sent(ChunkRef chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
-  bool is_acked(ChunkRef chunk) const;
+  bool is_acked(ChunkRef chunk) const override;
   bool has_chunk(ChunkRef chunk) const {
     return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
   }
@@ -71,11 +71,16 @@ class SendQueue {
     std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
   };
   // False when the report names messages that were never sent: the frame is a stranger's.
-  bool acknowledge(const wire::Ack& ack, Acked& result);
+  bool acknowledge(const wire::StreamReport& report, Acked& result);
   // All messages below `completed` are delivered.
   bool acknowledge_below(std::uint64_t completed, Acked& result);
   // This licensed message is as complete at the receiver as it will be.
   void stop(std::uint64_t message, Acked& result);
+
+  // Packets of all messages that are neither acknowledged nor lost.
+  std::uint32_t in_flight() const;
+  // The next new chunk belongs to an urgent layer.
+  bool next_is_urgent() const;
 
   struct Done {
     RequestId request = 0;

@@ -22,6 +22,7 @@ struct Slot {
   Channel channel;  // outlives the connection
   Party party;
   std::uint64_t listener = 0;  // token of the listener that a receiving connection came through
+  std::uint64_t association = 0;  // token of the association that a stream belongs, or belonged, to
   bool held_by_user = false;   // the caller above knows this connection and has not closed it
 };
 

@@ -13,7 +13,7 @@ namespace dlcp::core {
 
 class Strays {
  public:
-  using Frame = std::variant<wire::Refuse, wire::CloseAck>;
+  using Frame = std::variant<wire::Refuse, wire::CloseAck, wire::Welcome>;
 
   void push(const Frame& frame, const wire::Key& key, std::uint32_t sequence,
             const wire::EndpointAddress& to, wire::PathIndex path) {

@@ -19,7 +19,6 @@ enum class Timer : std::uint8_t {
   kSentOnce,   // SENT_ONCE is said again
   kPace,       // the next burst may leave
   kAck,        // an acknowledgement is due
-  kCredit,     // credit that is not used goes back
   kCount
 };
 

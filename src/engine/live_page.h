@@ -43,10 +43,9 @@ struct LiveCommunicator {
   DurationHistogram receives;         // from irecv until all is placed
 };
 
-// One path of a sending connection. Written when a reader asks.
+// One path of a sending association. Written when a reader asks.
 struct LivePath {
-  std::uint64_t connection = 0;
-  std::uint64_t context = 0;
+  std::uint64_t association = 0;
   std::uint32_t device = 0;
   std::uint16_t path = 0;
   std::uint16_t avoided = 0;   // 1: it swallowed what it was given

@@ -134,8 +134,7 @@ void Monitor::show_paths(const core::Endpoint& endpoint, const datapath::Datapat
     }
     const core::PathState& state = states[i];
     LivePath row;
-    row.connection = state.connection;
-    row.context = state.context;
+    row.association = state.association;
     row.device = static_cast<std::uint32_t>(*device_row_);
     row.path = state.path;
     row.avoided = state.avoided ? 1 : 0;

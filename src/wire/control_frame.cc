@@ -43,6 +43,9 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
     io(f.membership.bundle);
     io(f.membership.member);
     io(f.membership.lanes);
+    io(f.association);
+    io(f.receiver_association);
+    io(f.stream);
   }
 }
 
@@ -54,6 +57,12 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
   io(f.echo);
   io(f.protection, Protection::kHeader, Protection::kEncrypted);
   io(f.receiver_address);
+  io(f.association);
+  io(f.key_stream);
+  io(f.payload_bytes);
+  io(f.posted);
+  io(f.window_packets);
+  io(f.window_epoch);
   last_list(io, f.lanes);
 }
 
@@ -78,8 +87,6 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
 
 template <class Io>
 void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, Ack> {
-  io(f.completed);
-  io(f.posted);
   io(f.window_packets);
   io(f.window_epoch);
   io(f.answers_probe);
@@ -93,6 +100,15 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
     io(report.echo);
     io(report.held);
   });
+}
+
+template <class Io>
+void fields(Io& io, auto&& f)
+  requires std::same_as<std::remove_cvref_t<decltype(f)>, StreamReport>
+{
+  io(f.stream);
+  io(f.completed);
+  io(f.posted);
   io.template list<std::uint8_t>(f.messages, kMessageReportBytes, [&](auto&& report) {
     io(report.message);
     io(report.first_missing);
@@ -212,19 +228,32 @@ template std::optional<Close> decode(std::span<const std::byte>);
 template std::optional<CloseAck> decode(std::span<const std::byte>);
 template std::optional<Reset> decode(std::span<const std::byte>);
 
-// ---- ACK: its bitmap stands behind the fields, and its memory is used again
+// ---- ACK: the bitmaps stand behind the fields, and its memory is used again
+
+void StreamReport::clear() {
+  messages.clear();
+  bitmap.clear();
+}
+
+StreamReport& Ack::add_stream() {
+  if (used_ == reports_.size()) reports_.emplace_back();
+  reports_[used_].clear();
+  return reports_[used_++];
+}
 
 void Ack::clear() {
   answers_probe = false;
   probe_echo = 0;
   paths.clear();
-  messages.clear();
-  bitmap.clear();
+  used_ = 0;
 }
 
 std::size_t encoded_bytes(const Ack& ack) {
-  return kControlHeadBytes + 27 + 2 + ack.paths.size() * kPathReportBytes +
-         ack.messages.size() * kMessageReportBytes + ack.bitmap.size() * 8 + kTagBytes;
+  std::size_t bytes = kControlHeadBytes + 19 + 2 + ack.paths.size() * kPathReportBytes + kTagBytes;
+  for (const StreamReport& stream : ack.streams())
+    bytes += kStreamReportBytes + stream.messages.size() * kMessageReportBytes +
+             stream.bitmap.size() * 8;
+  return bytes;
 }
 
 template <>
@@ -232,8 +261,12 @@ void encode(const Ack& frame, Buffer& out) {
   begin_frame(out, FrameType::kAck, frame.destination);
   FieldWriter writer(out);
   fields(writer, frame);
-  for (const std::uint64_t word : frame.bitmap)
-    writer(word);
+  writer(static_cast<std::uint8_t>(frame.streams().size()));
+  for (const StreamReport& stream : frame.streams())
+    fields(writer, stream);
+  for (const StreamReport& stream : frame.streams())
+    for (const std::uint64_t word : stream.bitmap)
+      writer(word);
 }
 
 bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
@@ -242,13 +275,24 @@ bool decode_ack(std::span<const std::byte> datagram, Ack& out) {
   out.clear();
   out.destination = frame_destination(datagram);
   fields(*reader, out);
+  std::uint8_t streams = 0;
+  (*reader)(streams);
+  if (!reader->ok() || streams * kStreamReportBytes > reader->left()) return false;
   std::size_t words = 0;
-  for (const MessageReport& report : out.messages)
-    words += report.bitmap_words;
+  for (std::size_t i = 0; i < streams && reader->ok(); ++i) {
+    StreamReport& stream = out.add_stream();
+    fields(*reader, stream);
+    std::size_t own = 0;
+    for (const MessageReport& report : stream.messages)
+      own += report.bitmap_words;
+    words += own;
+    if (words * 8 > reader->left()) return false;
+    stream.bitmap.resize(own);
+  }
   if (!reader->ok() || reader->left() != words * 8) return false;
-  out.bitmap.resize(words);
-  for (std::uint64_t& word : out.bitmap)
-    (*reader)(word);
+  for (std::size_t i = 0; i < streams; ++i)
+    for (std::uint64_t& word : out.bitmap_of(i))
+      (*reader)(word);
   return reader->ok();
 }
 

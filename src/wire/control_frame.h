@@ -55,6 +55,11 @@ struct Hello {
   std::uint32_t echo = 0;                // send time, echoed by WELCOME
   Protection protection = Protection::kHeader;
   Membership membership;
+  // The association that the stream is to be part of, by the sender's token, and by the receiver's
+  // where the sender knows it (0: not established yet). `stream` is unique in the association.
+  std::uint64_t association = 0;
+  std::uint64_t receiver_association = 0;
+  std::uint32_t stream = 0;
 };
 
 struct Welcome {
@@ -65,10 +70,19 @@ struct Welcome {
   std::uint32_t hello_bytes = 0;         // of the HELLO answered
   std::uint32_t echo = 0;                // likewise
   Protection protection = Protection::kHeader;
-  EndpointAddress receiver_address;  // where the connection goes on; empty: where HELLO went
+  EndpointAddress receiver_address{};  // where the connection goes on; empty: where HELLO went
+  std::uint64_t association = 0;     // the receiver's token
+  // The stream that created the association at the receiver: the keys of the association derive
+  // from the key of that stream's listener.
+  std::uint32_t key_stream = 0;
+  // Not 0: the association is established, and this WELCOME opens the stream as STARTED would.
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t posted = 0;
+  std::uint32_t window_packets = 0;
+  std::uint16_t window_epoch = 0;
   // The receiver's other lanes, where further members of a bundle can call the same listener.
   static constexpr std::size_t kLanesMax = 15;
-  std::vector<EndpointAddress> lanes;
+  std::vector<EndpointAddress> lanes{};
 };
 
 struct Refuse {
@@ -112,22 +126,38 @@ struct MessageReport {
   std::uint16_t bitmap_words = 0;  // 64-bit words that follow in Ack::bitmap, in order of reports
 };
 
+// What a receiver has of one stream. `messages` and `bitmap` keep their memory when the report is
+// used again.
+struct StreamReport {
+  std::uint32_t stream = 0;     // the sender's number
+  std::uint32_t completed = 0;  // all messages below this number are complete
+  std::uint32_t posted = 0;     // receives posted: messages below this number have a buffer
+  std::vector<MessageReport> messages;
+  std::vector<std::uint64_t> bitmap;
+
+  void clear();
+};
+
+// Sent on an association, for any number of its streams.
 struct Ack {
   static constexpr FrameType kType = FrameType::kAck;
-  std::uint64_t destination = 0;
-  std::uint32_t completed = 0;       // all messages below this number are complete
-  std::uint32_t posted = 0;          // receives posted: messages below this number have a buffer
-  std::uint32_t window_packets = 0;  // packets that may be in flight on this connection
+  std::uint64_t destination = 0;     // the sender's token of the association
+  std::uint32_t window_packets = 0;  // packets that may be in flight on this association
   std::uint16_t window_epoch = 0;    // counts changes of window_packets, modulo 65536
   bool answers_probe = false;
   std::uint32_t probe_echo = 0;  // of the PROBE this answers (valid if answers_probe)
   std::uint32_t duplicates = 0;  // data packets received so far that were there already
   std::uint32_t sent = 0;        // when this was put together, by the receiver's clock
   std::vector<PathReport> paths;
-  std::vector<MessageReport> messages;
-  std::vector<std::uint64_t> bitmap;
 
+  std::span<const StreamReport> streams() const { return std::span(reports_).first(used_); }
+  StreamReport& add_stream();
+  std::span<std::uint64_t> bitmap_of(std::size_t stream) { return reports_[stream].bitmap; }
   void clear();
+
+ private:
+  std::vector<StreamReport> reports_;  // the first `used_` count; the others keep their memory
+  std::size_t used_ = 0;
 };
 
 struct Probe {
@@ -179,7 +209,9 @@ template <class Frame>
 std::optional<Frame> decode(std::span<const std::byte> datagram);
 bool decode_ack(std::span<const std::byte> datagram, Ack& out);  // reuses out's memory
 
-// Size of the sealed ACK, to decide what still fits.
+// Size of the sealed ACK, to decide what still fits; and what one more stream takes besides its
+// messages.
 std::size_t encoded_bytes(const Ack& ack);
+inline constexpr std::size_t kStreamReportBytes = 13;
 
 }  // namespace dlcp::wire

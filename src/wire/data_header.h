@@ -1,10 +1,10 @@
-// The header of a data packet, wire version 2. Every data packet describes itself (message, offset,
+// The header of a data packet. Every data packet describes itself (message, offset,
 // length), so that arrival order does not matter.
 //
 //  byte 0  magic 0xdc | version | type | flags (bits 0..2) and traffic class (bits 4..7)
-//       4  destination token (64 bits)
+//       4  destination: token of the stream (64 bits)
 //      12  message number (32)      16  message bytes (32)
-//      20  offset in bytes (32)     24  sequence on this path (32)
+//      20  offset in bytes (32)     24  number on this path of the association (32)
 //      28  send time, 128 ns units (32, wraps after 549 s)
 //      32  path (8) | reply path (8) | epoch of the window in use (16)
 //      36  tag: SipHash-1-3 of bytes 0..35, and of the payload with Protection::kFull

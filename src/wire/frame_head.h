@@ -1,5 +1,5 @@
 // The first twelve bytes of every frame, the eight it ends with or its header does, and the list of
-// frame types. Version 2: every frame is authentic, is numbered, and counts once.
+// frame types. Version 3: streams share an association, which numbers and acknowledges their packets.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace dlcp::wire {
 
 inline constexpr std::uint8_t kMagic = 0xdc;
-inline constexpr std::uint8_t kWireVersion = 2;
+inline constexpr std::uint8_t kWireVersion = 3;
 inline constexpr std::size_t kFrameHeadBytes = 12;
 inline constexpr std::size_t kTagBytes = 8;  // SipHash-1-3, under a key of the connection
 

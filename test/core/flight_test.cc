@@ -1,4 +1,5 @@
 #include "core/flight.h"
+#include "core/send_queue.h"
 
 #include <vector>
 
@@ -25,7 +26,7 @@ struct Scene {
     return static_cast<std::uint32_t>(flight.on_sent(at, path, chunk));
   }
   void receive(std::uint32_t chunk) {
-    wire::Ack ack;
+    wire::StreamReport ack;
     ack.messages = {{0, chunk, 1}};
     ack.bitmap = {std::uint64_t{1} << chunk};
     // first_missing must not cover chunks that are missing

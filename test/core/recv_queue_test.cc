@@ -139,7 +139,7 @@ TEST_CASE("a report names the first hole and what lies behind it") {
   q.post(1, buffer);
   for (std::uint32_t chunk : {0u, 1u, 2u, 70u, 130u})
     q.data(0, 128 * 200, chunk * 128);
-  wire::Ack ack;
+  wire::StreamReport ack;
   q.queue.report(ack, 1000);
   REQUIRE(ack.messages.size() == 1);
   CHECK(ack.messages[0].first_missing == 3);
@@ -155,7 +155,7 @@ TEST_CASE("a report keeps within the room it is given") {
   q.post(1, buffer);
   for (std::uint32_t chunk : {1u, 199u})
     q.data(0, 128 * 200, chunk * 128);
-  wire::Ack ack;
+  wire::StreamReport ack;
   q.queue.report(ack, 9);
   CHECK(ack.messages.empty());
   q.queue.report(ack, 10 + 8 + 7);

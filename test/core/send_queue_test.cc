@@ -27,7 +27,7 @@ struct Queue {
   }
   SendQueue::Acked ack(std::uint32_t completed, std::vector<wire::MessageReport> messages = {},
                        std::vector<std::uint64_t> bitmap = {}) {
-    wire::Ack frame;
+    wire::StreamReport frame;
     frame.completed = completed;
     frame.messages = std::move(messages);
     frame.bitmap = std::move(bitmap);

@@ -1,10 +1,11 @@
 // What a connection waits for, by name, at exact times.
 #include "core/timers.h"
 
+#include <memory>
 #include <vector>
 
 #include "catch.h"
-#include "core/recv_connection.h"
+#include "core/streams/recv_stream.h"
 
 using namespace dlcp;
 using namespace dlcp::core;
@@ -13,7 +14,7 @@ namespace {
 
 const Time kStart = time_from_ns(1'000'000'000);
 
-// A receiving connection whose sender has said HELLO at kStart.
+// A receiving stream whose sender has said HELLO at kStart, and its association.
 struct Receiver {
   static wire::Hello hello() {
     wire::Hello hello;
@@ -23,15 +24,17 @@ struct Receiver {
   void start(Time now) {
     wire::Start start;
     start.payload_bytes = 1408;
-    connection.on_start(now, start, 0);
+    stream.on_start(now, start, 0);
   }
-  Time at(Timer timer) const { return connection.deadlines().at(timer); }
+  Time at(Timer timer) const { return stream.deadlines().at(timer); }
 
   Config config;
   Counters counters;
   CreditPool credits{config.receive_capacity_bytes, config.eager_bytes};
   UnpostedPool pool{config.unposted_pool_bytes, 0};
-  RecvConnection connection{kStart, config, counters, credits, pool, 9, hello()};
+  std::shared_ptr<RecvAssociation> association = std::make_shared<RecvAssociation>(
+      config, counters, credits, Channel(), RecvAssociation::Open{});
+  RecvStream stream{kStart, config, counters, pool, 9, hello(), association};
   std::vector<Placement> placements;
 };
 
@@ -58,20 +61,19 @@ TEST_CASE("a receiver that nobody has accepted waits for its sender alone, and a
   receiver.start(kStart + 1ms);
   CHECK(receiver.at(Timer::kPeer) == kStart + 1ms + receiver.config.peer_timeout);
   CHECK(receiver.at(Timer::kProbe) == kStart + 21ms);
-  CHECK(receiver.at(Timer::kAck) == kNever);
-  CHECK(receiver.at(Timer::kCredit) == kNever);
-  CHECK(receiver.connection.next_timeout() == kStart + 21ms);
-  receiver.connection.on_accepted();
-  CHECK(receiver.connection.next_timeout() == kNever);  // nobody waits for anything
+  CHECK(receiver.association->next_timeout() == kNever);
+  CHECK(receiver.stream.next_timeout() == kStart + 21ms);
+  receiver.stream.on_accepted();
+  CHECK(receiver.stream.next_timeout() == kNever);  // nobody waits for anything
 }
 
 TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms later") {
   Receiver receiver;
   receiver.start(kStart);
-  receiver.connection.on_accepted();
+  receiver.stream.on_accepted();
   std::vector<std::byte> buffer(100'000);
-  receiver.connection.post(kStart, 1, buffer, {}, receiver.placements);
-  CHECK(receiver.at(Timer::kAck) == kStart + 50us);
+  receiver.stream.post(kStart, 1, buffer, {}, receiver.placements);
+  CHECK(receiver.association->next_timeout() == kStart + 50us);
   CHECK(receiver.at(Timer::kProbe) == kStart + 20ms);
 
   const Time now = kStart + 10us;
@@ -79,17 +81,22 @@ TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms la
   wire::DataPacket data;
   data.header.message_bytes = 100'000;
   data.payload = payload;
-  receiver.connection.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}},
+  receiver.stream.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}},
                               data, receiver.placements);
   CHECK(receiver.placements.size() == 1);
-  CHECK(receiver.at(Timer::kAck) == now);  // the window is its smallest: the sender waits
-  CHECK(receiver.at(Timer::kCredit) == now + kWindowReclaim);
+  // The window is its smallest: the sender waits.
+  CHECK(receiver.association->next_timeout() == now);
+  FrameArena arena;
+  FrameWriter frames(arena, receiver.association->channel());
+  std::vector<wire::TxPacket> out(4);
+  CHECK(receiver.association->poll_transmit(now, frames, out) == 1);
+  CHECK(receiver.association->next_timeout() == now + kWindowReclaim);
   CHECK(receiver.at(Timer::kProbe) == now + 20ms);
-  receiver.connection.on_timeout(now + kWindowReclaim);
-  CHECK(receiver.at(Timer::kCredit) == kNever);
-  receiver.connection.on_timeout(now + receiver.config.peer_timeout - 1ns);
-  CHECK_FALSE(receiver.connection.failed());
-  receiver.connection.on_timeout(now + receiver.config.peer_timeout);
-  CHECK(receiver.connection.failed());
-  CHECK(receiver.connection.next_timeout() == kNever);  // a failed one waits for nothing
+  receiver.association->on_timeout(now + kWindowReclaim);
+  CHECK(receiver.association->next_timeout() == kNever);
+  receiver.stream.on_timeout(now + receiver.config.peer_timeout - 1ns);
+  CHECK_FALSE(receiver.stream.failed());
+  receiver.stream.on_timeout(now + receiver.config.peer_timeout);
+  CHECK(receiver.stream.failed());
+  CHECK(receiver.stream.next_timeout() == kNever);  // a failed one waits for nothing
 }

@@ -65,8 +65,8 @@ auto fields(const Stop& f) {
 
 bool same(const Ack& a, const Ack& b) {
   const auto head = [](const Ack& f) {
-    return std::tie(f.destination, f.completed, f.posted, f.window_packets, f.window_epoch,
-                    f.probe_echo, f.answers_probe, f.duplicates);
+    return std::tie(f.destination, f.window_packets, f.window_epoch, f.probe_echo, f.answers_probe,
+                    f.duplicates, f.sent);
   };
   const auto path = [](const PathReport& x, const PathReport& y) {
     return std::tie(x.path, x.ce_marks, x.highest_sequence, x.echo, x.held) ==
@@ -76,10 +76,16 @@ bool same(const Ack& a, const Ack& b) {
     return std::tie(x.message, x.first_missing, x.bitmap_words) ==
            std::tie(y.message, y.first_missing, y.bitmap_words);
   };
-  return head(a) == head(b) && a.bitmap == b.bitmap &&
+  const auto stream = [&](const StreamReport& x, const StreamReport& y) {
+    return std::tie(x.stream, x.completed, x.posted, x.bitmap) ==
+               std::tie(y.stream, y.completed, y.posted, y.bitmap) &&
+           std::equal(x.messages.begin(), x.messages.end(), y.messages.begin(), y.messages.end(),
+                      message);
+  };
+  return head(a) == head(b) &&
          std::equal(a.paths.begin(), a.paths.end(), b.paths.begin(), b.paths.end(), path) &&
-         std::equal(a.messages.begin(), a.messages.end(), b.messages.begin(), b.messages.end(),
-                    message);
+         std::equal(a.streams().begin(), a.streams().end(), b.streams().begin(), b.streams().end(),
+                    stream);
 }
 
 // Padding of a HELLO is bounded by what a datagram can carry, before anybody encodes it.
@@ -175,8 +181,6 @@ void put_right(Buffer& datagram) {
 void encode_ack_of(FuzzInput& input) {
   Ack ack;
   ack.destination = input.take<std::uint64_t>();
-  ack.completed = input.take<std::uint32_t>();
-  ack.posted = input.take<std::uint32_t>();
   ack.window_packets = input.take<std::uint32_t>();
   ack.window_epoch = input.take<std::uint16_t>();
   ack.answers_probe = input.take<std::uint8_t>() % 2 == 1;
@@ -184,17 +188,24 @@ void encode_ack_of(FuzzInput& input) {
   ack.duplicates = input.take<std::uint32_t>();
   ack.sent = input.take<std::uint32_t>();
   const std::size_t paths = input.below(256);
-  const std::size_t messages = input.below(32);
+  const std::size_t streams = input.below(8);
   for (std::size_t i = 0; i < paths; ++i) {
     ack.paths.push_back({input.take<std::uint8_t>(), input.take<std::uint8_t>(),
                          input.take<std::uint32_t>(), input.take<std::uint32_t>(),
                          input.take<std::uint32_t>()});
   }
-  for (std::size_t i = 0; i < messages; ++i) {
-    const auto words = static_cast<std::uint16_t>(input.below(16));
-    ack.messages.push_back({input.take<std::uint32_t>(), input.take<std::uint32_t>(), words});
-    for (std::size_t w = 0; w < words; ++w)
-      ack.bitmap.push_back(input.take<std::uint64_t>());
+  for (std::size_t i = 0; i < streams; ++i) {
+    StreamReport& stream = ack.add_stream();
+    stream.stream = input.take<std::uint32_t>();
+    stream.completed = input.take<std::uint32_t>();
+    stream.posted = input.take<std::uint32_t>();
+    const std::size_t messages = input.below(32);
+    for (std::size_t j = 0; j < messages; ++j) {
+      const auto words = static_cast<std::uint16_t>(input.below(16));
+      stream.messages.push_back({input.take<std::uint32_t>(), input.take<std::uint32_t>(), words});
+      for (std::size_t w = 0; w < words; ++w)
+        stream.bitmap.push_back(input.take<std::uint64_t>());
+    }
   }
   const Buffer encoded = sealed(ack);
   Ack decoded;
@@ -215,16 +226,32 @@ std::vector<std::string> fuzz_seeds() {
             .sender_address = {},
             .datagram_bytes_max = 1472,
             .hello_bytes = 100,
-            .membership = {5, 1, 2}});
-  add(Welcome{1, 2, 8972, 1452, 7, Protection::kFull, {}, {{}, {}}});
+            .membership = {5, 1, 2},
+            .association = 9,
+            .receiver_association = 10,
+            .stream = 3});
+  add(Welcome{.destination = 1,
+              .receiver_token = 2,
+              .datagram_bytes_max = 8972,
+              .hello_bytes = 1452,
+              .protection = Protection::kFull,
+              .association = 10,
+              .payload_bytes = 1408,
+              .lanes = {{}, {}}});
   add(Refuse{.destination = 1, .reason = "no"});
   add(Start{.destination = 1, .payload_bytes = 1408});
   add(Started{.destination = 1, .posted = 3});
-  add(Ack{.destination = 1,
-          .completed = 5,
-          .paths = {{.path = 1}, {.path = 2}},
-          .messages = {{.message = 5, .bitmap_words = 1}},
-          .bitmap = {7}});
+  Ack ack;
+  ack.destination = 1;
+  ack.paths = {{.path = 1}, {.path = 2}};
+  for (const std::uint32_t number : {1u, 2u}) {
+    StreamReport& stream = ack.add_stream();
+    stream.stream = number;
+    stream.completed = 5;
+    stream.messages = {{.message = 5, .bitmap_words = 1}};
+    stream.bitmap = {7};
+  }
+  add(ack);
   add(Probe{.destination = 1});
   add(Ping{.destination = 1});
   add(Pong{.destination = 1});

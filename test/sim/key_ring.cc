@@ -15,20 +15,39 @@ void KeyRing::see(std::span<const std::byte> datagram) {
   if (!head || head->type == FrameType::kData) return;
   const auto known = destinations_.find(head->destination);
   if (head->type == FrameType::kHello && known != destinations_.end()) {
-    if (const auto hello = wire::decode<wire::Hello>(datagram))
-      greeted_[hello->sender_token] = known->second.key;
+    const auto hello = wire::decode<wire::Hello>(datagram);
+    if (!hello) return;
+    greeted_[hello->sender_token] = {known->second.key, hello->association};
+    listener_keys_[{hello->association, hello->stream}] = known->second.key;
   } else if (const auto from = greeted_.find(head->destination);
              head->type == FrameType::kWelcome && from != greeted_.end()) {
     const auto welcome = wire::decode<wire::Welcome>(datagram);
     if (!welcome) return;
-    const auto keys =
-        wire::connection_keys(from->second, head->destination, welcome->receiver_token);
+    const Greeting& greeting = from->second;
+    const auto keys = wire::connection_keys(greeting.listener_key, head->destination,
+                                            welcome->receiver_token);
+    const auto shared = wire::connection_keys(
+        listener_keys_[{greeting.association, welcome->key_stream}], greeting.association,
+        welcome->association);
+    associations_[welcome->receiver_token] = welcome->association;
+    if (!destinations_.contains(welcome->association)) {
+      destinations_[welcome->association] = {shared.to_receiver, welcome->protection};
+      destinations_[greeting.association] = {shared.to_sender, welcome->protection};
+    }
     destinations_[welcome->receiver_token] = {keys.to_receiver, welcome->protection};
     destinations_[head->destination] = {keys.to_sender, welcome->protection};
   }
   const auto to = destinations_.find(head->destination);
   if (to != destinations_.end() && datagram.size() >= wire::kControlHeadBytes)
     to->second.newest = std::max(to->second.newest, wire::control_sequence(datagram));
+}
+
+// What data and SENT_ONCE of that stream are sealed for.
+const KeyRing::Destination* KeyRing::data_destination(std::uint64_t token) const {
+  const auto association = associations_.find(token);
+  if (association == associations_.end()) return nullptr;
+  const auto to = destinations_.find(association->second);
+  return to == destinations_.end() ? nullptr : &to->second;
 }
 
 bool KeyRing::reseal(std::vector<std::byte>& datagram) const {
@@ -39,8 +58,10 @@ bool KeyRing::reseal(std::vector<std::byte>& datagram) const {
   if (head->type == FrameType::kData) {
     const auto data = wire::decode_data(datagram);
     if (!data) return false;
+    const Destination* sealed_for = data_destination(head->destination);
+    if (sealed_for == nullptr) return false;
     const std::vector<std::byte> payload(data->payload.begin(), data->payload.end());
-    wire::encode_data(data->header, payload, {to->second.key, to->second.protection}, datagram);
+    wire::encode_data(data->header, payload, {sealed_for->key, sealed_for->protection}, datagram);
     return true;
   }
   const std::uint32_t number = wire::control_sequence(datagram);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "wire/control_frame.h"
@@ -41,7 +42,16 @@ class KeyRing {
   };
 
   std::map<std::uint64_t, Destination> destinations_;  // by token
-  std::map<std::uint64_t, wire::Key> greeted_;         // sender's token: its listener's key
+  struct Greeting {
+    wire::Key listener_key;
+    std::uint64_t association = 0;  // the sender's token
+  };
+  const Destination* data_destination(std::uint64_t token) const;
+
+  std::map<std::uint64_t, Greeting> greeted_;  // by the sender's token of the stream
+  // By the sender's token of the association, and the stream: the key of its listener.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, wire::Key> listener_keys_;
+  std::map<std::uint64_t, std::uint64_t> associations_;  // receiver's tokens: of a stream, of its association
 };
 
 }  // namespace dlcp::test

@@ -19,11 +19,9 @@ Buffer sealed(const Frame& frame) {
   return bytes;
 }
 
-Ack sample_ack() {
+Ack sample_ack(std::uint16_t words = 2) {
   Ack ack;
   ack.destination = 42;
-  ack.completed = 9;
-  ack.posted = 12;
   ack.window_packets = 333;
   ack.window_epoch = 60'000;
   ack.answers_probe = true;
@@ -31,8 +29,17 @@ Ack sample_ack() {
   ack.duplicates = 77;
   ack.sent = 0xfedcba98;
   ack.paths = {{3, 1, 100, 200, 300}, {15, 0, 1, 2, 3}};
-  ack.messages = {{9, 70, 2}, {10, 0, 1}};
-  ack.bitmap = {0x1, 0x8000000000000000u, 0xff00ff00ff00ff00u};
+  StreamReport& first = ack.add_stream();
+  first.stream = 3;
+  first.completed = 9;
+  first.posted = 12;
+  first.messages = {{9, 70, words}, {10, 0, 1}};
+  first.bitmap = {0x1, 0x8000000000000000u, 0xff00ff00ff00ff00u};
+  StreamReport& second = ack.add_stream();
+  second.stream = 70'000;
+  second.completed = 1;
+  second.messages = {{1, 2, 1}};
+  second.bitmap = {0x5};
   return ack;
 }
 
@@ -45,8 +52,6 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   Ack back;
   REQUIRE(decode_ack(bytes, back));
   CHECK(back.destination == 42);
-  CHECK(back.completed == 9);
-  CHECK(back.posted == 12);
   CHECK(back.window_packets == 333);
   CHECK(back.window_epoch == 60'000);
   CHECK(back.answers_probe);
@@ -57,15 +62,32 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   CHECK(back.paths[0].highest_sequence == 100);
   CHECK(back.paths[0].ce_marks == 1);
   CHECK(back.paths[1].held == 3);
-  REQUIRE(back.messages.size() == 2);
-  CHECK(back.messages[0].first_missing == 70);
-  CHECK(back.messages[1].bitmap_words == 1);
-  CHECK(back.bitmap == ack.bitmap);
+  REQUIRE(back.streams().size() == 2);
+  const StreamReport& first = back.streams()[0];
+  CHECK(first.stream == 3);
+  CHECK(first.completed == 9);
+  CHECK(first.posted == 12);
+  REQUIRE(first.messages.size() == 2);
+  CHECK(first.messages[0].first_missing == 70);
+  CHECK(first.messages[1].bitmap_words == 1);
+  CHECK(first.bitmap == ack.streams()[0].bitmap);
+  const StreamReport& second = back.streams()[1];
+  CHECK(second.stream == 70'000);
+  CHECK(second.completed == 1);
+  CHECK(second.bitmap == ack.streams()[1].bitmap);
+}
+
+TEST_CASE("an ACK that is used again forgets the streams of the last one") {
+  Ack ack = sample_ack();
+  ack.clear();
+  CHECK(ack.streams().empty());
+  const StreamReport& stream = ack.add_stream();
+  CHECK(stream.messages.empty());
+  CHECK(stream.bitmap.empty());
 }
 
 TEST_CASE("an ACK whose counts do not match its length is refused") {
-  Ack ack = sample_ack();
-  ack.messages[1].bitmap_words = 2;  // says three words and a half, has three
+  const Ack ack = sample_ack(3);  // says five words, has four
   const Buffer bytes = sealed(ack);
   Ack back;
   CHECK_FALSE(decode_ack(bytes, back));
@@ -105,7 +127,18 @@ TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes where its members m
   REQUIRE(called);
   CHECK(called->membership == hello.membership);
 
-  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}, {}};
+  Welcome welcome{.destination = 1,
+                  .receiver_token = 2,
+                  .datagram_bytes_max = 8972,
+                  .hello_bytes = 1452,
+                  .echo = 0x55aa,
+                  .protection = Protection::kFull,
+                  .association = 0x1234567890,
+                  .key_stream = 5,
+                  .payload_bytes = 8832,
+                  .posted = 6,
+                  .window_packets = 7,
+                  .window_epoch = 8};
   const std::size_t before = sealed(welcome).size();
   CHECK(decode<Welcome>(sealed(welcome))->lanes.empty());
   for (std::uint8_t i = 0; i < Welcome::kLanesMax; ++i) {
@@ -123,7 +156,18 @@ TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes where its members m
 }
 
 TEST_CASE("the frames of opening and ending come back as they were sent") {
-  Welcome welcome{1, 2, 8972, 1452, 0x55aa, Protection::kFull, {}, {}};
+  Welcome welcome{.destination = 1,
+                  .receiver_token = 2,
+                  .datagram_bytes_max = 8972,
+                  .hello_bytes = 1452,
+                  .echo = 0x55aa,
+                  .protection = Protection::kFull,
+                  .association = 0x1234567890,
+                  .key_stream = 5,
+                  .payload_bytes = 8832,
+                  .posted = 6,
+                  .window_packets = 7,
+                  .window_epoch = 8};
   welcome.receiver_address.size = 3;
   welcome.receiver_address.bytes[2] = std::byte{7};
   const auto welcomed = decode<Welcome>(sealed(welcome));
@@ -152,9 +196,9 @@ TEST_CASE("the frames of opening and ending come back as they were sent") {
   CHECK(decode<Reset>(sealed(Reset{1, "gone"}))->reason == "gone");
 }
 
-TEST_CASE("a frame has the bytes that version 2 says") {
+TEST_CASE("a frame has the bytes that version 3 says") {
   const Buffer bytes = sealed(Close{0x1122334455667788u, 5});
-  const std::vector<unsigned> expected = {0xdc, 2,    11, 200, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+  const std::vector<unsigned> expected = {0xdc, 3,    11, 200, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
                                           0x22, 0x11, 4,  3,   2,    1,    5,    0,    0,    0};
   REQUIRE(bytes.size() == expected.size() + kTagBytes);
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -169,13 +213,13 @@ TEST_CASE("what a later plugin adds to HELLO and WELCOME is passed over, elsewhe
   Buffer bytes;
   EndpointAddress lane;
   lane.size = 7;
-  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}, {lane}}, bytes);
+  encode(Welcome{.destination = 1, .receiver_token = 2, .lanes = {lane}}, bytes);
   bytes.resize(bytes.size() + 20, std::byte{0xee});
   seal(bytes, kKey, 0, 0);
   REQUIRE(decode<Welcome>(bytes));
   CHECK(decode<Welcome>(bytes)->receiver_token == 2);
   CHECK(decode<Welcome>(bytes)->lanes == std::vector{lane});
-  encode(Welcome{1, 2, 0, 0, 0, Protection::kHeader, {}, {}}, bytes);
+  encode(Welcome{.destination = 1, .receiver_token = 2}, bytes);
   bytes.resize(bytes.size() + 20, std::byte{0xee});
   seal(bytes, kKey, 0, 0);
   REQUIRE(decode<Welcome>(bytes));

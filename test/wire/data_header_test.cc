@@ -63,10 +63,10 @@ TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
   CHECK(authentic(bytes, {kKey, Protection::kHeader}));
 }
 
-TEST_CASE("a data header has the bytes that version 2 says") {
+TEST_CASE("a data header has the bytes that version 3 says") {
   const auto bytes = datagram_of(sample(), 0);
   const std::vector<unsigned> expected = {
-      0xdc, 2,    1,    0x40, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // head
+      0xdc, 3,    1,    0x40, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // head
       7,    0,    0,    0,    0x88, 0x13, 0,    0,    0x80, 5,    0,    0,     // message, offset
       0xfe, 0xff, 0xff, 0xff, 0x39, 0x30, 0,    0,    13,   0,    0x60, 0xea};
   REQUIRE(static_cast<unsigned>(TrafficClass::kBulkProtected) == 4);

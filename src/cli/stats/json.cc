@@ -76,8 +76,7 @@ Json process_json(const ProcessSnapshot& process) {
   for (const auto& row : process.communicators)
     json["communicators"].push_back(communicator_json(process, row));
   for (const auto& row : process.paths) {
-    json["paths"].push_back({{"connection", row.connection},
-                             {"context", row.context},
+    json["paths"].push_back({{"association", row.association},
                              {"device", process.device_name(row.device)},
                              {"path", row.path},
                              {"tuple", row.tuple.view()},

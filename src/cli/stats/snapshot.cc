@@ -52,7 +52,7 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page) {
     }
   }
   std::sort(process.paths.begin(), process.paths.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.device, a.connection, a.path) < std::tie(b.device, b.connection, b.path);
+    return std::tie(a.device, a.association, a.path) < std::tie(b.device, b.association, b.path);
   });
   return process;
 }

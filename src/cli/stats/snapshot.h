@@ -23,7 +23,7 @@ struct ProcessSnapshot {
   // Indexed as in the page; devices without a name are unused rows.
   std::vector<engine::LiveDevice> devices;
   std::vector<engine::LiveCommunicator> communicators;
-  std::vector<engine::LivePath> paths;  // by connection and path
+  std::vector<engine::LivePath> paths;  // by association and path
 
   // Name of the device of a row; "?" when it is gone meanwhile.
   std::string device_name(std::uint32_t device) const;

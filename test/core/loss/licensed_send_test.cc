@@ -209,7 +209,7 @@ TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
   REQUIRE(start > 0);
   for (int i = 0; i < 3; ++i)
     sender.queue.mark_sent(*sender.queue.next());
-  wire::Ack ack;
+  wire::StreamReport ack;
   ack.completed = 0;
   ack.messages = {{1, 200, 0}};  // all of it, says a liar
   SendQueue::Acked acked;

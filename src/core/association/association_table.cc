@@ -1,0 +1,83 @@
+#include "core/association/association_table.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace dlcp::core {
+
+std::size_t AssociationTable::AddressHash::operator()(const wire::EndpointAddress& address) const {
+  const std::string_view bytes(reinterpret_cast<const char*>(address.bytes.data()), address.size);
+  return std::hash<std::string_view>{}(bytes);
+}
+
+std::shared_ptr<SendAssociation> AssociationTable::make(Slot& slot, const wire::EndpointAddress& to,
+                                                        Counters& counters) {
+  auto association = std::make_shared<SendAssociation>(
+      commons_.config, counters,
+      SendAssociation::Open{slot.token, slot.index, to, rng_.next()});
+  slot.party = association;
+  return association;
+}
+
+std::shared_ptr<SendAssociation> AssociationTable::to(const wire::EndpointAddress& to,
+                                                      Counters& counters) {
+  if (const auto known = by_peer_.find(to); known != by_peer_.end())
+    return slots_.find(known->second)->party.send_association();
+  Slot& slot = slots_.add(0);
+  by_peer_[to] = slot.token;
+  return make(slot, to, counters);
+}
+
+// The old object lives on with the streams that are left of it: they are closed at the receiver.
+std::shared_ptr<SendAssociation> AssociationTable::renew(const wire::EndpointAddress& to,
+                                                         Counters& counters) {
+  if (const auto known = by_peer_.find(to); known != by_peer_.end())
+    return make(*slots_.find(known->second), to, counters);
+  return this->to(to, counters);
+}
+
+std::shared_ptr<RecvAssociation> AssociationTable::from(const wire::Hello& hello,
+                                                        const wire::Key& key, Counters& counters,
+                                                        Duration keep) {
+  const SenderName sender{hello.association, hello.sender_address};
+  if (Slot* known = slots_.find(sender))
+    if (auto association = known->party.recv_association()) return association;
+  Slot& slot = slots_.add(0);
+  const auto keys = wire::connection_keys(key, hello.association, slot.token);
+  const auto protection = std::max(commons_.config.protection, hello.protection);
+  const Config& config = commons_.config;
+  Channel channel(keys.to_sender, {keys.to_receiver, protection, config.tags.get()},
+                  wire::host_of(hello.sender_address), config.ciphers.get());
+  auto association = std::make_shared<RecvAssociation>(
+      config, counters, commons_.credits, std::move(channel),
+      RecvAssociation::Open{slot.token, slot.index, hello.association, hello.sender_address,
+                            hello.stream, keep});
+  slot.party = association;
+  slots_.name(sender, slot);
+  return association;
+}
+
+std::shared_ptr<RecvAssociation> AssociationTable::joined_by(const wire::Hello& hello) const {
+  Slot* slot = hello.receiver_association == 0 ? nullptr : slots_.find(hello.receiver_association);
+  auto association = slot == nullptr ? nullptr : slot->party.recv_association();
+  const bool known = association != nullptr && association->payload_bytes() != 0 &&
+                     association->sender_token() == hello.association &&
+                     association->sender() == hello.sender_address;
+  return known ? association : nullptr;
+}
+
+void AssociationTable::settle(Time now, Slot& slot) {
+  if (const auto sending = slot.party.send_association(); sending && sending->empty())
+    return release(slot);
+  if (const auto receiving = slot.party.recv_association()) receiving->on_left(now);
+}
+
+void AssociationTable::release(Slot& slot) {
+  if (const auto sending = slot.party.send_association()) by_peer_.erase(sending->peer_address());
+  if (const auto receiving = slot.party.recv_association())
+    slots_.forget({receiving->sender_token(), receiving->sender()});
+  slots_.release(slot);
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,188 @@
+#include "core/association/recv_association.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/streams/recv_stream.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr std::size_t kPathReportsMax = 32;
+constexpr unsigned kReportTimes = 2;
+// A frame with less room left ends, and the next one begins with the stream that did not fit.
+constexpr std::size_t kStreamRoomLeast = wire::kStreamReportBytes + 10 + 8;
+
+}  // namespace
+
+RecvAssociation::RecvAssociation(const Config& config, Counters& counters, CreditPool& credits,
+                                 Channel channel, const Open& open)
+    : config_(config),
+      counters_(counters),
+      credits_(credits),
+      channel_(std::move(channel)),
+      open_(open) {}
+
+// ---- streams ----
+
+void RecvAssociation::join(RecvStream& stream) {
+  if (streams_.empty() && payload_bytes_ != 0) credits_.join(grant_, payload_bytes_);
+  streams_.push_back(&stream);
+  expires_at_ = kNever;
+}
+
+void RecvAssociation::leave(const RecvStream& stream) {
+  std::erase(streams_, &stream);
+}
+
+void RecvAssociation::on_left(Time now) {
+  if (!streams_.empty()) return;
+  credits_.leave(grant_);
+  ack_clock_.cancel();
+  expires_at_ = payload_bytes_ == 0 ? now : now + open_.keep;
+}
+
+void RecvAssociation::establish(std::uint32_t payload_bytes) {
+  if (payload_bytes == payload_bytes_) return;
+  credits_.leave(grant_);
+  payload_bytes_ = payload_bytes;
+  credits_.join(grant_, payload_bytes_);
+}
+
+std::size_t RecvAssociation::frame_bytes_max() const {
+  return std::min(wire::kControlFrameBytesMax, config_.datagram_bytes_max);
+}
+
+// ---- from the network and from streams ----
+
+void RecvAssociation::note_path(const wire::RxPacket& packet, const wire::DataHeader& header) {
+  if (header.path >= paths_.size()) paths_.resize(header.path + std::size_t{1});
+  PathSeen& path = paths_[header.path];
+  if (packet.ecn == Ecn::kCe) {
+    counters_.add(Counter::kCeMarksReceived);
+    if (path.ce_marks < 255) ++path.ce_marks;
+  }
+  if (!path.on_packet(header)) return;
+  path.changed = true;
+  path.echo = header.sent_at;
+  path.arrived_at = packet.arrived_at;
+}
+
+void RecvAssociation::on_data(Time now, const wire::RxPacket& packet,
+                              const wire::DataHeader& header) {
+  credits_.on_data(now, grant_, header.window_epoch, header.message_bytes);
+  note_path(packet, header);
+  // Not the path the data came on: its way back may be dead, and only the sender knows which is
+  // not.
+  reply_path_ = static_cast<wire::PathIndex>(header.reply_path % config_.paths);
+}
+
+void RecvAssociation::acknowledge(Time now, RecvStream& stream, const wire::DataHeader& header,
+                                  bool ends_message) {
+  stream.reports_left = kReportTimes;
+  const bool posted = std::any_of(streams_.begin(), streams_.end(),
+                                  [](const RecvStream* one) { return one->unfinished(); });
+  ack_clock_.on_data(now, {.message_bytes = header.message_bytes,
+                           .ends_message = ends_message,
+                           .asked = header.asks_ack,
+                           .nothing_posted = !posted,
+                           .window = grant_.window});
+}
+
+// The answer reports every stream: whoever asks may have missed anything.
+void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
+  reply_path_ = path;  // the last one's way back may be what is broken
+  if (payload_bytes_ == 0) return;
+  // Of several sizes that come together the largest is the one to answer.
+  if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
+  for (RecvStream* stream : streams_) {
+    if (!stream->started()) continue;
+    stream->reports_left = std::max(stream->reports_left, 1u);
+    stream->answered(now);
+  }
+  ack_clock_.at_once(now);
+}
+
+void RecvAssociation::report(Time now, RecvStream& stream, bool at_once) {
+  stream.reports_left = kReportTimes;
+  at_once ? ack_clock_.at_once(now) : ack_clock_.on_posted(now);
+}
+
+// ---- time, and to the network ----
+
+Time RecvAssociation::next_timeout() const {
+  return std::min({ack_clock_.due(), CreditPool::reclaim_at(grant_), expires_at_});
+}
+
+void RecvAssociation::on_timeout(Time now) {
+  if (CreditPool::reclaim_at(grant_) <= now) credits_.reclaim(grant_);
+}
+
+bool RecvAssociation::report_paths(Time now) {
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    PathSeen& path = paths_[i];
+    if (!path.changed && path.ce_marks == 0) continue;
+    if (ack_.paths.size() == kPathReportsMax) return false;
+    const auto held = std::max(now - path.arrived_at, Duration::zero()).count() >> 7;
+    ack_.paths.push_back({static_cast<std::uint8_t>(i), path.ce_marks,
+                          static_cast<std::uint32_t>(path.highest_sequence), path.echo,
+                          static_cast<std::uint32_t>(held)});
+    path.changed = false;
+    path.ce_marks = 0;
+  }
+  return true;
+}
+
+bool RecvAssociation::report_streams() {
+  const std::size_t count = streams_.size();
+  std::size_t used = wire::encoded_bytes(ack_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = (next_report_ + i) % count;
+    RecvStream& stream = *streams_[index];
+    if (stream.reports_left == 0 || !stream.started()) continue;
+    if (frame_bytes_max() - used < kStreamRoomLeast || ack_.streams().size() == 255) {
+      next_report_ = index;
+      return false;
+    }
+    --stream.reports_left;
+    stream.report(ack_.add_stream(), frame_bytes_max() - used - wire::kStreamReportBytes);
+    used = wire::encoded_bytes(ack_);
+  }
+  return true;
+}
+
+bool RecvAssociation::build_ack(Time now) {
+  bool ended = false;
+  bool under_way = false;
+  for (RecvStream* stream : streams_) {
+    ended = stream->take_message_end() || ended;
+    under_way = under_way || stream->under_way();
+  }
+  if (ended && !under_way) credits_.on_message_end(grant_);
+  credits_.refresh(grant_);
+  ack_.clear();
+  ack_.destination = open_.sender_token;
+  ack_.window_packets = grant_.window;
+  ack_.window_epoch = grant_.epoch;
+  ack_.answers_probe = probe_to_answer_.has_value();
+  ack_.probe_echo = probe_to_answer_ ? probe_to_answer_->echo : 0;
+  probe_to_answer_.reset();
+  ack_.duplicates = duplicates_;
+  ack_.sent = wire::wire_time(now);
+  const bool all_paths = report_paths(now);
+  const bool all_streams = report_streams();
+  counters_.add(Counter::kAcksSent);
+  return all_paths && all_streams;
+}
+
+std::size_t RecvAssociation::poll_transmit(Time now, FrameWriter& frames,
+                                           std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  while (ack_clock_.due() <= now && count < out.size()) {
+    ack_clock_.on_sent(now, build_ack(now));
+    frames.emit(ack_, reply_path_, open_.sender, out[count++]);
+  }
+  return count;
+}
+
+}  // namespace dlcp::core

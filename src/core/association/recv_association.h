@@ -1,0 +1,113 @@
+// The receiving side of one association: all streams from one peer endpoint, and what they share:
+// packet numbers per path, acknowledgements, credit, and the path on which the sender is answered.
+// An acknowledgement reports the paths and the streams that have changed; a change is reported
+// twice, so that one lost acknowledgement costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ack_clock.h"
+#include "core/channel.h"
+#include "core/config.h"
+#include "core/counters.h"
+#include "core/credit_pool.h"
+#include "core/frame_arena.h"
+#include "core/loss/path_seen.h"
+#include "core/replay_window.h"
+#include "core/timers.h"
+#include "wire/control_frame.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+class RecvStream;
+
+class RecvAssociation {
+ public:
+  struct Open {
+    std::uint64_t token = 0;  // ours
+    std::uint32_t place = 0;  // of its slot
+    std::uint64_t sender_token = 0;
+    wire::EndpointAddress sender;
+    std::uint32_t key_stream = 0;  // see wire::Welcome
+    Duration keep{};               // without streams, before it ends
+  };
+  RecvAssociation(const Config& config, Counters& counters, CreditPool& credits, Channel channel,
+                  const Open& open);
+  ~RecvAssociation() { credits_.leave(grant_); }
+  RecvAssociation(const RecvAssociation&) = delete;
+  RecvAssociation& operator=(const RecvAssociation&) = delete;
+
+  std::uint64_t token() const { return open_.token; }
+  std::uint32_t place() const { return open_.place; }
+  std::uint64_t sender_token() const { return open_.sender_token; }
+  const wire::EndpointAddress& sender() const { return open_.sender; }
+  std::uint32_t key_stream() const { return open_.key_stream; }
+  Channel& channel() { return channel_; }
+
+  // --- streams
+  // False for a number that has come before: whoever repeats an old HELLO opens nothing.
+  bool takes(std::uint32_t stream) { return opened_.accept(stream); }
+  void join(RecvStream& stream);
+  void leave(const RecvStream& stream);
+  // Without streams it gives its credit back, and ends after Open::keep.
+  void on_left(Time now);
+  bool expired(Time now) const { return now >= expires_at_; }
+  // START has come on a stream.
+  void establish(std::uint32_t payload_bytes);
+  std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
+  const Grant& grant() const { return grant_; }
+  std::size_t credit_sharers() const { return credits_.connections(); }
+  std::span<const PathSeen> paths() const { return paths_; }
+  wire::PathIndex reply_path() const { return reply_path_; }
+  void reply_on(wire::PathIndex path) { reply_path_ = path; }
+  void turn_reply_path() {
+    reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
+  }
+  std::size_t frame_bytes_max() const;  // of a control frame to this peer
+
+  // --- from the network and from streams
+  // A data packet that its stream has taken.
+  void on_data(Time now, const wire::RxPacket& packet, const wire::DataHeader& header);
+  void acknowledge(Time now, RecvStream& stream, const wire::DataHeader& header, bool ends_message);
+  void on_duplicate() { ++duplicates_; }
+  void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
+  // The stream has something to report: at once, or in company.
+  void report(Time now, RecvStream& stream, bool at_once);
+
+  // --- time, and to the network
+  Time next_timeout() const;
+  void on_timeout(Time now);
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+
+ private:
+  void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
+  bool report_paths(Time now);
+  bool report_streams();
+  bool build_ack(Time now);  // false when not all of it fitted into one frame
+
+  const Config& config_;
+  Counters& counters_;
+  CreditPool& credits_;
+  Channel channel_;
+  const Open open_;
+  std::uint32_t payload_bytes_ = 0;
+  Grant grant_;
+  ReplayWindow opened_;
+  std::vector<RecvStream*> streams_;
+  std::size_t next_report_ = 0;  // index of the stream that the next frame begins with
+  Time expires_at_ = kNever;
+
+  std::optional<wire::Probe> probe_to_answer_;
+  AckClock ack_clock_;
+  std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
+  wire::Ack ack_;
+  std::vector<PathSeen> paths_;
+  wire::PathIndex reply_path_ = 0;  // on which the sender is most likely to receive
+};
+
+}  // namespace dlcp::core

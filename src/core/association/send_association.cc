@@ -1,0 +1,241 @@
+#include "core/association/send_association.h"
+
+#include <algorithm>
+
+#include "core/credit_pool.h"
+#include "core/streams/send_stream.h"
+#include "wire/data_header.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+
+SendAssociation::SendAssociation(const Config& config, Counters& counters, const Open& open)
+    : config_(config),
+      counters_(counters),
+      open_(open),
+      flight_(config.paths),
+      paths_(config.paths, open.seed),
+      congestion_(make_congestion(config.congestion, config.target_delay)),
+      prober_(config.peer_timeout) {}
+
+// ---- streams ----
+
+std::uint32_t SendAssociation::join(SendStream& stream) {
+  streams_.add(setup_.next_stream(), stream);
+  return setup_.last_stream();
+}
+
+void SendAssociation::leave(std::uint32_t number) {
+  const SendStream* stream = streams_.find(number);
+  if (stream == nullptr) return;
+  window_.on_settled(stream->queue().in_flight());
+  if (cut_.pending() && cut_.chunk().stream == number) cut_.drop();
+  std::erase(reported_, stream);
+  setup_.leave(number);
+  streams_.remove(number);
+}
+
+SendStream* SendAssociation::choose_leader() {
+  if (setup_.established() || setup_.leader() != 0) return nullptr;
+  SendStream* chosen = nullptr;
+  streams_.for_each([&](SendStream& stream) {
+    if (chosen == nullptr && !stream.failed()) chosen = &stream;
+  });
+  if (chosen != nullptr) setup_.lead(chosen->number());
+  return chosen;
+}
+
+void SendAssociation::on_welcome(const wire::Welcome& welcome) {
+  const auto key = setup_.key_after(welcome);
+  if (!key) return;
+  const auto keys = wire::connection_keys(*key, open_.token, welcome.association);
+  channel_ = Channel(keys.to_receiver, {keys.to_sender, welcome.protection, config_.tags.get()},
+                     wire::host_of(open_.peer), config_.ciphers.get());
+}
+
+void SendAssociation::establish(const wire::Started& started, const AssociationTerms& terms) {
+  setup_.establish(terms);
+  congestion_->on_handshake(terms.took);
+  prober_.size().agree(terms.payload_bytes, wire::overhead_bytes(terms.protection));
+  window_.open(started.window_packets, started.window_epoch, terms.took);
+}
+
+bool SendAssociation::is_acked(ChunkRef chunk) const {
+  const SendStream* stream = streams_.find(chunk.stream);
+  return stream == nullptr || stream->queue().is_acked(chunk);
+}
+
+// ---- from the network ----
+
+std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& ack,
+                                                     Time arrived_at, bool newest) {
+  reported_.clear();
+  if (!setup_.established()) return {};
+  SendQueue::Acked acked;
+  bool posted = false;
+  bool news = false;
+  for (const wire::StreamReport& report : ack.streams()) {
+    SendStream* stream = streams_.find(report.stream);
+    if (stream == nullptr || !stream->open()) continue;
+    const SendStream::News told = stream->on_report(now, report);
+    if (!told.sound) continue;
+    reported_.push_back(stream);
+    acked.in_flight += told.acked.in_flight;
+    acked.spurious += told.acked.spurious;
+    acked.forgone += told.acked.forgone;
+    posted = posted || told.posted;
+    news = true;
+  }
+  if (!news && !ack.streams().empty()) return {};
+  (reported_.empty() ? counters_ : reported_.front()->counters()).add(Counter::kAcksReceived);
+  // A path that has just carried a question and its answer is the one to try when others fail.
+  const bool after_silence =
+      prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
+  prober_.clock().on_answer();
+  AckSample sample{.now = now};
+  const auto delays =
+      acks_.read_paths(now, ack, arrived_at, round_trip(), {flight_, paths_, *congestion_}, sample);
+  if (ack.answers_probe) {
+    const Prober::Answer answer = prober_.on_answer(now, ack.probe_echo);
+    paths_.on_answered(answer.path, after_silence);
+    flight_.on_probe_answered(now, answer.path, answer.asked_at, acks_.rtt().answer_time_or(1ms));
+  }
+  if (newest) window_.on_credit(ack.window_packets, ack.window_epoch);
+  window_.on_settled(acked.in_flight);
+  window_.on_delivered(now, acked.in_flight, delays.fabric, delays.held);
+  const std::uint32_t needless = acked.spurious + acks_.read_duplicates(ack);
+  if (needless > 0) {
+    counters_.add(Counter::kSpuriousRetransmissions, needless);
+    flight_.on_spurious(now, round_trip());
+  }
+  sample.spurious_packets = needless;
+  sample.acked_packets = acked.in_flight + acked.spurious + acked.forgone;
+  collect_losses(now, sample);
+  sample.round_trip = round_trip();
+  sample.window_limited = window_.take_limited();
+  congestion_->on_ack(sample);
+  pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
+                   congestion_->in_slow_start());
+  if (sample.lost_packets > 0) tell_window(now);
+  refresh_lossy(now);
+  if (sample.acked_packets > 0 || posted) prober_.on_progress();
+  if (window_.in_flight() == 0) prober_.clock().postpone();
+  for (SendStream* stream : reported_)
+    stream->watch(now);
+  watch(now);
+  return reported_;
+}
+
+double SendAssociation::loss_budget() const {
+  double budget = 0;
+  streams_.for_each([&](const SendStream& stream) {
+    budget = std::max(budget, stream.lossy().hop_share());
+  });
+  return budget;
+}
+
+void SendAssociation::refresh_lossy(Time now) {
+  streams_.for_each(
+      [&](SendStream& stream) { stream.lossy().refresh(now, round_trip(), stream.queue()); });
+}
+
+void SendAssociation::collect_losses(Time now, AckSample& sample) {
+  losses_.clear();
+  flight_.find_losses(now, acks_.rtt(), *this, losses_);
+  for (const Flight::Loss& loss : losses_) {
+    SendQueue& queue = streams_.find(loss.chunk.stream)->queue();
+    const auto path = paths_.on_lost(now, loss.path, loss.sent_at, round_trip(), loss.overtaken);
+    const bool forgone = queue.forgoes(loss.chunk.message);
+    sample.forgone_packets += forgone ? 1 : 0;
+    sample.lost_packets += forgone || path.known ? 0 : 1;
+    queue.mark_lost(loss.chunk);
+    if (!forgone) streams_.prefer(loss.chunk.stream);
+    config_.tell({now, peer_token(), "holds a packet for lost on path", loss.path});
+    if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
+    if (path.avoided) {
+      counters_.add(Counter::kPathsAvoided);
+      config_.tell({now, peer_token(), "avoids path", loss.path});
+    }
+  }
+  window_.on_settled(static_cast<std::uint32_t>(losses_.size()));
+  if (!losses_.empty()) prober_.clock().on_repair(now, probe_terms());
+  sample.loss_budget = loss_budget();
+  if (sample.forgone_packets > 0)
+    streams_.for_each(
+        [](SendStream& stream) { stream.lossy().need_beyond_budget(stream.queue()); });
+}
+
+void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
+  // The SENT_ONCE that it answers was a probe of its path as well.
+  flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), {});
+  AckSample sample{.now = now, .round_trip = round_trip()};
+  collect_losses(now, sample);
+  congestion_->on_ack(sample);
+  stream.lossy().refresh(now, round_trip(), stream.queue());
+  prober_.on_progress();
+}
+
+void SendAssociation::on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped) {
+  window_.on_settled(stopped.in_flight);
+  const AckSample sample{.now = now,
+                         .round_trip = round_trip(),
+                         .acked_packets = stopped.acked,
+                         .forgone_packets = stopped.forgone,
+                         .loss_budget = stream.lossy().hop_share()};
+  congestion_->on_ack(sample);
+  stream.lossy().refresh(now, round_trip(), stream.queue());
+  prober_.on_progress();
+}
+
+void SendAssociation::tell_window(Time now) const {
+  const auto packets = static_cast<std::uint64_t>(congestion_->window());
+  config_.tell({now, peer_token(), "after losses or silence the window has packets:", packets});
+}
+
+// ---- time ----
+
+ProbeClock::Terms SendAssociation::probe_terms() const {
+  return {.answer_time = acks_.rtt().answer_time_or(2 * setup_.terms().shortest()),
+          .outstanding = window_.in_flight() > 0 || streams_.has_next()};
+}
+
+// A question is planned while any stream has something left to send.
+void SendAssociation::watch(Time now) {
+  if (!setup_.established()) return;
+  if (streams_.any_of([](const SendStream& stream) { return stream.waits(); }))
+    prober_.clock().run(now, probe_terms());
+  else
+    prober_.clock().stop();
+}
+
+bool SendAssociation::owes_progress() const {
+  return streams_.any_of([](const SendStream& stream) { return stream.owes_progress(); });
+}
+
+Deadlines SendAssociation::deadlines() const {
+  Deadlines deadlines;
+  if (!setup_.established()) return deadlines;
+  deadlines.set(Timer::kProbe, prober_.next_timeout(owes_progress()));
+  deadlines.set(Timer::kLoss, flight_.deadline());
+  if (window_.in_flight() < window_.most(congestion_->window()) && streams_.has_next())
+    deadlines.set(Timer::kPace, pacer_.next());
+  return deadlines;
+}
+
+void SendAssociation::on_timeout(Time now) {
+  if (!setup_.established()) return;
+  if (flight_.deadline() <= now) {
+    AckSample sample{.now = now, .round_trip = round_trip()};
+    collect_losses(now, sample);
+    if (!losses_.empty()) congestion_->on_ack(sample);
+  }
+  if (prober_.on_timeout(now, probe_terms(), owes_progress())) {
+    streams_.for_each([](SendStream& stream) { stream.lossy().on_silence(); });
+    if (prober_.clock().unanswered() == ProbeClock::kStalledAfter && window_.in_flight() > 0) {
+      congestion_->on_stall(now);
+      tell_window(now);
+    }
+  }
+}
+
+}  // namespace dlcp::core

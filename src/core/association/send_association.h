@@ -1,0 +1,141 @@
+// The sending side of one association: all streams from this endpoint to one peer endpoint, and what
+// the network determines for all of them (as in QUIC and SCTP): paths, packet numbers, RTT, loss
+// detection, congestion control, pacing, the receiver's credit, probes and packet size. Each stream
+// (streams/send_stream) has its own messages, licence, handshake and end.
+//
+// The first stream establishes the association by the full handshake, which finds the path MTU;
+// streams that join later open in one round trip.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/ack_reader.h"
+#include "core/association/send_setup.h"
+#include "core/association/stream_schedule.h"
+#include "core/burst.h"
+#include "core/channel.h"
+#include "core/chunk_cut.h"
+#include "core/config.h"
+#include "core/congestion.h"
+#include "core/counters.h"
+#include "core/flight.h"
+#include "core/frame_arena.h"
+#include "core/loss/lossy_sends.h"
+#include "core/pacer.h"
+#include "core/path_set.h"
+#include "core/prober.h"
+#include "core/send_window.h"
+#include "core/timers.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::core {
+
+class SendStream;
+
+class SendAssociation final : private ChunkStates {
+ public:
+  struct Open {
+    std::uint64_t token = 0;  // ours
+    std::uint32_t place = 0;  // of its slot
+    wire::EndpointAddress peer;
+    std::uint64_t seed = 0;
+  };
+  // `counters`: of the context that opens it.
+  SendAssociation(const Config& config, Counters& counters, const Open& open);
+
+  // --- streams
+  // The number of a stream that joins. A stream leaves before it is destroyed.
+  std::uint32_t join(SendStream& stream);
+  void leave(std::uint32_t number);
+  bool empty() const { return streams_.empty(); }
+  bool established() const { return setup_.established(); }
+  SendSetup& setup() { return setup_; }
+  // Makes the first stream that waits the leader; null if there is one, or nobody waits.
+  SendStream* choose_leader();
+  void on_welcome(const wire::Welcome& welcome);
+  void establish(const wire::Started& started, const AssociationTerms& terms);
+
+  std::uint64_t token() const { return open_.token; }
+  std::uint32_t place() const { return open_.place; }
+  std::uint64_t peer_token() const { return setup_.peer_token(); }
+  const wire::EndpointAddress& peer_address() const { return open_.peer; }
+  Channel& channel() { return channel_; }
+  PathSet& paths() { return paths_; }
+  Prober& prober() { return prober_; }
+  Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
+  Duration answer_time() const { return probe_terms().answer_time; }
+  bool starved() const { return window_.starved(); }
+  template <class Work>
+  void for_each_stream(Work&& work) const {
+    streams_.for_each(std::forward<Work>(work));
+  }
+
+  // --- from the network
+  void heard_on(wire::PathIndex path) { heard_path_ = path; }  // the way back works there
+  // `newest`: no younger control frame has come before it. Returns the streams that it reports.
+  std::span<SendStream* const> on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
+  // NEED and STOP, which `stream` has read.
+  void on_need(Time now, SendStream& stream, const wire::Need& need);
+  void on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped);
+  void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
+  void on_pause(Time now) { acks_.on_pause(now); }
+  // A word of the peer about any stream: an early question is called off.
+  void on_heard() { prober_.clock().on_answer(); }
+  void hurry(Time now) { prober_.clock().hurry(now); }
+
+  // --- time
+  void watch(Time now);  // after a stream has got or lost something to wait for
+  void on_timeout(Time now);
+  Deadlines deadlines() const;
+  Time next_timeout() const { return deadlines().next(); }
+
+  // --- to the network
+  // `out` is what others have left of `whole` packets; packets that leave as one unit wait for more
+  // room unless even the whole is too small for them.
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                            std::size_t whole);
+  bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
+
+ private:
+  bool is_acked(ChunkRef chunk) const override;
+  std::size_t packet_bytes() const;
+  ProbeClock::Terms probe_terms() const;
+  bool owes_progress() const;
+  double loss_budget() const;
+  void collect_losses(Time now, AckSample& sample);
+  void refresh_lossy(Time now);
+  void tell_window(Time now) const;
+  std::size_t emit_sent_once(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
+  bool begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes);
+  void emit_piece(Time now, SendStream& stream, FrameWriter& frames, wire::TxPacket& out);
+  bool room_for_unit(std::size_t room, std::size_t whole);
+  std::size_t emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                        std::size_t whole);
+
+  const Config& config_;
+  Counters& counters_;
+  const Open open_;
+  Channel channel_;
+  SendSetup setup_;
+  StreamSchedule streams_;
+  std::vector<SendStream*> reported_;  // by the last ACK
+
+  Flight flight_;
+  PathSet paths_;
+  std::unique_ptr<CongestionControl> congestion_;
+  Pacer pacer_;
+  AckReader acks_;
+  SendWindow window_;
+  Burst burst_;
+  ChunkCut cut_;
+  bool wants_room_ = false;
+  std::vector<Flight::Loss> losses_;
+  Prober prober_;
+  wire::PathIndex heard_path_ = 0;
+};
+
+}  // namespace dlcp::core

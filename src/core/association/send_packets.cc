@@ -1,0 +1,148 @@
+// What a sending association puts on the wire.
+#include <algorithm>
+
+#include "core/association/send_association.h"
+#include "core/burst.h"
+#include "core/streams/send_stream.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+std::size_t SendAssociation::packet_bytes() const {
+  return setup_.terms().payload_bytes + wire::overhead_bytes(setup_.terms().protection);
+}
+
+bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t message_bytes) {
+  if (!pacer_.may_send(now)) return false;
+  const bool idle = window_.in_flight() == 0;
+  window_.on_burst(now);
+  const double limit = window_.limit(congestion_->window());
+  // What stands for a round trip would spread the first packets for long.
+  const Duration round = acks_.rtt().smoothed_or(setup_.terms().shortest());
+  const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
+  if (idle) pacer_.on_pause(limit);
+  const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
+  const PathSet::Choice choice = paths_.choose(now, packet_time, cargo);
+  auto packets = burst_packets(config_, packet_bytes(), packet_time, limit);
+  const bool small = message_bytes <= kSmallMessagePackets * setup_.terms().payload_bytes;
+  if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
+  burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};
+  stream.counters().add(Counter::kBurstsSent);
+  return true;
+}
+
+// Of the chunk that cut_ holds.
+void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
+                                 wire::TxPacket& out) {
+  const SentChunk& sent = cut_.sent();
+  const ChunkRef& chunk = cut_.chunk();
+  const ChunkCut::Piece piece = cut_.next(prober_.size().payload_bytes());
+  wire::DataHeader header;
+  header.destination = stream.peer_token();
+  header.message = static_cast<std::uint32_t>(chunk.message);
+  header.message_bytes = sent.view.message_bytes;
+  header.offset = piece.offset;
+  header.path = cut_.path();
+  const std::uint64_t number = flight_.on_sent(now, header.path, chunk, piece.ends);
+  header.path_sequence = static_cast<std::uint32_t>(number);
+  header.sent_at = wire::wire_time(now);
+  header.licensed = sent.licensed;
+  header.traffic_class = sent.traffic_class;
+  header.window_epoch = window_.epoch();
+  header.reply_path = heard_path_;
+  header.retransmission = sent.again;
+  header.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
+  frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
+
+  if (sent.licensed) {
+    stream.lossy().on_sent(
+        now, chunk.message, {header.path, header.path_sequence},
+        piece.ends ? stream.queue().ended_by(chunk.message) : LicensedEnd::kNothing);
+  }
+  paths_.on_sent(header.path);
+  Counters& counters = stream.counters();
+  counters.add(Counter::kPacketsSent);
+  counters.add(Counter::kBytesSent, piece.payload.size());
+  if (sent.again) {
+    counters.add(Counter::kPacketsRetransmitted);
+    counters.add(Counter::kBytesRetransmitted, piece.payload.size());
+  }
+}
+
+std::size_t SendAssociation::emit_sent_once(Time now, FrameWriter& frames,
+                                            std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  streams_.for_each([&](SendStream& stream) {
+    if (!stream.lossy().due()) return;
+    const Recipient to{stream.peer_token(), &open_.peer};
+    count += stream.lossy().poll_transmit(now, stream.queue(), to, frames, out.subspan(count));
+  });
+  return count;
+}
+
+// Packets that leave as one unit wait until there is room for all of them.
+bool SendAssociation::room_for_unit(std::size_t room, std::size_t whole) {
+  const std::size_t unit = unit_packets(config_, packet_bytes());
+  const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
+  const std::size_t together = std::min(burst_.left, unit);
+  wants_room_ = unit_begins && room < together && together <= whole;
+  return !wants_room_;
+}
+
+std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
+                                       std::size_t whole) {
+  const std::uint32_t payload_bytes = setup_.terms().payload_bytes;
+  std::size_t count = 0;
+  double most = window_.most(congestion_->window());
+  if (cut_.pending() && is_acked(cut_.chunk())) cut_.drop();
+  while (count < out.size()) {
+    if (cut_.pending()) {
+      emit_piece(now, *streams_.find(cut_.chunk().stream), frames, out[count++]);
+      continue;
+    }
+    SendStream* stream = streams_.next();
+    if (stream == nullptr) break;
+    SendQueue& queue = stream->queue();
+    auto chunk = queue.next();
+    if (!chunk) break;
+    chunk->stream = stream->number();
+    const std::uint32_t message_bytes = queue.view(*chunk).message_bytes;
+    if (window_.in_flight() >= most) {
+      window_.note_stopped(congestion_->window(), message_bytes / payload_bytes);
+      break;
+    }
+    if (burst_.left == 0) {
+      if (!begin_burst(now, *stream, message_bytes)) break;
+      most = window_.most(congestion_->window());
+    }
+    if (!room_for_unit(out.size() - count, whole)) break;
+    --burst_.left;
+    cut_.begin(*chunk, queue.mark_sent(*chunk), burst_.path);
+    const std::size_t bytes = cut_.sent().view.payload.size();
+    emit_piece(now, *stream, frames, out[count++]);
+    window_.on_sent(now);
+    pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
+    streams_.on_sent(bytes);
+    // Bursts are of equal packets: a message's short end closes one.
+    if (bytes < payload_bytes) burst_.left = 0;
+    // SENT_ONCE goes right behind the message that it ends, before the next one.
+    if (!cut_.pending() && stream->lossy().due())
+      count += emit_sent_once(now, frames, out.subspan(count));
+  }
+  return count;
+}
+
+std::size_t SendAssociation::poll_transmit(Time now, FrameWriter& frames,
+                                           std::span<wire::TxPacket> out, std::size_t whole) {
+  wants_room_ = false;
+  if (!setup_.established()) return 0;
+  std::size_t count =
+      prober_.poll_transmit(now, {peer_token(), &open_.peer}, flight_, paths_, frames, out);
+  counters_.add(Counter::kProbesSent, count);
+  count += emit_sent_once(now, frames, out.subspan(count));
+  const std::size_t data = emit_data(now, frames, out.subspan(count), whole);
+  if (count + data > 0) watch(now);
+  return count + data;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,317 @@
+#include "core/streams/recv_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/peer_errors.h"
+
+namespace dlcp::core {
+namespace {
+
+// A peer silent for so long is asked whether it lives, and then more seldom, but often enough that
+// a process that is killed meanwhile is missed within 100 ms. Where very many keep us waiting they
+// share a rate of questions.
+constexpr Duration kPingFirst = 20ms;
+constexpr Duration kPingSeldom = 60ms;
+constexpr Duration kPingShare = 50us;  // per connection of this endpoint
+
+}  // namespace
+
+RecvStream::RecvStream(Time now, const Config& config, Counters& counters, UnpostedPool& pool,
+                       std::uint64_t token, const wire::Hello& hello,
+                       std::shared_ptr<RecvAssociation> association)
+    : config_(config),
+      counters_(counters),
+      token_(token),
+      sender_token_(hello.sender_token),
+      number_(hello.stream),
+      membership_(hello.membership),
+      protection_(std::max(config.protection, hello.protection)),
+      association_(std::move(association)),
+      queue_(config.requests_max, config.eager_bytes, pool, config.placed_later ? token : 0),
+      losses_(queue_, counters),
+      liveness_(config.peer_timeout),
+      ping_clock_(config.peer_timeout) {
+  association_->join(*this);
+  liveness_.expect(now, Liveness::Owes::kWord);
+}
+
+void RecvStream::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void RecvStream::note_progress(Time now) {
+  ping_clock_.on_progress();
+  liveness_.on_heard(now);
+  ping_clock_.on_answer();
+}
+
+void RecvStream::answered(Time now) {
+  liveness_.on_heard(now);
+  ping_clock_.on_answer();
+  watch(now);
+}
+
+// The sender owes us a word while a receive is posted, or nobody has accepted it yet. Whether it
+// has anything to send only it knows, so a word is all.
+void RecvStream::watch(Time now) {
+  const bool waits = queue_.has_posted() || (started_ && !accepted_);
+  liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
+  if (waits)
+    ping_clock_.run(now, ping_terms());
+  else
+    ping_clock_.stop();
+}
+
+ProbeClock::Terms RecvStream::ping_terms() const {
+  const auto connections = static_cast<std::int64_t>(association_->credit_sharers());
+  return {.answer_time = kPingFirst,
+          .outstanding = false,
+          .seldom = std::max(kPingSeldom, connections * kPingShare)};
+}
+
+void RecvStream::on_accepted() {
+  accepted_ = true;
+  if (!queue_.has_posted()) {
+    liveness_.expect({}, Liveness::Owes::kNothing);
+    ping_clock_.stop();
+  }
+}
+
+void RecvStream::check_overflow() {
+  if (!queue_.overflow()) return;
+  fail({ErrorCode::kInvalidUsage,
+        fmt::format("a message of {} bytes came for a receive of {} bytes",
+                    queue_.overflow()->message_bytes, queue_.overflow()->buffer_bytes),
+        "post receives at least as large as the peer's sends"});
+}
+
+// What is quiet and has holes is decided now, in this very call: nothing may change in between.
+void RecvStream::decide_losses(std::vector<Placement>& placements) {
+  if (losses_.awaits()) losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
+}
+
+void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
+                          const Licence& licence, std::vector<Placement>& placements) {
+  const std::uint64_t number = queue_.posted();
+  const bool waited_for = queue_.post(request, buffer, placements);
+  losses_.on_posted(number, licence, buffer.size());
+  decide_losses(placements);
+  check_overflow();
+  watch(now);
+  if (!queue_.has_posted()) return;
+  if (peer_closed_) {
+    fail(closed_by_peer("the peer has closed the connection, and a receive was posted"));
+    return;
+  }
+  association_->report(now, *this, waited_for);
+}
+
+// ---- from the network ----
+
+void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
+                              std::span<const wire::EndpointAddress> lanes) {
+  association_->reply_on(path);
+  wire::Welcome welcome;
+  welcome.destination = sender_token_;
+  welcome.receiver_token = token_;
+  welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+  welcome.hello_bytes = hello.hello_bytes;
+  welcome.echo = hello.echo;
+  welcome.protection = protection_;
+  welcome.association = association_->token();
+  welcome.key_stream = association_->key_stream();
+  if (joined_) {
+    welcome.payload_bytes = association_->payload_bytes();
+    welcome.posted = static_cast<std::uint32_t>(queue_.posted());
+  }
+  welcome.lanes.assign(lanes.begin(), lanes.end());
+  // Of several sizes that come together the largest is the one to answer.
+  if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
+  welcome_due_ = std::move(welcome);
+}
+
+void RecvStream::start(Time now, std::uint32_t payload_bytes) {
+  started_ = true;
+  queue_.set_payload_bytes(payload_bytes);
+  association_->establish(payload_bytes);
+  watch(now);
+}
+
+void RecvStream::join(Time now) {
+  joined_ = true;
+  start(now, association_->payload_bytes());
+}
+
+void RecvStream::on_start(Time now, const wire::Start& start_frame, wire::PathIndex path) {
+  note_progress(now);
+  watch(now);
+  association_->reply_on(path);
+  const bool sound = start_frame.payload_bytes >= wire::kPayloadGranuleBytes &&
+                     start_frame.payload_bytes % wire::kPayloadGranuleBytes == 0 &&
+                     start_frame.payload_bytes <= config_.datagram_bytes_max &&
+                     start_frame.protection == protection_;
+  if (!sound) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  if (!started_) start(now, start_frame.payload_bytes);
+  started_due_ = true;
+}
+
+void RecvStream::count(RecvQueue::Receipt receipt, std::span<const Placement> placed) {
+  switch (receipt) {
+    case RecvQueue::Receipt::kKept:
+      counters_.add(Counter::kUnpostedKept);
+      [[fallthrough]];
+    case RecvQueue::Receipt::kPlaced:
+      counters_.add(Counter::kPacketsReceived);
+      for (const Placement& placement : placed)
+        counters_.add(Counter::kBytesReceived, placement.payload.size());
+      break;
+    case RecvQueue::Receipt::kDuplicate:
+      association_->on_duplicate();
+      [[fallthrough]];
+    case RecvQueue::Receipt::kRepeated:
+      counters_.add(Counter::kDuplicates);
+      break;
+    case RecvQueue::Receipt::kLate:
+      counters_.add(Counter::kLatePackets);
+      break;
+    case RecvQueue::Receipt::kNoRoom:
+      counters_.add(Counter::kDroppedUnposted);
+      break;
+    case RecvQueue::Receipt::kOutOfWindow:
+      counters_.add(Counter::kDroppedOutOfWindow);
+      break;
+    case RecvQueue::Receipt::kTooLong:
+      break;
+  }
+}
+
+void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
+                             std::vector<Placement>& placements) {
+  if (!started_) {
+    counters_.add(Counter::kDroppedUnexpected);
+    return;
+  }
+  const std::size_t placed_before = placements.size();
+  const auto receipt = queue_.on_data(data.header, data.payload, placements);
+  count(receipt, std::span<const Placement>(placements).subspan(placed_before));
+  if (receipt == RecvQueue::Receipt::kOutOfWindow) return;
+  note_progress(now);
+  association_->on_data(now, packet, data.header);
+  if (receipt == RecvQueue::Receipt::kTooLong) return check_overflow();
+  const bool ends = data.header.offset + data.payload.size() == data.header.message_bytes;
+  association_->acknowledge(now, *this, data.header, ends);
+  decide_losses(placements);
+  watch(now);
+}
+
+void RecvStream::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
+                                  std::vector<Placement>& placements) {
+  note_progress(now);
+  watch(now);
+  association_->reply_on(path);
+  if (!started_ || !losses_.on_sent_once(frame)) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return;
+  }
+  check_overflow();
+  decide_losses(placements);
+  watch(now);
+  association_->report(now, *this, true);
+}
+
+void RecvStream::on_pong(Time now, wire::PathIndex path) {
+  answered(now);
+  association_->reply_on(path);
+}
+
+void RecvStream::on_peer_closed(Time now, std::uint32_t) {
+  note_progress(now);
+  watch(now);
+  peer_closed_ = true;
+  reports_left = 0;
+  if (queue_.has_posted())
+    fail(closed_by_peer("the peer closed the connection while receives were posted"));
+}
+
+void RecvStream::on_reset(const wire::Reset& reset) {
+  fail(peer_gave_up(reset));
+}
+
+// One placement of that message has been done.
+void RecvStream::on_placed(Time now, std::uint64_t message,
+                               std::vector<Placement>& placements) {
+  if (!queue_.on_placed(message)) return;
+  decide_losses(placements);
+  watch(now);
+  association_->report(now, *this, true);
+}
+
+// ---- time ----
+
+void RecvStream::on_refused(Time now) {
+  if (liveness_.on_refused(now, kPingFirst)) ping_clock_.hurry(now);
+}
+
+Deadlines RecvStream::deadlines() const {
+  Deadlines deadlines;
+  if (failed()) return deadlines;
+  deadlines.set(Timer::kPeer, liveness_.deadline());
+  deadlines.set(Timer::kProbe, ping_clock_.next_timeout());
+  return deadlines;
+}
+
+void RecvStream::on_timeout(Time now) {
+  if (failed()) return;
+  ping_clock_.on_timeout(now, ping_terms());
+  if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
+  if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
+  counters_.add(Counter::kPeerTimeouts);
+  fail(peer_silent("has been silent", config_.peer_timeout, "a receive was posted"));
+}
+
+// ---- to the network ----
+
+void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
+  report.stream = number_;
+  report.completed = static_cast<std::uint32_t>(queue_.completed());
+  report.posted = static_cast<std::uint32_t>(queue_.posted());
+  queue_.report(report, bytes);
+}
+
+bool RecvStream::take_message_end() {
+  return std::exchange(ended_, queue_.completed()) != queue_.completed();
+}
+
+std::size_t RecvStream::poll_transmit(Time, FrameWriter& frames, std::span<wire::TxPacket> out) {
+  if (failed()) return 0;
+  std::size_t count = 0;
+  const wire::EndpointAddress& sender = association_->sender();
+  if (welcome_due_ && count < out.size()) {
+    welcome_due_->window_packets = association_->grant().reserve;
+    welcome_due_->window_epoch = association_->grant().epoch;
+    frames.emit(*welcome_due_, association_->reply_path(), sender, out[count++]);
+    welcome_due_.reset();
+  }
+  if (started_due_ && count < out.size()) {
+    const Grant& grant = association_->grant();
+    wire::Started started{sender_token_, static_cast<std::uint32_t>(queue_.posted()), grant.reserve,
+                          grant.epoch};
+    frames.emit(started, association_->reply_path(), sender, out[count++]);
+    started_due_ = false;
+  }
+  for (; ping_clock_.due() > 0 && count < out.size(); ping_clock_.on_sent()) {
+    frames.emit(wire::Ping{sender_token_}, association_->reply_path(), sender, out[count++]);
+    association_->turn_reply_path();
+  }
+  count += losses_.poll_transmit({sender_token_, &sender}, association_->reply_path(),
+                                 association_->frame_bytes_max(), frames, out.subspan(count));
+  return count;
+}
+
+}  // namespace dlcp::core

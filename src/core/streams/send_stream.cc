@@ -1,0 +1,227 @@
+#include "core/streams/send_stream.h"
+
+#include <utility>
+
+#include "core/peer_errors.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+
+SendStream::SendStream(Time now, const Config& config, Counters& counters,
+                       const wire::EndpointAddress& local, std::uint64_t token,
+                       const Handshake::Target& target,
+                       std::shared_ptr<SendAssociation> association)
+    : config_(config),
+      counters_(counters),
+      token_(token),
+      association_(std::move(association)),
+      handshake_(now, config, token, target, local),
+      queue_(config.requests_max, config.eager_bytes,
+             ChunkJudge(config.level_shares, config.worth.get())),
+      liveness_(config.peer_timeout) {
+  number_ = association_->join(*this);
+  handshake_.wait();
+  liveness_.expect(now, Liveness::Owes::kProgress);
+}
+
+SendStream::~SendStream() {
+  association_->leave(number_);
+}
+
+void SendStream::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void SendStream::post(Time now, RequestId request, std::span<const std::byte> message,
+                      const Licence& licence) {
+  if (peer_closed_)
+    return fail(closed_by_peer("the peer has closed the connection, and a send was posted"));
+  const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
+                        licence.bears_a_packet(message.size(), handshake_.payload_bytes()) &&
+                        LossySends::can_name(config_.paths, handshake_.payload_bytes());
+  queue_.push(request, message, licensed ? &licence : nullptr);
+  if (licensed) lossy_.open(licence, message.size());
+  watch(now);
+  association_->watch(now);
+}
+
+// ---- set-up ----
+
+void SendStream::begin(Time now) {
+  if (handshake_.state() != Handshake::State::kWaiting) return;
+  SendSetup& setup = association_->setup();
+  const AssociationName name{association_->token(), association_->peer_token(), number_};
+  if (setup.established()) return handshake_.join(now, name, setup.terms());
+  setup.note_key(number_, handshake_.listener_key());
+  handshake_.lead(now, {association_->token(), 0, number_});
+}
+
+void SendStream::move_to(Time now, std::shared_ptr<SendAssociation> association) {
+  association_->leave(number_);
+  association_ = std::move(association);
+  number_ = association_->join(*this);
+  handshake_.wait();
+  watch(now);
+}
+
+void SendStream::opened(Time now, std::uint32_t posted) {
+  queue_.set_payload_bytes(handshake_.payload_bytes());
+  queue_.set_posted(posted);
+  watch(now);
+}
+
+void SendStream::on_welcome(Time now, const wire::Welcome& welcome) {
+  heard(now);
+  const Handshake::State before = handshake_.state();
+  handshake_.on_welcome(now, welcome);
+  if (!handshake_.joins()) association_->on_welcome(welcome);
+  if (handshake_.state() != before) liveness_.on_progress(now);
+  if (handshake_.state() != before && open()) opened(now, welcome.posted);
+  watch(now);  // it may be a late one, of an open connection
+}
+
+void SendStream::on_refuse(const wire::Refuse& refuse) {
+  if (handshake_.state() == Handshake::State::kHello) fail(peer_refuses(refuse));
+}
+
+void SendStream::on_started(Time now, const wire::Started& started) {
+  if (handshake_.state() != Handshake::State::kStart) return;
+  heard(now);
+  handshake_.on_started();
+  association_->establish(started, handshake_.terms());
+  opened(now, started.posted);
+}
+
+// ---- from the network ----
+
+void SendStream::heard(Time now) {
+  liveness_.on_heard(now);
+  association_->on_heard();
+}
+
+SendStream::News SendStream::on_report(Time now, const wire::StreamReport& report) {
+  News news;
+  if (!queue_.acknowledge(report, news.acked)) {
+    counters_.add(Counter::kDroppedOutOfWindow);
+    return news;
+  }
+  news.sound = true;
+  news.posted = queue_.set_posted(wire::expand_serial(report.posted, queue_.end_message()));
+  liveness_.on_heard(now);
+  if (news.acked.in_flight + news.acked.spurious + news.acked.forgone > 0)
+    liveness_.on_progress(now);
+  return news;
+}
+
+void SendStream::on_need(Time now, const wire::Need& need) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(need.message, queue_.first_message());
+  if (queue_.forgoes(number)) {  // else it was said twice
+    queue_.need(number);
+    association_->on_need(now, *this, need);
+  }
+  watch(now);
+  association_->watch(now);
+}
+
+void SendStream::on_stop(Time now, const wire::Stop& stop) {
+  if (!open()) return;
+  heard(now);
+  const std::uint64_t number = wire::expand_serial(stop.message, queue_.first_message());
+  const auto stopped = lossy_.on_stop(queue_, number, stop, handshake_.payload_bytes(), counters_);
+  if (stopped.progress) liveness_.on_progress(now);
+  association_->on_stopped(now, *this, stopped);
+  watch(now);
+  association_->watch(now);
+}
+
+void SendStream::on_ping(Time now) {
+  heard(now);
+  pong_due_ = true;
+  watch(now);
+  association_->watch(now);
+}
+
+void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
+  heard(now);
+  peer_closed_ = true;
+  if (handshake_.state() == Handshake::State::kStart) {
+    // The peer accepted, and closed before its STARTED got through: that will not be said again.
+    handshake_.on_started();
+    if (!association_->established())
+      association_->establish(wire::Started{}, handshake_.terms());
+    queue_.set_payload_bytes(handshake_.payload_bytes());
+  }
+  SendQueue::Acked acked;
+  const std::uint64_t number = wire::expand_serial(completed, queue_.first_message());
+  if (number - queue_.first_message() < std::uint64_t{1} << 31) {
+    queue_.acknowledge_below(number, acked);
+    association_->on_settled(acked.in_flight);
+  }
+  if (!queue_.empty())
+    fail(closed_by_peer("the peer closed the connection before it had received everything"));
+  watch(now);
+  association_->watch(now);
+}
+
+void SendStream::on_reset(const wire::Reset& reset) {
+  fail(peer_gave_up(reset));
+}
+
+// ---- time ----
+
+// While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
+void SendStream::watch(Time now) {
+  if (!open()) return;
+  const Liveness::Owes owes = !waits()               ? Liveness::Owes::kNothing
+                              : queue_.is_posted() ? Liveness::Owes::kProgress
+                                                   : Liveness::Owes::kWord;
+  liveness_.expect(now, owes);
+}
+
+void SendStream::give_up(Liveness::Standing standing) {
+  counters_.add(Counter::kPeerTimeouts);
+  const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
+  if (standing == Liveness::Standing::kGone) return fail(peer_gone());
+  if (standing == Liveness::Standing::kSilent)
+    return fail(peer_silent("has not answered", config_.peer_timeout, while_what));
+  const PacketSize& size = association_->prober().size();
+  fail(peer_stuck(config_.peer_timeout, while_what, size.packet_bytes(size.payload_bytes())));
+}
+
+void SendStream::on_refused(Time now) {
+  if (!liveness_.on_refused(now, association_->answer_time())) return;
+  open() ? association_->hurry(now) : handshake_.hurry(now);
+}
+
+Deadlines SendStream::deadlines() const {
+  Deadlines deadlines;
+  if (failed()) return deadlines;
+  deadlines.set(Timer::kPeer, liveness_.deadline());
+  deadlines.set(Timer::kSentOnce, lossy_.next_timeout(association_->round_trip()));
+  if (!open()) deadlines.set(Timer::kHandshake, handshake_.next_timeout());
+  return deadlines;
+}
+
+void SendStream::on_timeout(Time now) {
+  if (failed()) return;
+  const Liveness::Standing standing = liveness_.standing(now);
+  if (standing != Liveness::Standing::kAlive) return give_up(standing);
+  lossy_.on_timeout(now, association_->round_trip());
+}
+
+// ---- to the network ----
+
+std::size_t SendStream::poll_transmit(Time now, FrameWriter& frames,
+                                      std::span<wire::TxPacket> out) {
+  if (failed() || out.empty()) return 0;
+  if (!open()) return handshake_.poll_transmit(now, frames, out);
+  if (!pong_due_) return 0;
+  pong_due_ = false;
+  const auto path = association_->paths().choose(now, Duration::zero()).path;
+  frames.emit(wire::Pong{handshake_.receiver_token()}, path, peer_address(), out.front());
+  return 1;
+}
+
+}  // namespace dlcp::core
