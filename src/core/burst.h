@@ -27,6 +27,7 @@ struct Burst {
 std::size_t unit_packets(const Config& config, std::size_t packet_bytes);
 
 // Length of the next burst, at least 1: what the user fixed, or else at most kBurstSpan of the pace
+// (`packet_time`: a packet of the whole endpoint)
 // and half of the window, in whole units where it is longer than one.
 std::size_t burst_packets(const Config& config, std::size_t packet_bytes, Duration packet_time,
                           double window);

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "core/association/endpoint_rate.h"
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/credit_pool.h"
@@ -58,6 +59,7 @@ struct Commons {
   const Secrets secrets;
   CounterBook counters;
   CreditPool credits;
+  EndpointRate rate;
   UnpostedPool unposted;
   Strays strays;
   PlacementBatch placements;

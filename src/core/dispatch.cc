@@ -24,6 +24,12 @@ std::optional<Counter> refusal(Channel& channel, wire::FrameType type,
   return data ? channel.refuse_data(packet, *data) : Counter::kDroppedMalformed;
 }
 
+// Frames of a stream that its association seals, as they keep their order with its data and ACKs.
+bool sealed_by_association(wire::FrameType type) {
+  return type == wire::FrameType::kData || type == wire::FrameType::kSentOnce ||
+         type == wire::FrameType::kNeed || type == wire::FrameType::kStop;
+}
+
 }  // namespace
 
 void Dispatch::on_packet(Time now, const wire::RxPacket& packet) {
@@ -71,8 +77,8 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
     return drop(Counter::kDroppedUnexpected);
   if (sending != nullptr && head->type == wire::FrameType::kWelcome && !sending->open())
     return on_welcome(arrival, *sending);
-  Channel* channel = &slot->channel;
-  if (head->type == wire::FrameType::kSentOnce) channel = data_channel(*slot);
+  Channel* channel =
+      sealed_by_association(head->type) ? data_channel(*slot) : &slot->channel;
   if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (const auto reason = channel->refuse_control(packet)) return drop(*reason);
   const bool sound = sending != nullptr ? to_sender(arrival, *sending)
@@ -84,9 +90,8 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
 }
 
 void Dispatch::to_departed(const Arrival& arrival, Departed& departed) {
-  const bool of_association =
-      arrival.type == wire::FrameType::kData || arrival.type == wire::FrameType::kSentOnce;
-  Channel* channel = of_association ? data_channel(arrival.slot) : &arrival.slot.channel;
+  Channel* channel =
+      sealed_by_association(arrival.type) ? data_channel(arrival.slot) : &arrival.slot.channel;
   if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (const auto reason = refusal(*channel, arrival.type, arrival.packet)) return drop(*reason);
   if (departed.on_frame(arrival.now, arrival.type)) lifecycle_.leave(arrival.slot);

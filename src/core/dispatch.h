@@ -40,7 +40,7 @@ class Dispatch {
   void to_association(const Arrival& arrival);
   void on_ack(const Arrival& arrival, SendAssociation& association);
   void on_probe(const Arrival& arrival, RecvAssociation& association);
-  // The channel that seals data and SENT_ONCE of the stream in `slot`; null: it is gone.
+  // Of the association of the stream in `slot`; null: it is gone.
   Channel* data_channel(const Slot& slot) const;
   // These return false for a frame that is not well formed, or that may not come now.
   bool to_sender(const Arrival& arrival, SendStream& connection);

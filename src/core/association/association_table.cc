@@ -14,7 +14,7 @@ std::size_t AssociationTable::AddressHash::operator()(const wire::EndpointAddres
 std::shared_ptr<SendAssociation> AssociationTable::make(Slot& slot, const wire::EndpointAddress& to,
                                                         Counters& counters) {
   auto association = std::make_shared<SendAssociation>(
-      commons_.config, counters,
+      commons_.config, counters, commons_.rate,
       SendAssociation::Open{slot.token, slot.index, to, rng_.next()});
   slot.party = association;
   return association;

@@ -9,9 +9,11 @@
 
 namespace dlcp::core {
 
-SendAssociation::SendAssociation(const Config& config, Counters& counters, const Open& open)
+SendAssociation::SendAssociation(const Config& config, Counters& counters, EndpointRate& rate,
+                                 const Open& open)
     : config_(config),
       counters_(counters),
+      rate_(rate),
       open_(open),
       flight_(config.paths),
       paths_(config.paths, open.seed),
@@ -119,7 +121,10 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
   if (sample.lost_packets > 0) tell_window(now);
   refresh_lossy(now);
   if (sample.acked_packets > 0 || posted) prober_.on_progress();
-  if (window_.in_flight() == 0) prober_.clock().postpone();
+  if (window_.in_flight() == 0) {
+    prober_.clock().postpone();
+    if (!streams_.has_next()) rate_.update(own_rate_, 0);
+  }
   for (SendStream* stream : reported_)
     stream->watch(now);
   watch(now);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ack_reader.h"
+#include "core/association/endpoint_rate.h"
 #include "core/association/send_setup.h"
 #include "core/association/stream_schedule.h"
 #include "core/burst.h"
@@ -45,7 +46,9 @@ class SendAssociation final : private ChunkStates {
     std::uint64_t seed = 0;
   };
   // `counters`: of the context that opens it.
-  SendAssociation(const Config& config, Counters& counters, const Open& open);
+  // `rate`: of all associations of the endpoint.
+  SendAssociation(const Config& config, Counters& counters, EndpointRate& rate, const Open& open);
+  ~SendAssociation() override { rate_.update(own_rate_, 0); }
 
   // --- streams
   // The number of a stream that joins. A stream leaves before it is destroyed.
@@ -118,6 +121,8 @@ class SendAssociation final : private ChunkStates {
 
   const Config& config_;
   Counters& counters_;
+  EndpointRate& rate_;
+  double own_rate_ = 0;
   const Open open_;
   Channel channel_;
   SendSetup setup_;

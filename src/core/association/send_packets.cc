@@ -23,7 +23,12 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   if (idle) pacer_.on_pause(limit);
   const auto cargo = stream.queue().has_lost() ? PathSet::Cargo::kRepair : PathSet::Cargo::kNew;
   const PathSet::Choice choice = paths_.choose(now, packet_time, cargo);
-  auto packets = burst_packets(config_, packet_bytes(), packet_time, limit);
+  const auto bytes = static_cast<double>(packet_bytes());
+  const double per_second = 1e9 / static_cast<double>(std::max(packet_time, Duration(1)).count());
+  rate_.update(own_rate_, bytes * per_second);
+  // The time that a packet takes of what the whole endpoint sends.
+  const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
+  auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
   const bool small = message_bytes <= kSmallMessagePackets * setup_.terms().payload_bytes;
   if (small && idle && config_.burst_packets_max == 0) packets = kSmallMessagePackets;
   burst_ = {choice.path, std::min(packets, choice.packets_max), packet_time};

@@ -284,6 +284,12 @@ void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
   queue_.report(report, bytes);
 }
 
+std::size_t RecvStream::tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out) {
+  return losses_.poll_transmit({sender_token_, &association_->sender()},
+                               association_->reply_path(), association_->frame_bytes_max(), frames,
+                               out);
+}
+
 bool RecvStream::take_message_end() {
   return std::exchange(ended_, queue_.completed()) != queue_.completed();
 }
@@ -309,8 +315,6 @@ std::size_t RecvStream::poll_transmit(Time, FrameWriter& frames, std::span<wire:
     frames.emit(wire::Ping{sender_token_}, association_->reply_path(), sender, out[count++]);
     association_->turn_reply_path();
   }
-  count += losses_.poll_transmit({sender_token_, &sender}, association_->reply_path(),
-                                 association_->frame_bytes_max(), frames, out.subspan(count));
   return count;
 }
 

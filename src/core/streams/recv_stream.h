@@ -68,6 +68,8 @@ class RecvStream {
   // --- for the association
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
+  // STOP and NEED, which go before the acknowledgement that has the message complete.
+  std::size_t tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out);
   bool take_message_end();  // a message has been completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
