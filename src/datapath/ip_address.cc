@@ -21,6 +21,10 @@ bool IpAddress::is_link_local() const {
   return family == IpFamily::kV6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
 }
 
+bool IpAddress::is_link_scoped() const {
+  return is_link_local() || (family == IpFamily::kV4 && bytes[0] == 169 && bytes[1] == 254);
+}
+
 bool IpAddress::is_unicast() const {
   const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
   if (family == IpFamily::kV4) {

@@ -24,7 +24,9 @@ struct IpAddress {
 
   bool is_loopback() const;
   bool is_link_local() const;  // fe80::/10; IPv4's 169.254/16 needs no scope and is not meant
-  bool is_unicast() const;     // one host: not unspecified, multicast, broadcast or IPv4-mapped
+  // Good on one link only: fe80::/10 and 169.254/16.
+  bool is_link_scoped() const;
+  bool is_unicast() const;  // one host: not unspecified, multicast, broadcast or IPv4-mapped
 
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };

@@ -1,5 +1,7 @@
 #include "engine/device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -76,8 +78,14 @@ Result<std::vector<Device>> choose_devices(const Settings& settings) {
     devices = roce_devices_if_any(settings);
     if (!devices.empty()) return devices;
   }
-  auto existing = datapath::list_interfaces();
+  auto existing = datapath::list_interfaces(settings.family);
   if (!existing) return existing.error();
+  if (existing->empty() && settings.family) {
+    const bool v4 = settings.family == datapath::IpFamily::kV4;
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("no interface that is up has an {} address", v4 ? "IPv4" : "IPv6"),
+                 "unset NCCL_SOCKET_FAMILY, or give the interface such an address"};
+  }
   auto interfaces = datapath::choose_interfaces(settings.interfaces, existing.value());
   if (!interfaces) return interfaces.error();
   for (const datapath::Interface& interface : interfaces.value())

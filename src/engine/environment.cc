@@ -20,7 +20,7 @@ Variables process_environment() {
     if (equals != std::string_view::npos && text.starts_with("DLCP_"))
       variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
-  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"})
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_IB_HCA"})
     if (const char* value = std::getenv(name); value != nullptr)
       variables.emplace_back(name, value);
   return variables;

@@ -9,7 +9,7 @@
 
 namespace dlcp::engine {
 
-// DLCP_*, NCCL_SOCKET_IFNAME and NCCL_IB_HCA, as they are now.
+// DLCP_*, NCCL_SOCKET_IFNAME, NCCL_SOCKET_FAMILY and NCCL_IB_HCA, as they are now.
 Variables process_environment();
 
 // A FileReader for load_settings; refuses files beyond 1 MiB.

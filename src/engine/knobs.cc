@@ -21,8 +21,8 @@ constexpr double kMaxBufferBytes = 1 << 30;
 
 constexpr Knob kKnobs[] = {
     {"DLCP_IFNAME", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
-     "network interfaces: a list of prefixes, `^` excludes, `=` matches exactly; loopback only if "
-     "named; unset: NCCL_SOCKET_IFNAME, else all real ones",
+     "network interfaces: a list of prefixes, `^` excludes, `=` matches exactly; unset: "
+     "NCCL_SOCKET_IFNAME, else all with a global address; NCCL_SOCKET_FAMILY counts here too",
      [](Settings& s, const KnobValue& v) { s.interfaces = v.text; }},
     {"DLCP_DATAPATH", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|verbs|udp",
      "how packets travel: `udp` over the kernel's UDP, `verbs` over RDMA cards (RoCEv2); `auto`: "

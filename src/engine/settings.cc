@@ -26,6 +26,16 @@ struct StandIn {
 constexpr StandIn kStandIns[] = {{"DLCP_IFNAME", "NCCL_SOCKET_IFNAME"},
                                  {"DLCP_HCA", "NCCL_IB_HCA"}};
 
+// NCCL takes these two values and ignores every other.
+constexpr const char* kFamilyVariable = "NCCL_SOCKET_FAMILY";
+
+std::optional<datapath::IpFamily> family_of(const std::string* value) {
+  if (value == nullptr) return std::nullopt;
+  if (*value == "AF_INET") return datapath::IpFamily::kV4;
+  if (*value == "AF_INET6") return datapath::IpFamily::kV6;
+  return std::nullopt;
+}
+
 const std::string* value_of(const Variables& environment, std::string_view name) {
   const auto found = std::ranges::find(environment, name, [](const auto& v) { return v.first; });
   return found == environment.end() ? nullptr : &found->second;
@@ -147,13 +157,14 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   if (!in_force) return in_force.error();
   std::vector<Assignment>& assignments = in_force.value();
   for (const auto& [name, value] : environment) {
-    if (name == kConfigKnob ||
+    if (name == kConfigKnob || name == kFamilyVariable ||
         std::ranges::find(kStandIns, name, &StandIn::variable) != std::end(kStandIns))
       continue;
     std::erase_if(assignments, [&wanted = name](const Assignment& a) { return a.name == wanted; });
     assignments.push_back({name, value, "environment"});
   }
   Settings settings;
+  settings.family = family_of(value_of(environment, kFamilyVariable));
   for (const Assignment& assignment : assignments)
     if (find_knob(assignment.name) == nullptr)
       return unknown_name(assignment.name, assignment.origin);

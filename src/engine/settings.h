@@ -13,6 +13,7 @@
 
 #include "collective/layout.h"
 #include "core/congestion.h"
+#include "datapath/ip_address.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"
 #include "util/time.h"
@@ -29,6 +30,7 @@ struct Settings {
   std::string hcas;        // NCCL_IB_HCA's grammar; empty: every usable RDMA port
   int gid_index = 0;       // -1: the best
   std::string interfaces;  // NCCL_SOCKET_IFNAME's grammar; empty: every real interface
+  std::optional<datapath::IpFamily> family;  // NCCL_SOCKET_FAMILY
   std::size_t paths = 0;
   std::size_t lanes = 0;              // of a device and carrier; 0: by its speed and our processors
   bool bundle = false;                // a connection goes over all of them
@@ -79,7 +81,7 @@ struct Settings {
 };
 
 // The variables of an environment that matter here: all that begin with DLCP_, and NCCL's that say
-// the same for its own networks (NCCL_SOCKET_IFNAME, NCCL_IB_HCA).
+// the same for its own networks (NCCL_SOCKET_IFNAME, NCCL_SOCKET_FAMILY, NCCL_IB_HCA).
 using Variables = std::vector<std::pair<std::string, std::string>>;
 // A file's text; nullopt if there is no such file. An error's `what` is the reason alone: whoever
 // asks for the file says which it is, and which setting names it.

@@ -24,10 +24,11 @@ datapath::UdpOptions options_of(const datapath::Interface& interface, const Sett
   options.local_ip = interface.ip;
   options.interface_name = interface.name;
   options.paths = settings.paths;
-  if (settings.mtu != 0) {
+  if (settings.mtu != 0 || interface.is_routed_to) {  // there the MTU of loopback says nothing
     const bool v4 = interface.ip.family == datapath::IpFamily::kV4;
-    options.datagram_bytes_max =
-        std::min(settings.mtu, interface.properties.mtu) - (v4 ? kV4Headers : kV6Headers);
+    const std::size_t mtu = settings.mtu != 0 ? std::min(settings.mtu, interface.properties.mtu)
+                                              : interface.properties.mtu;
+    options.datagram_bytes_max = mtu - (v4 ? kV4Headers : kV6Headers);
   }
   if (settings.receive_buffer_bytes != 0)
     options.receive_buffer_bytes = settings.receive_buffer_bytes;

@@ -115,6 +115,74 @@ TEST_CASE("when nothing matches, the error names what was asked and what exists"
   CHECK_THAT(choose_interfaces("", {}, "/nonexistent").error().message(), Contains("none"));
 }
 
+TEST_CASE("an interface with only a link-local address is no device unless it is named") {
+  const std::vector<InterfaceAddress> existing = {
+      interface_called("lo", "127.0.0.1"), interface_called("bmc0", "169.254.3.1"),
+      interface_called("usb0", "fe80::1%1"), interface_called("eth0", "10.0.0.1")};
+  CHECK(names_of(choose_interfaces("", existing, "/nonexistent")) == "eth0");
+  CHECK(names_of(choose_interfaces("usb0", existing, "/nonexistent")) == "usb0");
+  CHECK(names_of(choose_interfaces("^eth0", existing, "/nonexistent")) == "bmc0 usb0");
+}
+
+TEST_CASE("where the uplinks have only link-local addresses, the address of loopback serves") {
+  FakeSys sys;
+  for (const char* uplink : {"up0", "up1"}) {
+    sys.add_physical(uplink, std::string("pci/") + uplink);
+    sys.write(uplink, "speed", "100000");
+    sys.write(uplink, "mtu", "9000");
+  }
+  const std::vector<InterfaceAddress> existing = {
+      interface_called("lo", "10.64.0.1"), interface_called("up0", "fe80::1%1"),
+      interface_called("up1", "fe80::2%1"), interface_called("docker0", "172.17.0.1")};
+  for (const char* selection : {"", "=lo"}) {
+    const auto chosen = choose_interfaces(selection, existing, sys.root());
+    REQUIRE(names_of(chosen) == "lo");
+    CHECK(chosen.value().front().is_routed_to);
+    CHECK(chosen.value().front().properties.speed_mbps == 200000);
+    CHECK(chosen.value().front().properties.mtu == 9000);
+  }
+}
+
+TEST_CASE("a dummy link serves only where no other interface has a global address") {
+  InterfaceAddress dummy = interface_called("dummy0", "10.64.0.1");
+  dummy.kind = "dummy";
+  const InterfaceAddress uplink = interface_called("up0", "fe80::1%1");
+  CHECK(names_of(choose_interfaces("", {dummy, uplink}, "/nonexistent")) == "dummy0");
+  CHECK(names_of(choose_interfaces("", {dummy, interface_called("eth0", "10.0.0.1")},
+                                   "/nonexistent")) == "eth0");
+}
+
+TEST_CASE("a bridge to the outside is a device, one that joins only containers is not") {
+  FakeSys sys;
+  for (const char* bridge : {"br0", "mybridge"}) {
+    sys.add(bridge, "virtual");
+    fs::create_directories(fs::path(sys.root()) / "class" / "net" / bridge / "bridge");
+  }
+  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br0" / "brif" / "eth0");
+  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "br0" / "brif" / "vnet3");
+  fs::create_directories(fs::path(sys.root()) / "class" / "net" / "mybridge" / "brif" / "veth7");
+  CHECK(names_of(choose_interfaces(
+            "",
+            {interface_called("br0", "10.0.0.1"), interface_called("mybridge", "172.20.0.1"),
+             interface_called("cni0", "10.42.0.1"), interface_called("flannel.1", "10.42.0.0")},
+            sys.root())) == "br0");
+}
+
+TEST_CASE("the addresses of an interface are preferred in the order of RFC 6724") {
+  const auto preference = [](const char* ip, AddressState state = {}) {
+    return preference_of(parse_ip_address(ip).value(), state);
+  };
+  const AddressState temporary{.is_temporary = true};
+  const AddressState deprecated{.is_deprecated = true};
+  CHECK(preference("10.0.0.1") < preference("2001:db8::1"));
+  CHECK(preference("2001:db8::1") < preference("fd00::1"));
+  CHECK(preference("fd00::1") < preference("2001:db8::2", temporary));
+  CHECK(preference("2001:db8::2", temporary) < preference("2001:db8::3", deprecated));
+  CHECK(preference("2001:db8::3", deprecated) < preference("169.254.1.1"));
+  CHECK(preference("169.254.1.1") < preference("fe80::1%1"));
+  CHECK(preference("fe80::1%1") < preference("127.0.0.1"));
+}
+
 TEST_CASE("bridges serve when there is nothing else") {
   const auto chosen = choose_interfaces(
       "", {interface_called("lo", "127.0.0.1"), interface_called("docker0", "172.17.0.1")},

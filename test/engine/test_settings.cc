@@ -92,6 +92,13 @@ TEST_CASE("RDMA devices fall back to NCCL_IB_HCA, and a GID index may be -1 or a
         dlcp::engine::DatapathChoice::kVerbs);
 }
 
+TEST_CASE("NCCL_SOCKET_FAMILY chooses the address family, and other values are ignored") {
+  CHECK(load({}).value().family == std::nullopt);
+  CHECK(load({{"NCCL_SOCKET_FAMILY", "AF_INET"}}).value().family == dlcp::datapath::IpFamily::kV4);
+  CHECK(load({{"NCCL_SOCKET_FAMILY", "AF_INET6"}}).value().family == dlcp::datapath::IpFamily::kV6);
+  CHECK(load({{"NCCL_SOCKET_FAMILY", "inet6"}}).value().family == std::nullopt);
+}
+
 TEST_CASE("interfaces fall back to NCCL_SOCKET_IFNAME, which never overrides DLCP_IFNAME") {
   CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}}).value().interfaces == "=lo");
   CHECK(load({{"NCCL_SOCKET_IFNAME", "=lo"}, {"DLCP_IFNAME", "eth"}}).value().interfaces == "eth");

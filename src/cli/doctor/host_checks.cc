@@ -22,7 +22,7 @@ Finding interface_finding(const datapath::Interface& interface) {
   const auto& properties = interface.properties;
   // As a job asks for it, which works without /sys, too.
   const auto asked = datapath::interface_mtu(interface.name, interface.ip);
-  const std::size_t mtu = asked ? asked.value() : properties.mtu;
+  const std::size_t mtu = asked && !interface.is_routed_to ? asked.value() : properties.mtu;
   Finding finding{"interface", Level::kOk, "", ""};
   finding.value =
       fmt::format("{}: {}, MTU {}, {} Mbit/s{}", interface.name, datapath::to_string(interface.ip),
@@ -38,10 +38,10 @@ Finding interface_finding(const datapath::Interface& interface) {
   return finding;
 }
 
-Findings interface_findings(const std::string& selection) {
-  const auto existing = datapath::list_interfaces();
+Findings interface_findings(const engine::Settings& settings) {
+  const auto existing = datapath::list_interfaces(settings.family);
   if (!existing) return {{"interface", Level::kFail, existing.error().what, existing.error().hint}};
-  const auto chosen = datapath::choose_interfaces(selection, existing.value());
+  const auto chosen = datapath::choose_interfaces(settings.interfaces, existing.value());
   if (!chosen) {
     return {{"interface", Level::kFail, chosen.error().what,
              chosen.error().hint.empty() ? "set DLCP_IFNAME" : chosen.error().hint}};
@@ -88,7 +88,7 @@ Findings check_settings_and_interfaces() {
   }
   if (!changed.empty()) summary.value = changed;
   findings.push_back(summary);
-  std::ranges::move(interface_findings(settings.value().interfaces), std::back_inserter(findings));
+  std::ranges::move(interface_findings(settings.value()), std::back_inserter(findings));
   return findings;
 }
 

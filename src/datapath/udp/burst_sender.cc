@@ -85,10 +85,25 @@ void put_control(msghdr& message, int level, int type, T value) {
   message.msg_controllen += CMSG_SPACE(sizeof value);
 }
 
+void name_link(msghdr& message, IpFamily family, int link) {
+  if (family == IpFamily::kV4) {
+    in_pktinfo info{};
+    info.ipi_ifindex = link;
+    put_control(message, IPPROTO_IP, IP_PKTINFO, info);
+  } else {
+    in6_pktinfo info{};
+    info.ipi6_ifindex = static_cast<unsigned>(link);
+    put_control(message, IPPROTO_IPV6, IPV6_PKTINFO, info);
+  }
+}
+
 }  // namespace
 
-BurstSender::BurstSender(const Options& options, std::vector<int> sockets)
-    : options_(options), sockets_(std::move(sockets)), gso_on_(options.gso) {}
+BurstSender::BurstSender(const Options& options, std::vector<int> sockets, Egress egress)
+    : options_(options),
+      sockets_(std::move(sockets)),
+      egress_(std::move(egress)),
+      gso_on_(options.gso) {}
 
 std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounters& counters) {
   std::size_t taken = 0;
@@ -130,15 +145,16 @@ std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) con
   return length;
 }
 
-bool BurstSender::resolve(const wire::TxPacket& packet, SocketAddress& to) const {
+bool BurstSender::resolve(const wire::TxPacket& packet, Destination& to) {
   const std::optional<DeviceAddress> address = decode_device_address(*packet.destination);
   const auto ports = address ? address->of(LocatorKind::kUdpPort) : std::span<const Locator>();
   if (ports.empty() || address->ip.family != options_.family || packet.path >= sockets_.size())
     return false;
-  to = socket_address(address->ip,
-                      static_cast<std::uint16_t>(ports[packet.path % ports.size()].value));
+  to.address = socket_address(address->ip,
+                              static_cast<std::uint16_t>(ports[packet.path % ports.size()].value));
+  to.link = egress_.link_for(address->ip);
   if (address->ip.is_link_local()) {
-    to.v6.sin6_scope_id =
+    to.address.v6.sin6_scope_id =
         options_.scope;  // the scope in the address means something to the peer only
   }
   return true;
@@ -156,19 +172,19 @@ void BurstSender::fill_batch(std::span<const wire::TxPacket> packets) {
         !resolve(rest.front(), batch_.destinations[index]))
       return;
     msghdr& message = batch_.headers[index].msg_hdr;
-    message.msg_name = &batch_.destinations[index].any;
-    message.msg_namelen = batch_.destinations[index].size;
-    build_message(rest.first(length), message, &batch_.pieces[2 * batch_.packets],
-                  batch_.controls[index]);
+    build_message(rest.first(length), batch_.destinations[index], message,
+                  &batch_.pieces[2 * batch_.packets], batch_.controls[index]);
     batch_.packets_in[index] = length;
     batch_.packets += length;
     ++batch_.messages;
   }
 }
 
-// Everything of `message` but its name. `pieces` has room for two per packet.
-void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& message, iovec* pieces,
-                                Control& control) const {
+// `pieces` has room for two per packet. `message` points to all of its arguments.
+void BurstSender::build_message(std::span<const wire::TxPacket> run, Destination& to,
+                                msghdr& message, iovec* pieces, Control& control) const {
+  message.msg_name = &to.address.any;
+  message.msg_namelen = to.address.size;
   iovec* piece = pieces;
   for (const wire::TxPacket& packet : run) {
     if (packet.header_bytes > 0)
@@ -188,6 +204,7 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, msghdr& mes
     put_control(message, IPPROTO_IP, IP_TOS, tos);
   else
     put_control(message, IPPROTO_IPV6, IPV6_TCLASS, tos);
+  if (to.link != 0) name_link(message, options_.family, to.link);
   if (run.size() > 1)
     put_control(message, SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(bytes_of(run.front())));
 }
@@ -222,7 +239,7 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
       done += taken;
       if (taken < run.size()) return done;
     } else {
-      counters.*counter_of(errno) += run.size();
+      count_error(errno, run.size(), counters);
       done += run.size();
     }
     ++message;
@@ -230,19 +247,24 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
   return done;
 }
 
+// A route that was good may have gone with its link: the next packet asks the kernel again.
+void BurstSender::count_error(int error, std::size_t packets, UdpCounters& counters) {
+  std::uint64_t UdpCounters::*const counter = counter_of(error);
+  counters.*counter += packets;
+  if (counter == &UdpCounters::tx_error_unreachable) egress_.forget();
+}
+
 // A run that was refused as a whole. Whether the kernel then takes its packets tells whether it was
 // segmentation that it refused.
 std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters) {
-  SocketAddress to;
+  Destination to;
   resolve(run.front(), to);
   std::size_t done = 0;
   while (done < run.size()) {
     std::array<iovec, 2> pieces;
     Control control;
     msghdr message{};
-    message.msg_name = &to.any;
-    message.msg_namelen = to.size;
-    build_message(run.subspan(done, 1), message, pieces.data(), control);
+    build_message(run.subspan(done, 1), to, message, pieces.data(), control);
     ++counters.tx_syscalls;
     if (::sendmsg(sockets_[run.front().path], &message, MSG_DONTWAIT) >= 0) {
       count_sent(run.subspan(done, 1), counters);
@@ -251,7 +273,7 @@ std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCou
     } else if (is_would_block(errno)) {
       break;
     } else if (errno != EINTR) {
-      ++(counters.*counter_of(errno));
+      count_error(errno, 1, counters);
       ++done;
     }
   }

@@ -4,6 +4,7 @@
 // the caller, what it refuses for itself is lost and counted.
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "datapath/ip_address.h"
+#include "datapath/udp/egress.h"
 #include "datapath/udp/udp_counters.h"
 #include "wire/packet.h"
 
@@ -32,7 +34,7 @@ class BurstSender {
   };
 
   // `sockets` are the paths, in order; they stay the caller's.
-  BurstSender(const Options& options, std::vector<int> sockets);
+  BurstSender(const Options& options, std::vector<int> sockets, Egress egress = Egress());
 
   // See Datapath::send.
   std::size_t send(std::span<const wire::TxPacket> packets, UdpCounters& counters);
@@ -43,10 +45,14 @@ class BurstSender {
   static constexpr std::size_t kBatchMessages = 32;
   static constexpr std::size_t kBatchPackets = 144;
   static constexpr std::size_t kControlBytes =
-      CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(std::uint16_t));
+      CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(in6_pktinfo));
 
   struct alignas(cmsghdr) Control {
     std::array<std::byte, kControlBytes> bytes;
+  };
+  struct Destination {
+    SocketAddress address;
+    int link = 0;  // by which it is reached; 0: the kernel decides
   };
   // Messages for one socket, on their way into one system call.
   struct Batch {
@@ -54,21 +60,23 @@ class BurstSender {
     std::size_t packets = 0;
     std::array<mmsghdr, kBatchMessages> headers;
     std::array<std::size_t, kBatchMessages> packets_in;
-    std::array<SocketAddress, kBatchMessages> destinations;
+    std::array<Destination, kBatchMessages> destinations;
     std::array<Control, kBatchMessages> controls;
     std::array<iovec, 2 * kBatchPackets> pieces;
   };
 
   std::size_t run_length(std::span<const wire::TxPacket> packets) const;
-  bool resolve(const wire::TxPacket& packet, SocketAddress& to) const;
+  bool resolve(const wire::TxPacket& packet, Destination& to);
   void fill_batch(std::span<const wire::TxPacket> packets);
   std::size_t flush_batch(std::span<const wire::TxPacket> packets, UdpCounters& counters);
   std::size_t send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters);
-  void build_message(std::span<const wire::TxPacket> run, msghdr& message, iovec* pieces,
-                     Control& control) const;
+  void build_message(std::span<const wire::TxPacket> run, Destination& to, msghdr& message,
+                     iovec* pieces, Control& control) const;
+  void count_error(int error, std::size_t packets, UdpCounters& counters);
 
   Options options_;
   std::vector<int> sockets_;
+  Egress egress_;
   bool gso_on_;
   Batch batch_;
 };

@@ -1,8 +1,11 @@
-// The grammar of NCCL_SOCKET_IFNAME over a list of interfaces.
+// The grammar of NCCL_SOCKET_IFNAME over a list of interfaces, and which interfaces serve where no
+// names are given.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 #include "datapath/name_selection.h"
 #include "datapath/udp/interfaces.h"
@@ -10,8 +13,37 @@
 namespace dlcp::datapath {
 namespace {
 
-bool is_last_resort(const Interface& interface) {
-  return interface.properties.is_bridge || interface.name.starts_with("docker");
+// In the order in which they are tried; see choose_interfaces().
+enum class Group : std::uint8_t { kGlobal, kRoutedTo, kLinkLocal, kContainers, kNever };
+
+bool is_container_network(const Interface& interface) {
+  return is_container_link(interface.name) || interface.properties.is_inner_bridge;
+}
+
+// Its packets leave by other links.
+bool carries_nothing(const InterfaceAddress& interface) {
+  return interface.is_loopback || interface.kind == "dummy" || interface.kind == "vrf";
+}
+
+Group group_of(const Interface& interface) {
+  if (interface.ip.is_loopback()) return Group::kNever;
+  if (is_container_network(interface)) return Group::kContainers;
+  if (interface.ip.is_link_scoped()) return Group::kLinkLocal;
+  return carries_nothing(interface) ? Group::kRoutedTo : Group::kGlobal;
+}
+
+void take_over_uplinks(Interface& device, const std::vector<Interface>& all) {
+  int speed = 0;
+  std::size_t mtu = 0;
+  for (const Interface& uplink : all) {
+    if (carries_nothing(uplink) || is_container_network(uplink)) continue;
+    speed += uplink.properties.speed_mbps;
+    mtu = mtu == 0 ? uplink.properties.mtu : std::min(mtu, uplink.properties.mtu);
+  }
+  if (mtu == 0) return;  // nothing leads out of this host
+  device.properties.speed_mbps = speed;
+  device.properties.mtu = mtu;
+  device.is_routed_to = true;
 }
 
 Error nothing_chosen(std::string_view selection, const std::vector<InterfaceAddress>& existing) {
@@ -34,14 +66,22 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root) {
   const NameSelection wanted(selection);
-  const bool by_name = wanted.is_by_name();
-  std::vector<Interface> chosen;
+  std::vector<Interface> all;
   for (const InterfaceAddress& address : existing)
-    if (wanted.selects(address.name) && (by_name || !address.is_loopback))
-      chosen.push_back(Interface{address, read_properties(address.name, sys_root)});
-  if (!by_name && !std::all_of(chosen.begin(), chosen.end(), is_last_resort))
-    std::erase_if(chosen, is_last_resort);
+    all.push_back(Interface{address, read_properties(address.name, sys_root)});
+  std::vector<Interface> chosen;
+  std::ranges::copy_if(all, std::back_inserter(chosen), [&](const Interface& interface) {
+    return wanted.selects(interface.name) &&
+           (wanted.is_by_name() || group_of(interface) != Group::kNever);
+  });
   if (chosen.empty()) return nothing_chosen(selection, existing);
+  if (!wanted.is_by_name()) {
+    const Group first = group_of(*std::ranges::min_element(chosen, {}, group_of));
+    std::erase_if(chosen,
+                  [first](const Interface& interface) { return group_of(interface) != first; });
+  }
+  for (Interface& interface : chosen)
+    if (group_of(interface) == Group::kRoutedTo) take_over_uplinks(interface, all);
   return chosen;
 }
 

@@ -1,19 +1,25 @@
-// Asking the kernel for interfaces: getifaddrs, one ioctl, and sysfs.
+// Asking the kernel for interfaces: getifaddrs, one ioctl, netlink, proc and sysfs.
 #include "datapath/udp/interfaces.h"
 
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <system_error>
+#include <utility>
 
+#include "datapath/udp/netlink.h"
 #include "util/fd.h"
 #include "util/system_text.h"
 
@@ -30,12 +36,6 @@ Result<IfaddrsList> read_addresses() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces");
   return IfaddrsList(list, &::freeifaddrs);
-}
-
-// Smaller is preferred.
-int rank_of(const IpAddress& ip) {
-  if (ip.family == IpFamily::kV4) return 0;
-  return ip.is_link_local() ? 2 : 1;
 }
 
 std::string read_line(const std::filesystem::path& file) {
@@ -82,23 +82,95 @@ bool is_usable(const ifaddrs& entry) {
   return entry.ifa_addr != nullptr && (entry.ifa_flags & kNeeded) == kNeeded;
 }
 
+// Without the label of the address: "eth0:1" is eth0.
+std::string interface_name(const ifaddrs& entry) {
+  const std::string_view name = entry.ifa_name;
+  return std::string(name.substr(0, name.find(':')));
+}
+
+using States = std::map<std::array<std::uint8_t, 16>, AddressState>;
+
+// /proc/net/if_inet6: address, index, prefix length, scope, flags, name. Empty without IPv6.
+States read_v6_states() {
+  States states;
+  std::ifstream file("/proc/net/if_inet6");
+  std::string digits, index, prefix, scope, flags, name;
+  while (file >> digits >> index >> prefix >> scope >> flags >> name) {
+    std::array<std::uint8_t, 16> bytes{};
+    unsigned bits = 0;
+    std::from_chars(flags.data(), flags.data() + flags.size(), bits, 16);
+    for (std::size_t i = 0; i < bytes.size() && 2 * i + 2 <= digits.size(); ++i)
+      std::from_chars(&digits[2 * i], &digits[2 * i] + 2, bytes[i], 16);
+    states[bytes] = {
+        (bits & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) != 0 && (bits & IFA_F_OPTIMISTIC) == 0,
+        (bits & IFA_F_DEPRECATED) != 0, (bits & IFA_F_TEMPORARY) != 0};
+  }
+  return states;
+}
+
+// A bridge to the outside has a port that is neither a container's nor a virtual machine's.
+bool joins_no_link(const std::filesystem::path& bridge) {
+  std::error_code error;
+  for (const auto& port : std::filesystem::directory_iterator(bridge / "brif", error))
+    if (!is_container_link(port.path().filename().string())) return false;
+  return true;
+}
+
 }  // namespace
+
+int preference_of(const IpAddress& ip, const AddressState& state) {
+  constexpr int kTemporary = 4, kDeprecated = 8, kLinkScoped = 16, kLoopback = 32;
+  const bool is_unique_local = ip.family == IpFamily::kV6 && (ip.bytes[0] & 0xfe) == 0xfc;
+  int preference = ip.family == IpFamily::kV4 ? 0 : is_unique_local ? 2 : 1;
+  if (state.is_temporary) preference += kTemporary;
+  if (state.is_deprecated) preference += kDeprecated;
+  if (ip.is_link_scoped()) preference += kLinkScoped;
+  if (ip.is_loopback()) preference += kLoopback;
+  return preference;
+}
+
+bool is_container_link(std::string_view name) {
+  static constexpr std::string_view kPrefixes[] = {
+      "docker",       "br-",    "virbr",        "vnet",  "cni",     "flannel", "cali",
+      "vxlan.calico", "veth",   "lxc",          "lxdbr", "tunl0",   "cilium_", "kube-",
+      "weave",        "podman", "nodelocaldns", "vmnet", "incusbr", "tap"};
+  return std::ranges::any_of(kPrefixes, [name](auto prefix) { return name.starts_with(prefix); });
+}
 
 Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> family) {
   const Result<IfaddrsList> list = read_addresses();
   if (!list) return list.error();
+  const States states = read_v6_states();
+  const std::vector<Link> links = read_links();
   std::vector<InterfaceAddress> found;
+  std::vector<std::vector<std::pair<int, IpAddress>>> addresses;  // of each, with its preference
   for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
     if (!is_usable(*entry)) continue;
     const std::optional<IpAddress> ip = ip_address_of(*entry->ifa_addr);
     if (!ip || !ip->is_unicast() || (family && ip->family != *family)) continue;
-    const auto same = std::find_if(found.begin(), found.end(), [&](const InterfaceAddress& other) {
-      return other.name == entry->ifa_name;
-    });
-    if (same == found.end())
-      found.push_back({entry->ifa_name, *ip, (entry->ifa_flags & IFF_LOOPBACK) != 0});
-    else if (rank_of(*ip) < rank_of(same->ip))
-      same->ip = *ip;
+    const auto state = ip->family == IpFamily::kV6 ? states.find(ip->bytes) : states.end();
+    const AddressState known = state == states.end() ? AddressState() : state->second;
+    if (known.is_tentative) continue;
+    const std::string name = interface_name(*entry);
+    auto at = std::ranges::find(found, name, &InterfaceAddress::name);
+    if (at == found.end()) {
+      const Link* const link = find_link(links, name);
+      found.push_back({name,
+                       {},
+                       (entry->ifa_flags & IFF_LOOPBACK) != 0,
+                       {},
+                       link != nullptr ? link->kind : std::string()});
+      addresses.emplace_back();
+      at = found.end() - 1;
+    }
+    addresses[static_cast<std::size_t>(at - found.begin())].push_back(
+        {preference_of(*ip, known), *ip});
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::ranges::stable_sort(addresses[i], {}, [](const auto& address) { return address.first; });
+    found[i].ip = addresses[i].front().second;
+    for (std::size_t other = 1; other < addresses[i].size(); ++other)
+      found[i].others.push_back(addresses[i][other].second);
   }
   return found;
 }
@@ -123,6 +195,7 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
   const std::string place = fs::canonical(directory, error).string();
   properties.is_virtual = !error && place.find("/devices/virtual/") != place.npos;
   properties.is_bridge = fs::exists(directory / "bridge", error);
+  properties.is_inner_bridge = properties.is_bridge && joins_no_link(directory);
   return properties;
 }
 
@@ -133,7 +206,8 @@ std::string interface_of(const IpAddress& ip) {
     const bool has_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
     if (entry->ifa_addr == nullptr) continue;
     const std::optional<IpAddress> found = ip_address_of(*entry->ifa_addr);
-    if (found && (*found == ip || (has_loopback && ip.is_loopback()))) return entry->ifa_name;
+    if (found && (*found == ip || (has_loopback && ip.is_loopback())))
+      return interface_name(*entry);
   }
   return {};
 }

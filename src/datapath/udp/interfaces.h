@@ -15,10 +15,24 @@
 
 namespace dlcp::datapath {
 
+// What the kernel says of an IPv6 address (RFC 4862, RFC 8981).
+struct AddressState {
+  bool is_tentative = false;  // not usable yet, or a duplicate
+  bool is_deprecated = false;
+  bool is_temporary = false;
+};
+
+// Smaller is preferred, in the spirit of RFC 6724: permanent before temporary before deprecated,
+// global before link-local before loopback; among equals IPv4, which NCCL takes first, then global
+// IPv6, then unique local.
+int preference_of(const IpAddress& ip, const AddressState& state = {});
+
 struct InterfaceAddress {
   std::string name;
-  IpAddress ip;  // IPv4 if it has one, else global IPv6, else link-local IPv6
+  IpAddress ip;  // the preferred one
   bool is_loopback = false;
+  std::vector<IpAddress> others{};  // its other addresses, the preferred first
+  std::string kind{};               // of the link, as netlink names it; empty for hardware
 };
 
 struct InterfaceProperties {
@@ -29,27 +43,41 @@ struct InterfaceProperties {
   int port = 0;            // of a card with several, counted from 0
   bool is_virtual = false;
   bool is_bridge = false;
+  // Of a bridge: it joins containers or virtual machines only, no link of the host.
+  bool is_inner_bridge = false;
 };
 
 struct Interface : InterfaceAddress {
   InterfaceProperties properties;
+  // Its address lies on loopback or a dummy link, and packets leave by the host's uplinks; speed
+  // and MTU are theirs.
+  bool is_routed_to = false;
 };
 
-// Interfaces that are up, running and have an address, in the kernel's order. `family` restricts
-// the choice of address.
+// Interfaces that are up, running and have an address, in the kernel's order. Labels of addresses
+// ("eth0:1") name no interface of their own. `family` restricts the choice of address.
 Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> family = {});
 
 // From <sys_root>/class/net/<name>; what is missing there keeps its default.
 InterfaceProperties read_properties(std::string_view name, const std::string& sys_root = "/sys");
 
 // `selection`: a comma-separated list of name prefixes; a leading '=' asks for exact names, a
-// leading
-// '^' for all others ("^=": all but these exact names); empty for all. Loopback is only chosen by
-// name, and docker* and bridges only by name or when nothing else is left. kInvalidUsage, naming
-// what was asked and what exists, when nothing is chosen.
+// leading '^' for all others ("^=": all but these exact names); empty for all. Where no names are
+// given, only the first of these groups that is not empty is chosen:
+//   1. interfaces with a global address
+//   2. loopback and dummy links with a global address: routing to the host
+//   3. interfaces with nothing but a link-local address
+//   4. bridges and overlays of containers and virtual machines
+// Loopback with 127.0.0.1 or ::1 is only chosen by name. A device of group 2 gets the speed of all
+// uplinks together and their smallest MTU. kInvalidUsage, naming what was asked and what exists,
+// when nothing is chosen.
 Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root = "/sys");
+
+// Whether container runtimes, virtual machines or overlays name their links so (docker0, br-1a2b,
+// virbr0, cni0, flannel.1, cali1234, veth5678): their addresses mean nothing to other hosts.
+bool is_container_link(std::string_view name);
 
 // The interface that has `ip`; empty when none has.
 std::string interface_of(const IpAddress& ip);

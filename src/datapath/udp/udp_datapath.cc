@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kPathsMax = 256;
 constexpr std::size_t kDatagramBytesMin = 512;
 constexpr std::size_t kUdpHeaderBytes = 8;
+// Where packets cannot carry DF, probes larger than the path's MTU would arrive in fragments and
+// succeed. Datagrams of this size pass every IPv6 network whole (RFC 8200: MTU 1280).
+constexpr std::size_t kFragmentableBytes = 1232;
 // What the sockets that peers send to should hold together, in the kernel's truesize.
 constexpr std::size_t kReceiveBudgetBytes = 8u << 20;
 
@@ -85,13 +88,16 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
     return Error{ErrorCode::kInvalidUsage, fmt::format("{} paths asked for", options.paths),
                  fmt::format("choose 1 to {}", kPathsMax)};
   }
-  const Result<std::size_t> datagram_bytes = choose_datagram_bytes(options);
+  Result<std::size_t> datagram_bytes = choose_datagram_bytes(options);
   if (!datagram_bytes) return datagram_bytes.error();
+  Egress egress(options.local_ip, options.interface_name.empty() ? interface_of(options.local_ip)
+                                                                 : options.interface_name);
   UdpSocketOptions socket_options;
   socket_options.local_ip = options.local_ip;
   socket_options.receive_buffer_bytes = options.receive_buffer_bytes;
   socket_options.send_buffer_bytes = options.send_buffer_bytes;
   socket_options.gro = options.gro;
+  socket_options.vrf = egress.vrf();
   Rng rng(options.seed != 0 ? options.seed : random_seed());
   std::vector<UdpSocket> sockets;
   for (std::size_t i = 0; i < options.paths; ++i) {
@@ -99,6 +105,8 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
     if (!socket) return socket.error();
     sockets.push_back(std::move(socket).value());
   }
+  if (!sockets.front().unfragmented)
+    datagram_bytes = std::min(datagram_bytes.value(), kFragmentableBytes);
   Result<std::unique_ptr<RefusalReader>> refusals = RefusalReader::open(descriptors_of(sockets));
   if (!refusals) return refusals.error();
   std::vector<int> receiving = descriptors_of(sockets);
@@ -107,11 +115,11 @@ Result<std::unique_ptr<UdpDatapath>> UdpDatapath::open(const UdpOptions& options
       BurstReceiver::open(std::move(receiving), refusals.value()->wait_descriptor());
   if (!receiver) return receiver.error();
   return std::unique_ptr<UdpDatapath>(
-      new UdpDatapath(options, datagram_bytes.value(), std::move(sockets),
+      new UdpDatapath(options, datagram_bytes.value(), std::move(egress), std::move(sockets),
                       std::move(receiver).value(), std::move(refusals).value()));
 }
 
-UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
+UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max, Egress egress,
                          std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
                          std::unique_ptr<RefusalReader> refusals)
     : sockets_(std::move(sockets)),
@@ -121,7 +129,7 @@ UdpDatapath::UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_m
                .segment_bytes_max = datagram_bytes_max,
                .gso = options.gso && sockets_.front().gso_known,
                .tos = options.tos},
-              descriptors_of(sockets_)),
+              descriptors_of(sockets_), std::move(egress)),
       receiver_(std::move(receiver)),
       refusals_(std::move(refusals)) {
   address_.ip = options.local_ip;

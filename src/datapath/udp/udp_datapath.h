@@ -60,7 +60,7 @@ class UdpDatapath final : public Datapath {
   const UdpCounters& counters() const { return counters_; }
 
  private:
-  UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max,
+  UdpDatapath(const UdpOptions& options, std::size_t datagram_bytes_max, Egress egress,
               std::vector<UdpSocket> sockets, std::unique_ptr<BurstReceiver> receiver,
               std::unique_ptr<RefusalReader> refusals);
 

@@ -1,5 +1,5 @@
 // Opening a socket of the UDP datapath. Options that only cost information or speed when the kernel
-// lacks them are tried and noted; DF and the bind are demanded.
+// lacks them are tried and noted; the bind is demanded.
 #include "datapath/udp/udp_socket.h"
 
 #include <fmt/format.h>
@@ -26,14 +26,12 @@ Error system_error(int error, std::string what, std::string hint) {
                std::move(hint)};
 }
 
-Status set_demanded_options(int fd, IpFamily family) {
-  // DF on every packet, and the kernel's own path MTU cache ignored: the handshake probes the path.
-  const bool ok = family == IpFamily::kV4
-                      ? set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-                      : set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
-                            set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-  if (!ok) return system_error(errno, "cannot forbid fragmentation on a UDP socket", "");
-  return Unit{};
+// DF on every packet, and the kernel's own path MTU cache ignored: the handshake probes the path.
+// Sandboxes such as gVisor refuse the option.
+bool forbid_fragmentation(int fd, IpFamily family) {
+  return family == IpFamily::kV4
+             ? set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+             : set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 }
 
 void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
@@ -87,8 +85,12 @@ Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {
                         "raise the limit on open files (ulimit -n) or use fewer paths");
   }
   const int fd = socket.fd.get();
-  if (const Status status = set_demanded_options(fd, options.local_ip.family); !status)
-    return status.error();
+  if (domain == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  socket.unfragmented = forbid_fragmentation(fd, options.local_ip.family);
+  // Fails where `ip vrf exec` has bound the socket already, which is as good.
+  if (!options.vrf.empty())
+    (void)::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.vrf.data(),
+                       static_cast<socklen_t>(options.vrf.size()));
   set_wanted_options(options, socket);
   set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, options.receive_buffer_bytes);
   set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, options.send_buffer_bytes);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "datapath/ip_address.h"
 #include "util/fd.h"
@@ -17,6 +18,7 @@ struct UdpSocketOptions {
   std::size_t receive_buffer_bytes = 0;  // asked for; the kernel may grant less
   std::size_t send_buffer_bytes = 0;
   bool gro = true;
+  std::string vrf;  // to bind to, see Egress::vrf(); empty: none
 };
 
 struct UdpSocket {
@@ -24,6 +26,7 @@ struct UdpSocket {
   std::uint16_t port = 0;
   std::size_t receive_budget_bytes = 0;  // granted, in the kernel's truesize
   bool gro_on = false;
+  bool unfragmented = false;  // its packets carry DF: a path's MTU can be probed
   bool gso_known = false;  // the kernel has UDP_SEGMENT; whether the route can is seen when sending
 };
 
