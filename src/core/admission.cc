@@ -80,7 +80,8 @@ std::optional<Admission::Door> Admission::find_door(Slot* slot, const wire::Hell
 void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   const auto drop = [&](Counter reason) { commons_.counters.add(reason); };
   const auto hello = wire::decode<wire::Hello>(packet.bytes);
-  if (!hello || hello->sender_token == 0 || hello->hello_bytes != packet.bytes.size())
+  if (!hello || hello->sender_token == 0 || hello->association == 0 ||
+      hello->hello_bytes != packet.bytes.size())
     return drop(Counter::kDroppedMalformed);
   const auto door = find_door(to, *hello);
   if (!door) return drop(Counter::kDroppedUnknownToken);
@@ -102,6 +103,12 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   if (slot == nullptr) slot = open(now, *door->listener, *hello);
   if (slot == nullptr) return drop(Counter::kDroppedReplayed);
   if (auto* receiving = slot->party.receiver()) {
+    // It said HELLO for an association that was not established then.
+    const auto joined = receiving->started() ? nullptr : associations_.joined_by(*hello);
+    if (joined.get() == &receiving->association() && joined->takes(hello->stream)) {
+      receiving->join(now, hello->stream);
+      on_started(*slot);
+    }
     const bool bundled = hello->membership.lanes > 1 && door->listener != nullptr;
     receiving->on_hello(
         *hello, packet.path,
@@ -166,7 +173,7 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
                          wire::host_of(hello.sender_address), commons_.config.ciphers.get());
   auto stream = std::make_unique<RecvStream>(now, commons_.config, counters, commons_.unposted,
                                              slot.token, hello, association);
-  if (joins) stream->join(now);
+  if (joins) stream->join(now, hello.stream);
   slot.party = std::move(stream);
   slots_.name({hello.sender_token, hello.sender_address}, slot);
   if (joins)

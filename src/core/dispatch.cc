@@ -112,7 +112,7 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
   slot.channel = std::move(channel);
   stream.on_welcome(arrival.now, *welcome);
   if (stream.lacks_association()) {
-    stream.move_to(arrival.now, associations_.renew(stream.peer_address(), stream.counters()));
+    stream.move_to(arrival.now, associations_.after(stream.association(), stream.counters()));
     slot.association = stream.association().token();
   }
   stream.association().heard_on(arrival.packet.path);

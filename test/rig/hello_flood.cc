@@ -56,6 +56,8 @@ wire::Buffer forge(const wire::Invitation& invitation, const wire::EndpointAddre
       number % 3 == 0 ? number * 0x9e3779b97f4a7c15u : wire::listener_token(invitation);
   hello.listener_number = invitation.number;
   hello.sender_token = number + 1;
+  hello.association = number + 1;
+  hello.stream = 1;
   hello.sender_address = from;
   hello.datagram_bytes_max = 1472;
   hello.hello_bytes = kHelloBytes;

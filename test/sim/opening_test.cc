@@ -40,6 +40,8 @@ Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token
   hello.destination = wire::listener_token(invitation);
   hello.listener_number = number;
   hello.sender_token = sender_token;
+  hello.association = sender_token + 1;
+  hello.stream = 1;
   hello.sender_address = world.network().host(from).local_address();
   hello.datagram_bytes_max = 1472;
   hello.hello_bytes = 548;
@@ -144,6 +146,8 @@ TEST_CASE("two senders with equal tokens both get in") {
     hello.destination = wire::listener_token(invitation);
     hello.listener_number = 1;
     hello.sender_token = 77;
+    hello.association = 78;
+    hello.stream = 1;
     hello.sender_address = world.network().host(from).local_address();
     hello.datagram_bytes_max = 1472;
     hello.hello_bytes = 548;

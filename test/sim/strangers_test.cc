@@ -188,6 +188,7 @@ TEST_CASE(
     wire::Hello hello;
     hello.destination = rng.next();
     hello.sender_token = rng.next();
+    hello.association = rng.next();
     hello.sender_address = world.network().host(0).local_address();
     hello.datagram_bytes_max = 1472;
     hello.hello_bytes = 548;

@@ -30,11 +30,18 @@ std::shared_ptr<SendAssociation> AssociationTable::to(const wire::EndpointAddres
 }
 
 // The old object lives on with the streams that are left of it: they are closed at the receiver.
-std::shared_ptr<SendAssociation> AssociationTable::renew(const wire::EndpointAddress& to,
+std::shared_ptr<SendAssociation> AssociationTable::after(const SendAssociation& forgotten,
                                                          Counters& counters) {
-  if (const auto known = by_peer_.find(to); known != by_peer_.end())
-    return make(*slots_.find(known->second), to, counters);
-  return this->to(to, counters);
+  const wire::EndpointAddress to = forgotten.peer_address();
+  const auto known = by_peer_.find(to);
+  if (known == by_peer_.end()) return this->to(to, counters);
+  Slot& slot = *slots_.find(known->second);
+  const auto current = slot.party.send_association();
+  if (current.get() != &forgotten) return current;  // another stream was told before
+  const std::uint32_t streams = current->setup().last_stream();
+  auto association = make(slot, to, counters);
+  association->setup().begin_after(streams);
+  return association;
 }
 
 std::shared_ptr<RecvAssociation> AssociationTable::from(const wire::Hello& hello,
@@ -70,7 +77,11 @@ std::shared_ptr<RecvAssociation> AssociationTable::joined_by(const wire::Hello& 
 void AssociationTable::settle(Time now, Slot& slot) {
   if (const auto sending = slot.party.send_association(); sending && sending->empty())
     return release(slot);
-  if (const auto receiving = slot.party.recv_association()) receiving->on_left(now);
+  const auto receiving = slot.party.recv_association();
+  if (receiving == nullptr) return;
+  receiving->on_left(now);
+  // Strangers who only say HELLO leave nothing behind.
+  if (receiving->expired(now)) release(slot);
 }
 
 void AssociationTable::release(Slot& slot) {

@@ -21,8 +21,8 @@ class AssociationTable {
 
   // The association with the peer endpoint at `to`; a new one if there is none.
   std::shared_ptr<SendAssociation> to(const wire::EndpointAddress& to, Counters& counters);
-  // A new one in the place of that with the same peer, which the receiver has forgotten.
-  std::shared_ptr<SendAssociation> renew(const wire::EndpointAddress& to, Counters& counters);
+  // The one that takes the place of an association that the receiver has forgotten.
+  std::shared_ptr<SendAssociation> after(const SendAssociation& forgotten, Counters& counters);
 
   // The association that HELLO names, which the listener's `key` has sealed: one that is there, or a
   // new one with keys that derive from that key.

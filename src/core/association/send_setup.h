@@ -32,6 +32,8 @@ class SendSetup {
 
   // Numbers begin with 1 and are never used again.
   std::uint32_t next_stream() { return ++streams_; }
+  // Continues where the association that this one replaces has ended.
+  void begin_after(std::uint32_t last_stream) { streams_ = last_stream; }
   std::uint32_t last_stream() const { return streams_; }
 
   // The stream that says HELLO for all while nothing is established; 0: none.

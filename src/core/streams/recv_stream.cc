@@ -114,6 +114,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
                               std::span<const wire::EndpointAddress> lanes) {
   association_->reply_on(path);
+  if (!started_) number_ = hello.stream;  // its sender may have begun anew
   wire::Welcome welcome;
   welcome.destination = sender_token_;
   welcome.receiver_token = token_;
@@ -140,7 +141,8 @@ void RecvStream::start(Time now, std::uint32_t payload_bytes) {
   watch(now);
 }
 
-void RecvStream::join(Time now) {
+void RecvStream::join(Time now, std::uint32_t stream) {
+  number_ = stream;
   joined_ = true;
   start(now, association_->payload_bytes());
 }

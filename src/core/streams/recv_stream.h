@@ -47,7 +47,7 @@ class RecvStream {
   void on_hello(const wire::Hello& hello, wire::PathIndex path,
                 std::span<const wire::EndpointAddress> lanes = {});
   // It joins an association that is established: no START follows.
-  void join(Time now);
+  void join(Time now, std::uint32_t stream);
   bool joined() const { return joined_; }
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
@@ -102,7 +102,7 @@ class RecvStream {
   Counters& counters_;
   const std::uint64_t token_;
   const std::uint64_t sender_token_;
-  const std::uint32_t number_;  // the sender's, in the association
+  std::uint32_t number_;  // the sender's, in the association
   const wire::Membership membership_;
   const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;

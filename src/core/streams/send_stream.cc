@@ -59,6 +59,8 @@ void SendStream::begin(Time now) {
 void SendStream::move_to(Time now, std::shared_ptr<SendAssociation> association) {
   association_->leave(number_);
   association_ = std::move(association);
+  // The receiver made its new association when the HELLO with the old number arrived.
+  association_->setup().note_key(number_, handshake_.listener_key());
   number_ = association_->join(*this);
   handshake_.wait();
   watch(now);
@@ -85,7 +87,8 @@ void SendStream::on_refuse(const wire::Refuse& refuse) {
 }
 
 void SendStream::on_started(Time now, const wire::Started& started) {
-  if (handshake_.state() != Handshake::State::kStart) return;
+  const bool keyed = association_->peer_token() != 0;
+  if (handshake_.state() != Handshake::State::kStart || !keyed) return;
   heard(now);
   handshake_.on_started();
   association_->establish(started, handshake_.terms());
@@ -149,7 +152,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
   if (handshake_.state() == Handshake::State::kStart) {
     // The peer accepted, and closed before its STARTED got through: that will not be said again.
     handshake_.on_started();
-    if (!association_->established())
+    if (!association_->established() && association_->peer_token() != 0)
       association_->establish(wire::Started{}, handshake_.terms());
     queue_.set_payload_bytes(handshake_.payload_bytes());
   }
