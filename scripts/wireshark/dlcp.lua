@@ -6,7 +6,7 @@
 --   cp scripts/wireshark/dlcp.lua ~/.local/lib/wireshark/plugins/
 --
 -- Fields are named as in src/wire: dlcp.type, dlcp.message, dlcp.offset, dlcp.path_sequence, ...
--- Wire version 2.
+-- Wire version 3.
 
 local MAGIC, VERSION = 0xdc, 2
 local HEAD_BYTES, CONTROL_HEAD_BYTES, DATA_HEADER_BYTES, TAG_BYTES = 12, 16, 44, 8
@@ -59,6 +59,10 @@ field("datagram_bytes_max", ProtoField.uint32, "Largest datagram")
 field("bundle", ProtoField.uint64, "Bundle", base.HEX)
 field("member", ProtoField.uint8, "Member of it")
 field("lanes", ProtoField.uint8, "Lanes")
+field("association", ProtoField.uint64, "Association, the sender's token", base.HEX)
+field("receiver_association", ProtoField.uint64, "Association, the receiver's token", base.HEX)
+field("stream", ProtoField.uint32, "Stream of the association")
+field("key_stream", ProtoField.uint32, "Stream whose listener's key the association has")
 field("hello_bytes", ProtoField.uint32, "Bytes of the HELLO")
 field("protection", ProtoField.uint8, "Protection", base.DEC, protections)
 field("payload_bytes_max", ProtoField.uint32, "Payload bytes of a packet")
@@ -155,13 +159,18 @@ local read = {}
 function read.HELLO(c)
   c:u32("listener_number"); c:u64("sender_token"); c:counted("address"); c:u32("datagram_bytes_max")
   c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
-  if c:left() >= 10 then c:u64("bundle"); c:u8("member"); c:u8("lanes") end
+  if c:left() >= 30 then
+    c:u64("bundle"); c:u8("member"); c:u8("lanes")
+    c:u64("association"); c:u64("receiver_association"); c:u32("stream")
+  end
   c:bytes("padding", c:left())
 end
 
 function read.WELCOME(c)
   c:u64("receiver_token"); c:u32("datagram_bytes_max"); c:u32("hello_bytes"); c:u32("echo"); c:u8("protection")
   c:counted("address")
+  c:u64("receiver_association"); c:u32("key_stream"); c:u32("payload_bytes_max"); c:u32("posted")
+  c:u32("window_packets"); c:u16("window_epoch")
   if c:left() > 0 then
     for _ = 1, c:u8("lanes") do c:counted("address") end
   end
@@ -173,21 +182,26 @@ function read.START(c) c:u32("payload_bytes_max"); c:u8("protection") end
 function read.STARTED(c) c:u32("posted"); c:u32("window_packets"); c:u16("window_epoch") end
 
 function read.ACK(c)
-  local completed = c:u32("completed")
-  c:u32("posted"); c:u32("window_packets"); c:u16("window_epoch"); c:u8("answers_probe"); c:u32("echo")
+  c:u32("window_packets"); c:u16("window_epoch"); c:u8("answers_probe"); c:u32("echo")
   c:u32("duplicates"); c:u32("sent_at")
   local paths = c:range(1)
   c:list("Path", paths and paths:uint() or 0, function()
     c:u8("path"); c:u8("ce_marks"); c:u32("highest_sequence"); c:u32("echo"); c:u32("held")
   end)
-  local words, messages = 0, c:range(1)
-  c:list("Message", messages and messages:uint() or 0, function()
-    c:u32("message"); c:u32("first_missing")
-    local count = c:range(2)
-    words = words + (count and count:le_uint() or 0)
+  local words, streams, text = 0, c:range(1), {}
+  c:list("Stream", streams and streams:uint() or 0, function()
+    local stream = c:u32("stream")
+    text[#text + 1] = stream .. " below " .. c:u32("completed")
+    c:u32("posted")
+    local messages = c:range(1)
+    c:list("Message", messages and messages:uint() or 0, function()
+      c:u32("message"); c:u32("first_missing")
+      local count = c:range(2)
+      words = words + (count and count:le_uint() or 0)
+    end)
   end)
   c:bytes("bitmap", words * 8)
-  return "below " .. completed
+  return table.concat(text, ", ")
 end
 
 function read.PROBE(c)

@@ -129,8 +129,7 @@ void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
   wire::Welcome welcome;
   welcome.destination = hello.sender_token;
   welcome.receiver_token = departed.token;
-  welcome.datagram_bytes_max =
-      static_cast<std::uint32_t>(commons_.config.datagram_bytes_max);
+  welcome.datagram_bytes_max = static_cast<std::uint32_t>(commons_.config.datagram_bytes_max);
   welcome.hello_bytes = hello.hello_bytes;
   welcome.echo = hello.echo;
   welcome.protection = std::max(commons_.config.protection, hello.protection);
@@ -165,8 +164,8 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   const auto keys = wire::connection_keys(listener.key, hello.sender_token, slot.token);
   const auto protection = std::max(commons_.config.protection, hello.protection);
   Counters& counters = commons_.counters.of(slot.context);
-  if (!joins) association = associations_.from(hello, listener.key, counters,
-                                               lifecycle_.farewell_time());
+  if (!joins)
+    association = associations_.from(hello, listener.key, counters, lifecycle_.farewell_time());
   slot.listener = at.token;
   slot.association = association->token();
   slot.channel = Channel(keys.to_sender, {keys.to_receiver, protection, commons_.config.tags.get()},

@@ -77,8 +77,7 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
     return drop(Counter::kDroppedUnexpected);
   if (sending != nullptr && head->type == wire::FrameType::kWelcome && !sending->open())
     return on_welcome(arrival, *sending);
-  Channel* channel =
-      sealed_by_association(head->type) ? data_channel(*slot) : &slot->channel;
+  Channel* channel = sealed_by_association(head->type) ? data_channel(*slot) : &slot->channel;
   if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
   if (const auto reason = channel->refuse_control(packet)) return drop(*reason);
   const bool sound = sending != nullptr ? to_sender(arrival, *sending)
@@ -104,8 +103,8 @@ void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
   Slot& slot = arrival.slot;
   const auto welcome = wire::decode<wire::Welcome>(arrival.packet.bytes);
   if (!welcome) return drop(Counter::kDroppedMalformed);
-  const auto keys = wire::connection_keys(stream.handshake().listener_key(), slot.token,
-                                          welcome->receiver_token);
+  const auto keys =
+      wire::connection_keys(stream.handshake().listener_key(), slot.token, welcome->receiver_token);
   Channel channel = slot.channel;
   if (!(keys.to_sender == channel.opening_key())) channel.rekey(keys.to_receiver, keys.to_sender);
   if (const auto reason = channel.refuse_control(arrival.packet)) return drop(*reason);
@@ -127,7 +126,8 @@ Channel* Dispatch::data_channel(const Slot& slot) const {
 
 void Dispatch::to_association(const Arrival& arrival) {
   Slot& slot = arrival.slot;
-  if (const auto reason = slot.party.channel()->refuse_control(arrival.packet)) return drop(*reason);
+  if (const auto reason = slot.party.channel()->refuse_control(arrival.packet))
+    return drop(*reason);
   const auto sending = slot.party.send_association();
   const auto receiving = slot.party.recv_association();
   if (sending != nullptr && arrival.type == wire::FrameType::kAck)

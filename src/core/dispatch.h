@@ -55,7 +55,7 @@ class Dispatch {
   Lifecycle& lifecycle_;
   Admission& admission_;
   AssociationTable& associations_;
-  wire::Ack ack_;                         // the last one; its memory is used again
+  wire::Ack ack_;                        // the last one; its memory is used again
   std::vector<std::uint64_t> reported_;  // streams in it
 };
 

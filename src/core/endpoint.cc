@@ -88,9 +88,9 @@ ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitati
   Counters& counters = commons.counters.of(context);
   auto association = parts_->associations.to(to, counters);
   slot.association = association->token();
-  slot.party = std::make_unique<SendStream>(now, commons.config, counters, parts_->local,
-                                            slot.token, Handshake::Target{listener, key, to, of},
-                                            association);
+  slot.party =
+      std::make_unique<SendStream>(now, commons.config, counters, parts_->local, slot.token,
+                                   Handshake::Target{listener, key, to, of}, association);
   parts_->lifecycle.begin_streams(now, *association);
   parts_->lifecycle.follow_up(now, slot);
   return slot.token;

@@ -1,9 +1,9 @@
 // The protocol of one device, without clock, thread, system call or random source: everything it
-// knows comes in as arguments. It owns the device's connections and listeners: slot_table finds
-// them, admission opens them, dispatch hands them what comes, agenda says who is next, lifecycle
-// tells what they have done and ends them. What they do is in send_ and recv_connection.
+// knows comes in as arguments. It owns the device's associations, streams (connections) and
+// listeners: slot_table finds them, admission opens them, dispatch hands them what comes, agenda
+// says who is next, lifecycle tells what they have done and ends them.
 //
-//   in:   connect / listen / post_* / close, on_packet, on_timeout, on_placed
+//   in:   connect / listen / post_* / close, on_packet, on_timeout, on_placed;
 //   out:  placements() after each call that may place, then poll_transmit, poll_event, next_timeout
 //
 // The caller (src/engine, or a simulated world in the tests) makes sure that calls do not overlap.

@@ -64,11 +64,10 @@ void Lifecycle::serve_association(std::uint64_t token) {
 
 void Lifecycle::begin_streams(Time now, SendAssociation& association) {
   std::vector<std::uint64_t> waiting;
-  if (association.established()) {
+  if (association.established())
     association.for_each_stream([&](SendStream& stream) { waiting.push_back(stream.token()); });
-  } else if (const SendStream* leader = association.choose_leader()) {
+  else if (const SendStream* leader = association.choose_leader())
     waiting.push_back(leader->token());
-  }
   for (const std::uint64_t token : waiting) {
     Slot* slot = slots_.find(token);
     if (slot == nullptr || slot->party.sender() == nullptr) continue;
@@ -110,7 +109,8 @@ void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
     for (auto& memory : receiving->take_copied())
       commons_.placements.memory.push_back(std::move(memory));
     // A stream that joined by one HELLO answers it again, as its WELCOME may have been lost.
-    if (!farewell || !receiving->joined()) slots_.forget({receiving->peer_token(), receiving->peer_address()});
+    if (!farewell || !receiving->joined())
+      slots_.forget({receiving->peer_token(), receiving->peer_address()});
   }
   if (!farewell) {
     leave(slot);

@@ -1,5 +1,6 @@
-// What stands in a slot of an endpoint's table: nothing, a listener, one side of an association or of
-// a stream, or what a stream left. Whoever serves the table asks here what all of them can be asked.
+// What stands in a slot of an endpoint's table: nothing, a listener, one side of an association or
+// of a stream, or what a stream left. Whoever serves the table asks here what all of them can be
+// asked.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/departed.h"
 #include "core/association/recv_association.h"
 #include "core/association/send_association.h"
+#include "core/departed.h"
 #include "core/streams/recv_stream.h"
 #include "core/streams/send_stream.h"
 #include "util/ring_queue.h"

@@ -326,7 +326,7 @@ void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
     const std::size_t end = message.highest / Bitmap::kWordBits + 1;
     for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
       stream.bitmap.push_back(message.present.word(word) &
-                           ~(withheld ? bit_in(word, message.last) : 0));
+                              ~(withheld ? bit_in(word, message.last) : 0));
       ++report.bitmap_words;
     }
   }

@@ -34,8 +34,7 @@ class RecvQueue {
 
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
-  // A packet of a message that is not complete has come.
-  bool under_way() const;
+  bool under_way() const;  // a packet of a message that is not complete has come
   // Appends the copies that an early message needs. True if its sender may wait with the rest.
   bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
@@ -55,7 +54,7 @@ class RecvQueue {
   bool on_placed(std::uint64_t number);
   // Size of the message that made on_data or post say kTooLong, and of its buffer.
   const std::optional<Overflow>& overflow() const { return overflow_; }
-  // The placed bytes of the last call were copied; memory of early messages can go.
+  // The placed bytes of the last call were copied.
   void release_copied() { copied_.clear(); }
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
@@ -84,10 +83,9 @@ class RecvQueue {
   };
   bool has_done() const { return !done_.empty(); }
   std::optional<Done> pop_done();
-
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
   std::uint64_t posted() const { return posted_; }
-  // Appends reports of messages that are not covered by completed(), within `bytes` of frame space.
+  // Reports messages that completed() does not cover, within `bytes` of frame space.
   void report(wire::StreamReport& stream, std::size_t bytes);
 
  private:

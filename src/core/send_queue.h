@@ -77,11 +77,8 @@ class SendQueue : public ChunkStates {
   // This licensed message is as complete at the receiver as it will be.
   void stop(std::uint64_t message, Acked& result);
 
-  // Packets of all messages that are neither acknowledged nor lost.
-  std::uint32_t in_flight() const;
-  // The next new chunk belongs to an urgent layer.
-  bool next_is_urgent() const;
-
+  std::uint32_t in_flight() const;  // packets that are neither acknowledged nor lost
+  bool next_is_urgent() const;      // the next new chunk belongs to an urgent layer
   struct Done {
     RequestId request = 0;
     std::span<const std::byte> memory;

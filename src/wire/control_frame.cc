@@ -103,9 +103,8 @@ void fields(Io& io, auto&& f) requires std::same_as<std::remove_cvref_t<decltype
 }
 
 template <class Io>
-void fields(Io& io, auto&& f)
-  requires std::same_as<std::remove_cvref_t<decltype(f)>, StreamReport>
-{
+void fields(Io& io,
+            auto&& f) requires std::same_as<std::remove_cvref_t<decltype(f)>, StreamReport> {
   io(f.stream);
   io(f.completed);
   io(f.posted);

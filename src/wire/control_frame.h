@@ -71,7 +71,7 @@ struct Welcome {
   std::uint32_t echo = 0;                // likewise
   Protection protection = Protection::kHeader;
   EndpointAddress receiver_address{};  // where the connection goes on; empty: where HELLO went
-  std::uint64_t association = 0;     // the receiver's token
+  std::uint64_t association = 0;       // the receiver's token
   // The stream that created the association at the receiver: the keys of the association derive
   // from the key of that stream's listener.
   std::uint32_t key_stream = 0;

@@ -1,5 +1,6 @@
 // The first twelve bytes of every frame, the eight it ends with or its header does, and the list of
-// frame types. Version 3: streams share an association, which numbers and acknowledges their packets.
+// frame types. Version 3: streams share an association, which numbers and acknowledges their
+// packets.
 #pragma once
 
 #include <cstddef>

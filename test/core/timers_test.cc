@@ -81,8 +81,8 @@ TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms la
   wire::DataPacket data;
   data.header.message_bytes = 100'000;
   data.payload = payload;
-  receiver.stream.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}},
-                              data, receiver.placements);
+  receiver.stream.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data,
+                          receiver.placements);
   CHECK(receiver.placements.size() == 1);
   // The window is its smallest: the sender waits.
   CHECK(receiver.association->next_timeout() == now);

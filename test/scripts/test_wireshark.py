@@ -117,7 +117,7 @@ class Dissector(unittest.TestCase):
         self.assertGreater(len(marked), 1)
 
     def test_roce_is_read_too_and_strangers_are_left_alone(self):
-        ping = struct.pack("<BBBBQI", 0xDC, 2, 9, 3, 0x1122334455667788, 7) + bytes(8)
+        ping = struct.pack("<BBBBQI", 0xDC, 3, 9, 3, 0x1122334455667788, 7) + bytes(8)
         other = pathlib.Path(self.folder.name) / "other.pcap"
         later = bytes([0xDC, 1]) + ping[2:]
         pcap(other, [roce(ping), udp(50001, ping), udp(50001, bytes(40)), udp(50001, ping[:10]), udp(50001, later),

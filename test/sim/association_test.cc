@@ -39,9 +39,11 @@ std::vector<std::size_t> open_streams(World& world, std::size_t count) {
 }
 
 bool done(World& world, const std::vector<std::size_t>& flows) {
-  return std::all_of(flows.begin(), flows.end(), [&](std::size_t flow) {
-    return world.flow(flow).receives_done == world.flow(flow).messages.size();
-  });
+  return std::all_of(
+      flows.begin(), flows.end(),
+      [&](std::size_t flow) {
+        return world.flow(flow).receives_done == world.flow(flow).messages.size();
+      });
 }
 
 }  // namespace
@@ -54,7 +56,8 @@ TEST_CASE("eight streams open with one full handshake, and a small HELLO for eac
   world.set_filter([&](HostIndex to, Datagram& datagram) {
     if (to != 1) return true;
     if (is(datagram, wire::FrameType::kStart)) ++starts;
-    if (is(datagram, wire::FrameType::kHello)) ++(datagram.size() > 600 ? large_hellos : small_hellos);
+    if (is(datagram, wire::FrameType::kHello))
+      ++(datagram.size() > 600 ? large_hellos : small_hellos);
     return true;
   });
   const auto flows = open_streams(world, 8);
@@ -67,37 +70,42 @@ TEST_CASE("eight streams open with one full handshake, and a small HELLO for eac
 }
 
 TEST_CASE("many streams keep every byte under loss, reordering and duplication") {
-  for_each_seed(200, [](std::uint64_t seed) {
-    World world(two_hosts(seed));
-    world.network().set_edge_faults({.drop = 0.1, .duplicate = 0.02});
-    Rng rng(seed);
-    const auto flows = open_streams(world, 2 + rng.below(9));
-    for (const std::size_t flow : flows)
-      for (std::size_t k = rng.below(5) + 1; k > 0; --k)
-        world.transfer(flow, rng.below(60'000));
-    world.finish(60s);
-  });
+  for_each_seed(
+      200,
+      [](std::uint64_t seed) {
+        World world(two_hosts(seed));
+        world.network().set_edge_faults({.drop = 0.1, .duplicate = 0.02});
+        Rng rng(seed);
+        const auto flows = open_streams(world, 2 + rng.below(9));
+        for (const std::size_t flow : flows)
+          for (std::size_t k = rng.below(5) + 1; k > 0; --k)
+            world.transfer(flow, rng.below(60'000));
+        world.finish(60s);
+      });
 }
 
 TEST_CASE("a stream that is aborted leaves the other streams of its association alone") {
-  for_each_seed(50, [](std::uint64_t seed) {
-    World world(two_hosts(seed));
-    world.ledger().allow_failures();
-    world.network().set_edge_faults({.drop = 0.05});
-    const auto flows = open_streams(world, 4);
-    for (const std::size_t flow : flows)
-      for (int k = 0; k < 4; ++k)
-        world.transfer(flow, 200'000);
-    REQUIRE(world.run_until(time_from_ns(10'000'000'000),
-                            [&] { return world.ledger().placed_bytes(1) > 100'000; }));
-    seed % 2 == 0 ? world.close_sender(flows[1]) : world.close_receiver(flows[1]);
-    world.finish(20s);
-    for (const std::size_t flow : {flows[0], flows[2], flows[3]}) {
-      CHECK(world.flow(flow).receives_done == 4);
-      CHECK_FALSE(world.flow(flow).send_error.has_value());
-      CHECK_FALSE(world.flow(flow).receive_error.has_value());
-    }
-  });
+  for_each_seed(
+      50,
+      [](std::uint64_t seed) {
+        World world(two_hosts(seed));
+        world.ledger().allow_failures();
+        world.network().set_edge_faults({.drop = 0.05});
+        const auto flows = open_streams(world, 4);
+        for (const std::size_t flow : flows)
+          for (int k = 0; k < 4; ++k)
+            world.transfer(flow, 200'000);
+        REQUIRE(world.run_until(
+            time_from_ns(10'000'000'000),
+            [&] { return world.ledger().placed_bytes(1) > 100'000; }));
+        seed % 2 == 0 ? world.close_sender(flows[1]) : world.close_receiver(flows[1]);
+        world.finish(20s);
+        for (const std::size_t flow : {flows[0], flows[2], flows[3]}) {
+          CHECK(world.flow(flow).receives_done == 4);
+          CHECK_FALSE(world.flow(flow).send_error.has_value());
+          CHECK_FALSE(world.flow(flow).receive_error.has_value());
+        }
+      });
 }
 
 TEST_CASE("a communicator that fails takes no stream of another with it") {

@@ -24,11 +24,11 @@ void KeyRing::see(std::span<const std::byte> datagram) {
     const auto welcome = wire::decode<wire::Welcome>(datagram);
     if (!welcome) return;
     const Greeting& greeting = from->second;
-    const auto keys = wire::connection_keys(greeting.listener_key, head->destination,
-                                            welcome->receiver_token);
-    const auto shared = wire::connection_keys(
-        listener_keys_[{greeting.association, welcome->key_stream}], greeting.association,
-        welcome->association);
+    const auto keys =
+        wire::connection_keys(greeting.listener_key, head->destination, welcome->receiver_token);
+    const auto shared =
+        wire::connection_keys(listener_keys_[{greeting.association, welcome->key_stream}],
+                              greeting.association, welcome->association);
     associations_[welcome->receiver_token] = welcome->association;
     if (!destinations_.contains(welcome->association)) {
       destinations_[welcome->association] = {shared.to_receiver, welcome->protection};

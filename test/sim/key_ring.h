@@ -51,7 +51,8 @@ class KeyRing {
   std::map<std::uint64_t, Greeting> greeted_;  // by the sender's token of the stream
   // By the sender's token of the association, and the stream: the key of its listener.
   std::map<std::pair<std::uint64_t, std::uint32_t>, wire::Key> listener_keys_;
-  std::map<std::uint64_t, std::uint64_t> associations_;  // receiver's tokens: of a stream, of its association
+  std::map<std::uint64_t, std::uint64_t>
+      associations_;  // receiver's tokens: of a stream, of its association
 };
 
 }  // namespace dlcp::test

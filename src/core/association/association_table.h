@@ -1,5 +1,5 @@
-// The associations of an endpoint: which one a stream belongs to, and when one ends. Each has a slot
-// of its own, so that frames find it by its token and it has its own turns and timers.
+// The associations of an endpoint: which one a stream belongs to, and when one ends. Each has a
+// slot of its own, so that frames find it by its token and it has its own turns and timers.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class AssociationTable {
   // The one that takes the place of an association that the receiver has forgotten.
   std::shared_ptr<SendAssociation> after(const SendAssociation& forgotten, Counters& counters);
 
-  // The association that HELLO names, which the listener's `key` has sealed: one that is there, or a
-  // new one with keys that derive from that key.
+  // The association that HELLO names, which the listener's `key` has sealed: one that is there, or
+  // a new one with keys that derive from that key.
   std::shared_ptr<RecvAssociation> from(const wire::Hello& hello, const wire::Key& key,
                                         Counters& counters, Duration keep);
   // The established association that a HELLO is to join; null: not known here.

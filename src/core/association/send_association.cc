@@ -133,9 +133,8 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
 
 double SendAssociation::loss_budget() const {
   double budget = 0;
-  streams_.for_each([&](const SendStream& stream) {
-    budget = std::max(budget, stream.lossy().hop_share());
-  });
+  streams_.for_each(
+      [&](const SendStream& stream) { budget = std::max(budget, stream.lossy().hop_share()); });
   return budget;
 }
 

@@ -1,7 +1,7 @@
-// The sending side of one association: all streams from this endpoint to one peer endpoint, and what
-// the network determines for all of them (as in QUIC and SCTP): paths, packet numbers, RTT, loss
-// detection, congestion control, pacing, the receiver's credit, probes and packet size. Each stream
-// (streams/send_stream) has its own messages, licence, handshake and end.
+// The sending side of one association: all streams from this endpoint to one peer endpoint, and
+// what the network determines for all of them (as in QUIC and SCTP): paths, packet numbers, RTT,
+// loss detection, congestion control, pacing, the receiver's credit, probes and packet size. Each
+// stream (streams/send_stream) has its own messages, licence, handshake and end.
 //
 // The first stream establishes the association by the full handshake, which finds the path MTU;
 // streams that join later open in one round trip.

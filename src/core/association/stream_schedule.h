@@ -1,6 +1,7 @@
-// The streams of a sending association, and which of them sends next: deficit round robin (Shreedhar
-// and Varghese 1995) with a quantum of bytes, urgent layers before others, repairs at once. A
-// quantum of about a message keeps messages whole: they complete one after the other, not all late.
+// The streams of a sending association, and which of them sends next: deficit round robin
+// (Shreedhar and Varghese 1995) with a quantum of bytes, urgent layers before others, repairs at
+// once. A quantum of about a message keeps messages whole: they complete one after the other, not
+// all late.
 #pragma once
 
 #include <cstddef>

@@ -90,11 +90,12 @@ void RecvStream::check_overflow() {
 
 // What is quiet and has holes is decided now, in this very call: nothing may change in between.
 void RecvStream::decide_losses(std::vector<Placement>& placements) {
-  if (losses_.awaits()) losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
+  if (losses_.awaits())
+    losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
 }
 
 void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
-                          const Licence& licence, std::vector<Placement>& placements) {
+                      const Licence& licence, std::vector<Placement>& placements) {
   const std::uint64_t number = queue_.posted();
   const bool waited_for = queue_.post(request, buffer, placements);
   losses_.on_posted(number, licence, buffer.size());
@@ -112,7 +113,7 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 // ---- from the network ----
 
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
-                              std::span<const wire::EndpointAddress> lanes) {
+                          std::span<const wire::EndpointAddress> lanes) {
   association_->reply_on(path);
   if (!started_) number_ = hello.stream;  // its sender may have begun anew
   wire::Welcome welcome;
@@ -194,7 +195,7 @@ void RecvStream::count(RecvQueue::Receipt receipt, std::span<const Placement> pl
 }
 
 void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
-                             std::vector<Placement>& placements) {
+                         std::vector<Placement>& placements) {
   if (!started_) {
     counters_.add(Counter::kDroppedUnexpected);
     return;
@@ -213,7 +214,7 @@ void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::Dat
 }
 
 void RecvStream::on_sent_once(Time now, const wire::SentOnce& frame, wire::PathIndex path,
-                                  std::vector<Placement>& placements) {
+                              std::vector<Placement>& placements) {
   note_progress(now);
   watch(now);
   association_->reply_on(path);
@@ -246,8 +247,7 @@ void RecvStream::on_reset(const wire::Reset& reset) {
 }
 
 // One placement of that message has been done.
-void RecvStream::on_placed(Time now, std::uint64_t message,
-                               std::vector<Placement>& placements) {
+void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements) {
   if (!queue_.on_placed(message)) return;
   decide_losses(placements);
   watch(now);
@@ -287,9 +287,8 @@ void RecvStream::report(wire::StreamReport& report, std::size_t bytes) {
 }
 
 std::size_t RecvStream::tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out) {
-  return losses_.poll_transmit({sender_token_, &association_->sender()},
-                               association_->reply_path(), association_->frame_bytes_max(), frames,
-                               out);
+  return losses_.poll_transmit({sender_token_, &association_->sender()}, association_->reply_path(),
+                               association_->frame_bytes_max(), frames, out);
 }
 
 bool RecvStream::take_message_end() {

@@ -30,12 +30,11 @@ class RecvStream {
              std::uint64_t token, const wire::Hello& hello,
              std::shared_ptr<RecvAssociation> association);
   ~RecvStream() { association_->leave(*this); }
-  RecvStream(const RecvStream&) = delete;
+  RecvStream(const RecvStream&) = delete;  // the association points to it
   RecvStream& operator=(const RecvStream&) = delete;
 
   RecvAssociation& association() const { return *association_; }
-  // `accepted`: the user has it. Until then it lives as long as its sender answers.
-  void on_accepted();
+  void on_accepted();                        // until then it lives as long as its sender answers
   bool started() const { return started_; }  // it can be accepted
   bool failed() const { return error_.has_value(); }
   const std::optional<Error>& error() const { return error_; }
@@ -43,11 +42,10 @@ class RecvStream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
-  // The first, and every repetition. `lanes`: where the listener can be called as well.
+  // `lanes`: where the listener can be called as well.
   void on_hello(const wire::Hello& hello, wire::PathIndex path,
                 std::span<const wire::EndpointAddress> lanes = {});
-  // It joins an association that is established: no START follows.
-  void join(Time now, std::uint32_t stream);
+  void join(Time now, std::uint32_t stream);  // without START
   bool joined() const { return joined_; }
   void on_start(Time now, const wire::Start& start, wire::PathIndex path);
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataPacket& data,
@@ -68,22 +66,20 @@ class RecvStream {
   // --- for the association
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
-  // STOP and NEED, which go before the acknowledgement that has the message complete.
+  // STOP and NEED, which go before the acknowledgement.
   std::size_t tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out);
-  bool take_message_end();  // a message has been completed since the last call
+  bool take_message_end();  // one was completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
-  // Control frames of this stream alone.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_news() const { return failed() || queue_.has_done(); }
   std::optional<RecvQueue::Done> pop_done() { return queue_.pop_done(); }
   void release_copied() { queue_.release_copied(); }
   std::vector<std::vector<std::byte>> take_copied() { return queue_.take_copied(); }
-
   bool unfinished() const { return queue_.has_posted(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return sender_token_; }
-  std::uint64_t called() const { return sender_token_; }  // the token that our frames name
+  std::uint64_t called() const { return sender_token_; }  // named by our frames
   const wire::EndpointAddress& peer_address() const { return association_->sender(); }
   const wire::Membership& membership() const { return membership_; }
   std::uint64_t completed() const { return queue_.completed(); }
@@ -93,8 +89,8 @@ class RecvStream {
   void count(RecvQueue::Receipt receipt, std::span<const Placement> placed);
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
-  void note_progress(Time now);  // something moves; what then is owed watch() says
-  void watch(Time now);
+  void note_progress(Time now);  // something moves
+  void watch(Time now);          // plans anew what the sender owes
   ProbeClock::Terms ping_terms() const;
   void fail(Error error);
 

@@ -177,7 +177,7 @@ void SendStream::on_reset(const wire::Reset& reset) {
 // While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
 void SendStream::watch(Time now) {
   if (!open()) return;
-  const Liveness::Owes owes = !waits()               ? Liveness::Owes::kNothing
+  const Liveness::Owes owes = !waits()             ? Liveness::Owes::kNothing
                               : queue_.is_posted() ? Liveness::Owes::kProgress
                                                    : Liveness::Owes::kWord;
   liveness_.expect(now, owes);

@@ -1,5 +1,5 @@
-// The sending side of one stream: one NCCL connection's messages, its handshake, its licence to lose
-// and its end. What the network determines is the association's, which also sends the packets.
+// The sending side of one stream: one NCCL connection's messages, its handshake, its licence to
+// lose and its end. What the network determines is the association's, which also sends the packets.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace dlcp::core {
 
 class SendStream {
  public:
-  SendStream(Time now, const Config& config, Counters& counters,
-             const wire::EndpointAddress& local, std::uint64_t token,
-             const Handshake::Target& target, std::shared_ptr<SendAssociation> association);
+  SendStream(Time now, const Config& config, Counters& counters, const wire::EndpointAddress& local,
+             std::uint64_t token, const Handshake::Target& target,
+             std::shared_ptr<SendAssociation> association);
   ~SendStream();
   SendStream(const SendStream&) = delete;
   SendStream& operator=(const SendStream&) = delete;
