@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "engine/knobs.h"
 #include "util/system_text.h"
 
 namespace dlcp::engine {
@@ -17,7 +18,7 @@ Variables process_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos && text.starts_with("DLCP_"))
+    if (equals != std::string_view::npos && text.starts_with(kKnobPrefix))
       variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_IB_HCA"})

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <string>
 #include <system_error>
 
 #include "util/quantity.h"
@@ -302,9 +304,19 @@ const Knob* find_knob(std::string_view name) {
 }
 
 const Knob* closest_knob(std::string_view name) {
+  // Compared without the prefix: as part of the name, it would make all short names similar.
+  const auto without_prefix = [](std::string_view one) {
+    return one.starts_with(kKnobPrefix) ? one.substr(kKnobPrefix.size()) : one;
+  };
+  std::string upper(name);
+  std::ranges::transform(upper, upper.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   std::array<std::string_view, std::size(kKnobs)> names;
-  std::ranges::transform(kKnobs, names.begin(), &Knob::name);
-  return find_knob(most_similar(name, names));
+  std::ranges::transform(kKnobs, names.begin(),
+                         [&](const Knob& knob) { return without_prefix(knob.name); });
+  const std::string_view similar = most_similar(without_prefix(upper), names);
+  const auto found = std::ranges::find(names, similar);
+  return found == names.end() ? nullptr : &kKnobs[found - names.begin()];
 }
 
 Status set_knob(Settings& settings, const Knob& knob, std::string_view text,

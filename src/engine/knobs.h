@@ -43,10 +43,13 @@ struct Knob {
   void (*store)(Settings& settings, const KnobValue& value);
 };
 
+inline constexpr std::string_view kKnobPrefix = "DLCP_";  // of every knob's name
+
 std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view name);
 
-// The knob whose name is most like `name`, or nullptr if none is similar.
+// The knob whose name is most like `name` (in any case, with or without kKnobPrefix), or nullptr if
+// none is similar.
 const Knob* closest_knob(std::string_view name);
 
 // Checks type and range and stores. `origin` ("environment", "FILE:LINE") goes into the error.

@@ -94,6 +94,7 @@ void Registry::say(LogLevel level, std::string text) {
 
 void Registry::refresh() {
   std::vector<LogLine> lines;
+  std::string unknown;
   {
     const std::lock_guard lock(mutex_);
     if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) return;
@@ -112,6 +113,8 @@ void Registry::refresh() {
           lanes.push_back({carrier, number, count, {}, false});
       }
     }
+    if (!said_unknown_) unknown = unknown_line(setup.settings);
+    said_unknown_ = said_unknown_ || !unknown.empty();
     for (std::string& line : effective_lines(setup.settings))
       lines.push_back({LogLevel::kInfo, std::move(line)});
     for (const auto& device : setup.devices) {
@@ -126,6 +129,7 @@ void Registry::refresh() {
                                                     setup.settings.fault)});
     }
   }
+  if (!unknown.empty()) say(LogLevel::kWarn, std::move(unknown));
   std::string all;
   for (const LogLine& line : lines)
     all += line.text + '\n';

@@ -92,7 +92,8 @@ class Registry {
   };
   std::vector<DeviceLanes> by_device_;
   bool said_fallback_ = false;
-  std::size_t traces_ = 0;  // begun
+  bool said_unknown_ = false;  // variables of the environment that resemble no setting
+  std::size_t traces_ = 0;     // begun
   std::vector<Opened*> open_;
   std::size_t retiring_ = 0;
   std::weak_ptr<LiveRows> live_rows_;

@@ -156,14 +156,18 @@ Result<Settings> load_settings(const Variables& environment, const FileReader& r
   auto in_force = from_file(environment, read_file, path, path_origin);
   if (!in_force) return in_force.error();
   std::vector<Assignment>& assignments = in_force.value();
+  Settings settings;
   for (const auto& [name, value] : environment) {
     if (name == kConfigKnob || name == kFamilyVariable ||
         std::ranges::find(kStandIns, name, &StandIn::variable) != std::end(kStandIns))
       continue;
+    if (find_knob(name) == nullptr && closest_knob(name) == nullptr) {
+      settings.unknown.push_back(name);
+      continue;
+    }
     std::erase_if(assignments, [&wanted = name](const Assignment& a) { return a.name == wanted; });
     assignments.push_back({name, value, "environment"});
   }
-  Settings settings;
   settings.family = family_of(value_of(environment, kFamilyVariable));
   for (const Assignment& assignment : assignments)
     if (find_knob(assignment.name) == nullptr)
@@ -206,6 +210,21 @@ Settings default_settings() {
     return std::optional<std::string>();
   };
   return load_settings({{kConfigKnob, ""}}, no_file).value();
+}
+
+std::string unknown_line(const Settings& settings) {
+  constexpr std::size_t kNamesMax = 8;
+  constexpr std::size_t kNameBytesMax = 80;
+  if (settings.unknown.empty()) return "";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(settings.unknown.size(), kNamesMax); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", settings.unknown[i].substr(0, kNameBytesMax));
+  if (settings.unknown.size() > kNamesMax)
+    names += fmt::format(" and {} more", settings.unknown.size() - kNamesMax);
+  return fmt::format(
+      "ignoring environment variables that are no settings of this plugin: {}; `dlcp knobs` lists "
+      "all settings",
+      names);
 }
 
 std::vector<std::string> effective_lines(const Settings& settings) {

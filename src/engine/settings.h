@@ -71,6 +71,10 @@ struct Settings {
   TrafficClassTable classes = kTrafficClasses;
   LevelShares level_shares = kTwoLevelShares;
 
+  // Variables of the environment that begin with DLCP_ and resemble no knob. A site's own scripts
+  // may export such names, so they are ignored; whoever reads the settings warns about them.
+  std::vector<std::string> unknown;
+
   // Every knob with the value in force and where it comes from, in the table's order.
   struct Effective {
     const char* name;
@@ -99,8 +103,11 @@ inline constexpr const char* kDefaultConfigFile = "/etc/dlcp.conf";
 // What a job has that sets nothing, on a machine without a config file.
 Settings default_settings();
 // The environment wins over the file. Errors name the variable, the value, the range and the
-// origin.
+// origin. An unknown name is an error in the file; in the environment only if it resembles a knob.
 Result<Settings> load_settings(const Variables& environment, const FileReader& read_file);
+
+// One line about settings.unknown, or "" if there is none.
+std::string unknown_line(const Settings& settings);
 
 // The values in force as a few lines for the log, those that were set first.
 std::vector<std::string> effective_lines(const Settings& settings);

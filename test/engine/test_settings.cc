@@ -161,9 +161,34 @@ TEST_CASE("an unknown name is refused with the name that was probably meant") {
   CHECK(refusal({}, "DLCP_PEERTIMEOUT = 3") ==
         "DLCP_PEERTIMEOUT (/etc/dlcp.conf:1) is not a setting of this plugin; did you mean "
         "DLCP_PEER_TIMEOUT?");
-  CHECK(refusal({{"DLCP_SOMETHING_ELSE", "4"}}) ==
-        "DLCP_SOMETHING_ELSE (environment) is not a setting of this plugin; 'dlcp knobs' lists all "
-        "settings");
+  CHECK(refusal({{"DLCP_peer_timeout", "3"}}) ==
+        "DLCP_peer_timeout (environment) is not a setting of this plugin; did you mean "
+        "DLCP_PEER_TIMEOUT?");
+  CHECK(
+      refusal({}, "DLCP_SOMETHING_ELSE = 4") ==
+      "DLCP_SOMETHING_ELSE (/etc/dlcp.conf:1) is not a setting of this plugin; 'dlcp knobs' lists "
+      "all settings");
+}
+
+TEST_CASE("a variable that resembles no setting is ignored with one line that lists all of them") {
+  CHECK(unknown_line(load({{"DLCP_PATHS", "4"}}).value()).empty());
+  auto settings = load({{"DLCP_BUILD", "x"}, {"DLCP_PATHS", "4"}, {"DLCP_HOME", "/opt"}});
+  REQUIRE(settings.ok());
+  CHECK(settings->paths == 4);
+  CHECK(settings->unknown == std::vector<std::string>{"DLCP_BUILD", "DLCP_HOME"});
+  CHECK(
+      unknown_line(settings.value()) ==
+      "ignoring environment variables that are no settings of this plugin: DLCP_BUILD, DLCP_HOME; "
+      "`dlcp knobs` lists all settings");
+}
+
+TEST_CASE("the line about unknown variables has a bounded length") {
+  Variables many;
+  for (int i = 0; i < 20; ++i)
+    many.emplace_back("DLCP_SITE_" + std::string(100, 'X') + std::to_string(i), "");
+  const std::string line = unknown_line(load(many).value());
+  CHECK(line.size() < 900);
+  CHECK_THAT(line, Contains(" and 12 more; "));
 }
 
 TEST_CASE("a config file is refused where it cannot be read without guessing") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "datapath/udp/interfaces.h"
 #include "engine/environment.h"
@@ -88,6 +89,10 @@ Findings check_settings_and_interfaces() {
   }
   if (!changed.empty()) summary.value = changed;
   findings.push_back(summary);
+  if (std::string unknown = engine::unknown_line(settings.value()); !unknown.empty()) {
+    findings.push_back({"settings", Level::kWarn, std::move(unknown),
+                        "unset them, or leave them if other programs read them"});
+  }
   std::ranges::move(interface_findings(settings.value()), std::back_inserter(findings));
   return findings;
 }
