@@ -1,9 +1,27 @@
 // `dlcp`: one binary, a verb per job.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cli/command_line/parse.h"
 #include "cli/commands.h"
 
+namespace {
+
+// Some launchers close stdin, stdout or stderr. A socket that is opened then would get their number
+// and receive what is printed.
+void fill_standard_streams() {
+  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+    if (fd <= STDERR_FILENO) continue;
+    close(fd);
+    return;
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace dlcp::cli;
+  fill_standard_streams();
   const Program program{
       "dlcp",
       "dlcp: tools around libnccl-net-dlcp.so, the network of distributed training over UDP. Use "

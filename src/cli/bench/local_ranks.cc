@@ -20,7 +20,9 @@ namespace dlcp::cli {
 namespace {
 
 std::string make_directory() {
-  std::string path = (std::filesystem::temp_directory_path() / "dlcp-bench-XXXXXX").string();
+  std::error_code missing;  // TMPDIR may name nothing that exists
+  const std::filesystem::path place = std::filesystem::temp_directory_path(missing);
+  std::string path = ((missing ? "/tmp" : place) / "dlcp-bench-XXXXXX").string();
   return mkdtemp(path.data()) != nullptr ? path : "";
 }
 

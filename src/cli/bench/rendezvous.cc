@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -90,8 +91,13 @@ Fd connect_to(const addrinfo* addresses, std::string& why) {
     Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int one = 1;
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (connect(fd.get(), a->ai_addr, a->ai_addrlen) == 0) return fd;
-    why = system_text(errno);
+    // A dead address must not use up the time of those behind it.
+    constexpr timeval kPatience{2, 0}, kNone{0, 0};
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+    const bool connected = connect(fd.get(), a->ai_addr, a->ai_addrlen) == 0;
+    why = connected ? "" : system_text(errno == EINPROGRESS ? ETIMEDOUT : errno);
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kNone, sizeof kNone);
+    if (connected) return fd;
   }
   return Fd();
 }
