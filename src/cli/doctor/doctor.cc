@@ -13,6 +13,7 @@
 #include "cli/doctor/echo_responder.h"
 #include "cli/doctor/host_checks.h"
 #include "cli/doctor/nccl_checks.h"
+#include "cli/doctor/nccl_settings.h"
 #include "cli/doctor/path_probe.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
@@ -43,11 +44,15 @@ ExitCode fail(const Error& error, ExitCode code) {
 }
 
 Findings host_findings() {
+  const NcclSettings nccl = read_nccl_settings();
+  nccl.apply();  // as NCCL does before it loads a plugin
   Findings all = {check_kernel(kernel_release()), check_segmentation(), check_merging()};
   for (const auto& part :
        {check_socket_buffers(), check_marks_over_loopback(), check_settings_and_interfaces()})
     all.insert(all.end(), part.begin(), part.end());
   for (Finding& finding : check_plugin())
+    all.push_back(std::move(finding));
+  for (Finding& finding : judge_choice_of_network(nccl))
     all.push_back(std::move(finding));
   for (Finding& finding : check_nccl())
     all.push_back(std::move(finding));
