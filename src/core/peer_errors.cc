@@ -32,9 +32,9 @@ Error closed_by_peer(std::string what) {
 }
 
 Error peer_gone() {
-  return {ErrorCode::kRemote,
-          "the peer's process has ended: its host refuses our packets, and nothing answers",
-          "see the log and the exit status of that rank"};
+  return {ErrorCode::kRemote, "the peer's host rejects our packets, and nothing answers",
+          "either that rank is no longer running, or a firewall rejects UDP ports 49152-65535: see "
+          "its log and exit status, and test with `dlcp doctor --peer`"};
 }
 
 Error peer_silent(std::string_view did, Duration timeout, std::string_view what) {

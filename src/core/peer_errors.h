@@ -20,7 +20,7 @@ Error peer_gave_up(const wire::Reset& reset);
 Error peer_refuses(const wire::Refuse& refuse);
 // The peer has said CLOSE too early; `what` is a whole sentence.
 Error closed_by_peer(std::string what);
-// The peer's host says that its process has ended.
+// The peer's host rejects our packets: its process has ended, or a firewall stands before it.
 Error peer_gone();
 // It has not been heard for `timeout` while `what` was going on. `did`: what the peer does then,
 // "has not answered".
