@@ -4,8 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "engine/ways.h"
 #include "nccl/comm.h"
 #include "nccl/handle.h"
+#include "nccl/log.h"
 #include "nccl/net.h"
 #include "nccl/rendezvous.h"
 
@@ -22,9 +24,19 @@ engine::Opening::Over lanes_of_each(const Context& context) {
                                                   : engine::Opening::Over::kOneLane;
 }
 
+// Which device a connection starts from, if NCCL asks for `device`.
+int device_towards(Context& context, int device, const wire::EndpointAddress& peer) {
+  static auto* const book =
+      new engine::WayBook;  // never destroyed, as NCCL's threads may be inside
+  const auto way =
+      book->way(context.setup()->value().devices, static_cast<std::size_t>(device), peer);
+  if (!way.news.empty()) say({engine::LogLevel::kInfo, way.news});
+  return static_cast<int>(way.device);
+}
+
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
   context.object_opened();
-  auto port = context.port(device);
+  auto port = context.port(device_towards(context, device, peer.address));
   if (!port) {
     context.object_closed(false);
     return refuse(port.error());
