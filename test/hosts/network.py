@@ -1,0 +1,98 @@
+"""Hosts, switches and cables as network namespaces: what a layout of test_hosts.py is built from."""
+
+import subprocess
+
+
+class Unsupported(RuntimeError):
+    """The kernel of this machine lacks what a layout needs."""
+
+
+def run(*command, check=True):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        raise Unsupported(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Network:
+    """Namespaces of one layout; all of them are removed on exit."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+        self.spaces = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for space in self.spaces:
+            run("ip", "netns", "del", space, check=False)
+
+    def name(self, host):
+        return self.prefix + host
+
+    def _space(self, host):
+        run("ip", "netns", "add", self.name(host))
+        self.spaces.append(self.name(host))
+
+    def ip(self, host, *arguments, check=True):
+        return run("ip", "-n", self.name(host), *arguments, check=check)
+
+    def on(self, host, *command, check=True):
+        return run("ip", "netns", "exec", self.name(host), *command, check=check)
+
+    def sysctl(self, host, **settings):
+        for name, value in settings.items():
+            self.on(host, "sysctl", "-qw", f"net.{name.replace('__', '.')}={value}")
+
+    def host(self, *hosts):
+        for host in hosts:
+            self._space(host)
+            self.ip(host, "link", "set", "lo", "up")
+            # Addresses are usable at once.
+            self.sysctl(host, ipv6__conf__all__accept_dad=0, ipv6__conf__default__accept_dad=0)
+
+    def switch(self, *switches):
+        for switch in switches:
+            self._space(switch)
+            self.ip(switch, "link", "add", "name", "br0", "type", "bridge")
+            self.ip(switch, "link", "set", "br0", "up")
+
+    def plug(self, host, port, switch, mtu=1500):
+        """A cable from the host's port to a switch."""
+        there = f"{host}.{port}"
+        self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", there, "mtu", mtu, "netns",
+                self.name(switch))
+        self.ip(host, "link", "set", port, "up")
+        self.ip(switch, "link", "set", there, "master", "br0", "up")
+
+    def wire(self, host, port, other, other_port, mtu=1500):
+        self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", other_port, "mtu", mtu, "netns",
+                self.name(other))
+        self.ip(host, "link", "set", port, "up")
+        self.ip(other, "link", "set", other_port, "up")
+
+    def link(self, host, name, *definition):
+        self.ip(host, "link", "add", "name", name, *definition)
+        self.ip(host, "link", "set", name, "up")
+
+    def addr(self, host, address, port, *more):
+        self.ip(host, "addr", "add", address, "dev", port, *more)
+
+    def route(self, host, *route):
+        self.ip(host, "route", "add", *route)
+
+    def link_local(self, host, port):
+        """Its fe80:: address, without the prefix length."""
+        for line in self.ip(host, "-6", "-o", "addr", "show", "dev", port, "scope", "link").splitlines():
+            return line.split()[3].split("/")[0]
+        raise Unsupported(f"{port} has no link-local address")
+
+    def nft(self, host, rules):
+        done = subprocess.run(["ip", "netns", "exec", self.name(host), "nft", "-f", "-"], input=rules, text=True,
+                              capture_output=True, check=False)
+        if done.returncode:
+            raise Unsupported(f"nft: {done.stderr.strip()}")
+
+    def sent(self, host, port):
+        return int(self.on(host, "cat", f"/sys/class/net/{port}/statistics/tx_bytes"))

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Layouts of two hosts, each with the reference TCP plugin and with DLCP: where TCP works, DLCP works, without settings that
+TCP does not have; where UDP cannot pass, DLCP's error says why.
+
+test_hosts.py BUILD [NAME...]      BUILD: folder with bin/dlcp and lib/. Prints a table; exits with 77 where namespaces are
+not permitted. A layout that this kernel cannot build is skipped by name."""
+
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import rig  # noqa: E402
+from layouts import LAYOUTS  # noqa: E402
+from network import Network, Unsupported  # noqa: E402
+
+SIDE_BY_SIDE = 3
+PORT = 29777
+
+
+def run_pair(net, build, plugin, case):
+    """One rank on each host. The worse exit code, and what both printed."""
+    host = f"[{case.meet}]" if ":" in case.meet else case.meet
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("DLCP_", "NCCL_"))}
+    environment.update(case.env, LD_LIBRARY_PATH=str(build.folder / "lib"))
+    if plugin == build.tcp:
+        environment = {key: value for key, value in environment.items() if not key.startswith("DLCP_")}
+    ranks = []
+    for rank, name in enumerate("ab"):
+        command = ["ip", "netns", "exec", net.name(name), str(build.dlcp), "bench", "--plugin", str(plugin), "--rank",
+                   str(rank), "--world", "2", "--rendezvous", f"{host}:{PORT}", "--timeout", str(case.timeout), "--seconds",
+                   "0.2", "--size", "64K", *(case.options or ("--mode", "bw"))]
+        ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    worst, said = 0, []
+    for process in ranks:
+        try:
+            text, _ = process.communicate(timeout=2 * case.timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            text, _ = process.communicate()
+        said.append(text)
+        worst = max(worst, abs(process.returncode))
+    return worst, "\n".join(said)
+
+
+def judge(case, tcp, code, said):
+    """What is wrong, or None."""
+    if case.refused_with:
+        if code == 0:
+            return "DLCP passes although UDP cannot"
+        missing = [word for word in case.refused_with if word not in said]
+        return f"the error lacks {missing}: {said[-400:]}" if missing else None
+    if code != 0:
+        return f"TCP works, DLCP does not: {said[-400:]}" if tcp == 0 else None
+    return case.check() if case.check else None
+
+
+def run_layout(build, index):
+    """Name, how TCP and DLCP fared, and what is wrong (None: nothing)."""
+    function = LAYOUTS[index]
+    name = function.__name__
+    with Network(f"hos{os.getpid() % 10000}n{index}") as net:
+        try:
+            case = function(net)
+        except Unsupported as lacking:
+            return name, "-", "-", None, f"skipped: {lacking}"
+        tcp, _ = run_pair(net, build, build.tcp, case)
+        code, said = run_pair(net, build, build.plugin, case)
+        works = {True: "works", False: "fails"}
+        return name, works[tcp == 0], works[code == 0], judge(case, tcp, code, said), ""
+
+
+def main():
+    build = rig.build_for_test()
+    wanted = sys.argv[1:]
+    indices = [i for i, function in enumerate(LAYOUTS) if not wanted or function.__name__ in wanted]
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        for name, tcp, dlcp, wrong, note in pool.map(lambda index: run_layout(build, index), indices):
+            print(f"{name:40} TCP {tcp:6} DLCP {dlcp:6} {note or ('wrong: ' + wrong if wrong else 'right')}", flush=True)
+            failures += wrong is not None
+    print(f"{len(indices)} layouts, {failures} wrong")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
