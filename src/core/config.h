@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "core/chunk_judge.h"
-#include "core/congestion.h"
+#include "core/streams/chunk_judge.h"
+#include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"

@@ -4,15 +4,15 @@
 #include <limits>
 #include <utility>
 
-#include "core/admission.h"
-#include "core/agenda.h"
+#include "core/setup/admission.h"
+#include "core/endpoint/agenda.h"
 #include "core/association/association_table.h"
-#include "core/commons.h"
-#include "core/dispatch.h"
-#include "core/frame_arena.h"
-#include "core/lifecycle.h"
-#include "core/pause_watch.h"
-#include "core/slot_table.h"
+#include "core/endpoint/commons.h"
+#include "core/endpoint/dispatch.h"
+#include "core/channel/frame_arena.h"
+#include "core/endpoint/lifecycle.h"
+#include "core/liveness/pause_watch.h"
+#include "core/endpoint/slot_table.h"
 #include "util/rng.h"
 
 namespace dlcp::core {

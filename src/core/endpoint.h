@@ -19,7 +19,7 @@
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/endpoint_types.h"
-#include "core/path_state.h"
+#include "core/paths/path_state.h"
 #include "util/time.h"
 #include "wire/packet.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 #include "util/byte_range.h"
 #include "util/result.h"
 #include "wire/control_frame.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 #include "engine/connection.h"
 #include "engine/engine.h"
 #include "util/result.h"

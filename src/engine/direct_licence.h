@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collective/transfer.h"
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 
 namespace dlcp::engine {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/loss/loss_ledger.h"
+#include "core/bounded_loss/loss_ledger.h"
 
 namespace dlcp::engine {
 namespace {

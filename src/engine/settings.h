@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collective/layout.h"
-#include "core/congestion.h"
+#include "core/congestion/congestion.h"
 #include "datapath/ip_address.h"
 #include "dlcp/class_overrides.h"
 #include "util/result.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/chunk_judge.h"
+#include "core/streams/chunk_judge.h"
 #include "simulate/phantom_memory.h"
 #include "util/rng.h"
 

@@ -1,4 +1,4 @@
-#include "core/ack_clock.h"
+#include "core/flow_control/ack_clock.h"
 
 #include "catch.h"
 

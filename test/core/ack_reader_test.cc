@@ -1,5 +1,5 @@
 // What a sender makes of the times in an acknowledgement.
-#include "core/ack_reader.h"
+#include "core/loss_detection/ack_reader.h"
 
 #include "catch.h"
 #include "wire/data_header.h"

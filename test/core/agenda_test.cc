@@ -1,8 +1,8 @@
 // Whose turn it is, and who is served when.
-#include "core/agenda.h"
+#include "core/endpoint/agenda.h"
 
 #include "catch.h"
-#include "core/pause_watch.h"
+#include "core/liveness/pause_watch.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

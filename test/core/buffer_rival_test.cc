@@ -1,4 +1,4 @@
-#include "core/buffer_rival.h"
+#include "core/congestion/queue/buffer_rival.h"
 
 #include "catch.h"
 #include "util/rng.h"

@@ -1,8 +1,8 @@
-#include "core/channel.h"
+#include "core/channel/channel.h"
 
 #include "catch.h"
-#include "core/replay_window.h"
-#include "core/token_table.h"
+#include "core/channel/replay_window.h"
+#include "core/endpoint/token_table.h"
 #include "toy_cipher.h"
 #include "util/rng.h"
 

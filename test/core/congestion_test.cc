@@ -1,7 +1,7 @@
-#include "core/congestion.h"
+#include "core/congestion/congestion.h"
 
 #include "catch.h"
-#include "core/pacer.h"
+#include "core/congestion/pacer.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

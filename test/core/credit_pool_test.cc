@@ -1,4 +1,4 @@
-#include "core/credit_pool.h"
+#include "core/flow_control/credit_pool.h"
 
 #include <vector>
 

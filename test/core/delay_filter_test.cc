@@ -1,4 +1,4 @@
-#include "core/delay_filter.h"
+#include "core/congestion/queue/delay_filter.h"
 
 #include <algorithm>
 

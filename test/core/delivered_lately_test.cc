@@ -1,4 +1,4 @@
-#include "core/delivered_lately.h"
+#include "core/congestion/queue/delivered_lately.h"
 
 #include "catch.h"
 

@@ -1,4 +1,4 @@
-#include "core/departed.h"
+#include "core/liveness/departed.h"
 
 #include <array>
 

@@ -1,9 +1,9 @@
-#include "core/flight.h"
+#include "core/loss_detection/flight.h"
 
 #include <vector>
 
 #include "catch.h"
-#include "core/send_queue.h"
+#include "core/streams/send_queue.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

@@ -1,4 +1,4 @@
-#include "core/handshake.h"
+#include "core/setup/handshake.h"
 
 #include <array>
 #include <vector>

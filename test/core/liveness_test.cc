@@ -1,5 +1,5 @@
 // When a peer is given up: by silence, by want of progress, and never for time we slept ourselves.
-#include "core/liveness.h"
+#include "core/liveness/liveness.h"
 
 #include "catch.h"
 

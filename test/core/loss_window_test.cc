@@ -1,4 +1,4 @@
-#include "core/loss_window.h"
+#include "core/congestion/queue/loss_window.h"
 
 #include "catch.h"
 

@@ -1,4 +1,4 @@
-#include "core/nscc_congestion.h"
+#include "core/congestion/nscc_congestion.h"
 
 #include "catch.h"
 

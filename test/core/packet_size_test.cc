@@ -1,5 +1,5 @@
 // When packets shrink and grow, round by round.
-#include "core/packet_size.h"
+#include "core/packet_size/packet_size.h"
 
 #include <vector>
 

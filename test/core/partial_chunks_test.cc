@@ -1,5 +1,5 @@
 // Chunks that come in pieces: what is new of each, whatever overlaps.
-#include "core/partial_chunks.h"
+#include "core/packet_size/partial_chunks.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/path_set.h"
+#include "core/paths/path_set.h"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // When a peer is asked, at the exact boundaries.
-#include "core/probe_clock.h"
+#include "core/liveness/probe_clock.h"
 
 #include <utility>
 #include <vector>

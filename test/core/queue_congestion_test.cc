@@ -1,4 +1,4 @@
-#include "core/queue_congestion.h"
+#include "core/congestion/queue/queue_congestion.h"
 
 #include "catch.h"
 #include "util/rng.h"

@@ -1,4 +1,4 @@
-#include "core/recv_queue.h"
+#include "core/streams/recv_queue.h"
 
 #include <algorithm>
 #include <memory>

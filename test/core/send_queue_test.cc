@@ -1,4 +1,4 @@
-#include "core/send_queue.h"
+#include "core/streams/send_queue.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
-#include "core/send_window.h"
+#include "core/flow_control/send_window.h"
 
 #include "catch.h"
-#include "core/credit_pool.h"
+#include "core/flow_control/credit_pool.h"
 
 using namespace dlcp;
 using namespace dlcp::core;

@@ -1,5 +1,5 @@
 // Places of an endpoint: by token, by the sender's name, and taken again.
-#include "core/slot_table.h"
+#include "core/endpoint/slot_table.h"
 
 #include <set>
 

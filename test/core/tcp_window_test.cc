@@ -1,4 +1,4 @@
-#include "core/tcp_window.h"
+#include "core/congestion/queue/tcp_window.h"
 
 #include "catch.h"
 

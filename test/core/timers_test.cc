@@ -1,5 +1,5 @@
 // What a connection waits for, by name, at exact times.
-#include "core/timers.h"
+#include "core/endpoint/timers.h"
 
 #include <memory>
 #include <vector>

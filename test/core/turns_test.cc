@@ -1,4 +1,4 @@
-#include "core/turns.h"
+#include "core/flow_control/turns.h"
 
 #include <vector>
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "catch.h"
-#include "core/loss/loss_ledger.h"
+#include "core/bounded_loss/loss_ledger.h"
 #include "datapath/device_address.h"
 #include "engine/clock.h"
 #include "engine/gathering.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/loss/loss_ledger.h"
+#include "core/bounded_loss/loss_ledger.h"
 #include "secrets.h"
 
 namespace dlcp::test {

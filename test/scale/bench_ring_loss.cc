@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/loss/loss_ledger.h"
+#include "core/bounded_loss/loss_ledger.h"
 #include "ring_reduce.h"
 
 using namespace dlcp;

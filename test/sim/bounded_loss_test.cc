@@ -4,7 +4,7 @@
 // nothing, and that the tail is not waited for.
 #include <fmt/format.h>
 
-#include "core/loss/loss_ledger.h"
+#include "core/bounded_loss/loss_ledger.h"
 #include "datapath/sim/network.h"
 #include "random_world.h"
 #include "seeds.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 #include "random_world.h"
 #include "ring_reduce.h"
 #include "seeds.h"

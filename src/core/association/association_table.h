@@ -8,8 +8,8 @@
 
 #include "core/association/recv_association.h"
 #include "core/association/send_association.h"
-#include "core/commons.h"
-#include "core/slot_table.h"
+#include "core/endpoint/commons.h"
+#include "core/endpoint/slot_table.h"
 #include "util/rng.h"
 
 namespace dlcp::core {

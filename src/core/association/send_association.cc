@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/credit_pool.h"
+#include "core/flow_control/credit_pool.h"
 #include "core/streams/send_stream.h"
 #include "wire/data_header.h"
 #include "wire/serial.h"

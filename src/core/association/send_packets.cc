@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/association/send_association.h"
-#include "core/burst.h"
+#include "core/congestion/burst.h"
 #include "core/streams/send_stream.h"
 #include "wire/data_header.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/peer_errors.h"
+#include "core/liveness/peer_errors.h"
 
 namespace dlcp::core {
 namespace {

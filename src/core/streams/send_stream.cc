@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/peer_errors.h"
+#include "core/liveness/peer_errors.h"
 #include "wire/serial.h"
 
 namespace dlcp::core {

@@ -11,12 +11,12 @@
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/endpoint_types.h"
-#include "core/frame_arena.h"
-#include "core/handshake.h"
-#include "core/liveness.h"
-#include "core/loss/lossy_sends.h"
-#include "core/send_queue.h"
-#include "core/timers.h"
+#include "core/channel/frame_arena.h"
+#include "core/setup/handshake.h"
+#include "core/liveness/liveness.h"
+#include "core/bounded_loss/lossy_sends.h"
+#include "core/streams/send_queue.h"
+#include "core/endpoint/timers.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {

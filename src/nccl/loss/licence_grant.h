@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 #include "nccl/event_table.h"
 #include "nccl/loss/loss_terms.h"
 #include "nccl/net_attributes.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/loss/licence.h"
+#include "core/bounded_loss/licence.h"
 #include "nccl/context.h"
 #include "nccl/handle.h"
 #include "nccl/loss/licence_grant.h"

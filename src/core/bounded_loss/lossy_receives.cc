@@ -1,0 +1,136 @@
+#include "core/bounded_loss/lossy_receives.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dlcp::core {
+
+// ---- one message ----
+
+void LossyReceives::Message::on_sent_once(const wire::SentOnce& frame) {
+  if (!announced) marks = frame.marks;
+  announced = true;
+  // It came behind everything that the message had sent on this path.
+  std::erase_if(marks, [&](const wire::PathMark& mark) { return mark.path == frame.path; });
+  echo = frame.echo;
+  path = frame.path;
+  urgent = frame.urgent;
+  needed = false;  // the sender asks again: the last NEED may have been lost
+}
+
+// True when nothing is expected any more: every path has brought the message's last packet on it, a
+// later one of its queue, or a SENT_ONCE.
+bool LossyReceives::Message::quiet(std::span<const PathSeen> paths) {
+  std::erase_if(marks, [&](const wire::PathMark& mark) {
+    return mark.path < paths.size() && paths[mark.path].passed(mark, urgent);
+  });
+  return marks.empty();
+}
+
+// ---- all of them ----
+
+LossyReceives::Message& LossyReceives::message(std::uint64_t number) {
+  const auto at = std::lower_bound(
+      messages_.begin(), messages_.end(), number,
+      [](const Message& message, std::uint64_t wanted) { return message.number < wanted; });
+  if (at != messages_.end() && at->number == number) return *at;
+  Message added;
+  added.number = number;
+  return *messages_.insert(at, std::move(added));
+}
+
+void LossyReceives::forget_done() {
+  std::erase_if(
+      messages_,
+      [&](const Message& message) {
+        if (queue_.is_open(message.number)) return false;
+        announced_ -= message.announced ? 1 : 0;
+        return true;
+      });
+}
+
+void LossyReceives::on_posted(std::uint64_t number, const Licence& licence,
+                              std::size_t buffer_bytes) {
+  ledger_.open(licence, buffer_bytes);
+  if (licence.collective == 0) return;
+  forget_done();
+  if (queue_.is_open(number)) message(number).licence = licence;
+}
+
+bool LossyReceives::on_sent_once(const wire::SentOnce& frame) {
+  const auto expected = queue_.expect(frame.message, frame.message_bytes);
+  if (!expected.number) return expected.possible;
+  Message& announced = message(*expected.number);
+  announced_ += announced.announced ? 0 : 1;
+  announced.on_sent_once(frame);
+  return true;
+}
+
+void LossyReceives::decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
+                           std::vector<Placement>& placements) {
+  for (Message& message : messages_) {
+    if (!message.announced || message.needed || !queue_.is_open(message.number)) continue;
+    const RecvMessage& held = queue_.message(message.number);
+    if (!held.posted || held.whole() || held.placing > 0) continue;
+    if (message.quiet(paths)) decide(message, licence_bytes_min, placements);
+  }
+  forget_done();
+}
+
+void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
+                           std::vector<Placement>& placements) {
+  const RecvMessage& held = queue_.message(message.number);
+  LossDecision& decision = decisions_.emplace_back();
+  decision.number = message.number;
+  decision.echo = message.echo;
+  decision.path = message.path;
+  const std::size_t missing = queue_.missing_bytes(message.number);
+  // What we dropped ourselves for want of room the network has not lost.
+  decision.stop = !message.was_needed && !held.dropped_here &&
+                  message.licence.covers(held.bytes, licence_bytes_min) &&
+                  ledger_.reserve(message.licence, missing, held.bytes);
+  if (!decision.stop) {
+    message.needed = message.was_needed = true;
+    counters_.add(Counter::kNeedsSent);
+    return;
+  }
+  decision.lost_packets = held.chunks - held.received;
+  decision.lost_bytes = static_cast<std::uint32_t>(missing);
+  decision.holes = queue_.complete_with_holes(message.number, placements);
+  counters_.add(Counter::kMessagesShort);
+  counters_.add(Counter::kBytesLost, missing);
+}
+
+std::optional<LossDecision> LossyReceives::pop_decision() {
+  const auto may_be_told = [&](const LossDecision& decision) {
+    return !decision.stop || !queue_.is_open(decision.number);
+  };
+  const auto found = std::find_if(decisions_.rbegin(), decisions_.rend(), may_be_told);
+  if (found == decisions_.rend()) return std::nullopt;
+  std::optional<LossDecision> decision = std::move(*found);
+  decisions_.erase(std::next(found).base());
+  return decision;
+}
+
+std::size_t LossyReceives::poll_transmit(const Recipient& to, wire::PathIndex path,
+                                         std::size_t frame_bytes, FrameWriter& frames,
+                                         std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  while (count < out.size()) {
+    auto decided = pop_decision();
+    if (!decided) break;
+    const auto message = static_cast<std::uint32_t>(decided->number);
+    if (decided->stop) {
+      auto& holes = decided->holes;
+      if (holes.size() > wire::holes_max(frame_bytes)) holes.resize(wire::holes_max(frame_bytes));
+      frames.emit(wire::Stop{to.token, message, decided->lost_bytes, std::move(holes)}, path,
+                  *to.address, out[count++]);
+    } else {
+      frames.emit(wire::Need{to.token, message, decided->echo, decided->path}, path, *to.address,
+                  out[count++]);
+    }
+  }
+  return count;
+}
+
+}  // namespace dlcp::core

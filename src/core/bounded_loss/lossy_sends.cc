@@ -1,0 +1,156 @@
+#include "core/bounded_loss/lossy_sends.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/check.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr unsigned kDoublingsMax = 8;
+
+// What no hole tells of counts as protected.
+void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
+                Counters& counters) {
+  std::uint64_t droppable = 0;
+  for (const wire::Hole& hole : stop.holes) {
+    for (std::uint32_t i = 0; i < hole.count && queue.has_chunk({number, hole.first + i}); ++i) {
+      const ChunkRef chunk{number, hole.first + i};
+      if (row_of(queue.class_of(chunk)).early == EarlyTreatment::kDrop)
+        droppable += queue.view(chunk).payload.size();
+    }
+  }
+  droppable = std::min<std::uint64_t>(droppable, stop.lost_bytes);
+  const bool urgent = queue.licence(number).urgent;
+  counters.add(urgent ? Counter::kLostUrgentDroppable : Counter::kLostBulkDroppable, droppable);
+  counters.add(urgent ? Counter::kLostUrgentProtected : Counter::kLostBulkProtected,
+               stop.lost_bytes - droppable);
+}
+
+}  // namespace
+
+void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, LicensedEnd ends) {
+  if (messages_.empty() || messages_.back().number != number) {
+    messages_.push_back({});
+    messages_.back().number = number;
+  }
+  Message& message = messages_.back();
+  // The newest path is the last of the list: bursts stay on one path, and SENT_ONCE goes there
+  // first.
+  if (message.marks.empty() || message.marks.back().path != mark.path) {
+    std::erase_if(message.marks, [&](const auto& other) { return other.path == mark.path; });
+    message.marks.push_back(mark);
+  }
+  message.marks.back().sequence = mark.sequence;
+  if (ends == LicensedEnd::kNothing) return;
+  message.all_sent = true;
+  message.to_say = ends == LicensedEnd::kEverything ? message.marks.size() : 1;
+  message.said_at = now;
+  due_ += message.to_say;
+}
+
+void LossySends::say_on_all(Message& message) {
+  due_ += message.marks.size() - message.to_say;
+  message.to_say = message.marks.size();
+}
+
+void LossySends::refresh(Time now, Duration round_trip, const SendQueue& queue) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (!queue.forgoes(message.number)) {
+      check(message.to_say <= due_, "the frames that are due are those of all messages");
+      due_ -= message.to_say;
+      message.to_say = 0;
+      message.all_sent = false;
+      continue;
+    }
+    const bool waited = now - message.said_at >= round_trip * 3 / 2;
+    if (message.all_sent && message.to_say == 0 && waited) say_on_all(message);
+  }
+  while (!messages_.empty() && !queue.forgoes(messages_.front().number))
+    messages_.pop_front();
+}
+
+void LossySends::on_silence() {
+  for (std::size_t i = 0; i < messages_.size(); ++i)
+    if (messages_[i].all_sent) say_on_all(messages_[i]);
+}
+
+Time LossySends::Message::again_at(Duration round_trip) const {
+  if (!all_sent || to_say > 0) return kNever;
+  return said_at + round_trip * (2 << std::min(repeats, kDoublingsMax));
+}
+
+void LossySends::on_timeout(Time now, Duration round_trip) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (message.again_at(round_trip) > now) continue;
+    say_on_all(message);
+    ++message.repeats;
+  }
+}
+
+Time LossySends::next_timeout(Duration round_trip) const {
+  Time next = kNever;
+  for (std::size_t i = 0; i < messages_.size(); ++i)
+    next = std::min(next, messages_[i].again_at(round_trip));
+  return next;
+}
+
+std::optional<LossySends::Due> LossySends::pop_due(Time now) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& message = messages_[i];
+    if (message.to_say == 0) continue;
+    const std::size_t at = message.marks.size() - message.to_say;
+    --message.to_say;
+    --due_;
+    message.said_at = now;
+    return Due{message.number, message.marks[at].path, &message.marks};
+  }
+  return std::nullopt;
+}
+
+LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
+                                        const wire::Stop& stop, std::uint32_t payload_bytes,
+                                        Counters& counters) {
+  if (queue.forgoes(number)) {
+    ledger_.reserve(queue.licence(number), stop.lost_bytes, queue.message_bytes(number));
+    count_lost(queue, number, stop, counters);
+  }
+  SendQueue::Acked acked;
+  queue.stop(number, acked);
+  Stopped stopped{acked.in_flight, acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
+  // Most of what was given up had not been declared lost yet.
+  const std::uint32_t given_up = stop.lost_bytes / payload_bytes;
+  if (given_up > acked.forgone) {
+    stopped.forgone = std::min(given_up - acked.forgone, acked.in_flight);
+    stopped.acked -= stopped.forgone;
+  }
+  return stopped;
+}
+
+std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Recipient& to,
+                                      FrameWriter& frames, std::span<wire::TxPacket> out) {
+  std::size_t count = 0;
+  while (count < out.size()) {
+    const auto due = pop_due(now);
+    if (!due) break;
+    if (!queue.forgoes(due->message)) continue;  // done, or needed whole, meanwhile
+    wire::SentOnce frame;
+    frame.destination = to.token;
+    frame.message = static_cast<std::uint32_t>(due->message);
+    frame.message_bytes = static_cast<std::uint32_t>(queue.message_bytes(due->message));
+    frame.echo = wire::wire_time(now);
+    frame.path = due->path;
+    frame.urgent = queue.licence(due->message).urgent;
+    frame.marks = *due->marks;
+    frames.emit(frame, due->path, *to.address, out[count]);
+    out[count++].traffic_class =  // behind the data, never past it
+        frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
+  }
+  return count;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,56 @@
+#include "core/channel/channel.h"
+
+#include <algorithm>
+
+namespace dlcp::core {
+
+std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::DataPacket& data) {
+  const wire::DataHeader& header = data.header;
+  if (is_foreign(packet, peer_)) return Counter::kDroppedForeignHost;
+  if (!wire::authentic(packet.bytes, incoming_)) return Counter::kDroppedUnauthentic;
+  if (header.path >= data_.size()) data_.resize(header.path + std::size_t{1});
+  ReplayWindow& seen = data_[header.path];
+  const std::uint64_t number = seen.expand(header.path_sequence);
+  if (incoming_.protection == wire::Protection::kEncrypted) {
+    if (seen.has(number)) return Counter::kDroppedReplayed;
+    // If it cannot be opened, its number stays free for the true one.
+    if (!open_payload(packet.bytes, number, data)) return Counter::kDroppedUnauthentic;
+  }
+  if (!seen.accept(number)) return Counter::kDroppedReplayed;
+  return std::nullopt;
+}
+
+bool Channel::open_payload(std::span<const std::byte> datagram, std::uint64_t number,
+                           wire::DataPacket& data) {
+  if (data.payload.size() < wire::kCipherTagBytes) return false;
+  if (cipher_ == nullptr) cipher_ = ciphers_->make(wire::payload_key(incoming_.key));
+  if (cipher_ == nullptr) return false;
+  plain_.resize(data.payload.size() - wire::kCipherTagBytes);
+  if (!cipher_->open(wire::nonce_of(data.header.path, number),
+                     datagram.first(wire::kDataHeaderBytes), data.payload, plain_))
+    return false;
+  data.payload = plain_;
+  return true;
+}
+
+void Channel::seal_payload(const wire::DataHeader& header, std::uint64_t number,
+                           std::span<const std::byte> header_bytes,
+                           std::span<const std::byte> payload, std::span<std::byte> out) {
+  if (cipher_ == nullptr) cipher_ = ciphers_->make(wire::payload_key(sealing_));
+  if (cipher_ == nullptr) {
+    std::ranges::fill(out, std::byte{0});  // which nobody takes: the connection times out
+    return;
+  }
+  cipher_->seal(wire::nonce_of(header.path, number), header_bytes, payload, out);
+}
+
+std::optional<Counter> Channel::refuse_control(const wire::RxPacket& packet) {
+  if (is_foreign(packet, peer_)) return Counter::kDroppedForeignHost;
+  if (!wire::authentic(packet.bytes, incoming_.key)) return Counter::kDroppedUnauthentic;
+  const std::uint64_t number = control_.expand(wire::control_sequence(packet.bytes));
+  last_is_newest_ = number >= control_.next();
+  if (!control_.accept(number)) return Counter::kDroppedReplayed;
+  return std::nullopt;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,52 @@
+// Frames that no connection stands behind any more, or yet: few wait at a time, as strangers can
+// ask for them cheaply.
+#pragma once
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/channel/frame_arena.h"
+#include "util/ring_queue.h"
+
+namespace dlcp::core {
+
+class Strays {
+ public:
+  using Frame = std::variant<wire::Refuse, wire::CloseAck, wire::Welcome>;
+
+  void push(const Frame& frame, const wire::Key& key, std::uint32_t sequence,
+            const wire::EndpointAddress& to, wire::PathIndex path) {
+    if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path});
+  }
+  // As many as fit; addresses stay valid until the next call.
+  std::size_t emit(FrameArena& arena, std::span<wire::TxPacket> out) {
+    leaving_.clear();
+    for (; !waiting_.empty() && leaving_.size() < out.size(); waiting_.pop_front())
+      leaving_.push_back(waiting_.front());
+    std::size_t count = 0;
+    for (const Stray& stray : leaving_) {
+      const auto emit_one = [&](const auto& frame) {
+        arena.emit(frame, stray.key, stray.sequence, stray.path, stray.to, out[count++]);
+      };
+      std::visit(emit_one, stray.frame);
+    }
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  struct Stray {
+    Frame frame;
+    wire::Key key;
+    std::uint32_t sequence = 0;
+    wire::EndpointAddress to;
+    wire::PathIndex path = 0;
+  };
+
+  RingQueue<Stray> waiting_;
+  std::vector<Stray> leaving_;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,131 @@
+#include "core/congestion/nscc_congestion.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dlcp::core {
+namespace {
+
+// 100 Gbit/s for 20 us in packets of 4 KiB.
+constexpr double kWindowFirst = 64;
+constexpr double kWindowMin = 0.25;
+constexpr double kWindowMax = 131072;
+
+// The specification's, of which rates are packets in a round trip.
+constexpr double kBaseShare = 0.75;   // the target, of the base delay
+constexpr double kProportional = 4;   // at no queue
+constexpr double kFair = 1;           // at any queue without marks
+constexpr double kFast = 0.25;        // of what is acknowledged
+constexpr double kFastQueue = 0.125;  // targets: no queue
+constexpr double kDecrease = 0.8;
+constexpr double kDecreaseMost = 0.5;
+constexpr double kMeanGain = 0.125;
+// Ours.
+constexpr double kUnmarked = 2;  // targets
+constexpr double kLossTolerance = 0.02;
+constexpr double kCutByLoss = 0.15;  // at least
+constexpr double kCutByLossMost = 0.5;
+
+}  // namespace
+
+NsccCongestion::NsccCongestion(Duration target_delay)
+    : target_least_(ns(target_delay)), window_(kWindowFirst) {}
+
+double NsccCongestion::target() const {
+  return std::max(target_least_, kBaseShare * ns(base_.value()));
+}
+
+void NsccCongestion::on_delay(Time now, Duration delay, Duration) {
+  base_.add(now, delay, round_trip_);
+  delay_sum_ += delay;
+  ++delays_;
+}
+
+void NsccCongestion::hear_delays() {
+  if (delays_ == 0) return;
+  queue_ = std::max(0.0, ns(delay_sum_ / delays_) - ns(base_.value()));
+  mean_queue_ += kMeanGain * (queue_ - mean_queue_);
+  delay_sum_ = Duration::zero();
+  delays_ = 0;
+}
+
+void NsccCongestion::on_ack(const AckSample& sample) {
+  hear_delays();
+  round_trip_ = sample.round_trip;
+  acked_ += sample.acked_packets;
+  lost_ += sample.lost_packets;
+  lost_ -= sample.spurious_packets;
+  forgone_ += sample.forgone_packets;
+  loss_budget_ = sample.loss_budget;
+  limited_ |= sample.window_limited;
+  steer(sample);
+  const bool news = acked_ > 0 || lost_ > 0 || forgone_ > 0;
+  if (sample.now >= round_ends_ && news) end_round(sample.now);
+  window_ = std::clamp(window_, kWindowMin, kWindowMax);
+}
+
+void NsccCongestion::steer(const AckSample& sample) {
+  const bool long_queue = queue_ >= target();
+  const bool marked = sample.ce_marks > 0 || queue_ >= kUnmarked * target();
+  if (marked) slow_start_ = false;
+  if (queue_ > kFastQueue * target() || marked)
+    calm_ = 0;
+  else
+    calm_ += sample.acked_packets;
+  if (long_queue && marked) return decrease(sample.now);
+  if (sample.acked_packets > sample.ce_marks) grow(sample.acked_packets - sample.ce_marks);
+}
+
+void NsccCongestion::grow(double packets) {
+  if (!(limited_ || limited_before_) || window_ >= delivered_.usable_window(acked_)) return;
+  const double room = std::max(0.0, 1 - queue_ / target());
+  slow_start_ = slow_start_ && room >= 0.5;
+  if (slow_start_)
+    window_ += packets;
+  else if (calm_ > window_)
+    window_ += kFast * packets;
+  else
+    window_ += std::max(kProportional * room, kFair) * packets / std::max(window_, 1.0);
+}
+
+void NsccCongestion::decrease(Time now) {
+  if (mean_queue_ <= target() || now <= rests_until_) return;
+  rests_until_ = now + round_trip_;
+  const double above = (mean_queue_ - target()) / mean_queue_;
+  window_ *= std::max(1 - kDecrease * above, kDecreaseMost);
+}
+
+void NsccCongestion::end_round(Time now) {
+  round_ends_ = now + round_trip_;
+  delivered_.add(now, acked_);
+  judge_losses();
+  acked_ = lost_ = forgone_ = 0;
+  limited_before_ = std::exchange(limited_, false);
+}
+
+void NsccCongestion::judge_losses() {
+  losses_.add(acked_, lost_ + forgone_);
+  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  const double half_budget = forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
+  if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
+    const double share = std::clamp(losses_.share(), kCutByLoss, kCutByLossMost);
+    window_ = std::min(window_ * (1 - share), std::max(acked_, 1.0));
+    losses_.clear();
+    slow_start_ = false;
+    calm_ = 0;
+  }
+  if (forgone_ > 0 && losses_.share() > half_budget) {
+    slow_start_ = false;
+    calm_ = 0;
+  }
+  if (forgone_ > 0 && limited_) window_ = std::min(window_, delivered_.lossy_window());
+}
+
+void NsccCongestion::on_stall(Time) {
+  // Whatever was in flight is gone; begin small and find the network's present state quickly.
+  window_ = std::min(window_, 2.0);
+  slow_start_ = true;
+  calm_ = 0;
+}
+
+}  // namespace dlcp::core

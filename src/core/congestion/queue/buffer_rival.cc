@@ -1,0 +1,69 @@
+#include "core/congestion/queue/buffer_rival.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/congestion/queue/delay_filter.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr double kGain = 1.0 / 32;
+constexpr std::size_t kRoundsLeast = 32;
+constexpr double kCorrelation = 0.4;  // losses by chance stay below, beside a TCP it is 0.4 to 0.8
+// A queue that drops is a good part of the base delay; below 50 us hosts decide what delays are.
+constexpr double kQueueLeast = 0.25;
+constexpr Duration kBaseLeast = std::chrono::microseconds(50);
+// Growing as Reno does, a window that was halved is back after about as many rounds as it has
+// packets; twice that without a loss, and nobody is there.
+constexpr double kHoldWindows = 2;
+constexpr double kHoldLeast = 32;
+constexpr double kHoldMost = 256;
+
+}  // namespace
+
+void BufferRival::end_round(const CongestionRound& round, Duration base, double window,
+                            bool believable) {
+  dropped_ = false;
+  ++rounds_;
+  if (round.samples > 0 && round.acked > 0) {
+    const double lost = std::max(0.0, round.lost);
+    const double mean = ns(round.mean());
+    // What a queue drops is found missing up to a round later.
+    const double delay = std::max(mean, last_mean_);
+    last_mean_ = mean;
+    learn(delay, round.acked, lost);
+    const bool queue = base >= kBaseLeast && delay >= (1 + kQueueLeast) * ns(base);
+    if (queue && lost > 0 && correlation() > kCorrelation) {
+      const double hold = std::clamp(kHoldWindows * window, kHoldLeast, kHoldMost);
+      present_until_ = rounds_ + static_cast<std::size_t>(hold);
+    }
+    const double expected = by_chance_.share() * (round.acked + lost);
+    // Where chance takes nothing, a single packet is one dropped.
+    const bool more = expected > 0 ? more_than_chance(lost, expected) : lost > 0;
+    dropped_ = mean > delay_ && more;
+  }
+  if (!believable) present_until_ = 0;
+}
+
+void BufferRival::learn(double delay, double acked, double lost) {
+  const double share = lost / (acked + lost);
+  // The first rounds weigh alike.
+  const double gain = std::max(kGain, 1 / static_cast<double>(++learned_));
+  const double delay_off = delay - delay_;
+  const double share_off = share - share_;
+  delay_ += gain * delay_off;
+  share_ += gain * share_off;
+  const double keep = 1 - gain;
+  delay_variance_ = keep * (delay_variance_ + gain * delay_off * delay_off);
+  share_variance_ = keep * (share_variance_ + gain * share_off * share_off);
+  covariance_ = keep * (covariance_ + gain * delay_off * share_off);
+  if (delay <= delay_) by_chance_.add(acked, lost);
+}
+
+double BufferRival::correlation() const {
+  if (learned_ < kRoundsLeast || delay_variance_ <= 0 || share_variance_ <= 0) return 0;
+  return covariance_ / std::sqrt(delay_variance_ * share_variance_);
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,234 @@
+#include "core/endpoint/dispatch.h"
+
+#include <utility>
+
+#include "wire/data_header.h"
+#include "wire/loss_frame.h"
+
+namespace dlcp::core {
+namespace {
+
+// Hands over what the bytes say; false if that is no frame of the kind.
+template <class Frame, class Take>
+bool deliver(const wire::RxPacket& packet, const Take& take) {
+  const auto frame = wire::decode<Frame>(packet.bytes);
+  if (frame) take(*frame);
+  return frame.has_value();
+}
+
+// Why the packet is not taken from the peer that this channel belongs to; data, or a control frame.
+std::optional<Counter> refusal(Channel& channel, wire::FrameType type,
+                               const wire::RxPacket& packet) {
+  if (type != wire::FrameType::kData) return channel.refuse_control(packet);
+  auto data = wire::decode_data(packet.bytes);
+  return data ? channel.refuse_data(packet, *data) : Counter::kDroppedMalformed;
+}
+
+// Frames of a stream that its association seals, as they keep their order with its data and ACKs.
+bool sealed_by_association(wire::FrameType type) {
+  return type == wire::FrameType::kData || type == wire::FrameType::kSentOnce ||
+         type == wire::FrameType::kNeed || type == wire::FrameType::kStop;
+}
+
+}  // namespace
+
+void Dispatch::on_packet(Time now, const wire::RxPacket& packet) {
+  if (!take_data(now, packet)) take_other(now, packet);
+}
+
+// Nearly all that comes: data, for a connection that is there. False for everything else, which
+// take_other() looks into.
+bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
+  auto data = wire::decode_data(packet.bytes);
+  Slot* slot = data ? slots_.find(data->header.destination) : nullptr;
+  auto* receiving = slot == nullptr ? nullptr : slot->party.receiver();
+  if (receiving == nullptr) return false;
+  RecvAssociation& association = receiving->association();
+  if (const auto reason = association.channel().refuse_data(packet, *data)) {
+    drop(*reason);
+    return true;
+  }
+  receiving->release_copied();
+  receiving->on_data(now, packet, *data, commons_.placements.wanted);
+  const bool served = agenda_.has_turn(slot->index) && agenda_.has_turn(association.place());
+  if (receiving->has_news() || !served) lifecycle_.follow_up(now, *slot);
+  return true;
+}
+
+[[gnu::cold]] void Dispatch::take_other(Time now, const wire::RxPacket& arrived) {
+  const auto head = wire::decode_head(arrived.bytes);
+  if (!head) return drop(Counter::kDroppedMalformed);
+  if (head->version != wire::kWireVersion) return drop(Counter::kDroppedVersion);
+  // A control frame is answered on the path its sender chose, wherever it came in: peers may send
+  // all their paths to one port of ours.
+  wire::RxPacket packet = arrived;
+  packet.path = static_cast<wire::PathIndex>(head->flags % commons_.config.paths);
+  Slot* slot = slots_.find(head->destination);
+  if (head->type == wire::FrameType::kHello) return admission_.on_hello(now, slot, packet);
+  if (slot == nullptr) return drop(Counter::kDroppedUnknownToken);
+  if (slot->party.listener() != nullptr && head->type == wire::FrameType::kRefuse)
+    return admission_.on_declined(*slot, packet);
+
+  const Arrival arrival{now, packet, head->type, *slot};
+  if (slot->party.is_association()) return to_association(arrival);
+  if (auto* departed = slot->party.departed()) return to_departed(arrival, *departed);
+  auto* sending = slot->party.sender();
+  if (head->type == wire::FrameType::kData || !slot->party.is_connection())
+    return drop(Counter::kDroppedUnexpected);
+  if (sending != nullptr && head->type == wire::FrameType::kWelcome && !sending->open())
+    return on_welcome(arrival, *sending);
+  Channel* channel = sealed_by_association(head->type) ? data_channel(*slot) : &slot->channel;
+  if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
+  if (const auto reason = channel->refuse_control(packet)) return drop(*reason);
+  const bool sound = sending != nullptr ? to_sender(arrival, *sending)
+                                        : to_receiver(arrival, *slot->party.receiver());
+  if (!sound) drop(Counter::kDroppedUnexpected);
+  const bool again = head->type == wire::FrameType::kWelcome;
+  if (sound && sending != nullptr && !again) sending->association().heard_on(packet.path);
+  lifecycle_.follow_up(now, *slot);
+}
+
+void Dispatch::to_departed(const Arrival& arrival, Departed& departed) {
+  Channel* channel =
+      sealed_by_association(arrival.type) ? data_channel(arrival.slot) : &arrival.slot.channel;
+  if (channel == nullptr) return drop(Counter::kDroppedUnknownToken);
+  if (const auto reason = refusal(*channel, arrival.type, arrival.packet)) return drop(*reason);
+  if (departed.on_frame(arrival.now, arrival.type)) lifecycle_.leave(arrival.slot);
+  if (arrival.slot.token != 0) lifecycle_.follow_up(arrival.now, arrival.slot);
+}
+
+// The keys of a connection hang on the token that WELCOME brings, so it is opened with those. The
+// peer may have forgotten a connection that was slow to start, and welcome it anew.
+void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
+  Slot& slot = arrival.slot;
+  const auto welcome = wire::decode<wire::Welcome>(arrival.packet.bytes);
+  if (!welcome) return drop(Counter::kDroppedMalformed);
+  const auto keys =
+      wire::connection_keys(stream.handshake().listener_key(), slot.token, welcome->receiver_token);
+  Channel channel = slot.channel;
+  if (!(keys.to_sender == channel.opening_key())) channel.rekey(keys.to_receiver, keys.to_sender);
+  if (const auto reason = channel.refuse_control(arrival.packet)) return drop(*reason);
+  slot.channel = std::move(channel);
+  stream.on_welcome(arrival.now, *welcome);
+  if (stream.lacks_association()) {
+    stream.move_to(arrival.now, associations_.after(stream.association(), stream.counters()));
+    slot.association = stream.association().token();
+  }
+  stream.association().heard_on(arrival.packet.path);
+  lifecycle_.begin_streams(arrival.now, stream.association());
+  lifecycle_.follow_up(arrival.now, slot);
+}
+
+Channel* Dispatch::data_channel(const Slot& slot) const {
+  const Slot* association = slots_.find(slot.association);
+  return association == nullptr ? nullptr : association->party.channel();
+}
+
+void Dispatch::to_association(const Arrival& arrival) {
+  Slot& slot = arrival.slot;
+  if (const auto reason = slot.party.channel()->refuse_control(arrival.packet))
+    return drop(*reason);
+  const auto sending = slot.party.send_association();
+  const auto receiving = slot.party.recv_association();
+  if (sending != nullptr && arrival.type == wire::FrameType::kAck)
+    on_ack(arrival, *sending);
+  else if (receiving != nullptr && arrival.type == wire::FrameType::kProbe)
+    on_probe(arrival, *receiving);
+  else
+    drop(Counter::kDroppedUnexpected);
+  lifecycle_.follow_up(arrival.now, slot);
+}
+
+void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
+  if (!wire::decode_ack(arrival.packet.bytes, ack_)) return drop(Counter::kDroppedMalformed);
+  association.heard_on(arrival.packet.path);
+  const auto reported = association.on_ack(arrival.now, ack_, arrival.packet.arrived_at,
+                                           association.channel().last_is_newest());
+  reported_.clear();
+  for (const SendStream* stream : reported)
+    reported_.push_back(stream->token());
+  for (const std::uint64_t token : reported_)
+    if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
+}
+
+// What is left of streams that have ended answers as well: their sender may have missed how.
+void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
+  const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
+  if (!probe) return drop(Counter::kDroppedMalformed);
+  association.on_probe(arrival.now, *probe, arrival.packet.path);
+  slots_.for_each([&](Slot& slot) {
+    if (slot.association != association.token() || slot.party.departed() == nullptr) return;
+    slot.party.departed()->on_frame(arrival.now, arrival.type);
+    lifecycle_.follow_up(arrival.now, slot);
+  });
+}
+
+bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
+  const Time now = arrival.now;
+  const wire::RxPacket& packet = arrival.packet;
+  switch (arrival.type) {
+    case wire::FrameType::kWelcome:
+      return true;  // again, of a connection that is open
+    case wire::FrameType::kStarted:
+      return deliver<wire::Started>(packet, [&](auto& f) {
+        connection.on_started(now, f);
+        lifecycle_.begin_streams(now, connection.association());
+      });
+    case wire::FrameType::kRefuse:
+      return deliver<wire::Refuse>(packet, [&](auto& f) { connection.on_refuse(f); });
+    case wire::FrameType::kPing:
+      return deliver<wire::Ping>(packet, [&](auto&) { connection.on_ping(now); });
+    case wire::FrameType::kNeed:
+      return deliver<wire::Need>(packet, [&](auto& f) { connection.on_need(now, f); });
+    case wire::FrameType::kStop:
+      return deliver<wire::Stop>(packet, [&](auto& f) { connection.on_stop(now, f); });
+    default:
+      return to_either(arrival, connection);
+  }
+}
+
+bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
+  const Time now = arrival.now;
+  const wire::RxPacket& packet = arrival.packet;
+  switch (arrival.type) {
+    case wire::FrameType::kStart:
+      return deliver<wire::Start>(packet, [&](auto& f) {
+        const bool before = connection.started();
+        connection.on_start(now, f, packet.path);
+        if (!before && connection.started()) admission_.on_started(arrival.slot);
+      });
+    case wire::FrameType::kSentOnce:
+      return deliver<wire::SentOnce>(packet, [&](auto& f) {
+        connection.release_copied();
+        connection.on_sent_once(now, f, packet.path, commons_.placements.wanted);
+      });
+    case wire::FrameType::kPong:
+      return deliver<wire::Pong>(packet, [&](auto&) { connection.on_pong(now, packet.path); });
+    default:
+      return to_either(arrival, connection);
+  }
+}
+
+// How a peer ends a connection, whichever side it is.
+template <class Connection>
+bool Dispatch::to_either(const Arrival& arrival, Connection& connection) {
+  switch (arrival.type) {
+    case wire::FrameType::kClose:
+      return deliver<wire::Close>(arrival.packet, [&](auto& f) {
+        Channel& channel = arrival.slot.channel;
+        commons_.strays.push(wire::CloseAck{connection.peer_token()}, channel.sealing_key(),
+                             channel.next_sequence(), connection.peer_address(),
+                             arrival.packet.path);
+        connection.on_peer_closed(arrival.now, f.completed);
+      });
+    case wire::FrameType::kReset:
+      return deliver<wire::Reset>(arrival.packet, [&](auto& f) {
+        connection.on_reset(f);
+        commons_.counters.add(Counter::kResetsReceived);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace dlcp::core

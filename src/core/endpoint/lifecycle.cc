@@ -1,0 +1,187 @@
+#include "core/endpoint/lifecycle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/liveness/peer_errors.h"
+
+namespace dlcp::core {
+
+// ---- what is done ----
+
+void Lifecycle::tell_done(Slot& slot, SendStream& connection) {
+  while (const auto done = connection.pop_done()) {
+    Event& event = events_.push_back({});
+    event.kind = Event::Kind::kSendDone;
+    event.connection = slot.token;
+    event.request = done->request;
+    event.bytes = done->memory.size();
+    event.memory = done->memory;
+  }
+}
+
+void Lifecycle::tell_done(Slot& slot, RecvStream& connection) {
+  while (auto done = connection.pop_done()) {
+    Event& event = events_.push_back({});
+    event.kind = Event::Kind::kReceiveDone;
+    event.connection = slot.token;
+    event.request = done->request;
+    event.bytes = done->bytes;
+    event.lost = done->lost;
+    event.holes = std::move(done->holes);
+  }
+}
+
+void Lifecycle::follow_up(Time now, Slot& slot) {
+  slot.party.with_connection([&](auto& connection) {
+    const bool unheard_of = slot.party.receiver() != nullptr && !slot.held_by_user;
+    if (connection.failed() && unheard_of) return depart(now, slot, std::nullopt);
+    tell_done(slot, connection);
+    if (!connection.failed()) return;
+    const Error error = *connection.error();
+    commons_.config.tell({now, connection.peer_token(), error.what, {}});
+    fail_context(now, slot.context, error, &slot);
+  });
+  if (slot.token == 0) return;
+  if (const auto* departed = slot.party.departed(); departed != nullptr && departed->expired(now))
+    return leave(slot);
+  if (const auto association = slot.party.recv_association();
+      association != nullptr && association->expired(now))
+    return associations_.release(slot);
+  if (slot.party.is_connection()) serve_association(slot.association);
+  if (agenda_.has_turn(slot.index)) return;  // poll_transmit() will look at it, and at its time-out
+  agenda_.want_turn(slot.index, turn_of(slot));
+  serve_in_time(slot);
+}
+
+void Lifecycle::serve_association(std::uint64_t token) {
+  Slot* slot = slots_.find(token);
+  if (slot == nullptr || agenda_.has_turn(slot->index)) return;
+  agenda_.want_turn(slot->index, turn_of(*slot));
+  serve_in_time(*slot);
+}
+
+void Lifecycle::begin_streams(Time now, SendAssociation& association) {
+  std::vector<std::uint64_t> waiting;
+  if (association.established())
+    association.for_each_stream([&](SendStream& stream) { waiting.push_back(stream.token()); });
+  else if (const SendStream* leader = association.choose_leader())
+    waiting.push_back(leader->token());
+  for (const std::uint64_t token : waiting) {
+    Slot* slot = slots_.find(token);
+    if (slot == nullptr || slot->party.sender() == nullptr) continue;
+    slot->party.sender()->begin(now);
+    if (!agenda_.has_turn(slot->index)) agenda_.want_turn(slot->index, turn_of(*slot));
+    serve_in_time(*slot);
+  }
+}
+
+// The association ends with its last stream, or another stream says HELLO for it.
+void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
+  Slot* slot = slots_.find(token);
+  if (slot == nullptr) return;
+  associations_.settle(now, *slot);
+  if (slot->token != token) return;
+  if (const auto sending = slot->party.send_association()) begin_streams(now, *sending);
+  serve_association(token);
+}
+
+std::optional<Event> Lifecycle::poll_event() {
+  if (events_.empty()) return std::nullopt;
+  std::optional<Event> event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+// ---- how connections end ----
+
+void Lifecycle::leave(Slot& slot) {
+  if (const auto* departed = slot.party.departed())
+    slots_.forget({departed->peer().token, departed->peer().address});
+  slot.party = {};
+  if (!slot.held_by_user) slots_.release(slot);
+}
+
+void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
+  const std::uint64_t association = slot.association;
+  if (auto* receiving = slot.party.receiver()) {
+    for (auto& memory : receiving->take_copied())
+      commons_.placements.memory.push_back(std::move(memory));
+    // A stream that joined by one HELLO answers it again, as its WELCOME may have been lost.
+    if (!farewell || !receiving->joined())
+      slots_.forget({receiving->peer_token(), receiving->peer_address()});
+  }
+  if (!farewell) {
+    leave(slot);
+  } else {
+    slot.party = std::move(*farewell);
+    follow_up(now, slot);
+  }
+  on_stream_left(now, association);
+}
+
+void Lifecycle::close(Time now, Slot& slot) {
+  commons_.placements.clear();
+  slot.held_by_user = false;
+  const Duration keep = farewell_time();
+  const auto farewell = [&](const auto& connection) -> std::optional<Departed> {
+    const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
+    if (peer.token == 0) return std::nullopt;  // never got through to the peer
+    if (connection.unfinished())
+      return Departed::reset(now, peer, "the connection was aborted", keep);
+    if (connection.peer_closed())
+      return Departed::confirmed(now, peer, connection.completed(), keep);
+    return Departed::closed(now, peer, connection.completed(), keep);
+  };
+  const bool ends = slot.party.with_connection(
+      [&](const auto& connection) { depart(now, slot, farewell(connection)); });
+  if (!ends && slot.party.is_nobody()) slots_.release(slot);
+}
+
+// Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
+void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason) {
+  slot.party.with_connection([&](const auto& connection) {
+    const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
+    std::optional<Departed> farewell;
+    if (peer.token != 0)
+      farewell = Departed::reset(now, peer, std::string(reason), farewell_time());
+    if (slot.held_by_user) {
+      Event event;
+      event.kind = Event::Kind::kClosed;
+      event.connection = slot.token;
+      event.error = told;
+      event.peer = peer.address;
+      tell(std::move(event));
+    }
+    depart(now, slot, std::move(farewell));
+  });
+}
+
+void Lifecycle::fail_context(Time now, ContextId context, const Error& error, Slot* cause) {
+  std::string_view reason = error.what;  // of a RESET that is passed on, the original reason
+  if (reason.starts_with(kPeerGaveUp)) reason.remove_prefix(kPeerGaveUp.size());
+  if (cause != nullptr) fail_slot(now, *cause, error, reason);
+  Error told = error;
+  if (cause != nullptr) told.what = fmt::format("the communicator failed: {}", error.what);
+  slots_.for_each([&](Slot& slot) {
+    if (slot.context == context) fail_slot(now, slot, told, reason);
+  });
+}
+
+void Lifecycle::on_breach(Time now, std::uint64_t token, std::string_view invariant) {
+  commons_.placements.clear();
+  Slot* slot = slots_.find(token);
+  if (slot == nullptr) return;
+  const Error error{ErrorCode::kInternal,
+                    fmt::format("an invariant of DLCP is broken: {}", invariant),
+                    "this is a mistake in the plugin: please report it with this line"};
+  if (slot->party.is_connection()) return fail_context(now, slot->context, error, slot);
+  if (!slot->party.is_association()) return;
+  slots_.for_each([&](Slot& stream) {
+    if (stream.association == token && stream.party.is_connection())
+      fail_context(now, stream.context, error, &stream);
+  });
+}
+
+}  // namespace dlcp::core

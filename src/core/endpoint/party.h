@@ -1,0 +1,97 @@
+// What stands in a slot of an endpoint's table: nothing, a listener, one side of an association or
+// of a stream, or what a stream left. Whoever serves the table asks here what all of them can be
+// asked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/association/recv_association.h"
+#include "core/association/send_association.h"
+#include "core/liveness/departed.h"
+#include "core/streams/recv_stream.h"
+#include "core/streams/send_stream.h"
+#include "util/ring_queue.h"
+
+namespace dlcp::core {
+
+struct Listener {
+  wire::Key key;                             // seals what comes before a connection
+  wire::Key key_without_site;                // of who has the invitation and not the site's secret
+  RingQueue<std::uint64_t> acceptable;       // tokens of connections that have started
+  std::vector<std::uint64_t> half_open;      // of those that may not have, the oldest first
+  std::vector<wire::EndpointAddress> lanes;  // where it can be called as well
+  bool declined = false;                     // somebody has refused to connect
+  bool declined_unproven = false;            // somebody who did not have the site's secret
+};
+
+class Party {
+ public:
+  Party() = default;
+  Party(Listener listener) : who_(std::move(listener)) {}
+  Party(std::unique_ptr<SendStream> connection) : who_(std::move(connection)) {}
+  Party(std::unique_ptr<RecvStream> connection) : who_(std::move(connection)) {}
+  Party(std::shared_ptr<SendAssociation> association) : who_(std::move(association)) {}
+  Party(std::shared_ptr<RecvAssociation> association) : who_(std::move(association)) {}
+  Party(Departed departed) : who_(std::move(departed)) {}
+
+  // Null where somebody else stands.
+  Listener* listener() { return std::get_if<Listener>(&who_); }
+  Departed* departed() { return std::get_if<Departed>(&who_); }
+  const Departed* departed() const { return std::get_if<Departed>(&who_); }
+  SendStream* sender() const {
+    const auto* held = std::get_if<std::unique_ptr<SendStream>>(&who_);
+    return held == nullptr ? nullptr : held->get();
+  }
+  RecvStream* receiver() const {
+    const auto* held = std::get_if<std::unique_ptr<RecvStream>>(&who_);
+    return held == nullptr ? nullptr : held->get();
+  }
+  std::shared_ptr<SendAssociation> send_association() const {
+    const auto* held = std::get_if<std::shared_ptr<SendAssociation>>(&who_);
+    return held == nullptr ? nullptr : *held;
+  }
+  std::shared_ptr<RecvAssociation> recv_association() const {
+    const auto* held = std::get_if<std::shared_ptr<RecvAssociation>>(&who_);
+    return held == nullptr ? nullptr : *held;
+  }
+  bool is_association() const {
+    return std::holds_alternative<std::shared_ptr<SendAssociation>>(who_) ||
+           std::holds_alternative<std::shared_ptr<RecvAssociation>>(who_);
+  }
+  // Seals what an association sends; null for others, whose slot has one.
+  Channel* channel() const;
+  bool is_nobody() const { return std::holds_alternative<std::monostate>(who_); }
+  bool is_connection() const { return sender() != nullptr || receiver() != nullptr; }
+
+  // Calls `work` with the SendStream or RecvStream, and says whether there is one.
+  template <class Work>
+  bool with_connection(Work&& work) const {
+    if (auto* sending = sender())
+      work(*sending);
+    else if (auto* receiving = receiver())
+      work(*receiving);
+    else
+      return false;
+    return true;
+  }
+
+  Time next_timeout() const;
+  void on_timeout(Time now);
+  // Packets are left that need a larger `out` than the last one.
+  bool wants_room() const;
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
+                            std::span<wire::TxPacket> out, std::size_t whole);
+
+ private:
+  std::variant<std::monostate, Listener, std::unique_ptr<SendStream>, std::unique_ptr<RecvStream>,
+               std::shared_ptr<SendAssociation>, std::shared_ptr<RecvAssociation>, Departed>
+      who_;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,82 @@
+// The places of an endpoint and how they are found: by the token that frames name, or, before a
+// sender knows that, by the sender's own name. A place that was given up is taken again; whoever
+// names its old token finds nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/channel/channel.h"
+#include "core/endpoint_types.h"
+#include "core/endpoint/party.h"
+#include "core/endpoint/token_table.h"
+
+namespace dlcp::core {
+
+struct Slot {
+  std::uint64_t token = 0;  // 0: free
+  std::uint32_t index = 0;  // of this place, for good
+  ContextId context = 0;
+  Channel channel;  // outlives the connection
+  Party party;
+  std::uint64_t listener = 0;     // token of the listener that a receiving connection came through
+  std::uint64_t association = 0;  // token of the association that a stream belongs, or belonged, to
+  bool held_by_user = false;      // the caller above knows this connection and has not closed it
+};
+
+// How a receiving connection is known before its sender knows its token. Only who has an invitation
+// gets here, with a token of his own choice.
+struct SenderName {
+  std::uint64_t token = 0;
+  wire::EndpointAddress address;
+
+  friend bool operator==(const SenderName&, const SenderName&) = default;
+  struct Hash {
+    std::size_t operator()(const SenderName& name) const { return name.token; }
+  };
+};
+
+class SlotTable {
+ public:
+  // Tokens are drawn from `key`: nobody who does not have it can foresee one.
+  explicit SlotTable(const wire::Key& key) : key_(key) {}
+
+  // `token`: neither 0 nor in use. References to slots stay valid.
+  Slot& add(ContextId context, std::uint64_t token);
+  Slot& add(ContextId context) { return add(context, draw_token()); }
+  void release(Slot& slot);
+
+  Slot* find(std::uint64_t token) const;  // null: nobody has it
+  Slot& at(std::uint32_t index) const { return *slots_[index]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }  // of all places
+  // Of every place that is taken, in the order of places; `work` may give places up.
+  template <class Work>
+  void for_each(Work&& work) const {
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i]->token != 0) work(*slots_[i]);
+  }
+  template <class Holds>
+  bool any_of(Holds&& holds) const {
+    bool any = false;
+    for_each([&](const Slot& slot) { any = any || holds(slot); });
+    return any;
+  }
+
+  void name(const SenderName& sender, const Slot& slot) { by_sender_[sender] = slot.token; }
+  void forget(const SenderName& sender) { by_sender_.erase(sender); }
+  Slot* find(const SenderName& sender) const;
+
+ private:
+  std::uint64_t draw_token();
+
+  const wire::Key key_;
+  std::uint64_t tokens_drawn_ = 0;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::uint32_t> free_;
+  TokenTable by_token_;
+  std::unordered_map<SenderName, std::uint64_t, SenderName::Hash> by_sender_;  // -> our token
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,99 @@
+#include "core/flow_control/credit_pool.h"
+
+#include <algorithm>
+
+namespace dlcp::core {
+namespace {
+
+// Reserves of many connections together stay near a quarter of the capacity times a logarithm of
+// their number; the rest is for those that send. A transfer that may begin with one packet only
+// waits round trips for its share, and in an exchange of all with all every transfer begins. There
+// as many shares as senders have a turn are left for who comes next, and who has sent all is told
+// his reserve at once.
+constexpr std::size_t kReserveShare = 4;
+constexpr std::size_t kConnectionsFew = 16;
+constexpr std::size_t kWindowMax = 8192;
+// In flight while others have their turn: enough to go on at once when it comes. Turns of long
+// messages change seldom, and many who wait so would fill the path by themselves, mark those who
+// are served, and slow them down until all are alike.
+constexpr std::size_t kWaitingPackets = 4;
+constexpr std::size_t kWaitingPacketsLong = 1;
+constexpr std::size_t kLongPackets = 64;  // a quarter of a megabyte in jumbo frames
+
+// What the sender may have in flight, told or not.
+std::uint32_t promised(const Grant& grant) {
+  return std::max(grant.window, grant.reserve);
+}
+
+}  // namespace
+
+void CreditPool::set_committed(Grant& grant, std::uint32_t packets) {
+  committed_ -= std::size_t{grant.committed} * grant.packet_bytes;
+  grant.committed = packets;
+  committed_ += std::size_t{grant.committed} * grant.packet_bytes;
+}
+
+void CreditPool::join(Grant& grant, std::uint32_t packet_bytes) {
+  ++connections_;
+  grant.packet_bytes = packet_bytes;
+  const std::size_t share = capacity_ / kReserveShare / std::max(connections_, kConnectionsFew);
+  const std::size_t bytes = std::min(share, reserve_limit_);
+  grant.reserve = static_cast<std::uint32_t>(std::max<std::size_t>(bytes / packet_bytes, 1));
+  grant.window = grant.reserve;
+  reserved_ += std::size_t{grant.reserve} * packet_bytes;
+  set_committed(grant, grant.reserve);
+}
+
+void CreditPool::leave(Grant& grant) {
+  if (grant.packet_bytes == 0) return;
+  reclaim(grant);
+  set_committed(grant, 0);
+  reserved_ -= std::size_t{grant.reserve} * grant.packet_bytes;
+  --connections_;
+  grant = Grant{};
+}
+
+void CreditPool::on_data(Time now, Grant& grant, std::uint16_t epoch, std::size_t message_bytes) {
+  turns_.on_data(now, grant.turn);
+  grant.in_long_message = message_bytes >= kLongPackets * grant.packet_bytes;
+  grant.rests = false;
+  if (!grant.active) {
+    grant.active = true;
+    ++active_;
+  }
+  if (epoch == grant.epoch && grant.committed != promised(grant))
+    set_committed(grant, promised(grant));
+}
+
+void CreditPool::refresh(Grant& grant) {
+  std::size_t window = grant.reserve;
+  const bool crowd = connections_ > kConnectionsFew;
+  grant.rests = crowd && grant.active && !grant.turn.in_line;
+  if (grant.active && !grant.rests) {
+    const std::size_t shared = capacity_ - std::min(capacity_, reserved_);
+    const std::size_t spare = crowd ? std::min(active_ - 1, Turns::kServed) : 0;
+    const std::size_t share = shared / (active_ + spare) / grant.packet_bytes;
+    const std::size_t unclaimed = capacity_ - std::min(capacity_, committed_);
+    const std::size_t possible = grant.committed + unclaimed / grant.packet_bytes;
+    window = std::clamp(std::min(grant.reserve + share, possible), std::size_t{grant.reserve},
+                        kWindowMax);
+    if (!turns_.has(grant.turn))
+      window = std::min(window, grant.in_long_message ? kWaitingPacketsLong : kWaitingPackets);
+  }
+  if (window == grant.window) return;
+  grant.window = static_cast<std::uint32_t>(window);
+  ++grant.epoch;
+  if (promised(grant) > grant.committed) set_committed(grant, promised(grant));
+}
+
+void CreditPool::reclaim(Grant& grant) {
+  if (!grant.active) return;
+  turns_.leave(grant.turn);
+  grant.active = grant.rests = false;
+  --active_;
+  grant.window = grant.reserve;
+  ++grant.epoch;
+  set_committed(grant, grant.reserve);
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,64 @@
+#include "core/flow_control/send_window.h"
+
+#include "core/flow_control/credit_pool.h"
+
+namespace dlcp::core {
+namespace {
+
+// The credit covers a path of this length at tens of Gbit/s.
+constexpr Duration kNear = 200us;
+// Longer waits mean that the receiver does not keep up: its ACKs are never delayed as long.
+constexpr Duration kWaitedLong = 1ms;
+// Of fewer packets an acknowledgement is not cheap.
+constexpr double kStopLeast = 4;
+// 100 ms at 10 Gbit/s in packets of 1 KiB.
+constexpr std::uint32_t kReachMax = std::uint32_t{1} << 17;
+
+}  // namespace
+
+void SendWindow::on_credit(std::uint32_t packets, std::uint16_t epoch) {
+  credit_ = std::max<std::uint32_t>(packets, 1);
+  epoch_ = epoch;
+}
+
+void SendWindow::on_burst(Time now) {
+  // A long path's packets may all be acknowledged together: that takes a round trip, and is no
+  // pause. Up to 10 ms this stays within what the receiver waits before it gives the share away.
+  const Duration lease = kWindowLease + 2 * fabric_.smoothed();
+  if (in_flight_ == 0 && now - last_sent_ > lease) {
+    credit_ = std::min(credit_, reserve_);
+    reach_ = 0;
+    delivered_ = {};
+  }
+}
+
+bool SendWindow::asks_ack(Time now, double congestion_window) {
+  const double most = limit(congestion_window);
+  const Duration rest = std::min(kAskEvery, fabric_.smoothed_or(2 * kAskEvery) / 2);
+  ++unasked_;
+  const bool stops = in_flight_ + 1 >= most && unasked_ >= std::max(most / 4, kStopLeast);
+  const bool half = unasked_ >= most / 2 && in_flight_ + 1 >= most / 2 && now - asked_at_ >= rest;
+  if (!stops && !half) return false;
+  unasked_ = 0;
+  asked_at_ = now;
+  return true;
+}
+
+void SendWindow::on_delivered(Time now, std::uint32_t packets, Duration fabric, Duration waited) {
+  delivered_[0] += packets;
+  if (fabric <= Duration::zero()) return;
+  fabric_.add(fabric);
+  fabric_least_ = std::min(fabric_least_, fabric);
+  waited_ = std::min(waited_, waited);
+  if (now < round_ends_) return;
+  const std::uint32_t most = *std::max_element(delivered_.begin(), delivered_.end());
+  const std::uint32_t times = waited_ > kWaitedLong ? 1 : 2;
+  const Duration round = fabric_.smoothed() + 4 * fabric_.variation() - kNear;
+  reach_ = round > Duration::zero() && !near_ ? std::min(most, kReachMax / times) * times : 0;
+  std::copy_backward(delivered_.begin(), delivered_.end() - 1, delivered_.end());
+  delivered_[0] = 0;
+  waited_ = Duration::max();
+  round_ends_ = now + std::max(round, kNear);
+}
+
+}  // namespace dlcp::core

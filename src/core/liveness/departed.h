@@ -1,0 +1,62 @@
+// What is left of a connection after close or failure: enough to tell the peer how it ended, until
+// the peer confirms or the time is up. Owns no memory of the user's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/channel/frame_arena.h"
+#include "util/time.h"
+#include "wire/control_frame.h"
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+class Departed {
+ public:
+  enum class Kind : std::uint8_t {
+    kClosed,   // orderly: CLOSE until CLOSE_ACK; afterwards still answers for a while
+    kReset,    // failed or aborted: RESET a few times, and to whatever still comes
+    kRefused,  // never begun: REFUSE a few times, to a listener
+  };
+  struct Peer {
+    std::uint64_t token = 0;
+    wire::EndpointAddress address;
+  };
+
+  static Departed closed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
+  // The peer has said CLOSE itself and needs no telling: only answers.
+  static Departed confirmed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
+  static Departed reset(Time now, const Peer& peer, std::string reason, Duration keep);
+  static Departed refused(Time now, const Peer& listener, std::string reason, Duration keep);
+
+  const Peer& peer() const { return peer_; }
+  // Any frame of the peer; true when it settles the matter and this can go.
+  bool on_frame(Time now, wire::FrameType type);
+  void on_timeout(Time now);
+  Time next_timeout() const;
+  bool expired(Time now) const { return now >= expires_at_; }
+  bool awaits_confirmation() const { return kind_ == Kind::kClosed && tries_left_ > 0; }
+  bool has_resets_to_send() const { return kind_ != Kind::kClosed && tries_left_ > 0; }
+
+  std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
+                            std::span<wire::TxPacket> out);
+
+ private:
+  Departed(Time now, Kind kind, const Peer& peer, Duration keep, unsigned tries);
+  void emit(FrameWriter& frames, wire::PathIndex path, wire::TxPacket& out) const;
+
+  Kind kind_;
+  Peer peer_;
+  std::uint32_t completed_ = 0;
+  std::string reason_;
+  Duration keep_;
+  Time expires_at_;
+  Time next_at_;
+  unsigned tries_left_;
+  bool due_ = false;
+  bool close_ack_due_ = false;
+  std::size_t path_ = 0;
+};
+
+}  // namespace dlcp::core

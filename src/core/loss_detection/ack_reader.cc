@@ -1,0 +1,54 @@
+#include "core/loss_detection/ack_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+
+// Stamps wrap, and so does what lies between them: steps from one to the next are small.
+Duration AnswerDelay::of(std::uint32_t sent, Time arrived_at) {
+  const std::uint32_t between = wire::wire_time(arrived_at) - sent;
+  if (std::exchange(begun_, true)) delay_ += static_cast<std::int32_t>(between - last_);
+  last_ = between;
+  return wire::wire_duration(delay_);
+}
+
+AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arrived_at,
+                                        Duration round_trip, const Learners& learners,
+                                        AckSample& sample) {
+  const Duration answer = answers_.of(ack.sent, arrived_at);
+  bool first = true;
+  Delays newest;
+  Duration round_trip_min{0};
+  for (const wire::PathReport& report : ack.paths) {
+    const Time sent_at = wire::from_wire_time(report.echo, now);
+    const Duration held = wire::wire_duration(report.held);
+    if (!learners.flight.on_report(now, report.path, report.highest_sequence, sent_at)) continue;
+    const Duration total = arrived_at - sent_at;
+    const Duration fabric = std::max(total - held, Duration(1));
+    const bool marked = report.ce_marks > 0;
+    if (sent_at < woken_at_) {  // what it took is the time we slept, not the network's
+      learners.paths.on_report(report.path, report.highest_sequence, round_trip, marked);
+      continue;
+    }
+    newest = {fabric, held};
+    if (first || total < round_trip_min) round_trip_min = total;
+    learners.congestion.on_delay(now, fabric, answer);
+    first = false;
+    sample.ce_marks += report.ce_marks;
+    learners.paths.on_report(report.path, report.highest_sequence, fabric, marked);
+  }
+  if (!first) rtt_.add(round_trip_min);
+  return newest;
+}
+
+std::uint32_t AckReader::read_duplicates(const wire::Ack& ack) {
+  const auto news = static_cast<std::int32_t>(ack.duplicates - duplicates_);
+  const auto fresh = static_cast<std::uint32_t>(std::max(news, 0));
+  duplicates_ += fresh;
+  return fresh;
+}
+
+}  // namespace dlcp::core

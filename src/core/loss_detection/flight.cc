@@ -1,0 +1,151 @@
+#include "core/loss_detection/flight.h"
+
+#include <algorithm>
+
+#include "util/check.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+// One path normally keeps order, so its window is a share of the round trip, within these bounds.
+constexpr Duration kSamePathFloor = 20us;
+constexpr Duration kSamePathCeiling = 20ms;
+// However late packets have been: a loss is worth so many round trips of waiting, and no more time.
+constexpr int kLateRoundsMost = 2;
+constexpr Duration kLateMost = 500ms;
+// Paths differ in delay, and a receiver reads its sockets one after the other.
+constexpr Duration kGraceMax = 1ms;
+constexpr double kReorderingMax = 1.0;
+constexpr double kReorderingLeast = 0.125;
+constexpr Duration kGraceLeast = 60us;  // a fabric of 100 Gbit/s has sent half a megabyte by then
+constexpr int kForgetRounds = 16;
+constexpr int kEpochRounds = 64;
+constexpr Duration kEpochLeast = 100ms;  // what makes packets late is seldom over sooner
+
+}  // namespace
+
+Flight::Flight(std::size_t paths) : paths_(paths), grace_(kGraceLeast) {}
+
+void Flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
+  if (packet_sent_at <= sent_at) return;
+  sent_at = packet_sent_at;
+  took = std::max(now - packet_sent_at, least);
+}
+
+std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk, bool ends) {
+  Path& path = paths_[path_index];
+  if (path.records.empty()) path.front_sequence = path.next_sequence;
+  path.records.push_back({chunk, now, !ends});
+  if (ends) ++records_;
+  newest_path_ = path_index;
+  return path.next_sequence++;
+}
+
+bool Flight::on_report(Time now, std::uint8_t path_index, std::uint32_t sequence, Time sent_at) {
+  if (path_index >= paths_.size()) return false;
+  Path& path = paths_[path_index];
+  const std::uint64_t number = wire::expand_serial(sequence, path.next_sequence);
+  if (number >= path.next_sequence || number < path.delivered_below) return false;
+  path.delivered_below = number + 1;
+  path.newest.update(now, sent_at);
+  newest_.update(now, sent_at);
+  return true;
+}
+
+void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
+                               Duration data_takes) {
+  newest_.update(now, sent_at, data_takes);
+  if (path_index >= paths_.size()) return;
+  Path& path = paths_[path_index];
+  path.newest.update(now, sent_at, data_takes);
+  for (std::size_t i = 0; i < path.records.size() && path.records[i].sent_at <= sent_at; ++i)
+    path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
+}
+
+// RACK's time: when the acknowledgement of this packet would have come, plus the reordering window.
+bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record) {
+  Time due = kNever;
+  if (sequence < path.delivered_below) {
+    record.passed = true;
+    due = record.sent_at + path.newest.took + same_path_window_;
+  }
+  if (record.sent_at < newest_.sent_at) {
+    record.passed_across = true;
+    due = std::min(due, record.sent_at + newest_.took + cross_path_window_);
+  }
+  if (due <= now) return true;
+  deadline_ = std::min(deadline_, due);
+  return false;
+}
+
+// A packet that one acknowledgement passed over and a later one brought.
+void Flight::arrived_late(Time now, const Path& path, const Record& record) {
+  if (record.passed) on_path_.add(now - record.sent_at - path.newest.took);
+  if (record.passed_across) across_.add(now - record.sent_at - newest_.took);
+}
+
+void Flight::set_windows(Time now, const RttEstimator& rtt) {
+  const Duration round = rtt.smoothed_or(1ms);
+  if (now - widen_again_at_ > kForgetRounds * round) {
+    // Nothing was too hasty for long: be a little quicker again.
+    widen_again_at_ = now;
+    grace_ = std::max(kGraceLeast, grace_ / 2);
+    reordering_ = std::max(kReorderingLeast, reordering_ / 2);
+  }
+  if (now >= epoch_ends_) {
+    epoch_ends_ = now + std::max<Duration>(kEpochRounds * round, kEpochLeast);
+    on_path_.end_epoch();
+    across_.end_epoch();
+  }
+  const auto share = std::chrono::duration_cast<Duration>(reordering_ * round);
+  const Duration most = std::min<Duration>(kLateRoundsMost * round, kLateMost);
+  same_path_window_ = std::max(std::clamp(share, kSamePathFloor, kSamePathCeiling),
+                               std::min(on_path_.allowance(), most));
+  cross_path_window_ =
+      std::max({round / 4, 4 * rtt.variation(), grace_, std::min(across_.allowance(), most)});
+}
+
+void Flight::find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
+                         std::vector<Loss>& out) {
+  deadline_ = kNever;
+  if (records_ == 0) return;
+  set_windows(now, rtt);
+  for (std::size_t index = 0; index < paths_.size(); ++index) {
+    Path& path = paths_[index];
+    for (std::size_t i = 0; i < path.records.size(); ++i) {
+      Record& record = path.records[i];
+      const std::uint64_t sequence = path.front_sequence + i;
+      if (sequence >= path.delivered_below && record.sent_at >= newest_.sent_at) break;
+      if (record.settled) continue;
+      if (!chunks.is_acked(record.chunk)) {
+        if (!lost(now, path, sequence, record)) continue;
+        out.push_back({static_cast<std::uint8_t>(index), record.chunk, record.sent_at,
+                       sequence < path.delivered_below});
+      } else {
+        arrived_late(now, path, record);
+      }
+      record.settled = true;
+      check(records_ > 0, "a record that is settled was counted");
+      --records_;
+    }
+    while (!path.records.empty() && path.records.front().settled) {
+      path.records.pop_front();
+      ++path.front_sequence;
+    }
+  }
+}
+
+void Flight::on_spurious(Time now, Duration round_trip) {
+  if (now < widen_again_at_) return;
+  widen_again_at_ = now + round_trip;
+  reordering_ = std::min(kReorderingMax, reordering_ * 2);
+  grace_ = std::min(kGraceMax, grace_ * 2);
+}
+
+std::optional<std::uint8_t> Flight::path_of_newest() const {
+  if (records_ == 0) return std::nullopt;
+  return newest_path_;
+}
+
+}  // namespace dlcp::core

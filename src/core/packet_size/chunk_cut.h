@@ -1,0 +1,55 @@
+// The chunk that is being sent: whole, or cut into pieces while packets are smaller than chunks
+// (packet_size.h). All pieces take one path, back to back, so that they may leave as one burst.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/streams/send_message.h"
+#include "wire/packet.h"
+
+namespace dlcp::core {
+
+class ChunkCut {
+ public:
+  void begin(ChunkRef chunk, const SentChunk& sent, wire::PathIndex path) {
+    chunk_ = chunk;
+    sent_ = sent;
+    path_ = path;
+    at_ = 0;
+    pending_ = true;
+  }
+  bool pending() const { return pending_; }
+  // The chunk has arrived meanwhile: its memory is not ours any more.
+  void drop() { pending_ = false; }
+
+  const ChunkRef& chunk() const { return chunk_; }
+  const SentChunk& sent() const { return sent_; }
+  wire::PathIndex path() const { return path_; }
+
+  struct Piece {
+    std::span<const std::byte> payload;
+    std::uint32_t offset = 0;  // within the message
+    bool ends = true;          // the chunk
+  };
+  // The next at most `payload_bytes` of it.
+  Piece next(std::uint32_t payload_bytes) {
+    const auto& whole = sent_.view.payload;
+    const std::size_t size = std::min<std::size_t>(payload_bytes, whole.size() - at_);
+    const Piece piece{whole.subspan(at_, size), sent_.view.offset + static_cast<std::uint32_t>(at_),
+                      at_ + size == whole.size()};
+    at_ += size;
+    pending_ = !piece.ends;
+    return piece;
+  }
+
+ private:
+  ChunkRef chunk_;
+  SentChunk sent_;
+  wire::PathIndex path_ = 0;
+  std::size_t at_ = 0;  // bytes sent of it
+  bool pending_ = false;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,199 @@
+#include "core/paths/path_set.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "util/check.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr double kDelayGain = 0.25;
+constexpr double kLossGain = 1.0 / 32;
+constexpr double kLossPenalty = 20;  // a path that loses 5% looks twice as slow
+constexpr double kMarkPenalty = 1.25;
+// Of two choices both are slow where many paths share a link that crawls: of 32 over four links one
+// in sixteen, which is more than a tenth of a link carries.
+constexpr int kFurtherChoices = 2;
+constexpr int kSlow = 2;  // times what is usual
+constexpr std::uint32_t kBlackHoleLosses = 3;
+constexpr Duration kFirstPause = 10ms;
+constexpr Duration kLongestPause = 10s;
+// A window of few packets must not be spent on trials.
+constexpr unsigned kTrialEvery = 4;
+// A repair that is lost as well is waited for; but of who has only repairs to send, some must try.
+constexpr unsigned kRepairsInRow = 64;
+constexpr unsigned kRefugeBursts = 64;
+constexpr std::size_t kUnlimited = ~std::size_t{0};
+
+}  // namespace
+
+PathSet::PathSet(std::size_t paths, std::uint64_t seed) : paths_(paths), rng_(seed) {}
+
+double PathSet::score(const Path& path, Duration packet_time) const {
+  const std::uint32_t outstanding = path.sent - path.delivered;
+  const double queued = static_cast<double>(outstanding) * static_cast<double>(packet_time.count());
+  // A path nobody has seen is neither better nor worse than the others, until it swallows
+  // something.
+  const Duration delay = path.delay == Duration::zero() ? typical_delay_ : path.delay;
+  const double suspicion = 1 + kLossPenalty * path.loss + path.lost_in_row;
+  return (static_cast<double>(delay.count()) + queued) * suspicion;
+}
+
+std::optional<std::size_t> PathSet::doubted_and_due(Time now) const {
+  for (std::size_t i = 0; i < paths_.size(); ++i)
+    if (doubted(paths_[i]) && paths_[i].try_again_at <= now) return i;
+  return std::nullopt;
+}
+
+// Where all are doubted or avoided, a doubted one.
+std::size_t PathSet::random_healthy() {
+  const bool all_doubted = doubted_ + avoided_ == paths_.size();
+  const auto passed_over = [&](const Path& path) {
+    return path.avoided || (path.lost_in_row > 0 && !all_doubted);
+  };
+  std::size_t index = rng_.below(paths_.size());
+  for (std::size_t step = 0; step < paths_.size() && passed_over(paths_[index]); ++step)
+    index = index + 1 == paths_.size() ? 0 : index + 1;
+  return index;
+}
+
+// Where none of those that delivered last is in order, any healthy one.
+std::size_t PathSet::random_proven() {
+  const std::size_t known = std::min(reports_, proven_.size());
+  if (known == 0) return random_healthy();
+  const std::size_t first = rng_.below(known);
+  for (std::size_t i = 0; i < known; ++i) {
+    const std::size_t index = proven_[(first + i) % known];
+    if (!paths_[index].avoided && paths_[index].lost_in_row == 0) return index;
+  }
+  return random_healthy();
+}
+
+std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
+  if (avoided_ > 0) {
+    std::size_t soonest = 0;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const Path& path = paths_[i];
+      if (path.avoided &&
+          (!paths_[soonest].avoided || path.try_again_at < paths_[soonest].try_again_at))
+        soonest = i;
+    }
+    Path& path = paths_[soonest];
+    if (path.avoided && (path.try_again_at <= now || avoided_ == paths_.size())) {
+      path.pause = std::min(path.pause * 2, kLongestPause);
+      path.try_again_at = now + path.pause;
+      return Choice{static_cast<std::uint8_t>(soonest), 1};
+    }
+  }
+  if (doubted_ > 0 && doubted_ + avoided_ < paths_.size() && ++since_trial_ >= kTrialEvery) {
+    if (const auto due = doubted_and_due(now)) {
+      Path& path = paths_[*due];
+      path.try_again_at = now + path.pause;
+      since_trial_ = 0;
+      return Choice{static_cast<std::uint8_t>(*due), 1};
+    }
+  }
+  return std::nullopt;
+}
+
+PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
+  // Before those that are only tried: of a sender so slow that one of them is always due, nothing
+  // would ever take a path that works.
+  if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
+  const bool all_avoided = avoided_ == paths_.size();
+  const bool repair = cargo == Cargo::kRepair && !all_avoided && ++repairs_in_row_ < kRepairsInRow;
+  if (!repair) {
+    repairs_in_row_ = 0;
+    if (const auto trial = choose_to_try(now)) return *trial;
+  }
+  const auto better = [&](std::size_t one, std::size_t other) {
+    return score(paths_[one], packet_time) <= score(paths_[other], packet_time) ? one : other;
+  };
+  if (repair)
+    return {static_cast<std::uint8_t>(better(random_proven(), random_proven())), kUnlimited};
+  std::size_t best = better(random_healthy(), random_healthy());
+  for (int i = 0; i < kFurtherChoices && paths_[best].delay > kSlow * typical_delay_; ++i)
+    best = better(best, random_healthy());
+  return {static_cast<std::uint8_t>(best), kUnlimited};
+}
+
+std::uint8_t PathSet::choose_for_probe() {
+  if (answered_last_) return *std::exchange(answered_last_, std::nullopt);
+  turn_ = (turn_ + 1) % paths_.size();
+  return static_cast<std::uint8_t>(turn_);
+}
+
+void PathSet::on_report(std::uint8_t index, std::uint32_t delivered, Duration delay, bool marked) {
+  Path& path = paths_[index];
+  const std::uint32_t news = delivered + 1 - path.delivered;
+  if (news == 0 || news > path.sent - path.delivered) return;  // nothing new, or an older report
+  path.delivered = delivered + 1;
+  proven_[reports_++ % proven_.size()] = index;
+  path.loss *= std::pow(1 - kLossGain, std::min(news, std::uint32_t{256}));
+  restore(path);
+  if (marked) delay = std::chrono::duration_cast<Duration>(delay * kMarkPenalty);
+  for (Duration* smoothed : {&typical_delay_, &path.delay})
+    if (*smoothed == Duration::zero())
+      *smoothed = delay;
+    else
+      *smoothed += std::chrono::duration_cast<Duration>((delay - *smoothed) * kDelayGain);
+}
+
+void PathSet::restore(Path& path) {
+  if (doubted(path)) --doubted_;
+  path.lost_in_row = 0;
+  path.pause = Duration::zero();
+  if (!path.avoided) return;
+  path.avoided = false;
+  check(avoided_ > 0, "a path that is avoided was counted");
+  --avoided_;
+}
+
+void PathSet::on_answered(std::uint8_t index, bool after_silence) {
+  if (index >= paths_.size()) return;
+  restore(paths_[index]);
+  answered_last_ = index;
+  if (!after_silence) return;
+  refuge_ = index;
+  refuge_bursts_ = kRefugeBursts;
+}
+
+PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, Duration round_trip,
+                                    bool overtaken) {
+  Path& path = paths_[index];
+  path.loss += (1 - path.loss) * kLossGain;
+  if (overtaken) return {};
+  if (path.lost_in_row++ == 0) {
+    path.first_lost_sent_at = sent_at;
+    if (!path.avoided) {
+      ++doubted_;
+      path.pause = round_trip;
+      path.try_again_at = now;
+    }
+  }
+  // One burst can die in one full queue; a path that is dead also swallows the next.
+  const bool several_bursts = sent_at > path.first_lost_sent_at;
+  if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts)
+    return {.known = several_bursts};
+  --doubted_;
+  path.avoided = true;
+  ++avoided_;
+  path.pause = std::max({path.pause, kFirstPause, 4 * round_trip});
+  path.try_again_at = now + path.pause;
+  return {.known = true, .avoided = true};
+}
+
+PathState PathSet::state(wire::PathIndex index) const {
+  const Path& path = paths_[index];
+  PathState state;
+  state.path = index;
+  state.sent = path.sent;
+  state.loss = path.loss;
+  state.delay = path.delay;
+  state.avoided = path.avoided;
+  return state;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,191 @@
+#include "core/setup/handshake.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/packet_size/packet_size.h"
+#include "wire/data_header.h"
+
+namespace dlcp::core {
+namespace {
+
+constexpr Duration kLongestPause = 500ms;
+constexpr Duration kRoundLeast = 1ms;
+constexpr Duration kRoundMost = 1s;
+// Rounds in which a larger HELLO may still be answered once a smaller one was.
+constexpr unsigned kPatience = 4;
+// What nearly every network passes. The first round tries this and the largest, later ones
+// everything: a job opens thousands of connections at once, and nearly all of them pass at full
+// size.
+constexpr std::uint32_t kSafeDatagram = 1452;
+constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
+
+}  // namespace
+
+Handshake::Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
+                     const wire::EndpointAddress& local)
+    : config_(config),
+      token_(token),
+      target_(target),
+      to_(target.at),
+      local_(local),
+      next_send_(now),
+      pause_(kFirstPause),
+      protection_(config.protection) {
+  sizes_.push_back(static_cast<std::uint32_t>(config.datagram_bytes_max));
+  for (const std::uint32_t size : kCommonDatagrams)
+    if (size < sizes_.front()) sizes_.push_back(size);
+}
+
+void Handshake::wait() {
+  state_ = State::kWaiting;
+  joins_ = forgotten_ = false;
+  next_send_ = kNever;
+}
+
+void Handshake::begin(Time now, const AssociationName& name) {
+  association_ = name;
+  state_ = State::kHello;
+  next_send_ = now;
+  pause_ = kFirstPause;
+  next_size_ = 0;
+}
+
+void Handshake::lead(Time now, const AssociationName& name) {
+  begin(now, name);
+}
+
+void Handshake::join(Time now, const AssociationName& name, const AssociationTerms& terms) {
+  begin(now, name);
+  joins_ = true;
+  payload_bytes_ = terms.payload_bytes;
+  protection_ = terms.protection;
+  round_trip_ = terms.round_trip;
+  took_ = terms.took;
+}
+
+void Handshake::on_joined(const wire::Welcome& welcome) {
+  if (welcome.payload_bytes != payload_bytes_ || welcome.association != association_.peer_token) {
+    forgotten_ = true;
+    return;
+  }
+  receiver_token_ = welcome.receiver_token;
+  if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
+  state_ = State::kDone;
+  next_send_ = kNever;
+}
+
+// The largest size still worth waiting for.
+std::uint32_t Handshake::wanted() const {
+  for (const std::uint32_t size : sizes_)
+    if (size <= peer_datagram_max_) return size;
+  return sizes_.back();
+}
+
+void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
+  if (state_ == State::kDone || state_ == State::kWaiting) return;
+  if (joins_) return on_joined(welcome);
+  const bool sound = welcome.datagram_bytes_max >= kDatagramLeast &&
+                     welcome.hello_bytes >= kDatagramLeast &&
+                     welcome.hello_bytes <= config_.datagram_bytes_max &&
+                     (welcome.protection == wire::Protection::kEncrypted) ==
+                         (config_.protection == wire::Protection::kEncrypted);
+  if (!sound) return;
+  const bool first = answered_ == 0;
+  const Duration took = now - wire::from_wire_time(welcome.echo, now);
+  round_trip_ = std::clamp(first ? took : std::min(round_trip_, took), kRoundLeast, kRoundMost);
+  receiver_token_ = welcome.receiver_token;
+  if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
+  if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
+  if (state_ == State::kStart) {  // the peer had forgotten us
+    next_send_ = now;
+    return;
+  }
+  if (peer_datagram_max_ != welcome.datagram_bytes_max) {
+    peer_datagram_max_ = welcome.datagram_bytes_max;
+    // The peer's own limit is a size to try as well.
+    const auto at = std::find_if(sizes_.begin(), sizes_.end(),
+                                 [&](std::uint32_t size) { return size <= peer_datagram_max_; });
+    if (at != sizes_.begin() && (at == sizes_.end() || *at < peer_datagram_max_)) {
+      sizes_.insert(at, peer_datagram_max_);
+      if (next_size_ >= sizes_.size() - 1) next_send_ = now;
+      next_size_ = 0;
+    }
+  }
+  protection_ = std::max(protection_, welcome.protection);
+  took_ = welcome.hello_bytes > answered_ ? took : std::min(took_, took);
+  answered_ = std::max(answered_, welcome.hello_bytes);
+  if (answered_ >= wanted()) {
+    agree_on(answered_);
+    next_send_ = now;
+  } else if (first) {
+    pause_ = kFirstPause;
+    next_send_ = std::min(next_send_, now + pause_);
+  }
+}
+
+void Handshake::agree_on(std::uint32_t datagram_bytes) {
+  // A HELLO may get through to a peer that would not send as much itself.
+  datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
+  const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(overhead_bytes());
+  payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
+  state_ = State::kStart;
+  pause_ = kFirstPause;
+}
+
+void Handshake::on_started() {
+  if (state_ == State::kStart) state_ = State::kDone;
+  next_send_ = kNever;
+}
+
+void Handshake::emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out) {
+  wire::Hello hello;
+  hello.destination = wire::listener_token(target_.listener);
+  hello.listener_number = target_.listener.number;
+  hello.sender_token = token_;
+  hello.sender_address = local_;
+  hello.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+  hello.hello_bytes = size;
+  hello.echo = wire::wire_time(now);
+  hello.protection = config_.protection;
+  hello.membership = target_.membership;
+  hello.association = association_.token;
+  hello.receiver_association = association_.peer_token;
+  hello.stream = association_.stream;
+  frames.emit(hello, target_.key, path_, target_.at, out);
+}
+
+std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out) {
+  if (now < next_send_ || state_ == State::kDone || state_ == State::kWaiting) return 0;
+  if (state_ == State::kHello && answered_ > 0 && next_size_ == 0 && ++rounds_answered_ > kPatience)
+    agree_on(answered_);
+  std::size_t count = 0;
+  if (state_ == State::kStart) {
+    if (out.empty()) return 0;
+    frames.emit(wire::Start{receiver_token_, payload_bytes_, protection_}, path_, to_,
+                out[count++]);
+    // A peer that many knock at may have forgotten who was slow: introduce ourselves again.
+    if (++starts_ % kPatience == 0 && count < out.size())
+      emit_hello(now, answered_, frames, out[count++]);
+  }
+  if (joins_ && !out.empty()) emit_hello(now, kDatagramLeast, frames, out[count++]);
+  while (state_ == State::kHello && !joins_ && next_size_ < sizes_.size()) {
+    const std::uint32_t size = sizes_[next_size_];
+    const bool later = first_round_ && next_size_ > 0 && size != kSafeDatagram;
+    if (later || size > peer_datagram_max_ || size <= answered_) {
+      ++next_size_;
+      continue;
+    }
+    if (count == out.size()) return count;
+    ++next_size_;
+    emit_hello(now, size, frames, out[count++]);
+  }
+  next_size_ = 0;
+  first_round_ = false;
+  path_ = static_cast<std::uint8_t>((path_ + 1u) % config_.paths);
+  next_send_ = now + pause_;
+  pause_ = std::min(pause_ * 2, kLongestPause);
+  return count;
+}
+
+}  // namespace dlcp::core

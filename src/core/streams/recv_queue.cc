@@ -1,0 +1,335 @@
+#include "core/streams/recv_queue.h"
+
+#include <algorithm>
+
+#include "util/check.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+namespace {
+
+// Bytes of frame that one message's report takes besides its bitmap (wire/control_frame).
+constexpr std::size_t kReportBytes = 10;
+
+// The chunk's bit in that word of a bitmap; 0: it is in another.
+std::uint64_t bit_in(std::size_t word, std::uint32_t chunk) {
+  return chunk / Bitmap::kWordBits == word ? std::uint64_t{1} << (chunk % Bitmap::kWordBits) : 0;
+}
+
+// A licensed packet that was sent once and is too late is no sign of haste in the sender.
+bool may_be_given_up(const wire::DataHeader& header) {
+  return header.licensed && !header.retransmission;
+}
+
+}  // namespace
+
+RecvQueue::~RecvQueue() {
+  pool_.bytes_used -= kept_bytes_;
+}
+
+bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
+  if (message.started) return message.bytes == bytes;
+  if (bytes > wire::kMessageBytesMax) return false;
+  message.started = true;
+  message.bytes = bytes;
+  const std::uint64_t chunks = (std::uint64_t{bytes} + payload_bytes_ - 1) / payload_bytes_;
+  message.chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(chunks, 1));
+  message.present.reset(message.chunks);
+  return true;
+}
+
+bool RecvQueue::make_room(RecvMessage& message) {
+  const std::size_t size =
+      std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, payload_bytes_));
+  if (message.early.size() == size) return true;
+  if (pool_.bytes_used + kept_bytes_ + size > pool_.bytes_max) return false;
+  message.early.resize(size);
+  pool_.bytes_used += size;
+  kept_bytes_ += size;
+  return true;
+}
+
+RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
+                                      std::span<const std::byte> payload,
+                                      std::vector<Placement>& placements) {
+  const std::uint64_t number = wire::expand_serial(header.message, first_);
+  if (number - first_ >= std::uint64_t{1} << 63)  // below first_
+    return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
+  // A sender has at most as many messages open as we accept receives.
+  if (number - first_ >= 2 * requests_max_) return Receipt::kOutOfWindow;
+  const std::uint32_t chunk = header.offset / payload_bytes_;
+  const std::uint32_t begin = header.offset % payload_bytes_;
+  const std::size_t left =
+      std::size_t{header.message_bytes} - std::min(header.message_bytes, header.offset - begin);
+  const std::size_t expected = std::min<std::size_t>(payload_bytes_, left);
+  const bool whole = begin == 0 && payload.size() == expected &&
+                     (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
+  if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Receipt::kOutOfWindow;
+
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  RecvMessage& message = at(number);
+  if (!message.started && !start(message, header.message_bytes)) return Receipt::kOutOfWindow;
+  if (message.bytes != header.message_bytes || chunk >= message.chunks)
+    return Receipt::kOutOfWindow;
+  if (message.present.test(chunk)) {
+    if (may_be_given_up(header)) return Receipt::kLate;
+    return whole ? Receipt::kDuplicate : Receipt::kRepeated;
+  }
+  const bool posted = message.posted;
+  const std::size_t placed_before = placements.size();
+  std::byte* base = message.buffer.data();
+  if (posted) {
+    if (message.bytes > message.buffer.size()) {
+      overflow_ = Overflow{message.bytes, message.buffer.size()};
+      return Receipt::kTooLong;
+    }
+  } else {
+    if (!make_room(message) || header.offset + payload.size() > message.early.size()) {
+      message.dropped_here = true;
+      return Receipt::kNoRoom;
+    }
+    base = message.early.data();
+  }
+  if (!whole || (message.partial && message.partial->contains(chunk))) {
+    const Piece piece{chunk, begin, static_cast<std::uint32_t>(expected), payload};
+    const auto receipt = on_piece(message, piece, base + header.offset, placements);
+    if (owner_ != 0 && posted)
+      note_placements(number, std::span(placements).subspan(placed_before));
+    if (receipt) return *receipt;
+  } else if (!payload.empty()) {
+    // Written field by field: read back in larger pieces than it was written, it would wait for all
+    // stores before it, which are those of the copy to memory that nobody has touched for a while.
+    Placement& placement = placements.emplace_back();
+    placement.destination = base + header.offset;
+    placement.payload = payload;
+    if (owner_ != 0 && posted) note_placements(number, {&placement, 1});
+  }
+  message.present.set(chunk);
+  ++message.received;
+  message.highest = std::max(message.highest, chunk);
+  message.last = chunk;
+  if (message.complete()) report_done();
+  return posted ? Receipt::kPlaced : Receipt::kKept;
+}
+
+// Of a message of which chunks may come in pieces: places what is new, and says what to make of the
+// packet unless its chunk is whole now.
+[[gnu::cold]] std::optional<RecvQueue::Receipt> RecvQueue::on_piece(
+    RecvMessage& message, const Piece& piece, std::byte* destination,
+    std::vector<Placement>& placements) {
+  const auto end = piece.begin + static_cast<std::uint32_t>(piece.payload.size());
+  if (!message.partial) message.partial = std::make_unique<PartialChunks>();
+  const auto fresh = message.partial->add(piece.chunk, piece.chunk_bytes, piece.begin, end);
+  for (const PartialChunks::Run& run : fresh) {
+    placements.push_back({destination - piece.begin + run.begin,
+                          piece.payload.subspan(run.begin - piece.begin, run.end - run.begin), 0});
+  }
+  if (fresh.empty()) return Receipt::kRepeated;
+  if (!message.partial->whole(piece.chunk))
+    return message.posted ? Receipt::kPlaced : Receipt::kKept;
+  message.partial->erase(piece.chunk);
+  return std::nullopt;
+}
+
+// Those go to a posted buffer, and may take a while.
+[[gnu::cold]] void RecvQueue::note_placements(std::uint64_t number,
+                                              std::span<Placement> placements) {
+  if (owner_ == 0) return;
+  for (Placement& placement : placements)
+    placement.name = {owner_, number};
+  at(number).placing += static_cast<std::uint32_t>(placements.size());
+}
+
+bool RecvQueue::on_placed(std::uint64_t number) {
+  if (number < first_ || number - first_ >= messages_.size()) return false;
+  RecvMessage& message = at(number);
+  check(message.placing > 0, "what has been placed was to be placed");
+  if (--message.placing > 0) return false;
+  if (message.complete()) report_done();
+  return true;
+}
+
+bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
+                     std::vector<Placement>& placements) {
+  const std::uint64_t number = posted_++;
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  RecvMessage& message = at(number);
+  message.posted = true;
+  message.request = request;
+  message.buffer = buffer;
+  if (!message.started) return false;
+  if (message.bytes > buffer.size()) {
+    overflow_ = Overflow{message.bytes, buffer.size()};
+    return false;
+  }
+  const std::size_t placed_before = placements.size();
+  const bool waited_for = !message.whole();
+  if (!message.early.empty()) hand_over_early(message, placements);
+  note_placements(number, std::span(placements).subspan(placed_before));
+  if (message.complete()) report_done();
+  return waited_for;
+}
+
+// What of the message is kept here goes to its buffer.
+void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& placements) {
+  const auto hand_over = [&](std::size_t from, std::size_t to) {
+    placements.push_back(
+        {message.buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
+  };
+  // Runs of chunks that are there become one copy each.
+  for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
+    const std::size_t end = message.present.next_clear(begin);
+    hand_over(begin * payload_bytes_, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    begin = message.present.next_set(end);
+  }
+  if (message.partial) {
+    message.partial->for_each([&](std::uint32_t chunk) {
+      const std::size_t at = std::size_t{chunk} * payload_bytes_;
+      for (const auto& run : message.partial->present(chunk, chunk_bytes(message, chunk)))
+        hand_over(at + run.begin, at + run.end);
+    });
+  }
+  pool_.bytes_used -= message.early.size();
+  kept_bytes_ -= message.early.size();
+  copied_.push_back(std::move(message.early));
+  message.early = {};
+}
+
+std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const {
+  return std::min(payload_bytes_, message.bytes - chunk * payload_bytes_);
+}
+
+RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_t bytes) {
+  const std::uint64_t number = wire::expand_serial(message_number, first_);
+  if (number - first_ >= std::uint64_t{1} << 63) return {true, std::nullopt};  // done long ago
+  if (number - first_ >= 2 * requests_max_) return {};
+  while (messages_.size() <= number - first_)
+    messages_.push_back({});
+  RecvMessage& message = at(number);
+  if (!start(message, bytes)) return {};
+  if (message.posted && message.bytes > message.buffer.size()) {
+    overflow_ = Overflow{message.bytes, message.buffer.size()};
+    return {true, std::nullopt};
+  }
+  if (message.whole()) return {true, std::nullopt};
+  return {true, number};
+}
+
+// Calls `fill(begin, end)` with the bytes that are missing of each run of chunks that are not
+// there, and then `hole(begin, end)` with those chunks. Of chunks that came in pieces only what is
+// missing counts: no byte is written twice.
+template <class Fill, class Hole>
+void RecvQueue::for_each_hole(const RecvMessage& message, const Fill& fill,
+                              const Hole& hole) const {
+  for (std::size_t begin = message.present.next_clear(0); begin < message.chunks;) {
+    const std::size_t end = message.present.next_set(begin);
+    std::size_t from = begin * payload_bytes_;
+    for (std::size_t chunk = begin; message.partial && chunk < end; ++chunk) {
+      const auto number = static_cast<std::uint32_t>(chunk);
+      if (!message.partial->contains(number)) continue;
+      const std::size_t at = chunk * payload_bytes_;
+      fill(from, at);
+      const std::uint32_t size = chunk_bytes(message, number);
+      for (const auto& run : message.partial->missing(number, size))
+        fill(at + run.begin, at + run.end);
+      from = at + size;
+    }
+    fill(from, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    hole(begin, end);
+    begin = message.present.next_clear(end);
+  }
+}
+
+std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
+  std::size_t bytes = 0;
+  for_each_hole(
+      at(number), [&](std::size_t from, std::size_t to) { bytes += to - from; },
+      [](std::size_t, std::size_t) {});
+  return bytes;
+}
+
+[[gnu::cold]] std::vector<wire::Hole> RecvQueue::complete_with_holes(
+    std::uint64_t number, std::vector<Placement>& placements) {
+  RecvMessage& message = at(number);
+  std::vector<wire::Hole> holes;
+  const auto fill = [&](std::size_t from, std::size_t to) {
+    if (from == to) return;
+    placements.push_back({message.buffer.data() + from, {}, to - from});
+    message.lost_bytes += static_cast<std::uint32_t>(to - from);
+    message.holes.push_back({from, to});
+  };
+  const auto hole = [&](std::size_t begin, std::size_t end) {
+    message.last = static_cast<std::uint32_t>(begin);  // what has come may have been reported
+    holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {  // what comes late finds it taken
+      message.present.merge(chunk / Bitmap::kWordBits,
+                            std::uint64_t{1} << (chunk % Bitmap::kWordBits));
+    }
+  };
+  const std::size_t placed_before = placements.size();
+  for_each_hole(message, fill, hole);
+  note_placements(number, std::span(placements).subspan(placed_before));
+  message.received = message.chunks;
+  report_done();
+  return holes;
+}
+
+// Reports what is complete, in whatever order, and lets go of the front.
+void RecvQueue::report_done() {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    RecvMessage& message = messages_[i];
+    if (!message.complete() || !message.posted || message.reported) continue;
+    message.reported = true;
+    done_.push_back({message.request, message.bytes, message.lost_bytes, std::move(message.holes)});
+  }
+  complete_below_ = std::max(complete_below_, first_);
+  while (complete_below_ - first_ < messages_.size() && at(complete_below_).complete())
+    ++complete_below_;
+  while (!messages_.empty() && messages_.front().reported) {
+    messages_.pop_front();
+    ++first_;
+  }
+}
+
+bool RecvQueue::under_way() const {
+  for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number)
+    if (at(number).started && !at(number).complete()) return true;
+  return false;
+}
+
+std::optional<RecvQueue::Done> RecvQueue::pop_done() {
+  if (done_.empty()) return std::nullopt;
+  std::optional<Done> done = std::move(done_.front());
+  done_.pop_front();
+  return done;
+}
+
+void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
+  for (std::uint64_t number = complete_below_; number - first_ < messages_.size(); ++number) {
+    RecvMessage& message = at(number);
+    if (!message.started || message.received == 0) continue;
+    if (bytes < kReportBytes) return;
+    bytes -= kReportBytes;
+    wire::MessageReport& report = stream.messages.emplace_back();
+    report.message = static_cast<std::uint32_t>(number);
+    message.first_missing =
+        static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
+    // Of a message that is whole but not placed yet one chunk is not reported: its sender must not
+    // take it for done.
+    const bool withheld = message.whole() && message.placing > 0;
+    report.first_missing =
+        withheld ? std::min(message.first_missing, message.last) : message.first_missing;
+    if (report.first_missing > message.highest) continue;  // no hole: nothing beyond first_missing
+    const std::size_t begin = report.first_missing / Bitmap::kWordBits;
+    const std::size_t end = message.highest / Bitmap::kWordBits + 1;
+    for (std::size_t word = begin; word < end && bytes >= 8; ++word, bytes -= 8) {
+      stream.bitmap.push_back(message.present.word(word) &
+                              ~(withheld ? bit_in(word, message.last) : 0));
+      ++report.bitmap_words;
+    }
+  }
+}
+
+}  // namespace dlcp::core

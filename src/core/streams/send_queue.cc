@@ -1,0 +1,325 @@
+#include "core/streams/send_queue.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "util/check.h"
+#include "wire/serial.h"
+
+namespace dlcp::core {
+
+namespace {
+
+// Longer groups make longer bursts of one class; shorter ones stay in the processor's cache
+// between being judged and being sent.
+constexpr std::uint32_t kGroupBytes = 512 << 10;
+constexpr std::uint32_t kGroupChunksMin = 8;
+
+}  // namespace
+
+void SendQueue::push(RequestId request, std::span<const std::byte> message,
+                     const Licence* licence) {
+  SendMessage& added = messages_.push_back({});
+  added.request = request;
+  added.bytes = message;
+  const std::size_t chunks = (message.size() + payload_bytes_ - 1) / payload_bytes_;
+  added.chunks = static_cast<std::uint32_t>(std::max<std::size_t>(chunks, 1));
+  added.acked.reset(added.chunks);
+  added.lost.reset(added.chunks);
+  if (licence == nullptr) return;
+  added.licensed = added.forgoes = true;
+  added.licence = *licence;
+  added.droppable.reset(added.chunks);
+  added.middle.reset(added.chunks);
+  added.first.reset(added.chunks);
+  added.then.reset(added.chunks);
+}
+
+std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
+  const std::size_t offset = std::size_t{chunk} * payload_bytes_;
+  return std::min<std::size_t>(payload_bytes_, message.bytes.size() - offset);
+}
+
+// Where a licensed message begins: scattered over the message from one to the next.
+std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
+  return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
+}
+
+bool SendQueue::new_allowed() const {
+  if (!contains(next_new_message_)) return false;
+  if (next_new_message_ < posted_ || eager_sent_bytes_ == 0) return true;
+  const SendMessage& message = at(next_new_message_);
+  return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
+}
+
+// Judges the next chunks of a licensed message. What is kept of a message without a receive is its
+// beginning: that is then sent first, and in order.
+void SendQueue::make_group(SendMessage& message, bool posted) {
+  if (message.next_new == 0)
+    message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
+  const std::uint32_t most = std::max(kGroupBytes / payload_bytes_, kGroupChunksMin);
+  message.group = message.group_end;
+  message.group_end = std::min(message.group + most, message.chunks);
+  const bool direct = message.licence.shape == LossShape::kDirect;
+  for (std::uint32_t place = message.group; place < message.group_end; ++place) {
+    const std::uint32_t chunk = message.chunk_at(place);
+    const auto payload = view({next_new_message_, chunk}).payload;
+    const gradient::Worth worth =
+        direct ? judge_.judge_within(message.licence.hop_share(), message.licence.element, payload)
+               : judge_.judge(message.licence.element, payload);
+    const bool droppable = worth != gradient::Worth::kProtected;
+    if (droppable) message.droppable.set(chunk);
+    if (worth == gradient::Worth::kMiddle) message.middle.set(chunk);
+    (droppable && posted ? message.then : message.first).set(place);
+  }
+}
+
+std::optional<ChunkRef> SendQueue::next() {
+  if (has_lost()) {
+    for (std::uint64_t number = first_; number < end_message(); ++number) {
+      const SendMessage& message = at(number);
+      if (message.lost_count == 0 || message.forgoes) continue;
+      return ChunkRef{number, static_cast<std::uint32_t>(message.lost.next_set(0))};
+    }
+  }
+  if (!new_allowed()) return std::nullopt;
+  SendMessage& message = at(next_new_message_);
+  if (!message.licensed) return ChunkRef{next_new_message_, message.next_new};
+  if (message.next_new == message.group_end) make_group(message, next_new_message_ < posted_);
+  std::size_t place = message.first.next_set(message.group);
+  if (place == message.chunks) place = message.then.next_set(message.group);
+  return ChunkRef{next_new_message_, message.chunk_at(static_cast<std::uint32_t>(place))};
+}
+
+TrafficClass SendQueue::class_of(ChunkRef chunk) const {
+  return at(chunk.message).class_of(chunk.chunk);
+}
+
+LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
+  if (!all_sent(number)) return LicensedEnd::kNothing;
+  if (!new_allowed()) return LicensedEnd::kEverything;
+  const SendMessage& next = at(next_new_message_);
+  const bool follows = next.licensed && next.licence.urgent == at(number).licence.urgent;
+  return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
+}
+
+SentChunk SendQueue::mark_sent(ChunkRef chunk) {
+  SendMessage& message = at(chunk.message);
+  const SentChunk sent{view(message, chunk.chunk), message.class_of(chunk.chunk), message.forgoes,
+                       message.was_sent(chunk.chunk)};
+  if (sent.again) {
+    message.lost.clear(chunk.chunk);
+    check(message.lost_count > 0 && lost_total_ > 0, "only a chunk that was lost is sent again");
+    --message.lost_count;
+    --lost_total_;
+    return sent;
+  }
+  if (message.licensed) {
+    message.first.clear(message.place_of(chunk.chunk));
+    message.then.clear(message.place_of(chunk.chunk));
+  }
+  ++message.next_new;
+  if (chunk.message >= posted_) {
+    // An empty message counts too, so that a stream of them is bounded like any other.
+    eager_sent_bytes_ += std::max<std::size_t>(sent.view.payload.size(), 1);
+  }
+  if (message.next_new == message.chunks) ++next_new_message_;
+  return sent;
+}
+
+void SendQueue::mark_lost(ChunkRef chunk) {
+  if (is_acked(chunk)) return;
+  SendMessage& message = at(chunk.message);
+  if (!message.lost.set(chunk.chunk)) return;
+  ++message.lost_count;
+  if (!message.forgoes) ++lost_total_;
+}
+
+void SendQueue::need(std::uint64_t number) {
+  if (!forgoes(number)) return;
+  SendMessage& message = at(number);
+  message.forgoes = false;
+  lost_total_ += message.lost_count;
+}
+
+// The oldest messages have the first claim.
+void SendQueue::need_beyond(const LossLedger& spent) {
+  std::uint64_t collective = 0;
+  std::uint64_t claimed = 0;  // contributions, of this collective
+  for (std::uint64_t number = first_; number < end_message(); ++number) {
+    SendMessage& message = at(number);
+    if (!message.forgoes || message.lost_count == 0) continue;
+    if (std::exchange(collective, message.licence.collective) != message.licence.collective)
+      claimed = 0;
+    const std::uint64_t lost = std::uint64_t{message.lost_count} * payload_bytes_;
+    claimed += lost * message.licence.cost();
+    const bool within =
+        message.licence.shape == LossShape::kDirect || claimed <= spent.left(collective);
+    if (within && lost <= message.bytes.size() / LossLedger::kMessageShareMax) continue;
+    claimed -= lost * message.licence.cost();
+    need(number);
+  }
+}
+
+void SendQueue::stop(std::uint64_t number, Acked& result) {
+  if (!forgoes(number) || !all_sent(number)) return;
+  acknowledge_prefix(at(number), at(number).chunks, result);
+  finish(at(number));
+  pop_finished();
+}
+
+ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) const {
+  const std::size_t offset = std::size_t{chunk} * payload_bytes_;
+  return {message.bytes.subspan(offset, chunk_bytes(message, chunk)),
+          static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(message.bytes.size())};
+}
+
+ChunkView SendQueue::view(ChunkRef chunk) const {
+  return view(at(chunk.message), chunk.chunk);
+}
+
+bool SendQueue::is_acked(ChunkRef chunk) const {
+  if (chunk.message < first_) return true;
+  return at(chunk.message).acked.test(chunk.chunk);
+}
+
+bool SendQueue::set_posted(std::uint64_t posted) {
+  if (posted <= posted_) return false;
+  posted_ = posted;
+  eager_sent_bytes_ = 0;
+  for (std::uint64_t number = std::max(posted_, first_); number < end_message(); ++number) {
+    const SendMessage& message = at(number);
+    if (message.next_new == 0) break;
+    const std::size_t sent = std::size_t{message.next_new} * payload_bytes_;
+    eager_sent_bytes_ += std::max<std::size_t>(std::min(sent, message.bytes.size()), 1);
+  }
+  return true;
+}
+
+// Of the chunks that a bitmap's word stands for, those that were sent.
+std::uint64_t SendQueue::sent_mask(const SendMessage& message, std::size_t word) {
+  if (message.next_new == message.chunks) return ~std::uint64_t{0};
+  std::uint64_t mask = 0;
+  for (std::size_t bit = 0; bit < Bitmap::kWordBits; ++bit) {
+    const std::size_t chunk = word * Bitmap::kWordBits + bit;
+    if (chunk < message.chunks && message.was_sent(static_cast<std::uint32_t>(chunk)))
+      mask |= std::uint64_t{1} << bit;
+  }
+  return mask;
+}
+
+void SendQueue::merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result) {
+  // Chunks that were never sent cannot have arrived.
+  if (message.licensed) {
+    mask &= sent_mask(message, word);
+  } else {
+    const std::size_t base = word * Bitmap::kWordBits;
+    if (base >= message.next_new) return;
+    if (message.next_new - base < Bitmap::kWordBits)
+      mask &= (std::uint64_t{1} << (message.next_new - base)) - 1;
+  }
+  const std::uint64_t fresh = message.acked.merge(word, mask);
+  if (fresh == 0) return;
+  const std::uint64_t spurious = fresh & message.lost.word(word);
+  message.lost.clear_mask(word, spurious);
+  const auto spurious_count = static_cast<std::uint32_t>(std::popcount(spurious));
+  const auto fresh_count = static_cast<std::uint32_t>(std::popcount(fresh));
+  check(spurious_count <= message.lost_count, "only a chunk that counts as lost is found again");
+  message.lost_count -= spurious_count;
+  message.acked_count += fresh_count;
+  if (message.forgoes) {
+    result.forgone += spurious_count;
+  } else {
+    check(spurious_count <= lost_total_, "the queue counts what its messages have lost");
+    lost_total_ -= spurious_count;
+    result.spurious += spurious_count;
+  }
+  result.in_flight += fresh_count - spurious_count;
+}
+
+void SendQueue::acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result) {
+  chunks = std::min(chunks, message.chunks);
+  for (std::size_t bit = message.acked.next_clear(0); bit < chunks;) {
+    const std::size_t word = bit / Bitmap::kWordBits;
+    const std::size_t left = chunks - word * Bitmap::kWordBits;
+    const std::uint64_t mask =
+        left >= Bitmap::kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+    merge(message, word, mask, result);
+    bit = message.acked.next_clear((word + 1) * Bitmap::kWordBits);
+  }
+}
+
+void SendQueue::finish(SendMessage& message) {
+  if (message.reported || message.acked_count < message.chunks) return;
+  message.reported = true;
+  message.forgoes = false;
+  done_.push_back({message.request, message.bytes});
+}
+
+bool SendQueue::acknowledge_below(std::uint64_t completed, Acked& result) {
+  if (completed > next_new_message_) return false;
+  while (first_ < completed) {
+    SendMessage& message = messages_.front();
+    acknowledge_prefix(message, message.chunks, result);
+    finish(message);
+    messages_.pop_front();
+    ++first_;
+  }
+  return true;
+}
+
+bool SendQueue::acknowledge(const wire::StreamReport& stream, Acked& result) {
+  const std::uint64_t completed = wire::expand_serial(stream.completed, first_);
+  if (completed > next_new_message_ && completed - first_ < std::uint64_t{1} << 31) return false;
+  if (completed > first_ && completed <= next_new_message_) acknowledge_below(completed, result);
+
+  std::size_t words_at = 0;
+  for (const wire::MessageReport& report : stream.messages) {
+    const std::size_t words_begin = words_at;
+    words_at += report.bitmap_words;
+    const std::uint64_t number = wire::expand_serial(report.message, first_);
+    if (!contains(number)) continue;  // an old ACK: that message is done
+    SendMessage& message = at(number);
+    acknowledge_prefix(message, report.first_missing, result);
+    const std::size_t first_word = report.first_missing / Bitmap::kWordBits;
+    for (std::size_t i = 0; i < report.bitmap_words; ++i) {
+      if (first_word + i >= message.acked.word_count()) break;
+      merge(message, first_word + i, stream.bitmap[words_begin + i], result);
+    }
+    finish(message);
+  }
+  pop_finished();
+  return true;
+}
+
+std::uint32_t SendQueue::in_flight() const {
+  std::uint32_t packets = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const SendMessage& message = messages_[i];
+    packets += message.next_new - message.acked_count - message.lost_count;
+  }
+  return packets;
+}
+
+bool SendQueue::next_is_urgent() const {
+  if (!new_allowed()) return false;
+  const SendMessage& message = at(next_new_message_);
+  return message.licensed && message.licence.urgent;
+}
+
+void SendQueue::pop_finished() {
+  while (!messages_.empty() && messages_.front().reported) {
+    messages_.pop_front();
+    ++first_;
+  }
+}
+
+std::optional<SendQueue::Done> SendQueue::pop_done() {
+  if (done_.empty()) return std::nullopt;
+  const Done done = done_.front();
+  done_.pop_front();
+  return done;
+}
+
+}  // namespace dlcp::core

@@ -1,0 +1,119 @@
+// The messages a sender still owes: which chunks were never sent, are lost, or are acknowledged.
+// Knows nothing of time, paths or windows; the association asks it what to send next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/streams/chunk_judge.h"
+#include "core/endpoint_types.h"
+#include "core/bounded_loss/loss_ledger.h"
+#include "core/streams/send_message.h"
+#include "dlcp/traffic_class.h"
+#include "util/ring_queue.h"
+#include "wire/control_frame.h"
+
+namespace dlcp::core {
+
+class SendQueue : public ChunkStates {
+ public:
+  SendQueue(std::size_t requests_max, std::size_t eager_bytes, ChunkJudge judge = ChunkJudge())
+      : requests_max_(requests_max), eager_bytes_(eager_bytes), judge_(judge) {}
+
+  void set_payload_bytes(std::uint32_t bytes) { payload_bytes_ = bytes; }
+
+  bool full() const { return messages_.size() >= requests_max_; }
+  bool empty() const { return messages_.empty(); }
+  // A message that is covered by `licence`, or an exact one.
+  void push(RequestId request, std::span<const std::byte> message,
+            const Licence* licence = nullptr);
+
+  // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
+  // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
+  std::optional<ChunkRef> next();
+  bool has_lost() const { return lost_total_ > 0; }
+  bool has_next() const { return has_lost() || new_allowed(); }
+  // Of a chunk that next() named: the class that its payload and its layer give it.
+  TrafficClass class_of(ChunkRef chunk) const;
+  // The chunk leaves now: as what.
+  SentChunk mark_sent(ChunkRef chunk);
+  void mark_lost(ChunkRef chunk);
+  ChunkView view(ChunkRef chunk) const;
+  bool is_acked(ChunkRef chunk) const override;
+  bool has_chunk(ChunkRef chunk) const {
+    return contains(chunk.message) && chunk.chunk < at(chunk.message).chunks;
+  }
+  bool was_sent(ChunkRef chunk) const { return at(chunk.message).was_sent(chunk.chunk); }
+  bool all_sent(std::uint64_t message) const {
+    return contains(message) && at(message).next_new == at(message).chunks;
+  }
+  // What the message's packet that was sent just now ends.
+  LicensedEnd ended_by(std::uint64_t message) const;
+  // True while what is lost of the message is not sent again: until it is done or need()ed.
+  bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
+  std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
+  const Licence& licence(std::uint64_t message) const { return at(message).licence; }
+  // The receiver wants all of it: from now on it is sent like any exact message.
+  void need(std::uint64_t message);
+  // The same for messages that have lost more than what the ledger has left for them.
+  void need_beyond(const LossLedger& spent);
+
+  // Receives posted so far, as the peer last said; never goes back. True if that is news.
+  bool set_posted(std::uint64_t posted);
+  // The peer has a buffer for the oldest message that is not done.
+  bool is_posted() const { return first_ < posted_ && !empty(); }
+
+  struct Acked {
+    std::uint32_t in_flight = 0;  // chunks newly acknowledged that were in flight
+    std::uint32_t spurious = 0;   // chunks that had been declared lost, and were not
+    std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
+  };
+  // False when the report names messages that were never sent: the frame is a stranger's.
+  bool acknowledge(const wire::StreamReport& report, Acked& result);
+  // All messages below `completed` are delivered.
+  bool acknowledge_below(std::uint64_t completed, Acked& result);
+  // This licensed message is as complete at the receiver as it will be.
+  void stop(std::uint64_t message, Acked& result);
+
+  std::uint32_t in_flight() const;  // packets that are neither acknowledged nor lost
+  bool next_is_urgent() const;      // the next new chunk belongs to an urgent layer
+  struct Done {
+    RequestId request = 0;
+    std::span<const std::byte> memory;
+  };
+  std::optional<Done> pop_done();
+
+  std::uint64_t first_message() const { return first_; }
+  std::uint64_t end_message() const { return first_ + messages_.size(); }
+
+ private:
+  SendMessage& at(std::uint64_t number) { return messages_[number - first_]; }
+  const SendMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
+  bool contains(std::uint64_t number) const { return number - first_ < messages_.size(); }
+  std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk) const;
+  ChunkView view(const SendMessage& message, std::uint32_t chunk) const;
+  void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
+  void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
+  bool new_allowed() const;
+  void make_group(SendMessage& message, bool posted);
+  static std::uint32_t start_of(std::uint64_t number, std::uint32_t chunks);
+  static std::uint64_t sent_mask(const SendMessage& message, std::size_t word);
+  void finish(SendMessage& message);
+  void pop_finished();
+
+  std::size_t requests_max_;
+  std::size_t eager_bytes_;
+  std::uint32_t payload_bytes_ = 0;
+  std::uint64_t first_ = 0;  // number of messages_.front()
+  std::uint64_t posted_ = 0;
+  std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
+  std::size_t eager_sent_bytes_ = 0;    // sent of messages that are not known to be posted
+  std::uint32_t lost_total_ = 0;
+  ChunkJudge judge_;
+  RingQueue<SendMessage> messages_;
+  RingQueue<Done> done_;
+};
+
+}  // namespace dlcp::core

@@ -1,0 +1,194 @@
+// What a receiver makes of a licensed message with holes: when it decides, and what.
+#include <vector>
+
+#include "catch.h"
+#include "core/bounded_loss/lossy_receives.h"
+#include "core/streams/recv_queue.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr std::uint32_t kPayload = 128;
+
+// A receiver of one message, 100 packets long, that may lose a quarter of itself.
+struct Receiver {
+  Receiver() { queue.set_payload_bytes(kPayload); }
+  static Licence licence() {
+    return {1, 100 * kPayload, 2, 1, 0, kBudgetPpmMax, gradient::ElementType::kFloat32};
+  }
+  void post(const Licence& granted) {
+    queue.post(7, buffer, placements);
+    losses.on_posted(0, granted, buffer.size());
+    zeros = 0;
+    placements.clear();
+  }
+  RecvQueue::Receipt data(std::uint32_t chunk, bool retransmission = false) {
+    wire::DataHeader header;
+    header.message_bytes = 100 * kPayload;
+    header.offset = chunk * kPayload;
+    header.licensed = true;
+    header.retransmission = retransmission;
+    return queue.on_data(header, payload, placements);
+  }
+  bool sent_once(std::vector<wire::PathMark> marks, std::uint8_t path) {
+    return losses.on_sent_once({0, 0, 100 * kPayload, 5, path, false, std::move(marks)});
+  }
+  std::vector<LossDecision> decide() {
+    placements.clear();
+    losses.decide(paths, kPayload, placements);
+    std::vector<LossDecision> decisions;
+    while (auto decision = losses.pop_decision())
+      decisions.push_back(std::move(*decision));
+    for (const Placement& placement : placements)
+      zeros += placement.zeros;
+    return decisions;
+  }
+  void see(std::uint8_t path, std::uint32_t sequence, bool licensed = true, bool urgent = false) {
+    if (path >= paths.size()) paths.resize(path + 1u);
+    wire::DataHeader header;
+    header.path_sequence = sequence;
+    header.licensed = licensed;
+    header.traffic_class = urgent ? TrafficClass::kUrgentDroppable : TrafficClass::kBulkProtected;
+    paths[path].on_packet(header);
+  }
+
+  UnpostedPool pool{1024, 0};
+  RecvQueue queue{8, 512, pool};
+  Counters counters;
+  LossyReceives losses{queue, counters};
+  std::vector<PathSeen> paths;
+  std::vector<std::byte> buffer = std::vector<std::byte>(100 * kPayload);
+  std::vector<std::byte> payload = std::vector<std::byte>(kPayload, std::byte{1});
+  std::vector<Placement> placements;
+  std::size_t zeros = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a receiver completes with holes once nothing is expected on any path, not before") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
+    if (chunk != 10 && chunk != 11 && chunk != 99) receiver.data(chunk);
+  CHECK(receiver.decide().empty());
+  REQUIRE(receiver.sent_once({{1, 50}, {2, 60}, {3, 70}}, 3));
+  receiver.see(1, 49);
+  receiver.see(2, 60);
+  CHECK(receiver.decide().empty());  // path 1 may still bring its last
+  receiver.see(1, 51);
+  const auto decisions = receiver.decide();
+  REQUIRE(decisions.size() == 1);
+  CHECK(decisions[0].stop);
+  CHECK(decisions[0].lost_packets == 3);
+  CHECK(decisions[0].lost_bytes == 3 * kPayload);
+  CHECK(decisions[0].holes == std::vector<wire::Hole>{{10, 2}, {99, 1}});
+  CHECK(receiver.zeros == 3 * kPayload);
+  const auto done = receiver.queue.pop_done();
+  REQUIRE(done);
+  CHECK(done->lost == 3 * kPayload);
+  CHECK(done->holes ==
+        std::vector<ByteRange>{{10 * kPayload, 12 * kPayload}, {99 * kPayload, 100 * kPayload}});
+  CHECK(receiver.queue.completed() == 1);
+  CHECK_FALSE(receiver.losses.awaits());
+
+  receiver.placements.clear();
+  CHECK(receiver.data(10) == RecvQueue::Receipt::kLate);
+  CHECK(receiver.data(10, true) == RecvQueue::Receipt::kDuplicate);
+  CHECK(receiver.placements.empty());
+}
+
+TEST_CASE("only licensed packets of the same queue show that a path has nothing more to bring") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  for (std::uint32_t chunk = 0; chunk < 99; ++chunk)
+    receiver.data(chunk);
+  receiver.sent_once({{1, 50}, {2, 60}}, 2);
+  receiver.see(1, 51, false);       // an exact packet overtakes
+  receiver.see(1, 52, true, true);  // so does an urgent one
+  CHECK(receiver.decide().empty());
+  receiver.see(1, 50);
+  CHECK(receiver.decide().size() == 1);
+}
+
+TEST_CASE("a path's sequence numbers may wrap while one of its queues is silent") {
+  PathSeen path;
+  wire::DataHeader header;
+  header.licensed = true;
+  header.traffic_class = TrafficClass::kBulkProtected;
+  path.on_packet(header);
+  header.licensed = false;
+  for (const std::uint32_t sequence : {0x7000'0000u, 0xe000'0000u, 0x5000'0000u, 0xc000'0000u}) {
+    header.path_sequence = sequence;
+    CHECK(path.on_packet(header));
+    CHECK_FALSE(path.passed({0, sequence - 5}, false));
+  }
+  header.path_sequence -= 4;
+  header.licensed = true;
+  CHECK_FALSE(path.on_packet(header));
+  CHECK(path.passed({0, header.path_sequence}, false));
+  CHECK_FALSE(path.passed({0, header.path_sequence + 1}, false));
+  CHECK_FALSE(path.passed({0, header.path_sequence}, true));
+}
+
+TEST_CASE("a SENT_ONCE on a path stands for all that came before it there") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  receiver.data(0);
+  for (std::uint32_t chunk = 20; chunk < 100; ++chunk)
+    receiver.data(chunk);
+  receiver.sent_once({{1, 50}, {2, 60}}, 2);
+  CHECK(receiver.decide().empty());
+  receiver.sent_once({{1, 50}, {2, 60}}, 1);
+  const auto decisions = receiver.decide();
+  REQUIRE(decisions.size() == 1);
+  CHECK(decisions[0].stop);
+}
+
+TEST_CASE("over budget, or without a licence of its own, a receiver asks for all, and asks again") {
+  for (const bool licensed : {true, false}) {
+    Receiver receiver;
+    receiver.post(licensed ? Receiver::licence() : Licence{});
+    for (std::uint32_t chunk = licensed ? 26 : 1; chunk < 100; ++chunk)
+      receiver.data(chunk);
+    receiver.sent_once({}, 0);
+    auto decisions = receiver.decide();
+    REQUIRE(decisions.size() == 1);
+    CHECK_FALSE(decisions[0].stop);
+    CHECK(receiver.zeros == 0);
+    CHECK(receiver.decide().empty());
+    receiver.sent_once({}, 0);
+    CHECK(receiver.decide().size() == 1);
+    for (std::uint32_t chunk = 0; chunk < 26; ++chunk)
+      receiver.data(chunk, true);
+    const auto done = receiver.queue.pop_done();
+    REQUIRE(done);
+    CHECK(done->lost == 0);
+  }
+}
+
+TEST_CASE("what the receiver dropped itself is needed, whatever the budget") {
+  Receiver receiver;
+  for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
+    receiver.data(chunk);  // 512 bytes are kept
+  receiver.sent_once({}, 0);
+  CHECK(receiver.decide().empty());  // nobody has posted it
+  receiver.post(Receiver::licence());
+  for (std::uint32_t chunk = 5; chunk < 100; ++chunk)
+    receiver.data(chunk, true);  // 4 is missing
+  const auto decisions = receiver.decide();
+  REQUIRE(decisions.size() == 1);
+  CHECK_FALSE(decisions[0].stop);
+}
+
+TEST_CASE("a SENT_ONCE that contradicts the message, or comes from far away, is refused") {
+  Receiver receiver;
+  receiver.post(Receiver::licence());
+  receiver.data(0);
+  CHECK_FALSE(receiver.losses.on_sent_once({0, 0, 99 * kPayload, 5, 0, false, {}}));
+  CHECK_FALSE(receiver.losses.on_sent_once({0, 16, 100 * kPayload, 5, 0, false, {}}));
+  CHECK(
+      receiver.losses.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // long done
+  CHECK_FALSE(receiver.losses.awaits());
+}

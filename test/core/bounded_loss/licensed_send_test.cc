@@ -1,0 +1,330 @@
+// What a sender does with a licensed message: in which order and class it sends the chunks, what it
+// keeps back, and when it says SENT_ONCE.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "catch.h"
+#include "core/bounded_loss/lossy_sends.h"
+#include "core/streams/send_queue.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+
+namespace {
+
+constexpr std::uint32_t kPayload = 128;
+
+struct Sender {
+  explicit Sender(std::uint64_t posted = 100, const LevelShares& shares = kTwoLevelShares)
+      : queue(64, 512, ChunkJudge(shares)) {
+    queue.set_payload_bytes(kPayload);
+    queue.set_posted(posted);
+  }
+  void push(std::size_t chunks, bool licensed) {
+    memory.emplace_back(chunks * kPayload);
+    const Licence licence{.element = gradient::ElementType::kFloat32};
+    queue.push(0, memory.back(), licensed ? &licence : nullptr);
+  }
+  void push_floats(const std::vector<float>& values, const Licence& licence) {
+    memory.emplace_back(values.size() * 4);
+    std::memcpy(memory.back().data(), values.data(), memory.back().size());
+    queue.push(0, memory.back(), &licence);
+  }
+  std::vector<std::uint32_t> send_all() {
+    std::vector<std::uint32_t> order;
+    while (const auto chunk = queue.next()) {
+      order.push_back(chunk->chunk);
+      queue.mark_sent(*chunk);
+    }
+    return order;
+  }
+  SendQueue queue;
+  std::vector<std::vector<std::byte>> memory;
+};
+
+}  // namespace
+
+TEST_CASE("licensed messages begin somewhere else each time, exact ones at the beginning") {
+  Sender sender;
+  std::set<std::uint32_t> first, last;
+  for (int i = 0; i < 32; ++i) {
+    sender.push(50, i % 2 == 0);
+    auto order = sender.send_all();
+    REQUIRE(order.size() == 50);
+    if (i % 2 == 0) {
+      first.insert(order.front());
+      last.insert(order.back());
+    } else {
+      CHECK(std::is_sorted(order.begin(), order.end()));
+    }
+    std::sort(order.begin(), order.end());
+    for (std::uint32_t chunk = 0; chunk < 50; ++chunk)
+      REQUIRE(order[chunk] == chunk);
+  }
+  CHECK(first.size() > 8);
+  CHECK(last.size() > 8);
+}
+
+TEST_CASE("what a sender marks is shared out as the plan of the switches has it") {
+  for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares})
+    for (const bool urgent : {false, true}) {
+      Sender sender(1000, shares);
+      Rng rng(11);
+      std::array<double, kTrafficClassCount> marked{};
+      for (int message = 0; message < 120; ++message) {
+        std::vector<float> values(100 * kPayload / 4);
+        for (std::uint32_t chunk = 0; chunk < 100; ++chunk) {
+          const auto magnitude = static_cast<float>(std::exp(4 * rng.unit()));
+          std::fill_n(values.begin() + chunk * kPayload / 4, kPayload / 4, magnitude);
+        }
+        sender.push_floats(values, {.element = gradient::ElementType::kFloat32, .urgent = urgent});
+        while (const auto chunk = sender.queue.next()) {
+          if (message >= 20)
+            marked[static_cast<std::size_t>(sender.queue.class_of(*chunk))] += 1e-4;
+          sender.queue.mark_sent(*chunk);
+        }
+      }
+      const auto share = [&](TrafficClass of) { return marked[static_cast<std::size_t>(of)]; };
+      const auto planned = [&](double of_bulk) {
+        return Approx(urgent ? 0 : of_bulk).margin(0.015);
+      };
+      CHECK(share(TrafficClass::kBulkDroppable) == planned(shares.bulk_droppable));
+      CHECK(share(TrafficClass::kBulkMiddle) == planned(shares.bulk_middle));
+      CHECK(share(TrafficClass::kBulkProtected) == planned(shares.bulk_protected));
+      CHECK(share(TrafficClass::kUrgentDroppable) ==
+            Approx(urgent ? shares.urgent_droppable : 0).margin(0.015));
+      CHECK(share(TrafficClass::kUrgentProtected) ==
+            Approx(urgent ? shares.urgent_protected : 0).margin(0.015));
+    }
+}
+
+TEST_CASE("within a group the small magnitudes go last, each chunk with its class") {
+  for (const bool urgent : {false, true}) {
+    Sender sender;
+    Licence licence{.element = gradient::ElementType::kFloat32, .urgent = urgent};
+    std::set<std::uint32_t> small;
+    for (int message = 0; message < 20; ++message) {
+      std::vector<float> values(100 * kPayload / 4);
+      small.clear();
+      for (std::uint32_t chunk = 0; chunk < 100; ++chunk) {
+        const bool is_small = chunk % 5 == 0;
+        if (is_small) small.insert(chunk);
+        const float value = is_small ? 1e-6f : chunk % 5 == 1 && chunk > 90 ? NAN : 1.0f;
+        std::fill_n(values.begin() + chunk * kPayload / 4, kPayload / 4, value);
+      }
+      sender.push_floats(values, licence);
+      std::vector<std::uint32_t> order;
+      std::size_t droppable = 0, turns = 0;
+      for (TrafficClass last{}; const auto chunk = sender.queue.next();) {
+        const TrafficClass now = sender.queue.class_of(*chunk);
+        const bool drops =
+            now == (urgent ? TrafficClass::kUrgentDroppable : TrafficClass::kBulkDroppable);
+        REQUIRE((drops ||
+                 now == (urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected)));
+        if (message >= 10) REQUIRE(drops == (small.count(chunk->chunk) > 0));
+        droppable += drops ? 1 : 0;
+        turns += now != last ? 1 : 0;
+        last = now;
+        order.push_back(chunk->chunk);
+        sender.queue.mark_sent(*chunk);
+        REQUIRE(sender.queue.was_sent(*chunk));
+      }
+      std::sort(order.begin(), order.end());
+      REQUIRE(order.size() == 100);
+      for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
+        REQUIRE(order[chunk] == chunk);
+      if (message < 10) continue;  // the quantile finds its place
+      CHECK(droppable == 20);
+      CHECK(turns == 2);
+    }
+  }
+}
+
+TEST_CASE("elements that cannot be scored are protected, and exact messages have the exact class") {
+  Sender sender;
+  sender.push(50, false);
+  CHECK(sender.queue.class_of(*sender.queue.next()) == TrafficClass::kExact);
+  sender.send_all();
+  Licence licence{.element = gradient::ElementType::kFloat32};
+  for (int message = 0; message < 5; ++message) {
+    sender.push_floats(std::vector<float>(50 * kPayload / 4, INFINITY), licence);
+    while (const auto chunk = sender.queue.next()) {
+      CHECK(sender.queue.class_of(*chunk) == TrafficClass::kBulkProtected);
+      sender.queue.mark_sent(*chunk);
+    }
+  }
+}
+
+TEST_CASE("a licensed message whose receive is not posted begins with what is kept of it") {
+  for (const std::uint64_t posted : {1, 2}) {
+    Sender sender(posted);
+    sender.push(1, true);
+    sender.push(50, true);
+    sender.queue.mark_sent(*sender.queue.next());
+    CHECK((sender.queue.next()->chunk == 0) == (posted == 1));
+  }
+}
+
+TEST_CASE("what is lost of a licensed message is sent again only when it is needed") {
+  Sender sender;
+  sender.push(50, true);
+  sender.send_all();
+  sender.queue.mark_lost({0, 3});
+  sender.queue.mark_lost({0, 30});
+  CHECK(sender.queue.forgoes(0));
+  CHECK_FALSE(sender.queue.next());
+  sender.queue.need(0);
+  CHECK_FALSE(sender.queue.forgoes(0));
+  CHECK(sender.send_all() == std::vector<std::uint32_t>{3, 30});
+  sender.queue.mark_lost({0, 4});
+  CHECK(sender.send_all() == std::vector<std::uint32_t>{4});
+}
+
+TEST_CASE("STOP ends a licensed message, and only one that was sent to the end") {
+  Sender sender;
+  sender.push(50, true);
+  SendQueue::Acked acked;
+  sender.queue.stop(0, acked);
+  CHECK_FALSE(sender.queue.pop_done());
+  sender.send_all();
+  sender.queue.mark_lost({0, 3});
+  sender.queue.stop(0, acked);
+  CHECK(acked.in_flight == 49);
+  CHECK(acked.forgone == 1);
+  CHECK(acked.spurious == 0);
+  CHECK(sender.queue.pop_done());
+  CHECK(sender.queue.empty());
+}
+
+TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
+  Sender sender;
+  sender.push(1, true);
+  sender.push(200, true);
+  sender.queue.mark_sent(*sender.queue.next());
+  const std::uint32_t start = sender.queue.next()->chunk;
+  REQUIRE(start > 0);
+  for (int i = 0; i < 3; ++i)
+    sender.queue.mark_sent(*sender.queue.next());
+  wire::StreamReport ack;
+  ack.completed = 0;
+  ack.messages = {{1, 200, 0}};  // all of it, says a liar
+  SendQueue::Acked acked;
+  CHECK(sender.queue.acknowledge(ack, acked));
+  CHECK(acked.in_flight == 3);
+}
+
+TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that settles nothing") {
+  Sender sender;
+  sender.push(4, true);
+  LossySends lossy;
+  const Time start = time_from_ns(1'000'000);
+  const std::uint8_t paths[] = {5, 6, 5, 7};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const auto chunk = sender.queue.next();
+    sender.queue.mark_sent(*chunk);
+    CHECK_FALSE(lossy.due());
+    lossy.on_sent(start, 0, {paths[i], 100 + i},
+                  i == 3 ? LicensedEnd::kMessage : LicensedEnd::kNothing);
+  }
+  const auto first = lossy.pop_due(start);
+  REQUIRE(first);
+  CHECK(first->path == 7);
+  CHECK(*first->marks == std::vector<wire::PathMark>{{6, 101}, {5, 102}, {7, 103}});
+  CHECK_FALSE(lossy.due());
+
+  LossySends eager;  // of a message that nothing follows
+  for (std::uint32_t i = 0; i < 4; ++i)
+    eager.on_sent(start, 0, {paths[i], 100 + i},
+                  i == 3 ? LicensedEnd::kEverything : LicensedEnd::kNothing);
+  std::vector<int> at_once;
+  while (const auto due = eager.pop_due(start))
+    at_once.push_back(due->path);
+  CHECK(at_once == std::vector<int>{6, 5, 7});
+
+  lossy.refresh(start + 149us, 100us, sender.queue);
+  CHECK_FALSE(lossy.due());
+  lossy.refresh(start + 150us, 100us, sender.queue);
+  std::vector<int> said;
+  while (const auto due = lossy.pop_due(start + 150us))
+    said.push_back(due->path);
+  CHECK(said == std::vector<int>{6, 5, 7});
+
+  CHECK(lossy.next_timeout(100us) == start + 350us);
+  lossy.on_timeout(start + 349us, 100us);
+  CHECK_FALSE(lossy.due());
+  lossy.on_timeout(start + 350us, 100us);
+  CHECK(lossy.due());
+  CHECK(lossy.next_timeout(100us) == kNever);
+  while (lossy.pop_due(start + 350us)) {
+  }
+  CHECK(lossy.next_timeout(100us) == start + 750us);  // twice as long
+
+  lossy.on_silence();
+  CHECK(lossy.due());
+  sender.queue.need(0);
+  lossy.refresh(start + 160us, 100us, sender.queue);
+  CHECK_FALSE(lossy.due());
+}
+
+TEST_CASE("what the ledger has no room for is repaired before the receiver has to ask") {
+  // Four messages of one collective, whose pool is worth 40 chunks of stage 0.
+  Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
+  Sender sender;
+  LossLedger ledger;
+  ledger.open(licence, 100 * kPayload);
+  REQUIRE(ledger.left(1) == 40 * kPayload);
+  for (int message = 0; message < 4; ++message)
+    sender.push_floats(std::vector<float>(100 * kPayload / 4, 1.0f), licence);
+  sender.send_all();
+  const auto lose = [&](std::uint64_t message, std::uint32_t chunks) {
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk)
+      sender.queue.mark_lost({message, chunk});
+    sender.queue.need_beyond(ledger);
+  };
+  lose(0, 25);  // no more of one message
+  lose(1, 15);
+  CHECK(sender.queue.forgoes(0));
+  CHECK(sender.queue.forgoes(1));
+  CHECK_FALSE(sender.queue.next());
+  lose(2, 1);
+  CHECK_FALSE(sender.queue.forgoes(2));
+  CHECK(sender.queue.next()->message == 2);
+  lose(0, 26);
+  CHECK_FALSE(sender.queue.forgoes(0));
+  lose(3, 1);  // room again
+  CHECK(sender.queue.forgoes(3));
+}
+
+TEST_CASE("a direct licence of 1% has no more than its share marked as droppable, the smallest") {
+  for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares}) {
+    Sender sender(1000, shares);
+    Rng rng(12);
+    Licence licence{1, 1 << 20, 8, 8, 0, 10'000, gradient::ElementType::kFloat32};
+    licence.shape = LossShape::kDirect;
+    std::size_t packets = 0;
+    std::size_t droppable = 0;
+    double marked = 0;
+    for (int message = 0; message < 400; ++message) {
+      std::vector<float> values;
+      for (int chunk = 0; chunk < 25; ++chunk)
+        values.insert(values.end(), kPayload / 4, std::exp(3 * static_cast<float>(rng.unit())));
+      sender.push_floats(values, licence);
+      while (const auto chunk = sender.queue.next()) {
+        const SentChunk sent = sender.queue.mark_sent(*chunk);
+        ++packets;
+        if (row_of(sent.traffic_class).early == EarlyTreatment::kDrop) {
+          ++droppable;
+          marked += std::log(static_cast<double>(values[sent.view.offset / 4])) / 3;
+        }
+        REQUIRE(static_cast<double>(droppable) <= static_cast<double>(packets) * 0.01 * 8 / 7);
+      }
+    }
+    CHECK(packets == 10'000);
+    CHECK(droppable > 60);  // of 114
+    CHECK(marked / static_cast<double>(droppable) < 0.05);
+  }
+}
