@@ -1,4 +1,4 @@
-// Values, the intent file and its key table; error texts are in golden/errors.
+// Values, the intent file and its key table; error texts are in golden/errors.txt.
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>

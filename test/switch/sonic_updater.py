@@ -14,8 +14,10 @@ import json
 import pathlib
 import re
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
+import bundle  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASES = json.loads((ROOT / "switch/vendors/sonic/releases.json").read_text())
@@ -141,11 +143,13 @@ def main():
     walked = 0
     for fabric in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         for name, version, asic in switches(fabric):
-            folder = fabric / "expected" / name
-            forward = sorted([*folder.glob("*.json-patch"), *folder.glob("*.json-direct")])
-            back = sorted((folder / "rollback").glob("*.json-*"), reverse=True)
-            assert forward and len(forward) == len(back), folder
-            walked += check(folder, version, asic, forward) + check(folder / "rollback", version, asic, back)
+            with tempfile.TemporaryDirectory() as scratch:
+                folder = pathlib.Path(scratch) / name
+                bundle.unpack(fabric / "expected" / f"{name}.txt", folder)
+                forward = sorted([*folder.glob("*.json-patch"), *folder.glob("*.json-direct")])
+                back = sorted((folder / "rollback").glob("*.json-*"), reverse=True)
+                assert forward and len(forward) == len(back), folder
+                walked += check(folder, version, asic, forward) + check(folder / "rollback", version, asic, back)
     assert walked > 20, walked
     print(f"{walked} patches pass their release's updater, or go around it with reason")
 

@@ -1,1 +1,0 @@
-(as switch/vendors/tree/guard.py)

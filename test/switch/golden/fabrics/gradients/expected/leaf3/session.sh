@@ -1,3 +1,0 @@
-# What apply.sh says to OpenConfig over gNMI.
-suffix=gnmi.json
-gnmi='/qos'

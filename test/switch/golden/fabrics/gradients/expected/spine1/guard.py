@@ -1,1 +1,0 @@
-(as switch/vendors/sonic/guard.py)

@@ -1,1 +1,0 @@
-(as switch/vendors/sonic/apply.sh)

@@ -1,1 +1,0 @@
-(as switch/vendors/tree/rollback.sh)
