@@ -119,7 +119,8 @@ NcclSettings read_nccl_settings() {
     // NCCL asks the system for the home directory; containers often set HOME to another one.
     const char* const home = std::getenv("HOME");
     const passwd* const user = ::getpwuid(::getuid());
-    for (const char* directory : {home, user != nullptr ? user->pw_dir : nullptr}) {
+    const char* const system_home = user != nullptr ? user->pw_dir : nullptr;
+    for (const char* directory : {home, system_home}) {
       if (directory == nullptr) continue;
       const std::string path = std::string(directory) + "/.nccl.conf";
       settings.add_file(text_of(path), path);
