@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "core/streams/chunk_judge.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
+#include "core/streams/chunk_judge.h"
 #include "dlcp/traffic_class.h"
 #include "util/time.h"
 #include "wire/cipher.h"

@@ -4,15 +4,15 @@
 #include <limits>
 #include <utility>
 
-#include "core/setup/admission.h"
-#include "core/endpoint/agenda.h"
 #include "core/association/association_table.h"
+#include "core/channel/frame_arena.h"
+#include "core/endpoint/agenda.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/dispatch.h"
-#include "core/channel/frame_arena.h"
 #include "core/endpoint/lifecycle.h"
-#include "core/liveness/pause_watch.h"
 #include "core/endpoint/slot_table.h"
+#include "core/liveness/pause_watch.h"
+#include "core/setup/admission.h"
 #include "util/rng.h"
 
 namespace dlcp::core {

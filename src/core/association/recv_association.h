@@ -10,15 +10,15 @@
 #include <span>
 #include <vector>
 
-#include "core/flow_control/ack_clock.h"
+#include "core/bounded_loss/path_seen.h"
 #include "core/channel/channel.h"
+#include "core/channel/frame_arena.h"
+#include "core/channel/replay_window.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/flow_control/credit_pool.h"
-#include "core/channel/frame_arena.h"
-#include "core/bounded_loss/path_seen.h"
-#include "core/channel/replay_window.h"
 #include "core/endpoint/timers.h"
+#include "core/flow_control/ack_clock.h"
+#include "core/flow_control/credit_pool.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 

@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "core/counters.h"
-#include "core/channel/frame_arena.h"
 #include "core/bounded_loss/licence.h"
 #include "core/bounded_loss/loss_ledger.h"
 #include "core/bounded_loss/path_seen.h"
+#include "core/channel/frame_arena.h"
+#include "core/counters.h"
 #include "core/streams/recv_queue.h"
 #include "wire/loss_frame.h"
 

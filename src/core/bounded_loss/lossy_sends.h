@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "core/counters.h"
-#include "core/channel/frame_arena.h"
 #include "core/bounded_loss/loss_ledger.h"
+#include "core/channel/frame_arena.h"
+#include "core/counters.h"
 #include "core/streams/send_queue.h"
 #include "util/ring_queue.h"
 #include "util/time.h"

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "core/counters.h"
 #include "core/channel/replay_window.h"
+#include "core/counters.h"
 #include "wire/cipher.h"
 #include "wire/data_header.h"
 #include "wire/packet.h"

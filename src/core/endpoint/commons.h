@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "core/association/endpoint_rate.h"
+#include "core/channel/strays.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/flow_control/credit_pool.h"
 #include "core/endpoint_types.h"
-#include "core/channel/strays.h"
+#include "core/flow_control/credit_pool.h"
 #include "core/flow_control/unposted_pool.h"
 
 namespace dlcp::core {

@@ -2,11 +2,11 @@
 // over. What nobody can use is counted by reason and changes nothing.
 #pragma once
 
-#include "core/setup/admission.h"
 #include "core/endpoint/agenda.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/lifecycle.h"
 #include "core/endpoint/slot_table.h"
+#include "core/setup/admission.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/endpoint/agenda.h"
 #include "core/association/association_table.h"
+#include "core/endpoint/agenda.h"
 #include "core/endpoint/commons.h"
 #include "core/endpoint/slot_table.h"
 #include "util/check.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/channel/channel.h"
-#include "core/endpoint_types.h"
 #include "core/endpoint/party.h"
 #include "core/endpoint/token_table.h"
+#include "core/endpoint_types.h"
 
 namespace dlcp::core {
 

@@ -6,8 +6,8 @@
 
 #include "core/congestion/congestion.h"
 #include "core/loss_detection/flight.h"
-#include "core/paths/path_set.h"
 #include "core/loss_detection/rtt.h"
+#include "core/paths/path_set.h"
 #include "util/time.h"
 #include "wire/control_frame.h"
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 
-#include "core/loss_detection/flight.h"
 #include "core/channel/frame_arena.h"
+#include "core/liveness/probe_clock.h"
+#include "core/loss_detection/flight.h"
 #include "core/packet_size/packet_size.h"
 #include "core/paths/path_set.h"
-#include "core/liveness/probe_clock.h"
 #include "util/time.h"
 
 namespace dlcp::core {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/endpoint/commons.h"
 #include "core/endpoint.h"
+#include "core/endpoint/commons.h"
 #include "core/endpoint/lifecycle.h"
 #include "core/endpoint/slot_table.h"
 #include "wire/control_frame.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/association/send_setup.h"
-#include "core/config.h"
 #include "core/channel/frame_arena.h"
+#include "core/config.h"
 #include "util/result.h"
 #include "util/time.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/endpoint_types.h"
-#include "core/streams/recv_message.h"
 #include "core/flow_control/unposted_pool.h"
+#include "core/streams/recv_message.h"
 #include "util/ring_queue.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "core/association/recv_association.h"
+#include "core/bounded_loss/lossy_receives.h"
+#include "core/channel/frame_arena.h"
 #include "core/config.h"
 #include "core/counters.h"
+#include "core/endpoint/timers.h"
 #include "core/endpoint_types.h"
-#include "core/channel/frame_arena.h"
 #include "core/liveness/liveness.h"
-#include "core/bounded_loss/lossy_receives.h"
 #include "core/liveness/probe_clock.h"
 #include "core/streams/recv_queue.h"
-#include "core/endpoint/timers.h"
 #include "wire/control_frame.h"
 #include "wire/data_header.h"
 

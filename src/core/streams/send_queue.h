@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
-#include "core/streams/chunk_judge.h"
-#include "core/endpoint_types.h"
 #include "core/bounded_loss/loss_ledger.h"
+#include "core/endpoint_types.h"
+#include "core/streams/chunk_judge.h"
 #include "core/streams/send_message.h"
 #include "dlcp/traffic_class.h"
 #include "util/ring_queue.h"

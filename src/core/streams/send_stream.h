@@ -8,15 +8,15 @@
 #include <span>
 
 #include "core/association/send_association.h"
+#include "core/bounded_loss/lossy_sends.h"
+#include "core/channel/frame_arena.h"
 #include "core/config.h"
 #include "core/counters.h"
-#include "core/endpoint_types.h"
-#include "core/channel/frame_arena.h"
-#include "core/setup/handshake.h"
-#include "core/liveness/liveness.h"
-#include "core/bounded_loss/lossy_sends.h"
-#include "core/streams/send_queue.h"
 #include "core/endpoint/timers.h"
+#include "core/endpoint_types.h"
+#include "core/liveness/liveness.h"
+#include "core/setup/handshake.h"
+#include "core/streams/send_queue.h"
 #include "wire/control_frame.h"
 
 namespace dlcp::core {

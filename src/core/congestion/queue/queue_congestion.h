@@ -25,8 +25,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/congestion/queue/buffer_rival.h"
 #include "core/congestion/congestion.h"
+#include "core/congestion/queue/buffer_rival.h"
 #include "core/congestion/queue/congestion_round.h"
 #include "core/congestion/queue/delay_filter.h"
 #include "core/congestion/queue/delivered_lately.h"

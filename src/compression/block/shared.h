@@ -1,0 +1,28 @@
+// What encoder and decoder of a block have in common. Included once per form, as loops.h is.
+#pragma once
+
+#include "compression/block/loops.h"
+
+namespace dlcp::compression::DLCP_FORM {
+
+// Formats whose blocks of full length have code of their own, as that is quicker.
+template <Format format>
+inline constexpr bool kIsFrequent = format == Format::kBfloat16 || format == Format::kFloat32;
+
+// What lies between two vectors' ends is readable, and zero where it can reach a byte of the code.
+struct alignas(64) Scratch {
+  static constexpr std::size_t kRoom = kBlockElements + kSlackBytes;
+  std::array<Bytes, kRoom> exponents;
+  std::array<Bytes, kRoom> part;    // low bits that do not fill a byte
+  std::array<Bytes, kRoom> unused;  // of encode: written by split(), never read; of decode: zeros
+};
+
+// How many elements the groups of `mask` have; the last group of a block may be short.
+DLCP_LOOP std::size_t elements_of(unsigned mask, std::size_t count) {
+  const std::size_t last = (count - 1) / kGroupElements;
+  const std::size_t missing = (last + 1) * kGroupElements - count;
+  return static_cast<std::size_t>(std::popcount(mask)) * kGroupElements -
+         ((mask >> last & 1) != 0 ? missing : 0);
+}
+
+}  // namespace dlcp::compression::DLCP_FORM

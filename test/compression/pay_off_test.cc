@@ -1,0 +1,79 @@
+// When compression is turned on and off, at the exact boundaries.
+#include "compression/pay_off.h"
+
+#include "catch.h"
+
+using namespace dlcp::compression;
+
+namespace {
+
+// bf16 over a link of `gbit_per_s`, on a processor that sends 1 GiB/s and encodes 8 GB/s.
+Measured at(double gbit_per_s, double ratio = 1.35) {
+  return {.network_limited = true,
+          .wire_bytes_per_s = gbit_per_s * 1e9 / 8,
+          .send_s_per_byte = 1e-9,
+          .encode_s_per_byte = 0.125e-9,
+          .ratio = ratio};
+}
+
+}  // namespace
+
+TEST_CASE("on a slow link the gain is the ratio", "[pay_off]") {
+  CHECK(gain_of(at(1)) == Approx(1.35));
+  CHECK(gain_of(at(1, 2.5)) == Approx(2.5));
+}
+
+TEST_CASE("where the processor limits, the gain is less than the ratio and may be a loss",
+          "[pay_off]") {
+  Measured measured = at(100);  // 12.5 GB/s: the processor sends 1 GB/s
+  CHECK(gain_of(measured) == Approx(1 / (1 / 1.35 + 0.125)));
+  measured.encode_s_per_byte = 0.5e-9;
+  CHECK(gain_of(measured) < 1);
+  measured.ratio = 1;
+  CHECK(gain_of(measured) == 1);
+}
+
+TEST_CASE("three intervals in a row turn it on, and two do not", "[pay_off]") {
+  PayOff pay_off;
+  CHECK_FALSE(pay_off.add(at(1)));
+  CHECK_FALSE(pay_off.add(at(1)));
+  CHECK_FALSE(pay_off.add(at(1, 1.0)));  // interrupts
+  CHECK_FALSE(pay_off.add(at(1)));
+  CHECK_FALSE(pay_off.add(at(1)));
+  CHECK_FALSE(pay_off.on());
+  CHECK(pay_off.add(at(1)));
+  CHECK(pay_off.on());
+}
+
+TEST_CASE("it is never turned on while the network does not limit", "[pay_off]") {
+  PayOff pay_off;
+  Measured measured = at(1);
+  measured.network_limited = false;
+  for (int i = 0; i < 100; ++i)
+    CHECK_FALSE(pay_off.add(measured));
+}
+
+TEST_CASE("a gain between the two thresholds changes nothing", "[pay_off]") {
+  PayOff off;
+  PayOff on;
+  for (int i = 0; i < PayOff::kIntervals; ++i)
+    on.add(at(1));
+  REQUIRE(on.on());
+  for (int i = 0; i < 100; ++i) {
+    off.add(at(1, 1.06));
+    on.add(at(1, 1.06));
+  }
+  CHECK_FALSE(off.on());
+  CHECK(on.on());
+}
+
+TEST_CASE("three intervals in which it does not pay turn it off", "[pay_off]") {
+  PayOff pay_off;
+  for (int i = 0; i < PayOff::kIntervals; ++i)
+    pay_off.add(at(1));
+  REQUIRE(pay_off.on());
+  CHECK_FALSE(pay_off.add(at(1, 1.02)));
+  CHECK_FALSE(pay_off.add(at(1, 1.02)));
+  CHECK(pay_off.add(at(1, 1.02)));
+  CHECK_FALSE(pay_off.on());
+}
