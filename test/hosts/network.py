@@ -63,14 +63,14 @@ class Network:
         there = f"{host}.{port}"
         self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", there, "mtu", mtu, "netns",
                 self.name(switch))
-        self.ip(host, "link", "set", port, "up")
+        self.ip(host, "link", "set", "dev", port, "up")
         self.ip(switch, "link", "set", there, "master", "br0", "up")
 
     def wire(self, host, port, other, other_port, mtu=1500):
         self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", other_port, "mtu", mtu, "netns",
                 self.name(other))
-        self.ip(host, "link", "set", port, "up")
-        self.ip(other, "link", "set", other_port, "up")
+        self.ip(host, "link", "set", "dev", port, "up")
+        self.ip(other, "link", "set", "dev", other_port, "up")
 
     def link(self, host, name, *definition):
         self.ip(host, "link", "add", "name", name, *definition)

@@ -40,7 +40,7 @@ DLCP_LOOP Encoded encode_elements(const std::byte* in, std::size_t count, std::u
   Bytes* const distances = scratch.exponents.data();
   const Bytes base = Loop::template split<L>(in, padded(count), dropped, distances, planes);
   for (unsigned i = 0; apart && i < kept / 8; ++i)
-    std::memcpy(at + i * count, own[i].data(), count);
+    std::memcpy(at + i * count, own[i].data(), std::min<std::size_t>(count, kBlockElements));
   at += kept / 8 * count;
   largest = std::max(largest, base);
   Loop::subtract_from(base, distances, padded(count));
