@@ -144,8 +144,8 @@ traffic afterwards 10.77.0.2 0 exact:0x4a:x20
 step "rollback"
 
 # Scripts for faster and larger switches, one port of each kind: the kernel takes their numbers, too.
-golden() { # NAME SCRIPT PORT...
-  local name=golden-$1 script=$source/test/switch/golden/fabrics/$2/dlcp-qos.sh port
+golden() { # NAME FABRIC PORT...: of the fabric's leaf4, unpacked into OUT/golden by test_tc_guest.py
+  local name=golden-$1 script=$out/golden/$2/dlcp-qos.sh port
   ip netns add "$name"
   for port in "${@:3}"; do ip -n "$name" link add "$port" up type dummy; done
   ip netns exec "$name" tc qdisc show >"$name.original"
@@ -153,6 +153,6 @@ golden() { # NAME SCRIPT PORT...
   run "$name-rollback" ip netns exec "$name" bash "$script" rollback "${@:3}"
   ip netns exec "$name" tc qdisc show >"$name.rolled_back"
 }
-golden fast mixed/expected/leaf4 eth1 eth3
-golden shallow shallow/expected/leaf4 eth1 eth3
+golden fast mixed eth1 eth3
+golden shallow shallow eth1 eth3
 step "golden files"

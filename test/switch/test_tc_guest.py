@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+import bundle
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 GUEST = ROOT / "test" / "rig" / "guest"
@@ -287,6 +289,8 @@ class Verify(unittest.TestCase):
 
 def run_guest():
     shutil.copy(HERE / "data" / "tc" / "guest.yaml", OUT)
+    for fabric in ("mixed", "shallow"):
+        bundle.unpack(HERE / "golden" / "fabrics" / fabric / "expected" / "leaf4.txt", OUT / "golden" / fabric)
     # One processor: a busy machine then holds up sender and queues alike.
     command = [GUEST, "--timeout", "560", "--cpus", "1", "--share", OUT, "--log", OUT / "kernel.log", "--",
                "bash", HERE / "tc_guest.sh", ROOT, BUILD, OUT]
