@@ -8,7 +8,7 @@
 -- Fields are named as in src/wire: dlcp.type, dlcp.message, dlcp.offset, dlcp.path_sequence, ...
 -- Wire version 3.
 
-local MAGIC, VERSION = 0xdc, 2
+local MAGIC, VERSION = 0xdc, 3
 local HEAD_BYTES, CONTROL_HEAD_BYTES, DATA_HEADER_BYTES, TAG_BYTES = 12, 16, 44, 8
 
 local types = {
