@@ -36,7 +36,7 @@ std::shared_ptr<SendAssociation> AssociationTable::after(const SendAssociation& 
   const auto known = by_peer_.find(to);
   if (known == by_peer_.end()) return this->to(to, counters);
   Slot& slot = *slots_.find(known->second);
-  const auto current = slot.party.send_association();
+  auto current = slot.party.send_association();
   if (current.get() != &forgotten) return current;  // another stream was told before
   const std::uint32_t streams = current->setup().last_stream();
   auto association = make(slot, to, counters);
