@@ -48,7 +48,7 @@ class Filler {
       const std::size_t size = encode_next(wanted);
       const std::size_t free = room_ - packet_.written;
       const std::size_t behind =
-          left() - wanted;  // what is no whole element goes with the last one
+          left() - wanted;  // the last block also takes bytes that form no whole element
       if (size + (behind < element_ ? behind : 0) <= free) {
         packet_.written += size;
         packet_.taken += wanted;

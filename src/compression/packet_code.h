@@ -1,5 +1,5 @@
-// What a compressed packet carries: one byte that names the format, and blocks of 256 elements, the
-// last of which may be shorter. Every packet decodes alone. The code is lossless for any bytes.
+// A compressed packet: one byte that names the format, then blocks of 256 elements. The last block
+// may be shorter. Every packet decodes alone. The code is lossless for any bytes.
 #pragma once
 
 #include <span>
@@ -26,8 +26,8 @@ constexpr std::size_t encoded_bytes_max(Format format, std::size_t bytes) {
 
 // Encodes as much of `source` from its front as fits in `room` bytes. Takes all of it, or else a
 // multiple of `granule` bytes (a power of two, from an element to 256); takes 0 if nothing fits.
-// What is written is not always shorter than what is taken: then the caller sends the bytes as they
-// are. `out` has at least `room` bytes. It is quicker with block_room() more, which may be
+// The packet may be longer than the bytes that it holds; the caller then sends them uncompressed.
+// `out` has at least `room` bytes. It is quicker with block_room() more, which may be
 // overwritten.
 Packet encode(Format format, std::span<const std::byte> source, std::size_t room,
               std::size_t granule, std::span<std::byte> out);

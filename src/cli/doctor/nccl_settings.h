@@ -19,7 +19,7 @@ class NcclSettings {
     std::string origin;  // "environment", or the file
   };
 
-  // What is set already stays.
+  // A variable that has a value keeps it: earlier sources take precedence.
   void add(const std::string& name, const std::string& value, const std::string& origin);
   // Lines NAME=value; others, and comments, are passed over, as NCCL does.
   void add_file(std::string_view text, const std::string& path);

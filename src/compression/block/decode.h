@@ -7,7 +7,7 @@
 
 namespace dlcp::compression::DLCP_FORM {
 
-// What a block's header holds, and where the parts behind it begin.
+// The fields of a block's header, and the offsets of the parts that follow it.
 struct Head {
   unsigned width = 0;
   unsigned kept = 0;  // low bits; 0: the header is invalid

@@ -12,7 +12,7 @@ namespace dlcp::compression {
 
 inline constexpr std::size_t kBlockElements = 256;
 inline constexpr std::size_t kVectorElements = 32;  // inputs of a block are padded to a multiple
-inline constexpr std::size_t kGroupElements = 16;   // what a bit of a block's mask of zeros covers
+inline constexpr std::size_t kGroupElements = 16;   // elements for each bit of the mask of zeros
 inline constexpr std::size_t kHeaderBytesMax = 6;
 // How far beyond the bytes of a block its encoder may write and its decoder may read.
 inline constexpr std::size_t kSlackBytes = 64;

@@ -1,4 +1,4 @@
-// What encoder and decoder of a block have in common. Included once per form, as loops.h is.
+// Shared by the encoder and the decoder of a block. Included once per form, as loops.h is.
 #pragma once
 
 #include "compression/block/loops.h"
@@ -9,7 +9,8 @@ namespace dlcp::compression::DLCP_FORM {
 template <Format format>
 inline constexpr bool kIsFrequent = format == Format::kBfloat16 || format == Format::kFloat32;
 
-// What lies between two vectors' ends is readable, and zero where it can reach a byte of the code.
+// Buffers of one block. Each has room behind its elements, so that whole vectors can be read; that
+// room is zero wherever its values can change a byte of the code.
 struct alignas(64) Scratch {
   static constexpr std::size_t kRoom = kBlockElements + kSlackBytes;
   std::array<Bytes, kRoom> exponents;

@@ -42,6 +42,19 @@ void RecvAssociation::on_left(Time now) {
   expires_at_ = payload_bytes_ == 0 ? now : now + open_.keep;
 }
 
+wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t token) const {
+  wire::Welcome welcome;
+  welcome.destination = hello.sender_token;
+  welcome.receiver_token = token;
+  welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
+  welcome.hello_bytes = hello.hello_bytes;
+  welcome.echo = hello.echo;
+  welcome.protection = std::max(config_.protection, hello.protection);
+  welcome.association = open_.token;
+  welcome.key_stream = open_.key_stream;
+  return welcome;
+}
+
 void RecvAssociation::establish(std::uint32_t payload_bytes) {
   if (payload_bytes == payload_bytes_) return;
   credits_.leave(grant_);
@@ -89,7 +102,7 @@ void RecvAssociation::acknowledge(Time now, RecvStream& stream, const wire::Data
                            .window = grant_.window});
 }
 
-// The answer reports every stream: whoever asks may have missed anything.
+// The answer reports every stream, because the sender may have lost any earlier acknowledgement.
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
   reply_path_ = path;  // the last one's way back may be what is broken
   if (payload_bytes_ == 0) return;

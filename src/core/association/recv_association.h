@@ -70,6 +70,11 @@ class RecvAssociation {
   }
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
 
+  // Answers a HELLO of the stream that has `token` here.
+  wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;
+  // Tokens of streams that have ended and may still answer (core/liveness/departed).
+  std::vector<std::uint64_t>& departed() { return departed_; }
+
   // --- from the network and from streams
   // A data packet that its stream has taken.
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataHeader& header);
@@ -99,7 +104,8 @@ class RecvAssociation {
   Grant grant_;
   ReplayWindow opened_;
   std::vector<RecvStream*> streams_;
-  std::size_t next_report_ = 0;  // index of the stream that the next frame begins with
+  std::vector<std::uint64_t> departed_;  // tokens
+  std::size_t next_report_ = 0;          // index of the stream that the next frame begins with
   Time expires_at_ = kNever;
 
   std::optional<wire::Probe> probe_to_answer_;

@@ -156,10 +156,12 @@ void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
   if (!probe) return drop(Counter::kDroppedMalformed);
   association.on_probe(arrival.now, *probe, arrival.packet.path);
-  slots_.for_each([&](Slot& slot) {
-    if (slot.association != association.token() || slot.party.departed() == nullptr) return;
-    slot.party.departed()->on_frame(arrival.now, arrival.type);
-    lifecycle_.follow_up(arrival.now, slot);
+  std::erase_if(association.departed(), [&](std::uint64_t token) {
+    Slot* slot = slots_.find(token);
+    if (slot == nullptr || slot->party.departed() == nullptr) return true;
+    slot->party.departed()->on_frame(arrival.now, arrival.type);
+    lifecycle_.follow_up(arrival.now, *slot);
+    return false;
   });
 }
 

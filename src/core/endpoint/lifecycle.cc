@@ -115,6 +115,8 @@ void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
   if (!farewell) {
     leave(slot);
   } else {
+    if (auto* receiving = slot.party.receiver())
+      receiving->association().departed().push_back(slot.token);
     slot.party = std::move(*farewell);
     follow_up(now, slot);
   }

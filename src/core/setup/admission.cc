@@ -126,15 +126,7 @@ void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
                               wire::PathIndex path) {
   const auto association = associations_.joined_by(hello);
   if (association == nullptr || departed.association != association->token()) return;
-  wire::Welcome welcome;
-  welcome.destination = hello.sender_token;
-  welcome.receiver_token = departed.token;
-  welcome.datagram_bytes_max = static_cast<std::uint32_t>(commons_.config.datagram_bytes_max);
-  welcome.hello_bytes = hello.hello_bytes;
-  welcome.echo = hello.echo;
-  welcome.protection = std::max(commons_.config.protection, hello.protection);
-  welcome.association = association->token();
-  welcome.key_stream = association->key_stream();
+  wire::Welcome welcome = association->welcome(hello, departed.token);
   welcome.payload_bytes = association->payload_bytes();
   Slot& slot = slots_.at(departed.index);
   commons_.strays.push(welcome, slot.channel.sealing_key(), slot.channel.next_sequence(),

@@ -43,7 +43,7 @@ void Handshake::wait() {
   next_send_ = kNever;
 }
 
-void Handshake::begin(Time now, const AssociationName& name) {
+void Handshake::lead(Time now, const AssociationName& name) {
   association_ = name;
   state_ = State::kHello;
   next_send_ = now;
@@ -51,12 +51,8 @@ void Handshake::begin(Time now, const AssociationName& name) {
   next_size_ = 0;
 }
 
-void Handshake::lead(Time now, const AssociationName& name) {
-  begin(now, name);
-}
-
 void Handshake::join(Time now, const AssociationName& name, const AssociationTerms& terms) {
-  begin(now, name);
+  lead(now, name);
   joins_ = true;
   payload_bytes_ = terms.payload_bytes;
   protection_ = terms.protection;

@@ -82,7 +82,6 @@ class Handshake {
  private:
   static constexpr Duration kFirstPause = 5ms;
 
-  void begin(Time now, const AssociationName& name);
   void on_joined(const wire::Welcome& welcome);
   void agree_on(std::uint32_t datagram_bytes);
   void emit_hello(Time now, std::uint32_t size, FrameWriter& frames, wire::TxPacket& out);

@@ -116,15 +116,7 @@ void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
                           std::span<const wire::EndpointAddress> lanes) {
   association_->reply_on(path);
   if (!started_) number_ = hello.stream;  // its sender may have begun anew
-  wire::Welcome welcome;
-  welcome.destination = sender_token_;
-  welcome.receiver_token = token_;
-  welcome.datagram_bytes_max = static_cast<std::uint32_t>(config_.datagram_bytes_max);
-  welcome.hello_bytes = hello.hello_bytes;
-  welcome.echo = hello.echo;
-  welcome.protection = protection_;
-  welcome.association = association_->token();
-  welcome.key_stream = association_->key_stream();
+  wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
     welcome.payload_bytes = association_->payload_bytes();
     welcome.posted = static_cast<std::uint32_t>(queue_.posted());
