@@ -10,7 +10,7 @@ except ImportError:  # no need of the project's own
     yaml = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README_LINES_MAX = 130
+README_LINES_MAX = 110
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
