@@ -1,4 +1,4 @@
-"""The page that `scripts/bench --page` writes: what was measured, on which machine, of which commit."""
+"""The page that `scripts/bench --page` writes: results, machine and commit."""
 
 import datetime
 import os
@@ -21,19 +21,19 @@ def _commit(root):
 
 
 def circumstances(root):
-    """What a reader must know to judge the figures: who else was on the machine is part of it."""
+    """Facts that a reader needs to judge the figures, including the load of the machine."""
     return {"commit": _commit(root), "date": datetime.date.today().isoformat(), "kernel": os.uname().release,
             "processor": _processor(), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
 
 
 def markdown(results, runs, seconds, where, number):
-    """The page as text; `number` writes a figure as the table on the terminal does."""
+    """The page as text. `number` formats a figure as in the table on the terminal."""
     lines = ["# Measured", "",
-             f"Written by `scripts/bench --page`: {runs} run{'s' if runs > 1 else ''} of {seconds:g} s each side in turn, "
-             "medians; TCP with cubic. "
+             f"Written by `scripts/bench --page`. Medians of {runs} alternating run{'s' if runs > 1 else ''} per side, "
+             f"{seconds:g} s each; TCP uses cubic. "
              f"Commit {where['commit']}, {where['date']}, kernel {where['kernel']}, {where['cores']} cores of "
-             f"{where['processor']}, load {where['load']} before.", "",
-             "| row | unit | DLCP | TCP, or other | ratio | target | |", "|---|---|---|---|---|---|---|"]
+             f"{where['processor']}, load {where['load']} before the start.", "",
+             "| row | unit | DLCP | TCP, or other | ratio | target | result |", "|---|---|---|---|---|---|---|"]
     for result in results:
         other = number(result.get("other"))
         if result.get("against", "tcp") != "tcp":

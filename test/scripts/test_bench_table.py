@@ -56,7 +56,7 @@ class BenchTable(unittest.TestCase):
                 {"row": "idle", "errors": [], "met": True, "target": "<1", "notes": ["a note"]}]
         where = {"commit": "abc", "date": "2026-01-02", "kernel": "6.1", "processor": "P", "cores": 2, "load": 0.5}
         page = bench.results_page.markdown(rows, 3, 1.5, where, bench.number)
-        self.assertIn("3 runs of 1.5 s each", page)
+        self.assertIn("3 alternating runs per side, 1.5 s each", page)
         self.assertIn("Commit abc, 2026-01-02, kernel 6.1, 2 cores of P, load 0.5 before", page)
         self.assertIn("| fast | Gb/s | 8 | 10.0 | 0.8 | >=0.8 | met |", page)
         self.assertIn("| late | us | 20.0 | 10.0 | 2 | <=1.2 | **missed** |", page)
