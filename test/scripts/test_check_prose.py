@@ -61,6 +61,14 @@ class CheckProse(unittest.TestCase):
             self.assertEqual(check("Nobody.\n", name=name)[1], 1)
         self.assertEqual(check("Nobody.\n", name="test/switch/golden/README.md")[1], 2)  # nothing to look at
 
+    def test_comments_of_sources_are_read_when_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder, "a.h")
+            source.write_text('int nobody = f("// mend");  // What is left\n\n// What is lost is\n// repaired anew.\nint he;\n')
+            done = subprocess.run([sys.executable, SCRIPT, "--root", folder, source], capture_output=True, text=True, check=False)
+        self.assertEqual([line.split(": ")[0:2] for line in done.stdout.splitlines()[:-1]],
+                         [["a.h:3", "'What is lost'"], ["a.h:4", "'anew'"]])
+
     def test_an_exception_needs_a_reason_and_a_use(self):
         self.assertEqual(check("Nobody.\n", "# PATH WORDS: REASON\nREADME.md nobody: the user's name\n"), ([], 0))
         self.assertEqual(check("A host.\n", "README.md nobody: the user's name\n")[1], 1)
