@@ -11,6 +11,9 @@ except ImportError:  # no need of the project's own
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README_LINES_MAX = 110
+# Quoted in docs/troubleshooting.md: messages of other programs, and those that the code composes.
+FOREIGN = re.compile(r"NET/Plugin|Using network|not found|Failed to initialize any NET plugin|supported wheel")
+COMPOSED = {"(from environment)", "the peer has not answered for", "lanes over UDP instead of"}
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -34,6 +37,16 @@ def links(page):
             yield target, (page.parent / path).resolve() if path else page, fragment
 
 
+def messages():
+    """All string literals of the sources, those that follow each other joined, with a line break for each placeholder."""
+    text = []
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix in {".h", ".cc"}:
+            source = re.sub(r"^\s*//.*$|^#.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            text += re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", source))
+    return re.sub(r"\{[^{}]*\}", "\n", "\n".join(text))
+
+
 class Docs(unittest.TestCase):
     def test_readme_is_short(self):
         self.assertLessEqual(len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()), README_LINES_MAX)
@@ -54,6 +67,19 @@ class Docs(unittest.TestCase):
                 seen.add(page)
                 ahead += [path for _, path, _ in links(page)]
         self.assertEqual({page for page in (ROOT / "docs").rglob("*.md")} - seen, set())
+
+    def test_troubleshooting_quotes_messages_that_exist(self):
+        known, found = messages(), 0
+        page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+        for symptom in re.findall(r"^\| (.*?) \| ", page, flags=re.MULTILINE):
+            for quoted in re.findall(r"`([^`]+)`", symptom):
+                for piece in () if FOREIGN.search(quoted) else re.split(r"\.\.\.|[A-Z_]{4,}[A-Z_:]*|: ", quoted):
+                    piece = piece.strip(" :,='")
+                    if len(piece) > 8 and piece not in COMPOSED:
+                        found += 1
+                        with self.subTest(message=quoted):
+                            self.assertIn(piece, known)
+        self.assertGreater(found, 20)
 
     @unittest.skipUnless(yaml, "no PyYAML")
     def test_kubernetes_manifests_open_the_ports_that_data_uses(self):
