@@ -9,7 +9,7 @@
 -- Wire version 3.
 
 local MAGIC, VERSION = 0xdc, 3
-local HEAD_BYTES, CONTROL_HEAD_BYTES, DATA_HEADER_BYTES, TAG_BYTES = 12, 16, 44, 8
+local HEAD_BYTES, CONTROL_HEAD_BYTES, DATA_HEADER_BYTES, CODED_HEADER_BYTES, TAG_BYTES = 12, 16, 44, 52, 8
 
 local types = {
   [1] = "DATA", [2] = "HELLO", [3] = "WELCOME", [4] = "REFUSE", [5] = "START", [6] = "STARTED", [7] = "ACK",
@@ -41,6 +41,7 @@ field("traffic_class", ProtoField.uint8, "Traffic class", base.DEC, classes, 0xf
 field("licensed", ProtoField.bool, "Licensed: may be lost", 8, nil, 0x01)
 field("retransmission", ProtoField.bool, "Retransmission", 8, nil, 0x02)
 field("asks_ack", ProtoField.bool, "Asks for an ACK at once", 8, nil, 0x04)
+field("coded", ProtoField.bool, "Compressed", 8, nil, 0x08)
 field("message", ProtoField.uint32, "Message")
 field("message_bytes", ProtoField.uint32, "Message bytes")
 field("offset", ProtoField.uint32, "Offset")
@@ -48,6 +49,10 @@ field("path_sequence", ProtoField.uint32, "Sequence on this path")
 field("sent_at", ProtoField.uint32, "Send time, 128 ns")
 field("reply_path", ProtoField.uint8, "Reply path")
 field("window_epoch", ProtoField.uint16, "Window epoch")
+field("chunk_granules", ProtoField.uint16, "Chunk of the compressed message, 128 bytes")
+field("plain_bytes", ProtoField.uint16, "Bytes that the payload stands for")
+field("coded_bytes", ProtoField.uint16, "Bytes of the payload without padding")
+field("unused", ProtoField.uint16, "Unused")
 field("payload", ProtoField.bytes, "Payload")
 field("payload_bytes", ProtoField.uint32, "Payload bytes")
 -- handshake
@@ -256,17 +261,22 @@ local function data(buffer, tree)
   local c = Cursor.new(buffer, tree)
   c.at = 3
   local flags = c:range(1)
-  for _, name in ipairs({ "traffic_class", "licensed", "retransmission", "asks_ack" }) do tree:add(f[name], flags) end
+  for _, name in ipairs({ "traffic_class", "licensed", "retransmission", "asks_ack", "coded" }) do tree:add(f[name], flags) end
   c:u64("destination")
   local message = c:u32("message")
   local bytes = c:u32("message_bytes")
   local offset = c:u32("offset")
   c:u32("path_sequence"); c:u32("sent_at"); c:u8("path"); c:u8("reply_path"); c:u16("window_epoch")
+  local coded = flags:bitfield(4, 1) == 1
+  local payload = buffer:reported_len() - (coded and CODED_HEADER_BYTES or DATA_HEADER_BYTES)  -- captures often cut it off
+  local plain = payload
+  if coded then
+    c:u16("chunk_granules"); plain = c:u16("plain_bytes"); c:u16("coded_bytes"); c:u16("unused")
+  end
   c:bytes("tag", TAG_BYTES)
-  local payload = buffer:reported_len() - DATA_HEADER_BYTES  -- captures often cut it off
   tree:add(f.payload_bytes, buffer(0, 0), payload):set_generated()
   c:bytes("payload", c:left())
-  return c.ok, string.format("message %d, %d+%d of %d", message, offset, payload, bytes)
+  return c.ok, string.format("message %d, %d+%d of %d", message, offset, plain, bytes)
 end
 
 local function control(buffer, tree, name)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
 #include "core/decision.h"
 #include "core/streams/chunk_judge.h"
@@ -45,6 +46,7 @@ struct Config {
   // Who keeps a trace of decisions; null: nobody.
   std::shared_ptr<DecisionSink> decisions;
   CongestionKind congestion = CongestionKind::kQueue;
+  CompressionTerms compression;
   // Queueing delay that congestion control aims at, on top of the path's smallest delay; 0: what
   // suits the algorithm.
   Duration target_delay{0};

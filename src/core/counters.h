@@ -12,6 +12,10 @@ namespace dlcp::core {
 #define DLCP_COUNTERS(X)                                                                           \
   X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                        \
   X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                           \
+  X(kBytesCompressed, "bytes_compressed",                                                          \
+    "of bytes_sent, those of compressed messages; see DLCP_COMPRESS")                              \
+  X(kBytesCompressedWire, "bytes_compressed_wire",                                                 \
+    "what bytes_compressed took in packets; bytes_compressed / bytes_compressed_wire is the ratio") \
   X(kBurstsSent, "bursts_sent",                                                                    \
     "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")          \
   X(kPacketsRetransmitted, "packets_retransmitted",                                                \
@@ -48,6 +52,8 @@ namespace dlcp::core {
     "a connection's packets from an IP address that is not its peer's: strangers, or NAT between " \
     "ranks")                                                                                       \
   X(kDroppedReplayed, "dropped_replayed", "packets that the network, or somebody, delivers twice") \
+  X(kDroppedUndecodable, "dropped_undecodable",                                                    \
+    "compressed payloads that were damaged on the way: cables, NIC offloads")                      \
   X(kDroppedUnknownToken, "dropped_unknown_token",                                                 \
     "strangers, or peers that outlived a connection")                                              \
   X(kDroppedOutOfWindow, "dropped_out_of_window", "old or impossible message numbers or offsets")  \

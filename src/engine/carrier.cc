@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datapath/faulty/faulty_datapath.h"
+#include "engine/coding_cost.h"
 #include "engine/libcrypto.h"
 
 namespace dlcp::engine {
@@ -32,6 +33,8 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.burst_packets_max = settings.burst_packets_max;
   config.peer_timeout = settings.peer_timeout;
   config.protection = settings.protection;
+  config.compression.mode = settings.compression;
+  config.compression.encode_s_per_byte = measure_encode_cost();
   config.congestion = settings.congestion;
   config.target_delay =
       settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;

@@ -20,6 +20,9 @@ namespace {
 
 constexpr double kNone = 0;
 constexpr double kMaxBufferBytes = 1 << 30;
+// In the order of DLCP_COMPRESS's choices.
+constexpr core::CompressionMode kCompressionModes[] = {
+    core::CompressionMode::kAuto, core::CompressionMode::kOff, core::CompressionMode::kOn};
 
 constexpr Knob kKnobs[] = {
     {"DLCP_IFNAME", KnobType::kText, "", "", kNone, kNone, nullptr, nullptr,
@@ -86,6 +89,10 @@ constexpr Knob kKnobs[] = {
     {"DLCP_SNDBUF", KnobType::kBytes, "bytes", "0", 4096, kMaxBufferBytes, "auto", nullptr,
      "send buffer of each socket; the kernel caps it at net.core.wmem_max",
      [](Settings& s, const KnobValue& v) { s.send_buffer_bytes = v.integer; }},
+    {"DLCP_COMPRESS", KnobType::kChoice, "", "auto", kNone, kNone, nullptr, "auto|off|on",
+     "compress floating-point messages of 64 KiB and more without loss (docs/compression.md); "
+     "`auto`: where the network is slower than the processor compresses",
+     [](Settings& s, const KnobValue& v) { s.compression = kCompressionModes[v.integer]; }},
     {"DLCP_CONGESTION", KnobType::kChoice, "", "queue", kNone, kNone, nullptr, "queue|delay|nscc",
      "congestion control: `queue` measures each path's base delay and jitter and keeps the queue "
      "short beside them; `delay` holds the delay at a fixed target, for fabrics without jitter; "

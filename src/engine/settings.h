@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collective/layout.h"
+#include "core/coding/gate.h"
 #include "core/congestion/congestion.h"
 #include "datapath/ip_address.h"
 #include "dlcp/class_overrides.h"
@@ -42,6 +43,7 @@ struct Settings {
   wire::Key site_secret;                 // what is in it; zero: none
   std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
   std::size_t send_buffer_bytes = 0;
+  core::CompressionMode compression{};
   core::CongestionKind congestion{};
   Duration target_delay{0};  // 0: what suits algorithm and datapath
   std::size_t eager_bytes = 0;

@@ -1,7 +1,7 @@
 // The header of a data packet. Every data packet describes itself (message, offset,
 // length), so that arrival order does not matter.
 //
-//  byte 0  magic 0xdc | version | type | flags (bits 0..2) and traffic class (bits 4..7)
+//  byte 0  magic 0xdc | version | type | flags (bits 0..3) and traffic class (bits 4..7)
 //       4  destination: token of the stream (64 bits)
 //      12  message number (32)      16  message bytes (32)
 //      20  offset in bytes (32)     24  number on this path of the association (32)
@@ -9,6 +9,12 @@
 //      32  path (8) | reply path (8) | epoch of the window in use (16)
 //      36  tag: SipHash-1-3 of bytes 0..35, and of the payload with Protection::kFull
 //          (Protection::kEncrypted: the payload is sealed and has a tag of its own, cipher.h)
+// With flag 3 (the message is compressed) there are eight bytes more before the tag, which covers
+// them:
+//      36  bytes of each of the message's chunks, in granules of 128 (16)
+//      38  bytes that the payload stands for (16)
+//      40  bytes of the payload that are its code; padding follows (16)
+//      42  zero (16)                44  tag
 // Integers are little-endian. The payload is the rest of the datagram. 44 bytes leave room for 1408
 // of payload under IPv6 at an MTU of 1500, where 45 would leave 1280.
 #pragma once
@@ -27,11 +33,25 @@
 namespace dlcp::wire {
 
 inline constexpr std::size_t kDataHeaderBytes = 44;
+inline constexpr std::size_t kCodedHeaderBytes = 52;  // of a message that is compressed
 // Payloads are cut at multiples of this: whole elements of every type and whole LL128 lines.
 inline constexpr std::size_t kPayloadGranuleBytes = 128;
 // The largest message. Offsets and chunk numbers of one stay far below 2^32, and the bitmap that a
 // receiver keeps of it below 1 MiB at the smallest payload.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
+
+// A compressed message is cut into chunks of a size of its own, of which a packet holds as many
+// bytes as fit into it when compressed.
+struct Coding {
+  std::uint32_t chunk_bytes = 0;  // a multiple of the granule; 0: the message is not compressed
+  std::uint32_t plain_bytes = 0;  // of the message in this packet, 1..chunk_bytes
+  // Of the payload; the rest is padding. As many as plain_bytes: they are the message's own bytes.
+  std::uint32_t coded_bytes = 0;
+
+  bool used() const { return chunk_bytes != 0; }
+  friend bool operator==(const Coding&, const Coding&) = default;
+};
+inline constexpr std::uint32_t kCodedChunkBytesMax = 32 << 10;
 
 struct DataHeader {
   std::uint64_t destination = 0;
@@ -47,6 +67,9 @@ struct DataHeader {
   bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
   bool retransmission = false;  // for counters only
   bool asks_ack = false;        // the sender is held up: acknowledge at once
+  Coding coding;
+
+  std::size_t bytes() const { return coding.used() ? kCodedHeaderBytes : kDataHeaderBytes; }
 };
 
 // What both ends of a connection know: the key of this direction, and what the tag covers.
@@ -59,7 +82,7 @@ struct DataSeal {
 // The tag of a packet whose payload it covers, read here. `header`: as far as the tag.
 std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
                        std::span<const std::byte> payload);
-// Writes the header, kDataHeaderBytes long. `payload` is read only if it is protected.
+// Writes the header, DataHeader::bytes() long. `payload` is read only if it is protected.
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out);
 
@@ -71,6 +94,8 @@ struct DataPacket {
 // Checks magic, version and length; believes the rest: ask authentic() before using it. Semantic
 // checks (offset within the message and so on) belong to the receiver.
 std::optional<DataPacket> decode_data(std::span<const std::byte> datagram);
+// How long the header at the front of a datagram is, which is not empty and says that it is data.
+std::size_t data_header_bytes(std::span<const std::byte> datagram);
 // Of a datagram that decode_data took.
 bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
 

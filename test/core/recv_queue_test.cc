@@ -185,3 +185,28 @@ TEST_CASE("the largest message has all of its chunks") {
   CHECK(q.data(0, bytes, bytes - 128) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
 }
+
+TEST_CASE(
+    "the chunks of a compressed message have a size of their own, the same in all its packets") {
+  Queue q;
+  std::vector<std::byte> buffer(1000, std::byte{0});
+  q.post(7, buffer);
+  const auto coded = [&](std::uint32_t offset, std::uint32_t bytes, std::uint32_t chunk_bytes) {
+    wire::DataHeader header;
+    header.message_bytes = 1000;
+    header.offset = offset;
+    header.coding = {chunk_bytes, bytes, 1};
+    q.payload.assign(bytes, std::byte{1});
+    return q.copy(q.queue.on_data(header, q.payload, q.placements));
+  };
+  CHECK(coded(384, 384, 384) == Receipt::kPlaced);
+  CHECK(coded(384, 384, 384) == Receipt::kDuplicate);
+  CHECK(coded(256, 256, 256) == Receipt::kOutOfWindow);
+  CHECK(q.data(0, 1000, 256) == Receipt::kOutOfWindow);  // not compressed
+  CHECK(coded(0, 128, 384) == Receipt::kPlaced);         // a piece
+  CHECK(coded(128, 256, 384) == Receipt::kPlaced);
+  CHECK_FALSE(q.queue.pop_done());
+  CHECK(coded(768, 232, 384) == Receipt::kPlaced);
+  REQUIRE(q.queue.pop_done());
+  CHECK(std::ranges::all_of(buffer, [](std::byte byte) { return byte == std::byte{1}; }));
+}

@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kGuardBytes = 256;
 constexpr std::byte kGuard{0x5a};
 constexpr std::size_t kRetiredBytesMax = std::size_t{16} << 20;
-constexpr std::size_t kPatternBytes = std::size_t{8} << 20;
 
 bool all_equal(std::span<const std::byte> bytes, std::byte value) {
   return std::all_of(
@@ -55,24 +54,10 @@ void invert(std::span<const std::byte> from, std::byte* to) {
     to[i] = ~from[i];
 }
 
-// As floats all of it is finite, so that licensed messages can be scored. Made once per process:
-// making eight megabytes for each of thousands of short seeds would take longer than the seeds.
-const std::vector<std::byte>& pattern() {
-  static const std::vector<std::byte> bytes = [] {
-    std::vector<std::byte> made(kPatternBytes);
-    Rng rng(0xd1c9);
-    for (std::size_t i = 0; i < made.size(); i += 8) {
-      const std::uint64_t word = rng.next() & ~0x4000'0000'4000'0000u;
-      std::memcpy(made.data() + i, &word, 8);
-    }
-    return made;
-  }();
-  return bytes;
-}
-
 }  // namespace
 
-Ledger::Ledger(std::uint64_t seed) : next_shift_(seed) {}
+Ledger::Ledger(std::uint64_t seed, bool gradients)
+    : pattern_(gradients ? &gradient_pattern() : &random_pattern()), next_shift_(seed) {}
 
 void Ledger::fail(Time now, const Place& place, const std::string& what) const {
   throw Violation(fmt::format("at {} ns, flow {}, message {}: {}", ns_of(now), place.flow,
@@ -85,7 +70,7 @@ Message& Ledger::plan(std::size_t flow, std::size_t bytes, std::size_t capacity)
   message.bytes = bytes;
   message.capacity = capacity;
   if (bytes > kPatternBytes / 2) throw Violation("the pattern is too short for such a message");
-  message.expected = std::span(pattern()).subspan(next_shift_ % (kPatternBytes / 2) / 4 * 4, bytes);
+  message.expected = std::span(*pattern_).subspan(next_shift_ % (kPatternBytes / 2) / 4 * 4, bytes);
   return message;
 }
 

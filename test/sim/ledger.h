@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "content.h"
 #include "core/endpoint.h"
 #include "datapath/sim/frame.h"
 #include "util/result.h"
@@ -78,7 +79,8 @@ struct Flow {
 
 class Ledger {
  public:
-  explicit Ledger(std::uint64_t seed);
+  // `gradients`: of what the messages hold pieces (content.h).
+  Ledger(std::uint64_t seed, bool gradients);
 
   std::deque<Flow>& flows() { return flows_; }
   const std::deque<Flow>& flows() const { return flows_; }
@@ -128,6 +130,7 @@ class Ledger {
   void declined(Time now, HostIndex host, const core::Event& event);
   void closed(Time now, HostIndex host, const core::Event& event);
 
+  const std::vector<std::byte>* pattern_;
   ReceiveHook receive_hook_;
   std::uint64_t next_shift_;
   std::deque<Flow> flows_;

@@ -34,6 +34,7 @@ struct WorldConfig {
   core::Config core;  // MTU, paths and receive capacity are taken from the hosts
   HostModel host;
   std::uint64_t seed = 1;
+  bool gradients = false;  // messages hold gradients, not random words (content.h)
   // What each host was given as DLCP_SECRET_FILE.
   std::function<wire::Key(HostIndex)> site_secret;
   // Last word on one host's configuration.

@@ -30,7 +30,7 @@ const Key kKey{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
 std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload_bytes,
                                    Protection protection = Protection::kHeader) {
   std::vector<std::byte> payload(payload_bytes, std::byte{0x5a});
-  std::vector<std::byte> bytes(kDataHeaderBytes);
+  std::vector<std::byte> bytes(header.bytes());
   encode_data(header, payload, {kKey, protection}, bytes);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   return bytes;
@@ -61,6 +61,41 @@ TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
   CHECK(packet->header.asks_ack);
   CHECK(packet->payload.size() == 128);
   CHECK(authentic(bytes, {kKey, Protection::kHeader}));
+}
+
+TEST_CASE("the header of a compressed message says how it is coded, in 52 bytes") {
+  DataHeader sent = sample();
+  sent.coding = {1792, 1664, 1311};
+  for (const auto protection : {Protection::kHeader, Protection::kFull}) {
+    const auto bytes = datagram_of(sent, 1400, protection);
+    REQUIRE(bytes.size() == 52 + 1400);
+    const auto packet = decode_data(bytes);
+    REQUIRE(packet);
+    CHECK(packet->header.coding == sent.coding);
+    CHECK(packet->payload.size() == 1400);
+    CHECK(data_header_bytes(bytes) == 52);
+    CHECK(authentic(bytes, {kKey, protection}));
+    for (std::size_t bit = 0; bit < 52 * 8; ++bit) {
+      auto flipped = bytes;
+      flipped[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
+      INFO("bit " << bit);
+      CHECK_FALSE((decode_data(flipped) && authentic(flipped, {kKey, protection})));
+    }
+  }
+}
+
+TEST_CASE("a coding that no sender makes is not decoded") {
+  for (const Coding coding : {Coding{128, 0, 1}, Coding{128, 256, 1}, Coding{128, 128, 0},
+                              Coding{128, 100, 101}, Coding{64 << 10, 128, 100}}) {
+    DataHeader sent = sample();
+    sent.coding = coding;
+    CHECK_FALSE(decode_data(datagram_of(sent, 1400)));
+  }
+  DataHeader sent = sample();
+  sent.coding = {128, 128, 100};
+  auto bytes = datagram_of(sent, 0);
+  bytes.resize(51);
+  CHECK_FALSE(decode_data(bytes));
 }
 
 TEST_CASE("a data header has the bytes that version 3 says") {

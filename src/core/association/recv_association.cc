@@ -55,6 +55,10 @@ wire::Welcome RecvAssociation::welcome(const wire::Hello& hello, std::uint64_t t
   return welcome;
 }
 
+void RecvAssociation::turn_reply_path() {
+  reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
+}
+
 void RecvAssociation::establish(std::uint32_t payload_bytes) {
   if (payload_bytes == payload_bytes_) return;
   credits_.leave(grant_);

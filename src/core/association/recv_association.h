@@ -14,6 +14,7 @@
 #include "core/channel/channel.h"
 #include "core/channel/frame_arena.h"
 #include "core/channel/replay_window.h"
+#include "core/coding/decoder.h"
 #include "core/config.h"
 #include "core/counters.h"
 #include "core/endpoint/timers.h"
@@ -48,6 +49,7 @@ class RecvAssociation {
   const wire::EndpointAddress& sender() const { return open_.sender; }
   std::uint32_t key_stream() const { return open_.key_stream; }
   Channel& channel() { return channel_; }
+  Decoder& decoder() { return decoder_; }
 
   // --- streams
   // False for a number that has come before: whoever repeats an old HELLO opens nothing.
@@ -57,17 +59,14 @@ class RecvAssociation {
   // Without streams it gives its credit back, and ends after Open::keep.
   void on_left(Time now);
   bool expired(Time now) const { return now >= expires_at_; }
-  // START has come on a stream.
-  void establish(std::uint32_t payload_bytes);
+  void establish(std::uint32_t payload_bytes);  // START has come on a stream
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
   const Grant& grant() const { return grant_; }
   std::size_t credit_sharers() const { return credits_.connections(); }
   std::span<const PathSeen> paths() const { return paths_; }
   wire::PathIndex reply_path() const { return reply_path_; }
   void reply_on(wire::PathIndex path) { reply_path_ = path; }
-  void turn_reply_path() {
-    reply_path_ = static_cast<wire::PathIndex>((reply_path_ + 1u) % config_.paths);
-  }
+  void turn_reply_path();
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
 
   // Answers a HELLO of the stream that has `token` here.
@@ -99,6 +98,7 @@ class RecvAssociation {
   Counters& counters_;
   CreditPool& credits_;
   Channel channel_;
+  Decoder decoder_;
   const Open open_;
   std::uint32_t payload_bytes_ = 0;
   Grant grant_;

@@ -20,6 +20,7 @@
 #include "core/channel/channel.h"
 #include "core/channel/frame_arena.h"
 #include "core/config.h"
+#include "core/coding/gate.h"
 #include "core/congestion/burst.h"
 #include "core/congestion/congestion.h"
 #include "core/congestion/pacer.h"
@@ -69,6 +70,7 @@ class SendAssociation final : private ChunkStates {
   Channel& channel() { return channel_; }
   PathSet& paths() { return paths_; }
   Prober& prober() { return prober_; }
+  CompressionGate& gate() { return gate_; }
   Duration round_trip() const { return acks_.rtt().smoothed_or(setup_.terms().round_trip); }
   Duration answer_time() const { return probe_terms().answer_time; }
   bool starved() const { return window_.starved(); }
@@ -137,6 +139,7 @@ class SendAssociation final : private ChunkStates {
   SendWindow window_;
   Burst burst_;
   ChunkCut cut_;
+  CompressionGate gate_;
   bool wants_room_ = false;
   std::vector<Flight::Loss> losses_;
   Prober prober_;

@@ -41,12 +41,16 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
                                  wire::TxPacket& out) {
   const SentChunk& sent = cut_.sent();
   const ChunkRef& chunk = cut_.chunk();
-  const ChunkCut::Piece piece = cut_.next(prober_.size().payload_bytes());
+  const std::uint32_t payload_bytes = prober_.size().payload_bytes();
+  wire::Buffer* frame = sent.coding.used() ? &frames.take() : nullptr;
+  const ChunkCut::Piece piece =
+      frame != nullptr ? cut_.next_coded(payload_bytes, *frame) : cut_.next(payload_bytes);
   wire::DataHeader header;
   header.destination = stream.peer_token();
   header.message = static_cast<std::uint32_t>(chunk.message);
   header.message_bytes = sent.view.message_bytes;
   header.offset = piece.offset;
+  header.coding = piece.coding;
   header.path = cut_.path();
   const std::uint64_t number = flight_.on_sent(now, header.path, chunk, piece.ends);
   header.path_sequence = static_cast<std::uint32_t>(number);
@@ -58,6 +62,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.retransmission = sent.again;
   header.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
+  if (frame != nullptr) FrameWriter::join(*frame, out);
 
   if (sent.licensed) {
     stream.lossy().on_sent(
@@ -67,10 +72,15 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   paths_.on_sent(header.path);
   Counters& counters = stream.counters();
   counters.add(Counter::kPacketsSent);
-  counters.add(Counter::kBytesSent, piece.payload.size());
+  const std::size_t bytes = piece.coding.used() ? piece.coding.plain_bytes : piece.payload.size();
+  counters.add(Counter::kBytesSent, bytes);
+  if (piece.coding.used()) {
+    counters.add(Counter::kBytesCompressed, bytes);
+    counters.add(Counter::kBytesCompressedWire, piece.payload.size());
+  }
   if (sent.again) {
     counters.add(Counter::kPacketsRetransmitted);
-    counters.add(Counter::kBytesRetransmitted, piece.payload.size());
+    counters.add(Counter::kBytesRetransmitted, bytes);
   }
 }
 

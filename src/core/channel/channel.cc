@@ -27,7 +27,7 @@ bool Channel::open_payload(std::span<const std::byte> datagram, std::uint64_t nu
   if (cipher_ == nullptr) return false;
   plain_.resize(data.payload.size() - wire::kCipherTagBytes);
   if (!cipher_->open(wire::nonce_of(data.header.path, number),
-                     datagram.first(wire::kDataHeaderBytes), data.payload, plain_))
+                     datagram.first(data.header.bytes()), data.payload, plain_))
     return false;
   data.payload = plain_;
   return true;

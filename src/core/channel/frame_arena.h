@@ -2,6 +2,7 @@
 // one connection, which seals what it writes there.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 
 #include "core/channel/channel.h"
@@ -67,18 +68,30 @@ class FrameWriter {
             const wire::EndpointAddress& to, wire::TxPacket& out) {
     wire::encode_data(header, payload, {channel_.sealing_key(), protection, channel_.tags()},
                       out.header);
-    out.header_bytes = wire::kDataHeaderBytes;
+    out.header_bytes = static_cast<std::uint8_t>(header.bytes());
     out.payload = payload;
     if (protection == wire::Protection::kEncrypted) {
       wire::Buffer& sealed = arena_.take();
       sealed.resize(payload.size() + wire::kCipherTagBytes);
-      channel_.seal_payload(header, number, std::span(out.header).first(wire::kDataHeaderBytes),
-                            payload, sealed);
+      channel_.seal_payload(header, number, std::span(out.header).first(header.bytes()), payload,
+                            sealed);
       out.payload = sealed;
     }
     out.traffic_class = header.traffic_class;
     out.path = header.path;
     out.destination = &to;
+  }
+
+  // Memory for a packet whose payload is made here; it stays as long as what emit() writes.
+  wire::Buffer& take() { return arena_.take(); }
+  // Where the payload of the packet lies in `frame`, its header joins it there: the packet is a
+  // frame of ours then, which no datapath reads later.
+  static void join(wire::Buffer& frame, wire::TxPacket& packet) {
+    const auto payload = std::span(frame).subspan(packet.header_bytes);
+    if (packet.payload.data() != payload.data()) return;
+    std::copy_n(packet.header.begin(), packet.header_bytes, frame.begin());
+    packet.payload = std::span(frame).first(packet.header_bytes + packet.payload.size());
+    packet.header_bytes = 0;
   }
 
  private:

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/coding/coded_piece.h"
 #include "core/streams/send_message.h"
+#include "wire/data_header.h"
 #include "wire/packet.h"
 
 namespace dlcp::core {
@@ -32,6 +34,7 @@ class ChunkCut {
     std::span<const std::byte> payload;
     std::uint32_t offset = 0;  // within the message
     bool ends = true;          // the chunk
+    wire::Coding coding{};     // of a message that is compressed
   };
   // The next at most `payload_bytes` of it.
   Piece next(std::uint32_t payload_bytes) {
@@ -40,6 +43,18 @@ class ChunkCut {
     const Piece piece{whole.subspan(at_, size), sent_.view.offset + static_cast<std::uint32_t>(at_),
                       at_ + size == whole.size()};
     at_ += size;
+    pending_ = !piece.ends;
+    return piece;
+  }
+  // The same of a compressed message; what is made for it stays in `memory`.
+  Piece next_coded(std::uint32_t payload_bytes, wire::Buffer& memory) {
+    const auto rest = sent_.view.payload.subspan(at_);
+    const CodedPiece code = code_piece(sent_.coding.format, rest, payload_bytes, memory);
+    const Piece piece{code.payload, sent_.view.offset + static_cast<std::uint32_t>(at_),
+                      code.plain_bytes == rest.size(),
+                      {sent_.coding.chunk_bytes, static_cast<std::uint32_t>(code.plain_bytes),
+                       static_cast<std::uint32_t>(code.coded_bytes)}};
+    at_ += code.plain_bytes;
     pending_ = !piece.ends;
     return piece;
   }

@@ -22,6 +22,7 @@ struct RecvMessage {
   RequestId request = 0;
   std::span<std::byte> buffer;
   std::uint32_t bytes = 0;
+  std::uint32_t chunk_bytes = 0;  // of each chunk but the last
   std::uint32_t chunks = 0;
   std::uint32_t received = 0;
   std::uint32_t placing = 0;        // placements under way

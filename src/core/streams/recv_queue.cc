@@ -27,12 +27,13 @@ RecvQueue::~RecvQueue() {
   pool_.bytes_used -= kept_bytes_;
 }
 
-bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
+bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes, std::uint32_t chunk_bytes) const {
   if (message.started) return message.bytes == bytes;
   if (bytes > wire::kMessageBytesMax) return false;
   message.started = true;
   message.bytes = bytes;
-  const std::uint64_t chunks = (std::uint64_t{bytes} + payload_bytes_ - 1) / payload_bytes_;
+  message.chunk_bytes = chunk_bytes;
+  const std::uint64_t chunks = (std::uint64_t{bytes} + chunk_bytes - 1) / chunk_bytes;
   message.chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(chunks, 1));
   message.present.reset(message.chunks);
   return true;
@@ -40,7 +41,7 @@ bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes) {
 
 bool RecvQueue::make_room(RecvMessage& message) {
   const std::size_t size =
-      std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, payload_bytes_));
+      std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, message.chunk_bytes));
   if (message.early.size() == size) return true;
   if (pool_.bytes_used + kept_bytes_ + size > pool_.bytes_max) return false;
   message.early.resize(size);
@@ -57,11 +58,13 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
     return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
   // A sender has at most as many messages open as we accept receives.
   if (number - first_ >= 2 * requests_max_) return Receipt::kOutOfWindow;
-  const std::uint32_t chunk = header.offset / payload_bytes_;
-  const std::uint32_t begin = header.offset % payload_bytes_;
+  const std::uint32_t chunk_size =
+      header.coding.used() ? header.coding.chunk_bytes : payload_bytes_;
+  const std::uint32_t chunk = header.offset / chunk_size;
+  const std::uint32_t begin = header.offset % chunk_size;
   const std::size_t left =
       std::size_t{header.message_bytes} - std::min(header.message_bytes, header.offset - begin);
-  const std::size_t expected = std::min<std::size_t>(payload_bytes_, left);
+  const std::size_t expected = std::min<std::size_t>(chunk_size, left);
   const bool whole = begin == 0 && payload.size() == expected &&
                      (expected > 0 || (header.offset == 0 && header.message_bytes == 0));
   if (!whole && !is_piece(begin, begin + payload.size(), expected)) return Receipt::kOutOfWindow;
@@ -69,8 +72,10 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!message.started && !start(message, header.message_bytes)) return Receipt::kOutOfWindow;
-  if (message.bytes != header.message_bytes || chunk >= message.chunks)
+  if (!message.started && !start(message, header.message_bytes, chunk_size))
+    return Receipt::kOutOfWindow;
+  if (message.bytes != header.message_bytes || message.chunk_bytes != chunk_size ||
+      chunk >= message.chunks)
     return Receipt::kOutOfWindow;
   if (message.present.test(chunk)) {
     if (may_be_given_up(header)) return Receipt::kLate;
@@ -181,12 +186,13 @@ void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& pl
   // Runs of chunks that are there become one copy each.
   for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
     const std::size_t end = message.present.next_clear(begin);
-    hand_over(begin * payload_bytes_, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    hand_over(begin * message.chunk_bytes,
+              std::min<std::size_t>(end * message.chunk_bytes, message.bytes));
     begin = message.present.next_set(end);
   }
   if (message.partial) {
     message.partial->for_each([&](std::uint32_t chunk) {
-      const std::size_t at = std::size_t{chunk} * payload_bytes_;
+      const std::size_t at = std::size_t{chunk} * message.chunk_bytes;
       for (const auto& run : message.partial->present(chunk, chunk_bytes(message, chunk)))
         hand_over(at + run.begin, at + run.end);
     });
@@ -197,8 +203,8 @@ void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& pl
   message.early = {};
 }
 
-std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const {
-  return std::min(payload_bytes_, message.bytes - chunk * payload_bytes_);
+std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t chunk) {
+  return std::min(message.chunk_bytes, message.bytes - chunk * message.chunk_bytes);
 }
 
 RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_t bytes) {
@@ -208,7 +214,7 @@ RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_
   while (messages_.size() <= number - first_)
     messages_.push_back({});
   RecvMessage& message = at(number);
-  if (!start(message, bytes)) return {};
+  if (!start(message, bytes, payload_bytes_)) return {};
   if (message.posted && message.bytes > message.buffer.size()) {
     overflow_ = Overflow{message.bytes, message.buffer.size()};
     return {true, std::nullopt};
@@ -225,18 +231,18 @@ void RecvQueue::for_each_hole(const RecvMessage& message, const Fill& fill,
                               const Hole& hole) const {
   for (std::size_t begin = message.present.next_clear(0); begin < message.chunks;) {
     const std::size_t end = message.present.next_set(begin);
-    std::size_t from = begin * payload_bytes_;
+    std::size_t from = begin * message.chunk_bytes;
     for (std::size_t chunk = begin; message.partial && chunk < end; ++chunk) {
       const auto number = static_cast<std::uint32_t>(chunk);
       if (!message.partial->contains(number)) continue;
-      const std::size_t at = chunk * payload_bytes_;
+      const std::size_t at = chunk * message.chunk_bytes;
       fill(from, at);
       const std::uint32_t size = chunk_bytes(message, number);
       for (const auto& run : message.partial->missing(number, size))
         fill(at + run.begin, at + run.end);
       from = at + size;
     }
-    fill(from, std::min<std::size_t>(end * payload_bytes_, message.bytes));
+    fill(from, std::min<std::size_t>(end * message.chunk_bytes, message.bytes));
     hole(begin, end);
     begin = message.present.next_clear(end);
   }

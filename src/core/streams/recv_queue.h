@@ -59,8 +59,8 @@ class RecvQueue {
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
-  // A message of so many bytes is under way. Not `possible`: no message can have that number, or
-  // that length. `number`: all of it, of a message that is not complete.
+  // A message of so many bytes is under way. Not `possible`: no message can have that number or
+  // length. `number`: all of it, of a message that is not complete.
   struct Expected {
     bool possible = false;
     std::optional<std::uint64_t> number;
@@ -91,9 +91,9 @@ class RecvQueue {
  private:
   RecvMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const RecvMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
-  bool start(RecvMessage& message, std::uint32_t bytes);
+  bool start(RecvMessage& message, std::uint32_t bytes, std::uint32_t chunk_bytes) const;
   bool make_room(RecvMessage& message);
-  std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk) const;
+  static std::uint32_t chunk_bytes(const RecvMessage& message, std::uint32_t chunk);
   void hand_over_early(RecvMessage& message, std::vector<Placement>& placements);
   std::optional<Receipt> on_piece(RecvMessage& message, const Piece& piece, std::byte* destination,
                                   std::vector<Placement>& placements);

@@ -192,14 +192,23 @@ void RecvStream::on_data(Time now, const wire::RxPacket& packet, const wire::Dat
     counters_.add(Counter::kDroppedUnexpected);
     return;
   }
+  std::span<const std::byte> payload = data.payload;
+  if (data.header.coding.used()) {
+    const auto plain = association_->decoder().decode(data.header.coding, payload);
+    if (!plain) {
+      counters_.add(Counter::kDroppedUndecodable);
+      return;
+    }
+    payload = *plain;
+  }
   const std::size_t placed_before = placements.size();
-  const auto receipt = queue_.on_data(data.header, data.payload, placements);
+  const auto receipt = queue_.on_data(data.header, payload, placements);
   count(receipt, std::span<const Placement>(placements).subspan(placed_before));
   if (receipt == RecvQueue::Receipt::kOutOfWindow) return;
   note_progress(now);
   association_->on_data(now, packet, data.header);
   if (receipt == RecvQueue::Receipt::kTooLong) return check_overflow();
-  const bool ends = data.header.offset + data.payload.size() == data.header.message_bytes;
+  const bool ends = data.header.offset + payload.size() == data.header.message_bytes;
   association_->acknowledge(now, *this, data.header, ends);
   decide_losses(placements);
   watch(now);

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <span>
 
+#include "core/coding/coder.h"
 #include "core/endpoint_types.h"
 #include "dlcp/traffic_class.h"
 #include "util/bitmap.h"
 
 namespace dlcp::core {
 
-// Chunk c of a message is its bytes [c * payload_bytes, ...); an empty message has one empty chunk.
+// Chunk c of a message is its bytes [c * chunk_bytes, ...); an empty message has one empty chunk.
 struct ChunkRef {
   std::uint64_t message = 0;
   std::uint32_t chunk = 0;
@@ -38,6 +39,7 @@ struct SentChunk {
   TrafficClass traffic_class = TrafficClass::kExact;
   bool licensed = false;  // not sent again unless it is asked for
   bool again = false;     // not for the first time
+  MessageCoding coding;
 };
 
 // What a packet of a licensed message that has left for the first time ends.
@@ -50,6 +52,8 @@ enum class LicensedEnd : std::uint8_t {
 struct SendMessage {
   RequestId request = 0;
   std::span<const std::byte> bytes;
+  MessageCoding coding;
+  std::uint32_t chunk_bytes = 0;  // of each chunk but the last
   std::uint32_t chunks = 0;
   std::uint32_t next_new = 0;  // how many chunks were sent at least once
   std::uint32_t acked_count = 0;

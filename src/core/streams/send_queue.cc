@@ -19,11 +19,13 @@ constexpr std::uint32_t kGroupChunksMin = 8;
 }  // namespace
 
 void SendQueue::push(RequestId request, std::span<const std::byte> message,
-                     const Licence* licence) {
+                     const Licence* licence, const MessageCoding& coding) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
   added.bytes = message;
-  const std::size_t chunks = (message.size() + payload_bytes_ - 1) / payload_bytes_;
+  added.coding = coding;
+  added.chunk_bytes = coding.used() ? coding.chunk_bytes : payload_bytes_;
+  const std::size_t chunks = (message.size() + added.chunk_bytes - 1) / added.chunk_bytes;
   added.chunks = static_cast<std::uint32_t>(std::max<std::size_t>(chunks, 1));
   added.acked.reset(added.chunks);
   added.lost.reset(added.chunks);
@@ -36,9 +38,9 @@ void SendQueue::push(RequestId request, std::span<const std::byte> message,
   added.then.reset(added.chunks);
 }
 
-std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) const {
-  const std::size_t offset = std::size_t{chunk} * payload_bytes_;
-  return std::min<std::size_t>(payload_bytes_, message.bytes.size() - offset);
+std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chunk) {
+  const std::size_t offset = std::size_t{chunk} * message.chunk_bytes;
+  return std::min<std::size_t>(message.chunk_bytes, message.bytes.size() - offset);
 }
 
 // Where a licensed message begins: scattered over the message from one to the next.
@@ -58,7 +60,7 @@ bool SendQueue::new_allowed() const {
 void SendQueue::make_group(SendMessage& message, bool posted) {
   if (message.next_new == 0)
     message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
-  const std::uint32_t most = std::max(kGroupBytes / payload_bytes_, kGroupChunksMin);
+  const std::uint32_t most = std::max(kGroupBytes / message.chunk_bytes, kGroupChunksMin);
   message.group = message.group_end;
   message.group_end = std::min(message.group + most, message.chunks);
   const bool direct = message.licence.shape == LossShape::kDirect;
@@ -107,7 +109,7 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
 SentChunk SendQueue::mark_sent(ChunkRef chunk) {
   SendMessage& message = at(chunk.message);
   const SentChunk sent{view(message, chunk.chunk), message.class_of(chunk.chunk), message.forgoes,
-                       message.was_sent(chunk.chunk)};
+                       message.was_sent(chunk.chunk), message.coding};
   if (sent.again) {
     message.lost.clear(chunk.chunk);
     check(message.lost_count > 0 && lost_total_ > 0, "only a chunk that was lost is sent again");
@@ -152,7 +154,7 @@ void SendQueue::need_beyond(const LossLedger& spent) {
     if (!message.forgoes || message.lost_count == 0) continue;
     if (std::exchange(collective, message.licence.collective) != message.licence.collective)
       claimed = 0;
-    const std::uint64_t lost = std::uint64_t{message.lost_count} * payload_bytes_;
+    const std::uint64_t lost = std::uint64_t{message.lost_count} * message.chunk_bytes;
     claimed += lost * message.licence.cost();
     const bool within =
         message.licence.shape == LossShape::kDirect || claimed <= spent.left(collective);
@@ -169,8 +171,8 @@ void SendQueue::stop(std::uint64_t number, Acked& result) {
   pop_finished();
 }
 
-ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) const {
-  const std::size_t offset = std::size_t{chunk} * payload_bytes_;
+ChunkView SendQueue::view(const SendMessage& message, std::uint32_t chunk) {
+  const std::size_t offset = std::size_t{chunk} * message.chunk_bytes;
   return {message.bytes.subspan(offset, chunk_bytes(message, chunk)),
           static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(message.bytes.size())};
 }
@@ -191,7 +193,7 @@ bool SendQueue::set_posted(std::uint64_t posted) {
   for (std::uint64_t number = std::max(posted_, first_); number < end_message(); ++number) {
     const SendMessage& message = at(number);
     if (message.next_new == 0) break;
-    const std::size_t sent = std::size_t{message.next_new} * payload_bytes_;
+    const std::size_t sent = std::size_t{message.next_new} * message.chunk_bytes;
     eager_sent_bytes_ += std::max<std::size_t>(std::min(sent, message.bytes.size()), 1);
   }
   return true;

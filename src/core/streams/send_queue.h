@@ -26,9 +26,9 @@ class SendQueue : public ChunkStates {
 
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
-  // A message that is covered by `licence`, or an exact one.
+  // A message that is covered by `licence`, or an exact one, which may be compressed.
   void push(RequestId request, std::span<const std::byte> message,
-            const Licence* licence = nullptr);
+            const Licence* licence = nullptr, const MessageCoding& coding = {});
 
   // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
   // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
@@ -92,8 +92,8 @@ class SendQueue : public ChunkStates {
   SendMessage& at(std::uint64_t number) { return messages_[number - first_]; }
   const SendMessage& at(std::uint64_t number) const { return messages_[number - first_]; }
   bool contains(std::uint64_t number) const { return number - first_ < messages_.size(); }
-  std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk) const;
-  ChunkView view(const SendMessage& message, std::uint32_t chunk) const;
+  static std::size_t chunk_bytes(const SendMessage& message, std::uint32_t chunk);
+  static ChunkView view(const SendMessage& message, std::uint32_t chunk);
   void merge(SendMessage& message, std::size_t word, std::uint64_t mask, Acked& result);
   void acknowledge_prefix(SendMessage& message, std::uint32_t chunks, Acked& result);
   bool new_allowed() const;

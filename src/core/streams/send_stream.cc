@@ -39,7 +39,13 @@ void SendStream::post(Time now, RequestId request, std::span<const std::byte> me
   const bool licensed = licence.covers(message.size(), config_.licence_bytes_min) &&
                         licence.bears_a_packet(message.size(), handshake_.payload_bytes()) &&
                         LossySends::can_name(config_.paths, handshake_.payload_bytes());
-  queue_.push(request, message, licensed ? &licence : nullptr);
+  MessageCoding coding;
+  CompressionGate& gate = association_->gate();
+  if (!licensed && gate.open() && message.size() >= gate.message_bytes_min()) {
+    coding = coder_.choose(message, handshake_.payload_bytes());
+    gate.note_ratio(coder_.ratio());
+  }
+  queue_.push(request, message, licensed ? &licence : nullptr, coding);
   if (licensed) lossy_.open(licence, message.size());
   watch(now);
   association_->watch(now);

@@ -104,6 +104,7 @@ class SendStream {
   std::uint32_t number_ = 0;
   Handshake handshake_;
   SendQueue queue_;
+  Coder coder_;
   LossySends lossy_;
   Liveness liveness_;
   bool pong_due_ = false;

@@ -10,7 +10,7 @@ namespace {
 // Of data the header alone; of other frames, which carry nothing of the user's, what fits.
 std::size_t kept_of(std::span<const std::byte> begin) {
   const bool data = begin.size() > 2 && begin[2] == static_cast<std::byte>(wire::FrameType::kData);
-  return std::min(begin.size(), data ? wire::kDataHeaderBytes : TracedPacket::kHeadBytes);
+  return std::min(begin.size(), data ? wire::data_header_bytes(begin) : TracedPacket::kHeadBytes);
 }
 
 void keep(TracedPacket& packet, std::span<const std::byte> begin) {

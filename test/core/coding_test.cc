@@ -1,0 +1,129 @@
+// Whether and how a message is compressed, and one packet of it there and back.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "catch.h"
+#include "core/coding/coded_piece.h"
+#include "core/coding/coder.h"
+#include "core/coding/decoder.h"
+#include "core/coding/gate.h"
+#include "util/rng.h"
+
+using namespace dlcp;
+using namespace dlcp::core;
+using compression::Format;
+
+namespace {
+
+constexpr std::uint32_t kPayloadBytes = 1408;
+
+// Elements whose exponents lie within a few values of each other.
+std::vector<std::byte> bf16(std::size_t bytes, std::uint64_t seed = 1) {
+  std::vector<std::byte> made(bytes);
+  Rng rng(seed);
+  for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
+    const auto bits = static_cast<std::uint16_t>((rng.next() & 0x81ff) | 0x3c00);
+    std::memcpy(&made[at], &bits, 2);
+  }
+  return made;
+}
+
+std::vector<std::byte> random_bytes(std::size_t bytes) {
+  std::vector<std::byte> made(bytes);
+  Rng rng(2);
+  for (auto& byte : made)
+    byte = static_cast<std::byte>(rng.next());
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a message of gradients is cut into chunks that fill a packet when compressed") {
+  Coder coder;
+  const auto message = bf16(256 << 10);
+  const MessageCoding coding = coder.choose(message, kPayloadBytes);
+  REQUIRE(coding.used());
+  CHECK(coding.format == Format::kBfloat16);
+  CHECK(coding.chunk_bytes % 128 == 0);
+  CHECK(coding.chunk_bytes > kPayloadBytes);
+  CHECK(coder.ratio() > 1.2);
+  wire::Buffer memory;
+  const auto piece = code_piece(coding.format, std::span(message).first(coding.chunk_bytes),
+                                kPayloadBytes, memory);
+  CHECK(piece.plain_bytes == coding.chunk_bytes);
+  CHECK(piece.payload.size() <= kPayloadBytes - 8);
+}
+
+TEST_CASE("zeros are cut into chunks of the largest size") {
+  Coder coder;
+  const std::vector<std::byte> message(256 << 10);
+  CHECK(coder.choose(message, kPayloadBytes).chunk_bytes == wire::kCodedChunkBytesMax);
+}
+
+TEST_CASE("after messages that do not compress few others are looked at") {
+  Coder coder;
+  const auto noise = random_bytes(256 << 10);
+  const auto gradients = bf16(256 << 10);
+  CHECK_FALSE(coder.choose(noise, kPayloadBytes).used());
+  CHECK_FALSE(coder.choose(gradients, kPayloadBytes).used());  // not looked at
+  CHECK(coder.choose(gradients, kPayloadBytes).used());
+  for (int k = 0; k < 1000; ++k)
+    CHECK_FALSE(coder.choose(noise, kPayloadBytes).used());
+  int passed = 0;
+  while (!coder.choose(gradients, kPayloadBytes).used())
+    ++passed;
+  CHECK(passed <= 64);
+  CHECK(coder.choose(gradients, kPayloadBytes).used());
+}
+
+TEST_CASE("a packet decodes to what it was made of, whatever that is") {
+  Rng rng(3);
+  wire::Buffer memory;
+  Decoder decoder;
+  for (int k = 0; k < 400; ++k) {
+    auto chunk =
+        k % 2 == 0 ? bf16(1 + rng.below(4000), rng.next()) : random_bytes(1 + rng.below(4000));
+    if (k % 3 == 0)
+      std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(chunk.size() / 2), chunk.end(),
+                std::byte{0});
+    const Format format = compression::kFormats[rng.below(compression::kFormatCount)];
+    for (auto rest = std::span<const std::byte>(chunk); !rest.empty();) {
+      const auto piece = code_piece(format, rest, kPayloadBytes, memory);
+      REQUIRE(piece.plain_bytes > 0);
+      REQUIRE(piece.payload.size() <= kPayloadBytes - 8);
+      REQUIRE((piece.plain_bytes % 128 == 0 || piece.plain_bytes == rest.size()));
+      const wire::Coding coding{4096, static_cast<std::uint32_t>(piece.plain_bytes),
+                                static_cast<std::uint32_t>(piece.coded_bytes)};
+      const auto plain = decoder.decode(coding, piece.payload);
+      REQUIRE(plain);
+      REQUIRE(std::ranges::equal(*plain, rest.first(piece.plain_bytes)));
+      rest = rest.subspan(piece.plain_bytes);
+    }
+  }
+}
+
+TEST_CASE("what is no code is not decoded") {
+  Decoder decoder;
+  const auto noise = random_bytes(1000);
+  CHECK_FALSE(decoder.decode({1792, 1792, 1001}, noise));  // longer than the packet
+  CHECK_FALSE(decoder.decode({1792, 1792, 1000}, noise));
+}
+
+TEST_CASE("messages are compressed where the network is slower than the processor") {
+  CompressionGate gate({.mode = CompressionMode::kAuto});
+  Time now{};
+  const auto acks = [&](double wire_bytes_per_s, bool limited) {
+    for (int k = 0; k < 20; ++k)
+      gate.on_ack(now += 1ms, limited, wire_bytes_per_s);
+    return gate.open();
+  };
+  CHECK_FALSE(acks(125e6, false));  // 1 Gbit/s, but something else is the limit
+  CHECK(acks(125e6, true));
+  CHECK(acks(1.25e9, true));
+  CHECK_FALSE(acks(12.5e9, true));
+  gate.note_ratio(1.01);
+  CHECK_FALSE(acks(125e6, true));  // it would gain nothing
+  CHECK(CompressionGate({.mode = CompressionMode::kOn}).open());
+  CHECK_FALSE(CompressionGate({.mode = CompressionMode::kOff}).open());
+}
