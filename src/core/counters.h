@@ -15,7 +15,8 @@ namespace dlcp::core {
   X(kBytesCompressed, "bytes_compressed",                                                          \
     "of bytes_sent, those of compressed messages; see DLCP_COMPRESS")                              \
   X(kBytesCompressedWire, "bytes_compressed_wire",                                                 \
-    "what bytes_compressed took in packets; bytes_compressed / bytes_compressed_wire is the ratio") \
+    "what bytes_compressed took in packets; bytes_compressed / bytes_compressed_wire is the "      \
+    "ratio")                                                                                       \
   X(kBurstsSent, "bursts_sent",                                                                    \
     "groups of packets on one path; packets_sent / bursts_sent is the mean burst length")          \
   X(kPacketsRetransmitted, "packets_retransmitted",                                                \

@@ -24,10 +24,15 @@ class RingQueue {
   T& back() { return (*this)[size_ - 1]; }
 
   T& push_back(T value) {
-    if (size_ == slots_.size()) grow();
-    T& slot = slots_[(head_ + size_++) & mask_];
+    T& slot = add();
     slot = std::move(value);
     return slot;
+  }
+  // A new last element that holds what its slot last held. For hot paths: the processor has to wait
+  // for a value that is written field by field and then copied in larger pieces.
+  T& add() {
+    if (size_ == slots_.size()) grow();
+    return slots_[(head_ + size_++) & mask_];
   }
 
   void pop_front() {

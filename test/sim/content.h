@@ -1,5 +1,6 @@
-// What the messages of the simulated world hold: pieces of two long patterns, made once per process,
-// because making megabytes for each of thousands of short seeds would take longer than the seeds.
+// What the messages of the simulated world hold: pieces of two long patterns, made once per
+// process, because making megabytes for each of thousands of short seeds would take longer than the
+// seeds.
 #pragma once
 
 #include <cstddef>

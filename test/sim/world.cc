@@ -18,7 +18,9 @@ constexpr std::size_t kStepsAtOneTimeMax = 100'000;
 }  // namespace
 
 World::World(WorldConfig config)
-    : config_(std::move(config)), network_(config_.network), ledger_(config_.seed, config_.gradients) {
+    : config_(std::move(config)),
+      network_(config_.network),
+      ledger_(config_.seed, config_.gradients) {
   std::uint64_t seed = config_.seed;
   for (HostIndex i = 0; i < network_.host_count(); ++i) {
     const auto limits = network_.host(i).limits();

@@ -59,7 +59,7 @@ class RecvAssociation {
   // Without streams it gives its credit back, and ends after Open::keep.
   void on_left(Time now);
   bool expired(Time now) const { return now >= expires_at_; }
-  void establish(std::uint32_t payload_bytes);  // START has come on a stream
+  void establish(std::uint32_t payload_bytes);                    // START has come on a stream
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
   const Grant& grant() const { return grant_; }
   std::size_t credit_sharers() const { return credits_.connections(); }

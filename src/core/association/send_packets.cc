@@ -39,6 +39,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
 // Of the chunk that cut_ holds.
 void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
                                  wire::TxPacket& out) {
+  const bool asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
   const SentChunk& sent = cut_.sent();
   const ChunkRef& chunk = cut_.chunk();
   const std::uint32_t payload_bytes = prober_.size().payload_bytes();
@@ -48,7 +49,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   wire::DataHeader header;
   header.destination = stream.peer_token();
   header.message = static_cast<std::uint32_t>(chunk.message);
-  header.message_bytes = sent.view.message_bytes;
+  header.message_bytes = sent.message_bytes;
   header.offset = piece.offset;
   header.coding = piece.coding;
   header.path = cut_.path();
@@ -60,7 +61,7 @@ void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& fram
   header.window_epoch = window_.epoch();
   header.reply_path = heard_path_;
   header.retransmission = sent.again;
-  header.asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
+  header.asks_ack = asks_ack;
   frames.emit(header, number, piece.payload, setup_.terms().protection, open_.peer, out);
   if (frame != nullptr) FrameWriter::join(*frame, out);
 
@@ -132,8 +133,8 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     }
     if (!room_for_unit(out.size() - count, whole)) break;
     --burst_.left;
-    cut_.begin(*chunk, queue.mark_sent(*chunk), burst_.path);
-    const std::size_t bytes = cut_.sent().view.payload.size();
+    queue.mark_sent(*chunk, cut_.begin(*chunk, burst_.path));
+    const std::size_t bytes = cut_.sent().bytes;
     emit_piece(now, *stream, frames, out[count++]);
     window_.on_sent(now);
     pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);

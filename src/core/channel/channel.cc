@@ -26,8 +26,8 @@ bool Channel::open_payload(std::span<const std::byte> datagram, std::uint64_t nu
   if (cipher_ == nullptr) cipher_ = ciphers_->make(wire::payload_key(incoming_.key));
   if (cipher_ == nullptr) return false;
   plain_.resize(data.payload.size() - wire::kCipherTagBytes);
-  if (!cipher_->open(wire::nonce_of(data.header.path, number),
-                     datagram.first(data.header.bytes()), data.payload, plain_))
+  if (!cipher_->open(wire::nonce_of(data.header.path, number), datagram.first(data.header.bytes()),
+                     data.payload, plain_))
     return false;
   data.payload = plain_;
   return true;

@@ -22,8 +22,7 @@ struct ChunkSize {
 // each of kPlaces places. A larger chunk than what fits there is taken to need several packets.
 ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format format,
                        std::uint32_t payload_bytes) {
-  const std::size_t room =
-      payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
+  const std::size_t room = payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
   std::array<std::byte, 16 << 10> out;
   std::array<std::size_t, kPlaces> fits;
   const std::size_t step = message.size() / kPlaces / kGranule * kGranule;

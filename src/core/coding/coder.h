@@ -35,7 +35,7 @@ class Coder {
 
   std::optional<compression::Format> format_;  // of the last message
   double ratio_ = 1;
-  unsigned pass_ = 0;                          // messages that are still passed
+  unsigned pass_ = 0;  // messages that are still passed
   unsigned pass_next_ = 1;
 };
 

@@ -33,10 +33,17 @@ void Flight::Delivery::update(Time now, Time packet_sent_at, Duration least) {
   took = std::max(now - packet_sent_at, least);
 }
 
-std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, ChunkRef chunk, bool ends) {
+std::uint64_t Flight::on_sent(Time now, std::uint8_t path_index, const ChunkRef& chunk, bool ends) {
   Path& path = paths_[path_index];
   if (path.records.empty()) path.front_sequence = path.next_sequence;
-  path.records.push_back({chunk, now, !ends});
+  Record& record = path.records.add();
+  record.chunk.message = chunk.message;
+  record.chunk.chunk = chunk.chunk;
+  record.chunk.stream = chunk.stream;
+  record.sent_at = now;
+  record.settled = !ends;
+  record.passed = false;
+  record.passed_across = false;
   if (ends) ++records_;
   newest_path_ = path_index;
   return path.next_sequence++;

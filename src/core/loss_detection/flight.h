@@ -34,7 +34,7 @@ class Flight {
   // Numbers the packet on its path, never twice alike, and keeps its record. Of a chunk sent in
   // pieces the last is judged (`ends`): by then the others have had their chance, and the chunk is
   // sent again whole.
-  std::uint64_t on_sent(Time now, wire::PathIndex path, ChunkRef chunk, bool ends = true);
+  std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
 
   // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
   // that is no news.

@@ -15,12 +15,13 @@ namespace dlcp::core {
 
 class ChunkCut {
  public:
-  void begin(ChunkRef chunk, const SentChunk& sent, wire::PathIndex path) {
+  // Returns where the caller tells what to send of the chunk.
+  SentChunk& begin(const ChunkRef& chunk, wire::PathIndex path) {
     chunk_ = chunk;
-    sent_ = sent;
     path_ = path;
     at_ = 0;
     pending_ = true;
+    return sent_;
   }
   bool pending() const { return pending_; }
   // The chunk has arrived meanwhile: its memory is not ours any more.
@@ -38,19 +39,20 @@ class ChunkCut {
   };
   // The next at most `payload_bytes` of it.
   Piece next(std::uint32_t payload_bytes) {
-    const auto& whole = sent_.view.payload;
-    const std::size_t size = std::min<std::size_t>(payload_bytes, whole.size() - at_);
-    const Piece piece{whole.subspan(at_, size), sent_.view.offset + static_cast<std::uint32_t>(at_),
-                      at_ + size == whole.size()};
+    const std::size_t size = std::min<std::size_t>(payload_bytes, sent_.bytes - at_);
+    const Piece piece{{sent_.data + at_, size},
+                      sent_.offset + static_cast<std::uint32_t>(at_),
+                      at_ + size == sent_.bytes};
     at_ += size;
     pending_ = !piece.ends;
     return piece;
   }
   // The same of a compressed message; what is made for it stays in `memory`.
   Piece next_coded(std::uint32_t payload_bytes, wire::Buffer& memory) {
-    const auto rest = sent_.view.payload.subspan(at_);
+    const std::span rest(sent_.data + at_, sent_.bytes - at_);
     const CodedPiece code = code_piece(sent_.coding.format, rest, payload_bytes, memory);
-    const Piece piece{code.payload, sent_.view.offset + static_cast<std::uint32_t>(at_),
+    const Piece piece{code.payload,
+                      sent_.offset + static_cast<std::uint32_t>(at_),
                       code.plain_bytes == rest.size(),
                       {sent_.coding.chunk_bytes, static_cast<std::uint32_t>(code.plain_bytes),
                        static_cast<std::uint32_t>(code.coded_bytes)}};

@@ -40,8 +40,8 @@ bool RecvQueue::start(RecvMessage& message, std::uint32_t bytes, std::uint32_t c
 }
 
 bool RecvQueue::make_room(RecvMessage& message) {
-  const std::size_t size =
-      std::min<std::size_t>(message.bytes, std::max<std::size_t>(eager_bytes_, message.chunk_bytes));
+  const std::size_t size = std::min<std::size_t>(
+      message.bytes, std::max<std::size_t>(eager_bytes_, message.chunk_bytes));
   if (message.early.size() == size) return true;
   if (pool_.bytes_used + kept_bytes_ + size > pool_.bytes_max) return false;
   message.early.resize(size);

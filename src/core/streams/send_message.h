@@ -33,9 +33,13 @@ struct ChunkView {
   std::uint32_t message_bytes = 0;
 };
 
-// What a packet says of its chunk.
+// What a packet says of its chunk. Its bytes are two fields, not a span: a span is written through
+// memory, and for each packet the processor would have to wait for that.
 struct SentChunk {
-  ChunkView view;
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t message_bytes = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
   bool licensed = false;  // not sent again unless it is asked for
   bool again = false;     // not for the first time

@@ -18,8 +18,8 @@ constexpr std::uint32_t kGroupChunksMin = 8;
 
 }  // namespace
 
-void SendQueue::push(RequestId request, std::span<const std::byte> message,
-                     const Licence* licence, const MessageCoding& coding) {
+void SendQueue::push(RequestId request, std::span<const std::byte> message, const Licence* licence,
+                     const MessageCoding& coding) {
   SendMessage& added = messages_.push_back({});
   added.request = request;
   added.bytes = message;
@@ -106,16 +106,25 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
-SentChunk SendQueue::mark_sent(ChunkRef chunk) {
+// Writes field by field: a copy of what was just written so would have to wait for it.
+void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   SendMessage& message = at(chunk.message);
-  const SentChunk sent{view(message, chunk.chunk), message.class_of(chunk.chunk), message.forgoes,
-                       message.was_sent(chunk.chunk), message.coding};
+  const std::size_t offset = std::size_t{chunk.chunk} * message.chunk_bytes;
+  sent.data = message.bytes.data() + offset;
+  sent.bytes = chunk_bytes(message, chunk.chunk);
+  sent.offset = static_cast<std::uint32_t>(offset);
+  sent.message_bytes = static_cast<std::uint32_t>(message.bytes.size());
+  sent.traffic_class = message.class_of(chunk.chunk);
+  sent.licensed = message.forgoes;
+  sent.again = message.was_sent(chunk.chunk);
+  sent.coding.chunk_bytes = message.coding.chunk_bytes;
+  sent.coding.format = message.coding.format;
   if (sent.again) {
     message.lost.clear(chunk.chunk);
     check(message.lost_count > 0 && lost_total_ > 0, "only a chunk that was lost is sent again");
     --message.lost_count;
     --lost_total_;
-    return sent;
+    return;
   }
   if (message.licensed) {
     message.first.clear(message.place_of(chunk.chunk));
@@ -124,9 +133,14 @@ SentChunk SendQueue::mark_sent(ChunkRef chunk) {
   ++message.next_new;
   if (chunk.message >= posted_) {
     // An empty message counts too, so that a stream of them is bounded like any other.
-    eager_sent_bytes_ += std::max<std::size_t>(sent.view.payload.size(), 1);
+    eager_sent_bytes_ += std::max<std::size_t>(sent.bytes, 1);
   }
   if (message.next_new == message.chunks) ++next_new_message_;
+}
+
+SentChunk SendQueue::mark_sent(const ChunkRef& chunk) {
+  SentChunk sent;
+  mark_sent(chunk, sent);
   return sent;
 }
 

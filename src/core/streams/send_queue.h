@@ -27,8 +27,8 @@ class SendQueue : public ChunkStates {
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
   // A message that is covered by `licence`, or an exact one, which may be compressed.
-  void push(RequestId request, std::span<const std::byte> message,
-            const Licence* licence = nullptr, const MessageCoding& coding = {});
+  void push(RequestId request, std::span<const std::byte> message, const Licence* licence = nullptr,
+            const MessageCoding& coding = {});
 
   // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
   // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
@@ -37,8 +37,9 @@ class SendQueue : public ChunkStates {
   bool has_next() const { return has_lost() || new_allowed(); }
   // Of a chunk that next() named: the class that its payload and its layer give it.
   TrafficClass class_of(ChunkRef chunk) const;
-  // The chunk leaves now: as what.
-  SentChunk mark_sent(ChunkRef chunk);
+  // The chunk leaves now: as what. The first is for hot paths: see SentChunk.
+  void mark_sent(const ChunkRef& chunk, SentChunk& sent);
+  SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
   ChunkView view(ChunkRef chunk) const;
   bool is_acked(ChunkRef chunk) const override;

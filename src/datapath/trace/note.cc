@@ -26,13 +26,13 @@ std::string frame_text(const TracedPacket& packet, std::span<const std::byte> be
                        packet.path);
   }
   const wire::DataHeader& header = data->header;
-  return fmt::format("{} {:x} message {}, {}+{} of {}, path {} number {}{}{}{}", type,
-                     header.destination, header.message, header.offset,
-                     header.coding.used() ? header.coding.plain_bytes
-                                          : packet.bytes - wire::kDataHeaderBytes,
-                     header.message_bytes, packet.path, header.path_sequence, header.retransmission ? ", again" : "",
-                     header.licensed ? ", licensed" : "",
-                     header.coding.used() ? ", compressed" : "");
+  return fmt::format(
+      "{} {:x} message {}, {}+{} of {}, path {} number {}{}{}{}", type, header.destination,
+      header.message, header.offset,
+      header.coding.used() ? header.coding.plain_bytes : packet.bytes - wire::kDataHeaderBytes,
+      header.message_bytes, packet.path, header.path_sequence,
+      header.retransmission ? ", again" : "", header.licensed ? ", licensed" : "",
+      header.coding.used() ? ", compressed" : "");
 }
 
 }  // namespace

@@ -318,7 +318,7 @@ TEST_CASE("a direct licence of 1% has no more than its share marked as droppable
         ++packets;
         if (row_of(sent.traffic_class).early == EarlyTreatment::kDrop) {
           ++droppable;
-          marked += std::log(static_cast<double>(values[sent.view.offset / 4])) / 3;
+          marked += std::log(static_cast<double>(values[sent.offset / 4])) / 3;
         }
         REQUIRE(static_cast<double>(droppable) <= static_cast<double>(packets) * 0.01 * 8 / 7);
       }
