@@ -51,6 +51,15 @@ TEST_CASE("a stream by the clock ends by itself and loses nothing") {
   CHECK(run.json()["messages"].get<int>() > 0);
 }
 
+TEST_CASE("payloads of every kind are compared, and the report names the kind") {
+  for (const char* data : {"random", "bf16", "f32", "amp"}) {
+    const auto run =
+        run_bench(REFERENCE_TCP, {"--data", data, "--size", "100003", "--iterations", "20"});
+    check_clean(run);
+    CHECK(run.json()["data"] == data);
+  }
+}
+
 TEST_CASE("empty messages are messages") {
   check_clean(run_bench(REFERENCE_TCP, {"--iterations", "100", "--size", "0"}));
 }

@@ -1,11 +1,11 @@
 // Who is let in at the rendezvous, and that everybody who came learns why nothing comes of it.
-#include "cli/bench/gathering.h"
+#include "cli/launch/gathering.h"
 
 #include <thread>
 
 #include "catch.h"
-#include "cli/bench/bench_case.h"
-#include "cli/bench/rendezvous.h"
+#include "cli/launch/bench_error.h"
+#include "cli/launch/rendezvous.h"
 
 using namespace dlcp::cli;
 

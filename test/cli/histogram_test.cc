@@ -40,7 +40,7 @@ TEST_CASE("merged and transported histograms are those of all samples together")
     (i % 3 == 0 ? a : b).add(i * 977);
     all.add(i * 977);
   }
-  a.merge(Histogram::from_json(b.to_json()));
+  a.merge(nlohmann::json(b).get<Histogram>());
   CHECK(a.count() == all.count());
   CHECK(a.max() == all.max());
   for (const double share : {0.25, 0.5, 0.99})

@@ -1,12 +1,13 @@
-#include "cli/bench/line_payload.h"
-
 #include "catch.h"
+#include "cli/data/payload.h"
 
 using namespace dlcp::cli;
 
 TEST_CASE("a line is taken when its flag is there and not before") {
-  for (const auto flags : {LineFlags::kLl, LineFlags::kLl128}) {
-    const LinePayload payload(5, 4096, flags);
+  for (const auto& [flags, data] : {std::pair{LineFlags::kLl, Data::kRandom},
+                                    {LineFlags::kLl128, Data::kRandom},
+                                    {LineFlags::kLl128, Data::kBf16}}) {
+    const LinePayload payload(5, 4096, flags, data);
     alignas(16) std::byte slot[4096] = {};
     Mismatch wrong;
     for (std::size_t line = 0; line < payload.lines(); line++)

@@ -51,6 +51,14 @@ TEST_CASE("each mode has its own defaults") {
   CHECK(cases({"--size", "64,4K"}).size() == 2);
 }
 
+TEST_CASE("--data is for the modes that make payloads") {
+  CHECK(cases({})[0].data == Data::kRandom);
+  for (const char* mode : {"bw", "lat", "incast", "alltoall"})
+    CHECK(cases({"--mode", mode, "--data", "amp"})[0].data == Data::kAmp);
+  for (const char* mode : {"ring", "allreduce", "abort"})
+    CHECK_THROWS_AS(cases({"--mode", mode, "--data", "bf16"}), BenchError);
+}
+
 TEST_CASE("ranks run in the namespaces that a plan names, in its order") {
   using Names = std::vector<std::string>;
   CHECK(cases({})[0].namespaces.empty());

@@ -1,10 +1,13 @@
-#include "cli/bench/payload.h"
+#include "cli/data/payload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "catch.h"
 
+using dlcp::cli::Data;
 using dlcp::cli::Payload;
 
 namespace {
@@ -20,24 +23,75 @@ std::vector<std::byte> message(const Payload& payload, std::size_t size, std::ui
 }  // namespace
 
 TEST_CASE("a message is what its number says, in any size and in any pieces") {
-  for (const std::size_t size : {1u, 7u, 8u, 64u, 511u, 4096u, 4099u, 100'003u}) {
-    const Payload payload(42, size);
-    const auto bytes = message(payload, size, 9);
-    CHECK(payload.check(bytes.data(), 9, 0, size).bytes == 0);
-    for (std::size_t from = 0; from < size; from += 1024)
-      CHECK(payload.check(bytes.data(), 9, from, std::min(size, from + 1024)).bytes == 0);
+  for (const Data data : {Data::kRandom, Data::kBf16, Data::kF32, Data::kAmp}) {
+    for (const std::size_t size : {1u, 7u, 8u, 64u, 511u, 4096u, 4099u, 100'003u}) {
+      const Payload payload(42, size, data);
+      const auto bytes = message(payload, size, 9);
+      CHECK(payload.check(bytes.data(), 9, 0, size).bytes == 0);
+      for (std::size_t from = 0; from < size; from += 1024)
+        CHECK(payload.check(bytes.data(), 9, from, std::min(size, from + 1024)).bytes == 0);
+    }
   }
 }
 
 TEST_CASE("one wrong byte is counted as one, wherever it is") {
   const std::size_t size = 10'000;
-  const Payload payload(7, size);
-  for (std::size_t at = 0; at < size; at += 13) {
-    auto bytes = message(payload, size, 3);
-    bytes[at] ^= std::byte{0x80};
-    const auto wrong = payload.check(bytes.data(), 3, 0, size);
-    CHECK(wrong.bytes == 1);
-    CHECK(wrong.elements == 1);
+  for (const Data data : {Data::kRandom, Data::kAmp}) {
+    const Payload payload(7, size, data);
+    for (std::size_t at = 0; at < size; at += 13) {
+      auto bytes = message(payload, size, 3);
+      bytes[at] ^= std::byte{0x80};
+      const auto wrong = payload.check(bytes.data(), 3, 0, size);
+      CHECK(wrong.bytes == 1);
+      CHECK(wrong.elements == 1);
+    }
+  }
+}
+
+TEST_CASE("numbers are distributed about normally, with a scale of their own in each 64 KiB") {
+  constexpr std::size_t kTensor = 64 * 1024;
+  for (const Data data : {Data::kBf16, Data::kF32, Data::kAmp}) {
+    const auto bytes = message(Payload(3, 16 * kTensor, data), 16 * kTensor, 5);
+    const std::size_t width = data == Data::kBf16 ? 2 : 4;
+    double smallest = 1, largest = 0;
+    for (std::size_t tensor = 0; tensor < 16; tensor++) {
+      double sum = 0, squares = 0;
+      std::size_t within = 0;
+      std::vector<double> values;
+      for (std::size_t at = tensor * kTensor; at < (tensor + 1) * kTensor; at += width) {
+        std::uint32_t bits = 0;
+        std::memcpy(reinterpret_cast<std::byte*>(&bits) + 4 - width, &bytes[at], width);
+        if (data == Data::kAmp) REQUIRE((bits & 0xffff) == 0);
+        float value = 0;
+        std::memcpy(&value, &bits, sizeof value);
+        values.push_back(static_cast<double>(value));
+        sum += values.back();
+        squares += values.back() * values.back();
+      }
+      const double count = static_cast<double>(values.size());
+      const double deviation = std::sqrt(squares / count);
+      for (const double value : values)
+        within += std::abs(value) < deviation ? 1 : 0;
+      CHECK(std::abs(sum / count) < deviation * 0.05);
+      CHECK(static_cast<double>(within) / count == Approx(0.67).margin(0.02));
+      smallest = std::min(smallest, deviation);
+      largest = std::max(largest, deviation);
+    }
+    CHECK(largest > 8 * smallest);
+    CHECK(largest < 0.125);
+  }
+}
+
+TEST_CASE(
+    "a float's low bits are as random as the rest of its mantissa, so that they do not compress") {
+  const auto bytes = message(Payload(3, 64 * 1024, Data::kF32), 64 * 1024, 5);
+  for (std::size_t low = 0; low < 2; low++) {
+    std::vector<int> counts(256);
+    for (std::size_t at = low; at < bytes.size(); at += 4)
+      counts[static_cast<std::size_t>(bytes[at])]++;
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    CHECK(*least > 20);  // 64 are expected of each
+    CHECK(*most < 120);
   }
 }
 

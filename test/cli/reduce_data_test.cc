@@ -1,13 +1,14 @@
-#include "cli/bench/reduce_data.h"
+#include "cli/data/reduce_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "catch.h"
-#include "cli/bench/bench_case.h"
-#include "cli/bench/ring_losses.h"
+#include "cli/launch/bench_error.h"
 #include "collective/reduce.h"
 
 using namespace dlcp::cli;
@@ -90,6 +91,34 @@ TEST_CASE("a later round's data are others, so that yesterday's result is wrong"
   CHECK(ReduceData(bytes, Values::kAny, 1, 3).check(4, result.data(), kCount).unequal > kCount / 2);
 }
 
+TEST_CASE("a part of a rank's input is the same whichever way it is cut out") {
+  const auto part = [](std::size_t first, std::size_t count) {
+    std::vector<std::byte> bytes(count * sizeof(float));
+    ReduceData({}, Values::kExactAlways, 7, 4).fill(3, 2, first, count, bytes.data());
+    return bytes;
+  };
+  const auto whole = part(0, 100);
+  for (const std::size_t first : {0u, 1u, 7u, 8u, 50u}) {
+    const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(first * sizeof(float));
+    CHECK(part(first, 33) == std::vector<std::byte>(begin, begin + 33 * sizeof(float)));
+  }
+  CHECK(part(5, 0).empty());
+}
+
+TEST_CASE("inputs differ by rank and by seed, and what is one rank's is not another's") {
+  std::set<std::vector<std::byte>> seen;
+  for (const auto& [seed, rank] : {std::pair{7, 3}, {7, 2}, {8, 3}}) {
+    ReduceData data({}, Values::kExactAlways, static_cast<std::uint64_t>(seed), 4);
+    std::vector<std::byte> bytes(100 * sizeof(float));
+    data.fill(rank, 0, 0, 100, bytes.data());
+    CHECK(data.count_wrong(0, 0, 100, bytes.data(), rank) == 0);
+    CHECK(data.count_wrong(0, 0, 100, bytes.data(), 1) > 50);
+    CHECK(data.count_wrong(0, 0, 100, bytes.data()) > 50);
+    seen.insert(bytes);
+  }
+  CHECK(seen.size() == 3);
+}
+
 TEST_CASE("more ranks than a 16-bit type can sum exactly are refused for a ring") {
   const Reduction bfloat{DataType::kBfloat16, ReduceOp::kSum};
   CHECK_NOTHROW(ReduceData(bfloat, Values::kExactAlways, 1, 256));
@@ -101,7 +130,7 @@ TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell")
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
     const Reduction reduction{type, ReduceOp::kSum};
     const std::size_t size = reduction.element_bytes();
-    const ReduceData data(reduction, Values::kAny, 1, 5);
+    ReduceData data(reduction, Values::kAny, 1, 5);
     std::vector<std::vector<std::byte>> inputs(5, std::vector<std::byte>(kCount * size));
     std::vector<const std::byte*> pointers;
     for (int rank = 0; rank < 5; rank++) {
@@ -138,22 +167,21 @@ TEST_CASE("magnitudes that differ by place are the same for all ranks, and sums 
     const std::size_t size = reduction.element_bytes();
     constexpr std::size_t kMany = 8 * kLossBlock;
     const ReduceData alike(reduction, Values::kExactAlways, 1, 4);
-    const ReduceData placed(reduction, Values::kExactAlways, 1, 4,
-                            ReduceData::Magnitudes::kByPlace);
+    ReduceData placed(reduction, Values::kExactAlways, 1, 4, ReduceData::Magnitudes::kByPlace);
     std::vector<std::byte> sum(kMany * size);
     for (int rank = 0; rank < 4; rank++) {
       std::vector<std::byte> one(kMany * size), other(kMany * size);
-      alike.fill(rank, 3, 0, kMany, one.data());
-      placed.fill(rank, 3, 0, kMany, other.data());
+      alike.fill(rank, 0, 0, kMany, one.data());
+      placed.fill(rank, 0, 0, kMany, other.data());
       const auto before = sum;
       combine(reduction, sum.data(), nullptr, before.data(), other.data(), sum.size());
       for (std::size_t i = 0; type == DataType::kFloat32 && i < kMany; i++) {
         float plain = 0, halved = 0;
         std::memcpy(&plain, &one[i * size], size);
         std::memcpy(&halved, &other[i * size], size);
-        REQUIRE(halved == plain * loss_scale(1, i));
+        REQUIRE(halved == std::ldexp(plain, -static_cast<int>(loss_halvings(1, i))));
       }
     }
-    CHECK(placed.check(3, sum.data(), kMany).unequal == 0);
+    CHECK(placed.check(0, sum.data(), kMany).unequal == 0);
   }
 }

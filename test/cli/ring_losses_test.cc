@@ -1,6 +1,7 @@
-#include "cli/bench/ring_losses.h"
-
 #include "catch.h"
+#include "cli/bench/report.h"
+#include "cli/data/reduce_data.h"
+#include "cli/driver/reduce.h"
 
 using namespace dlcp::cli;
 
@@ -48,11 +49,8 @@ TEST_CASE("a result that differs though nothing is missing is wrong, and so is o
 TEST_CASE("blocks differ in scale by powers of two, the same on every rank") {
   bool seen[8] = {};
   for (std::size_t block = 0; block < 200; ++block) {
-    const float scale = loss_scale(1, block * kLossBlock);
-    CHECK(scale == loss_scale(1, block * kLossBlock + kLossBlock - 1));
-    int at = 0;
-    for (float value = scale; value < 1; value *= 2)
-      ++at;
+    const unsigned at = loss_halvings(1, block * kLossBlock);
+    CHECK(at == loss_halvings(1, block * kLossBlock + kLossBlock - 1));
     REQUIRE(at < 8);
     seen[at] = true;
   }

@@ -1,9 +1,9 @@
-#include "cli/bench/world.h"
+#include "cli/launch/world.h"
 
 #include <map>
 
 #include "catch.h"
-#include "cli/bench/bench_case.h"
+#include "cli/launch/bench_error.h"
 
 using namespace dlcp::cli;
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/net_plugin.h"
+#include "cli/plugin/net_plugin.h"
 
 namespace dlcp::test {
 

@@ -18,12 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bench/bench_case.h"
-#include "cli/bench/collnet_plugin.h"
-#include "cli/bench/collnet_reducer.h"
-#include "cli/bench/nccl_part.h"
-#include "cli/bench/net_plugin.h"
-#include "cli/bench/ring_channel.h"
+#include "cli/driver/collnet_reducer.h"
+#include "cli/driver/ring_channel.h"
+#include "cli/plugin/collnet_plugin.h"
+#include "cli/plugin/nccl_part.h"
+#include "cli/plugin/net_plugin.h"
 #include "dlcp/communicator_class.h"
 
 namespace dlcp::training {

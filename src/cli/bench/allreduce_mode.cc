@@ -1,16 +1,18 @@
-// allreduce: the same all-reduces, of any type and operation, over the ring or by what a CollNet
-// plugin does with whole all-reduces (direct, by a switch). Input is made, and every element of the
-// output compared with the reduction in rank order, while the clock is stopped.
+// ring, allreduce: the same all-reduces over the ring, driven as NCCL's proxy drives them, or by
+// what a CollNet plugin does with whole all-reduces (direct, by a switch). Input is made, and every
+// element of the output compared with the reduction in rank order, while the clock is stopped.
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "cli/bench/collnet_group.h"
-#include "cli/bench/collnet_reducer.h"
-#include "cli/bench/own_switch.h"
-#include "cli/bench/reduce_data.h"
-#include "cli/bench/ring_layer.h"
+#include "cli/bench/own_servers.h"
 #include "cli/bench/rounds.h"
+#include "cli/data/reduce_data.h"
+#include "cli/driver/collnet_reducer.h"
+#include "cli/driver/ring_channel.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {
@@ -21,13 +23,116 @@ bool in_rank_order(Algorithm algorithm) {
          algorithm == Algorithm::kHub;
 }
 
+template <class Parts, class Part>
+std::uint64_t sum_of(const Parts& parts, std::uint64_t (Part::*count)() const) {
+  std::uint64_t total = 0;
+  for (const auto& part : parts)
+    total += (*part.*count)();
+  return total;
+}
+
+// A part of a vector that is reduced over the ring in one all-reduce, spread over the ring's
+// channels.
+class RingLayer final : public AllReducer {
+ public:
+  // Elements begin to end of the vector, over the session's links.
+  RingLayer(Session& session, std::size_t begin, std::size_t end, const Reduction& reduction)
+      : s_(session), count_(end - begin) {
+    const auto parts = static_cast<std::size_t>(session.bench_case.channels);
+    const std::size_t part = (count_ + parts - 1) / parts;
+    for (std::size_t c = 0; c < parts; c++) {
+      const std::size_t first = std::min(begin + c * part, end);
+      channels_.push_back(std::make_unique<RingChannel>(hop_of(static_cast<int>(c)), first,
+                                                        std::min(part, end - first), reduction));
+    }
+  }
+
+  void restart() override {
+    void* collective = nullptr;
+    if (s_.nccl != nullptr) {
+      CollectiveCall call;
+      call.count = count_;
+      call.channels = static_cast<std::uint8_t>(channels_.size());
+      collective = s_.nccl->start_collective(call);
+    }
+    for (auto& channel : channels_)
+      channel->restart(s_.nccl, collective);
+  }
+  bool step(const void* input, void* output) override {
+    bool moved = false;
+    for (auto& channel : channels_)
+      moved |= channel->step(input, output);
+    return moved;
+  }
+  bool done() const override { return std::ranges::all_of(channels_, &RingChannel::done); }
+  std::uint64_t bytes_received() const override {
+    return sum_of(channels_, &RingChannel::bytes_received);
+  }
+  std::uint64_t contributions_lost() const override {
+    return sum_of(channels_, &RingChannel::contributions_lost);
+  }
+
+ private:
+  RingHop hop_of(int channel) const {
+    const int rank = s_.control.rank();
+    const int ranks = s_.control.ranks();
+    const Link* out = s_.links.find(rank, (rank + 1) % ranks, channel);
+    const Link* in = s_.links.find((rank + ranks - 1) % ranks, rank, channel);
+    return {s_.net, out->comm, in->comm, rank, ranks};
+  }
+
+  Session& s_;
+  std::size_t count_;
+  std::vector<std::unique_ptr<RingChannel>> channels_;
+};
+
+// A rank's place in a group that does all-reduces through a CollNet plugin, set up as NCCL does:
+// listen, handles through the exchange, one connect that blocks.
+class CollNetGroup {
+ public:
+  explicit CollNetGroup(Session& session) : plugin_(*session.collnet) {
+    std::array<char, nccl::kHandleBytes> handle{};
+    void* listening = nullptr;
+    require(plugin_.listen(session.links.first_device(), handle.data(), &listening),
+            "collnet listen");
+    auto theirs = session.control.exchange(std::string(handle.data(), handle.size()));
+    std::vector<void*> handles;
+    for (std::string& one : theirs) {
+      if (one.size() != nccl::kHandleBytes)
+        throw BenchError(ExitCode::kTransport, "a rank has no handle of its CollNet listener");
+      handles.push_back(one.data());
+    }
+    const std::int64_t begin = now_ns();
+    // A plugin that refuses has closed the listener: NCCL forgets it.
+    require(plugin_.connect(handles, session.control.rank(), listening, &comm_), "collnet connect");
+    session.result.connect_seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+    require(plugin_.close_listen(listening), "collnet closeListen");
+    session.control.alive(0);
+  }
+  ~CollNetGroup() {
+    if (comm_ != nullptr) plugin_.close_coll(comm_);
+  }
+  CollNetGroup(const CollNetGroup&) = delete;
+  CollNetGroup& operator=(const CollNetGroup&) = delete;
+
+  void* comm() const { return comm_; }
+  void close() { require(plugin_.close_coll(std::exchange(comm_, nullptr)), "closeColl"); }
+
+ private:
+  CollNetPlugin& plugin_;
+  void* comm_ = nullptr;
+};
+
+// Reducers of parts of the vector, each begun when the one before is done.
+using Reducers = std::vector<std::unique_ptr<AllReducer>>;
+
 class AllReduceRounds final : public Round {
  public:
-  AllReduceRounds(Session& session, AllReducer& reducer)
+  AllReduceRounds(Session& session, const Reducers& reducers)
       : Round(session),
         s_(session),
         c_(session.bench_case),
-        reducer_(reducer),
+        reducers_(reducers),
         // Rings and plans sum in orders of their own, direct exchange in the ranks'.
         data_(
             c_.reduction,
@@ -45,22 +150,32 @@ class AllReduceRounds final : public Round {
   }
 
   void execute() override {
-    reducer_.restart();
-    step_until([&] { return reducer_.done(); },
-               [&] { return reducer_.step(input_.data(), output_.data()); });
+    for (const auto& reducer : reducers_) {
+      reducer->restart();
+      step_until([&] { return reducer->done(); },
+                 [&] { return reducer->step(input_.data(), output_.data()); });
+    }
   }
 
   void check(std::uint64_t iteration) override {
-    if (!c_.check) return;
+    if (c_.mode == Mode::kRing && c_.loss_budget == 0) {
+      if (!c_.check) return;
+      const std::size_t wrong = data_.count_wrong(iteration, 0, count_, output_.data());
+      s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
+      return;
+    }
+    if (!c_.check && c_.mode != Mode::kRing) return;
     ReduceLoss loss = data_.check(iteration, output_.data(), count_, may());
     if (c_.algorithm == Algorithm::kRing) {
-      const std::uint64_t lost = reducer_.contributions_lost();
+      const std::uint64_t lost = sum_of(reducers_, &AllReducer::contributions_lost);
       loss.lost = lost - std::exchange(lost_before_, lost);
     }
     s_.result.losses.push_back(loss);
   }
 
-  std::uint64_t bytes_received() const override { return reducer_.bytes_received(); }
+  std::uint64_t bytes_received() const override {
+    return sum_of(reducers_, &AllReducer::bytes_received);
+  }
 
  private:
   // What a ring lacks its ranks count as it arrives.
@@ -72,7 +187,7 @@ class AllReduceRounds final : public Round {
 
   Session& s_;
   const BenchCase& c_;
-  AllReducer& reducer_;
+  const Reducers& reducers_;
   ReduceData data_;
   std::size_t count_;
   std::uint64_t lost_before_ = 0;
@@ -80,15 +195,31 @@ class AllReduceRounds final : public Round {
   std::vector<std::byte> output_;
 };
 
-void run(Session& session, AllReducer& reducer) {
-  AllReduceRounds rounds(session, reducer);
+void run(Session& session, const Reducers& reducers) {
+  AllReduceRounds rounds(session, reducers);
   run_rounds(session, rounds);
 }
 
-void run_direct(Session& session) {
+// As a framework reduces some of a model's layers at a time: each a step longer than the one
+// before, so that they can be told apart.
+Reducers ring_layers(Session& session) {
   const BenchCase& c = session.bench_case;
-  CollNetGroup group(*session.collnet, session.control, session.links.first_device());
-  session.result.connect_seconds = group.connect_seconds();
+  const std::size_t count = c.size / c.reduction.element_bytes();
+  const auto layers = static_cast<std::size_t>(c.layers);
+  const std::size_t step = std::max<std::size_t>(count / (layers * (layers + 1) / 2), 1);
+  Reducers reducers;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < layers; i++) {
+    const std::size_t end = i + 1 == layers ? count : std::min(begin + (i + 1) * step, count);
+    reducers.push_back(std::make_unique<RingLayer>(session, begin, end, c.reduction));
+    begin = end;
+  }
+  return reducers;
+}
+
+void run_by_collnet(Session& session) {
+  const BenchCase& c = session.bench_case;
+  CollNetGroup group(session);
   int supported = 0;
   require(session.collnet->reduce_support(static_cast<int>(c.reduction.type),
                                           static_cast<int>(c.reduction.op), supported),
@@ -96,10 +227,13 @@ void run_direct(Session& session) {
   if (supported == 0)
     throw BenchError(ExitCode::kUsage, "the plugin does not reduce this --type by this --op");
   {
-    CollNetReducer reducer(group.plugin(), group.comm(), c.reduction, c.size, c.channels, c.ranks,
-                           session.nccl);
-    run(session, reducer);
-    session.result.wrong += Mismatch{reducer.overruns(), 0};
+    auto reducer = std::make_unique<CollNetReducer>(*session.collnet, group.comm(), c.reduction,
+                                                    c.size, c.channels, c.ranks, session.nccl);
+    const CollNetReducer& seen = *reducer;
+    Reducers reducers;
+    reducers.push_back(std::move(reducer));
+    run(session, reducers);
+    session.result.wrong += Mismatch{seen.overruns(), 0};
   }
   group.close();
 }
@@ -107,10 +241,8 @@ void run_direct(Session& session) {
 }  // namespace
 
 void run_all_reduce(Session& session) {
-  const BenchCase& c = session.bench_case;
-  if (by_collnet(c.algorithm)) return run_direct(session);
-  RingLayer ring(session, 0, c.size / c.reduction.element_bytes(), c.reduction);
-  run(session, ring);
+  if (by_collnet(session.bench_case.algorithm)) return run_by_collnet(session);
+  run(session, ring_layers(session));
 }
 
 }  // namespace dlcp::cli

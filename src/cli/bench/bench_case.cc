@@ -1,7 +1,6 @@
 #include "cli/bench/bench_case.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -9,94 +8,53 @@
 
 namespace dlcp::cli {
 
-const char* name_of(Mode mode) {
-  switch (mode) {
-    case Mode::kBandwidth:
-      return "bw";
-    case Mode::kLatency:
-      return "lat";
-    case Mode::kRing:
-      return "ring";
-    case Mode::kIncast:
-      return "incast";
-    case Mode::kAllToAll:
-      return "alltoall";
-    case Mode::kAbort:
-      return "abort";
-    case Mode::kPlan:
-      return "plan";
-    case Mode::kAllReduce:
-      return "allreduce";
-  }
-  return "?";
+namespace {
+
+template <class T, std::size_t kCount>
+const char* name_in(const char* const (&names)[kCount], T value) {
+  const auto number = static_cast<std::size_t>(value);
+  return number < kCount ? names[number] : "?";
 }
 
-const char* name_of(LineFlags flags) {
-  switch (flags) {
-    case LineFlags::kNone:
-      return "none";
-    case LineFlags::kLl:
-      return "ll";
-    case LineFlags::kLl128:
-      return "ll128";
-  }
-  return "?";
+}  // namespace
+
+const char* name_of(Idle idle) {
+  constexpr const char* kNames[kIdles] = {"auto", "spin", "yield", "sleep"};
+  return name_in(kNames, idle);
 }
 
 const char* name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kRing:
-      return "ring";
-    case Algorithm::kDirect:
-      return "direct";
-    case Algorithm::kPlan:
-      return "plan";
-    case Algorithm::kSwitch:
-      return "switch";
-    case Algorithm::kHub:
-      return "hub";
-  }
-  return "?";
+  constexpr const char* kNames[kAlgorithms] = {"ring", "direct", "plan", "switch", "hub"};
+  return name_in(kNames, algorithm);
 }
 
 const char* name_of(collective::DataType type) {
   constexpr const char* kNames[collective::kDataTypes] = {"i8",  "u8",  "i32", "u32", "i64",
                                                           "u64", "f16", "f32", "f64", "bf16"};
-  return kNames[static_cast<std::size_t>(type)];
+  return name_in(kNames, type);
 }
 
 const char* name_of(collective::ReduceOp op) {
   constexpr const char* kNames[collective::kReduceOps] = {"sum", "prod", "max", "min"};
-  return kNames[static_cast<std::size_t>(op)];
+  return name_in(kNames, op);
 }
 
-const char* name_of(nccl::ResultCode code) {
-  switch (code) {
-    case nccl::ResultCode::kSuccess:
-      return "ncclSuccess";
-    case nccl::ResultCode::kUnhandledCudaError:
-      return "ncclUnhandledCudaError";
-    case nccl::ResultCode::kSystemError:
-      return "ncclSystemError";
-    case nccl::ResultCode::kInternalError:
-      return "ncclInternalError";
-    case nccl::ResultCode::kInvalidArgument:
-      return "ncclInvalidArgument";
-    case nccl::ResultCode::kInvalidUsage:
-      return "ncclInvalidUsage";
-    case nccl::ResultCode::kRemoteError:
-      return "ncclRemoteError";
-    case nccl::ResultCode::kInProgress:
-      return "ncclInProgress";
-    case nccl::ResultCode::kTimeout:
-      return "ncclTimeout";
-  }
-  return "an unknown result code";
+const ModeTraits& traits_of(Mode mode) {
+  static constexpr ModeTraits kTraits[kModes] = {
+      {"bw", 2, "1M", 8, true, false, true, false, nullptr},
+      {"lat", 2, "64", 8, true, false, true, false, "half round trip"},
+      {"ring", 4, "16M", 4, false, true, false, true, "all-reduce"},
+      {"incast", 4, "1M", 8, false, false, true, false, nullptr},
+      {"alltoall", 4, "1M", 8, false, true, true, false, nullptr},
+      {"abort", 2, "1M", 32, true, false, false, false, nullptr},
+      {"plan", 4, "1M", 8, false, true, false, false, "collective"},
+      {"allreduce", 8, "1M", 4, false, true, false, true, "all-reduce"},
+  };
+  return kTraits[static_cast<std::size_t>(mode)];
 }
 
-void require(nccl::ResultCode code, const char* call) {
-  if (code == nccl::ResultCode::kSuccess) return;
-  throw BenchError(ExitCode::kTransport, fmt::format("{} returned {}", call, name_of(code)), code);
+const char* name_of(Mode mode) {
+  return traits_of(mode).name;
 }
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {

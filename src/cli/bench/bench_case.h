@@ -5,15 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cli/bench/reduce.h"
-#include "cli/exit_code.h"
-#include "nccl/abi/types.h"
-#include "util/result.h"
+#include "cli/data/payload.h"
+#include "cli/driver/reduce.h"
+#include "cli/launch/bench_error.h"
+#include "cli/plugin/registrar.h"
 
 namespace dlcp::synth {
 class Schedule;
@@ -22,16 +20,33 @@ class Schedule;
 namespace dlcp::cli {
 
 enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan, kAllReduce };
+inline constexpr std::size_t kModes = 8;
 enum class Algorithm { kRing, kDirect, kPlan, kSwitch, kHub };
+inline constexpr std::size_t kAlgorithms = 5;
 // Whether the plugin reduces, through NCCL's CollNet interface.
 constexpr bool by_collnet(Algorithm algorithm) {
   return algorithm != Algorithm::kRing;
 }
-enum class LineFlags { kNone, kLl, kLl128 };
 enum class Idle { kAuto, kSpin, kYield, kSleep };
+inline constexpr std::size_t kIdles = 4;
 
+// What the modes differ in, beside the code that runs them.
+struct ModeTraits {
+  const char* name;
+  int ranks;            // by default
+  const char* size;     // by default
+  int inflight;         // by default; all-reduces over the ring: always
+  bool in_pairs;        // ranks work two by two
+  bool per_rank;        // the bandwidth is what a rank receives, else what all receive together
+  bool makes_payload;   // --data says of what; others move the numbers that they reduce
+  bool reduces;         // all-reduces: what is wrong is counted in elements
+  const char* time_of;  // what is timed; null: messages
+};
+const ModeTraits& traits_of(Mode mode);
+
+// As on the command line.
 const char* name_of(Mode mode);
-const char* name_of(LineFlags flags);
+const char* name_of(Idle idle);
 const char* name_of(Algorithm algorithm);
 
 struct BenchCase {
@@ -54,6 +69,7 @@ struct BenchCase {
   double warmup_seconds = 0.3;
   std::shared_ptr<const synth::Schedule> schedule;  // plan: what to run, the same on all ranks
   LineFlags flags = LineFlags::kNone;
+  Data data = Data::kRandom;  // streams and lat
   bool check = true;
   std::uint64_t seed = 1;
   Idle idle = Idle::kAuto;
@@ -69,31 +85,6 @@ struct BenchCase {
   bool each_finds_out = false;  // ranks are not ended because another has failed
   bool one_host = true;         // all ranks share this machine: one clock, shared memory
 };
-
-// Ends a rank's run; caught once, in run_rank.
-class BenchError : public std::runtime_error {
- public:
-  BenchError(ExitCode exit_code, const std::string& what,
-             nccl::ResultCode result = nccl::ResultCode::kSuccess)
-      : std::runtime_error(what), exit_code_(exit_code), result_(result) {}
-  ExitCode exit_code() const { return exit_code_; }
-  nccl::ResultCode result() const { return result_; }
-
- private:
-  ExitCode exit_code_;
-  nccl::ResultCode result_;
-};
-
-// What the user has given, or named, is wrong.
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
-  return std::move(result).value();
-}
-
-// Throws unless `code` is success; `call` is the plugin's function.
-void require(nccl::ResultCode code, const char* call);
-const char* name_of(nccl::ResultCode code);
 
 // A comma list of sizes as util/quantity.h reads them, each at most what one NCCL message may have.
 // Throws BenchError(kUsage).

@@ -5,35 +5,22 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
-#include "cli/bench/plan_input.h"
 #include "cli/command_line/options.h"
+#include "cli/command_line/text_file.h"
 #include "collective/switch_name.h"
 #include "dlcp/communicator_class.h"
 #include "engine/hub_places.h"
+#include "synth/verify.h"
 #include "util/quantity.h"
 
 namespace dlcp::cli {
 namespace {
 
-const std::map<std::string, Mode> kModes = {
-    {"bw", Mode::kBandwidth},  {"lat", Mode::kLatency},        {"ring", Mode::kRing},
-    {"incast", Mode::kIncast}, {"alltoall", Mode::kAllToAll},  {"abort", Mode::kAbort},
-    {"plan", Mode::kPlan},     {"allreduce", Mode::kAllReduce}};
-const std::map<std::string, LineFlags> kFlags = {
-    {"none", LineFlags::kNone}, {"ll", LineFlags::kLl}, {"ll128", LineFlags::kLl128}};
-const std::map<std::string, Idle> kIdle = {
-    {"auto", Idle::kAuto}, {"spin", Idle::kSpin}, {"yield", Idle::kYield}, {"sleep", Idle::kSleep}};
-
-const std::map<std::string, Algorithm> kAlgorithms = {{"ring", Algorithm::kRing},
-                                                      {"direct", Algorithm::kDirect},
-                                                      {"plan", Algorithm::kPlan},
-                                                      {"switch", Algorithm::kSwitch},
-                                                      {"hub", Algorithm::kHub}};
-
 constexpr int kLocalRanksMax = 512;
 
-// Everything that a numbered enumeration has, by name_of().
+// All values of an enumeration, by name_of().
 template <class T>
 std::map<std::string, T> by_name(std::size_t count) {
   std::map<std::string, T> all;
@@ -41,8 +28,13 @@ std::map<std::string, T> by_name(std::size_t count) {
     all.emplace(name_of(static_cast<T>(i)), static_cast<T>(i));
   return all;
 }
-const auto kTypes = by_name<collective::DataType>(collective::kDataTypes);
-const auto kOps = by_name<collective::ReduceOp>(collective::kReduceOps);
+const auto kModeOf = by_name<Mode>(kModes);
+const auto kFlagsOf = by_name<LineFlags>(kLineFlags);
+const auto kDataOf = by_name<Data>(kDatas);
+const auto kIdleOf = by_name<Idle>(kIdles);
+const auto kAlgorithmOf = by_name<Algorithm>(kAlgorithms);
+const auto kTypeOf = by_name<collective::DataType>(collective::kDataTypes);
+const auto kOpOf = by_name<collective::ReduceOp>(collective::kReduceOps);
 
 template <class T>
 std::vector<std::string> names_of(const std::map<std::string, T>& values) {
@@ -57,10 +49,6 @@ std::vector<std::string> names_of(const std::map<std::string, T>& values) {
   throw BenchError(ExitCode::kUsage, what);
 }
 
-bool needs_pairs(Mode mode) {
-  return mode == Mode::kBandwidth || mode == Mode::kLatency || mode == Mode::kAbort;
-}
-
 void check_ranks(const BenchCase& c, int world_size) {
   if (world_size > 0 && c.ranks != world_size)
     refuse(fmt::format("--ranks {} in a job of {} processes; leave it out", c.ranks, world_size));
@@ -70,7 +58,7 @@ void check_ranks(const BenchCase& c, int world_size) {
                     c.ranks, kLocalRanksMax));
   if (c.mode == Mode::kLatency && c.ranks != 2)
     refuse(fmt::format("--ranks {}: lat is between 2 ranks", c.ranks));
-  if (needs_pairs(c.mode) && c.ranks % 2 != 0)
+  if (traits_of(c.mode).in_pairs && c.ranks % 2 != 0)
     refuse(fmt::format("--ranks {}: {} works in pairs, give an even number", c.ranks,
                        name_of(c.mode)));
   if (c.kill_rank >= c.ranks)
@@ -122,9 +110,9 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
     if (any) refuse("--algo, --type and --op go with --mode allreduce");
     return;
   }
-  if (o.algorithm != kUnset) c.algorithm = kAlgorithms.at(o.algorithm);
-  if (o.type != kUnset) c.reduction.type = kTypes.at(o.type);
-  if (o.op != kUnset) c.reduction.op = kOps.at(o.op);
+  if (o.algorithm != kUnset) c.algorithm = kAlgorithmOf.at(o.algorithm);
+  if (o.type != kUnset) c.reduction.type = kTypeOf.at(o.type);
+  if (o.op != kUnset) c.reduction.op = kOpOf.at(o.op);
   if (by_collnet(c.algorithm) && c.abi != 0 && c.abi < 8)
     refuse(
         fmt::format("--abi {}: --algo {} goes through NCCL's CollNet interface, versions 8 "
@@ -176,13 +164,6 @@ void take_hubs(BenchCase& c, const BenchOptions& o, int world_size) {
   c.own_hubs = static_cast<int>(count.value_or(0));
 }
 
-int default_ranks(const BenchCase& c, int planned, int world_size) {
-  if (planned > 0) return planned;
-  if (world_size != 0) return world_size;
-  if (c.mode == Mode::kAllReduce) return 8;
-  return needs_pairs(c.mode) ? 2 : 4;
-}
-
 // A plan made of what dlcp order has measured names its hosts in the order found: where these are
 // the namespaces, ranks run in them in that order.
 std::vector<std::string> namespaces_for(const BenchCase& c,
@@ -197,43 +178,67 @@ std::vector<std::string> namespaces_for(const BenchCase& c,
   return names;
 }
 
+// What the plan says for so many bytes, in the order of steps; proven again.
+std::shared_ptr<const synth::Schedule> schedule_of(const synth::Plan& plan, std::size_t bytes) {
+  synth::Recipe recipe = plan.bracket_for(static_cast<double>(bytes)).recipe;
+  const int slices = recipe.slices;
+  recipe.slices = 1;  // slices are copies that share nothing: one is the proof of all
+  const auto once = value_or_throw(synth::expand(recipe, plan.collective, plan.ranks));
+  const auto verdict = synth::verify(once);
+  if (!verdict.correct)
+    refuse(fmt::format("the plan's '{}' is wrong: {}", recipe.name, verdict.why));
+  recipe.slices = slices;
+  auto schedule = value_or_throw(synth::expand(recipe, plan.collective, plan.ranks));
+  schedule.sort_by_step();
+  return std::make_shared<const synth::Schedule>(std::move(schedule));
+}
+
 }  // namespace
 
 std::optional<synth::Plan> BenchOptions::read_plan() const {
-  const bool runs = kModes.at(mode) == Mode::kPlan ||
-                    (kModes.at(mode) == Mode::kAllReduce && algorithm == "plan");
-  return plan_for(runs, plan);
+  const bool runs = kModeOf.at(mode) == Mode::kPlan ||
+                    (kModeOf.at(mode) == Mode::kAllReduce && algorithm == "plan");
+  if (!runs && !plan.empty())
+    refuse("--plan goes with --mode plan, or --mode allreduce --algo plan");
+  if (!runs) return std::nullopt;
+  if (plan.empty()) refuse("what is to be run needs --plan FILE; dlcp synth -o FILE makes one");
+  auto read = value_or_throw(synth::read_plan(value_or_throw(read_text_file(plan)), plan));
+  if (read.ranks < 2) refuse(fmt::format("{} is for a single rank, which sends nothing", plan));
+  return read;
 }
 
 std::vector<BenchCase> BenchOptions::cases(int world_size,
                                            const std::optional<synth::Plan>& planned) const {
   BenchCase c = common;
-  c.mode = kModes.at(mode);
-  c.flags = kFlags.at(flags);
-  c.idle = kIdle.at(idle);
+  c.mode = kModeOf.at(mode);
+  c.flags = kFlagsOf.at(flags);
+  c.data = kDataOf.at(data);
+  c.idle = kIdleOf.at(idle);
   c.check = !no_check;
   c.one_host = world_size == 0;
-  c.ranks = ranks >= 0 ? ranks : default_ranks(c, planned ? planned->ranks : 0, world_size);
+  const ModeTraits& traits = traits_of(c.mode);
+  c.ranks = ranks >= 0        ? ranks
+            : planned         ? planned->ranks
+            : world_size != 0 ? world_size
+                              : traits.ranks;
   // NCCL has two at least.
   c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
   take_reduction(c, *this);
   take_switch(c, *this, world_size);
   take_hubs(c, *this, world_size);
-  c.inflight = inflight >= 0 ? inflight : c.mode == Mode::kAbort ? 32 : 8;
-  if (c.mode == Mode::kRing || c.mode == Mode::kAllReduce)
-    c.inflight = by_collnet(c.algorithm) ? 8 : 4;
+  c.inflight = inflight >= 0 && !traits.reduces ? inflight : traits.inflight;
+  if (by_collnet(c.algorithm)) c.inflight = 8;
   if (c.loss_budget > 0) check_budget(c);
   if (planned && planned->ranks != c.ranks)
     refuse(fmt::format("--plan {} is for {} ranks, here are {}", plan, planned->ranks, c.ranks));
   check_ranks(c, world_size);
+  if (c.data != Data::kRandom && !traits.makes_payload)
+    refuse("--data goes with bw, lat, incast and alltoall");
   if (c.layers > 1 && c.mode != Mode::kRing) refuse("--layers goes with ring");
   if (!c.one_host && !c.netns.empty()) refuse("--netns is for ranks of one machine");
   c.namespaces = namespaces_for(c, planned);
   std::vector<BenchCase> all;
-  const std::string fallback = c.mode == Mode::kRing      ? "16M"
-                               : c.mode == Mode::kLatency ? "64"
-                                                          : "1M";
-  for (const std::size_t size : parse_sizes(sizes.empty() ? fallback : sizes)) {
+  for (const std::size_t size : parse_sizes(sizes.empty() ? traits.size : sizes)) {
     c.size = size;
     if (planned && c.mode == Mode::kPlan) c.schedule = schedule_of(*planned, size);
     c.iterations = common.iterations;
@@ -250,17 +255,17 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
 std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) const {
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
+  const auto named = [](const std::string& text) { return text.empty() ? "unset" : text; };
   return fmt::format(
-      "--plan {}\n--mode {}\n--algo {}\n--switch {}\n--hubs {}\n--type {}\n--op {}\n--size "
-      "{}\n--flags "
-      "{}\n--ranks "
-      "{}\n--inflight {}\n--channels "
-      "{}\n--layers {}\n"
-      "--iterations {}\n--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
-      planned ? synth::hash_of(*planned) : "unset", mode, algorithm,
-      switch_name.empty() ? "unset" : switch_name, hubs.empty() ? "unset" : hubs, type, op,
-      sizes.empty() ? "unset" : sizes, flags, given(ranks), given(inflight), given(channels),
-      c.layers, c.iterations, c.seconds, c.warmup_seconds, c.seed, no_check, c.loss_budget);
+             "--plan {}\n--mode {}\n--algo {}\n--switch {}\n--hubs {}\n--type {}\n--op {}\n"
+             "--size {}\n--flags {}\n--data {}\n",
+             planned ? synth::hash_of(*planned) : "unset", mode, algorithm, named(switch_name),
+             named(hubs), type, op, named(sizes), flags, data) +
+         fmt::format(
+             "--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n--iterations {}\n"
+             "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
+             given(ranks), given(inflight), given(channels), c.layers, c.iterations, c.seconds,
+             c.warmup_seconds, c.seed, no_check, c.loss_budget);
 }
 
 namespace {
@@ -273,17 +278,18 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
   add_choice(
-      bench, "--mode", names_of(kModes), [&o](const std::string& text) { o.mode = text; },
+      bench, "--mode", names_of(kModeOf), [&o](const std::string& text) { o.mode = text; },
       "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
   add_choice(
-      bench, "--algo", names_of(kAlgorithms), [&o](const std::string& text) { o.algorithm = text; },
+      bench, "--algo", names_of(kAlgorithmOf),
+      [&o](const std::string& text) { o.algorithm = text; },
       "allreduce: ring, or what the plugin does by its CollNet interface: direct, hub, plan with "
       "--plan FILE, or switch, SwitchML's (default ring)");
   add_choice(
-      bench, "--type", names_of(kTypes), [&o](const std::string& text) { o.type = text; },
+      bench, "--type", names_of(kTypeOf), [&o](const std::string& text) { o.type = text; },
       "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
   add_choice(
-      bench, "--op", names_of(kOps), [&o](const std::string& text) { o.op = text; },
+      bench, "--op", names_of(kOpOf), [&o](const std::string& text) { o.op = text; },
       "allreduce: sum, prod, max or min (default sum)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
             "Processes (default 2; ring, incast, alltoall 4; allreduce 8; plan: its own)");
@@ -305,8 +311,13 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
             "ring: reduces the vector as a training step does, in so many parts of different size, "
             "one after the other (default 1)");
   add_choice(
-      bench, "--flags", names_of(kFlags), [&o](const std::string& text) { o.flags = text; },
+      bench, "--flags", names_of(kFlagsOf), [&o](const std::string& text) { o.flags = text; },
       "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive");
+  add_choice(
+      bench, "--data", names_of(kDataOf), [&o](const std::string& text) { o.data = text; },
+      "bw, lat, incast, alltoall: random bytes, or numbers distributed as gradients are: bf16, "
+      "f32, "
+      "or amp, fp32 whose low 16 bits are zero (default random)");
   add_share(bench, "--loss", c.loss, {0, 0.999},
             "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with --netns "
             "the network does it and this is a label");
@@ -328,7 +339,7 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
            "Time without any progress until all ranks are ended (default 60: more than "
            "DLCP_PEER_TIMEOUT)");
   add_choice(
-      bench, "--idle", names_of(kIdle), [&o](const std::string& text) { o.idle = text; },
+      bench, "--idle", names_of(kIdleOf), [&o](const std::string& text) { o.idle = text; },
       "When nothing moves: spin, yield (as NCCL does), sleep 0.1 ms (for slow networks with more "
       "ranks than cores), or auto: spin if every rank has a core (default)");
   add_flag(bench, "--pin", c.pin, "One core per rank, in turn");

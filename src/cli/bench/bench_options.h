@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/bench/bench_case.h"
-#include "cli/bench/world.h"
 #include "cli/command_line/options.h"
+#include "cli/launch/world.h"
 #include "synth/plan_file.h"
 
 namespace dlcp::cli {
@@ -18,6 +18,7 @@ struct BenchOptions {
   std::string sizes;
   std::string plan;  // a file
   std::string flags = "none";
+  std::string data = "random";
   std::string idle = "auto";
   std::string algorithm = "unset";  // allreduce
   std::string hubs;                 // a number, or places

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/frames.h"
 #include "cli/bench/shared_area.h"
+#include "cli/launch/frames.h"
 
 namespace dlcp::cli {
 

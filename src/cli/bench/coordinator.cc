@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "cli/bench/clock.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/frames.h"
 #include "cli/bench/local_ranks.h"
 #include "cli/bench/rank.h"
 #include "cli/bench/silence.h"
+#include "cli/launch/frames.h"
 
 namespace dlcp::cli {
 

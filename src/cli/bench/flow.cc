@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/bench/clock.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {
@@ -26,67 +26,52 @@ std::uint64_t key_of(const Link& link, const BenchCase& c) {
 
 SendFlow::SendFlow(NetPlugin& net, const Link& link, const BenchCase& c,
                    std::atomic<std::int64_t>* times, NcclPart* nccl)
-    : net_(net),
-      comm_(link.comm),
-      size_(c.size),
+    : size_(c.size),
       inflight_(static_cast<std::uint64_t>(c.inflight)),
-      lines_(key_of(link, c), c.size, c.flags),
-      slots_(net, link.comm, static_cast<std::size_t>(c.inflight),
-             std::max<std::size_t>(c.size, 16)),
+      lines_(key_of(link, c), c.size, c.flags, c.data),
+      lane_(net, link.comm, Lane::Way::kSend, inflight_, std::max<std::size_t>(c.size, 16)),
       times_(times),
+      offered_at_(inflight_),
       feed_(nccl, c, true) {
   if (c.flags != LineFlags::kNone) return;
-  payload_ = std::make_unique<Payload>(key_of(link, c), c.size);
-  for (std::size_t i = 0; i < slots_.count(); i++)
-    payload_->fill(slots_.at(i));
+  payload_ = std::make_unique<Payload>(key_of(link, c), c.size, c.data);
+  for (std::size_t i = 0; i < inflight_; i++)
+    payload_->fill(slots().at(i));
 }
 
 void SendFlow::mark_next() {
   // The slot is free once the message `inflight` before this one is done.
-  if (marked_ > posted_ || requests_.size() >= inflight_) return;
+  if (marked_ > posted() || lane_.under_way() >= inflight_) return;
   if (payload_)
-    payload_->mark(slots_.at(posted_), posted_);
+    payload_->mark(slots().at(posted()), posted());
   else
-    lines_.encode(slots_.at(posted_), posted_);
-  marked_ = posted_ + 1;
+    lines_.encode(slots().at(posted()), posted());
+  marked_ = posted() + 1;
 }
 
 bool SendFlow::post() {
-  const bool data = posted_ < limit_;
+  const std::uint64_t message = posted();
+  const bool data = message < limit_;
   // An end marker is empty, or 4 bytes where empty messages are the test.
   const std::size_t bytes = data ? size_ : (size_ == 0 ? 4 : 0);
   if (data) mark_next();
   if (!offered_) {
-    offered_at_ = now_ns();
+    const std::int64_t now = now_ns();
+    offered_at_[message % inflight_] = data ? now : 0;
     if (times_ != nullptr)
-      times_[posted_ % SharedArea::kTimes].store(offered_at_, std::memory_order_relaxed);
+      times_[message % SharedArea::kTimes].store(now, std::memory_order_relaxed);
   }
-  offered_ = true;
-  void* request = nullptr;
-  require(net_.isend(comm_, slots_.at(posted_), bytes, 0, slots_.mhandle(), &request,
-                     feed_.phandle(posted_)),
-          "isend");
-  if (request == nullptr) return false;
-  offered_ = false;
-  requests_.push_back({request, data ? offered_at_ : 0});
-  posted_++;
-  return true;
+  offered_ = !lane_.post(bytes, feed_.phandle(message));
+  return !offered_;
 }
 
 bool SendFlow::step(std::int64_t measure_from) {
   bool moved = false;
-  while (requests_.size() < inflight_ && posted_ < limit_ + end_markers_) {
-    if (!post()) break;
+  while (lane_.under_way() < inflight_ && posted() < limit_ + end_markers_ && post())
     moved = true;
-  }
-  while (!requests_.empty()) {
-    int done = 0;
-    int bytes = 0;
-    require(net_.test(requests_.front().handle, done, bytes), "test (send)");
-    if (done == 0) break;
-    if (times_ == nullptr && requests_.front().offered_at >= measure_from)
-      histogram_.add(now_ns() - requests_.front().offered_at);
-    requests_.pop_front();
+  while (lane_.test()) {
+    const std::int64_t offered_at = offered_at_[(lane_.done() - 1) % inflight_];
+    if (times_ == nullptr && offered_at >= measure_from) histogram_.add(now_ns() - offered_at);
     moved = true;
   }
   return moved;
@@ -94,20 +79,18 @@ bool SendFlow::step(std::int64_t measure_from) {
 
 RecvFlow::RecvFlow(NetPlugin& net, const Link& link, const BenchCase& c,
                    std::atomic<std::int64_t>* times, NcclPart* nccl)
-    : net_(net),
-      comm_(link.comm),
-      size_(c.size),
+    : size_(c.size),
       inflight_(static_cast<std::uint64_t>(c.inflight)),
       check_(c.check),
       optional_(c.flags != LineFlags::kNone),
-      slots_(net, link.comm, recv_slots(c), std::max<std::size_t>(c.size, 16)),
+      lane_(net, link.comm, Lane::Way::kReceive, recv_slots(c), std::max<std::size_t>(c.size, 16)),
       times_(times),
       feed_(nccl, c, false) {
   const std::uint64_t key = key_of(link, c);
   if (c.flags == LineFlags::kNone)
-    payload_ = std::make_unique<Payload>(key, c.size);
+    payload_ = std::make_unique<Payload>(key, c.size, c.data);
   else
-    pollers_ = std::make_unique<LinePollers>(LinePayload(key, c.size, c.flags), slots_);
+    pollers_ = std::make_unique<LinePollers>(LinePayload(key, c.size, c.flags, c.data), slots());
 }
 
 RecvFlow::~RecvFlow() = default;
@@ -117,11 +100,11 @@ std::uint64_t RecvFlow::freed() const {
 }
 
 bool RecvFlow::starved() const {
-  return requests_.size() < inflight_ && posted_ - freed() >= slots_.count();
+  return lane_.under_way() < inflight_ && lane_.posted() - freed() >= lane_.slots().count();
 }
 
 bool RecvFlow::finished() const {
-  if (!requests_.empty()) return false;
+  if (lane_.under_way() > 0) return false;
   if (limit_ != kNoLimit) return received_ >= limit_ && freed() >= limit_;
   return ends_ >= inflight_ && freed() >= received_;
 }
@@ -149,31 +132,19 @@ void RecvFlow::complete(int size, std::int64_t measure_from) {
 bool RecvFlow::step(std::int64_t measure_from) {
   bool moved = false;
   // Each end marker takes a receive, and as many of them come as may be under way.
-  while (requests_.size() + ends_ < inflight_ && posted_ < limit_ &&
-         posted_ - freed() < slots_.count()) {
-    void* request = nullptr;
-    require(net_.irecv(comm_, slots_.at(posted_), std::max<std::size_t>(size_, 4), 0,
-                       slots_.mhandle(), optional_, &request, feed_.phandle(posted_)),
-            "irecv");
-    if (request == nullptr) break;
-    requests_.push_back(request);
-    posted_++;
+  while (lane_.under_way() + ends_ < inflight_ && lane_.posted() < limit_ &&
+         lane_.posted() - freed() < slots().count() &&
+         lane_.post(std::max<std::size_t>(size_, 4), feed_.phandle(lane_.posted()), optional_))
     moved = true;
-  }
-  while (!requests_.empty()) {
-    int done = 0;
-    int size = 0;
-    require(net_.test(requests_.front(), done, size), "test (receive)");
-    if (done == 0) break;
-    requests_.pop_front();
-    complete(size, measure_from);
+  while (const auto size = lane_.test()) {
+    complete(*size, measure_from);
     moved = true;
   }
   return moved;
 }
 
 void RecvFlow::check_message_end(std::uint64_t message) {
-  const std::uint64_t wrong = slots_.check_guard(message);
+  const std::uint64_t wrong = slots().check_guard(message);
   mismatch_ += Mismatch{wrong, (wrong + 3) / 4};
 }
 
@@ -189,7 +160,7 @@ bool RecvFlow::check_some() {
     return true;
   }
   const std::size_t to = std::min(size_, checked_bytes_ + kPiece);
-  mismatch_ += payload_->check(slots_.at(checked_), checked_, checked_bytes_, to);
+  mismatch_ += payload_->check(slots().at(checked_), checked_, checked_bytes_, to);
   checked_bytes_ = to;
   if (checked_bytes_ == size_) {
     check_message_end(checked_);

@@ -3,16 +3,15 @@
 // has some more, so that what has arrived can be checked while nothing else is to be done.
 #pragma once
 
-#include <deque>
 #include <memory>
+#include <vector>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/histogram.h"
-#include "cli/bench/line_payload.h"
 #include "cli/bench/links.h"
 #include "cli/bench/operation_feed.h"
-#include "cli/bench/payload.h"
-#include "cli/bench/slots.h"
+#include "cli/data/payload.h"
+#include "cli/driver/lane.h"
 
 namespace dlcp::cli {
 
@@ -30,39 +29,30 @@ class SendFlow {
   // No more than what is posted; then empty messages, as many as the receiver may have receives
   // posted.
   void end() {
-    limit_ = posted_ + (offered_ ? 1 : 0);
+    limit_ = posted() + (offered_ ? 1 : 0);
     end_markers_ = inflight_;
   }
   void mark_next();  // prepares the next message early, off the clock
-  bool idle() const { return requests_.empty() && posted_ >= limit_ + end_markers_; }
-  std::uint64_t posted() const { return posted_; }
+  bool idle() const { return lane_.under_way() == 0 && posted() >= limit_ + end_markers_; }
+  std::uint64_t posted() const { return lane_.posted(); }
   const Histogram& times() const { return histogram_; }
-  Slots& slots() { return slots_; }
+  Slots& slots() { return lane_.slots(); }
 
  private:
-  struct Request {
-    void* handle;
-    std::int64_t offered_at;
-  };
-
   bool post();
 
-  NetPlugin& net_;
-  void* comm_;
   std::size_t size_;
   std::uint64_t inflight_;
   LinePayload lines_;
   std::unique_ptr<Payload> payload_;  // null when the message is made of flagged lines
-  Slots slots_;
+  Lane lane_;
   std::atomic<std::int64_t>* times_;
-  std::deque<Request> requests_;
+  std::vector<std::int64_t> offered_at_;  // of the messages under way
   OperationFeed feed_;
   std::uint64_t limit_ = 0;
   std::uint64_t end_markers_ = 0;
-  std::uint64_t posted_ = 0;
   std::uint64_t marked_ = 0;  // messages whose slot holds them
   bool offered_ = false;      // the next message was offered, and refused for now
-  std::int64_t offered_at_ = 0;
   Histogram histogram_;
 };
 
@@ -82,27 +72,23 @@ class RecvFlow {
   std::size_t size() const { return size_; }
   Mismatch mismatch() const;
   const Histogram& times() const { return histogram_; }
-  Slots& slots() { return slots_; }
+  Slots& slots() { return lane_.slots(); }
 
  private:
   void complete(int size, std::int64_t measure_from);
   std::uint64_t freed() const;  // messages whose slot may be used again
   void check_message_end(std::uint64_t message);
 
-  NetPlugin& net_;
-  void* comm_;
   std::size_t size_;
   std::uint64_t inflight_;
   bool check_;
   bool optional_;
   std::unique_ptr<Payload> payload_;
-  Slots slots_;
+  Lane lane_;
   std::unique_ptr<LinePollers> pollers_;
   std::atomic<std::int64_t>* times_;
-  std::deque<void*> requests_;
   OperationFeed feed_;
   std::uint64_t limit_ = kNoLimit;
-  std::uint64_t posted_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t ends_ = 0;
   std::uint64_t checked_ = 0;      // messages

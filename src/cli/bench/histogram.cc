@@ -41,24 +41,14 @@ std::int64_t Histogram::percentile(double share) const {
   return max_;
 }
 
-nlohmann::json Histogram::to_json() const {
-  nlohmann::json pairs = nlohmann::json::array();
-  for (std::size_t i = 0; i < buckets_.size(); i++)
-    if (buckets_[i] != 0) pairs.push_back({i, buckets_[i]});
-  return {{"max", max_}, {"buckets", pairs}};
+void to_json(nlohmann::json& json, const Histogram& h) {
+  json = {{"max", h.max_}, {"count", h.count_}, {"buckets", h.buckets_}};
 }
 
-Histogram Histogram::from_json(const nlohmann::json& json) {
-  Histogram h;
-  h.max_ = json.at("max").get<std::int64_t>();
-  for (const auto& pair : json.at("buckets")) {
-    const auto bucket = pair.at(0).get<std::size_t>();
-    if (bucket >= Buckets::count(64)) continue;
-    if (bucket >= h.buckets_.size()) h.buckets_.resize(bucket + 1);
-    h.buckets_[bucket] = pair.at(1).get<std::uint64_t>();
-    h.count_ += h.buckets_[bucket];
-  }
-  return h;
+void from_json(const nlohmann::json& json, Histogram& h) {
+  json.at("max").get_to(h.max_);
+  json.at("count").get_to(h.count_);
+  json.at("buckets").get_to(h.buckets_);
 }
 
 }  // namespace dlcp::cli

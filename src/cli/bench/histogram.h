@@ -19,8 +19,8 @@ class Histogram {
   // nanoseconds, rounded up to its bucket's end; 0 when empty.
   std::int64_t percentile(double share) const;
 
-  nlohmann::json to_json() const;
-  static Histogram from_json(const nlohmann::json& json);
+  friend void to_json(nlohmann::json& json, const Histogram& h);
+  friend void from_json(const nlohmann::json& json, Histogram& h);
 
  private:
   std::vector<std::uint64_t> buckets_;

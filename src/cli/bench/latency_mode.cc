@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/bench/clock.h"
 #include "cli/bench/flow.h"
 #include "cli/bench/rank.h"
 #include "cli/bench/rest.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {

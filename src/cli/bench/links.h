@@ -7,7 +7,7 @@
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/control.h"
-#include "cli/bench/net_plugin.h"
+#include "cli/plugin/net_plugin.h"
 
 namespace dlcp::cli {
 

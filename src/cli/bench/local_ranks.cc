@@ -2,19 +2,15 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "cli/bench/control.h"
-#include "cli/bench/net_namespace.h"
 #include "cli/bench/rank.h"
-#include "util/system_text.h"
+#include "cli/launch/net_namespace.h"
 
 namespace dlcp::cli {
 namespace {
@@ -71,94 +67,60 @@ LocalRanks::LocalRanks(const BenchCase& bench_case, SharedArea& shared)
     : case_(bench_case), shared_(shared), directory_(make_directory()) {}
 
 LocalRanks::~LocalRanks() {
-  kill_all();
-  for (const LocalRank& rank : ranks_)
-    if (rank.fd >= 0) close(rank.fd);
+  children_.kill_all();
   std::error_code ignored;
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
-void LocalRanks::become(int rank, int fd) {
-  // A rank must not outlive the process that would end it.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+int LocalRanks::run(int rank, int line) {
   const std::string stats = directory_.empty() ? "" : fmt::format("{}/{}", directory_, rank);
-  Control control(fd, rank, case_.ranks, case_.one_host, shared_);
+  Control control(line, rank, case_.ranks, case_.one_host, shared_);
   const char* const wanted = std::getenv("DLCP_STATS_FILE");
   const std::string users_file = wanted != nullptr ? wanted : "";
-  ExitCode code = ExitCode::kOk;
   try {
     if (!case_.namespaces.empty())
       enter_namespace(case_.namespaces[static_cast<std::size_t>(rank)]);
     if (case_.pin) pin_to_cpu(rank);
     set_environment(case_, rank, stats);
     const RankResult result = run_rank(case_, control, stats);
-    code = result.exit_code;
     keep_stats_file(stats, users_file);
     // The report is rank 0's; in a job of several hosts each rank says what became of itself.
     if (!case_.one_host && rank != 0 && !result.error.empty())
       fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);
+    return static_cast<int>(result.exit_code);
   } catch (const BenchError& e) {
-    RankResult r;
-    r.rank = rank;
-    r.exit_code = code = e.exit_code();
-    r.error = e.what();
-    control.send_result(r.encode());
+    RankResult result;
+    result.rank = rank;
+    result.exit_code = e.exit_code();
+    result.error = e.what();
+    control.send_result(result.encode());
+    return static_cast<int>(result.exit_code);
   }
-  _exit(static_cast<int>(code));
 }
 
-LocalRank& LocalRanks::start(int rank, int line) {
-  int pair[2] = {-1, line};
-  if (line < 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", system_text(errno)));
-  const pid_t pid = fork();
-  if (pid < 0) throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
-  if (pid == 0) {
-    // Another rank's end kept open here would hide that rank's death.
-    for (const LocalRank& other : ranks_)
-      if (other.fd >= 0) close(other.fd);
-    if (pair[0] >= 0) close(pair[0]);
-    become(rank, pair[1]);
-  }
-  if (line < 0) close(pair[1]);
-  ranks_.push_back({rank, pid, pair[0]});
-  statuses_.push_back(-1);
-  return ranks_.back();
+int LocalRanks::start(int rank) {
+  auto [ours, theirs] = socket_pair();
+  const int line = ours.get();
+  lines_[rank] = std::move(ours);
+  start(rank, theirs.get());
+  return line;
+}
+
+void LocalRanks::start(int rank, int line) {
+  child_of_[rank] = children_.start([&] {
+    lines_.clear();  // another rank's end kept open here would hide that rank's death
+    return run(rank, line);
+  });
 }
 
 void LocalRanks::kill(int rank) {
-  for (std::size_t i = 0; i < ranks_.size(); i++)
-    if (ranks_[i].rank == rank && statuses_[i] < 0) ::kill(ranks_[i].pid, SIGKILL);
-}
-
-void LocalRanks::kill_all() {
-  for (std::size_t i = 0; i < ranks_.size(); i++) {
-    if (statuses_[i] >= 0) continue;
-    ::kill(ranks_[i].pid, SIGKILL);
-    waitpid(ranks_[i].pid, &statuses_[i], 0);
-  }
-}
-
-bool LocalRanks::reap() {
-  bool none = true;
-  for (std::size_t i = 0; i < ranks_.size(); i++) {
-    if (statuses_[i] < 0 && waitpid(ranks_[i].pid, &statuses_[i], WNOHANG) != ranks_[i].pid) {
-      statuses_[i] = -1;
-      none = false;
-    }
-  }
-  return none;
+  const auto child = child_of_.find(rank);
+  if (child != child_of_.end()) children_.kill(child->second);
 }
 
 std::string LocalRanks::ending(int rank) const {
-  for (std::size_t i = 0; i < ranks_.size(); i++) {
-    if (ranks_[i].rank != rank || statuses_[i] < 0) continue;
-    if (WIFSIGNALED(statuses_[i]))
-      return fmt::format("signal {} ({})", WTERMSIG(statuses_[i]),
-                         strsignal(WTERMSIG(statuses_[i])));
-    return fmt::format("exit code {}", WEXITSTATUS(statuses_[i]));
-  }
-  return "";
+  const auto child = child_of_.find(rank);
+  return child == child_of_.end() ? "" : children_.ending(child->second);
 }
 
 }  // namespace dlcp::cli

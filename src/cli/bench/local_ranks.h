@@ -1,22 +1,14 @@
-// The rank processes that this process starts: forked before any thread exists, put into their
-// namespaces and onto their CPUs, ended by their ids.
+// The rank processes that this process starts, put into their namespaces and onto their CPUs.
 #pragma once
 
-#include <sys/types.h>
-
+#include <map>
 #include <string>
-#include <vector>
 
 #include "cli/bench/bench_case.h"
 #include "cli/bench/shared_area.h"
+#include "cli/launch/children.h"
 
 namespace dlcp::cli {
-
-struct LocalRank {
-  int rank = -1;
-  pid_t pid = -1;
-  int fd = -1;  // our end of its line; -1 when the rank speaks to a coordinator elsewhere
-};
 
 class LocalRanks {
  public:
@@ -25,24 +17,26 @@ class LocalRanks {
   LocalRanks(const LocalRanks&) = delete;
   LocalRanks& operator=(const LocalRanks&) = delete;
 
-  // `line`: the rank's own line to the coordinator; -1 makes a socket pair, whose end is in the
-  // result.
-  LocalRank& start(int rank, int line = -1);
+  // Our end of the new rank's line to us.
+  int start(int rank);
+  // `line`: the rank's own, to a coordinator elsewhere.
+  void start(int rank, int line);
   void kill(int rank);
-  void kill_all();
+  void kill_all() { children_.kill_all(); }
   // Reaps those that have ended; true when none is left.
-  bool reap();
-  // How a rank ended: "", "exit code 3", "signal 9 (Killed)".
+  bool reap() { return children_.reap(); }
+  // As Children::ending(); "" for a rank that was not started here.
   std::string ending(int rank) const;
 
  private:
-  [[noreturn]] void become(int rank, int fd);
+  int run(int rank, int line);
 
   const BenchCase& case_;
   SharedArea& shared_;
   std::string directory_;  // the plugins' counters
-  std::vector<LocalRank> ranks_;
-  std::vector<int> statuses_;  // by index into ranks_; -1 while it runs
+  Children children_;
+  std::map<int, std::size_t> child_of_;  // by rank
+  std::map<int, Fd> lines_;              // our ends, by rank
 };
 
 }  // namespace dlcp::cli

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cli/bench/bench_case.h"
-#include "cli/bench/nccl_part.h"
+#include "cli/plugin/nccl_part.h"
 
 namespace dlcp::cli {
 

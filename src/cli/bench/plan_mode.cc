@@ -1,13 +1,10 @@
 // plan: runs a collective that `dlcp synth` has planned, and compares every element of the result.
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "cli/bench/contribution.h"
-#include "cli/bench/plan_rank.h"
-#include "cli/bench/reduce.h"
 #include "cli/bench/rounds.h"
+#include "cli/data/reduce_data.h"
+#include "cli/driver/plan_rank.h"
 
 namespace dlcp::cli {
 namespace {
@@ -24,32 +21,26 @@ class PlanRun final : public Round {
         elements_(c_.size / sizeof(float)),
         sums_(plan_.collective == Collective::kAllReduce ||
               plan_.collective == Collective::kReduceScatter),
-        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_) {
-    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++)
-      add_chunk(static_cast<int>(chunk));
-  }
+        data_({}, ReduceData::Values::kExactAlways, c_.seed, plan_.ranks),
+        rank_(s_.net, comms(), plan_, s_.control.rank(), elements_) {}
 
   void prepare(std::uint64_t iteration) override {
-    for (std::size_t chunk = 0; chunk < plan_.chunks.size(); chunk++) {
-      const int index = static_cast<int>(chunk);
-      if (rank_.holds(index))
-        std::fill_n(rank_.at(index), rank_.count(index), std::numeric_limits<float>::quiet_NaN());
-    }
-    for (const Values& input : inputs_) {
-      float* to = rank_.at(input.chunk);
-      for (std::size_t i = 0; i < input.floats.size(); i++)
-        to[i] = input.floats[i] + iteration_offset(iteration);
-    }
+    each_chunk([&](int chunk, std::size_t count, const synth::Chunk& of) {
+      if (!rank_.holds(chunk)) return;
+      std::fill_n(rank_.at(chunk), count * sizeof(float), std::byte{0xff});  // NaN
+      if (of.source < 0 || of.source == me())
+        data_.fill(me(), iteration, index_of(of), count, rank_.at(chunk));
+    });
   }
 
   void check(std::uint64_t iteration) override {
     if (!c_.check) return;
-    const float offset = iteration_offset(iteration) * static_cast<float>(sums_ ? plan_.ranks : 1);
-    for (const Values& output : outputs_) {
-      const std::size_t wrong =
-          count_unequal(rank_.at(output.chunk), output.floats.data(), offset, output.floats.size());
+    each_chunk([&](int chunk, std::size_t count, const synth::Chunk& of) {
+      if (of.target >= 0 && of.target != me()) return;
+      const std::size_t wrong = data_.count_wrong(iteration, index_of(of), count, rank_.at(chunk),
+                                                  sums_ ? ReduceData::kAllRanks : of.source);
       s_.result.wrong += Mismatch{wrong * sizeof(float), wrong};
-    }
+    });
   }
 
   void execute() override {
@@ -64,10 +55,13 @@ class PlanRun final : public Round {
   std::uint64_t bytes_received() const override { return rank_.bytes_received(); }
 
  private:
-  struct Values {  // of one chunk, without the iteration's offset
-    int chunk;
-    std::vector<float> floats;
-  };
+  int me() const { return s_.control.rank(); }
+
+  template <class Visit>
+  void each_chunk(Visit visit) {
+    for (std::size_t i = 0; i < plan_.chunks.size(); i++)
+      visit(static_cast<int>(i), rank_.count(static_cast<int>(i)), plan_.chunks[i]);
+  }
 
   PlanRank::Comms comms() {
     const auto n = static_cast<std::size_t>(s_.control.ranks());
@@ -88,33 +82,13 @@ class PlanRun final : public Round {
                        (elements_ / static_cast<std::size_t>(plan_.ranks));
   }
 
-  void add_chunk(int index) {
-    const int me = s_.control.rank();
-    const synth::Chunk& chunk = plan_.chunks[static_cast<std::size_t>(index)];
-    const std::size_t begin = index_of(chunk), count = rank_.count(index);
-    const auto values = [&](int first, int last) {
-      std::vector<float> floats(count);
-      for (int rank = first; rank <= last; rank++) {
-        const auto part = contribution(c_.seed, rank, begin, count);
-        for (std::size_t i = 0; i < count; i++)
-          floats[i] += static_cast<float>(part[i]);
-      }
-      return floats;
-    };
-    if (chunk.source < 0 || chunk.source == me) inputs_.push_back({index, values(me, me)});
-    if (chunk.target >= 0 && chunk.target != me) return;
-    outputs_.push_back(
-        {index, sums_ ? values(0, plan_.ranks - 1) : values(chunk.source, chunk.source)});
-  }
-
   Session& s_;
   const BenchCase& c_;
   const synth::Schedule& plan_;
   std::size_t elements_;
   bool sums_;
+  ReduceData data_;
   PlanRank rank_;
-  std::vector<Values> inputs_;   // what this rank begins with
-  std::vector<Values> outputs_;  // what it must end with
 };
 
 }  // namespace

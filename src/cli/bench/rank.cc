@@ -10,9 +10,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/clock.h"
 #include "cli/bench/operation_feed.h"
-#include "cli/bench/own_switch.h"
+#include "cli/bench/own_servers.h"
+#include "cli/launch/clock.h"
 #include "dlcp/communicator_class.h"
 
 namespace dlcp::cli {
@@ -50,7 +50,7 @@ std::string last_warning() {
 // What NCCL would say of the operations to come (v11 and later): a collective in the protocol that
 // the payload follows, or plain send and receive.
 void describe_operations(const BenchCase& c, NetPlugin& net) {
-  const bool ring = c.mode == Mode::kRing || c.mode == Mode::kAllReduce;
+  const bool ring = traits_of(c.mode).reduces;
   CollectiveCall call;  // a ring AllReduce
   if (c.flags != LineFlags::kNone) {
     call.protocol = c.flags == LineFlags::kLl ? "LL" : "LL128";
@@ -69,15 +69,13 @@ void run_mode(Session& session) {
     case Mode::kBandwidth:
     case Mode::kIncast:
     case Mode::kAllToAll:
+    case Mode::kAbort:
       return run_stream(session);
     case Mode::kLatency:
       return run_latency(session);
-    case Mode::kRing:
-      return run_ring(session);
-    case Mode::kAbort:
-      return run_abort(session);
     case Mode::kPlan:
       return run_plan(session);
+    case Mode::kRing:
     case Mode::kAllReduce:
       return run_all_reduce(session);
   }
@@ -182,13 +180,6 @@ std::map<std::string, std::int64_t> read_counters(const std::string& path) {
   return counters;
 }
 
-nlohmann::json losses_json(const std::vector<ReduceLoss>& losses) {
-  nlohmann::json json = nlohmann::json::array();
-  for (const ReduceLoss& loss : losses)
-    json.push_back(loss.to_json());
-  return json;
-}
-
 }  // namespace
 
 RankResult run_rank(const BenchCase& c, Control& control, const std::string& stats_file) {
@@ -213,51 +204,19 @@ RankResult run_rank(const BenchCase& c, Control& control, const std::string& sta
   return r;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mismatch, bytes, elements)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReduceLoss, lost, unequal, hash, squared_error, squared_exact,
+                                   unexplained)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, plugin_name, plugin_path, abi, seconds,
+                                   connect_seconds, cpu_seconds, bytes, messages, wrong, times,
+                                   exit_code, error, result, error_at_ns, losses, counters)
+
 std::string RankResult::encode() const {
-  const nlohmann::json j = {{"rank", rank},
-                            {"plugin_name", plugin_name},
-                            {"plugin_path", plugin_path},
-                            {"abi", abi},
-                            {"seconds", seconds},
-                            {"connect_seconds", connect_seconds},
-                            {"cpu_seconds", cpu_seconds},
-                            {"bytes", bytes},
-                            {"messages", messages},
-                            {"wrong_bytes", wrong.bytes},
-                            {"wrong_elements", wrong.elements},
-                            {"times", times.to_json()},
-                            {"exit_code", static_cast<int>(exit_code)},
-                            {"error", error},
-                            {"result", static_cast<int>(result)},
-                            {"error_at_ns", error_at_ns},
-                            {"counters", counters},
-                            {"losses", losses_json(losses)}};
-  return j.dump();
+  return nlohmann::json(*this).dump();
 }
 
 RankResult RankResult::decode(const std::string& text) {
-  const auto j = nlohmann::json::parse(text);
-  RankResult r;
-  r.rank = j.at("rank");
-  r.plugin_name = j.at("plugin_name");
-  r.plugin_path = j.at("plugin_path");
-  r.abi = j.at("abi");
-  r.seconds = j.at("seconds");
-  r.connect_seconds = j.at("connect_seconds");
-  r.cpu_seconds = j.at("cpu_seconds");
-  r.bytes = j.at("bytes");
-  r.messages = j.at("messages");
-  r.wrong.bytes = j.at("wrong_bytes");
-  r.wrong.elements = j.at("wrong_elements");
-  r.times = Histogram::from_json(j.at("times"));
-  r.exit_code = static_cast<ExitCode>(j.at("exit_code").get<int>());
-  r.error = j.at("error");
-  r.result = static_cast<nccl::ResultCode>(j.at("result").get<int>());
-  r.error_at_ns = j.at("error_at_ns");
-  r.counters = j.at("counters").get<std::map<std::string, std::int64_t>>();
-  for (const auto& loss : j.at("losses"))
-    r.losses.push_back(ReduceLoss::from_json(loss));
-  return r;
+  return nlohmann::json::parse(text);
 }
 
 }  // namespace dlcp::cli

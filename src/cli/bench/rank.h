@@ -8,8 +8,8 @@
 #include "cli/bench/bench_case.h"
 #include "cli/bench/histogram.h"
 #include "cli/bench/links.h"
-#include "cli/bench/payload.h"
-#include "cli/bench/ring_losses.h"
+#include "cli/data/payload.h"
+#include "cli/data/reduce_data.h"
 
 namespace dlcp::cli {
 
@@ -47,12 +47,10 @@ struct Session {
   NcclPart* nccl = nullptr;          // who says what messages are; null: nobody
 };
 
-void run_stream(Session& session);  // bw, incast, alltoall
+void run_stream(Session& session);  // bw, incast, alltoall, abort
 void run_latency(Session& session);
-void run_ring(Session& session);
-void run_abort(Session& session);
 void run_plan(Session& session);
-void run_all_reduce(Session& session);
+void run_all_reduce(Session& session);  // ring, allreduce
 
 // Runs the case and answers through `control`; never throws.
 RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/own_switch.h"
+#include "cli/bench/own_servers.h"
 
 namespace dlcp::cli {
 namespace {
@@ -44,9 +44,7 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
         static_cast<double>(r.bench_case.size) * static_cast<double>(r.messages) / together * 1e-9;
   const double bits = static_cast<double>(r.bytes) * 8e-9;
   if (longest > 0) r.aggregate_gbps = bits / longest;
-  const Mode mode = r.bench_case.mode;
-  const bool per_rank = mode == Mode::kRing || mode == Mode::kAllToAll || mode == Mode::kPlan ||
-                        mode == Mode::kAllReduce;
+  const bool per_rank = traits_of(r.bench_case.mode).per_rank;
   // Per rank: bytes that a rank receives over its time, which for a ring is 2(n-1)/n x size / time.
   r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
   if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
@@ -109,10 +107,6 @@ nlohmann::json losses_json(const Report& r) {
           {"retransmitted_bytes", counter("bytes_retransmitted")}};
 }
 
-bool is_all_reduce(Mode mode) {
-  return mode == Mode::kRing || mode == Mode::kAllReduce;
-}
-
 nlohmann::json all_reduces_json(const Report& r) {
   const BenchCase& c = r.bench_case;
   nlohmann::json connect_ms, switch_sums;
@@ -123,12 +117,54 @@ nlohmann::json all_reduces_json(const Report& r) {
           {"switch_sums", switch_sums},    {"reduce_gb_per_s", r.reduce_gbyte_per_s}};
 }
 
+// The clock of a message's start is another machine's; its sender's clock ends when it is sent.
+const char* time_of(const BenchCase& c) {
+  const char* const mode = traits_of(c.mode).time_of;
+  return mode != nullptr ? mode : c.one_host ? "isend to received" : "isend to sent";
+}
+
 nlohmann::json in_us(std::int64_t ns, std::uint64_t samples) {
   if (samples == 0) return nullptr;
   return static_cast<double>(ns) * 1e-3;
 }
 
 }  // namespace
+
+LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
+                            std::size_t elements, bool direct, bool rounds) {
+  LossReport report;
+  double error = 0;
+  double exact = 0;
+  double lost = 0;
+  if (by_rank.empty()) return report;
+  std::size_t reduces = by_rank[0].size();
+  for (const auto& rank : by_rank)
+    reduces = std::min(reduces, rank.size());
+  report.reduces = reduces;
+  const double contributions = static_cast<double>(elements) * static_cast<double>(by_rank.size());
+  for (std::size_t i = 0; i < reduces; i++) {
+    std::uint64_t missing = 0;
+    std::uint64_t unequal = 0;
+    std::uint64_t unexplained = 0;
+    for (const auto& rank : by_rank) {
+      missing += rank[i].lost;
+      unequal += rank[i].unequal;
+      unexplained += rank[i].unexplained;
+      error += rank[i].squared_error;
+      exact += rank[i].squared_exact;
+      report.ranks_identical = report.ranks_identical && rank[i].hash == by_rank[0][i].hash;
+    }
+    if (direct) missing /= by_rank.size();
+    report.wrong_elements += missing == 0 && !rounds ? unequal : unexplained;
+    report.lossy_reduces += missing > 0 ? 1 : 0;
+    const double share = 1 - static_cast<double>(missing) / contributions;
+    report.delivered_share_min = std::min(report.delivered_share_min, share);
+    lost += 1 - share;
+  }
+  if (exact > 0) report.relative_mse = error / exact;
+  if (reduces > 0) report.delivered_share = 1 - lost / static_cast<double>(reduces);
+  return report;
+}
 
 Report make_report(const BenchCase& bench_case, const std::vector<RankResult>& results,
                    std::int64_t killed_at_ns) {
@@ -176,6 +212,8 @@ nlohmann::json Report::to_json() const {
       {"channels", bench_case.channels},
       {"layers", bench_case.layers},
       {"flags", name_of(bench_case.flags)},
+      {"data", traits_of(bench_case.mode).makes_payload ? nlohmann::json(name_of(bench_case.data))
+                                                        : nlohmann::json()},
       {"loss", bench_case.loss},
       {"seed", bench_case.seed},
       {"checked", bench_case.check},
@@ -189,11 +227,7 @@ nlohmann::json Report::to_json() const {
       {"p999_us", in_us(times.percentile(0.999), n)},
       {"max_us", in_us(times.max(), n)},
       {"samples", n},
-      {"time_of", bench_case.mode == Mode::kLatency ? "half round trip"
-                  : is_all_reduce(bench_case.mode)  ? "all-reduce"
-                  : bench_case.mode == Mode::kPlan  ? "collective"
-                  : bench_case.one_host             ? "isend to received"
-                                                    : "isend to sent"},
+      {"time_of", time_of(bench_case)},
       {"cpu_s_per_gib", bytes > 0 ? nlohmann::json(cpu_s_per_gib) : nlohmann::json()},
       {"seconds", seconds},
       {"bytes", bytes},
@@ -236,7 +270,8 @@ std::string table_header() {
 
 std::string table_row(const Report& r) {
   const std::uint64_t n = r.times.count();
-  const std::uint64_t wrong = is_all_reduce(r.bench_case.mode) ? r.wrong.elements : r.wrong.bytes;
+  const std::uint64_t wrong =
+      traits_of(r.bench_case.mode).reduces ? r.wrong.elements : r.wrong.bytes;
   return fmt::format("{:<9} {:>5} {:>6} {:>7.2f} {:>8} {:>8} {:>8} {:>8} {:>6.2f} {:>6}",
                      name_of(r.bench_case.mode), r.bench_case.ranks, format_size(r.bench_case.size),
                      r.bus_gbps, short_us(r.times.percentile(0.5), n),

@@ -11,6 +11,24 @@
 
 namespace dlcp::cli {
 
+// Of all ranks together.
+struct LossReport {
+  double relative_mse = 0;         // squared error over squared exact sums, all all-reduces
+  double delivered_share_min = 1;  // of the contributions to one all-reduce's result
+  double delivered_share = 1;      // of all
+  bool ranks_identical = true;
+  std::uint64_t lossy_reduces = 0;  // all-reduces with anything missing
+  std::uint64_t reduces = 0;
+  // In results of all-reduces that nothing is missing from; direct: unexplained.
+  std::uint64_t wrong_elements = 0;
+};
+
+// `by_rank`: each rank's all-reduces, in order. `direct`: all ranks count what is lost of the
+// result, instead of each what it has lost on its way. `rounds`: what is not the exact sum is wrong
+// only where it is unexplained.
+LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
+                            std::size_t elements, bool direct = false, bool rounds = false);
+
 struct Report {
   BenchCase bench_case;
   std::string plugin_name;

@@ -1,14 +1,27 @@
 // What a rank does when nothing has moved: it looks again at once, lets others run, or sleeps.
 #pragma once
 
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "cli/bench/bench_case.h"
 
 namespace dlcp::cli {
 
 class Rest {
  public:
-  explicit Rest(const BenchCase& bench_case);
-  void operator()() const;
+  explicit Rest(const BenchCase& c) : idle_(c.idle) {
+    if (idle_ != Idle::kAuto) return;
+    const bool own_processors = !c.one_host || c.ranks <= ::sysconf(_SC_NPROCESSORS_ONLN);
+    idle_ = own_processors ? Idle::kSpin : Idle::kYield;
+  }
+  void operator()() const {
+    // Short beside the round trips of networks for which there are more ranks than processors.
+    constexpr timespec kNap{0, 100'000};
+    if (idle_ == Idle::kYield) ::sched_yield();
+    if (idle_ == Idle::kSleep) ::nanosleep(&kNap, nullptr);
+  }
 
  private:
   Idle idle_;  // not kAuto

@@ -1,6 +1,6 @@
 #include "cli/bench/rounds.h"
 
-#include "cli/bench/clock.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {

@@ -4,14 +4,13 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "cli/bench/clock.h"
 #include "cli/bench/coordinator.h"
-#include "cli/bench/own_hubs.h"
-#include "cli/bench/own_switch.h"
-#include "cli/bench/rendezvous.h"
+#include "cli/bench/own_servers.h"
 #include "cli/bench/silence.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
+#include "cli/launch/clock.h"
+#include "cli/launch/rendezvous.h"
 
 namespace dlcp::cli {
 namespace {
@@ -95,7 +94,7 @@ Report Runner::lead(const BenchCase& c) {
   lines.resize(static_cast<std::size_t>(c.ranks), -1);
   for (int rank = 0; rank < c.ranks; rank++) {
     int& line = lines[static_cast<std::size_t>(rank)];
-    if (line < 0) line = local.start(rank).fd;
+    if (line < 0) line = local.start(rank);
   }
   Progress progress(c, shared);
   Coordinator coordinator(c, lines, local, shared, [&] { progress.tick(); });

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/bench/report.h"
-#include "cli/bench/world.h"
+#include "cli/launch/world.h"
 
 namespace dlcp::cli {
 

@@ -1,11 +1,16 @@
 // bw, incast, alltoall: every connection carries messages as fast as it takes them. A sender stops
 // by the clock and ends with empty messages. Receivers measure: from the first message that
 // completes after the warm-up to the last.
+//
+// abort: the same connections are filled, some of it moves, and then comes what NCCL does when a
+// communicator is aborted: it deregisters and frees the memory with requests outstanding, closes,
+// finalizes, unloads. For runs under AddressSanitizer; the outcome is that nothing touches the
+// freed memory.
 
-#include "cli/bench/clock.h"
 #include "cli/bench/flow.h"
 #include "cli/bench/rank.h"
 #include "cli/bench/rest.h"
+#include "cli/launch/clock.h"
 
 namespace dlcp::cli {
 namespace {
@@ -14,6 +19,7 @@ class Stream {
  public:
   explicit Stream(Session& session);
   void run();
+  void abort();
 
  private:
   void begin();
@@ -160,10 +166,38 @@ void Stream::report() {
     r.times.merge(flow->times());
 }
 
+void Stream::abort() {
+  for (auto& flow : sends_)
+    flow->set_limit(kNoLimit);
+  s_.control.barrier();
+  // Ranks give up at different moments, as they do in an aborted job.
+  const std::uint64_t rank = static_cast<unsigned>(s_.control.rank());
+  const std::int64_t stop_at =
+      now_ns() + 20'000'000 + static_cast<std::int64_t>(mix64(c_.seed + 7 * rank) % 20'000'000);
+  try {
+    while (now_ns() < stop_at)
+      step_all();
+  } catch (const BenchError&) {
+    // The peer was first: that is part of it.
+  }
+  for (auto& flow : sends_)
+    s_.result.messages += flow->posted();
+  for (auto& flow : recvs_)
+    s_.result.bytes += flow->received() * c_.size;
+  for (auto& flow : sends_)
+    flow->slots().release();
+  for (auto& flow : recvs_)
+    flow->slots().release();
+}
+
 }  // namespace
 
 void run_stream(Session& session) {
-  Stream(session).run();
+  Stream stream(session);
+  if (session.bench_case.mode == Mode::kAbort)
+    stream.abort();
+  else
+    stream.run();
 }
 
 }  // namespace dlcp::cli

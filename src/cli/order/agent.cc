@@ -10,8 +10,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "cli/bench/bench_case.h"
-#include "cli/bench/clock.h"
+#include "cli/launch/bench_error.h"
+#include "cli/launch/clock.h"
 #include "cli/order/burst.h"
 #include "cli/order/this_host.h"
 #include "datapath/udp/interfaces.h"

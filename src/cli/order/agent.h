@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/frames.h"
+#include "cli/launch/frames.h"
 #include "cli/order/agent_words.h"
 #include "cli/order/load_meter.h"
 #include "cli/order/probe_socket.h"

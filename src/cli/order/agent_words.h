@@ -1,5 +1,5 @@
 // What the leader of `dlcp order` and the agents on the hosts say to each other, as JSON in the
-// frames of bench/frames.h. A word that is not understood is nullopt, and ends the conversation.
+// frames of launch/frames.h. A word that is not understood is nullopt, and ends the conversation.
 #pragma once
 
 #include <cstdint>

@@ -1,25 +1,19 @@
 #include "cli/order/measured_run.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <random>
 
-#include "cli/bench/bench_case.h"
-#include "cli/bench/clock.h"
-#include "cli/bench/net_namespace.h"
-#include "cli/bench/rendezvous.h"
+#include "cli/launch/bench_error.h"
+#include "cli/launch/clock.h"
+#include "cli/launch/net_namespace.h"
+#include "cli/launch/rendezvous.h"
 #include "cli/order/agent.h"
 #include "cli/order/burst.h"
-#include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
@@ -53,8 +47,7 @@ MeasuredRun::~MeasuredRun() {
     write_frame(line.reader.fd(), FrameType::kStop, "");
     close(line.reader.fd());
   }
-  for (const pid_t child : children_)
-    waitpid(child, nullptr, 0);
+  agents_.wait_all();
 }
 
 void MeasuredRun::start_namespaces() {
@@ -89,29 +82,21 @@ void MeasuredRun::start_ranks() {
 
 // An agent in a process of its own; returns our end of its line.
 int MeasuredRun::start_agent(const std::string& net_namespace, const std::string& name) {
-  int pair[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("socketpair: {}", system_text(errno)));
-  const pid_t child = fork();
-  if (child < 0)
-    throw BenchError(ExitCode::kTransport, fmt::format("fork: {}", system_text(errno)));
-  if (child > 0) {
-    children_.push_back(child);
-    close(pair[1]);
-    return pair[0];
-  }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const Line& line : lines_)
-    close(line.reader.fd());
-  close(pair[0]);
-  try {
-    if (!net_namespace.empty()) enter_namespace(net_namespace);
-    Agent(pair[1], options_.interface, name).run();
-  } catch (const BenchError& e) {
-    write_frame(pair[1], FrameType::kStop, e.what());
-    _exit(static_cast<int>(e.exit_code()));
-  }
-  _exit(0);
+  auto ends = socket_pair();  // ours, the agent's
+  agents_.start([&] {
+    for (const Line& line : lines_)
+      close(line.reader.fd());
+    ends.first.reset();
+    try {
+      if (!net_namespace.empty()) enter_namespace(net_namespace);
+      Agent(ends.second.get(), options_.interface, name).run();
+    } catch (const BenchError& e) {
+      write_frame(ends.second.get(), FrameType::kStop, e.what());
+      return static_cast<int>(e.exit_code());
+    }
+    return 0;
+  });
+  return ends.first.release();
 }
 
 void MeasuredRun::serve() {

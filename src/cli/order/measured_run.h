@@ -2,14 +2,13 @@
 // started here (network namespaces) or by a launcher, and lines to all of them.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cli/bench/frames.h"
+#include "cli/launch/children.h"
+#include "cli/launch/frames.h"
 #include "cli/order/agent_words.h"
 #include "cli/order/order_options.h"
 #include "order/discovery.h"
@@ -61,7 +60,7 @@ class MeasuredRun : public order::Network {
   int own_line_ = -1;        // of an agent that does not lead
   std::vector<Line> lines_;  // by rank, then by host
   std::vector<fabric::Host> hosts_;
-  std::vector<pid_t> children_;
+  Children agents_;
   double load_gb_ = 0;
 };
 

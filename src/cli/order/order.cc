@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "cli/bench/bench_case.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/terminal.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
+#include "cli/launch/bench_error.h"
 #include "cli/order/burst.h"
 #include "cli/order/measured_run.h"
 #include "cli/order/order_input.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/bench/world.h"
+#include "cli/launch/world.h"
 
 namespace dlcp::cli {
 

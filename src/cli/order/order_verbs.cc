@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/bench_case.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
+#include "cli/launch/bench_error.h"
 #include "cli/order/order_input.h"
 #include "cli/order/this_host.h"
 #include "order/formats.h"

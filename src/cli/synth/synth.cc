@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/bench/clock.h"
 #include "cli/command_line/moving_line.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/commands.h"
+#include "cli/launch/clock.h"
 #include "cli/synth/mscclpp_file.h"
 #include "cli/synth/synth_report.h"
 #include "cli/synth/topology_input.h"

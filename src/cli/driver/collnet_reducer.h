@@ -1,0 +1,64 @@
+// All-reduces through a CollNet plugin as NCCL's proxy and kernels drive it: eight slots of each
+// group of channels in either direction, calls in one order on all ranks, the oldest of each group
+// tested.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cli/driver/all_reducer.h"
+#include "cli/driver/collnet_calls.h"
+#include "cli/driver/reduce.h"
+#include "cli/driver/slots.h"
+#include "cli/plugin/collnet_plugin.h"
+#include "cli/plugin/nccl_part.h"
+
+namespace dlcp::cli {
+
+class CollNetReducer final : public AllReducer {
+ public:
+  // `comm`: of the plugin's; both outlive this. `nccl`: by whom the plugin is told what the calls
+  // are; null: nobody.
+  CollNetReducer(CollNetPlugin& plugin, void* comm, const Reduction& reduction, std::size_t bytes,
+                 int channels, int ranks, NcclPart* nccl = nullptr);
+
+  void restart() override;
+  bool step(const void* input, void* output) override;
+  bool done() const override { return finished_ == calls_.count(); }
+  // As many as any all-reduce must bring: 2 (N - 1) / N of the vector.
+  std::uint64_t bytes_received() const override { return bytes_; }
+  // Bytes behind results that are no longer as they were.
+  std::uint64_t overruns() const;
+
+ private:
+  static constexpr std::size_t kSlots = 8;  // NCCL_STEPS
+  struct Channels {                         // of one group
+    Slots inputs;
+    Slots results;
+    std::array<void*, kSlots> requests{};
+    std::uint64_t posted = 0;  // since the beginning
+    std::uint64_t finished = 0;
+  };
+
+  bool test(Channels& channels, std::size_t group, std::byte* output);
+  bool post(const std::byte* input);
+  void announce();
+
+  CollNetPlugin& plugin_;
+  void* comm_;
+  NcclPart* nccl_;
+  Reduction reduction_;
+  CollNetCalls calls_;
+  std::size_t channels_;
+  std::size_t ranks_;
+  std::vector<std::unique_ptr<Channels>> groups_;
+  std::uint64_t base_ = 0;      // calls of each group before this all-reduce
+  std::uint64_t posted_ = 0;    // of this all-reduce
+  std::uint64_t finished_ = 0;  // of this all-reduce
+  bool filled_ = false;         // the next call's slot is
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,65 @@
+// One channel of a ring all-reduce as NCCL's proxy and kernels drive it: four slices under way per
+// connection, the reduction between a slice's arrival and its departure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cli/driver/lane.h"
+#include "cli/driver/reduce.h"
+#include "cli/driver/ring_plan.h"
+#include "cli/plugin/nccl_part.h"
+#include "cli/plugin/net_plugin.h"
+
+namespace dlcp::cli {
+
+// A rank's two connections, to its neighbours.
+struct RingHop {
+  NetPlugin& net;
+  void* send_comm;
+  void* recv_comm;
+  int rank;
+  int ranks;
+};
+
+class RingChannel {
+ public:
+  // For `count` elements of a vector that begin at `first`.
+  RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
+              const Reduction& reduction = {});
+
+  // The next all-reduce begins, part of this collective if there is anybody to tell.
+  void restart(NcclPart* nccl, void* collective);
+  bool step(const void* input, void* output);
+  bool done() const { return at_ == steps_.size() && send_.under_way() == 0 && unposted() == 0; }
+  std::uint64_t bytes_received() const { return bytes_; }
+  std::uint64_t contributions_lost() const { return lost_; }
+
+ private:
+  bool test();
+  void finish_step(const RingStep& step);
+  bool post();
+  bool work(const std::byte* input, std::byte* output);
+  std::uint64_t unposted() const { return prepared_ - send_.posted(); }
+
+  Reduction reduction_;
+  std::size_t element_bytes_;
+  std::vector<RingStep> steps_;
+  Lane send_;
+  Lane recv_;
+  std::size_t receives_per_run_ = 0;
+  std::size_t sends_per_run_ = 0;
+  std::unique_ptr<ProxyOperation> sending_, receiving_;  // as NCCL knows this all-reduce
+
+  std::size_t at_ = 0;         // the step under work
+  std::size_t worked_ = 0;     // its bytes that are done
+  std::size_t send_from_ = 0;  // the step whose slice is to be handed over next
+  // Messages since the start, beside what the lanes count; they number the slots.
+  std::uint64_t prepared_ = 0, consumed_ = 0, to_post_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace dlcp::cli

@@ -1,0 +1,36 @@
+// What ends the run of a process that takes part in a benchmark or a measurement, with its exit
+// code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "nccl/abi/types.h"
+#include "util/result.h"
+
+namespace dlcp::cli {
+
+// Caught once, where the process ends.
+class BenchError : public std::runtime_error {
+ public:
+  BenchError(ExitCode exit_code, const std::string& what,
+             nccl::ResultCode result = nccl::ResultCode::kSuccess)
+      : std::runtime_error(what), exit_code_(exit_code), result_(result) {}
+  ExitCode exit_code() const { return exit_code_; }
+  nccl::ResultCode result() const { return result_; }
+
+ private:
+  ExitCode exit_code_;
+  nccl::ResultCode result_;
+};
+
+// What the user has given, or named, is wrong.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw BenchError(ExitCode::kUsage, result.error().message());
+  return std::move(result).value();
+}
+
+}  // namespace dlcp::cli
