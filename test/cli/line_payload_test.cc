@@ -7,12 +7,12 @@ TEST_CASE("a line is taken when its flag is there and not before") {
   for (const auto& [flags, data] : {std::pair{LineFlags::kLl, Data::kRandom},
                                     {LineFlags::kLl128, Data::kRandom},
                                     {LineFlags::kLl128, Data::kBf16}}) {
-    const LinePayload payload(5, 4096, flags, data);
+    const Payload payload(5, 4096, data, flags);
     alignas(16) std::byte slot[4096] = {};
     Mismatch wrong;
     for (std::size_t line = 0; line < payload.lines(); line++)
       CHECK_FALSE(payload.take(slot, 7, line, wrong));
-    payload.encode(slot, 7);
+    payload.mark(slot, 7);
     for (std::size_t line = 0; line < payload.lines(); line++) {
       CHECK(payload.take(slot, 7, line, wrong));
       CHECK_FALSE(payload.take(slot, 8, line, wrong));  // flags grow with each use of a slot
@@ -23,10 +23,10 @@ TEST_CASE("a line is taken when its flag is there and not before") {
 
 TEST_CASE("data that do not belong to the flag are counted") {
   for (const auto flags : {LineFlags::kLl, LineFlags::kLl128}) {
-    const LinePayload payload(5, 1024, flags);
+    const Payload payload(5, 1024, Data::kRandom, flags);
     alignas(16) std::byte slot[1024];
-    payload.encode(slot, 7);
-    slot[payload.line_bytes()] ^= std::byte{1};
+    payload.mark(slot, 7);
+    slot[line_bytes(flags)] ^= std::byte{1};
     Mismatch wrong;
     CHECK(payload.take(slot, 7, 0, wrong));
     CHECK(wrong.bytes == 0);
@@ -36,9 +36,9 @@ TEST_CASE("data that do not belong to the flag are counted") {
 }
 
 TEST_CASE("an LL line with one flag of two is not taken") {
-  const LinePayload payload(5, 16, LineFlags::kLl);
+  const Payload payload(5, 16, Data::kRandom, LineFlags::kLl);
   alignas(16) std::byte slot[16];
-  payload.encode(slot, 7);
+  payload.mark(slot, 7);
   slot[12] = std::byte{0};
   Mismatch wrong;
   CHECK_FALSE(payload.take(slot, 7, 0, wrong));

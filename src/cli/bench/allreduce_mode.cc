@@ -1,6 +1,6 @@
-// ring, allreduce: the same all-reduces over the ring, driven as NCCL's proxy drives them, or by
-// what a CollNet plugin does with whole all-reduces (direct, by a switch). Input is made, and every
-// element of the output compared with the reduction in rank order, while the clock is stopped.
+// ring, allreduce: all-reduces over a ring, driven as NCCL's proxy drives them, or whole
+// all-reduces through a CollNet plugin (direct, plan, switch, hub). The clock is stopped while the
+// input is made and while every element of the output is compared with the reduction in rank order.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace dlcp::cli {
 namespace {
 
-// Or nearly, as a switch adds.
+// Whether the result is the reduction in rank order. A switch's result may differ by rounding.
 bool in_rank_order(Algorithm algorithm) {
   return algorithm == Algorithm::kDirect || algorithm == Algorithm::kSwitch ||
          algorithm == Algorithm::kHub;
@@ -31,11 +31,10 @@ std::uint64_t sum_of(const Parts& parts, std::uint64_t (Part::*count)() const) {
   return total;
 }
 
-// A part of a vector that is reduced over the ring in one all-reduce, spread over the ring's
-// channels.
+// One all-reduce over the ring, of a part of the vector, spread over the ring's channels.
 class RingLayer final : public AllReducer {
  public:
-  // Elements begin to end of the vector, over the session's links.
+  // Elements [begin, end) of the vector.
   RingLayer(Session& session, std::size_t begin, std::size_t end, const Reduction& reduction)
       : s_(session), count_(end - begin) {
     const auto parts = static_cast<std::size_t>(session.bench_case.channels);
@@ -86,8 +85,8 @@ class RingLayer final : public AllReducer {
   std::vector<std::unique_ptr<RingChannel>> channels_;
 };
 
-// A rank's place in a group that does all-reduces through a CollNet plugin, set up as NCCL does:
-// listen, handles through the exchange, one connect that blocks.
+// This rank's communicator of a CollNet plugin, set up as NCCL sets it up: listen, exchange of the
+// handles, one connect that blocks.
 class CollNetGroup {
  public:
   explicit CollNetGroup(Session& session) : plugin_(*session.collnet) {
@@ -103,7 +102,7 @@ class CollNetGroup {
       handles.push_back(one.data());
     }
     const std::int64_t begin = now_ns();
-    // A plugin that refuses has closed the listener: NCCL forgets it.
+    // NCCL does not close the listener after a failed connect; the plugin has to.
     require(plugin_.connect(handles, session.control.rank(), listening, &comm_), "collnet connect");
     session.result.connect_seconds = static_cast<double>(now_ns() - begin) * 1e-9;
     require(plugin_.close_listen(listening), "collnet closeListen");
@@ -123,7 +122,7 @@ class CollNetGroup {
   void* comm_ = nullptr;
 };
 
-// Reducers of parts of the vector, each begun when the one before is done.
+// Reducers of consecutive parts of the vector; each starts when the previous one is done.
 using Reducers = std::vector<std::unique_ptr<AllReducer>>;
 
 class AllReduceRounds final : public Round {
@@ -133,7 +132,7 @@ class AllReduceRounds final : public Round {
         s_(session),
         c_(session.bench_case),
         reducers_(reducers),
-        // Rings and plans sum in orders of their own, direct exchange in the ranks'.
+        // Rings and plans add in an order of their own, so their sums must be exact in any order.
         data_(
             c_.reduction,
             in_rank_order(c_.algorithm) ? ReduceData::Values::kAny
@@ -146,7 +145,7 @@ class AllReduceRounds final : public Round {
 
   void prepare(std::uint64_t iteration) override {
     data_.fill(s_.control.rank(), iteration, 0, count_, input_.data());
-    std::ranges::fill(output_, std::byte{0xff});  // NaN; -1, which no sum of everybody's is
+    std::ranges::fill(output_, std::byte{0xff});  // NaN, or -1: never a result
   }
 
   void execute() override {
@@ -178,7 +177,7 @@ class AllReduceRounds final : public Round {
   }
 
  private:
-  // What a ring lacks its ranks count as it arrives.
+  // A ring's ranks count what is missing when it arrives, so their result must be exact here.
   ReduceData::May may() const {
     if (sums_by_switch(c_)) return ReduceData::May::kRound;
     return c_.loss_budget > 0 && in_rank_order(c_.algorithm) ? ReduceData::May::kLack
@@ -200,8 +199,8 @@ void run(Session& session, const Reducers& reducers) {
   run_rounds(session, rounds);
 }
 
-// As a framework reduces some of a model's layers at a time: each a step longer than the one
-// before, so that they can be told apart.
+// Parts of increasing length, as a framework reduces a model's layers one after the other.
+// Different lengths let a plugin tell the calls apart.
 Reducers ring_layers(Session& session) {
   const BenchCase& c = session.bench_case;
   const std::size_t count = c.size / c.reduction.element_bytes();

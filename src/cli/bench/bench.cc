@@ -1,4 +1,4 @@
-// `dlcp bench`: registers the verb, runs its cases one after another, prints.
+// `dlcp bench`: registers the verb, runs the cases one after another, prints the reports.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -77,7 +77,8 @@ void print_details(const Report& r) {
   }
 }
 
-// Every rank would say it, and the job would end as if the network had failed.
+// Reports bad settings once and as a usage error. Otherwise each rank would report them, and the
+// run would end with the exit code of a network failure.
 void check_settings(const std::string& plugin) {
   const bool ours = plugin.empty() || plugin.find("dlcp") != std::string::npos;
   if (!ours) return;

@@ -1,5 +1,5 @@
-// One case of `dlcp bench`: everything that a rank must know to run it. Filled from the command
-// line, the same in every process of the run.
+// One case of `dlcp bench`: everything that a rank needs to run it. Made from the command line, and
+// the same in every process of the run.
 #pragma once
 
 #include <cstddef>
@@ -23,28 +23,28 @@ enum class Mode { kBandwidth, kLatency, kRing, kIncast, kAllToAll, kAbort, kPlan
 inline constexpr std::size_t kModes = 8;
 enum class Algorithm { kRing, kDirect, kPlan, kSwitch, kHub };
 inline constexpr std::size_t kAlgorithms = 5;
-// Whether the plugin reduces, through NCCL's CollNet interface.
+// Whether the plugin does the whole all-reduce, through NCCL's CollNet interface.
 constexpr bool by_collnet(Algorithm algorithm) {
   return algorithm != Algorithm::kRing;
 }
 enum class Idle { kAuto, kSpin, kYield, kSleep };
 inline constexpr std::size_t kIdles = 4;
 
-// What the modes differ in, beside the code that runs them.
+// The properties in which modes differ, apart from the code that runs them.
 struct ModeTraits {
   const char* name;
   int ranks;            // by default
   const char* size;     // by default
-  int inflight;         // by default; all-reduces over the ring: always
+  int inflight;         // by default; fixed where `reduces`
   bool in_pairs;        // ranks work two by two
-  bool per_rank;        // the bandwidth is what a rank receives, else what all receive together
-  bool makes_payload;   // --data says of what; others move the numbers that they reduce
-  bool reduces;         // all-reduces: what is wrong is counted in elements
-  const char* time_of;  // what is timed; null: messages
+  bool per_rank;        // the bus bandwidth is that of one rank, otherwise of all together
+  bool makes_payload;   // takes --data; the other modes send numbers that they can reduce
+  bool reduces;         // all-reduces; the table shows wrong elements instead of wrong bytes
+  const char* time_of;  // what one sample of the times is; null: a message
 };
 const ModeTraits& traits_of(Mode mode);
 
-// As on the command line.
+// The names on the command line.
 const char* name_of(Mode mode);
 const char* name_of(Idle idle);
 const char* name_of(Algorithm algorithm);
@@ -57,17 +57,17 @@ struct BenchCase {
   std::size_t size = std::size_t{1} << 20;  // bytes of a message; ring: of each rank's vector
   Algorithm algorithm = Algorithm::kRing;   // allreduce
   Reduction reduction;                      // allreduce
-  std::string hubs;                         // allreduce by hubs: for the plugin
-  int own_hubs = 0;                         // ... or so many that are started for it
+  std::string hubs;                         // allreduce by hubs: their addresses, for the plugin
+  int own_hubs = 0;                         // ... or the number to start for it
   std::string plan_file;                    // allreduce by plan: for the plugin
   std::string switch_name;                  // allreduce by switch; empty: one of our own
   int inflight = 8;
   int channels = 1;
-  int layers = 1;                // ring: all-reduces, one after the other, that share the vector
+  int layers = 1;                // ring: number of all-reduces that share the vector
   std::uint64_t iterations = 0;  // 0: by time
   double seconds = 2;
   double warmup_seconds = 0.3;
-  std::shared_ptr<const synth::Schedule> schedule;  // plan: what to run, the same on all ranks
+  std::shared_ptr<const synth::Schedule> schedule;  // plan
   LineFlags flags = LineFlags::kNone;
   Data data = Data::kRandom;  // streams and lat
   bool check = true;
@@ -75,19 +75,19 @@ struct BenchCase {
   Idle idle = Idle::kAuto;
   bool pin = false;
   std::string netns;                    // prefix of network namespaces that the ranks run in
-  std::vector<std::string> namespaces;  // where there is one: by rank
+  std::vector<std::string> namespaces;  // by rank; empty without --netns
   bool device_by_rank = false;          // rank i's first connection uses the plugin's device i
   double loss = 0;
   double loss_budget = 0;  // share of each sum that the plugin may lose
   double timeout = 60;
   int kill_rank = -1;
   int kill_after_ms = 500;
-  bool each_finds_out = false;  // ranks are not ended because another has failed
+  bool each_finds_out = false;  // do not end the other ranks when one fails
   bool one_host = true;         // all ranks share this machine: one clock, shared memory
 };
 
-// A comma list of sizes as util/quantity.h reads them, each at most what one NCCL message may have.
-// Throws BenchError(kUsage).
+// Reads a comma list of sizes in the notation of util/quantity.h, each at most NCCL's largest
+// message. Throws BenchError(kUsage).
 std::vector<std::size_t> parse_sizes(const std::string& text);
 std::string format_size(std::size_t bytes);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kLocalRanksMax = 512;
 
-// All values of an enumeration, by name_of().
+// The values of an enumeration by their names on the command line.
 template <class T>
 std::map<std::string, T> by_name(std::size_t count) {
   std::map<std::string, T> all;
@@ -28,23 +28,6 @@ std::map<std::string, T> by_name(std::size_t count) {
     all.emplace(name_of(static_cast<T>(i)), static_cast<T>(i));
   return all;
 }
-const auto kModeOf = by_name<Mode>(kModes);
-const auto kFlagsOf = by_name<LineFlags>(kLineFlags);
-const auto kDataOf = by_name<Data>(kDatas);
-const auto kIdleOf = by_name<Idle>(kIdles);
-const auto kAlgorithmOf = by_name<Algorithm>(kAlgorithms);
-const auto kTypeOf = by_name<collective::DataType>(collective::kDataTypes);
-const auto kOpOf = by_name<collective::ReduceOp>(collective::kReduceOps);
-
-template <class T>
-std::vector<std::string> names_of(const std::map<std::string, T>& values) {
-  std::vector<std::string> names;
-  names.reserve(values.size());
-  for (const auto& [name, value] : values)
-    names.push_back(name);
-  return names;
-}
-
 [[noreturn]] void refuse(const std::string& what) {
   throw BenchError(ExitCode::kUsage, what);
 }
@@ -95,24 +78,21 @@ void check_size(const BenchCase& c) {
   if (c.flags == LineFlags::kNone) return;
   if (c.mode != Mode::kBandwidth && c.mode != Mode::kIncast && c.mode != Mode::kAllToAll)
     refuse(fmt::format("--flags {} goes with bw, incast and alltoall", name_of(c.flags)));
-  const std::size_t line = c.flags == LineFlags::kLl ? 16 : 128;
+  const std::size_t line = line_bytes(c.flags);
   if (c.size == 0 || c.size % line != 0)
     refuse(fmt::format("--size {}: {} has lines of {} bytes, give a multiple", c.size,
                        name_of(c.flags), line));
 }
 
-constexpr const char* kUnset = "unset";
-
-// What is reduced, and how.
+// Reads --algo, --type and --op.
 void take_reduction(BenchCase& c, const BenchOptions& o) {
-  const bool any = o.algorithm != kUnset || o.type != kUnset || o.op != kUnset;
   if (c.mode != Mode::kAllReduce) {
-    if (any) refuse("--algo, --type and --op go with --mode allreduce");
+    if (o.algorithm || o.type || o.op) refuse("--algo, --type and --op go with --mode allreduce");
     return;
   }
-  if (o.algorithm != kUnset) c.algorithm = kAlgorithmOf.at(o.algorithm);
-  if (o.type != kUnset) c.reduction.type = kTypeOf.at(o.type);
-  if (o.op != kUnset) c.reduction.op = kOpOf.at(o.op);
+  c.algorithm = o.algorithm.value_or(c.algorithm);
+  c.reduction.type = o.type.value_or(c.reduction.type);
+  c.reduction.op = o.op.value_or(c.reduction.op);
   if (by_collnet(c.algorithm) && c.abi != 0 && c.abi < 8)
     refuse(
         fmt::format("--abi {}: --algo {} goes through NCCL's CollNet interface, versions 8 "
@@ -121,7 +101,8 @@ void take_reduction(BenchCase& c, const BenchOptions& o) {
   if (c.algorithm == Algorithm::kPlan) c.plan_file = std::filesystem::absolute(o.plan).string();
 }
 
-// Losses over loopback are our own switch's, and of the plugin's other packets.
+// Without network namespaces --loss is done by the switch that bench starts, and by the plugin for
+// its own packets; a switch that the user names cannot be told to lose packets.
 void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
   const std::string& name = o.switch_name;
   if (c.algorithm != Algorithm::kSwitch) {
@@ -142,7 +123,7 @@ void take_switch(BenchCase& c, const BenchOptions& o, int world_size) {
   c.switch_name = name;
 }
 
-// A number of hubs that are started here, or where others are.
+// --hubs is the number of hubs to start, or the addresses of running ones.
 void take_hubs(BenchCase& c, const BenchOptions& o, int world_size) {
   constexpr int kOwnHubsMax = 64;
   if (c.algorithm != Algorithm::kHub) {
@@ -164,8 +145,8 @@ void take_hubs(BenchCase& c, const BenchOptions& o, int world_size) {
   c.own_hubs = static_cast<int>(count.value_or(0));
 }
 
-// A plan made of what dlcp order has measured names its hosts in the order found: where these are
-// the namespaces, ranks run in them in that order.
+// The network namespace of each rank: PREFIX0, PREFIX1, ... A plan made from measurements of
+// dlcp order names its hosts; where these are the same namespaces, the plan's order counts.
 std::vector<std::string> namespaces_for(const BenchCase& c,
                                         const std::optional<synth::Plan>& planned) {
   std::vector<std::string> names;
@@ -178,11 +159,12 @@ std::vector<std::string> namespaces_for(const BenchCase& c,
   return names;
 }
 
-// What the plan says for so many bytes, in the order of steps; proven again.
+// The plan's schedule for a buffer of `bytes`, sorted by step. Verifies it once more, as the file
+// may have been edited.
 std::shared_ptr<const synth::Schedule> schedule_of(const synth::Plan& plan, std::size_t bytes) {
   synth::Recipe recipe = plan.bracket_for(static_cast<double>(bytes)).recipe;
   const int slices = recipe.slices;
-  recipe.slices = 1;  // slices are copies that share nothing: one is the proof of all
+  recipe.slices = 1;  // slices are independent copies: verifying one verifies all
   const auto once = value_or_throw(synth::expand(recipe, plan.collective, plan.ranks));
   const auto verdict = synth::verify(once);
   if (!verdict.correct)
@@ -196,8 +178,8 @@ std::shared_ptr<const synth::Schedule> schedule_of(const synth::Plan& plan, std:
 }  // namespace
 
 std::optional<synth::Plan> BenchOptions::read_plan() const {
-  const bool runs = kModeOf.at(mode) == Mode::kPlan ||
-                    (kModeOf.at(mode) == Mode::kAllReduce && algorithm == "plan");
+  const bool runs = common.mode == Mode::kPlan ||
+                    (common.mode == Mode::kAllReduce && algorithm == Algorithm::kPlan);
   if (!runs && !plan.empty())
     refuse("--plan goes with --mode plan, or --mode allreduce --algo plan");
   if (!runs) return std::nullopt;
@@ -210,10 +192,6 @@ std::optional<synth::Plan> BenchOptions::read_plan() const {
 std::vector<BenchCase> BenchOptions::cases(int world_size,
                                            const std::optional<synth::Plan>& planned) const {
   BenchCase c = common;
-  c.mode = kModeOf.at(mode);
-  c.flags = kFlagsOf.at(flags);
-  c.data = kDataOf.at(data);
-  c.idle = kIdleOf.at(idle);
   c.check = !no_check;
   c.one_host = world_size == 0;
   const ModeTraits& traits = traits_of(c.mode);
@@ -221,7 +199,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
             : planned         ? planned->ranks
             : world_size != 0 ? world_size
                               : traits.ranks;
-  // NCCL has two at least.
+  // NCCL's all-reduces use two channels at least.
   c.channels = channels >= 0 ? channels : c.mode == Mode::kAllReduce ? 2 : 1;
   take_reduction(c, *this);
   take_switch(c, *this, world_size);
@@ -242,7 +220,7 @@ std::vector<BenchCase> BenchOptions::cases(int world_size,
     c.size = size;
     if (planned && c.mode == Mode::kPlan) c.schedule = schedule_of(*planned, size);
     c.iterations = common.iterations;
-    // Readers of flagged lines learn of nothing but lines: the number is agreed beforehand.
+    // The readers of flagged lines cannot see an end marker, so the number of messages is fixed.
     if (c.flags != LineFlags::kNone && c.iterations == 0)
       c.iterations =
           std::clamp<std::uint64_t>((64u << 20) / std::max<std::size_t>(size, 1), 100, 20000);
@@ -256,11 +234,13 @@ std::string BenchOptions::summary(const std::optional<synth::Plan>& planned) con
   const BenchCase& c = common;
   const auto given = [](int value) { return value < 0 ? "unset" : std::to_string(value); };
   const auto named = [](const std::string& text) { return text.empty() ? "unset" : text; };
+  const auto chosen = [](const auto& choice) { return choice ? name_of(*choice) : "unset"; };
   return fmt::format(
              "--plan {}\n--mode {}\n--algo {}\n--switch {}\n--hubs {}\n--type {}\n--op {}\n"
              "--size {}\n--flags {}\n--data {}\n",
-             planned ? synth::hash_of(*planned) : "unset", mode, algorithm, named(switch_name),
-             named(hubs), type, op, named(sizes), flags, data) +
+             planned ? synth::hash_of(*planned) : "unset", name_of(c.mode), chosen(algorithm),
+             named(switch_name), named(hubs), chosen(type), chosen(op), named(sizes),
+             name_of(c.flags), name_of(c.data)) +
          fmt::format(
              "--ranks {}\n--inflight {}\n--channels {}\n--layers {}\n--iterations {}\n"
              "--seconds {}\n--warmup {}\n--seed {}\n--no-check {}\n--loss-budget {}",
@@ -277,20 +257,16 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
             "NCCL_NET_PLUGIN");
   add_count(bench, "--abi", c.abi, {6, 12},
             "Version of NCCL's interface to use, 6 to 12 (default: the highest)");
+  add_choice(bench, "--mode", by_name<Mode>(kModes), c.mode,
+             "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
   add_choice(
-      bench, "--mode", names_of(kModeOf), [&o](const std::string& text) { o.mode = text; },
-      "bw, lat, ring, incast, alltoall, abort, plan or allreduce (default bw)");
-  add_choice(
-      bench, "--algo", names_of(kAlgorithmOf),
-      [&o](const std::string& text) { o.algorithm = text; },
+      bench, "--algo", by_name<Algorithm>(kAlgorithms), o.algorithm,
       "allreduce: ring, or what the plugin does by its CollNet interface: direct, hub, plan with "
       "--plan FILE, or switch, SwitchML's (default ring)");
-  add_choice(
-      bench, "--type", names_of(kTypeOf), [&o](const std::string& text) { o.type = text; },
-      "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
-  add_choice(
-      bench, "--op", names_of(kOpOf), [&o](const std::string& text) { o.op = text; },
-      "allreduce: sum, prod, max or min (default sum)");
+  add_choice(bench, "--type", by_name<collective::DataType>(collective::kDataTypes), o.type,
+             "allreduce: f16, f32, f64, bf16, i8, i32, i64, u8, u32 or u64 (default f32)");
+  add_choice(bench, "--op", by_name<collective::ReduceOp>(collective::kReduceOps), o.op,
+             "allreduce: sum, prod, max or min (default sum)");
   add_count(bench, "--ranks", o.ranks, {2, 1'000'000},
             "Processes (default 2; ring, incast, alltoall 4; allreduce 8; plan: its own)");
   add_text(bench, "--size", o.sizes,
@@ -310,14 +286,12 @@ void add_what_runs(CLI::App& bench, BenchOptions& o) {
   add_count(bench, "--layers", c.layers, {1, 16},
             "ring: reduces the vector as a training step does, in so many parts of different size, "
             "one after the other (default 1)");
+  add_choice(bench, "--flags", by_name<LineFlags>(kLineFlags), c.flags,
+             "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive");
   add_choice(
-      bench, "--flags", names_of(kFlagsOf), [&o](const std::string& text) { o.flags = text; },
-      "none, ll or ll128: NCCL's flagged lines, read by threads while they arrive");
-  add_choice(
-      bench, "--data", names_of(kDataOf), [&o](const std::string& text) { o.data = text; },
+      bench, "--data", by_name<Data>(kDatas), c.data,
       "bw, lat, incast, alltoall: random bytes, or numbers distributed as gradients are: bf16, "
-      "f32, "
-      "or amp, fp32 whose low 16 bits are zero (default random)");
+      "f32, or amp, fp32 whose low 16 bits are zero (default random)");
   add_share(bench, "--loss", c.loss, {0, 0.999},
             "Share of packets to lose, 0.01 or 1%: inside our plugin (DLCP_FAULT); with --netns "
             "the network does it and this is a label");
@@ -339,7 +313,7 @@ void add_how_it_runs(CLI::App& bench, BenchOptions& o) {
            "Time without any progress until all ranks are ended (default 60: more than "
            "DLCP_PEER_TIMEOUT)");
   add_choice(
-      bench, "--idle", names_of(kIdleOf), [&o](const std::string& text) { o.idle = text; },
+      bench, "--idle", by_name<Idle>(kIdles), c.idle,
       "When nothing moves: spin, yield (as NCCL does), sleep 0.1 ms (for slow networks with more "
       "ranks than cores), or auto: spin if every rank has a core (default)");
   add_flag(bench, "--pin", c.pin, "One core per rank, in turn");

@@ -1,4 +1,4 @@
-// The command line of `dlcp bench`, and what it comes to: cases that are ready to run.
+// The command line of `dlcp bench`, and the cases that it asks for.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,13 @@ namespace dlcp::cli {
 
 struct BenchOptions {
   BenchCase common;
-  std::string mode = "bw";
   std::string sizes;
-  std::string plan;  // a file
-  std::string flags = "none";
-  std::string data = "random";
-  std::string idle = "auto";
-  std::string algorithm = "unset";  // allreduce
-  std::string hubs;                 // a number, or places
-  std::string switch_name;          // allreduce by switch; empty: one of our own
-  std::string type = "unset";
-  std::string op = "unset";
+  std::string plan;         // a file
+  std::string hubs;         // a number, or places
+  std::string switch_name;  // allreduce by switch; empty: one of our own
+  std::optional<Algorithm> algorithm;
+  std::optional<collective::DataType> type;
+  std::optional<collective::ReduceOp> op;
   bool no_check = false;
   bool json = false;
   int ranks = -1;     // -1: the mode's default
@@ -32,12 +28,13 @@ struct BenchOptions {
   int inflight = -1;  // -1: the mode's default
   WorldFlags world;
 
-  // What --plan names; nothing for modes that have none. Throws BenchError(kUsage).
+  // The plan that --plan names, or nullopt for modes without a plan. Throws BenchError(kUsage).
   std::optional<synth::Plan> read_plan() const;
-  // Checked against each other; throws BenchError(kUsage). `world_size` 0: all ranks are started
-  // here. `planned`: what read_plan() gave.
+  // One case per size. `world_size`: number of processes that a launcher started, 0 if this process
+  // starts all ranks. `planned`: from read_plan(). Throws BenchError(kUsage) where options
+  // contradict each other.
   std::vector<BenchCase> cases(int world_size, const std::optional<synth::Plan>& planned) const;
-  // What must be the same in every process of a run, an option per line: "--seconds 2".
+  // The options that must be the same in every process of a run, one per line: "--seconds 2".
   std::string summary(const std::optional<synth::Plan>& planned) const;
 };
 

@@ -1,5 +1,5 @@
-// A rank's line to the coordinator: exchanges with all other ranks, barriers, the order to stop.
-// Every wait here ends: by an answer, by an order to stop, or by the coordinator's end.
+// A rank's connection to the coordinator: exchanges with all other ranks, barriers, the order to
+// stop. Every wait ends with an answer, with an order to stop, or with the coordinator's exit.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ class Control {
  public:
   Control(int fd, int rank, int ranks, bool one_host, SharedArea& shared);
 
-  // Everyone's part, by rank.
+  // Returns what each rank passed, by rank.
   std::vector<std::string> exchange(const std::string& mine);
   void barrier();
-  // A barrier at which everyone learns rank 0's `value`.
+  // A barrier that returns rank 0's `value` on every rank.
   std::uint64_t agree(std::uint64_t value);
   void send_result(const std::string& json);
 
-  // Notes that this rank got somewhere; throws if it was told to stop. Cheap, but not for each
-  // poll.
+  // Reports progress; throws BenchError if this rank was told to stop. Cheap enough for every 64th
+  // poll, not for each.
   void alive(std::uint64_t bytes_received);
 
   int rank() const { return rank_; }

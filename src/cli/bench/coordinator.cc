@@ -11,8 +11,8 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kGrace = 2000 * kMs;  // for the others to notice a failure by themselves
-constexpr int kLookMs = 100;                 // between two looks at what the ranks have done
+constexpr std::int64_t kGrace = 2000 * kMs;  // for the other ranks to detect a failure
+constexpr int kLookMs = 100;                 // between two checks of the ranks' progress
 
 }  // namespace
 
@@ -123,7 +123,7 @@ void Coordinator::watch(std::int64_t now) {
     return;
   }
   if (failed_at_ == 0) return;
-  // Where a failure is on purpose, the others must find out by themselves.
+  // When the failure is the test, the other ranks have to detect it without our help.
   if (on_purpose) return shared_.open_barriers();
   if (stopping_at_ == 0 && now - failed_at_ > kGrace) stop_all("stopped: " + first_failure_);
   if (stopping_at_ != 0 && now - stopping_at_ > kGrace)
@@ -149,7 +149,7 @@ std::vector<RankResult> Coordinator::run() {
     watch(now);
     on_tick_();
   }
-  // A rank that has reported has closed and unloaded; what remains takes no time.
+  // A rank that has sent its result has closed everything; only its exit is left.
   const std::int64_t deadline = now_ns() + kGrace;
   while (!local_.reap() && now_ns() < deadline)
     poll(nullptr, 0, 1);

@@ -1,5 +1,6 @@
-// Runs one case from above: answers the ranks' exchanges, gathers their results, notices ranks that
-// died or got stuck, kills the one that --kill-rank names, and sees that every rank ends.
+// Supervises the ranks of one case: answers their exchanges, collects their results, detects ranks
+// that died or are stuck, kills the one that --kill-rank names, and makes sure that every rank
+// ends.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ namespace dlcp::cli {
 
 class Coordinator {
  public:
-  // `lines`: each rank's line, by rank. `on_tick` is called about ten times a second.
+  // `lines`: the connections to the ranks, by rank. `on_tick` is called about ten times a second.
   Coordinator(const BenchCase& bench_case, const std::vector<int>& lines, LocalRanks& local,
               SharedArea& shared, std::function<void()> on_tick);
 
@@ -25,7 +26,7 @@ class Coordinator {
  private:
   struct Peer {
     FrameReader reader;
-    std::string part;  // of the exchange under way
+    std::string part;  // its part of the current exchange
     bool has_part = false;
     bool has_result = false;
     RankResult result;
@@ -45,10 +46,10 @@ class Coordinator {
   SharedArea& shared_;
   std::function<void()> on_tick_;
   std::vector<Peer> peers_;
-  std::int64_t stopping_at_ = 0;  // when the others were told to give up
+  std::int64_t stopping_at_ = 0;  // when the other ranks were told to stop
   std::int64_t failed_at_ = 0;    // when the first rank failed
   std::string first_failure_;
-  std::int64_t started_at_ = 0;  // when the connections stood: first exchange answered
+  std::int64_t started_at_ = 0;  // when the first exchange was complete: the ranks connect now
   std::int64_t killed_at_ = 0;
   Silence silence_;
 };

@@ -11,15 +11,17 @@ namespace {
 
 constexpr std::size_t kPiece = 64 * 1024;
 
-// Slots to check from while others are being filled; about 16 MiB of them at most.
+// More slots than requests, so that some can be checked while others are being filled; the extra
+// slots take about 16 MiB at most.
 std::size_t recv_slots(const BenchCase& c) {
   const auto inflight = static_cast<std::size_t>(c.inflight);
   const std::size_t spare = (std::size_t{16} << 20) / std::max<std::size_t>(c.size, 1);
   return inflight + std::clamp<std::size_t>(spare, 2, inflight + 1);
 }
 
-std::uint64_t key_of(const Link& link, const BenchCase& c) {
-  return flow_key(c.seed, link.wire.source, link.wire.destination, link.wire.channel);
+Payload payload_of(const Link& link, const BenchCase& c) {
+  const Wire& wire = link.wire;
+  return {flow_key(c.seed, wire.source, wire.destination, wire.channel), c.size, c.data, c.flags};
 }
 
 }  // namespace
@@ -28,31 +30,26 @@ SendFlow::SendFlow(NetPlugin& net, const Link& link, const BenchCase& c,
                    std::atomic<std::int64_t>* times, NcclPart* nccl)
     : size_(c.size),
       inflight_(static_cast<std::uint64_t>(c.inflight)),
-      lines_(key_of(link, c), c.size, c.flags, c.data),
+      payload_(payload_of(link, c)),
       lane_(net, link.comm, Lane::Way::kSend, inflight_, std::max<std::size_t>(c.size, 16)),
       times_(times),
       offered_at_(inflight_),
       feed_(nccl, c, true) {
-  if (c.flags != LineFlags::kNone) return;
-  payload_ = std::make_unique<Payload>(key_of(link, c), c.size, c.data);
   for (std::size_t i = 0; i < inflight_; i++)
-    payload_->fill(slots().at(i));
+    payload_.fill(slots().at(i));
 }
 
 void SendFlow::mark_next() {
-  // The slot is free once the message `inflight` before this one is done.
+  // The slot is free once the previous message in it is done.
   if (marked_ > posted() || lane_.under_way() >= inflight_) return;
-  if (payload_)
-    payload_->mark(slots().at(posted()), posted());
-  else
-    lines_.encode(slots().at(posted()), posted());
+  payload_.mark(slots().at(posted()), posted());
   marked_ = posted() + 1;
 }
 
 bool SendFlow::post() {
   const std::uint64_t message = posted();
   const bool data = message < limit_;
-  // An end marker is empty, or 4 bytes where empty messages are the test.
+  // An end marker is an empty message, or one of 4 bytes where the data messages are empty.
   const std::size_t bytes = data ? size_ : (size_ == 0 ? 4 : 0);
   if (data) mark_next();
   if (!offered_) {
@@ -83,17 +80,12 @@ RecvFlow::RecvFlow(NetPlugin& net, const Link& link, const BenchCase& c,
       inflight_(static_cast<std::uint64_t>(c.inflight)),
       check_(c.check),
       optional_(c.flags != LineFlags::kNone),
+      payload_(payload_of(link, c)),
       lane_(net, link.comm, Lane::Way::kReceive, recv_slots(c), std::max<std::size_t>(c.size, 16)),
       times_(times),
       feed_(nccl, c, false) {
-  const std::uint64_t key = key_of(link, c);
-  if (c.flags == LineFlags::kNone)
-    payload_ = std::make_unique<Payload>(key, c.size, c.data);
-  else
-    pollers_ = std::make_unique<LinePollers>(LinePayload(key, c.size, c.flags, c.data), slots());
+  if (optional_) pollers_ = std::make_unique<LinePollers>(payload_, slots());
 }
-
-RecvFlow::~RecvFlow() = default;
 
 std::uint64_t RecvFlow::freed() const {
   return pollers_ ? std::min(received_, pollers_->consumed()) : (check_ ? checked_ : received_);
@@ -115,7 +107,7 @@ void RecvFlow::complete(int size, std::int64_t measure_from) {
     ends_++;
     return;
   }
-  // Where completion need not be reported its size is not to be relied on either.
+  // A plugin that need not report a completion need not report its size either.
   if (ends_ > 0 || (!optional_ && static_cast<std::size_t>(size) != size_))
     throw BenchError(
         ExitCode::kWrongData,
@@ -131,7 +123,7 @@ void RecvFlow::complete(int size, std::int64_t measure_from) {
 
 bool RecvFlow::step(std::int64_t measure_from) {
   bool moved = false;
-  // Each end marker takes a receive, and as many of them come as may be under way.
+  // The sender sends `inflight_` end markers, one for each receive that may be posted.
   while (lane_.under_way() + ends_ < inflight_ && lane_.posted() < limit_ &&
          lane_.posted() - freed() < slots().count() &&
          lane_.post(std::max<std::size_t>(size_, 4), feed_.phandle(lane_.posted()), optional_))
@@ -155,12 +147,12 @@ bool RecvFlow::unchecked() const {
 bool RecvFlow::check_some() {
   if (!unchecked()) return false;
   if (pollers_) {
-    // The pollers read the lines; the guard is ours to look at.
+    // The pollers have checked the lines; the guard is left.
     check_message_end(checked_++);
     return true;
   }
   const std::size_t to = std::min(size_, checked_bytes_ + kPiece);
-  mismatch_ += payload_->check(slots().at(checked_), checked_, checked_bytes_, to);
+  mismatch_ += payload_.check(slots().at(checked_), checked_, checked_bytes_, to);
   checked_bytes_ = to;
   if (checked_bytes_ == size_) {
     check_message_end(checked_);

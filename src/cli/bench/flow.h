@@ -1,6 +1,6 @@
-// One connection's stream of messages, as NCCL's proxy moves it: up to `inflight` requests, a NULL
-// request means try again later, only the oldest is tested. SendFlow keeps as many slots; RecvFlow
-// has some more, so that what has arrived can be checked while nothing else is to be done.
+// One connection's stream of messages, driven as NCCL's proxy drives it (driver/lane.h), with up to
+// `inflight` requests. SendFlow has that many slots. RecvFlow has some more, so that it can check
+// messages while the next ones arrive.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "cli/bench/histogram.h"
 #include "cli/bench/links.h"
 #include "cli/bench/operation_feed.h"
+#include "cli/data/line_pollers.h"
 #include "cli/data/payload.h"
 #include "cli/driver/lane.h"
 
@@ -19,20 +20,21 @@ inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
 class SendFlow {
  public:
-  // `times` gets the moment of each message's first isend. Without it (ranks on several machines,
-  // no common clock) a message's time ends when the send is done. `nccl`: says what messages are.
+  // `times` receives the time of each message's first isend. Without it (ranks on several machines
+  // have no common clock) a message's time ends when its send is done. `nccl` describes the
+  // messages to the plugin; null: nobody does.
   SendFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
            std::atomic<std::int64_t>* times, NcclPart* nccl = nullptr);
 
   bool step(std::int64_t measure_from);  // true if anything moved
   void set_limit(std::uint64_t limit) { limit_ = limit; }
-  // No more than what is posted; then empty messages, as many as the receiver may have receives
+  // Ends the stream: sends no further data, then one end marker for each receive that may be
   // posted.
   void end() {
     limit_ = posted() + (offered_ ? 1 : 0);
     end_markers_ = inflight_;
   }
-  void mark_next();  // prepares the next message early, off the clock
+  void mark_next();  // prepares the next message while the clock is stopped
   bool idle() const { return lane_.under_way() == 0 && posted() >= limit_ + end_markers_; }
   std::uint64_t posted() const { return lane_.posted(); }
   const Histogram& times() const { return histogram_; }
@@ -43,16 +45,15 @@ class SendFlow {
 
   std::size_t size_;
   std::uint64_t inflight_;
-  LinePayload lines_;
-  std::unique_ptr<Payload> payload_;  // null when the message is made of flagged lines
+  Payload payload_;
   Lane lane_;
   std::atomic<std::int64_t>* times_;
   std::vector<std::int64_t> offered_at_;  // of the messages under way
   OperationFeed feed_;
   std::uint64_t limit_ = 0;
   std::uint64_t end_markers_ = 0;
-  std::uint64_t marked_ = 0;  // messages whose slot holds them
-  bool offered_ = false;      // the next message was offered, and refused for now
+  std::uint64_t marked_ = 0;  // messages that have been written to their slots
+  bool offered_ = false;      // the plugin did not take the next message yet
   Histogram histogram_;
 };
 
@@ -60,12 +61,11 @@ class RecvFlow {
  public:
   RecvFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
            std::atomic<std::int64_t>* times, NcclPart* nccl = nullptr);
-  ~RecvFlow();
 
   bool step(std::int64_t measure_from);
-  bool unchecked() const;  // something waits to be checked
-  bool check_some();       // at most 64 KiB; false if nothing waits
-  bool starved() const;    // no slot is free until something is checked
+  bool unchecked() const;  // a message waits to be checked
+  bool check_some();       // checks at most 64 KiB; false if nothing waits
+  bool starved() const;    // needs a check before it can post the next receive
   void set_limit(std::uint64_t limit) { limit_ = limit; }
   bool finished() const;
   std::uint64_t received() const { return received_; }
@@ -83,16 +83,16 @@ class RecvFlow {
   std::uint64_t inflight_;
   bool check_;
   bool optional_;
-  std::unique_ptr<Payload> payload_;
+  Payload payload_;
   Lane lane_;
-  std::unique_ptr<LinePollers> pollers_;
+  std::unique_ptr<LinePollers> pollers_;  // null where messages are plain
   std::atomic<std::int64_t>* times_;
   OperationFeed feed_;
   std::uint64_t limit_ = kNoLimit;
   std::uint64_t received_ = 0;
   std::uint64_t ends_ = 0;
   std::uint64_t checked_ = 0;      // messages
-  std::size_t checked_bytes_ = 0;  // of the message after those
+  std::size_t checked_bytes_ = 0;  // of the message being checked
   Mismatch mismatch_;
   Histogram histogram_;
 };

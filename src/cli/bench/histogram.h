@@ -1,5 +1,5 @@
-// Durations, counted in buckets 1/128 wide relative to their value, so that percentiles of all
-// ranks together are exact to 0.8% at any size of sample. The maximum is kept exactly.
+// Durations, counted in buckets whose width is 1/128 of their value: percentiles over all ranks are
+// exact to 0.8%, whatever the number of samples. The maximum is exact.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// lat: one message back and forth between rank 0 and rank 1; a sample is half of a round trip.
-// Messages are prepared before, and checked after, the clock runs.
+// lat: one message back and forth between rank 0 and rank 1; a sample is half of a round trip. The
+// clock is stopped while messages are prepared and checked.
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,8 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();  // to measure in flows
+constexpr std::int64_t kNever =
+    std::numeric_limits<std::int64_t>::max();  // the flows measure nothing
 
 class PingPong {
  public:
@@ -100,7 +101,7 @@ void PingPong::follow() {
       c_.iterations > 0 ? 0 : now_ns() + static_cast<std::int64_t>(c_.warmup_seconds * 1e9);
   for (std::uint64_t i = 0;; i++) {
     wait_for(i + 1);
-    if (recv_.received() <= i) break;  // the end
+    if (recv_.received() <= i) break;  // an end marker
     send_.set_limit(i + 1);
     send_.step(kNever);
     check_all();

@@ -40,7 +40,7 @@ std::vector<Wire> wires_of(const BenchCase& bench_case) {
       add_pair(wires, 1, 0, 1);
       break;
     case Mode::kAllReduce:
-      if (by_collnet(bench_case.algorithm)) break;  // the plugin's own affair
+      if (by_collnet(bench_case.algorithm)) break;  // the plugin makes its own connections
       [[fallthrough]];
     case Mode::kRing:
       for (int r = 0; r < ranks; r++)
@@ -84,7 +84,7 @@ std::string Links::listen(const std::vector<Wire>& wires) {
 }
 
 void Links::connect(const std::vector<std::string>& handles) {
-  // NCCL passes the same handle memory each time: a plugin may keep its state there.
+  // NCCL passes the same memory to each call, so that a plugin may keep state in the handle.
   std::vector<std::array<char, nccl::kHandleBytes>> mine(links_.size());
   for (std::size_t i = 0; i < links_.size(); i++) {
     const Link& link = links_[i];

@@ -1,6 +1,6 @@
-// The connections of a case: which rank sends to which, and setting them up as NCCL does: a listen
-// per connection, handles through the exchange, then connect and accept polled in turn until all
-// are there.
+// The connections of a case: which rank sends to which, and their set-up. As in NCCL there is one
+// listen per connection and an exchange of handles; connect and accept are polled in turn until all
+// connections are open.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Wire {
   int channel;
 };
 
-// All connections of a case, in the order that numbers them on every rank.
+// All connections of a case, in the same order on every rank.
 std::vector<Wire> wires_of(const BenchCase& bench_case);
 
 struct Link {
@@ -33,10 +33,9 @@ class Links {
   Links(NetPlugin& net, Control& control) : net_(net), control_(control) {}
 
   void open(const BenchCase& bench_case);
-  // The one that this rank's first connection uses; once open.
+  // The device of this rank's first connection. Call after open().
   int first_device() const { return first_device_ % devices_; }
-  void close();  // listens were closed when they had served
-
+  void close();
   std::vector<Link>& all() { return links_; }
   Link* find(int source, int destination, int channel);
 
@@ -50,7 +49,7 @@ class Links {
   int devices_ = 0;
   int first_device_ = 0;
   std::vector<Link> links_;
-  std::vector<void*> listens_;  // by link; null where we send
+  std::vector<void*> listens_;  // by link; null where this rank sends
 };
 
 }  // namespace dlcp::cli

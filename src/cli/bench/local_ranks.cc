@@ -37,7 +37,8 @@ void pin_to_cpu(int rank) {
   }
 }
 
-// The user's own DLCP_STATS_FILE is written all the same: the plugin wrote `from`, for the report.
+// Writes the DLCP_STATS_FILE that the user asked for: a copy of `from`, which the plugin has
+// written for the report.
 void keep_stats_file(const std::string& from, const std::string& to) {
   if (to.empty() || from.empty()) return;
   std::string name = to;
@@ -49,7 +50,7 @@ void keep_stats_file(const std::string& from, const std::string& to) {
     fmt::print(stderr, "dlcp bench: cannot write DLCP_STATS_FILE {}: {}\n", name, failed.message());
 }
 
-// What the plugin in this process is to find in its environment.
+// Sets the environment that the plugin in this process reads.
 void set_environment(const BenchCase& c, int rank, const std::string& stats_file) {
   if (!stats_file.empty()) setenv("DLCP_STATS_FILE", stats_file.c_str(), 1);
   if (c.one_host && c.netns.empty() && std::getenv("DLCP_IFNAME") == nullptr)
@@ -84,7 +85,7 @@ int LocalRanks::run(int rank, int line) {
     set_environment(case_, rank, stats);
     const RankResult result = run_rank(case_, control, stats);
     keep_stats_file(stats, users_file);
-    // The report is rank 0's; in a job of several hosts each rank says what became of itself.
+    // Rank 0's host prints the report; on the other hosts a rank prints its own error.
     if (!case_.one_host && rank != 0 && !result.error.empty())
       fmt::print(stderr, "dlcp bench: rank {}: {}\n", rank, result.error);
     return static_cast<int>(result.exit_code);
@@ -108,7 +109,8 @@ int LocalRanks::start(int rank) {
 
 void LocalRanks::start(int rank, int line) {
   child_of_[rank] = children_.start([&] {
-    lines_.clear();  // another rank's end kept open here would hide that rank's death
+    lines_
+        .clear();  // otherwise this copy would keep another rank's connection open after its death
     return run(rank, line);
   });
 }

@@ -1,4 +1,4 @@
-// The rank processes that this process starts, put into their namespaces and onto their CPUs.
+// The rank processes that this process starts, each in its namespace and, with --pin, on its CPU.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ class LocalRanks {
   LocalRanks(const LocalRanks&) = delete;
   LocalRanks& operator=(const LocalRanks&) = delete;
 
-  // Our end of the new rank's line to us.
+  // Returns this process's end of the connection to the new rank.
   int start(int rank);
-  // `line`: the rank's own, to a coordinator elsewhere.
+  // `line`: the rank's connection to a coordinator in another process.
   void start(int rank, int line);
   void kill(int rank);
   void kill_all() { children_.kill_all(); }
@@ -33,10 +33,10 @@ class LocalRanks {
 
   const BenchCase& case_;
   SharedArea& shared_;
-  std::string directory_;  // the plugins' counters
+  std::string directory_;  // for the counters that the plugins write
   Children children_;
   std::map<int, std::size_t> child_of_;  // by rank
-  std::map<int, Fd> lines_;              // our ends, by rank
+  std::map<int, Fd> lines_;              // this process's ends, by rank
 };
 
 }  // namespace dlcp::cli

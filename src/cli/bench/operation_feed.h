@@ -1,5 +1,5 @@
-// The messages of a stream that may lose, as NCCL would have them: two slices for each of the n - 1
-// stages of a ring ReduceScatter, one ReduceScatter after the other.
+// Describes the messages of a stream with a loss budget to the plugin, as if NCCL sent them: one
+// ring ReduceScatter after the other, each with two slices for each of its n - 1 stages.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ inline CollectiveCall stream_call(const BenchCase& c) {
 
 class OperationFeed {
  public:
-  // `nccl` null: nobody says what the messages are.
+  // `nccl` null: no message is described.
   OperationFeed(NcclPart* nccl, const BenchCase& c, bool sends)
       : nccl_(nccl), call_(stream_call(c)), steps_(2 * (c.ranks - 1)), sends_(sends) {}
 
-  // Of messages in order; the same one may be asked for again.
+  // The handle to pass with `message`. Messages come in order; the same one may come again.
   void* phandle(std::uint64_t message) {
     if (nccl_ == nullptr) return nullptr;
     const auto steps = static_cast<std::uint64_t>(steps_);
@@ -43,7 +43,7 @@ class OperationFeed {
   int steps_;
   bool sends_;
   std::uint64_t begun_ = 0;
-  std::deque<std::unique_ptr<ProxyOperation>> operations_;  // the newest is under way
+  std::deque<std::unique_ptr<ProxyOperation>> operations_;  // the newest last
 };
 
 }  // namespace dlcp::cli

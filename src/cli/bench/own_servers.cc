@@ -48,7 +48,7 @@ std::shared_ptr<std::atomic<std::uint64_t>> shared_counter() {
   return {new (memory) Counter{0}, [](Counter* counter) { ::munmap(counter, sizeof *counter); }};
 }
 
-// Of this network namespace, for others: the first that is not loopback's, IPv4 if there is one.
+// The address of this network namespace: the first one not of loopback, preferably IPv4.
 std::string address_here() {
   for (const auto family : {datapath::IpFamily::kV4, datapath::IpFamily::kV6}) {
     const auto interfaces = datapath::list_interfaces(family);
@@ -59,7 +59,8 @@ std::string address_here() {
   return "";
 }
 
-// On ports that are free: where they begin hangs on the process, so that several find some at once.
+// Tries ports until enough are free. The first try depends on the process id, so that programs that
+// run at the same time rarely try the same ports.
 Result<AggregatorServer> open_server(const BenchCase& c, ServerOptions& options) {
   constexpr int kTries = 100;
   options.terms.workers = static_cast<unsigned>(c.ranks);

@@ -1,5 +1,5 @@
-// Servers that the plugin's all-reduces go by and that last as long as a case, each in a process of
-// its own: hubs (dlcp-hub), and a stand-in for SwitchML's switch (dlcp-aggregator's).
+// Servers that the plugin's all-reduces need, started for one case, each in a process of its own:
+// hubs (dlcp-hub) and a stand-in for SwitchML's switch (dlcp-aggregator's code).
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ namespace dlcp::cli {
 
 class OwnServer {
  public:
-  // Runs `serve` in a new process, inside the network namespace ("": this one). What it writes to
-  // stderr has to have the line "ready at PLACE" soon; throws BenchError if not.
+  // Runs `serve` in a new process inside the network namespace ("": this one) and waits until it
+  // writes the line "ready at PLACE" to stderr. Throws BenchError if it does not.
   OwnServer(const std::string& what, const std::string& name_space,
             const std::function<void()>& serve);
   const std::string& place() const { return place_; }
@@ -33,7 +33,7 @@ class OwnServer {
 
 class OwnHubs {
  public:
-  // As many as the case wants: on loopback, or inside the namespaces behind those of its ranks.
+  // Starts `c.own_hubs` hubs: on loopback, or in the namespaces that follow those of the ranks.
   explicit OwnHubs(const BenchCase& c);
   std::string places() const;  // for DLCP_COLLNET_HUBS
 
@@ -41,13 +41,13 @@ class OwnHubs {
   std::vector<OwnServer> hubs_;
 };
 
-// Whether the case's sums go by a switch; a switch adds nothing else.
+// Whether a switch does the case's all-reduces. It adds float32; the plugin does all others
+// directly.
 bool sums_by_switch(const BenchCase& c);
 
 class OwnSwitch {
  public:
-  // For the case's ranks: over loopback, where it loses what the case has as loss; or inside the
-  // namespace of rank 0.
+  // On loopback, where it drops the case's share of packets; or in the namespace of rank 0.
   explicit OwnSwitch(const BenchCase& c);
   const std::string& name() const { return server_.place(); }  // for DLCP_COLLNET_SWITCH
   std::uint64_t sums() const { return *sums_; }
@@ -55,7 +55,8 @@ class OwnSwitch {
  private:
   void serve(const BenchCase& c);
 
-  std::shared_ptr<std::atomic<std::uint64_t>> sums_;  // shared with its process
+  std::shared_ptr<std::atomic<std::uint64_t>>
+      sums_;  // sums that the switch has sent; shared with its process
   OwnServer server_;
 };
 

@@ -1,4 +1,4 @@
-// plan: runs a collective that `dlcp synth` has planned, and compares every element of the result.
+// plan: runs a collective that `dlcp synth` has planned and compares every element of the result.
 
 #include <algorithm>
 
@@ -74,7 +74,7 @@ class PlanRun final : public Round {
     return comms;
   }
 
-  // Where in its contributor's buffer the chunk begins.
+  // Index of the chunk's first element in the buffer of the rank that contributes it.
   std::size_t index_of(const synth::Chunk& chunk) const {
     const std::size_t begin = span_of(plan_, chunk, elements_).begin;
     if (plan_.collective != Collective::kAllToAll) return begin;

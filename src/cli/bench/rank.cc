@@ -21,8 +21,8 @@ namespace {
 std::mutex g_log_lock;
 std::string g_last_warning;
 
-// NCCL's logger as a plugin knows it: shown by NCCL_DEBUG=WARN or INFO, and the last warning is
-// kept to explain a failure.
+// The logger that NCCL passes to a plugin. NCCL_DEBUG=WARN or INFO prints what comes; the last
+// warning is kept to explain a failure.
 __attribute__((format(printf, 5, 6))) void log_for_plugin(nccl::LogLevel level, unsigned long,
                                                           const char* file, int line,
                                                           const char* format, ...) {
@@ -47,8 +47,8 @@ std::string last_warning() {
   return g_last_warning;
 }
 
-// What NCCL would say of the operations to come (v11 and later): a collective in the protocol that
-// the payload follows, or plain send and receive.
+// Tells the plugin about the next operations, as NCCL does from v11 on: a collective in the
+// protocol that the payload follows, or plain send and receive.
 void describe_operations(const BenchCase& c, NetPlugin& net) {
   const bool ring = traits_of(c.mode).reduces;
   CollectiveCall call;  // a ring AllReduce
@@ -81,7 +81,7 @@ void run_mode(Session& session) {
   }
 }
 
-// Null where the case needs none.
+// Returns null if the case does not use CollNet.
 std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& loaded) {
   if (c.mode != Mode::kAllReduce || !by_collnet(c.algorithm)) return nullptr;
   auto collnet = loaded.collnet(c.abi);
@@ -96,7 +96,7 @@ std::unique_ptr<CollNetPlugin> open_collnet(const BenchCase& c, LoadedPlugin& lo
 
 void drive(const BenchCase& c, Control& control, RankResult& r) {
   if (!c.plan_file.empty()) setenv("DLCP_PLAN", c.plan_file.c_str(), 1);
-  // Empty for all others, whatever the user's own jobs have.
+  // Empty in all other cases, so that the user's own settings have no effect here.
   setenv("DLCP_COLLNET_SWITCH", c.switch_name.c_str(), 1);
   setenv("DLCP_COLLNET_HUBS", c.hubs.c_str(), 1);
   auto loaded = LoadedPlugin::open(c.plugin, c.abi);
@@ -113,7 +113,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
                     r.plugin_name));
   const std::unique_ptr<CollNetPlugin> collnet = open_collnet(c, loaded.value());
   const std::uint64_t communicator = mix64(c.seed);
-  // NCCL loads a plugin's profiler with its net.
+  // NCCL loads the profiler from the same file as the net plugin.
   std::unique_ptr<NcclPart> nccl = loaded->nccl_part();
   const bool licensed = c.loss_budget > 0;
   if (licensed) {
@@ -152,7 +152,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
     try {
       links.close();
     } catch (const BenchError&) {
-      // The first failure is the one to report.
+      // Report the first failure.
     }
     if (nccl != nullptr) nccl->finalize();
     if (collnet != nullptr) collnet->finalize();
@@ -165,7 +165,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
   require(net.finalize(), "finalize");
 }
 
-// One JSON object with all of the plugin's counters, written when it was finalized.
+// Reads the JSON object of counters that the plugin has written in finalize.
 std::map<std::string, std::int64_t> read_counters(const std::string& path) {
   std::map<std::string, std::int64_t> counters;
   std::ifstream file(path);

@@ -1,5 +1,5 @@
 // One rank of a case, in a process of its own: loads the plugin, sets up the connections, runs the
-// mode, closes everything, and reports.
+// mode, closes everything, and sends its result.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct RankResult {
   int abi = 0;
   double seconds = 0;          // of the measured part
   double connect_seconds = 0;  // of the CollNet connect
-  double cpu_seconds = 0;      // of this process in that time, checking excluded
+  double cpu_seconds = 0;      // of this process in that time, without the checks
   std::uint64_t bytes = 0;     // payload received in that time
   std::uint64_t messages = 0;  // or iterations
   Mismatch wrong;
@@ -32,19 +32,19 @@ struct RankResult {
   std::vector<ReduceLoss> losses;                // allreduce, --loss-budget: one per all-reduce
   std::map<std::string, std::int64_t> counters;  // from DLCP_STATS_FILE; empty if none
 
-  std::string encode() const;  // for the way to the coordinator
+  std::string encode() const;  // as it goes to the coordinator
   static RankResult decode(const std::string& text);
 };
 
-// What a mode is given and what it fills in.
+// What a mode works with; it fills in `result`.
 struct Session {
   const BenchCase& bench_case;
   NetPlugin& net;
   Links& links;
   Control& control;
   RankResult& result;
-  CollNetPlugin* collnet = nullptr;  // allreduce, direct
-  NcclPart* nccl = nullptr;          // who says what messages are; null: nobody
+  CollNetPlugin* collnet = nullptr;  // null unless by_collnet()
+  NcclPart* nccl = nullptr;          // describes messages to the plugin; null: nobody does
 };
 
 void run_stream(Session& session);  // bw, incast, alltoall, abort
@@ -52,7 +52,7 @@ void run_latency(Session& session);
 void run_plan(Session& session);
 void run_all_reduce(Session& session);  // ring, allreduce
 
-// Runs the case and answers through `control`; never throws.
+// Runs the case and sends the result through `control`; never throws.
 RankResult run_rank(const BenchCase& bench_case, Control& control, const std::string& stats_file);
 
 }  // namespace dlcp::cli

@@ -10,7 +10,7 @@
 namespace dlcp::cli {
 namespace {
 
-// Wrong data is the worst that can happen, a bad command line explains everything else.
+// Wrong data is the worst result. A usage error ranks next, as it explains the other failures.
 int badness(ExitCode code) {
   switch (code) {
     case ExitCode::kOk:
@@ -45,7 +45,7 @@ void add_rates(Report& r, const std::vector<RankResult>& results) {
   const double bits = static_cast<double>(r.bytes) * 8e-9;
   if (longest > 0) r.aggregate_gbps = bits / longest;
   const bool per_rank = traits_of(r.bench_case.mode).per_rank;
-  // Per rank: bytes that a rank receives over its time, which for a ring is 2(n-1)/n x size / time.
+  // Per rank, a rank's bytes received over its time: 2(n-1)/n x size / time for a ring.
   r.bus_gbps = per_rank ? (together > 0 ? bits / together : 0) : r.aggregate_gbps;
   if (r.bytes > 0) r.cpu_s_per_gib = cpu / (static_cast<double>(r.bytes) / 1073741824.0);
 }
@@ -60,11 +60,11 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
       end.time_to_error_ms =
           std::max(0.0, static_cast<double>(rank.error_at_ns - killed_at_ns) * 1e-6);
     r.rank_ends.push_back(end);
-    // A survivor's error is what a killed rank must lead to.
+    // When a rank was killed, the others are expected to report an error.
     if (victim || (r.killed && failed)) continue;
     if (badness(rank.exit_code) > badness(r.exit_code)) r.exit_code = rank.exit_code;
     if (rank.error.empty()) continue;
-    // The ranks that were only told to stop come last.
+    // Prefer a rank's own error to that of a rank that was only told to stop.
     const std::string text = fmt::format("rank {}: {}", rank.rank, rank.error);
     const bool echo = rank.error.find("stopped") == 0;
     if (r.error.empty() || (!echo && r.error.find(": stopped") != std::string::npos))
@@ -72,7 +72,8 @@ void add_failures(Report& r, const std::vector<RankResult>& results, std::int64_
   }
 }
 
-// What is missing, where it may be; anything else that is not the exact sum is wrong.
+// Adds what is missing within the loss budget; any other deviation from the exact sum is wrong
+// data.
 void add_losses(Report& r, const std::vector<RankResult>& results) {
   const bool licensed_ring = r.bench_case.loss_budget > 0 && r.bench_case.mode == Mode::kRing;
   const bool all_reduce = r.bench_case.mode == Mode::kAllReduce && r.bench_case.check;
@@ -117,7 +118,7 @@ nlohmann::json all_reduces_json(const Report& r) {
           {"switch_sums", switch_sums},    {"reduce_gb_per_s", r.reduce_gbyte_per_s}};
 }
 
-// The clock of a message's start is another machine's; its sender's clock ends when it is sent.
+// Across machines there is no common clock, so the sender measures until its send is done.
 const char* time_of(const BenchCase& c) {
   const char* const mode = traits_of(c.mode).time_of;
   return mode != nullptr ? mode : c.one_host ? "isend to received" : "isend to sent";
@@ -252,7 +253,7 @@ nlohmann::json Report::to_json() const {
 
 namespace {
 
-// Microseconds in at most 7 characters.
+// Microseconds, in at most 7 characters.
 std::string short_us(std::int64_t ns, std::uint64_t samples) {
   if (samples == 0) return "-";
   const double us = static_cast<double>(ns) * 1e-3;

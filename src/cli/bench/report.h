@@ -1,4 +1,4 @@
-// What a case came to, over all ranks: numbers, JSON object, table row.
+// The result of a case over all ranks: numbers, JSON object, table row.
 #pragma once
 
 #include <map>
@@ -11,21 +11,22 @@
 
 namespace dlcp::cli {
 
-// Of all ranks together.
+// Losses within the budget, over all ranks.
 struct LossReport {
-  double relative_mse = 0;         // squared error over squared exact sums, all all-reduces
-  double delivered_share_min = 1;  // of the contributions to one all-reduce's result
-  double delivered_share = 1;      // of all
+  double relative_mse = 0;         // squared error over squared exact sums, over all all-reduces
+  double delivered_share_min = 1;  // share of one all-reduce's contributions, the smallest
+  double delivered_share = 1;      // the same, over all all-reduces
   bool ranks_identical = true;
   std::uint64_t lossy_reduces = 0;  // all-reduces with anything missing
   std::uint64_t reduces = 0;
-  // In results of all-reduces that nothing is missing from; direct: unexplained.
+  // In all-reduces where nothing is missing: elements that differ from the sum. In the others:
+  // elements that missing contributions do not explain.
   std::uint64_t wrong_elements = 0;
 };
 
-// `by_rank`: each rank's all-reduces, in order. `direct`: all ranks count what is lost of the
-// result, instead of each what it has lost on its way. `rounds`: what is not the exact sum is wrong
-// only where it is unexplained.
+// `by_rank`: each rank's all-reduces, in order. `direct`: each rank counts all that is missing from
+// the result, so the ranks' counts are equal; otherwise a rank counts what it lost on arrival and
+// the counts add up. `rounds`: results may differ from the exact sum by rounding.
 LossReport make_loss_report(const std::vector<std::vector<ReduceLoss>>& by_rank,
                             std::size_t elements, bool direct = false, bool rounds = false);
 
@@ -35,9 +36,9 @@ struct Report {
   std::string plugin_path;
   int abi = 0;
   double bus_gbps = 0;            // as NCCL's tests define it for the mode
-  double reduce_gbyte_per_s = 0;  // all-reduces: a vector over the mean time of one
-  double connect_seconds = 0;     // of the rank whose CollNet connect took longest
-  double aggregate_gbps = 0;      // everything that crossed the network
+  double reduce_gbyte_per_s = 0;  // all-reduces: vector size over the mean time
+  double connect_seconds = 0;     // the longest CollNet connect of any rank
+  double aggregate_gbps = 0;      // of all ranks together
   double seconds = 0;
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
@@ -53,7 +54,7 @@ struct Report {
     std::optional<double> time_to_error_ms;
   };
   std::optional<LossReport> losses;          // --loss-budget
-  std::optional<std::uint64_t> switch_sums;  // packets that our own switch has added up
+  std::optional<std::uint64_t> switch_sums;  // sums of the switch that bench started
   bool killed = false;                       // a rank was killed on purpose
   std::vector<RankEnd> rank_ends;            // by rank
 

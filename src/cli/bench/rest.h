@@ -1,4 +1,5 @@
-// What a rank does when nothing has moved: it looks again at once, lets others run, or sleeps.
+// What a rank does between two polls that found nothing to do: nothing, sched_yield, or a short
+// sleep.
 #pragma once
 
 #include <sched.h>
@@ -17,7 +18,8 @@ class Rest {
     idle_ = own_processors ? Idle::kSpin : Idle::kYield;
   }
   void operator()() const {
-    // Short beside the round trips of networks for which there are more ranks than processors.
+    // --idle sleep is for emulated slow networks with more ranks than processors. Their round trips
+    // take milliseconds, so 0.1 ms does not matter.
     constexpr timespec kNap{0, 100'000};
     if (idle_ == Idle::kYield) ::sched_yield();
     if (idle_ == Idle::kSleep) ::nanosleep(&kNap, nullptr);

@@ -9,7 +9,8 @@ constexpr std::uint64_t kStop = 0;
 constexpr std::uint64_t kUncounted = 1;
 constexpr std::uint64_t kCounted = 2;
 
-// Ranks that wait for each other here would not notice a peer's death through the plugin.
+// With --kill-rank the ranks must detect the death through the plugin, so they do not wait for each
+// other here.
 std::uint64_t agree(Session& session, std::uint64_t what) {
   return session.bench_case.kill_rank < 0 ? session.control.agree(what) : kCounted;
 }
@@ -28,7 +29,7 @@ void run_rounds(Session& session, Round& round) {
       warm_at = now + static_cast<std::int64_t>(c.warmup_seconds * 1e9);
       end_at = warm_at + static_cast<std::int64_t>(c.seconds * 1e9);
     }
-    // The first is always a warm-up.
+    // The first round is always a warm-up.
     std::uint64_t what = i == 0 ? kUncounted : kCounted;
     if (c.iterations > 0 ? i > c.iterations : (now >= end_at && r.messages > 0)) what = kStop;
     if (c.iterations == 0 && now < warm_at) what = kUncounted;
@@ -47,7 +48,8 @@ void run_rounds(Session& session, Round& round) {
       r.bytes += round.bytes_received() - bytes;
     }
     round.drain();
-    // Checking takes time of the processor, which the ranks that are not done yet would miss.
+    // Check only after all ranks are done: the check takes processor time from ranks that still
+    // run.
     agree(session, what);
     round.check(i);
   }

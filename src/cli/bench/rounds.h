@@ -1,5 +1,5 @@
-// Collectives over and over, as ring, plan and allreduce run them: warms up, goes on for as long as
-// the case says, and counts what is measured. All ranks agree on each round before it begins.
+// The loop of ring, plan and allreduce: one collective after the other, with a warm-up, for as long
+// as the case says. All ranks agree before each round whether it is measured.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class Round {
   explicit Round(Session& session) : control_(session.control), rest_(session.bench_case) {}
   virtual ~Round() = default;
   virtual void prepare(std::uint64_t iteration) = 0;
-  virtual void execute() = 0;  // until this rank's part is done: what is timed
-  virtual void drain() {}      // until nothing of it is on its way any more
+  virtual void execute() = 0;  // until this rank's part is done; this is timed
+  virtual void drain() {}      // until no request is outstanding
   virtual void check(std::uint64_t iteration) = 0;
   virtual std::uint64_t bytes_received() const = 0;  // since the beginning
 
  protected:
-  // Rests where a step moves nothing, and says that this rank is alive.
+  // Calls `step` until `done`; rests when a step did nothing and reports progress.
   template <class Done, class Step>
   void step_until(Done done, Step step) {
     for (std::uint64_t pass = 0; !done(); pass++) {

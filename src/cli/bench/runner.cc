@@ -15,7 +15,7 @@
 namespace dlcp::cli {
 namespace {
 
-// How fast the case runs, while it does; silent in a pipe.
+// Shows the current rate on a terminal; prints nothing into a pipe.
 class Progress {
  public:
   Progress(const BenchCase& c, SharedArea& shared)
@@ -75,7 +75,7 @@ Report Runner::lead(const BenchCase& c) {
     Report report = lead(named);
     report.switch_sums = own.sums();
     const bool wanted = sums_by_switch(c) && report.exit_code == ExitCode::kOk && c.ranks > 1;
-    if (wanted && own.sums() <= 1) {  // the first is that of what workers say beforehand
+    if (wanted && own.sums() <= 1) {  // the first sum is that of the workers' greeting
       report.exit_code = ExitCode::kTransport;
       report.error = "no sum has gone by the switch; NCCL_DEBUG=WARN says why";
     }
@@ -111,7 +111,7 @@ ExitCode Runner::follow(const BenchCase& c) {
   while (!local.reap()) {
     poll(nullptr, 0, 20);
     const std::int64_t silent = silence.look(now_ns(), shared.rank(rank).activity);
-    // Later than the coordinator's own time-out, which can say more.
+    // The coordinator's own time-out comes first, as it can name the cause.
     if (static_cast<double>(silent) * 1e-9 < c.timeout + 10) continue;
     fmt::print(stderr, "dlcp bench: rank {} made no progress for {} s\n", rank, c.timeout + 10);
     return ExitCode::kTimeout;

@@ -1,4 +1,5 @@
-// Runs one case: starts this process's ranks, leads or follows the others, and makes the report.
+// Runs cases: starts this process's ranks, and either supervises all ranks and makes the report, or
+// leaves that to the process of rank 0.
 #pragma once
 
 #include <optional>
@@ -11,22 +12,22 @@ namespace dlcp::cli {
 
 class Runner {
  public:
-  // Without a world all ranks are started here. With one, meets the other processes first.
+  // Without a world this process starts all ranks. With one, waits for the other processes first.
   Runner(std::optional<World> world, const std::string& options, double timeout);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // The process that reports; the others only follow.
+  // Whether this process makes the report.
   bool leads() const { return !world_ || world_->rank == 0; }
-  // Leads: the report. Follows: how this process's rank ended.
+  // lead() returns the report; follow() returns how this process's rank ended.
   Report lead(const BenchCase& bench_case);
   ExitCode follow(const BenchCase& bench_case);
 
  private:
   std::optional<World> world_;
-  std::vector<int> remote_;  // lines to other machines' ranks, by rank; -1 for our own
-  int line_ = -1;            // to rank 0, when we follow
+  std::vector<int> remote_;  // connections to the ranks of other processes, by rank; -1 for our own
+  int line_ = -1;            // connection to rank 0, where another process leads
 };
 
 }  // namespace dlcp::cli

@@ -12,7 +12,7 @@ SharedArea::SharedArea(int ranks, std::size_t wires)
              wires * kTimes * sizeof(std::atomic<std::int64_t>)) {
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory_ == MAP_FAILED) throw std::bad_alloc();
-  auto* at = static_cast<std::byte*>(memory_);  // zeroed by the system, as the atomics start
+  auto* at = static_cast<std::byte*>(memory_);  // zeroed by the system
   head_ = reinterpret_cast<Head*>(at);
   cells_ = reinterpret_cast<RankCell*>(at + 64);
   times_ = reinterpret_cast<std::atomic<std::int64_t>*>(cells_ + ranks);

@@ -1,7 +1,6 @@
 // Memory that the ranks of one machine share with the process that started them, mapped before
-// fork: who has moved how much (for the progress display and the time-out), a barrier, the order to
-// stop, and for each connection when its messages were handed over, so that a message's time can
-// run from the sender's isend to the receiver's test.
+// fork: each rank's progress (for the display and the time-out), a barrier, the order to stop, and
+// the time of each message's isend, from which the receiver computes how long the message took.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,7 @@ class SharedArea {
   static constexpr std::size_t kTimes = 1024;  // messages of one connection under way, at most
 
   struct alignas(64) RankCell {
-    std::atomic<std::uint64_t> activity;  // changes whenever the rank gets anywhere
+    std::atomic<std::uint64_t> activity;  // changes whenever the rank makes progress
     std::atomic<std::uint64_t> bytes;     // payload received
   };
 
@@ -33,9 +32,10 @@ class SharedArea {
   // A number that rank 0 sets before a barrier and the others read after it.
   std::atomic<std::uint64_t>& agreed() { return head_->agreed; }
 
-  // Waits until `ranks` callers are here; false if told to stop instead.
+  // Waits until `ranks` callers have come; returns false if told to stop.
   bool barrier(int ranks);
-  // From now on nobody waits: a rank has failed, and the others are to find out by themselves.
+  // Lets all ranks pass all barriers from now on: one has failed, and the others have to detect
+  // that through the plugin.
   void open_barriers() { head_->open.store(1, std::memory_order_release); }
 
  private:

@@ -1,6 +1,5 @@
-// How long ranks have done nothing. Who was stopped together with them, as by a snapshot of the
-// machine, cannot call that their silence: time between two looks that lie far apart does not
-// count.
+// Measures how long ranks have made no progress. A long gap between two looks does not count: the
+// whole machine was stopped then, for example for a snapshot.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +9,11 @@ namespace dlcp::cli {
 
 class Silence {
  public:
-  // Nanoseconds, of any clock that does not jump; whoever waits looks ten times a second or more.
+  // `now`: nanoseconds of a monotonic clock. Call look() ten times a second or more.
   explicit Silence(std::int64_t now) : active_at_(now), looked_at_(now) {}
 
-  // `activity`: a count that moves whenever a rank does something. Nanoseconds of silence until
-  // now.
+  // `activity`: a count that changes whenever a rank makes progress. Returns the nanoseconds since
+  // the last progress.
   std::int64_t look(std::int64_t now, std::uint64_t activity) {
     if (now - looked_at_ > kFrozen) active_at_ = std::min(now, active_at_ + now - looked_at_);
     looked_at_ = now;
@@ -22,7 +21,7 @@ class Silence {
     activity_ = activity;
     return now - active_at_;
   }
-  // A sign of life that no count tells of.
+  // Progress that the count does not show.
   void broken(std::int64_t now) { active_at_ = now; }
 
  private:

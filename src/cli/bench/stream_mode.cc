@@ -1,11 +1,10 @@
-// bw, incast, alltoall: every connection carries messages as fast as it takes them. A sender stops
-// by the clock and ends with empty messages. Receivers measure: from the first message that
-// completes after the warm-up to the last.
+// bw, incast, alltoall: every connection sends messages as fast as the plugin takes them. A sender
+// stops by the clock and then sends end markers. The receivers measure from the last message of the
+// warm-up to the last message.
 //
-// abort: the same connections are filled, some of it moves, and then comes what NCCL does when a
-// communicator is aborted: it deregisters and frees the memory with requests outstanding, closes,
-// finalizes, unloads. For runs under AddressSanitizer; the outcome is that nothing touches the
-// freed memory.
+// abort: fills the same connections and then does what NCCL does when a communicator is aborted:
+// deregisters and frees the memory while requests are outstanding, closes, finalizes, unloads. Run
+// it under AddressSanitizer, which finds a plugin that touches the freed memory.
 
 #include "cli/bench/flow.h"
 #include "cli/bench/rank.h"
@@ -38,10 +37,10 @@ class Stream {
   bool ending_ = false;
   std::int64_t warm_at_ = 0;
   std::int64_t end_at_ = 0;
-  bool warm_ = false;  // the warm-up is over; what follows is where the clock started
+  bool warm_ = false;  // the warm-up is over; the values below are those at its end
   std::int64_t first_at_ = 0;
   std::int64_t last_at_ = 0;
-  std::uint64_t received_ = 0;  // messages, all connections
+  std::uint64_t received_ = 0;  // messages on all connections
   std::uint64_t first_count_ = 0;
   double first_cpu_ = 0;
   double check_seconds_ = 0;
@@ -112,7 +111,7 @@ void Stream::housekeep() {
     bytes += flow->received() * c_.size;
   if (recvs_.empty()) {
     for (const auto& flow : sends_)
-      bytes += flow->posted();  // activity, in whatever unit
+      bytes += flow->posted();  // progress; the unit does not matter
     if (!warm_ && now >= warm_at_) {
       warm_ = true;
       first_cpu_ = cpu_seconds();
@@ -170,7 +169,7 @@ void Stream::abort() {
   for (auto& flow : sends_)
     flow->set_limit(kNoLimit);
   s_.control.barrier();
-  // Ranks give up at different moments, as they do in an aborted job.
+  // Ranks abort at different times, as they do in a real job.
   const std::uint64_t rank = static_cast<unsigned>(s_.control.rank());
   const std::int64_t stop_at =
       now_ns() + 20'000'000 + static_cast<std::int64_t>(mix64(c_.seed + 7 * rank) % 20'000'000);
@@ -178,7 +177,7 @@ void Stream::abort() {
     while (now_ns() < stop_at)
       step_all();
   } catch (const BenchError&) {
-    // The peer was first: that is part of it.
+    // The peer aborted first; that is expected.
   }
   for (auto& flow : sends_)
     s_.result.messages += flow->posted();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,25 @@ CLI::Option* add_share(CLI::App& verb, const std::string& name, double& share, R
 CLI::Option* add_choice(CLI::App& verb, const std::string& name,
                         const std::vector<std::string>& choices,
                         std::function<void(const std::string&)> store, const std::string& help);
+
+inline CLI::Option* add_choice(CLI::App& verb, const std::string& name,
+                               const std::vector<std::string>& choices, std::string& value,
+                               const std::string& help) {
+  return add_choice(
+      verb, name, choices, [&value](const std::string& given) { value = given; }, help);
+}
+// Stores what the chosen name stands for.
+template <class T, class Value>
+CLI::Option* add_choice(CLI::App& verb, const std::string& name,
+                        const std::map<std::string, T>& choices, Value& value,
+                        const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& [choice, meaning] : choices)
+    names.push_back(choice);
+  return add_choice(
+      verb, name, names, [choices, &value](const std::string& given) { value = choices.at(given); },
+      help);
+}
 
 // Puts the options that are in no group yet, --help apart, under a heading in --help.
 void group_rest(CLI::App& verb, const std::string& heading);

@@ -1,4 +1,4 @@
-// Built with -O3: most of a checked all-reduce's time is spent here, outside the clock.
+// Built with -O3: a checked all-reduce spends most of its time here, while the clock is stopped.
 #include "cli/data/reduce_data.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ namespace {
 using collective::DataType;
 using collective::ReduceOp;
 
-constexpr std::size_t kPiece = 4096;  // elements made and compared at once
-constexpr std::size_t kRounds = 61;   // until data come again
+constexpr std::size_t kPiece = 4096;  // elements that are made and compared at once
+constexpr std::size_t kRounds = 61;   // after as many rounds the data repeat
 
-// Where a round finds element `first`.
+// The place of a round's element `first` in the endless vector.
 std::size_t place_of(std::uint64_t iteration, std::size_t first) {
   return static_cast<std::size_t>(iteration % kRounds) * kPiece + first;
 }
@@ -44,7 +44,7 @@ bool is_summed_float(const Reduction& reduction) {
   return collective::is_floating(reduction.type) && reduction.op == ReduceOp::kSum;
 }
 
-// Integers up to this are exact.
+// The type represents all integers up to this one exactly.
 std::int64_t exact_integers(DataType type) {
   switch (type) {
     case DataType::kFloat16:
@@ -88,7 +88,7 @@ FloatFormat format_of(DataType type) {
   }
 }
 
-// Sign and mantissa at random, magnitudes around 1 that differ by up to 2^8.
+// A number with random sign and mantissa and a magnitude between 2^-4 and 2^5.
 std::uint64_t wild_float(DataType type, std::uint64_t bits) {
   const FloatFormat f = format_of(type);
   const std::uint64_t exponent = f.bias - 4 + (bits >> 56) % 9;
@@ -96,7 +96,7 @@ std::uint64_t wild_float(DataType type, std::uint64_t bits) {
          (bits & ((std::uint64_t{1} << f.mantissa) - 1));
 }
 
-// Of a number around 1, or of 0.
+// Halves a number with a magnitude around 1, or 0, by subtracting from its exponent.
 std::uint64_t halved(DataType type, std::uint64_t bits, unsigned times) {
   const FloatFormat f = format_of(type);
   return (bits & ~f.sign) == 0 ? bits : bits - (std::uint64_t{times} << f.mantissa);
@@ -134,19 +134,19 @@ std::uint64_t hashed(std::uint64_t hash, const std::byte* bytes, std::size_t cou
   return hash;
 }
 
-// What is lost together: all elements of so many bytes lack the same contributions, up to three.
+// Within this many bytes of a result all elements lack the same contributions, at most three.
 constexpr std::size_t kLossCellBytes = 128;
 constexpr std::size_t kMissingMax = 3;
 constexpr std::array<std::byte, kLossCellBytes> kZeros{};
 
-// A sum that lacks contributions.
+// Searches for the contributions that a sum lacks.
 class Search {
  public:
   Search(const Reduction& reduction, std::span<const std::byte* const> inputs, std::size_t bytes,
          const std::byte* seen)
       : reduction_(reduction), parts_(inputs.begin(), inputs.end()), bytes_(bytes), seen_(seen) {}
 
-  // Leaves out `count` more, of those from `first` on.
+  // Whether leaving out `count` further contributions, from number `first` on, gives the seen sum.
   bool finds(std::size_t first, std::size_t count) {
     if (count == 0) return fits();
     for (std::size_t i = first; i + count <= parts_.size(); ++i) {
@@ -180,9 +180,9 @@ class Search {
   std::size_t missing_ = 0;
 };
 
-// How many of the ranks' `inputs`, of `bytes` each (a cell at most), are not in `seen`, with zeros
-// in their place or their mean, bit for bit. nullopt: it is no such sum. Found by trying, as nobody
-// outside the plugin is told.
+// How many of the ranks' `inputs` are missing from the sum `seen`, which has zeros or the mean of
+// the others in their place; nullopt if no choice of missing inputs gives `seen` bit for bit.
+// `bytes`: of each input, at most a cell. Tries all choices, as the plugin reports none.
 std::optional<std::size_t> missing_parts(const Reduction& reduction,
                                          std::span<const std::byte* const> inputs,
                                          std::size_t bytes, const std::byte* seen) {
@@ -215,7 +215,7 @@ ReduceData::ReduceData(const Reduction& reduction, Values values, std::uint64_t 
 
 std::uint64_t ReduceData::exact_word(int rank, std::size_t place, std::uint64_t bits) const {
   const DataType type = reduction_.type;
-  if (!collective::is_floating(type)) return bits;  // they wrap around
+  if (!collective::is_floating(type)) return bits;  // integer sums wrap around, in any order
   if (reduction_.op == ReduceOp::kSum) {
     const auto span = static_cast<std::uint64_t>(2 * amplitude_ + 1);
     const auto value = static_cast<std::int64_t>((bits >> 32) * span >> 32) - amplitude_;
@@ -297,7 +297,7 @@ std::size_t ReduceData::count_wrong(std::uint64_t iteration, std::size_t first, 
   return count_unequal(seen, input.data(), count * size, size);
 }
 
-// Cell by cell, what differs from the whole sum is the sum of some contributions, or wrong.
+// Decides for each cell that differs from the full sum whether missing contributions explain it.
 void ReduceData::explain(std::span<const std::byte* const> inputs, const std::byte* expected,
                          const std::byte* seen, std::size_t bytes, ReduceLoss& loss) const {
   std::vector<const std::byte*> cells(inputs.size());
@@ -314,8 +314,8 @@ void ReduceData::explain(std::span<const std::byte* const> inputs, const std::by
   }
 }
 
-// Blocks have one exponent e, so that each of N contributions is wrong by N 2^e / 2^32, and the sum
-// by N times that and its own rounding.
+// SwitchML scales a block by one exponent e. Each of N contributions is then off by N 2^e / 2^32 at
+// most, and the sum by N times that and by its own rounding.
 void ReduceData::find_beyond_rounding(std::span<const std::byte* const> inputs,
                                       const std::byte* seen, std::size_t count,
                                       ReduceLoss& loss) const {
@@ -338,7 +338,7 @@ void ReduceData::find_beyond_rounding(std::span<const std::byte* const> inputs,
       double sum = 0;
       for (const std::byte* input : inputs)
         sum += at(input, i);
-      // Written so that NaN is wrong.
+      // Negated, so that NaN counts as wrong.
       if (!(std::abs(at(seen, i) - sum) <= bound * (1 + 0x1p-20) + std::abs(sum) * 0x1p-24))
         loss.unexplained++;
     }

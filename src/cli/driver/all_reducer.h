@@ -1,4 +1,4 @@
-// One way to do all-reduces, driven a bounded step at a time.
+// One way to do all-reduces, driven in bounded steps.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ class AllReducer {
  public:
   virtual ~AllReducer() = default;
 
-  // The next all-reduce begins; the one before is done.
+  // Starts the next all-reduce; the previous one is done.
   virtual void restart() = 0;
   virtual bool step(const void* input, void* output) = 0;  // false: nothing moved
   virtual bool done() const = 0;
   virtual std::uint64_t bytes_received() const = 0;  // since the beginning
-  // Of what this rank received, since the beginning, by who is told that anything may be missing.
+  // Contributions missing from what this rank received, since the beginning.
   virtual std::uint64_t contributions_lost() const { return 0; }
 };
 

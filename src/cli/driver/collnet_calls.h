@@ -1,8 +1,8 @@
 // How NCCL cuts an all-reduce into calls of a CollNet plugin (COLLNET_CHAIN, one GPU in each node,
-// buffers that are not registered): all channels' chunks that lie side by side in one call, up to
-// eight channels, more in further groups of channels. Calls are always whole; what lies behind the
-// vector's end is what was in the slot before.
-// Source: NCCL 2.30, src/enqueue.cc (calcCollChunking) and src/transport/coll_net.cc.
+// buffers that are not registered). One call has the adjacent chunks of up to eight channels;
+// further channels form further groups. Calls always have the full size; behind the vector's end
+// they contain what was in the slot before. Source: NCCL 2.30, src/enqueue.cc (calcCollChunking)
+// and src/transport/coll_net.cc.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class CollNetCalls {
   std::size_t call_bytes(std::size_t group) const {
     return std::min(channels_ - group * kGroupChannelsMax, kGroupChannelsMax) * chunk_;
   }
-  // So many of a call's bytes are of the vector.
+  // How many of a call's bytes belong to the vector.
   std::size_t real_bytes(std::uint64_t number) const {
     const std::size_t begin = std::min(offset(number), bytes_);
     return std::min(call_bytes(number % groups()), bytes_ - begin);
@@ -41,7 +41,7 @@ class CollNetCalls {
 
  private:
   static constexpr std::size_t chunk_bytes(std::size_t bytes, std::size_t channels) {
-    std::size_t chunk = std::size_t{256} << 10;  // a step of NCCL_BUFFSIZE's default is more
+    std::size_t chunk = std::size_t{256} << 10;  // less than a step of NCCL's default buffer
     const auto halve = [&](std::size_t steps, std::size_t least) {
       while (bytes / (channels * chunk) < steps && chunk > least)
         chunk /= 2;

@@ -29,7 +29,7 @@ void CollNetReducer::restart() {
   if (nccl_ != nullptr) announce();
 }
 
-// As NCCL does on its progress thread: two operations for each channel, before the first call.
+// Starts two operations for each channel before the first call, as NCCL's progress thread does.
 void CollNetReducer::announce() {
   constexpr const char* kTypes[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
                                     "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
@@ -67,7 +67,8 @@ bool CollNetReducer::test(Channels& channels, std::size_t group, std::byte* outp
   return true;
 }
 
-// One order on all ranks: whoever cannot go on holds up those behind it.
+// Calls are posted in the same order on all ranks, so a call that has to wait delays the later
+// ones.
 bool CollNetReducer::post(const std::byte* input) {
   bool moved = false;
   for (; posted_ < calls_.count(); posted_++) {

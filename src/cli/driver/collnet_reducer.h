@@ -1,6 +1,6 @@
-// All-reduces through a CollNet plugin as NCCL's proxy and kernels drive it: eight slots of each
-// group of channels in either direction, calls in one order on all ranks, the oldest of each group
-// tested.
+// All-reduces through a CollNet plugin, driven as NCCL's proxy and kernels drive it: each group of
+// channels has eight slots in either direction, calls are in the same order on all ranks, and only
+// the oldest call of each group is tested.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@ namespace dlcp::cli {
 
 class CollNetReducer final : public AllReducer {
  public:
-  // `comm`: of the plugin's; both outlive this. `nccl`: by whom the plugin is told what the calls
-  // are; null: nobody.
+  // `plugin` and its `comm` outlive this. `nccl` describes the calls to the plugin; null: nobody
+  // does.
   CollNetReducer(CollNetPlugin& plugin, void* comm, const Reduction& reduction, std::size_t bytes,
                  int channels, int ranks, NcclPart* nccl = nullptr);
 
   void restart() override;
   bool step(const void* input, void* output) override;
   bool done() const override { return finished_ == calls_.count(); }
-  // As many as any all-reduce must bring: 2 (N - 1) / N of the vector.
+  // What any all-reduce has to receive: 2 (N - 1) / N of the vector.
   std::uint64_t bytes_received() const override { return bytes_; }
-  // Bytes behind results that are no longer as they were.
+  // Bytes behind the results that the plugin has overwritten.
   std::uint64_t overruns() const;
 
  private:
@@ -57,7 +57,7 @@ class CollNetReducer final : public AllReducer {
   std::uint64_t base_ = 0;      // calls of each group before this all-reduce
   std::uint64_t posted_ = 0;    // of this all-reduce
   std::uint64_t finished_ = 0;  // of this all-reduce
-  bool filled_ = false;         // the next call's slot is
+  bool filled_ = false;         // the next call's slot has its input
   std::uint64_t bytes_ = 0;
 };
 

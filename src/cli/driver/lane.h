@@ -1,5 +1,6 @@
-// One direction of one connection as NCCL's proxy moves it: messages in the slots' order, a null
-// request means try again later, and only the oldest request is tested.
+// One direction of one connection, driven as NCCL's proxy drives it: messages in the order of the
+// slots, another try later when the plugin returns no request, and a test of the oldest request
+// only.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ class Lane {
   std::uint64_t done() const { return posted_ - requests_.size(); }
   std::size_t under_way() const { return requests_.size(); }
 
-  // Hands over the next message's slot. False: the plugin takes nothing for now. `phandle` and
-  // `optional`: as NetPlugin has them.
+  // Posts the next message's slot. Returns false if the plugin takes nothing now. `phandle` and
+  // `optional`: see NetPlugin.
   bool post(std::size_t bytes, void* phandle = nullptr, bool optional = false) {
     void* request = nullptr;
     if (way_ == Way::kSend)
@@ -42,7 +43,7 @@ class Lane {
     return true;
   }
 
-  // The oldest message's bytes, if it is done.
+  // The size of the oldest message in bytes if it is done.
   std::optional<int> test() {
     if (requests_.empty()) return std::nullopt;
     int done = 0;

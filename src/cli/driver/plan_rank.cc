@@ -8,9 +8,8 @@
 namespace dlcp::cli {
 namespace {
 
-// Slots of a connection: on a long path a message must wait for nothing but its data, so the slots
-// hold what comes within a round trip. As many as NCCL may have requests of a connection under way
-// (NCCL_NET_MAX_REQUESTS), less where messages are large.
+// Slots of a connection. They should hold what arrives within a round trip, so that on a long path
+// no message waits for a slot. At most NCCL_NET_MAX_REQUESTS (32), fewer where messages are large.
 constexpr std::size_t kSlotsLeast = 4;
 constexpr std::size_t kSlotsMost = 32;
 constexpr std::size_t kSlotBytes = std::size_t{16} << 20;
@@ -91,7 +90,7 @@ void PlanRank::add_transfers(const Comms& comms) {
     Transfer transfer{m.reduce, 0, {}};
     schedule_.each_chunk(m, [&](int c) {
       const auto chunk = static_cast<std::size_t>(c);
-      if (counts_[chunk] == 0) return;  // more units than elements: both ends know
+      if (counts_[chunk] == 0) return;  // fewer elements than units; both ends skip it
       transfer.parts.push_back({c, next[chunk]++});
       transfer.count += counts_[chunk];
     });
@@ -157,7 +156,8 @@ bool PlanRank::send(Line& line) {
 bool PlanRank::receive(Line& line) {
   Lane& lane = *line.lane;
   bool moved = false;
-  // Ahead of the run, too: on a long path the sender learns late that it may send.
+  // Post receives for the next run as well: on a long path it takes the sender half a round trip to
+  // learn of them.
   while (lane.posted() - line.first - line.at < lane.slots().count() && lane.post(line.slot_bytes))
     moved = true;
   if (const auto bytes = lane.test()) {

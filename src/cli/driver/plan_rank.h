@@ -1,8 +1,9 @@
-// One rank's part of a planned collective, as an executor of plans drives a net plugin: messages of
-// a connection in the plan's order, sums and copies between arrival and departure.
+// One rank's part of a planned collective: sends and receives the messages of each connection in
+// the plan's order, and adds or copies what arrives.
 //
-// What is done with one chunk is done in the order of steps, what is sent of a step before what
-// arrives of it. So every rank waits only for what comes earlier in one common order, which ends.
+// The operations on a chunk follow the order of steps; within a step, sends come before receives.
+// Every rank thus waits only for operations that come earlier in an order common to all ranks, so
+// the collective cannot deadlock.
 #pragma once
 
 #include <limits>
@@ -15,8 +16,8 @@
 
 namespace dlcp::cli {
 
-// Where the elements of a chunk are: of the buffer (AllReduce, AllGather, ReduceScatter), or of a
-// block, of which each of the ranks has as many as fit (AllToAll).
+// The elements of a chunk: within the buffer (AllReduce, AllGather, ReduceScatter), or within the
+// block of one rank, a buffer having one block per rank (AllToAll).
 struct Span {
   std::size_t begin = 0;
   std::size_t count = 0;
@@ -25,16 +26,16 @@ Span span_of(const synth::Schedule& schedule, const synth::Chunk& chunk, std::si
 
 class PlanRank {
  public:
-  // The plugin's connections, by the other rank; null where nothing is sent or received.
+  // The plugin's connections, by peer rank; null where there is none.
   struct Comms {
     std::vector<void*> send;
     std::vector<void*> recv;
   };
-  // `elements` of each rank's buffer.
+  // `elements`: of each rank's buffer.
   PlanRank(NetPlugin& net, const Comms& comms, const synth::Schedule& schedule, int rank,
            std::size_t elements);
 
-  // This rank's copy of a chunk; only of chunks that it sends, receives, begins or ends with.
+  // This rank's copy of a chunk that it sends, receives, contributes or ends with.
   std::byte* at(int chunk) {
     return memory_.data() + place_[static_cast<std::size_t>(chunk)] * sizeof(float);
   }
@@ -43,16 +44,16 @@ class PlanRank {
 
   void restart();
   bool step();  // false: nothing moved
-  // The output is there, and all that others need has been handed over.
+  // Whether the output is complete and every send has been posted.
   bool done() const { return left_ == 0; }
-  bool drained() const;  // nothing of it is on its way any more
+  bool drained() const;  // no send is outstanding either
   std::uint64_t bytes_received() const { return bytes_; }
 
  private:
   static constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
   struct Part {
     int chunk;
-    std::uint32_t turn;  // how many things are done with the chunk before
+    std::uint32_t turn;  // number of earlier operations on the chunk
   };
   struct Transfer {
     bool reduce;
@@ -63,8 +64,8 @@ class PlanRank {
     std::vector<Transfer> transfers;
     std::unique_ptr<Lane> lane;  // null: no transfers
     std::size_t slot_bytes = 0;
-    std::size_t at = 0;       // the transfer whose data move next
-    std::uint64_t first = 0;  // messages of earlier runs: they number the slots
+    std::size_t at = 0;       // the next transfer
+    std::uint64_t first = 0;  // number of messages of earlier runs
   };
 
   void place_chunks(std::size_t elements);
@@ -78,13 +79,13 @@ class PlanRank {
   const synth::Schedule& schedule_;
   int rank_;
   std::vector<std::byte> memory_;    // floats
-  std::vector<std::size_t> place_;   // by chunk: the float of memory_ that it begins with
+  std::vector<std::size_t> place_;   // by chunk: index of its first float in memory_
   std::vector<std::size_t> counts_;  // by chunk
   std::vector<std::uint32_t> turns_;
   std::vector<Line> sends_;
   std::vector<Line> recvs_;
   std::size_t transfers_ = 0;
-  std::size_t left_ = 0;  // transfers that are not handed over, or not received
+  std::size_t left_ = 0;  // transfers that are not posted or not received yet
   std::uint64_t bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Built with -O3: these loops are to be vectorised.
+// Built with -O3, so that the compiler vectorises the loops.
 #include "cli/driver/reduce.h"
 
 #include <array>
@@ -25,7 +25,7 @@ void add_floats(float* __restrict to, float* __restrict also, const float* __res
 void combine(const Reduction& reduction, std::byte* to, std::byte* also, const std::byte* a,
              const std::byte* b, std::size_t bytes) {
   using namespace collective;
-  // In one pass over memory, as it is mostly this ring that is measured.
+  // One pass over memory, as this is the case that is measured most.
   if (reduction.type == DataType::kFloat32 && reduction.op == ReduceOp::kSum)
     return add_floats(reinterpret_cast<float*>(to), reinterpret_cast<float*>(also),
                       reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
@@ -44,7 +44,7 @@ void copy_bytes(std::byte* to, std::byte* also, const std::byte* from, std::size
 std::uint64_t count_lost(const float* arrived, std::size_t count) {
   constexpr std::size_t kRunMin = 32;
   std::uint64_t lost = 0;
-  // Every run of 32 contains one of these.
+  // Every run of kRunMin elements contains a probe.
   for (std::size_t probe = kRunMin - 1; probe < count; probe += kRunMin) {
     if (arrived[probe] != 0) continue;
     std::size_t begin = probe;
@@ -54,7 +54,7 @@ std::uint64_t count_lost(const float* arrived, std::size_t count) {
     while (end < count && arrived[end] == 0)
       ++end;
     if (end - begin >= kRunMin) lost += end - begin;
-    // On to the first probe behind the run.
+    // Continue with the first probe behind the run.
     probe = (end + kRunMin) / kRunMin * kRunMin - 1 - kRunMin;
   }
   return lost;

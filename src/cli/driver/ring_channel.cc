@@ -6,9 +6,9 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::size_t kSlots = 4;
-constexpr std::size_t kPieceBytes = 128 * 1024;  // reduced between two looks at the network
+constexpr std::size_t kPieceBytes = 128 * 1024;  // reduced between two polls of the network
 
-// Message `number` since the start, of so many per all-reduce.
+// The handle of message `number` since the start, with `per_run` messages per all-reduce.
 void* phandle(ProxyOperation* operation, std::uint64_t number, std::size_t per_run) {
   return operation == nullptr ? nullptr : operation->phandle(static_cast<int>(number % per_run));
 }
@@ -48,7 +48,7 @@ bool RingChannel::test() {
 
 bool RingChannel::post() {
   bool moved = false;
-  // Whatever the message, NCCL posts receives of a whole slice.
+  // NCCL posts receives of a whole slice, even for shorter messages.
   while (recv_.posted() < to_post_ && recv_.posted() - consumed_ < kSlots &&
          recv_.post(kRingSliceBytes, phandle(receiving_.get(), recv_.posted(), receives_per_run_)))
     moved = true;

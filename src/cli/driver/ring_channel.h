@@ -1,5 +1,5 @@
-// One channel of a ring all-reduce as NCCL's proxy and kernels drive it: four slices under way per
-// connection, the reduction between a slice's arrival and its departure.
+// One channel of a ring all-reduce, driven as NCCL's proxy and kernels drive it: up to four
+// requests per connection, and a reduction between a slice's arrival and its departure.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace dlcp::cli {
 
-// A rank's two connections, to its neighbours.
+// A rank's connections to its two neighbours.
 struct RingHop {
   NetPlugin& net;
   void* send_comm;
@@ -26,11 +26,12 @@ struct RingHop {
 
 class RingChannel {
  public:
-  // For `count` elements of a vector that begin at `first`.
+  // For elements [first, first + count) of a vector.
   RingChannel(const RingHop& hop, std::size_t first, std::size_t count,
               const Reduction& reduction = {});
 
-  // The next all-reduce begins, part of this collective if there is anybody to tell.
+  // Starts the next all-reduce. `nccl` describes it to the plugin as part of `collective`; null:
+  // nobody does.
   void restart(NcclPart* nccl, void* collective);
   bool step(const void* input, void* output);
   bool done() const { return at_ == steps_.size() && send_.under_way() == 0 && unposted() == 0; }
@@ -51,12 +52,12 @@ class RingChannel {
   Lane recv_;
   std::size_t receives_per_run_ = 0;
   std::size_t sends_per_run_ = 0;
-  std::unique_ptr<ProxyOperation> sending_, receiving_;  // as NCCL knows this all-reduce
+  std::unique_ptr<ProxyOperation> sending_, receiving_;  // null without NcclPart
 
-  std::size_t at_ = 0;         // the step under work
-  std::size_t worked_ = 0;     // its bytes that are done
-  std::size_t send_from_ = 0;  // the step whose slice is to be handed over next
-  // Messages since the start, beside what the lanes count; they number the slots.
+  std::size_t at_ = 0;         // the current step
+  std::size_t worked_ = 0;     // bytes of it that are done
+  std::size_t send_from_ = 0;  // the step whose slice is sent next
+  // Messages since the start, which the lanes do not count; they number the slots.
   std::uint64_t prepared_ = 0, consumed_ = 0, to_post_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t lost_ = 0;

@@ -1,7 +1,7 @@
-// The steps of one rank's part in a ring all-reduce, cut as NCCL's Simple protocol cuts it: loops
-// of one chunk per rank, chunks of two slices, slices of at most 1 MiB; in each loop 2(k-1) chunks
-// are sent and as many received. One slice is one message; a slice beyond the data's end is an
-// empty message.
+// The steps of one rank in a ring all-reduce of k ranks, with the sizes of NCCL's Simple protocol:
+// a loop has one chunk per rank, a chunk two slices, a slice at most 1 MiB. In each loop a rank
+// sends 2(k-1) chunks and receives as many. A slice is a message; beyond the end of the data it is
+// empty.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct RingStep {
   bool stores;         // the result is final
   std::size_t offset;  // in elements
   std::size_t count;   // may be 0
-  std::size_t sum_of;  // what arrives is the sum of so many ranks' data
+  std::size_t sum_of;  // number of ranks whose data the arriving sum contains
 };
 
-// For `count` elements that start at `first`.
+// For elements [first, first + count).
 std::vector<RingStep> plan_ring(std::size_t first, std::size_t count, int rank, int ranks,
                                 std::size_t element_bytes = 4);
 

@@ -1,5 +1,5 @@
-// The buffer behind one connection: FIFO slots as NCCL keeps them, reused in turn and registered
-// once. Beyond each slot lies a guard that a plugin must not touch.
+// The buffer of one connection: slots as NCCL has them, reused in turn and registered once. Behind
+// each slot lies a guard that a plugin must not touch.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Slots {
   std::size_t count() const { return count_; }
   std::byte* at(std::uint64_t message) { return memory_.get() + (message % count_) * stride_; }
   void* mhandle() const { return mhandle_; }
-  // Bytes of the guard behind this message's slot that are no longer as they were.
+  // Number of bytes overwritten in the guard behind this message's slot.
   std::uint64_t check_guard(std::uint64_t message) const;
 
   // What NCCL does on abort: deregister, free, and only then close the connection.

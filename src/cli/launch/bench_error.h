@@ -1,5 +1,4 @@
-// What ends the run of a process that takes part in a benchmark or a measurement, with its exit
-// code.
+// The exception that ends a process of a benchmark or a measurement, with its exit code.
 #pragma once
 
 #include <stdexcept>
@@ -26,7 +25,7 @@ class BenchError : public std::runtime_error {
   nccl::ResultCode result_;
 };
 
-// What the user has given, or named, is wrong.
+// For input from the user: an error is a usage error.
 template <class T>
 T value_or_throw(Result<T> result) {
   if (!result) throw BenchError(ExitCode::kUsage, result.error().message());

@@ -1,5 +1,4 @@
-// Processes that this one starts, before it has any thread, and ends by their ids. They do not
-// outlive it.
+// Child processes of this one, which end with it at the latest. Start them before any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +13,7 @@
 
 namespace dlcp::cli {
 
-// Two ends of a line. Throws BenchError.
+// A connected pair of stream sockets. Throws BenchError.
 std::pair<Fd, Fd> socket_pair();
 
 class Children {
@@ -24,15 +23,15 @@ class Children {
   Children& operator=(Children&&) = delete;
   ~Children() { kill_all(); }
 
-  // Runs `run` in a new process that exits with what it returns. Throws BenchError. The children
-  // are numbered from 0.
+  // Runs `run` in a new process, which exits with its return value. Returns the child's number,
+  // from 0 on. Throws BenchError.
   std::size_t start(const std::function<int()>& run);
   void kill(std::size_t child);
   void kill_all();
   void wait_all();
-  // Reaps those that have ended; true when none is left.
+  // Reaps children that have ended; returns true when none is left.
   bool reap();
-  // How a child ended: "", "exit code 3", "signal 9 (Killed)".
+  // How a child ended: "exit code 3", "signal 9 (Killed)"; "" while it runs.
   std::string ending(std::size_t child) const;
 
  private:

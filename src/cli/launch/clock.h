@@ -1,5 +1,5 @@
-// The bench's clocks: CLOCK_MONOTONIC, which all processes of one machine share, and the CPU time
-// that this process has used, helper threads included.
+// Clocks: CLOCK_MONOTONIC, which is the same in all processes of a machine, and the CPU time of
+// this process, all threads included, or of this thread.
 #pragma once
 
 #include <sys/resource.h>

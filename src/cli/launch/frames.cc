@@ -37,7 +37,7 @@ std::optional<Frame> FrameReader::take() {
   if (buffer_.size() < sizeof length) return std::nullopt;
   std::memcpy(&length, buffer_.data(), sizeof length);
   if (length == 0 || length > kLongest) {
-    ended_ = true;  // not one of ours
+    ended_ = true;  // not this protocol
     return std::nullopt;
   }
   if (buffer_.size() < sizeof length + length) return std::nullopt;

@@ -1,6 +1,5 @@
 // Length-prefixed frames between a rank and the coordinator, over a socket pair or TCP.
-// Frame: 4-byte length of what follows, 1-byte type, bytes. Only the bench's own processes speak
-// it.
+// Frame: 4-byte length of what follows, 1-byte type, bytes. Used between processes of one run only.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@ namespace dlcp::cli {
 
 enum class FrameType : std::uint8_t {
   kHello = 1,     // rank -> coordinator, TCP only: gathering.h
-  kExchange = 2,  // rank -> coordinator: my part; back: all parts, each with a 4-byte length
-  kResult = 3,    // rank -> coordinator: what came of it (JSON)
-  kStop = 4,      // coordinator -> rank: give up; the reason
-  kWelcome = 5,   // coordinator -> rank, TCP only: all ranks are there
+  kExchange = 2,  // rank -> coordinator: its part; back: all parts, each with a 4-byte length
+  kResult = 3,    // rank -> coordinator: the result, JSON
+  kStop = 4,      // coordinator -> rank: stop; the reason
+  kWelcome = 5,   // coordinator -> rank, TCP only: all ranks have connected
 };
 
 struct Frame {
@@ -22,15 +21,14 @@ struct Frame {
   std::string body;
 };
 
-// False when the other side is gone.
+// Returns false if the other side has closed the connection.
 bool write_frame(int fd, FrameType type, const std::string& body);
 
 class FrameReader {
  public:
   explicit FrameReader(int fd) : fd_(fd) {}
 
-  // The next whole frame if it is there; waits up to `timeout_ms` for more bytes (0: does not
-  // wait).
+  // The next whole frame, if there is one. Waits up to `timeout_ms` for more bytes (0: no wait).
   std::optional<Frame> read(int timeout_ms);
   bool ended() const { return ended_; }
   int fd() const { return fd_; }

@@ -91,7 +91,7 @@ Gathering::Gathering(const World& world, const std::string& options)
 bool Gathering::admit(Newcomer& newcomer) {
   const auto frame = newcomer.reader.read(0);
   if (!frame) return !newcomer.reader.ended();
-  if (frame->type != FrameType::kHello) return false;  // a stranger
+  if (frame->type != FrameType::kHello) return false;  // not a rank
   const int rank = std::atoi(frame->body.c_str());
   const std::string differs = difference(frame->body, hello_);
   if (!differs.empty()) {
@@ -142,7 +142,8 @@ std::vector<int> Gathering::let_go() {
 }
 
 void Gathering::refuse_all() {
-  // Ranks are started together; those that have not come yet shall not wait for their time-out.
+  // Ranks are started together. Wait for the late ones, so that they get the reason instead of a
+  // time-out.
   const std::int64_t end = now_ns() + kRefusingNs;
   while (missing().size() > refused_.size() && now_ns() < end)
     serve(100);

@@ -1,5 +1,5 @@
-// Rank 0's side of the rendezvous: who has come, who is missing, and whom to refuse. Every rank
-// that came learns the outcome: go, or the one reason why not.
+// Rank 0's side of the rendezvous: which ranks have connected, which are missing, which are
+// refused. Every rank that connected is told the outcome: go, or the reason why not.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@
 
 namespace dlcp::cli {
 
-// What a rank says first; both ends build it alike.
+// The first frame of a rank.
 std::string hello_of(const World& world, const std::string& options);
-// What two hellos differ in, for both ends' messages; "" if they go together.
+// The differences between two hellos, for the error messages of both sides; "" if they match.
 std::string difference(const std::string& theirs, const std::string& ours);
 // "1, 3-7"
 std::string rank_ranges(const std::vector<int>& ranks);
 
 class Gathering {
  public:
-  // Listens on world.port; throws BenchError(kUsage) when that cannot be.
+  // Listens on world.port; throws BenchError(kUsage) if the port cannot be opened.
   Gathering(const World& world, const std::string& options);
 
-  // Takes what arrives within `timeout_ms`.
+  // Handles the connections and frames that arrive within `timeout_ms`.
   void serve(int timeout_ms);
 
-  std::vector<int> missing() const;                        // ranks that have not come
-  const std::string& failure() const { return failure_; }  // "" while all is well
-  void fail(const std::string& why);                       // unless it has failed before
+  std::vector<int> missing() const;                        // ranks that have not connected
+  const std::string& failure() const { return failure_; }  // "" if none
+  void fail(const std::string& why);                       // the first reason counts
 
-  // Sockets by rank, -1 for rank 0; tells all of them to go.
+  // Tells all ranks to go. Returns their sockets by rank, -1 for rank 0.
   std::vector<int> let_go();
-  // Tells all that came why nothing comes of it.
+  // Sends the reason of the failure to all ranks that have connected.
   void tell();
-  // tell(), after those that come within a few seconds as well.
+  // tell(), after a few seconds in which further ranks may connect.
   void refuse_all();
 
  private:
@@ -43,12 +43,12 @@ class Gathering {
     FrameReader reader;
   };
 
-  bool admit(Newcomer& newcomer);  // false: nothing to do with it any more
+  bool admit(Newcomer& newcomer);  // false: forget this connection
 
   World world_;
   std::string hello_;
   Fd listener_;
-  std::vector<Newcomer> newcomers_;  // that have not named themselves
+  std::vector<Newcomer> newcomers_;  // connected, hello not yet received
   std::vector<Fd> sockets_;          // by rank
   std::vector<Fd> refused_;
   std::string failure_;

@@ -1,13 +1,13 @@
-// Network namespaces of this machine, as scripts/netns builds them: hosts in one kernel.
+// Network namespaces of this machine, as scripts/netns makes them: emulated hosts.
 #pragma once
 
 #include <string>
 
 namespace dlcp::cli {
 
-// From now on this process's sockets are in it. Throws BenchError(kUsage).
+// Moves this process into the namespace. Throws BenchError(kUsage).
 void enter_namespace(const std::string& name);
-// How many of PREFIX0, PREFIX1, ... there are, without a gap.
+// The number of namespaces PREFIX0, PREFIX1, ... that exist, up to the first gap.
 int count_namespaces(const std::string& prefix);
 
 }  // namespace dlcp::cli

@@ -53,7 +53,7 @@ std::string place_of(const World& world) {
   return join_host_port(world.host, world.port);
 }
 
-// Whether one of the addresses is this host's.
+// Whether one of the addresses belongs to this host.
 bool is_here(const addrinfo* addresses) {
   for (const addrinfo* a = addresses; a != nullptr; a = a->ai_next) {
     const Fd fd(socket(a->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -67,7 +67,7 @@ bool is_here(const addrinfo* addresses) {
   return false;
 }
 
-// Others go to world.host: it has to be a host, and this one.
+// Checks that world.host, to which the other ranks connect, is this host.
 void check_host(const World& world) {
   std::string why;
   const Addresses addresses = look_up(world, why);
@@ -80,7 +80,8 @@ void check_host(const World& world) {
   if (is_here(addresses.get())) return;
   const std::string what =
       fmt::format("rank 0 runs on {}, but the ranks are to meet at {}", own_name(), world.host);
-  // A service address may lead here all the same; a launcher's host does not.
+  // An address that the user gave may be forwarded to this host, so it only gets a warning. A
+  // launcher's host name is not forwarded.
   if (world.host_is_guess)
     throw BenchError(ExitCode::kUsage, fmt::format("{}; give --rendezvous {}", what, own_name()));
   fmt::print(stderr, "dlcp bench: {}, which is no address of this host\n", what);
@@ -91,7 +92,7 @@ Fd connect_to(const addrinfo* addresses, std::string& why) {
     Fd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int one = 1;
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    // A dead address must not use up the time of those behind it.
+    // An address that does not answer must not use up the time of the next ones.
     constexpr timeval kPatience{2, 0}, kNone{0, 0};
     setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
     const bool connected = connect(fd.get(), a->ai_addr, a->ai_addrlen) == 0;
@@ -102,7 +103,7 @@ Fd connect_to(const addrinfo* addresses, std::string& why) {
   return Fd();
 }
 
-// Until rank 0 says go, or why not.
+// Waits until rank 0 says go, or why not.
 void await_word(int fd, const World& world, std::int64_t deadline, MovingLine& line) {
   FrameReader reader(fd);
   const std::int64_t begin = now_ns();
@@ -155,7 +156,7 @@ std::vector<int> gather_ranks(const World& world, const std::string& options, do
 
 int join_ranks(const World& world, const std::string& options, double timeout) {
   const std::int64_t begin = now_ns();
-  // Rank 0 waits as long, and knows more to say when time is up.
+  // Rank 0 has the same time-out and the better message, so wait a little longer.
   const std::int64_t deadline = deadline_after(timeout + 5);
   std::string why = "no address";
   MovingLine line;

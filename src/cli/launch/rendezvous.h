@@ -1,5 +1,5 @@
-// Where the ranks of several machines meet: rank 0's process listens, the others connect and name
-// themselves. The connections then serve as the ranks' lines to the coordinator.
+// Connects the ranks of several machines: rank 0's process listens, the others connect and send
+// their rank. The connections then lead to the coordinator.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace dlcp::cli {
 
-// Rank 0: waits for all others; returns their sockets by rank (-1 for rank 0). `options` must be
-// the same everywhere. Throws BenchError on time-out, on a rank that comes twice, on other options;
-// the ranks that came are told the same.
+// Rank 0: waits for all others and returns their sockets by rank (-1 for rank 0). Throws BenchError
+// on a time-out, a rank that connects twice, or a rank with different `options`; the connected
+// ranks get the same message.
 std::vector<int> gather_ranks(const World& world, const std::string& options, double timeout);
 
-// The others: connects, trying again until the time is up, and waits until rank 0 says go.
+// The others: connect, try again until the time-out, and wait until rank 0 says go.
 int join_ranks(const World& world, const std::string& options, double timeout);
 
 }  // namespace dlcp::cli

@@ -33,7 +33,7 @@ bool take_pair(World& world, const Environment& env, const char* source, const c
   const std::string size = text_of(env, size_name);
   if (rank.empty() || size.empty()) return false;
   const int n = parse_number(size, size_name);
-  if (n < 2) return false;  // a launcher's shell, or a job of one task
+  if (n < 2) return false;  // an interactive shell of the launcher, or a job of one task
   world.rank = parse_number(rank, rank_name);
   world.size = n;
   world.source = source;
@@ -47,14 +47,14 @@ int port_of(const std::string& text, const char* name) {
   return port;
 }
 
-// As torchrun says it, or as job scripts do for PyTorch.
+// The variables of torchrun, which job scripts for PyTorch set as well.
 bool meet_at_master(World& world, const Environment& env) {
   world.host = text_of(env, "MASTER_ADDR");
   if (world.host.empty()) return false;
   const std::string port = text_of(env, "MASTER_PORT");
   if (port.empty()) return true;
   world.port = port_of(port, "MASTER_PORT");
-  // The port itself is taken then: torchrun's own store listens there for as long as the job runs.
+  // torchrun's store listens on that port itself while the job runs.
   if (text_of(env, "TORCHELASTIC_USE_AGENT_STORE") == "True")
     world.port += world.port < 65535 ? 1 : -1;
   return true;
@@ -69,8 +69,8 @@ bool meet_at_first_node(World& world, const Environment& env) {
   return false;
 }
 
-// All ranks on one host need no name for it. On several, mpirun tells each where it runs itself;
-// rank 0 is usually there too, and says so if it is not.
+// Ranks of a single host use loopback. On several hosts mpirun passes its own address, and rank 0
+// is usually on that host; rank 0 reports if it is not.
 bool meet_at_mpirun(World& world, const Environment& env) {
   if (text_of(env, "OMPI_COMM_WORLD_LOCAL_SIZE") == std::to_string(world.size)) {
     world.host = "127.0.0.1";

@@ -1,5 +1,5 @@
-// Which rank of how many this process is, when a launcher started one process per rank; and where
-// the ranks meet. From flags, else from what Slurm, Open MPI or torchrun leave in the environment.
+// The rank of this process, the number of ranks, and the address of rank 0, if a launcher started
+// one process per rank: from options, else from the variables of Slurm, Open MPI or torchrun.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ struct World {
   int size = 0;
   std::string host;  // where rank 0 listens
   int port = 0;
-  bool host_is_guess = false;  // rank 0 has to find that it is there
-  std::string source;          // who said so, for messages
+  bool host_is_guess = false;  // rank 0 has to check that it runs there
+  std::string source;          // where this comes from, for messages
 };
 
 struct WorldFlags {
@@ -25,11 +25,12 @@ struct WorldFlags {
 
 using Environment = std::function<const char*(const char*)>;
 
-// nullopt: no launcher, this process starts all ranks itself. Throws BenchError(kUsage) when what
-// is there contradicts itself or leaves the meeting point open.
+// nullopt: no launcher, so this process starts all ranks itself. Throws BenchError(kUsage) if the
+// settings contradict each other or do not give rank 0's address.
 std::optional<World> discover_world(const WorldFlags& flags, const Environment& env);
 
-// "gpu01" of Slurm's "gpu[01-04,07],login2"; "" for what is no such list.
+// The first host of Slurm's list: "gpu01" of "gpu[01-04,07],login2"; "" if the text is no such
+// list.
 std::string first_of_hostlist(const std::string& list);
 
 }  // namespace dlcp::cli

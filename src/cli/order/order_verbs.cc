@@ -98,9 +98,7 @@ void add_order_verbs(CLI::App& order, ExitCode& exit_code) {
   std::vector<std::string> names;
   for (const order::Format& format : order::formats())
     names.emplace_back(format.name);
-  add_choice(
-      *writing, "FORMAT", names, [options](const std::string& text) { options->format = text; },
-      fmt::format("{}", fmt::join(names, ", ")))
+  add_choice(*writing, "FORMAT", names, options->format, fmt::format("{}", fmt::join(names, ", ")))
       ->required();
   writing->add_option("-o,--output", options->out, "Writes a file instead");
   writing->footer(formats_text());

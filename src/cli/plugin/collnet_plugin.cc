@@ -1,4 +1,4 @@
-// Picks the highest CollNet table that a plugin exports, as net_plugin.cc does it for the net.
+// Picks the highest CollNet table that a plugin exports, as net_plugin.cc does for the net table.
 #include "cli/plugin/collnet_plugin.h"
 
 #include <dlfcn.h>

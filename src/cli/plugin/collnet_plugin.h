@@ -1,5 +1,6 @@
-// A CollNet plugin as the bench drives it: one interface over all ABI versions, the newest's shape.
-// What the net plugin has as well (devices, properties) is asked there, as they are the same.
+// A CollNet plugin: one interface for all ABI versions, in the form of the newest. Functions that
+// the net table has as well (devices, properties) are left out, as NetPlugin gives the same
+// answers.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace dlcp::cli {
 
 class CollNetPlugin : public Registrar {
  public:
-  // The table of that version in a plugin's shared object, or its highest (0); null if it has none.
+  // The table of `version` in a plugin's shared object, or the highest (0); null if there is none.
   static std::unique_ptr<CollNetPlugin> open(void* library, int version = 0);
   virtual ~CollNetPlugin() = default;
 
@@ -25,7 +26,7 @@ class CollNetPlugin : public Registrar {
   virtual ResultCode connect(std::vector<void*>& handles, int rank, void* listen_comm,
                              void** comm) = 0;
   virtual ResultCode reduce_support(int type, int op, int& supported) = 0;
-  // `count` elements. A null request: ask again.
+  // `count`: elements. A null request: try again later.
   virtual ResultCode iallreduce(void* comm, void* input, void* result, std::size_t count, int type,
                                 int op, void* input_mhandle, void* result_mhandle,
                                 void** request) = 0;

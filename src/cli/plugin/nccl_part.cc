@@ -13,7 +13,7 @@ namespace {
 
 using nccl::ResultCode;
 
-// NCCL's order of the words; the place is the bit.
+// In NCCL's order: a word's index is its bit.
 constexpr const char* kFunctions[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                       "AllReduce", "SendRecv", "Send",      "Recv"};
 constexpr const char* kAlgorithms[] = {
@@ -27,7 +27,7 @@ std::uint32_t bit_of(const char* const (&words)[kCount], const char* word) {
   return ~std::uint32_t{0};
 }
 
-// The versions differ in init and in the width of an event's type.
+// Versions differ in init and in the width of an event's type.
 template <int kVersion, class Table, class Event>
 class PartOf final : public NcclPart {
  public:

@@ -1,6 +1,6 @@
-// NCCL's part in the profiler interface: the events that it starts around each message, and the
-// callback by which a net plugin adds its own. With setNetAttr that is all a plugin may know of a
-// transfer, so what plays this part has no other way to get a licence to lose.
+// NCCL's side of the profiler interface: the events that it starts around each message, and the
+// callback by which a net plugin adds its own events. A plugin learns from these and from
+// setNetAttr what a transfer is, so a loss budget has an effect only with both.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace dlcp::cli {
 
-// A collective in the profiler's words.
+// A collective as the profiler interface describes it.
 struct CollectiveCall {
   const char* function = "AllReduce";
   const char* algorithm = "RING";
@@ -24,7 +24,7 @@ struct CollectiveCall {
   std::uint8_t channels = 1;
 };
 
-// The same in setNetAttr's bits; all ones where NCCL's number of a word is not known here.
+// The same in setNetAttr's bits; all ones for a word whose number in NCCL is not known here.
 struct AttributeBits {
   std::uint32_t function, algorithm, protocol;
 };
@@ -33,9 +33,9 @@ AttributeBits bits_of(const CollectiveCall& call);
 // One communicator's profiler, in one rank.
 class NcclPart {
  public:
-  // The plugin's table of that version, or its highest (0); null if it has none.
+  // The plugin's table of `version`, or the highest (0); null if there is none.
   static std::unique_ptr<NcclPart> open(void* library, int version = 0);
-  // What the net plugin's init is given.
+  // The callback that the net plugin's init receives.
   static nccl::ResultCode callback(void** event, int type, void* phandle, std::int64_t id,
                                    void* data);
   virtual ~NcclPart() = default;
@@ -44,7 +44,7 @@ class NcclPart {
   virtual nccl::ResultCode init(std::uint64_t comm_id, int ranks, int rank,
                                 nccl::DebugLogger logger) = 0;
   virtual nccl::ResultCode finalize() = 0;
-  // Events are started only while the plugin's mask asks for them, and only below started ones.
+  // An event is started only if the plugin's mask asks for it and its parent has been started.
   virtual void* start_collective(const CollectiveCall& call) = 0;
   virtual void* start_operation(void* collective, int steps, int chunk_bytes, bool sends,
                                 pid_t pid) = 0;
@@ -62,20 +62,20 @@ class ProxyOperation {
  public:
   static constexpr int kChunkBytes = 4 << 20;  // of NCCL_BUFFSIZE's default
 
-  // `chunk_bytes`: as NCCL says it of a Simple ring, four times what receives are posted with.
-  // `pid`: another process's, if that process's proxy does the work (PXN).
+  // `chunk_bytes`: NCCL passes four times the size of a receive for a ring of the Simple protocol.
+  // `pid`: that of another process if its proxy does the work (PXN).
   ProxyOperation(NcclPart& part, void* collective, int steps, bool sends,
                  int chunk_bytes = kChunkBytes, pid_t pid = getpid());
   ProxyOperation(const ProxyOperation&) = delete;
   ProxyOperation& operator=(const ProxyOperation&) = delete;
 
-  // Starts the step's event, again if asked again, and returns what isend or irecv gets.
+  // Starts the step's event, once more on each call, and returns the handle for isend or irecv.
   void* phandle(int step);
 
-  // What a phandle points to, as NCCL 2.27 to 2.30 lay it out; plugins must not look.
+  // What a phandle points to in NCCL 2.27 to 2.30; opaque to plugins.
   struct StepHandle {
     void* event = nullptr;
-    ProxyOperation* operation = nullptr;  // null: of no operation, and nobody answers
+    ProxyOperation* operation = nullptr;  // null: of no operation; its events are ignored
   };
 
  private:

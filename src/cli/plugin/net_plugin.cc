@@ -1,6 +1,5 @@
-// Opens a plugin and picks the highest table it exports. The versions differ in a few arguments
-// only, so one template with the differences spelled out serves all of them; the tables themselves
-// are in nccl/abi.
+// Opens a plugin and picks the highest table that it exports. Versions differ in a few arguments
+// only, so one template serves all of them; the tables are in nccl/abi.
 #include "cli/plugin/net_plugin.h"
 
 #include <dlfcn.h>
@@ -131,10 +130,10 @@ class NetAdapter final : public NetPlugin {
   const Table& t_;
   void* ctx_ = nullptr;
   nccl::NetCommConfigV11 config_{nccl::kUndefined};
-  ProxyOperation::StepHandle no_step_;  // NCCL's handle is never null in a collective
+  ProxyOperation::StepHandle no_step_;  // NCCL never passes a null handle in a collective
 };
 
-// The plugin's table of one version; null if it has none, or if another one is `wanted`.
+// The plugin's table of one version; null if there is none or if another version is `wanted`.
 template <int kVersion, class Table, class Properties>
 std::unique_ptr<NetPlugin> adapt(void* library, const char* symbol, int wanted) {
   if (wanted != 0 && wanted != kVersion) return nullptr;
@@ -175,7 +174,7 @@ Result<LoadedPlugin> LoadedPlugin::open(const std::string& name, int abi) {
   std::string tries[3] = {name, "", ""};
   if (name.empty()) {
     tries[0] = own_plugin_path();
-    tries[1] = kPluginFile;  // by the loader, as NCCL finds it
+    tries[1] = kPluginFile;  // through the loader's search path, as NCCL does
   } else if (name.find('/') == std::string::npos) {
     tries[1] = "libnccl-net-" + name + ".so";
     if (name == "dlcp") tries[2] = own_plugin_path();

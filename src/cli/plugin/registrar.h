@@ -1,5 +1,4 @@
-// What both kinds of plugins have alike: result codes, and who takes memory for a connection or for
-// a group of ranks.
+// What net and CollNet plugins have in common: result codes and the registration of memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@ namespace dlcp::cli {
 
 using nccl::ResultCode;
 
-// Throws unless `code` is success; `call` is the plugin's function.
+// Throws BenchError unless `code` is success. `call`: name of the plugin's function.
 void require(ResultCode code, const char* call);
 const char* name_of(ResultCode code);
 

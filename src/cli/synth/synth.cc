@@ -47,7 +47,7 @@ struct SynthOptions {
   std::string topology;
   std::string sketch;
   std::string collective = "allreduce";
-  std::string algorithm = "best";
+  synth::Algorithms algorithms = synth::Algorithms::kAll;
   std::string size;
   std::string output;
   std::string plot;
@@ -138,7 +138,7 @@ ExitCode run(const SynthOptions& options) {
   const std::int64_t start = now_ns();
   std::optional<MovingLine> line(std::in_place);
   synth::Wishes wishes;
-  wishes.algorithms = kAlgorithms.at(options.algorithm);
+  wishes.algorithms = options.algorithms;
   wishes.progress = [&](const std::string& what) {
     if (line) line->show("dlcp synth: " + what);
   };
@@ -168,14 +168,10 @@ void add_synth(CLI::App& app, ExitCode& exit_code) {
   std::vector<std::string> names;
   for (const synth::Collective one : synth::kCollectives)
     names.emplace_back(synth::name_of(one));
-  add_choice(
-      verb, "--collective", names,
-      [options](const std::string& text) { options->collective = text; },
-      "allreduce (default), allgather, reducescatter or alltoall");
-  add_choice(
-      verb, "--algorithm", {"best", "ring", "tree"},
-      [options](const std::string& text) { options->algorithm = text; },
-      "best (default), or for comparison NCCL's ring or tree over the ranks as given");
+  add_choice(verb, "--collective", names, o.collective,
+             "allreduce (default), allgather, reducescatter or alltoall");
+  add_choice(verb, "--algorithm", kAlgorithms, o.algorithms,
+             "best (default), or for comparison NCCL's ring or tree over the ranks as given");
   add_text(
       verb, "--size", o.size,
       "Bytes of a rank's buffer, or a comma list (allgather: of the output); default: 1K to 1G");
