@@ -12,20 +12,19 @@
 #include <random>
 
 #include "datapath/device_address.h"
+#include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
 
+using datapath::control_value;
 using datapath::IpAddress;
 using datapath::IpFamily;
+using datapath::set_option;
 using datapath::SocketAddress;
 
 constexpr int kBindAttempts = 200;
-
-bool set_option(int fd, int level, int name, int value) {
-  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
-}
 
 void set_ip_options(int fd, IpFamily family) {
   if (family == IpFamily::kV4) {
@@ -76,27 +75,20 @@ void add_source(ControlWriter& control, const IpAddress& from) {
   }
 }
 
-template <class T>
-T data_of(const cmsghdr& header) {
-  T value{};
-  std::memcpy(&value, CMSG_DATA(&header), sizeof value);
-  return value;
-}
-
 void read_control(msghdr& message, MarkSocket::Received& received) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_TOS) {
-      received.tos = data_of<std::uint8_t>(*header);
+      received.tos = control_value<std::uint8_t>(*header);
     } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_TCLASS) {
-      received.tos = static_cast<std::uint8_t>(data_of<int>(*header));
+      received.tos = static_cast<std::uint8_t>(control_value<int>(*header));
     } else if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == UDP_GRO) {
-      received.segment_bytes = static_cast<std::size_t>(data_of<int>(*header));
+      received.segment_bytes = static_cast<std::size_t>(control_value<int>(*header));
     } else if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
-      const auto info = data_of<in_pktinfo>(*header);
+      const auto info = control_value<in_pktinfo>(*header);
       received.to.family = IpFamily::kV4;
       std::memcpy(received.to.bytes.data(), &info.ipi_addr, 4);
     } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_PKTINFO) {
-      const auto info = data_of<in6_pktinfo>(*header);
+      const auto info = control_value<in6_pktinfo>(*header);
       received.to.family = IpFamily::kV6;
       std::memcpy(received.to.bytes.data(), &info.ipi6_addr, 16);
       received.to.scope = received.to.is_link_local() ? info.ipi6_ifindex : 0;

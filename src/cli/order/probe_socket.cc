@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "datapath/device_address.h"
+#include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 
 namespace dlcp::cli {
 namespace {
 
+using datapath::control_value;
 using datapath::IpFamily;
+using datapath::set_option;
 
 constexpr int kBindAttempts = 200;
 constexpr int kBufferBytes = 4 << 20;
@@ -27,28 +30,17 @@ constexpr std::size_t kBatch = 16;
 constexpr std::size_t kBytesMax = 1 << 16;
 constexpr int kBatchesMax = 32;
 
-bool set_option(int fd, int level, int name, int value) {
-  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
-}
-
-template <class T>
-T data_of(const cmsghdr& header) {
-  T value{};
-  std::memcpy(&value, CMSG_DATA(&header), sizeof value);
-  return value;
-}
-
 void read_control(msghdr& message, ProbeSocket::Arrival& arrival) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
     const int level = header->cmsg_level, type = header->cmsg_type;
     if (level == SOL_SOCKET && type == SCM_TIMESTAMPNS) {
-      const auto at = data_of<timespec>(*header);
+      const auto at = control_value<timespec>(*header);
       arrival.at_ns = at.tv_sec * 1'000'000'000 + at.tv_nsec;
     } else if ((level == IPPROTO_IP && type == IP_TTL) ||
                (level == IPPROTO_IPV6 && type == IPV6_HOPLIMIT)) {
-      arrival.ttl = data_of<int>(*header);
+      arrival.ttl = control_value<int>(*header);
     } else if (level == IPPROTO_UDP && type == UDP_GRO) {
-      arrival.segment_bytes = static_cast<std::size_t>(data_of<int>(*header));
+      arrival.segment_bytes = static_cast<std::size_t>(control_value<int>(*header));
     }
   }
 }

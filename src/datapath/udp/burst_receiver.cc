@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 
 namespace dlcp::datapath {
@@ -33,13 +34,6 @@ wire::HostAddress host_of(const SocketAddress& from) {
     default:
       return {};
   }
-}
-
-template <class T>
-T control_value(const cmsghdr& header) {
-  T value{};
-  std::memcpy(&value, CMSG_DATA(&header), sizeof value);
-  return value;
 }
 
 Error system_error(std::string what) {

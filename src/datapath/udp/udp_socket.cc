@@ -10,16 +10,13 @@
 #include <cerrno>
 
 #include "datapath/device_address.h"
+#include "datapath/udp/socket_options.h"
 #include "util/system_text.h"
 
 namespace dlcp::datapath {
 namespace {
 
 constexpr int kBindTries = 2000;  // of 16384 ports: fails only when nearly all are taken
-
-bool set_option(int fd, int level, int name, int value) {
-  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
-}
 
 Error system_error(int error, std::string what, std::string hint) {
   return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(error)),
