@@ -2,25 +2,16 @@
 // long as it was told.
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/aggregator/verbs.h"
+#include "cli/command_line/end_signals.h"
 #include "cli/command_line/options.h"
 
 namespace dlcp::cli {
 namespace {
-
-volatile std::sig_atomic_t told_to_end = 0;
-
-void end_at_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { told_to_end = 1; };
-  for (const int signal : {SIGINT, SIGTERM})
-    ::sigaction(signal, &action, nullptr);
-}
 
 void print_counts(const AggregatorServer& server, bool json) {
   const auto& wire = server.counts();
@@ -55,14 +46,14 @@ ExitCode serve(const ServeOptions& options) {
     std::fprintf(stderr, "dlcp-aggregator: %s\n", server.error().message().c_str());
     return exit_code_of(server.error());
   }
-  end_at_signals();
+  count_end_signals();
   const unsigned last = options.server.port + options.server.terms.workers - 1;
   std::fprintf(stderr, "dlcp-aggregator: ready; workers 0 to %u send to UDP ports %u to %u\n",
                options.server.terms.workers - 1, unsigned{options.server.port}, last);
   constexpr Duration kTurn = 100ms;
   Duration idle{0};
   bool timed_out = false;
-  while (told_to_end == 0 && !timed_out) {
+  while (end_signals == 0 && !timed_out) {
     idle = server->serve(kTurn) > 0 ? Duration{0} : idle + kTurn;
     timed_out = options.idle_s > 0 && std::chrono::duration<double>(idle).count() >= options.idle_s;
   }

@@ -7,12 +7,12 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 
+#include "cli/command_line/end_signals.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
 #include "cli/hub/front.h"
@@ -24,15 +24,6 @@
 
 namespace dlcp::cli {
 namespace {
-
-volatile std::sig_atomic_t told_to_end = 0;
-
-void end_at_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { told_to_end = told_to_end + 1; };
-  for (const int signal : {SIGINT, SIGTERM})
-    ::sigaction(signal, &action, nullptr);
-}
 
 struct ServeOptions {
   std::string listen;
@@ -151,8 +142,8 @@ Result<Opened> open_door(const Place& place) {
 void serve_jobs(Front& front, const std::string& metrics_file) {
   Time written{};
   bool drains = false;
-  while (told_to_end < 2 && !(told_to_end == 1 && front.jobs() == 0)) {
-    if (told_to_end == 1 && !drains) {
+  while (end_signals < 2 && !(end_signals == 1 && front.jobs() == 0)) {
+    if (end_signals == 1 && !drains) {
       drains = true;
       front.drain();
       std::fprintf(stderr, "dlcp-hub: draining; %zu jobs left\n", front.jobs());
@@ -190,7 +181,7 @@ Status serve(const ServeOptions& options) {
   // Page by page as it is touched: jobs' memory is there as far as they need it.
   if (options.lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
     return system_error("--lock-memory is refused (ulimit -l, LimitMEMLOCK=infinity in a unit)");
-  end_at_signals();
+  count_end_signals();
   auto opened = open_door(place.value());
   if (!opened) return opened.error();
   if (options.token_file.empty() && !opened->loopback)
