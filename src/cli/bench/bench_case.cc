@@ -39,24 +39,6 @@ const char* name_of(collective::ReduceOp op) {
   return name_in(kNames, op);
 }
 
-const ModeTraits& traits_of(Mode mode) {
-  static constexpr ModeTraits kTraits[kModes] = {
-      {"bw", 2, "1M", 8, true, false, true, false, nullptr},
-      {"lat", 2, "64", 8, true, false, true, false, "half round trip"},
-      {"ring", 4, "16M", 4, false, true, false, true, "all-reduce"},
-      {"incast", 4, "1M", 8, false, false, true, false, nullptr},
-      {"alltoall", 4, "1M", 8, false, true, true, false, nullptr},
-      {"abort", 2, "1M", 32, true, false, false, false, nullptr},
-      {"plan", 4, "1M", 8, false, true, false, false, "collective"},
-      {"allreduce", 8, "1M", 4, false, true, false, true, "all-reduce"},
-  };
-  return kTraits[static_cast<std::size_t>(mode)];
-}
-
-const char* name_of(Mode mode) {
-  return traits_of(mode).name;
-}
-
 std::vector<std::size_t> parse_sizes(const std::string& text) {
   std::vector<std::size_t> sizes;
   std::size_t at = 0;

@@ -30,20 +30,6 @@ constexpr bool by_collnet(Algorithm algorithm) {
 enum class Idle { kAuto, kSpin, kYield, kSleep };
 inline constexpr std::size_t kIdles = 4;
 
-// The properties in which modes differ, apart from the code that runs them.
-struct ModeTraits {
-  const char* name;
-  int ranks;            // by default
-  const char* size;     // by default
-  int inflight;         // by default; fixed where `reduces`
-  bool in_pairs;        // ranks work two by two
-  bool per_rank;        // the bus bandwidth is that of one rank, otherwise of all together
-  bool makes_payload;   // takes --data; the other modes send numbers that they can reduce
-  bool reduces;         // all-reduces; the table shows wrong elements instead of wrong bytes
-  const char* time_of;  // what one sample of the times is; null: a message
-};
-const ModeTraits& traits_of(Mode mode);
-
 // The names on the command line.
 const char* name_of(Mode mode);
 const char* name_of(Idle idle);

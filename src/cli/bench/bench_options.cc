@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/bench/modes.h"
 #include "cli/command_line/options.h"
 #include "cli/command_line/text_file.h"
 #include "collective/switch_name.h"

@@ -4,63 +4,10 @@
 
 #include <array>
 #include <cstring>
-#include <set>
 
-#include "synth/schedule.h"
+#include "cli/bench/modes.h"
 
 namespace dlcp::cli {
-namespace {
-
-void add_pair(std::vector<Wire>& wires, int source, int destination, int channels) {
-  for (int c = 0; c < channels; c++)
-    wires.push_back({source, destination, c});
-}
-
-void add_planned(std::vector<Wire>& wires, const synth::Schedule& schedule) {
-  std::set<std::pair<int, int>> pairs;
-  for (const synth::Message& message : schedule.messages)
-    pairs.insert({message.from, message.to});
-  for (const auto& [from, to] : pairs)
-    add_pair(wires, from, to, 1);
-}
-
-}  // namespace
-
-std::vector<Wire> wires_of(const BenchCase& bench_case) {
-  const int ranks = bench_case.ranks, channels = bench_case.channels;
-  std::vector<Wire> wires;
-  switch (bench_case.mode) {
-    case Mode::kBandwidth:
-    case Mode::kAbort:
-      for (int r = 0; r + 1 < ranks; r += 2)
-        add_pair(wires, r, r + 1, channels);
-      break;
-    case Mode::kLatency:
-      add_pair(wires, 0, 1, 1);
-      add_pair(wires, 1, 0, 1);
-      break;
-    case Mode::kAllReduce:
-      if (by_collnet(bench_case.algorithm)) break;  // the plugin makes its own connections
-      [[fallthrough]];
-    case Mode::kRing:
-      for (int r = 0; r < ranks; r++)
-        add_pair(wires, r, (r + 1) % ranks, channels);
-      break;
-    case Mode::kIncast:
-      for (int r = 1; r < ranks; r++)
-        add_pair(wires, r, 0, channels);
-      break;
-    case Mode::kAllToAll:
-      for (int r = 0; r < ranks; r++)
-        for (int d = 1; d < ranks; d++)
-          add_pair(wires, r, (r + d) % ranks, channels);
-      break;
-    case Mode::kPlan:
-      add_planned(wires, *bench_case.schedule);
-      break;
-  }
-  return wires;
-}
 
 int Links::device_of(const Wire& wire) const {
   return (first_device_ + wire.channel) % devices_;
@@ -118,7 +65,7 @@ void Links::open(const BenchCase& bench_case) {
     throw BenchError(ExitCode::kTransport,
                      "the plugin finds no device; see NCCL_SOCKET_IFNAME or the plugin's own log");
   first_device_ = bench_case.device_by_rank ? control_.rank() : 0;
-  const auto wires = wires_of(bench_case);
+  const auto wires = traits_of(bench_case.mode).wires(bench_case);
   connect(control_.exchange(listen(wires)));
   for (void*& listen : listens_) {
     if (listen != nullptr) require(net_.close_listen(listen), "closeListen");

@@ -17,12 +17,9 @@ struct Wire {
   int channel;
 };
 
-// All connections of a case, in the same order on every rank.
-std::vector<Wire> wires_of(const BenchCase& bench_case);
-
 struct Link {
   Wire wire;
-  std::size_t number;   // index into wires_of
+  std::size_t number;   // among all wires of the case
   std::size_t ordinal;  // among the wires to the same destination
   void* comm = nullptr;
   bool sends(int rank) const { return wire.source == rank; }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/modes.h"
 #include "cli/bench/operation_feed.h"
 #include "cli/bench/own_servers.h"
 #include "cli/launch/clock.h"
@@ -62,23 +63,6 @@ void describe_operations(const BenchCase& c, NetPlugin& net) {
   }
   const AttributeBits bits = bits_of(call);
   require(net.set_attributes(bits.function, bits.algorithm, bits.protocol), "setNetAttr");
-}
-
-void run_mode(Session& session) {
-  switch (session.bench_case.mode) {
-    case Mode::kBandwidth:
-    case Mode::kIncast:
-    case Mode::kAllToAll:
-    case Mode::kAbort:
-      return run_stream(session);
-    case Mode::kLatency:
-      return run_latency(session);
-    case Mode::kPlan:
-      return run_plan(session);
-    case Mode::kRing:
-    case Mode::kAllReduce:
-      return run_all_reduce(session);
-  }
 }
 
 // Returns null if the case does not use CollNet.
@@ -146,7 +130,7 @@ void drive(const BenchCase& c, Control& control, RankResult& r) {
                     r,
                     collnet.get(),
                     licensed || sums_by_switch(c) ? nccl.get() : nullptr};
-    run_mode(session);
+    traits_of(c.mode).run(session);
   } catch (const BenchError&) {
     r.error_at_ns = now_ns();
     try {

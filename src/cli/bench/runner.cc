@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/bench/coordinator.h"
+#include "cli/bench/modes.h"
 #include "cli/bench/own_servers.h"
 #include "cli/bench/silence.h"
 #include "cli/command_line/moving_line.h"
@@ -47,7 +48,7 @@ class Progress {
 };
 
 std::size_t timed_wires(const BenchCase& c) {
-  return c.one_host ? wires_of(c).size() : 0;
+  return c.one_host ? traits_of(c.mode).wires(c).size() : 0;
 }
 
 }  // namespace
