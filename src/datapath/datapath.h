@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datapath/path_report.h"
 #include "util/result.h"
 #include "wire/packet.h"
 
@@ -73,9 +74,12 @@ class Datapath {
   // (faulty); kNever on a real network.
   virtual Time next_release() const { return kNever; }
 
-  // The first bytes of a packet of ours of which the peer's own host says that nobody takes it: its
-  // process is gone, or somebody forges. Empty when there is none; valid until the next call.
+  // The first bytes of a packet of ours that the peer's own host rejects: its process is gone, a
+  // firewall rejects, or somebody forges. Empty when there is none; valid until the next call.
   virtual std::span<const std::byte> next_refused() { return {}; }
+
+  // The last report of the network, or of this host's kernel, about packets to that peer.
+  virtual PathReport last_report(const wire::EndpointAddress&) const { return {}; }
 
   // A descriptor that polls readable (EPOLLIN) while packets wait; -1 where there is none (sim).
   virtual int wait_descriptor() const = 0;

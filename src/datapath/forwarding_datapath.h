@@ -28,6 +28,9 @@ class ForwardingDatapath : public Datapath {
     return inner_.receive(now, out);
   }
   Time next_release() const override { return inner_.next_release(); }
+  PathReport last_report(const wire::EndpointAddress& peer) const override {
+    return inner_.last_report(peer);
+  }
   std::span<const std::byte> next_refused() override { return inner_.next_refused(); }
   int wait_descriptor() const override { return inner_.wait_descriptor(); }
   bool arm() override { return inner_.arm(); }

@@ -8,7 +8,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "datapath/ip_address.h"
 #include "util/system_text.h"
@@ -18,32 +21,84 @@ namespace {
 
 constexpr std::size_t kSocketsAtOnce = 16;
 
-bool is_port_unreachable(const sock_extended_err& error) {
-  if (error.ee_origin == SO_EE_ORIGIN_ICMP)
-    return error.ee_type == ICMP_DEST_UNREACH && error.ee_code == ICMP_PORT_UNREACH;
-  return error.ee_origin == SO_EE_ORIGIN_ICMP6 && error.ee_type == ICMP6_DST_UNREACH &&
-         error.ee_code == ICMP6_DST_UNREACH_NOPORT;
+PathReport::Kind kind_of_v4(const sock_extended_err& error) {
+  if (error.ee_type != ICMP_DEST_UNREACH) return PathReport::Kind::kNothing;
+  switch (error.ee_code) {
+    case ICMP_PORT_UNREACH:
+      return PathReport::Kind::kPortUnreachable;
+    case ICMP_NET_ANO:
+    case ICMP_HOST_ANO:
+    case ICMP_PKT_FILTERED:
+      return PathReport::Kind::kProhibited;
+    case ICMP_NET_UNREACH:
+    case ICMP_HOST_UNREACH:
+      return PathReport::Kind::kUnreachable;
+    default:
+      return PathReport::Kind::kNothing;
+  }
 }
 
-// A router that rejects for others says nothing about the peer.
-bool said_by(const sock_extended_err& error, const sockaddr& destination) {
+PathReport::Kind kind_of_v6(const sock_extended_err& error) {
+  constexpr std::uint8_t kPolicy = 5, kRejectRoute = 6;  // RFC 4443
+  if (error.ee_type != ICMP6_DST_UNREACH) return PathReport::Kind::kNothing;
+  switch (error.ee_code) {
+    case ICMP6_DST_UNREACH_NOPORT:
+      return PathReport::Kind::kPortUnreachable;
+    case ICMP6_DST_UNREACH_ADMIN:
+    case kPolicy:
+    case kRejectRoute:
+      return PathReport::Kind::kProhibited;
+    case ICMP6_DST_UNREACH_NOROUTE:
+    case ICMP6_DST_UNREACH_ADDR:
+      return PathReport::Kind::kUnreachable;
+    default:
+      return PathReport::Kind::kNothing;
+  }
+}
+
+// An error queue entry: what was reported about a packet to whom, and by whom.
+struct Entry {
+  PathReport report;
+  IpAddress to;
+  std::uint16_t port = 0;
+  bool by_peer = false;  // false: by a router, or this host, which says nothing about the process
+};
+
+std::uint16_t port_of(const sockaddr& address) {
+  SocketAddress copy;
+  std::memcpy(&copy.v6, &address, sizeof copy.v6);
+  return ntohs(address.sa_family == AF_INET ? copy.v4.sin_port : copy.v6.sin6_port);
+}
+
+Entry read_entry(const sock_extended_err& error, const SocketAddress& destination) {
+  Entry entry;
+  if (error.ee_origin == SO_EE_ORIGIN_ICMP) entry.report.kind = kind_of_v4(error);
+  if (error.ee_origin == SO_EE_ORIGIN_ICMP6) entry.report.kind = kind_of_v6(error);
   const auto speaker = ip_address_of(*SO_EE_OFFENDER(&error));
-  const auto peer = ip_address_of(destination);
-  return speaker && peer && speaker->family == peer->family && speaker->bytes == peer->bytes;
+  const auto peer = ip_address_of(destination.any);
+  if (peer) entry.to = *peer;
+  entry.port = port_of(destination.any);
+  if (speaker) entry.report.from = to_string(*speaker);
+  entry.by_peer =
+      speaker && peer && speaker->family == peer->family && speaker->bytes == peer->bytes;
+  return entry;
 }
 
-bool is_refusal(msghdr& message) {
+Entry read_entry(msghdr& message, const SocketAddress& destination) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     const bool about_error =
         (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR) ||
         (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR);
-    if (!about_error) continue;
-    const auto* error = reinterpret_cast<const sock_extended_err*>(CMSG_DATA(header));
-    return is_port_unreachable(*error) &&
-           said_by(*error, *static_cast<const sockaddr*>(message.msg_name));
+    if (about_error)
+      return read_entry(*reinterpret_cast<const sock_extended_err*>(CMSG_DATA(header)),
+                        destination);
   }
-  return false;
+  return {};
+}
+
+bool is_rejection(PathReport::Kind kind) {
+  return kind == PathReport::Kind::kPortUnreachable || kind == PathReport::Kind::kProhibited;
 }
 
 }  // namespace
@@ -68,7 +123,7 @@ Result<std::unique_ptr<RefusalReader>> RefusalReader::open(std::vector<int> sock
 RefusalReader::RefusalReader(std::vector<int> sockets, Fd epoll)
     : sockets_(std::move(sockets)), epoll_(std::move(epoll)) {}
 
-std::span<const std::byte> RefusalReader::next(UdpCounters& counters) {
+std::span<const std::byte> RefusalReader::next(Time now, UdpCounters& counters) {
   if (failing_.empty()) {
     std::array<epoll_event, kSocketsAtOnce> events;
     const int found = ::epoll_wait(epoll_.get(), events.data(), kSocketsAtOnce, 0);
@@ -90,12 +145,39 @@ std::span<const std::byte> RefusalReader::next(UdpCounters& counters) {
     const ssize_t got = ::recvmsg(sockets_[failing_.back()], &message, MSG_ERRQUEUE | MSG_DONTWAIT);
     if (got < 0) {
       failing_.pop_back();
-    } else if (is_refusal(message)) {
+      continue;
+    }
+    Entry entry = read_entry(message, destination);
+    const bool is_rejected = entry.by_peer && is_rejection(entry.report.kind);
+    entry.report.at = now;
+    keep({entry.to, entry.port, std::move(entry.report)});
+    if (is_rejected) {
       ++counters.rx_refused;
       return std::span(quoted_).first(static_cast<std::size_t>(got));
-    } else {
-      ++counters.rx_refused_ignored;
     }
+    ++counters.rx_refused_ignored;
+  }
+  return {};
+}
+
+void RefusalReader::keep(Kept report) {
+  constexpr std::size_t kReportsMax = 256;
+  if (report.report.kind == PathReport::Kind::kNothing) return;
+  std::erase_if(reports_,
+                [&](const Kept& old) { return old.to == report.to && old.port == report.port; });
+  if (reports_.size() == kReportsMax) reports_.pop_front();
+  reports_.push_back(std::move(report));
+}
+
+// A port that is not reachable may be another process's on the peer's host; the other kinds concern
+// the host.
+PathReport RefusalReader::last_report(const DeviceAddress& peer) const {
+  const auto ports = peer.of(LocatorKind::kUdpPort);
+  for (auto kept = reports_.rbegin(); kept != reports_.rend(); ++kept) {
+    if (kept->to.family != peer.ip.family || kept->to.bytes != peer.ip.bytes) continue;
+    if (kept->report.kind != PathReport::Kind::kPortUnreachable ||
+        std::ranges::find(ports, kept->port, &Locator::value) != ports.end())
+      return kept->report;
   }
   return {};
 }

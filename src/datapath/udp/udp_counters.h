@@ -19,7 +19,7 @@ namespace dlcp::datapath {
   X(rx_syscalls, "")                                                                              \
   X(rx_truncated, "larger than a receive buffer, and dropped")                                    \
   X(rx_queue_drops, "a receive buffer was full: DLCP_RCVBUF, net.core.rmem_max")                  \
-  X(rx_refused, "a peer's host says that nobody has the port (ICMP): that process is gone")       \
+  X(rx_refused, "a peer's host rejects (ICMP): that process is gone, or a firewall stands there") \
   X(rx_refused_ignored, "errors of the path that say nothing of a peer: another host's, or kind") \
   X(tx_error_bad_destination, "lost: not an address of ours, another IP family, or no such path") \
   X(tx_error_too_big, "lost: larger than the route's MTU, which is also how a probe finds out")   \

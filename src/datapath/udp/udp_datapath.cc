@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "datapath/udp/interfaces.h"
+#include "datapath/udp/netlink.h"
 #include "datapath/udp/receive_capacity.h"
 
 namespace dlcp::datapath {
@@ -210,11 +211,29 @@ std::size_t UdpDatapath::send(std::span<const wire::TxPacket> packets) {
 }
 
 std::size_t UdpDatapath::receive(Time now, std::span<wire::RxPacket> out) {
+  now_ = now;
   return receiver_->receive(now, out, counters_);
 }
 
 std::span<const std::byte> UdpDatapath::next_refused() {
-  return receiver_->other_ready() ? refusals_->next(counters_) : std::span<const std::byte>();
+  return receiver_->other_ready() ? refusals_->next(now_, counters_) : std::span<const std::byte>();
+}
+
+// What sendmsg() fails with is counted for all peers together, so it explains a failure only where
+// nothing else does.
+PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
+  const auto theirs = decode_device_address(peer);
+  if (!theirs) return {};
+  PathReport report = refusals_->last_report(*theirs);
+  if (report.from == to_string(address_.ip)) report.from.clear();
+  if (report.kind != PathReport::Kind::kNothing) return report;
+  report.at = now_;
+  if (counters_.tx_error_unreachable != 0 && !theirs->ip.is_link_local() &&
+      !find_route({theirs->ip, address_.ip, 0}))
+    report.kind = PathReport::Kind::kNoRoute;
+  else if (counters_.tx_error_not_permitted != 0)
+    report.kind = PathReport::Kind::kNotPermitted;
+  return report;
 }
 
 }  // namespace dlcp::datapath

@@ -52,6 +52,7 @@ class UdpDatapath final : public Datapath {
   // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   std::span<const std::byte> next_refused() override;
+  PathReport last_report(const wire::EndpointAddress& peer) const override;
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const DeviceAddress& address() const { return address_; }
@@ -70,6 +71,7 @@ class UdpDatapath final : public Datapath {
   std::size_t datagram_bytes_max_;
   std::size_t receive_capacity_bytes_ = 0;
   UdpCounters counters_;
+  Time now_{};  // of the last receive()
   BurstSender sender_;
   std::unique_ptr<BurstReceiver> receiver_;
   std::unique_ptr<RefusalReader> refusals_;
