@@ -75,12 +75,13 @@ std::optional<ConnectionId> Endpoint::accept(ListenerId listener) {
 }
 
 ConnectionId Endpoint::connect(Time now, ContextId context, const wire::Invitation& listener,
-                               const wire::EndpointAddress& to,
-                               const wire::Membership& membership) {
+                               const wire::EndpointAddress& to, const wire::Membership& membership,
+                               OnSilence on_silence) {
   Commons& commons = parts_->commons;
   const wire::Key key = wire::listener_key(listener, commons.secrets.site);
   Slot& slot = parts_->slots.add(context);
   slot.held_by_user = true;
+  slot.on_silence = on_silence;
   slot.channel = Channel(key, {key, commons.config.protection, commons.config.tags.get()},
                          wire::host_of(to), commons.config.ciphers.get());
   wire::Membership of = membership;
@@ -126,7 +127,9 @@ ConnectionState Endpoint::state(ConnectionId connection) const {
   if (slot == nullptr || !slot->held_by_user) return ConnectionState::kClosed;
   if (const auto* sending = slot->party.sender()) {
     if (sending->open()) return ConnectionState::kOpen;
-    return sending->peer_token() != 0 ? ConnectionState::kConnecting : ConnectionState::kCalling;
+    // A stream that joins an association may be accepted before its sender learns of it.
+    const bool is_heard = sending->peer_token() != 0 || sending->handshake().joins();
+    return is_heard ? ConnectionState::kConnecting : ConnectionState::kCalling;
   }
   return slot->party.receiver() != nullptr ? ConnectionState::kOpen : ConnectionState::kClosed;
 }

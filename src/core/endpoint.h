@@ -49,7 +49,8 @@ class Endpoint {
   // time-outs arrive as kClosed.
   // `membership`: with lanes alone it begins a bundle, which has the connection's own name.
   ConnectionId connect(Time now, ContextId context, const wire::Invitation& listener,
-                       const wire::EndpointAddress& to, const wire::Membership& membership = {});
+                       const wire::EndpointAddress& to, const wire::Membership& membership = {},
+                       OnSilence on_silence = OnSilence::kFailContext);
   // What the listener has told of lanes, and what the side that called has said of a bundle.
   std::vector<wire::EndpointAddress> peer_lanes(ConnectionId connection) const;
   wire::Membership membership(ConnectionId connection) const;
@@ -95,8 +96,7 @@ class Endpoint {
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
   void on_placed(Time now, const PlacementName& name);  // one of that name (Config::placed_later)
-  // kNever when nothing is waited for. Knows of what has just happened once poll_transmit has found
-  // nothing more to send.
+  // kNever: waits for nothing. Up to date once poll_transmit has found nothing more to send.
   Time next_timeout() const;
   // Fills `out` and returns how many; what the packets reference stays valid until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);

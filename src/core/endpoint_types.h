@@ -41,6 +41,7 @@ struct Event {
   Error error;                        // kClosed and kDeclined
   wire::EndpointAddress peer;         // kClosed only
   bool proven = true;                 // kDeclined only: false from who lacks our site's secret
+  bool was_attempt = false;           // kClosed only: its context goes on, see OnSilence
 };
 
 // Of what a placement is a part: comes back when it has been done.
@@ -74,9 +75,15 @@ struct Refusal {
   bool secrets_differ = false;
 };
 
+// What happens to a connection's context if the listener never answers.
+enum class OnSilence : std::uint8_t {
+  kFailContext,
+  kEndAlone,  // the caller has other addresses to try
+};
+
 enum class ConnectionState : std::uint8_t {
-  kCalling,     // the peer has not been heard, and has been told nothing but HELLO
-  kConnecting,  // it has answered
+  kCalling,     // nothing has come from the listener, and it accepts nothing yet
+  kConnecting,  // it has answered, here or to another stream of the association
   kOpen,
   kClosed
 };

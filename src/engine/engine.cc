@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -17,6 +19,9 @@ constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
     "or have refused; its log says why";
+constexpr const char* kNat =
+    "; packets come from other addresses than their senders name, as behind NAT, which DLCP does "
+    "not pass";
 
 }  // namespace
 
@@ -50,10 +55,10 @@ Status Engine::check_reachable(const wire::EndpointAddress& peer) const {
 }
 
 core::Endpoint::Listening Engine::listen(core::ContextId context, std::uint32_t number,
-                                         std::vector<wire::EndpointAddress> lanes) {
+                                         std::vector<wire::EndpointAddress> lanes, bool is_spare) {
   Hold hold(*this);
   const auto listening = endpoint_.listen(context, number, std::move(lanes));
-  listeners_.open(listening.id, context);
+  listeners_.open(listening.id, context, is_spare);
   return listening;
 }
 
@@ -65,9 +70,10 @@ void Engine::close_listener(core::ListenerId listener) {
 }
 
 Connection* Engine::connect(core::ContextId context, const wire::Invitation& listener,
-                            const wire::EndpointAddress& to, const wire::Membership& membership) {
+                            const wire::EndpointAddress& to, const wire::Membership& membership,
+                            core::OnSilence on_silence) {
   Hold hold(*this);
-  const auto id = endpoint_.connect(hold.now(), context, listener, to, membership);
+  const auto id = endpoint_.connect(hold.now(), context, listener, to, membership, on_silence);
   Connection& connection = connections_.add(*this, id, context, true);
   step(hold.now());
   return &connection;
@@ -91,7 +97,10 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
   const auto id = endpoint_.accept(listener);
   if (!id) {
     if (auto failure = listeners_.failure(listener, hold.now())) return std::move(*failure);
-    if (listeners_.waits_long(listener, hold.now())) notices_.say(LogLevel::kWarn, kNobodyConnects);
+    if (listeners_.waits_long(listener, hold.now())) {
+      const bool foreign = endpoint_.counters()[core::Counter::kDroppedForeignHost] != 0;
+      notices_.say(LogLevel::kWarn, fmt::format("{}{}", kNobodyConnects, foreign ? kNat : ""));
+    }
     return static_cast<Connection*>(nullptr);
   }
   Connection& connection = connections_.add(*this, *id, context, false);

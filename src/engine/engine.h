@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,50 +34,49 @@ class Engine {
   ~Engine();
 
   // Starts the helper thread; until then only callers drive. False if the system refuses.
-  // `takes_part`: it steps whenever packets come, as who polls has other lanes to poll as well.
+  // `takes_part`: it steps whenever packets come, as pollers have other lanes to poll as well.
   bool start_helper(bool takes_part = false);
   void stop() { helper_.stop(); }  // joins it; nobody else may be inside any more
   const wire::EndpointAddress& address() const { return datapath_->local_address(); }
   Status check_reachable(const wire::EndpointAddress& peer) const;
+  // `is_spare`: mostly nobody connects here, and no log line says so.
   core::Endpoint::Listening listen(core::ContextId context, std::uint32_t number,
-                                   std::vector<wire::EndpointAddress> lanes = {});
+                                   std::vector<wire::EndpointAddress> lanes = {},
+                                   bool is_spare = false);
   void close_listener(core::ListenerId listener);
-  // Both leave a connection that lives until close().
+  // accept(), too, leaves a connection that lives until close().
   Connection* connect(core::ContextId context, const wire::Invitation& listener,
-                      const wire::EndpointAddress& to, const wire::Membership& membership = {});
+                      const wire::EndpointAddress& to, const wire::Membership& membership = {},
+                      core::OnSilence on_silence = core::OnSilence::kFailContext);
+  // Closes an attempt, and tells why `to` may not have answered for `waited`. nullopt: it has.
+  std::optional<Error> abandon(Connection* connection, const wire::EndpointAddress& to,
+                               Duration waited);
   std::vector<wire::EndpointAddress> peer_lanes(const Connection& connection);
-  // Instead of connect(): tells the listener why nobody will.
   void decline(core::ContextId context, const wire::Invitation& listener,
                const wire::EndpointAddress& to, const core::Refusal& why);
-  // nullptr: none yet. Fails once the listener's context has, or who was to connect has declined
-  // (only after a while, if that is not proven).
+  // nullptr: none yet. Fails once the listener's context has, or the peer has declined.
   Result<Connection*> accept(core::ListenerId listener, core::ContextId context);
   // Drives a step; kClosed once the connection has failed.
   core::ConnectionState poll_state(Connection& connection);
-
-  // nullptr: not now, try again. Fails once the connection has. Licences at both ends allow loss.
+  // nullptr: not now, try again. Fails once the connection has.
   Result<Request*> send(Connection& connection, const Memory& message,
                         const core::Licence& licence = {});
   Result<Request*> receive(Connection& connection, const Memory& buffer,
                            const core::Licence& licence = {});
-  // Whether something that was posted there waits for nothing but its turn and the window.
-  bool has_sendable(const Connection& connection);
-  bool drive();                  // one bounded step; false if somebody else is at it
+  bool has_sendable(const Connection& connection);  // see core::Endpoint
+  bool drive();                  // one bounded step; false if another thread is at it
   void count_callers(int more);  // who poll for what takes several requests
   // Drives a step if the request is still pending. kDone frees the request: its last use.
   Request::State test(Request& request, Request::Outcome& outcome);
 
-  // Memory that messages of the connection will come from, or go to: between the two, a datapath
-  // that can lets its hardware fetch it.
+  // Between the two, a datapath that can lets its hardware fetch messages from the memory.
   void register_memory(const Connection& connection, const Memory& registered);
-  // After it returns nobody touches the registered memory; a connection that still used it is dead.
+  // Afterwards nobody touches it; a connection that still used it is dead.
   void release_memory(Connection& connection, const Memory& registered);
-  // Frees the connection and its requests, as soon as nothing is being placed any more. True if it
-  // had failed or had some outstanding.
+  // Frees the connection and its requests. True if it had failed or had some outstanding.
   bool close(Connection* connection);
   void fail_context(core::ContextId context, const Error& error);
-  // Waits, at most so long, until closes are confirmed, or only until RESETs have been said.
-  void linger(Duration at_most, bool resets_only = false);
+  void linger(Duration at_most, bool resets_only = false);  // until closes are confirmed
 
   void describe(core::ContextId context, const ContextDescription& description);  // for monitors
   ContextSummary summary(core::ContextId context);
@@ -86,7 +86,6 @@ class Engine {
 
  private:
   class Hold;  // the lock, held; its end re-arms the helper and speaks what was to be said
-
   Result<Request*> post(Connection& connection, const Memory& memory, bool sends,
                         const core::Licence& licence);
   void step(Time now);
@@ -99,6 +98,7 @@ class Engine {
   void wait_until_placed(std::span<const std::byte> memory);
   Time deadline(Time now) const;
   HelperThread::Sleep on_helper_wake();
+
   std::mutex mutex_;
   const std::unique_ptr<datapath::Datapath> datapath_;
   const std::unique_ptr<Placer> placer_;

@@ -1,19 +1,23 @@
 #include "engine/failures.h"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <string>
 #include <utility>
 
+#include "engine/peer_trouble.h"
+
 namespace dlcp::engine {
+
+Error Failures::told_of(Time now, const core::Event& event) const {
+  const Duration memory = 2 * pump_.endpoint().config().peer_timeout;
+  return explain(trouble_of(datapath_, event, now, memory));
+}
 
 void Failures::closed(Time now, Connection& connection, const core::Event& event) {
   if (connection.failed.load(std::memory_order_relaxed)) return;
-  Error error = event.error;
-  if (const std::string peer = datapath_.describe(event.peer); !peer.empty())
-    error.what = fmt::format("{} (peer {})", error.what, peer);
+  const Error error = told_of(now, event);
   end(connection, error);
+  if (event.was_attempt) return;
   notices_.say(LogLevel::kWarn, error.message());
   notices_.failed(connection.context, error);
   pump_.endpoint().fail_context(now, connection.context, event.error);

@@ -24,7 +24,10 @@ class Failures {
         notices_(notices),
         presence_(presence) {}
 
-  // The core says that the connection has failed (kClosed); what fails with it is told once.
+  // What users are told when the connection ends for the event's reason.
+  Error told_of(Time now, const core::Event& event) const;
+  // The core says that the connection has failed (kClosed); what fails with it is told once. An
+  // attempt (core::OnSilence) ends alone.
   void closed(Time now, Connection& connection, const core::Event& event);
   // The datapath is dead. Only the first call does anything.
   void device(Time now, const Error& error);

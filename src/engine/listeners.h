@@ -17,7 +17,11 @@ class Listeners {
   // and how long accept() is silent about nobody having come.
   explicit Listeners(Duration patience) : patience_(patience) {}
 
-  void open(core::ListenerId id, core::ContextId context) { open_[id].context = context; }
+  // `is_silent`: waits_long() is never true of it.
+  void open(core::ListenerId id, core::ContextId context, bool is_silent = false) {
+    open_[id].context = context;
+    open_[id].said = is_silent;
+  }
   void close(core::ListenerId id) { open_.erase(id); }
   std::set<core::ContextId> contexts() const;
 

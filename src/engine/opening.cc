@@ -4,20 +4,33 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "core/liveness/peer_errors.h"
 #include "datapath/device_address.h"
 #include "engine/clock.h"
 
 namespace dlcp::engine {
+namespace {
+
+// A rank that is busy starting may answer late, and what NCCL's topology assumes is worth waiting
+// for: twice what Happy Eyeballs (RFC 8305) waits, and longer for a way that has answered before.
+constexpr Duration kWayPatience = 500ms;
+constexpr Duration kKnownWayPatience = 2s;
+constexpr std::size_t kDoublingsMax = 4;
+
+}  // namespace
 
 Opening::Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
-                 Duration patience, Over lanes)
+                 Duration patience, Over lanes, OpeningWays ways)
     : port_(port),
       context_(context),
       peer_(peer),
       patience_(patience),
       lanes_(lanes),
-      began_(steady_now()),
+      ways_(std::move(ways)),
+      called_first_(steady_now()),
+      began_(called_first_),
       over_(route.over),
       connection_(call_first(route.to)) {}
 
@@ -26,11 +39,21 @@ Connection* Opening::call_first(const wire::EndpointAddress& to) const {
   const std::size_t lanes = lanes_ == Over::kAllLanes ? port_.of(*over_).size() : 1;
   wire::Membership membership;
   membership.lanes = static_cast<std::uint8_t>(lanes > 1 ? lanes : 0);
-  return port_.over(*over_)->engine->connect(context_, peer_.listener, to, membership);
+  return port_.over(*over_)->engine->connect(
+      context_, peer_.listener, to, membership,
+      has_ways() ? core::OnSilence::kEndAlone : core::OnSilence::kFailContext);
+}
+
+const Way* Opening::way() const {
+  return ways_.ways.all.empty() ? nullptr : &ways_.ways.all[way_];
 }
 
 core::ConnectionState Opening::poll() {
+  if (failure_) return core::ConnectionState::kClosed;
   const core::ConnectionState state = connection_->engine->poll_state(*connection_);
+  if (has_ways() &&
+      (state == core::ConnectionState::kCalling || state == core::ConnectionState::kClosed))
+    return poll_way(state);
   if (state != core::ConnectionState::kCalling) {
     may_fall_back_ = false;
     return state == core::ConnectionState::kOpen ? poll_others() : state;
@@ -38,6 +61,49 @@ core::ConnectionState Opening::poll() {
   if (may_fall_back_ && steady_now() - began_ >= patience_ && fall_back())
     return connection_->engine->poll_state(*connection_);
   return state;
+}
+
+// Doubles when all have been tried.
+Duration Opening::way_patience() const {
+  const bool is_known = ways_.ways.is_confirmed && ways_tried_ == 1;
+  const std::size_t rounds = (ways_tried_ - 1) / ways_.ways.all.size();
+  return std::min(is_known ? kKnownWayPatience : kWayPatience, ways_.until / 4) *
+         (1 << std::min(rounds, kDoublingsMax));
+}
+
+core::ConnectionState Opening::poll_way(core::ConnectionState state) {
+  const bool is_rejected = state == core::ConnectionState::kClosed;
+  if (is_rejected && !core::is_silence(connection_->error)) return state;
+  const Time now = steady_now();
+  const bool is_late = now - called_first_ >= ways_.until;
+  if (!is_rejected && !is_late && now - began_ < way_patience()) return state;
+  const wire::EndpointAddress& to = ways_.ways.all[way_].to;
+  const auto why = connection_->engine->abandon(connection_, to, now - began_);
+  if (!why) return core::ConnectionState::kConnecting;  // it has answered just now
+  rejected_ = is_rejected ? rejected_ + 1 : 0;
+  connection_ = nullptr;
+  if (way_ == 0) first_why_ = *why;
+  if (!is_late && rejected_ < ways_.ways.all.size()) take_next_way();
+  if (connection_ != nullptr) return core::ConnectionState::kCalling;
+  failure_ = first_why_.value_or(*why);
+  const std::size_t others = ways_.ways.all.size() - 1;
+  failure_->what += fmt::format("; {} other pair{} of addresses {} not answer either", others,
+                                others == 1 ? "" : "s", others == 1 ? "does" : "do");
+  return core::ConnectionState::kClosed;
+}
+
+// Passes over devices that cannot be opened; where none can be, nothing is called.
+void Opening::take_next_way() {
+  for (std::size_t i = 0; i < ways_.ways.all.size(); ++i) {
+    way_ = (way_ + 1) % ways_.ways.all.size();
+    ++ways_tried_;
+    auto port = ways_.port_of(ways_.ways.all[way_].device);
+    if (!port || port->over(*over_) == nullptr) continue;
+    port_ = port->for_connection();
+    began_ = steady_now();
+    connection_ = call_first(ways_.ways.all[way_].to);
+    return;
+  }
 }
 
 bool Opening::fall_back() {
@@ -94,6 +160,7 @@ core::ConnectionState Opening::poll_others() {
 }
 
 Bundle Opening::bundle() const {
+  if (connection_ == nullptr) return Bundle();
   return called_others_ ? Bundle(members_)
                         : Bundle({{port_.holder_of(connection_->engine), connection_}});
 }

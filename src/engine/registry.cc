@@ -100,6 +100,7 @@ void Registry::refresh() {
     if (setup_ != nullptr && (!open_.empty() || retiring_ != 0)) return;
     setup_ = std::make_shared<const Result<Setup>>(read_setup());
     by_device_.clear();
+    ways_.clear();
     if (!setup_->ok()) return;  // said at listen, where it makes the job fail
     const Setup& setup = setup_->value();
     for (const Device& device : setup.devices) {
@@ -254,6 +255,12 @@ void Registry::say_fallback(const std::string& fallback) {
     said_fallback_ = true;
   }
   say(LogLevel::kWarn, fmt::format("{} (said once; see `dlcp doctor` on both)", fallback));
+}
+
+void Registry::note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way) {
+  const auto setup = this->setup();
+  if (std::string news = ways_.remember(setup->value().devices, device, peer, way); !news.empty())
+    say(LogLevel::kInfo, std::move(news));
 }
 
 // Null where the user or the system will not have it: only `dlcp stats` misses it.

@@ -17,6 +17,7 @@
 #include "engine/settings.h"
 #include "engine/statistics.h"
 #include "engine/trace_file.h"
+#include "engine/ways.h"
 #include "util/result.h"
 
 namespace dlcp::engine {
@@ -43,6 +44,10 @@ class Registry {
   Result<Port> port(int device);
   // Says in the log, once, that connections go over another carrier than they might.
   void say_fallback(const std::string& fallback);
+
+  WayBook& ways() { return ways_; }
+  // A connection from that device has come about by `way`: logs it if NCCL assumes another.
+  void note_way(std::size_t device, const wire::EndpointAddress& peer, const Way& way);
 
   // The numbers of listeners, over all devices.
   std::uint32_t new_listener() { return next_listener_.fetch_add(1); }
@@ -92,6 +97,7 @@ class Registry {
   };
   std::vector<DeviceLanes> by_device_;
   bool said_fallback_ = false;
+  WayBook ways_;
   bool said_unknown_ = false;  // variables of the environment that resemble no setting
   std::size_t traces_ = 0;     // begun
   std::vector<Opened*> open_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/endpoint.h"
@@ -18,6 +19,16 @@ struct ListenComm {
   engine::Port port;
   std::vector<core::ListenerId> listeners;  // one on each lane
   engine::Gathering gathering;
+  std::size_t own_lanes = 0;  // the device's; behind them come spare ones, of other devices
+  unsigned polls = 0;
+
+  // The listeners to poll now. Nearly every connection comes to the device's own; the helper
+  // threads answer on the others meanwhile.
+  std::span<const core::ListenerId> due() {
+    constexpr unsigned kSparesEvery = 8;
+    const bool all = ++polls % kSparesEvery == 0;
+    return std::span(listeners).first(all ? listeners.size() : own_lanes);
+  }
 };
 
 // A sendComm or a recvComm.

@@ -89,6 +89,17 @@ void Context::show(const engine::Port& port) {
   }
 }
 
+void Context::fail(const Error& error) {
+  std::map<int, engine::Port> ports;
+  {
+    const std::lock_guard lock(mutex_);
+    ports = ports_;
+  }
+  for (const auto& [device, port] : ports)
+    for (const engine::Lane& lane : port.lanes())
+      lane.engine->fail_context(id_, error);
+}
+
 void Context::object_opened() {
   const std::lock_guard lock(mutex_);
   ++open_objects_;

@@ -54,6 +54,9 @@ class Context {
   // The lanes of a device; the context too holds on to them until nothing is open any more.
   Result<engine::Port> port(int device);
 
+  // All that is open on it fails, as if a connection of it had.
+  void fail(const Error& error);
+
   // Something was opened that uses an engine (listener, connection) ...
   void object_opened();
   // ... and has been closed. Aborted: with work unfinished, or after a failure; nobody will wait.

@@ -24,25 +24,31 @@ engine::Opening::Over lanes_of_each(const Context& context) {
                                                   : engine::Opening::Over::kOneLane;
 }
 
-// Which device a connection starts from, if NCCL asks for `device`.
-int device_towards(Context& context, int device, const wire::EndpointAddress& peer) {
-  static auto* const book =
-      new engine::WayBook;  // never destroyed, as NCCL's threads may be inside
-  const auto way =
-      book->way(context.setup()->value().devices, static_cast<std::size_t>(device), peer);
-  if (!way.news.empty()) say({engine::LogLevel::kInfo, way.news});
-  return static_cast<int>(way.device);
+// The pairs of addresses by which to try the peer. None for a bundle, whose members are the lanes
+// of one device.
+engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer) {
+  const auto setup = context.setup();
+  const engine::Settings& settings = setup->value().settings;
+  engine::OpeningWays to;
+  if (settings.bundle) return to;
+  to.ways = context.registry().ways().ways(setup->value().devices, static_cast<std::size_t>(device),
+                                           peer);
+  to.port_of = [&context](std::size_t number) { return context.port(static_cast<int>(number)); };
+  to.until = settings.peer_timeout;
+  return to;
 }
 
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
   context.object_opened();
-  auto port = context.port(device_towards(context, device, peer.address));
+  engine::OpeningWays ways = ways_to(context, device, peer.address);
+  const auto& all = ways.ways.all;
+  auto port = context.port(all.empty() ? device : static_cast<int>(all.front().device));
   if (!port) {
     context.object_closed(false);
     return refuse(port.error());
   }
   const engine::Port lanes = port->for_connection();
-  auto route = engine::choose_route(lanes, peer.address);
+  auto route = engine::choose_route(lanes, all.empty() ? peer.address : all.front().to);
   if (!route) {
     context.object_closed(true);
     return refuse(route.error());
@@ -57,7 +63,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   if (!route->fallback.empty()) context.registry().say_fallback(route->fallback);
   set_ticket(handle, context.keep_pending(engine::Opening(
                          lanes, context.id(), {peer.listener, peer.address}, route.value(),
-                         carrier_patience(context), lanes_of_each(context))));
+                         carrier_patience(context), lanes_of_each(context), std::move(ways))));
   return ResultCode::kSuccess;
 }
 
@@ -73,7 +79,7 @@ ResultCode listen(void* opaque, int device, void* handle, void** listen_comm) no
           return code;
         auto opened = open_listener(context, device,
                                     HandleBytes(static_cast<std::byte*>(handle), kHandleBytes),
-                                    lanes_of_each(context));
+                                    lanes_of_each(context), true);
         if (!opened) return refuse(opened.error());
         *listen_comm = std::move(opened).value().release();
         return ResultCode::kSuccess;
@@ -105,6 +111,16 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
         if (!opening->fallback().empty()) context.registry().say_fallback(opening->fallback());
         if (state == core::ConnectionState::kCalling || state == core::ConnectionState::kConnecting)
           return ResultCode::kSuccess;
+        if (const engine::Way* way = opening->way();
+            way != nullptr && state == core::ConnectionState::kOpen)
+          context.registry().note_way(static_cast<std::size_t>(device), peer->address, *way);
+        if (const auto failure = opening->failure()) {
+          context.forget_pending(ticket_of(handle));
+          set_ticket(handle, 0);
+          context.fail(*failure);
+          context.object_closed(true);
+          return refuse(*failure);
+        }
         engine::Connection* const connection = opening->connection();
         engine::Bundle bundle = opening->bundle();
         context.forget_pending(ticket_of(handle));
@@ -130,7 +146,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
         *recv_comm = nullptr;
         auto& listening = *static_cast<ListenComm*>(listen_comm);
         const Duration patience = listening.context->setup()->value().settings.peer_timeout;
-        auto accepted = listening.gathering.accept(listening.port, listening.listeners,
+        auto accepted = listening.gathering.accept(listening.port, listening.due(),
                                                    listening.context->id(), patience);
         if (!accepted)
           return listening.gathering.gave_up()

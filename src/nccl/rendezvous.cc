@@ -1,16 +1,51 @@
 #include "nccl/rendezvous.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "datapath/address_alternatives.h"
+#include "datapath/device_address.h"
 namespace dlcp::nccl {
 namespace {
 
 // A peer that lives answers in less than a round trip; its process may be busy starting.
 constexpr Duration kCarrierPatience = 3s;
+// Spare devices of a listener: enough for several dead rails; each is opened for it.
+constexpr std::size_t kSparesMax = 3;
 
 wire::Key site_secret(const Context& context) {
   const auto setup = context.setup();
   return setup->ok() ? setup->value().settings.site_secret : wire::Key{};
+}
+
+bool is_udp_alone(const engine::Device& device) {
+  return device.accesses.size() == 1 && device.over(engine::kUdp) != nullptr;
+}
+
+// One lane of each of the devices behind this one, in a circle. A device that cannot be opened says
+// so where NCCL asks for it.
+std::vector<engine::Lane> spare_lanes(Context& context, int device) {
+  const auto setup = context.setup();
+  const auto& devices = setup->value().devices;
+  std::vector<engine::Lane> lanes;
+  if (!is_udp_alone(devices[static_cast<std::size_t>(device)])) return lanes;
+  for (std::size_t turn = 1; turn < devices.size() && lanes.size() < kSparesMax; ++turn) {
+    const std::size_t other = (static_cast<std::size_t>(device) + turn) % devices.size();
+    if (!is_udp_alone(devices[other])) continue;
+    if (auto port = context.port(static_cast<int>(other)))
+      lanes.push_back(*port->over(engine::kUdp));
+  }
+  return lanes;
+}
+
+wire::EndpointAddress with_spares_in(const wire::EndpointAddress& own,
+                                     const std::vector<engine::Lane>& spares) {
+  const auto first = datapath::decode_device_address(own);
+  std::vector<datapath::DeviceAddress> others;
+  for (const engine::Lane& lane : spares)
+    if (const auto address = datapath::decode_device_address(lane.engine->address()))
+      others.push_back(*address);
+  return first && !others.empty() ? datapath::with_alternatives(*first, others) : own;
 }
 
 }  // namespace
@@ -25,7 +60,7 @@ Status check_setup(const Context& context) {
 }
 
 Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes bytes,
-                                                  engine::Opening::Over lanes) {
+                                                  engine::Opening::Over lanes, bool with_spares) {
   context.object_opened();  // first, so that a close elsewhere does not take the engines away
   auto port = context.port(device);
   if (!port) {
@@ -36,16 +71,26 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   comm->context = &context;
   comm->port = port->for_listener();
   if (lanes == engine::Opening::Over::kOneLane) comm->port = comm->port.first_of_each();
+  const engine::Port own = comm->port;
+  comm->own_lanes = own.lanes().size();
+  std::vector<engine::Lane> spares;
+  if (with_spares && lanes == engine::Opening::Over::kOneLane) {
+    spares = spare_lanes(context, device);
+    std::vector<engine::Lane> all = own.lanes();
+    all.insert(all.end(), spares.begin(), spares.end());
+    comm->port = engine::Port(std::move(all));
+  }
   Handle handle{{},
-                comm->port.address(),
+                with_spares_in(own.address(), spares),
                 wire::fingerprint(site_secret(context)),
                 DLCP_VERSION,
                 agreed_terms(context)};
   // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
   const std::uint32_t number = context.registry().new_listener();
   for (const engine::Lane& lane : comm->port.lanes()) {
+    const bool is_spare = comm->listeners.size() >= comm->own_lanes;
     const auto listening =
-        lane.engine->listen(context.id(), number, comm->port.addresses_beside(lane));
+        lane.engine->listen(context.id(), number, own.addresses_beside(lane), is_spare);
     comm->listeners.push_back(listening.id);
     handle.listener = listening.invitation;
   }

@@ -18,9 +18,11 @@ Status check_setup(const Context& context);
 
 // Listens on a lane of each carrier of the device, and writes the handle. The context counts it as
 // an object until close_listener(). Over all lanes: for peers that connect over several.
+// `with_spares`: also on some of the process's other devices, whose addresses are in the handle,
+// for peers that cannot reach this one; not together with all lanes.
 Result<std::unique_ptr<ListenComm>> open_listener(
     Context& context, int device, HandleBytes handle,
-    engine::Opening::Over lanes = engine::Opening::Over::kOneLane);
+    engine::Opening::Over lanes = engine::Opening::Over::kOneLane, bool with_spares = false);
 void close_listener(const ListenComm& comm);
 
 // Whether the peer was set as we are; and if not, what it should hear of it, from its side.

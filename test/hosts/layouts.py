@@ -151,6 +151,22 @@ def one_rail_dead(net):
 
 
 @layout
+def one_rail_drops_udp(net):
+    two_hosts(net, 2)
+    one_subnet_each(net, 2)
+    net.nft("b", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp drop\n }\n}\n")
+    return Case("10.1.0.1", options=("--device-by-rank",))
+
+
+@layout
+def one_rail_rejects_udp(net):
+    two_hosts(net, 2)
+    one_subnet_each(net, 2)
+    net.nft("b", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp reject\n }\n}\n")
+    return Case("10.1.0.1", options=("--device-by-rank",))
+
+
+@layout
 def link_local_ipv4_port(net):
     two_hosts(net)
     one_subnet_each(net, 1)
@@ -371,14 +387,14 @@ def through_a_router(net):
 @layout
 def small_mtu_behind_the_router(net):
     behind_a_router(net)
-    net.ip("r", "link", "set", "b", "mtu", "1400")
+    net.ip("r", "link", "set", "dev", "b", "mtu", "1400")
     return Case("10.1.0.2")
 
 
 @layout
 def mtu_black_hole(net):
     behind_a_router(net)
-    net.ip("r", "link", "set", "b", "mtu", "1400")
+    net.ip("r", "link", "set", "dev", "b", "mtu", "1400")
     net.sysctl("a", ipv4__tcp_mtu_probing=2)
     net.nft("r", "table ip f {\n chain out {\n  type filter hook output priority 0\n  icmp type destination-unreachable drop\n }\n}\n")
     return Case("10.1.0.2")

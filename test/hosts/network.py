@@ -20,6 +20,8 @@ class Network:
     def __init__(self, prefix):
         self.prefix = prefix
         self.spaces = []
+        self.ports = []     # of hosts: (host, port)
+        self.sent_before = {}
 
     def __enter__(self):
         return self
@@ -61,12 +63,14 @@ class Network:
     def plug(self, host, port, switch, mtu=1500):
         """A cable from the host's port to a switch."""
         there = f"{host}.{port}"
+        self.ports.append((host, port))
         self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", there, "mtu", mtu, "netns",
                 self.name(switch))
         self.ip(host, "link", "set", "dev", port, "up")
         self.ip(switch, "link", "set", there, "master", "br0", "up")
 
     def wire(self, host, port, other, other_port, mtu=1500):
+        self.ports += [(host, port), (other, other_port)]
         self.ip(host, "link", "add", port, "mtu", mtu, "type", "veth", "peer", "name", other_port, "mtu", mtu, "netns",
                 self.name(other))
         self.ip(host, "link", "set", "dev", port, "up")
@@ -94,5 +98,12 @@ class Network:
         if done.returncode:
             raise Unsupported(f"nft: {done.stderr.strip()}")
 
-    def sent(self, host, port):
+    def _sent(self, host, port):
         return int(self.on(host, "cat", f"/sys/class/net/{port}/statistics/tx_bytes"))
+
+    def count_from_now(self):
+        """sent() leaves out what has been sent before."""
+        self.sent_before = {port: self._sent(*port) for port in self.ports}
+
+    def sent(self, host, port):
+        return self._sent(host, port) - self.sent_before.get((host, port), 0)

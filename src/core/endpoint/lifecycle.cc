@@ -7,6 +7,17 @@
 #include "core/liveness/peer_errors.h"
 
 namespace dlcp::core {
+namespace {
+
+// A connection whose end concerns nobody else: the listener has not answered, and the caller has
+// other addresses to try.
+bool is_attempt(const Slot& slot, const Error& error) {
+  const SendStream* const sending = slot.party.sender();
+  return slot.on_silence == OnSilence::kEndAlone && is_silence(error) && sending != nullptr &&
+         sending->peer_token() == 0 && !sending->handshake().joins();
+}
+
+}  // namespace
 
 // ---- what is done ----
 
@@ -41,6 +52,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
     if (!connection.failed()) return;
     const Error error = *connection.error();
     commons_.config.tell({now, connection.peer_token(), error.what, {}});
+    if (is_attempt(slot, error)) return fail_slot(now, slot, error, error.what, true);
     fail_context(now, slot.context, error, &slot);
   });
   if (slot.token == 0) return;
@@ -142,7 +154,8 @@ void Lifecycle::close(Time now, Slot& slot) {
 }
 
 // Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
-void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason) {
+void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
+                          bool was_attempt) {
   slot.party.with_connection([&](const auto& connection) {
     const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
     std::optional<Departed> farewell;
@@ -154,6 +167,7 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
       event.connection = slot.token;
       event.error = told;
       event.peer = peer.address;
+      event.was_attempt = was_attempt;
       tell(std::move(event));
     }
     depart(now, slot, std::move(farewell));

@@ -24,6 +24,7 @@ struct Slot {
   std::uint64_t listener = 0;     // token of the listener that a receiving connection came through
   std::uint64_t association = 0;  // token of the association that a stream belongs, or belonged, to
   bool held_by_user = false;      // the caller above knows this connection and has not closed it
+  OnSilence on_silence = OnSilence::kFailContext;
 };
 
 // How a receiving connection is known before its sender knows its token. Only who has an invitation

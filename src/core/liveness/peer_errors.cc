@@ -9,6 +9,9 @@ namespace dlcp::core {
 namespace {
 
 constexpr const char* kSeeLog = "see the peer's log";
+constexpr std::string_view kRejected = "the peer's host rejects our packets, and nothing answers";
+constexpr std::string_view kUnanswered = "the peer has not answered for ";
+constexpr std::string_view kSilent = "the peer has been silent for ";
 
 std::int64_t milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -32,16 +35,24 @@ Error closed_by_peer(std::string what) {
 }
 
 Error peer_gone() {
-  return {ErrorCode::kRemote, "the peer's host rejects our packets, and nothing answers",
-          "either that rank is no longer running, or a firewall rejects UDP ports 49152-65535: see "
-          "its log and exit status, and test with `dlcp doctor --peer`"};
+  return {ErrorCode::kRemote, std::string(kRejected), ""};
 }
 
-Error peer_silent(std::string_view did, Duration timeout, std::string_view what) {
+Error peer_silent(Silence silence, Duration timeout, std::string_view what) {
   return {ErrorCode::kRemote,
-          fmt::format("the peer {} for {} ms while {}", did, milliseconds(timeout), what),
-          "check that the rank is alive and that UDP passes in both directions (dlcp doctor "
-          "--peer)"};
+          fmt::format("{}{} ms while {}", silence == Silence::kNoAnswer ? kUnanswered : kSilent,
+                      milliseconds(timeout), what),
+          ""};
+}
+
+bool is_rejection(const Error& error) {
+  return error.what.starts_with(kRejected);
+}
+
+bool is_silence(const Error& error) {
+  return error.code == ErrorCode::kRemote &&
+         (is_rejection(error) || error.what.starts_with(kUnanswered) ||
+          error.what.starts_with(kSilent));
 }
 
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes) {

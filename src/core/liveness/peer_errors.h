@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,11 +21,15 @@ Error peer_gave_up(const wire::Reset& reset);
 Error peer_refuses(const wire::Refuse& refuse);
 // The peer has said CLOSE too early; `what` is a whole sentence.
 Error closed_by_peer(std::string what);
-// The peer's host rejects our packets: its process has ended, or a firewall stands before it.
+// Nothing arrives from the peer. Causes and hints are added by the engine, which knows what the
+// network reports (engine/peer_trouble). Its host rejects packets:
 Error peer_gone();
-// It has not been heard for `timeout` while `what` was going on. `did`: what the peer does then,
-// "has not answered".
-Error peer_silent(std::string_view did, Duration timeout, std::string_view what);
+// Or nothing has come for `timeout` while `what` was going on.
+enum class Silence : std::uint8_t { kNoAnswer, kNoWord };
+Error peer_silent(Silence silence, Duration timeout, std::string_view what);
+// Whether the error, or one that begins with it, is of peer_gone(), or of either of the two.
+bool is_rejection(const Error& error);
+bool is_silence(const Error& error);
 // It answers, but none of our packets of up to `packet_bytes` gets through.
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes);
 

@@ -275,7 +275,7 @@ void RecvStream::on_timeout(Time now) {
   if (liveness_.standing(now) == Liveness::Standing::kAlive) return;
   if (liveness_.standing(now) == Liveness::Standing::kGone) return fail(peer_gone());
   counters_.add(Counter::kPeerTimeouts);
-  fail(peer_silent("has been silent", config_.peer_timeout, "a receive was posted"));
+  fail(peer_silent(Silence::kNoWord, config_.peer_timeout, "a receive was posted"));
 }
 
 // ---- to the network ----

@@ -194,7 +194,7 @@ void SendStream::give_up(Liveness::Standing standing) {
   const char* while_what = open() ? "data was outstanding" : "the connection was being opened";
   if (standing == Liveness::Standing::kGone) return fail(peer_gone());
   if (standing == Liveness::Standing::kSilent)
-    return fail(peer_silent("has not answered", config_.peer_timeout, while_what));
+    return fail(peer_silent(Silence::kNoAnswer, config_.peer_timeout, while_what));
   const PacketSize& size = association_->prober().size();
   fail(peer_stuck(config_.peer_timeout, while_what, size.packet_bytes(size.payload_bytes())));
 }
