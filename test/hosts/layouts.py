@@ -159,6 +159,23 @@ def one_rail_drops_udp(net):
 
 
 @layout
+def one_rail_dead_in_one_direction(net):
+    two_hosts(net, 2)
+    one_subnet_each(net, 2)
+    net.nft("a", "table inet f {\n chain in {\n  type filter hook input priority 0\n  iifname eth1 meta l4proto udp drop\n }\n}\n")
+    return Case("10.1.0.1", options=("--device-by-rank",))
+
+
+@layout
+def four_rails_of_which_one_works(net):
+    two_hosts(net, 4)
+    one_subnet_each(net, 4)
+    for card in range(3):
+        net.nft("a", f"table inet f{card} {{\n chain in {{\n  type filter hook input priority 0\n  iifname eth{card} meta l4proto udp drop\n }}\n}}\n")
+    return Case("10.1.0.1", options=("--device-by-rank",))
+
+
+@layout
 def one_rail_rejects_udp(net):
     two_hosts(net, 2)
     one_subnet_each(net, 2)
@@ -457,3 +474,10 @@ def firewall_prohibits(net):
 @layout
 def firewall_drops(net):
     return filtered(net, "drop", ("doctor --peer",))
+
+
+@layout
+def nat_in_one_direction(net):
+    behind_a_router(net)
+    net.nft("r", "table ip n {\n chain out {\n  type nat hook postrouting priority 100\n  oifname b masquerade\n }\n}\n")
+    return Case("10.1.0.2", env={"DLCP_PEER_TIMEOUT": "4"}, refused_with=("NAT",))
