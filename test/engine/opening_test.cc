@@ -145,3 +145,93 @@ TEST_CASE("a peer that was heard over RoCE is never left for UDP, however slow i
   CHECK(opening.fallback().empty());
   CHECK(meeting.accepted_over_udp == nullptr);
 }
+
+namespace {
+
+// Two ranks with a device on each of two rails, over UDP alone.
+struct Rails {
+  std::shared_ptr<Wire> wires[2] = {std::make_shared<Wire>(), std::make_shared<Wire>()};
+  engine::Port here[2] = {open(0, 0), open(0, 1)};
+  engine::Port there[2] = {open(1, 0), open(1, 1)};
+  core::Endpoint::Listening listening[2] = {listen(0), listen(1)};
+  engine::Connection* accepted[2] = {};
+
+  engine::Port open(int side, std::size_t rail) const {
+    datapath::DeviceAddress address;
+    address.ip = datapath::parse_ip_address(side == 0 ? "10.0.0.1" : "10.0.0.2").value();
+    address.ip.bytes[2] = static_cast<std::uint8_t>(rail);
+    address.add(datapath::LocatorKind::kUdpPort, 50'000);
+    return engine::Port({{&engine::kUdp, Rank::open(wires[rail], side, encode(address))}});
+  }
+  engine::Engine& engine_of(const engine::Port& port) const { return *port.lanes()[0].engine; }
+  core::Endpoint::Listening listen(std::size_t rail) const {
+    return engine_of(there[rail]).listen(1, 1, {}, rail != 0);
+  }
+  engine::Opening connect() {
+    engine::OpeningWays ways;
+    for (const std::size_t rail : {0, 1})
+      ways.ways.all.push_back({rail, rail, there[rail].address()});
+    ways.port_of = [this](std::size_t device) { return Result<engine::Port>(here[device]); };
+    ways.until = 1s;
+    const engine::Opening::Peer peer{listening[0].invitation, there[0].address()};
+    return {here[0],   1,
+            peer,      engine::Route{&engine::kUdp, there[0].address(), {}},
+            kPatience, engine::Opening::Over::kOneLane,
+            ways};
+  }
+  ConnectionState finish(engine::Opening& opening) {
+    auto state = ConnectionState::kCalling;
+    const auto is_over = [&] {
+      return state == ConnectionState::kOpen || state == ConnectionState::kClosed;
+    };
+    for (const Time end = engine::steady_now() + 5s; !is_over() && engine::steady_now() < end;) {
+      state = opening.poll();
+      for (const std::size_t rail : {0, 1})
+        if (accepted[rail] == nullptr)
+          accepted[rail] = engine_of(there[rail]).accept(listening[rail].id, 1).value();
+    }
+    return state;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("where the first rail is dead, wholly or in one direction, the next one is used, once") {
+  Rails rails;
+  bool one_way = false;
+  SECTION("both ways") {}
+  SECTION("on the way back alone") {
+    one_way = true;
+  }
+  rails.wires[0]->keep = [&](std::span<const std::byte> datagram) {
+    const auto head = wire::decode_head(datagram);
+    return one_way && head && head->type == wire::FrameType::kHello;
+  };
+  engine::Opening opening = rails.connect();
+  CHECK(rails.finish(opening) == ConnectionState::kOpen);
+  CHECK(opening.way()->device == 1);
+  CHECK(rails.accepted[0] == nullptr);
+  CHECK(rails.accepted[1] != nullptr);
+}
+
+TEST_CASE("the first rail is used where it answers") {
+  Rails rails;
+  engine::Opening opening = rails.connect();
+  CHECK(rails.finish(opening) == ConnectionState::kOpen);
+  CHECK(opening.way()->device == 0);
+  CHECK(rails.accepted[1] == nullptr);
+}
+
+TEST_CASE("where no rail answers the opening fails in time, and says how many it has tried") {
+  Rails rails;
+  for (const auto& wire : rails.wires)
+    wire->keep = [](std::span<const std::byte>) { return false; };
+  engine::Opening opening = rails.connect();
+  const Time begin = engine::steady_now();
+  CHECK(rails.finish(opening) == ConnectionState::kClosed);
+  CHECK(engine::steady_now() - begin < 1500ms);
+  REQUIRE(opening.failure());
+  CHECK_THAT(opening.failure()->what, Contains("1 other pair"));
+  CHECK(opening.connection() == nullptr);
+  CHECK(opening.bundle().empty());
+}

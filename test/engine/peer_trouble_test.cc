@@ -1,0 +1,115 @@
+// Every text about a peer that cannot be reached or has gone.
+#include "engine/peer_trouble.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "core/liveness/peer_errors.h"
+
+namespace dlcp::engine {
+namespace {
+
+using Kind = datapath::PathReport::Kind;
+
+constexpr const char* kTest =
+    "; test with `dlcp doctor --listen` on that host and `dlcp doctor --peer 10.0.0.2` here";
+
+PeerTrouble silent(Kind kind = Kind::kNothing, const std::string& from = "10.0.0.2") {
+  PeerTrouble trouble;
+  trouble.seen = core::peer_silent(core::Silence::kNoAnswer, 4s, "the connection was being opened");
+  trouble.peer = "10.0.0.2:50123";
+  trouble.host = "10.0.0.2";
+  trouble.report = {kind, from, {}};
+  return trouble;
+}
+
+PeerTrouble rejected(Kind kind, const std::string& from = "10.0.0.2") {
+  PeerTrouble trouble = silent(kind, from);
+  trouble.seen = core::peer_gone();
+  return trouble;
+}
+
+struct Row {
+  PeerTrouble trouble;
+  std::string what;  // behind what the core has seen
+  std::string hint;  // before the command to test with
+};
+
+TEST_CASE("every report of the network has a text that names all causes that fit it") {
+  const std::vector<Row> rows = {
+      {silent(), "",
+       "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
+       "one of the two directions, or NAT changes addresses on the way: see that rank's log"},
+      {silent(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",
+       "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
+       "rank's log and exit status"},
+      {rejected(Kind::kPortUnreachable), "; its host answers with ICMP port unreachable",
+       "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
+       "rank's log and exit status"},
+      {rejected(Kind::kNothing), "",
+       "either that rank has ended, or a firewall rejects UDP ports 49152-65535: see that rank's "
+       "log and exit status"},
+      {silent(Kind::kPortUnreachable, ""), "; this host answers with ICMP port unreachable",
+       "either that rank has ended, or a firewall there rejects UDP ports 49152-65535: see that "
+       "rank's log and exit status"},
+      {silent(Kind::kPortUnreachable, "10.9.0.1"),
+       "; 10.9.0.1, on the way, answers with ICMP port unreachable",
+       "a firewall or NAT between the hosts rejects UDP ports 49152-65535 to 10.0.0.2: let them "
+       "pass both ways"},
+      {rejected(Kind::kProhibited), "; its host answers with ICMP administratively prohibited",
+       "a firewall rejects UDP ports 49152-65535: let them pass both ways"},
+      {silent(Kind::kProhibited, "10.9.0.1"),
+       "; 10.9.0.1, on the way, answers with ICMP administratively prohibited",
+       "a firewall rejects UDP ports 49152-65535: let them pass both ways"},
+      {silent(Kind::kUnreachable, "10.9.0.1"),
+       "; 10.9.0.1, on the way, answers with ICMP host or network unreachable",
+       "either that host is down or not connected, or a route is missing on the way: see `ip route "
+       "get 10.0.0.2` here and at the router"},
+      {silent(Kind::kUnreachable, ""), "; this host's kernel reports the host as unreachable",
+       "either that host is down or not connected, or its address is not in the network of this "
+       "card: see `ip neigh show 10.0.0.2` and `ip route get 10.0.0.2`"},
+      {silent(Kind::kNoRoute, ""), "; this host has no route to 10.0.0.2",
+       "choose interfaces on both hosts that reach each other (NCCL_SOCKET_IFNAME), or add a "
+       "route: "
+       "see `ip route get 10.0.0.2`"},
+      {silent(Kind::kNotPermitted, ""), "; this host's own packet filter refuses to send",
+       "let UDP ports 49152-65535 pass in the output rules (`nft list ruleset`, `iptables -S`)"},
+  };
+  for (const Row& row : rows) {
+    const Error error = explain(row.trouble);
+    CHECK(error.code == ErrorCode::kRemote);
+    CHECK(error.what == row.trouble.seen.what + " (peer 10.0.0.2:50123)" + row.what);
+    CHECK(error.hint == row.hint + kTest);
+  }
+}
+
+TEST_CASE("no text says that a process has ended where another cause fits") {
+  for (const Kind kind : {Kind::kNothing, Kind::kPortUnreachable, Kind::kProhibited,
+                          Kind::kUnreachable, Kind::kNoRoute, Kind::kNotPermitted}) {
+    for (const PeerTrouble& trouble : {silent(kind), rejected(kind), silent(kind, "")}) {
+      const std::string text = explain(trouble).message();
+      const auto ended = text.find("has ended");
+      CHECK((ended == text.npos || text.rfind("either", ended) != text.npos));
+    }
+  }
+}
+
+TEST_CASE("an address that this host has as well is named") {
+  PeerTrouble trouble = rejected(Kind::kPortUnreachable, "");
+  trouble.is_own_address = true;
+  CHECK(explain(trouble).hint.ends_with(
+      "; if that rank runs on another host: this host has the address 10.0.0.2, too, so give each "
+      "host or container an address of its own (containers: --network host)"));
+}
+
+TEST_CASE("what the peer itself has said is passed on with its address alone") {
+  PeerTrouble trouble = silent(Kind::kProhibited);
+  trouble.seen = {ErrorCode::kRemote, "the peer gave up: no memory", "see the peer's log"};
+  const Error error = explain(trouble);
+  CHECK(error.what == "the peer gave up: no memory (peer 10.0.0.2:50123)");
+  CHECK(error.hint == "see the peer's log");
+}
+
+}  // namespace
+}  // namespace dlcp::engine
