@@ -1,6 +1,7 @@
 // `dlcp doctor`: registers the verb, runs the checks that were asked for, prints.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "cli/doctor/host_checks.h"
 #include "cli/doctor/nccl_checks.h"
 #include "cli/doctor/nccl_settings.h"
+#include "cli/doctor/pair_check.h"
 #include "cli/doctor/path_probe.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
@@ -94,6 +96,38 @@ std::vector<std::uint16_t> meeting_ports(std::uint16_t port) {
   return {kMeetingPorts.begin(), kMeetingPorts.end()};
 }
 
+// Whether NCCL on this host asks the plugin at all.
+Findings failures_before_the_path() {
+  const NcclSettings nccl = read_nccl_settings();
+  nccl.apply();
+  Findings failures = judge_choice_of_network(nccl);
+  std::erase_if(failures, [](const Finding& finding) { return finding.level != Level::kFail; });
+  return failures;
+}
+
+// All that follows the path that the kernel chooses: each pair of devices, and the verdict.
+Findings pair_findings(const PathProbeOptions& options, const Findings& path,
+                       const std::string& peer) {
+  Findings findings = failures_before_the_path();
+  std::vector<PairResult> pairs;
+  const auto here = devices_of_this_host();
+  const auto there = ask_devices(options.peer, options.meeting_ports);
+  if (!here)
+    findings.push_back({"pair", Level::kFail, here.error().what, here.error().hint});
+  else if (!there)
+    findings.push_back({"pair", Level::kWarn, there.error().what, there.error().hint});
+  else
+    pairs = check_pairs(here.value(), there.value(), options);
+  for (Finding& finding : judge(pairs))
+    findings.push_back(std::move(finding));
+  Findings all = findings;
+  // The probed address may be one that no device has: it does not matter where pairs work.
+  if (std::ranges::none_of(pairs, &PairResult::works))
+    all.insert(all.begin(), path.begin(), path.end());
+  findings.push_back(verdict(pairs, all, peer));
+  return findings;
+}
+
 ExitCode examine_path(const DoctorOptions& options) {
   const auto peer = resolve_peer(options.peer);
   if (!peer) {
@@ -114,21 +148,25 @@ ExitCode examine_path(const DoctorOptions& options) {
   }
   const auto measurement = probe->measure();
   if (!measurement) {
-    const Findings findings = {
+    Findings findings = {
         {"path", Level::kFail, measurement.error().what, measurement.error().hint}};
+    findings.push_back(verdict({}, findings, name));
     if (options.json)
       print_json(findings, {{"peer", name}});
     else
       fmt::print("{}", to_text(findings, output_width()));
     return conclude(options, findings);
   }
-  const Findings findings = judge(measurement.value());
-  if (options.json) {
-    print_json(findings, {{"peer", name}, {"path", to_json(measurement.value())}});
-  } else {
+  Findings findings = judge(measurement.value());
+  if (!options.json) {
     fmt::print("{}\n{}\n", to_text(findings, output_width()),
                lane_table(measurement.value(), kRowsShown));
+    std::fflush(stdout);
   }
+  const Findings rest = pair_findings(probe_options, findings, name);
+  if (!options.json) fmt::print("{}", to_text(rest, output_width()));
+  findings.insert(findings.end(), rest.begin(), rest.end());
+  if (options.json) print_json(findings, {{"peer", name}, {"path", to_json(measurement.value())}});
   return conclude(options, findings);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace dlcp::cli {
 namespace {
@@ -39,6 +40,7 @@ Result<EchoResponder::Family> EchoResponder::open_family(datapath::IpFamily fami
 
 Result<EchoResponder> EchoResponder::open(std::span<const std::uint16_t> ports) {
   EchoResponder responder;
+  if (auto devices = devices_of_this_host()) responder.devices_ = std::move(devices).value();
   for (const auto family : {datapath::IpFamily::kV4, datapath::IpFamily::kV6}) {
     auto opened = open_family(family, ports);
     if (opened)
@@ -80,7 +82,7 @@ bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
   if (!received) return false;
   const auto request = wire::decode_echo_request(std::span(buffer_).first(received->size));
   if (!request) {
-    ++strangers_;
+    if (!tell_devices(socket, *received)) ++strangers_;
     return true;
   }
   wire::EchoReply reply;
@@ -97,6 +99,19 @@ bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
   (void)socket.send(reply_, request->tos, {&received->from, &received->to, 0});
   if (request->call_port != 0) call(family, *request, *received);
   ++answered_;
+  return true;
+}
+
+// False if it was not asked for.
+bool EchoResponder::tell_devices(const MarkSocket& socket, const MarkSocket::Received& received) {
+  const auto session = decode_device_question(std::span(buffer_).first(received.size));
+  const auto from = datapath::ip_address_of(received.from.any);
+  if (!session || !from) return false;
+  const std::uint16_t port =
+      ntohs(from->family == datapath::IpFamily::kV4 ? received.from.v4.sin_port
+                                                    : received.from.v6.sin6_port);
+  const auto answer = encode_device_answer(*session, {*from, port, devices_});
+  (void)socket.send(answer, 0, {&received.from, &received.to, 0});
   return true;
 }
 

@@ -2,7 +2,7 @@
 // arrived. Probers find it at the ports where they meet, and probe the data ports that it names:
 // random ones of the range that data uses. From further ones it calls a prober that asks for it, as
 // a peer would that begins a conversation. Remembers a bounded number of probers; never answers
-// with more bytes than it was asked with.
+// with more bytes than it was asked with. It also tells the devices of this host.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/doctor/device_list.h"
 #include "cli/doctor/mark_socket.h"
 #include "util/result.h"
 #include "wire/echo_frame.h"
@@ -53,12 +54,14 @@ class EchoResponder {
                                     std::span<const std::uint16_t> ports);
   std::vector<const MarkSocket*> answering(const Family& family) const;
   bool answer(const Family& family, const MarkSocket& socket);
+  bool tell_devices(const MarkSocket& socket, const MarkSocket::Received& received);
   std::uint32_t count_request(const wire::EchoRequest& request,
                               const datapath::SocketAddress& from);
   void call(const Family& family, const wire::EchoRequest& request,
             const MarkSocket::Received& received);
 
   std::vector<Family> families_;
+  std::vector<NamedDevice> devices_;  // of this host
   std::vector<std::string> newcomers_;
   std::map<std::uint64_t, Session> sessions_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(std::size_t{1} << 16);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/doctor/packet_rules.h"
 #include "datapath/udp/interfaces.h"
 #include "engine/environment.h"
 #include "engine/settings.h"
@@ -50,6 +51,17 @@ Findings interface_findings(const engine::Settings& settings) {
   Findings findings;
   for (const auto& interface : chosen.value())
     findings.push_back(interface_finding(interface));
+  std::string unused;
+  for (const auto& interface : existing.value())
+    if (std::ranges::find(chosen.value(), interface.name, &datapath::Interface::name) ==
+        chosen.value().end())
+      unused += fmt::format("{}{} ({}: {})", unused.empty() ? "" : ", ", interface.name,
+                            datapath::to_string(interface.ip),
+                            datapath::why_not_chosen(interface, settings.interfaces));
+  if (!unused.empty()) findings.push_back({"not_used", Level::kOk, unused, ""});
+  for (const auto& part : {check_shared_subnets(chosen.value()),
+                           check_reverse_path_filter(chosen.value()), check_ruleset()})
+    findings.insert(findings.end(), part.begin(), part.end());
   return findings;
 }
 

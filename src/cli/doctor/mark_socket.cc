@@ -62,15 +62,16 @@ class ControlWriter {
   alignas(cmsghdr) std::byte bytes_[256] = {};
 };
 
-void add_source(ControlWriter& control, const IpAddress& from) {
+void add_source(ControlWriter& control, const IpAddress& from, int link) {
   if (from.family == IpFamily::kV4) {
     in_pktinfo info{};
     std::memcpy(&info.ipi_spec_dst, from.bytes.data(), 4);
+    info.ipi_ifindex = link;
     control.add(IPPROTO_IP, IP_PKTINFO, info);
   } else {
     in6_pktinfo info{};
     std::memcpy(&info.ipi6_addr, from.bytes.data(), 16);
-    info.ipi6_ifindex = from.scope;
+    info.ipi6_ifindex = link != 0 ? static_cast<unsigned>(link) : from.scope;
     control.add(IPPROTO_IPV6, IPV6_PKTINFO, info);
   }
 }
@@ -148,7 +149,10 @@ int MarkSocket::send(std::span<const std::byte> bytes, std::uint8_t tos, const R
     control.add(IPPROTO_IP, IP_TOS, static_cast<int>(tos));
   else
     control.add(IPPROTO_IPV6, IPV6_TCLASS, static_cast<int>(tos));
-  if (route.from != nullptr) add_source(control, *route.from);
+  if (route.from != nullptr)
+    add_source(control, *route.from, 0);
+  else if (from_)
+    add_source(control, *from_, link_);
   if (route.segment_bytes != 0) control.add(IPPROTO_UDP, UDP_SEGMENT, route.segment_bytes);
   return ::sendmsg(descriptor(), &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }

@@ -32,6 +32,12 @@ class MarkSocket {
   // send().
   Status connect(const datapath::SocketAddress& peer);
   bool enable_merging();  // UDP_GRO; false where the kernel has none
+  // Every datagram without a source of its own leaves from that address by that link, whatever the
+  // kernel would choose (0: its choice).
+  void send_from(const datapath::IpAddress& ip, int link) {
+    from_ = ip;
+    link_ = link;
+  }
 
   // 0, or the errno. `to` is null on a connected socket; `from` picks our address where there are
   // several; with segment_bytes the kernel cuts the bytes into datagrams of that size
@@ -60,6 +66,8 @@ class MarkSocket {
   Fd fd_;
   datapath::IpFamily family_;
   std::uint16_t port_ = 0;
+  std::optional<datapath::IpAddress> from_;
+  int link_ = 0;
 };
 
 // Bytes of IP and UDP header in front of a datagram.

@@ -40,7 +40,7 @@ Duration median(std::vector<Duration>& values) {
 }  // namespace
 
 Result<PathProbe> PathProbe::open(const PathProbeOptions& options) {
-  auto ports = PortCheck::open(options.peer, options.meeting_ports);
+  auto ports = PortCheck::open(options.peer, options.meeting_ports, options.from);
   if (!ports) return ports.error();
   PathProbe probe(options, std::move(ports).value());
   probe.session_ = random_session();
@@ -48,8 +48,6 @@ Result<PathProbe> PathProbe::open(const PathProbeOptions& options) {
 }
 
 Status PathProbe::open_lanes() {
-  datapath::IpAddress any;
-  any.family = options_.peer.family;
   for (std::size_t i = 0; i < options_.paths; ++i) {
     const std::uint16_t to = ports_.data_port(static_cast<std::uint16_t>(i));
     if (to == 0) {
@@ -57,7 +55,7 @@ Status PathProbe::open_lanes() {
                    "run the check again; if that happens time and again, packets are lost or "
                    "`dlcp doctor --listen` there is of another version"};
     }
-    auto socket = MarkSocket::open(any, 0);
+    auto socket = options_.from.open(options_.peer.family);
     if (!socket) return socket.error();
     const auto address = datapath::socket_address(options_.peer, to);
     if (auto connected = socket->connect(address); !connected) return connected.error();

@@ -23,6 +23,7 @@ struct PathProbeOptions {
   std::size_t paths = 16;                    // source ports, 1..256
   std::size_t probes = 100;                  // per path, for loss and delay
   Duration interval = 500us;                 // between probes of all paths together
+  ProbeSource from{};
 };
 
 struct MarkResult {

@@ -21,15 +21,22 @@ Duration local_clock() {
 
 }  // namespace
 
+Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
+  datapath::IpAddress any;
+  any.family = family;
+  auto socket = MarkSocket::open(ip.value_or(any), 0);
+  if (socket && ip) socket->send_from(*ip, link);
+  return socket;
+}
+
 Result<PortCheck> PortCheck::open(const datapath::IpAddress& peer,
-                                  std::span<const std::uint16_t> meeting_ports) {
-  PortCheck check(peer.family);
+                                  std::span<const std::uint16_t> meeting_ports,
+                                  const ProbeSource& from) {
+  PortCheck check(peer.family, from);
   std::random_device random;
   check.session_ = static_cast<std::uint64_t>(random()) << 32 | random();
-  datapath::IpAddress any;
-  any.family = peer.family;
   for (const std::uint16_t port : meeting_ports) {
-    auto socket = MarkSocket::open(any, 0);
+    auto socket = from.open(peer.family);
     if (!socket) return socket.error();
     if (auto connected = socket->connect(datapath::socket_address(peer, port)); !connected)
       return connected.error();
@@ -113,11 +120,9 @@ bool PortCheck::call(const MarkSocket& called, std::uint16_t path) {
 }
 
 Result<PortsResult> PortCheck::calls(std::size_t ports) {
-  datapath::IpAddress any;
-  any.family = family_;
   PortsResult result;
   for (std::size_t i = 0; i < ports; ++i) {
-    auto called = MarkSocket::open(any, 0);
+    auto called = from_.open(family_);
     if (!called) return called.error();
     const bool came = call(called.value(), static_cast<std::uint16_t>(i));
     (came ? result.open : result.closed).push_back(called->port());

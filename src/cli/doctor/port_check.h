@@ -14,6 +14,15 @@
 
 namespace dlcp::cli {
 
+// The address and link by which to probe; without an address the kernel chooses both.
+struct ProbeSource {
+  std::optional<datapath::IpAddress> ip;
+  int link = 0;
+
+  // A socket for probes to and from addresses of the family.
+  Result<MarkSocket> open(datapath::IpFamily family) const;
+};
+
 struct PortsResult {
   std::vector<std::uint16_t> open;    // destination ports that let a packet through
   std::vector<std::uint16_t> closed;  // that let none of several through
@@ -23,7 +32,8 @@ class PortCheck {
  public:
   // `meeting_ports` are tried side by side.
   static Result<PortCheck> open(const datapath::IpAddress& peer,
-                                std::span<const std::uint16_t> meeting_ports);
+                                std::span<const std::uint16_t> meeting_ports,
+                                const ProbeSource& from = {});
 
   // kRemote when nobody answers at any of them.
   Status meet();
@@ -38,7 +48,7 @@ class PortCheck {
   Result<PortsResult> calls(std::size_t ports);
 
  private:
-  explicit PortCheck(datapath::IpFamily family) : family_(family) {}
+  PortCheck(datapath::IpFamily family, const ProbeSource& from) : family_(family), from_(from) {}
 
   // Asks `attempts` times, each with a number of its own, until an answer comes.
   std::optional<wire::EchoReply> ask(const MarkSocket& socket, wire::EchoRequest request,
@@ -46,6 +56,7 @@ class PortCheck {
   bool call(const MarkSocket& called, std::uint16_t path);
 
   datapath::IpFamily family_;
+  ProbeSource from_;
   std::vector<MarkSocket> meeting_;  // one per meeting port
   std::vector<std::uint16_t> ports_;
   std::size_t answering_ = 0;  // index of the one that answered

@@ -85,4 +85,39 @@ Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
   return chosen;
 }
 
+std::string why_not_chosen(const InterfaceAddress& interface, std::string_view selection,
+                           const std::string& sys_root) {
+  const NameSelection wanted(selection);
+  if (!wanted.selects(interface.name)) return "not selected by name";
+  switch (group_of(Interface{interface, read_properties(interface.name, sys_root)})) {
+    case Group::kNever:
+      return "loopback";
+    case Group::kContainers:
+      return "of containers or virtual machines";
+    case Group::kLinkLocal:
+      return "only a link-local address";
+    case Group::kRoutedTo:
+      return "carries no packets itself";
+    case Group::kGlobal:
+      break;
+  }
+  return "not preferred";
+}
+
+std::string common_subnet(const InterfaceAddress& one, const InterfaceAddress& other) {
+  if (one.ip.family != IpFamily::kV4 || other.ip.family != IpFamily::kV4) return {};
+  const unsigned bits = std::min(one.prefix_bits, other.prefix_bits);
+  if (bits == 0 || bits >= 32) return {};
+  const auto network = [bits](const IpAddress& ip) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      value = value << 8 | ip.bytes[i];
+    return value >> (32 - bits) << (32 - bits);
+  };
+  const std::uint32_t base = network(one.ip);
+  if (base != network(other.ip)) return {};
+  return fmt::format("{}.{}.{}.{}/{}", base >> 24, base >> 16 & 0xff, base >> 8 & 0xff, base & 0xff,
+                     bits);
+}
+
 }  // namespace dlcp::datapath

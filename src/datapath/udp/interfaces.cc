@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -88,6 +89,12 @@ std::string interface_name(const ifaddrs& entry) {
   return std::string(name.substr(0, name.find(':')));
 }
 
+unsigned bits_of(const sockaddr& netmask) {
+  sockaddr_in mask;
+  std::memcpy(&mask, &netmask, sizeof mask);
+  return static_cast<unsigned>(std::popcount(mask.sin_addr.s_addr));
+}
+
 using States = std::map<std::array<std::uint8_t, 16>, AddressState>;
 
 // /proc/net/if_inet6: address, index, prefix length, scope, flags, name. Empty without IPv6.
@@ -163,6 +170,8 @@ Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> fa
       addresses.emplace_back();
       at = found.end() - 1;
     }
+    if (ip->family == IpFamily::kV4 && entry->ifa_netmask != nullptr && at->prefix_bits == 32)
+      at->prefix_bits = bits_of(*entry->ifa_netmask);
     addresses[static_cast<std::size_t>(at - found.begin())].push_back(
         {preference_of(*ip, known), *ip});
   }

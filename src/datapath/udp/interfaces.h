@@ -33,6 +33,7 @@ struct InterfaceAddress {
   bool is_loopback = false;
   std::vector<IpAddress> others{};  // its other addresses, the preferred first
   std::string kind{};               // of the link, as netlink names it; empty for hardware
+  unsigned prefix_bits = 32;        // of an IPv4 `ip`'s subnet
 };
 
 struct InterfaceProperties {
@@ -74,6 +75,13 @@ InterfaceProperties read_properties(std::string_view name, const std::string& sy
 Result<std::vector<Interface>> choose_interfaces(std::string_view selection,
                                                  const std::vector<InterfaceAddress>& existing,
                                                  const std::string& sys_root = "/sys");
+
+// Why choose_interfaces() with that selection does not choose it, in a few words.
+std::string why_not_chosen(const InterfaceAddress& interface, std::string_view selection,
+                           const std::string& sys_root = "/sys");
+
+// "10.0.0.0/24" where the IPv4 addresses of both are in one subnet; else empty.
+std::string common_subnet(const InterfaceAddress& one, const InterfaceAddress& other);
 
 // Whether container runtimes, virtual machines or overlays name their links so (docker0, br-1a2b,
 // virbr0, cni0, flannel.1, cali1234, veth5678): their addresses mean nothing to other hosts.

@@ -34,7 +34,10 @@ class DoctorNetwork(unittest.TestCase):
         done = subprocess.run(["ip", "netns", "exec", PREFIX + "0", DLCP, "doctor", "--peer", peer, "--json",
                                "--paths", str(paths)], capture_output=True, text=True, check=False, timeout=60)
         report = json.loads(done.stdout)
-        return done.returncode, report, {f["check"]: f for f in report["findings"] if f["level"] != "ok"}
+        self.verdict = report["findings"][-1]
+        self.pairs = [f for f in report["findings"] if f["check"] == "pair"]
+        return done.returncode, report, {f["check"]: f for f in report["findings"]
+                                         if f["level"] != "ok" and f["check"] not in ("pair", "verdict")}
 
     def test_a_clean_network_has_nothing_to_mend(self):
         for peer in ("10.77.0.2", "fd77::2"):
@@ -42,6 +45,17 @@ class DoctorNetwork(unittest.TestCase):
             bad.pop("path_delay", None)  # of one path, where something else has the processor for a millisecond
             self.assertEqual((code, bad), (0, {}))
             self.assertEqual(report["path"]["mtu_both_ways"], 4200)
+            self.assertEqual([f["level"] for f in self.pairs], ["ok"], self.pairs)
+            self.assertEqual(self.verdict["value"], "NCCL will use DLCP between these hosts over eth0 (10.77.0.1) to eth0 (10.77.0.2)")
+
+    @unittest.skipUnless(shutil.which("nft"), "no nft")
+    def test_nat_is_named(self):
+        rules = "table ip n {\nchain c {\ntype nat hook postrouting priority 100;\nmeta l4proto udp masquerade to :20000-30000\n}\n}\n"
+        subprocess.run(["ip", "netns", "exec", f"{PREFIX}0", "nft", "-f", "-"], input=rules, text=True, check=True)
+        code, _, _ = self.probe()
+        self.assertEqual(code, 3)
+        self.assertIn("NAT", self.pairs[0]["value"])
+        self.assertIn("NAT", self.verdict["value"])
 
     def firewall(self, host, *rules):
         """Rules for what comes into the host, in place of those before; gone with its namespace."""
@@ -54,6 +68,7 @@ class DoctorNetwork(unittest.TestCase):
         code, report, bad = self.probe()
         self.assertEqual((code, set(bad)), (3, {"path_ports"}))
         self.assertEqual(bad["path_ports"]["value"], "UDP 49152-65535 is closed towards the peer")
+        self.assertTrue(self.verdict["value"].endswith("first: path_ports: UDP 49152-65535 is closed towards the peer"), self.verdict)
         self.assertEqual(report["path"]["ports_back"]["closed"], [])
 
     @unittest.skipUnless(shutil.which("nft"), "no nft")

@@ -1,5 +1,8 @@
 // What the doctor concludes from what it is shown; nothing here touches the network.
+#include <fmt/format.h>
+
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "cli/doctor/collnet_check.h"
@@ -7,6 +10,8 @@
 #include "cli/doctor/host_checks.h"
 #include "cli/doctor/nccl_checks.h"
 #include "cli/doctor/net_abi.h"
+#include "cli/doctor/packet_rules.h"
+#include "cli/doctor/pair_check.h"
 #include "cli/doctor/path_report.h"
 #include "cli/doctor/peer_name.h"
 
@@ -260,4 +265,116 @@ TEST_CASE("whether direct exchange is on is said with the reason") {
   CHECK_THAT(judge_collnet(state).value, Contains("too old"));
   state.refused = true;
   CHECK_THAT(judge_collnet(state).value, Contains("DLCP_COLLNET=off refuses"));
+}
+
+namespace {
+
+PairResult pair_of(std::size_t here, std::size_t there, bool works) {
+  const auto device = [](const char* net, std::size_t number) {
+    return NamedDevice{fmt::format("eth{}", number),
+                       datapath::parse_ip_address(fmt::format("10.{}.{}.1", net, number)).value()};
+  };
+  PairResult pair{device("1", here), device("2", there), here, there, {}, {}, {}, 0};
+  pair.seen = DeviceAnswer{pair.here.ip, 50'000, {}};
+  pair.sent_from = 50'000;
+  if (!works) {
+    pair.trouble = "no answer at UDP port 48555 or 61555";
+    return pair;
+  }
+  PathMeasurement measured;
+  measured.there.open = measured.back.open = {50'000};
+  measured.answers = true;
+  measured.route_mtu = measured.mtu_forward = measured.mtu_both = 1500;
+  measured.lanes.push_back({});
+  pair.measurement = measured;
+  return pair;
+}
+
+}  // namespace
+
+TEST_CASE("the verdict names the pair of each device, or the first thing to fix") {
+  const std::vector<PairResult> both = {pair_of(0, 0, true), pair_of(0, 1, false),
+                                        pair_of(1, 0, false), pair_of(1, 1, true)};
+  CHECK(count(judge(both), Level::kFail) == 0);
+  CHECK(verdict(both, judge(both), "10.2.0.1").value ==
+        "NCCL will use DLCP between these hosts over eth0 (10.1.0.1) to eth0 (10.2.0.1), eth1 "
+        "(10.1.1.1) to eth1 (10.2.1.1)");
+  const std::vector<PairResult> crossed = {pair_of(0, 0, false), pair_of(0, 1, true),
+                                           pair_of(1, 0, true), pair_of(1, 1, false)};
+  CHECK(count(judge(crossed), Level::kWarn) == 2);
+  CHECK(verdict(crossed, judge(crossed), "10.2.0.1").value ==
+        "NCCL will use DLCP between these hosts over eth0 (10.1.0.1) to eth1 (10.2.1.1), eth1 "
+        "(10.1.1.1) to eth0 (10.2.0.1)");
+  const std::vector<PairResult> half = {pair_of(0, 0, true), pair_of(0, 1, false),
+                                        pair_of(1, 0, false), pair_of(1, 1, false)};
+  CHECK(count(judge(half), Level::kWarn) == 1);
+  CHECK(verdict(half, judge(half), "10.2.0.1").value ==
+        "NCCL will use DLCP between these hosts over eth0 (10.1.0.1) to eth0 (10.2.0.1); "
+        "connections of eth1 go that way, too");
+  const std::vector<PairResult> none = {pair_of(0, 0, false)};
+  const Finding last = verdict(none, judge(none), "10.2.0.1");
+  CHECK(last.level == Level::kFail);
+  CHECK(last.value ==
+        "NCCL cannot use DLCP between these hosts yet; first: pair: eth0 (10.1.0.1) to eth0 "
+        "(10.2.0.1): no answer at UDP port 48555 or 61555");
+  CHECK_FALSE(last.fix.empty());
+}
+
+TEST_CASE("an address or port that the peer sees otherwise is NAT") {
+  PairResult pair = pair_of(0, 0, true);
+  CHECK_FALSE(pair.is_translated());
+  pair.seen->seen_port = 20'000;
+  CHECK(pair.is_translated());
+  CHECK_FALSE(pair.works());
+  const Findings findings = judge(std::vector{pair});
+  CHECK_THAT(findings[0].value, Contains("NAT: 10.1.0.1:50000 here is 10.1.0.1:20000 at the peer"));
+}
+
+TEST_CASE("a list of devices comes back from its frame, and no stranger's frame is taken for one") {
+  const DeviceAnswer answer{datapath::parse_ip_address("10.0.0.9").value(),
+                            50'123,
+                            {{"eth0", datapath::parse_ip_address("10.0.0.1").value()},
+                             {"eth1", datapath::parse_ip_address("fd00::1").value()}}};
+  const auto question = encode_device_question(7);
+  CHECK(decode_device_question(question) == 7);
+  const auto frame = encode_device_answer(7, answer);
+  CHECK(frame.size() <= question.size());
+  const auto decoded = decode_device_answer(7, frame);
+  REQUIRE(decoded);
+  CHECK(decoded->seen_from == answer.seen_from);
+  CHECK(decoded->seen_port == answer.seen_port);
+  CHECK(decoded->devices == answer.devices);
+  CHECK_FALSE(decode_device_answer(8, frame));
+  CHECK_FALSE(decode_device_question(frame));
+  CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
+}
+
+TEST_CASE("rules that keep out data's ports are named, others are not") {
+  const auto levels = [](const char* rules) { return count(judge_ruleset(rules), Level::kWarn); };
+  const std::string head =
+      "table inet f {\n\tchain in {\n\t\ttype filter hook input priority filter; policy ";
+  const auto chain = [&](const char* policy, const std::string& rules) {
+    return head + policy + ";\n" + rules + "\t}\n}\n";
+  };
+  CHECK(levels("") == 0);
+  CHECK(levels(chain("accept", "\t\tudp dport 49152-65535 drop\n").c_str()) == 1);
+  CHECK(levels(chain("accept", "\t\tudp dport 55000 counter reject\n").c_str()) == 1);
+  CHECK(levels(chain("accept", "\t\tudp dport 53 drop\n").c_str()) == 0);
+  CHECK(levels(chain("drop", "\t\ttcp dport 22 accept\n").c_str()) == 1);
+  CHECK(levels(chain("drop", "\t\tudp dport 49152-65535 accept\n").c_str()) == 0);
+  CHECK(levels(chain("drop", "\t\tip saddr 10.0.0.0/8 accept\n").c_str()) == 0);
+}
+
+TEST_CASE("two cards in one subnet are a warning, in two they are not") {
+  const auto card = [](const char* name, const char* ip) {
+    datapath::Interface interface;
+    interface.name = name;
+    interface.ip = datapath::parse_ip_address(ip).value();
+    interface.prefix_bits = 24;
+    return interface;
+  };
+  CHECK(check_shared_subnets({card("eth0", "10.0.0.1"), card("eth1", "10.0.1.1")}).empty());
+  const auto findings = check_shared_subnets({card("eth0", "10.0.0.1"), card("eth1", "10.0.0.2")});
+  REQUIRE(findings.size() == 1);
+  CHECK_THAT(findings[0].value, Contains("eth0 and eth1 are both in 10.0.0.0/24"));
 }
