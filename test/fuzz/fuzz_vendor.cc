@@ -1,3 +1,4 @@
-// Whose configurations a fuzz target imports: all that differs between those of switch_imports.cc.
+// The vendor of a fuzz target: all that differs between the targets of switch_imports.cc, and
+// between those of switch_counters.cc and switch_answers.cc.
 extern const char* const fuzz_vendor;
 const char* const fuzz_vendor = DLCP_FUZZ_VENDOR;

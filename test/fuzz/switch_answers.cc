@@ -4,6 +4,8 @@
 #include "switch/telemetry/capture.h"
 #include "vendor_plan.h"
 
+extern const char* const fuzz_vendor;  // fuzz_vendor.cc
+
 using namespace dlcp;
 using namespace dlcp::fabric;
 using dlcp::test::require;
@@ -13,7 +15,7 @@ namespace {
 const SwitchPlan& plan() {
   static const SwitchPlan kPlan = [] {
     auto made = test::make_plan(SiteConfig{}, {"Ethernet0"}, {"Ethernet8"});
-    made.os = DLCP_FUZZ_VENDOR;
+    made.os = fuzz_vendor;
     return made;
   }();
   return kPlan;
@@ -37,10 +39,10 @@ std::vector<std::string> fuzz_seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const NamedText text{"captured", std::string(reinterpret_cast<const char*>(data), size)};
-  const auto* const names = telemetry::find_names(DLCP_FUZZ_VENDOR);
+  const auto* const names = telemetry::find_names(fuzz_vendor);
   const auto read = telemetry::read_capture(
       {plan(), *names,
-       [](int queue) { return find_vendor(DLCP_FUZZ_VENDOR)->queue_name(plan(), queue); }},
+       [](int queue) { return find_vendor(fuzz_vendor)->queue_name(plan(), queue); }},
       text);
   require(read.value.has_value() != has_errors(read.problems), "counters or errors");
   if (!read.value) return 0;

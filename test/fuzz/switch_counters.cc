@@ -5,6 +5,8 @@
 #include "fuzz_input.h"
 #include "vendor_plan.h"
 
+extern const char* const fuzz_vendor;  // fuzz_vendor.cc
+
 using namespace dlcp;
 using namespace dlcp::fabric;
 using dlcp::test::require;
@@ -45,7 +47,7 @@ std::vector<std::string> fuzz_seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const NamedText text{"captured", std::string(reinterpret_cast<const char*>(data), size)};
-  const auto judged = find_vendor(DLCP_FUZZ_VENDOR)->verify(plan(), text);
+  const auto judged = find_vendor(fuzz_vendor)->verify(plan(), text);
   require(judged.value.has_value() != has_errors(judged.problems), "findings or errors");
   if (!judged.value) return 0;
   require(std::all_of(judged.value->begin(), judged.value->end(),

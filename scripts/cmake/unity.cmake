@@ -1,0 +1,30 @@
+# The sources that DLCP_UNITY leaves alone, because a name in their unnamed namespace has another meaning in a source of
+# the same batch. The compiler reports such a clash as a redefinition: rename one of the two, or add the file here.
+
+# dlcp_apart(TARGET SOURCE...): compiles these sources of the target one by one; paths are relative to the project.
+function(dlcp_apart target)
+  if(TARGET ${target})
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
+dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
+dlcp_apart(dlcp_order  # at(), median(), bad()
+  src/order/cost.cc src/order/find_fabric.cc src/order/hierarchy.cc src/order/rank_variables.cc src/order/solve.cc
+  src/order/swap_search.cc)
+dlcp_apart(dlcp_synth_plan src/synth/topology.cc)  # refuse()
+dlcp_apart(dlcp_nccl src/nccl/collnet.cc)  # part_of()
+dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
+  src/simulate/figures/iteration.cc src/simulate/figures/neighbours.cc src/simulate/opponents/pfabric.cc
+  src/simulate/opponents/window_transport.cc)
+dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
+dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns()
+dlcp_apart(dlcp_cli  # run(), losses_json(), round_up(), seconds(), fail(), time_text(), name_of()
+  src/cli/bench/bench.cc src/cli/bench/report.cc src/cli/bench/slots.cc src/cli/stats/prometheus.cc src/cli/stats/top.cc
+  src/cli/stats/top_view.cc src/cli/traffic_class.cc)
+dlcp_apart(dlcp_cli_doctor src/cli/doctor/path_probe.cc src/cli/doctor/port_check.cc)  # random_session(), local_clock()
+dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
+dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()
+  switch/capability/features.cc switch/model/intent_file.cc switch/telemetry/collect.cc switch/telemetry/dashboard.cc
+  switch/telemetry/gnmi_tree.cc switch/telemetry/names.cc switch/vendors/tree/gnmi_set.cc)
+dlcp_apart(dlcp_sim_path test/sim/path/sweep.cc test/sim/path/yardstick.cc)  # seconds()
