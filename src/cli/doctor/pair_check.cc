@@ -91,13 +91,20 @@ Finding first_failure(const PairResult& pair) {
   return {};
 }
 
+std::string translation_of(const PairResult& pair) {
+  if (pair.measurement && pair.measurement->back.other_sender)
+    return fmt::format("packets that the peer sends by itself come from {}",
+                       datapath::to_string(*pair.measurement->back.other_sender));
+  return fmt::format("{}:{} here is {}:{} at the peer", datapath::to_string(pair.here.ip),
+                     pair.sent_from, datapath::to_string(pair.seen->seen_from),
+                     pair.seen->seen_port);
+}
+
 Finding judge(const PairResult& pair) {
   Finding finding{"pair", Level::kOk, name_of(pair), ""};
   if (pair.is_translated()) {
     finding.level = Level::kFail;
-    finding.value += fmt::format(": NAT: {}:{} here is {}:{} at the peer",
-                                 datapath::to_string(pair.here.ip), pair.sent_from,
-                                 datapath::to_string(pair.seen->seen_from), pair.seen->seen_port);
+    finding.value += ": NAT: " + translation_of(pair);
     finding.fix =
         "DLCP does not pass through NAT: use addresses that reach each other as they are "
         "(NCCL_SOCKET_IFNAME; containers: --network host, or a routed network)";
@@ -152,7 +159,8 @@ bool PairResult::is_translated() const {
   own.scope = 0;
   auto there_seen = seen ? seen->seen_from : own;
   there_seen.scope = 0;
-  return seen && (!(there_seen == own) || seen->seen_port != sent_from);
+  const bool here_is = seen && (!(there_seen == own) || seen->seen_port != sent_from);
+  return here_is || (measurement && measurement->back.other_sender);
 }
 
 bool PairResult::works() const {

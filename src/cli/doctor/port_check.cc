@@ -32,7 +32,7 @@ Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
 Result<PortCheck> PortCheck::open(const datapath::IpAddress& peer,
                                   std::span<const std::uint16_t> meeting_ports,
                                   const ProbeSource& from) {
-  PortCheck check(peer.family, from);
+  PortCheck check(peer, from);
   std::random_device random;
   check.session_ = static_cast<std::uint64_t>(random()) << 32 | random();
   for (const std::uint16_t port : meeting_ports) {
@@ -100,7 +100,7 @@ std::uint32_t PortCheck::seen(std::uint64_t session, std::uint16_t path) {
   return reply && reply->requests_seen > questions ? reply->requests_seen - questions : 0;
 }
 
-bool PortCheck::call(const MarkSocket& called, std::uint16_t path) {
+std::optional<datapath::IpAddress> PortCheck::call(const MarkSocket& called, std::uint16_t path) {
   wire::EchoRequest request;
   request.path = path;
   request.call_port = called.port();
@@ -113,19 +113,21 @@ bool PortCheck::call(const MarkSocket& called, std::uint16_t path) {
       const auto reply = received
                              ? wire::decode_echo_reply(std::span(buffer_).first(received->size))
                              : std::nullopt;
-      if (reply && reply->session == session_ && reply->path == path) return true;
+      if (reply && reply->session == session_ && reply->path == path)
+        return datapath::ip_address_of(received->from.any);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 Result<PortsResult> PortCheck::calls(std::size_t ports) {
   PortsResult result;
   for (std::size_t i = 0; i < ports; ++i) {
-    auto called = from_.open(family_);
+    auto called = from_.open(peer_.family);
     if (!called) return called.error();
-    const bool came = call(called.value(), static_cast<std::uint16_t>(i));
-    (came ? result.open : result.closed).push_back(called->port());
+    const auto caller = call(called.value(), static_cast<std::uint16_t>(i));
+    (caller ? result.open : result.closed).push_back(called->port());
+    if (caller && caller->bytes != peer_.bytes) result.other_sender = caller;
   }
   return result;
 }

@@ -24,8 +24,9 @@ struct ProbeSource {
 };
 
 struct PortsResult {
-  std::vector<std::uint16_t> open;    // destination ports that let a packet through
-  std::vector<std::uint16_t> closed;  // that let none of several through
+  std::vector<std::uint16_t> open;                  // destination ports that let a packet through
+  std::vector<std::uint16_t> closed;                // that let none of several through
+  std::optional<datapath::IpAddress> other_sender;  // of calls from another address than the peer's
 };
 
 class PortCheck {
@@ -48,14 +49,15 @@ class PortCheck {
   Result<PortsResult> calls(std::size_t ports);
 
  private:
-  PortCheck(datapath::IpFamily family, const ProbeSource& from) : family_(family), from_(from) {}
+  PortCheck(const datapath::IpAddress& peer, const ProbeSource& from) : peer_(peer), from_(from) {}
 
   // Asks `attempts` times, each with a number of its own, until an answer comes.
   std::optional<wire::EchoReply> ask(const MarkSocket& socket, wire::EchoRequest request,
                                      int attempts);
-  bool call(const MarkSocket& called, std::uint16_t path);
+  // From which address the call came.
+  std::optional<datapath::IpAddress> call(const MarkSocket& called, std::uint16_t path);
 
-  datapath::IpFamily family_;
+  datapath::IpAddress peer_;
   ProbeSource from_;
   std::vector<MarkSocket> meeting_;  // one per meeting port
   std::vector<std::uint16_t> ports_;

@@ -60,12 +60,12 @@ TEST_CASE("closed ports are named with the range and the direction") {
   CHECK_THAT(find(findings, "path_ports").fix, Contains("udp dport 49152-65535 accept"));
 
   PathMeasurement one_way = healthy();
-  one_way.back = {{}, {51000, 61000}};
+  one_way.back = {{}, {51000, 61000}, {}};
   CHECK(find(judge(one_way), "path_ports").value ==
         "UDP 49152-65535 is closed from the peer to this host");
 
   PathMeasurement unanswered = closed;
-  unanswered.there = {{50000}, {}};
+  unanswered.there = {{50000}, {}, {}};
   CHECK_THAT(find(judge(unanswered), "path_ports").value, Contains("no answer does"));
 
   PathMeasurement partly = healthy();
@@ -328,6 +328,11 @@ TEST_CASE("an address or port that the peer sees otherwise is NAT") {
   CHECK_FALSE(pair.works());
   const Findings findings = judge(std::vector{pair});
   CHECK_THAT(findings[0].value, Contains("NAT: 10.1.0.1:50000 here is 10.1.0.1:20000 at the peer"));
+  PairResult back = pair_of(0, 0, true);
+  back.measurement->back.other_sender = datapath::parse_ip_address("192.0.2.1").value();
+  CHECK(back.is_translated());
+  CHECK_THAT(judge(std::vector{back})[0].value,
+             Contains("NAT: packets that the peer sends by itself come from 192.0.2.1"));
 }
 
 TEST_CASE("a list of devices comes back from its frame, and no stranger's frame is taken for one") {
