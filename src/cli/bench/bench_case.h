@@ -36,7 +36,7 @@ const char* name_of(Idle idle);
 const char* name_of(Algorithm algorithm);
 
 struct BenchCase {
-  std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: ours
+  std::string plugin;  // path or name, as NCCL_NET_PLUGIN takes it; empty: DLCP's
   int abi = 0;         // version of the interface to NCCL; 0: the highest that the plugin exports
   Mode mode = Mode::kBandwidth;
   int ranks = 2;

@@ -160,7 +160,7 @@ std::vector<std::string> namespaces_for(const BenchCase& c,
   return names;
 }
 
-// The plan's schedule for a buffer of `bytes`, sorted by step. Verifies it once more, as the file
+// The plan's schedule for a buffer of `bytes`, sorted by step. Verifies it again, as the file
 // may have been edited.
 std::shared_ptr<const synth::Schedule> schedule_of(const synth::Plan& plan, std::size_t bytes) {
   synth::Recipe recipe = plan.bracket_for(static_cast<double>(bytes)).recipe;

@@ -22,7 +22,7 @@ class SendFlow {
  public:
   // `times` receives the time of each message's first isend. Without it (ranks on several machines
   // have no common clock) a message's time ends when its send is done. `nccl` describes the
-  // messages to the plugin; null: nobody does.
+  // messages to the plugin; null: not described.
   SendFlow(NetPlugin& net, const Link& link, const BenchCase& bench_case,
            std::atomic<std::int64_t>* times, NcclPart* nccl = nullptr);
 

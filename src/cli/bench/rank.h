@@ -36,7 +36,7 @@ struct RankResult {
   static RankResult decode(const std::string& text);
 };
 
-// What a mode works with; it fills in `result`.
+// The objects that a mode works with; it fills in `result`.
 struct Session {
   const BenchCase& bench_case;
   NetPlugin& net;
@@ -44,7 +44,7 @@ struct Session {
   Control& control;
   RankResult& result;
   CollNetPlugin* collnet = nullptr;  // null unless by_collnet()
-  NcclPart* nccl = nullptr;          // describes messages to the plugin; null: nobody does
+  NcclPart* nccl = nullptr;          // describes messages to the plugin; null: not described
 };
 
 void run_stream(Session& session);  // bw, incast, alltoall, abort

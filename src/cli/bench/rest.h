@@ -1,4 +1,4 @@
-// What a rank does between two polls that found nothing to do: nothing, sched_yield, or a short
+// The pause of a rank between two polls that found nothing to do: nothing, sched_yield, or a short
 // sleep.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Verbs and their options, for files that need not see CLI11 itself: its header takes five seconds
-// to compile and leaves 100 kB of code, in every file anew. Values are checked where they are read:
+// to compile and leaves 100 kB of code, in each file. Values are checked where they are read:
 // a bad size, share, time, count or choice throws CLI::ValidationError with the value, the range
 // and how it may be written.
 #pragma once
@@ -20,7 +20,7 @@ class Option;
 namespace dlcp::cli {
 
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description);
-// What --help ends with, and what happens once all options have been read.
+// Sets the end of --help, and the function that runs after all options have been read.
 void complete(CLI::App& verb, const std::string& footer, std::function<void()> run);
 
 CLI::Option* add_flag(CLI::App& verb, const std::string& name, bool& value,
@@ -34,7 +34,7 @@ void take_from(CLI::Option* option, const char* environment_variable);
 
 bool given(const CLI::Option* option);
 void exclude_each_other(CLI::Option* one, CLI::Option* other);
-void need(CLI::Option* option, CLI::Option* other);  // `option` goes with `other` alone
+void need(CLI::Option* option, CLI::Option* other);  // `option` requires `other`
 // Throws CLI::RequiredError, which the parser explains: to be called while the verb runs.
 [[noreturn]] void miss(const std::string& options);
 
@@ -46,7 +46,7 @@ struct Range {
 
 CLI::Option* add_count(CLI::App& verb, const std::string& name, Range<std::int64_t> range,
                        std::function<void(std::int64_t)> store, const std::string& help);
-// A number alone is in seconds.
+// A number without a unit is in seconds.
 CLI::Option* add_time(CLI::App& verb, const std::string& name, double& seconds,
                       Range<double> seconds_range, const std::string& help);
 // Shares below `least` are refused unless they are 0.

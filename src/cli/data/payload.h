@@ -1,4 +1,4 @@
-// What a message contains, byte by byte, so that the receiver can compare all of it.
+// The contents of messages, known byte by byte, so that the receiver can compare all of them.
 //
 // A plain message is a base that depends on the position alone, with marks that also depend on the
 // message's number: one 8-byte word in every 512 bytes, or every word of a message of up to 4 KiB.
@@ -31,7 +31,7 @@ struct Mismatch {
   Mismatch& operator+=(const Mismatch& other);
 };
 
-// What a payload is made of. kRandom: bytes that do not compress. The others are numbers
+// The kinds of payloads. kRandom: bytes that do not compress. The others are numbers
 // distributed as gradients are: about normal around 0, with a scale of its own for each 64 KiB, as
 // the tensors of a model differ. kAmp: fp32 whose low 16 bits are zero, as mixed precision leaves
 // them.

@@ -180,8 +180,8 @@ class Search {
   std::size_t missing_ = 0;
 };
 
-// How many of the ranks' `inputs` are missing from the sum `seen`, which has zeros or the mean of
-// the others in their place; nullopt if no choice of missing inputs gives `seen` bit for bit.
+// How many of the ranks' `inputs` are missing from the sum `seen`, where zeros or the mean of the
+// other inputs replace them; nullopt if no choice of missing inputs gives `seen` bit for bit.
 // `bytes`: of each input, at most a cell. Tries all choices, as the plugin reports none.
 std::optional<std::size_t> missing_parts(const Reduction& reduction,
                                          std::span<const std::byte* const> inputs,

@@ -19,15 +19,15 @@ namespace dlcp::cli {
 
 class CollNetReducer final : public AllReducer {
  public:
-  // `plugin` and its `comm` outlive this. `nccl` describes the calls to the plugin; null: nobody
-  // does.
+  // `plugin` and its `comm` outlive this. `nccl` describes the calls to the plugin; null: not
+  // described.
   CollNetReducer(CollNetPlugin& plugin, void* comm, const Reduction& reduction, std::size_t bytes,
                  int channels, int ranks, NcclPart* nccl = nullptr);
 
   void restart() override;
   bool step(const void* input, void* output) override;
   bool done() const override { return finished_ == calls_.count(); }
-  // What any all-reduce has to receive: 2 (N - 1) / N of the vector.
+  // The bytes that any all-reduce has to receive: 2 (N - 1) / N of the vector.
   std::uint64_t bytes_received() const override { return bytes_; }
   // Bytes behind the results that the plugin has overwritten.
   std::uint64_t overruns() const;

@@ -1,4 +1,4 @@
-// What the GPU does between two slices of a ring all-reduce.
+// The GPU's work between two slices of a ring all-reduce.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ class RingChannel {
               const Reduction& reduction = {});
 
   // Starts the next all-reduce. `nccl` describes it to the plugin as part of `collective`; null:
-  // nobody does.
+  // not described.
   void restart(NcclPart* nccl, void* collective);
   bool step(const void* input, void* output);
   bool done() const { return at_ == steps_.size() && send_.under_way() == 0 && unposted() == 0; }

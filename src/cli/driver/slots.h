@@ -23,7 +23,7 @@ class Slots {
   // Number of bytes overwritten in the guard behind this message's slot.
   std::uint64_t check_guard(std::uint64_t message) const;
 
-  // What NCCL does on abort: deregister, free, and only then close the connection.
+  // Deregisters and frees the memory before the connection is closed, as NCCL does on abort.
   void release();
 
  private:

@@ -29,7 +29,7 @@ using Environment = std::function<const char*(const char*)>;
 // settings contradict each other or do not give rank 0's address.
 std::optional<World> discover_world(const WorldFlags& flags, const Environment& env);
 
-// The first host of Slurm's list: "gpu01" of "gpu[01-04,07],login2"; "" if the text is no such
+// The first host of Slurm's list: "gpu01" of "gpu[01-04,07],login2"; "" if the text is not such a
 // list.
 std::string first_of_hostlist(const std::string& list);
 

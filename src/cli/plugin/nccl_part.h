@@ -69,10 +69,10 @@ class ProxyOperation {
   ProxyOperation(const ProxyOperation&) = delete;
   ProxyOperation& operator=(const ProxyOperation&) = delete;
 
-  // Starts the step's event, once more on each call, and returns the handle for isend or irecv.
+  // Starts the step's event, again on each call, and returns the handle for isend or irecv.
   void* phandle(int step);
 
-  // What a phandle points to in NCCL 2.27 to 2.30; opaque to plugins.
+  // The target of a phandle in NCCL 2.27 to 2.30; opaque to plugins.
   struct StepHandle {
     void* event = nullptr;
     ProxyOperation* operation = nullptr;  // null: of no operation; its events are ignored

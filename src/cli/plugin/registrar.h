@@ -1,4 +1,4 @@
-// What net and CollNet plugins have in common: result codes and the registration of memory.
+// The common part of net and CollNet plugins: result codes and the registration of memory.
 #pragma once
 
 #include <cstddef>
