@@ -55,7 +55,7 @@ TEST_CASE("a round asks the agreed size twice and every common one below it") {
     asked.push_back(*question);
     size.on_asked(static_cast<std::uint32_t>(asked.size()));
   }
-  REQUIRE(asked == std::vector<std::uint32_t>{8832, 4096, 1408, 1152, 384, 8832});
+  REQUIRE(asked == std::vector<std::uint32_t>{8832, 4096, 1408, 1280, 1152, 384, 8832});
 }
 
 TEST_CASE(

@@ -17,8 +17,9 @@
 namespace dlcp::core {
 
 // Datagrams that fit common MTUs (9000, 4200, 1500, 1280) under IPv6, the larger header, and a last
-// resort.
-inline constexpr std::uint32_t kCommonDatagrams[] = {8952, 4152, 1452, 1232, 548};
+// resort; and what a tunnel (VXLAN, WireGuard, IPsec) leaves of 9000 and of 1500: one granule of
+// payload less, for MTUs from 1388 on.
+inline constexpr std::uint32_t kCommonDatagrams[] = {8952, 8892, 4152, 1452, 1340, 1232, 548};
 
 class PacketSize {
  public:
