@@ -1,5 +1,5 @@
-// What happened, counted: the only trace that the network's misdeeds leave. One list names every
-// counter, so that printing, README and tests cannot drift from it.
+// Counters of events. They are the only record of packets that were lost, dropped or refused. One
+// list names every counter, so that printed tables, documentation and tests stay consistent.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace dlcp::core {
 
-// X(identifier, "name", "if this grows, look there")
+// X(identifier, "name", "what the counter counts, or where to look if it grows")
 #define DLCP_COUNTERS(X)                                                                           \
   X(kPacketsSent, "packets_sent", "data packets, retransmissions included")                        \
   X(kBytesSent, "bytes_sent", "payload bytes, retransmissions included")                           \

@@ -1,5 +1,5 @@
-// What the core tells of its decisions to whoever keeps a trace: what no packet shows, such as that
-// some are held for lost, and why a connection ended. Rare beside packets.
+// Decisions of the core that no packet shows, for example that a packet counts as lost, or why a
+// connection ended. Reported to a trace, if there is one. Decisions are rare compared with packets.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace dlcp::core {
 
 struct Decision {
   Time at;
-  std::uint64_t peer_token =
-      0;                  // of the connection, as its packets are addressed; 0: not yet known
-  std::string_view what;  // "holds a packet for lost, path"
+  std::uint64_t peer_token = 0;  // token that the connection's packets carry as destination; 0: not
+                                 // known yet
+  std::string_view what;  // for example "holds a packet for lost on path"
   std::optional<std::uint64_t> value;
 };
 

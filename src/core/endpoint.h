@@ -1,12 +1,12 @@
-// The protocol of one device, without clock, thread, system call or random source: everything it
-// knows comes in as arguments. It owns the device's associations, streams (connections) and
-// listeners: slot_table finds them, admission opens them, dispatch hands them what comes, agenda
-// says who is next, lifecycle tells what they have done and ends them.
+// The protocol of one device, without clock, thread, system call or random source: all inputs are
+// arguments. It owns the device's associations, streams (connections) and listeners. slot_table
+// finds them, admission opens them, dispatch delivers packets to them, agenda schedules them,
+// lifecycle reports their events and ends them.
 //
 //   in:   connect / listen / post_* / close, on_packet, on_timeout, on_placed;
 //   out:  placements() after each call that may place, then poll_transmit, poll_event, next_timeout
 //
-// The caller (src/engine, or a simulated world in the tests) makes sure that calls do not overlap.
+// The caller (src/engine, or the simulator in tests) makes sure that calls do not overlap.
 #pragma once
 
 #include <cstddef>
@@ -36,76 +36,76 @@ class Endpoint {
   // --- from above
   struct Listening {
     ListenerId id = 0;
-    wire::Invitation invitation;  // goes into the handle, with local_address
+    wire::Invitation invitation;  // is sent to the peer in the handle, together with local_address
   };
-  // `number`: of no other listener under the same Secrets::listeners here. `lanes`: endpoints that
-  // listen under it too, at most wire::Welcome::kLanesMax; who calls is told.
+  // `number` is unique among the listeners of this endpoint. `lanes`: other endpoints that listen
+  // under the same number, at most wire::Welcome::kLanesMax. Callers receive the list in WELCOME.
   Listening listen(ContextId context, std::uint32_t number,
                    std::vector<wire::EndpointAddress> lanes = {});
-  // Connections that nobody has accepted end with it, and who comes later is refused.
+  // Ends connections that have not been accepted. Later HELLOs to the listener are refused.
   void close_listener(Time now, ListenerId listener);
 
-  // The sending side of a connection to a listener elsewhere. Never fails here: refusals and
-  // time-outs arrive as kClosed.
-  // `membership`: with lanes alone it begins a bundle, which has the connection's own name.
+  // Opens the sending side of a connection to a remote listener. It never fails here: refusals and
+  // time-outs arrive as kClosed. A `membership` with lanes but without a bundle starts a new
+  // bundle, which is named after the connection.
   ConnectionId connect(Time now, ContextId context, const wire::Invitation& listener,
                        const wire::EndpointAddress& to, const wire::Membership& membership = {},
                        OnSilence on_silence = OnSilence::kFailContext);
-  // What the listener has told of lanes, and what the side that called has said of a bundle.
+  // The lanes that the listener has announced, and the bundle that the calling side has named.
   std::vector<wire::EndpointAddress> peer_lanes(ConnectionId connection) const;
   wire::Membership membership(ConnectionId connection) const;
-  // Instead of connect(), for those who cannot work together: the listener is told why, a few times
-  // as nobody confirms it, and gets kDeclined.
+  // Tells the listener, instead of connecting, that the two processes cannot work together. The
+  // refusal is sent a few times, because it is not acknowledged. The listener reports kDeclined.
   void decline(Time now, ContextId context, const wire::Invitation& listener,
                const wire::EndpointAddress& to, Refusal why);
-  // The receiving side of the next connection that a peer has opened to the listener, if any.
+  // The receiving side of the next connection to the listener, or nullopt if there is none.
   std::optional<ConnectionId> accept(ListenerId listener);
   ConnectionState state(ConnectionId connection) const;
 
-  // Messages match in order: the k-th send with the peer's k-th receive. False when the connection
-  // cannot take it now (too many outstanding, or not open yet): try again later. Memory must stay
-  // valid until the event, or until close(). A message may lose only what a licence at both ends
-  // allows.
+  // Messages match in order: the k-th send with the peer's k-th receive. Returns false if the
+  // connection cannot take the request now (too many outstanding, or not open yet); try again
+  // later. Memory must stay valid until the event or close(). Loss needs a licence at both ends.
   bool post_send(Time now, ConnectionId connection, RequestId request,
                  std::span<const std::byte> message, const Licence& licence = {});
   bool post_receive(Time now, ConnectionId connection, RequestId request,
                     std::span<std::byte> buffer, const Licence& licence = {});
 
-  // Whether something that was posted there waits for nothing but its turn and the window: neither
-  // for the peer to post a receive, nor, if it is more than the peer takes at once, for leave.
+  // True if posted data waits only for its turn and the windows. False if it waits for the peer to
+  // post a receive, or, if it exceeds the receiver's reserve, for more credit.
   bool has_sendable(ConnectionId connection) const;
 
-  // Returns at once. The memory of unfinished requests is never touched again; if there were any,
-  // the peer is told that the connection was aborted. A receiving side leaves a tombstone that
-  // still answers.
+  // Returns at once. The memory of unfinished requests is not accessed any more; if there were any,
+  // the peer is told that the connection was aborted. A record of the connection (Departed) answers
+  // the peer for a while.
   void close(Time now, ConnectionId connection);
-  // As close(), but every connection of the context fails with `error` and tells its peer.
+  // Like close() for every connection of the context: each fails with `error` and tells its peer.
   void fail_context(Time now, ContextId context, const Error& error);
-  // From here on every message is exact, whatever its licence, or no longer: then those that are
-  // posted afterwards may lose again what theirs allows.
+  // While forbidden, every message that is posted is exact, whatever its licence. Messages that are
+  // posted afterwards follow their licences again.
   void forbid_loss(bool forbidden);
-  // True while a peer has yet to confirm the end of a closed connection; finalize lingers on it.
+  // True until the peers have confirmed the end of all closed connections. Finalize waits for this.
   bool has_unconfirmed_closes() const;
-  // RESETs and refusals: each is said a few times, as nobody confirms it.
+  // RESETs and refusals are not acknowledged, so each is sent a few times.
   bool has_resets_to_send() const;
 
   // --- from and to the network
   void on_packet(Time now, const wire::RxPacket& packet);
-  // The network says that nobody takes a frame that begins so: the connection it belongs to is
-  // asked at once, and given up soon if nothing answers.
+  // An ICMP error says that the destination of `frame` is unreachable. The endpoint probes the
+  // connection at once, and gives it up soon if no answer arrives.
   void on_refused(Time now, std::span<const std::byte> frame);
   void on_timeout(Time now);
-  void on_placed(Time now, const PlacementName& name);  // one of that name (Config::placed_later)
-  // kNever: waits for nothing. Up to date once poll_transmit has found nothing more to send.
+  void on_placed(Time now, const PlacementName& name);  // one placement of that name
+                                                        // (Config::placed_later)
+  // kNever: no timer is armed. Up to date once poll_transmit has nothing more to send.
   Time next_timeout() const;
-  // Fills `out` and returns how many; what the packets reference stays valid until the next call.
+  // Fills `out` and returns the number of packets, which reference memory until the next call.
   std::size_t poll_transmit(Time now, std::span<wire::TxPacket> out);
 
-  // What the last of those calls wants copied; take it before the next call to anything here.
+  // The copies that the last call requested. Read them before the next call.
   std::span<const Placement> placements() const;
   std::optional<Event> poll_event();
 
-  // Of both sides, those included that no one has accepted or that have not started.
+  // Counts both sides, including connections that are not accepted or have not started.
   std::size_t connection_count() const;
   Counters counters() const;  // of all contexts
   Counters counters(ContextId context) const;

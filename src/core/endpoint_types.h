@@ -1,4 +1,4 @@
-// What callers of an Endpoint name and are told: connections, requests, licences, events.
+// Types in the interface of Endpoint: connections, requests, licences, events.
 #pragma once
 
 #include <cstddef>
@@ -16,62 +16,67 @@
 
 namespace dlcp::core {
 
-// Index into the endpoint's table, with a generation: a stale one finds nothing.
+// An index into the endpoint's table with a generation: an outdated id is not found.
 using ConnectionId = std::uint64_t;
 using ListenerId = std::uint64_t;
-// The caller's name for one isend or irecv; comes back in the completion event.
+// The caller's name for one isend or irecv. The completion event returns it.
 using RequestId = std::uint64_t;
 // Connections of one context (NCCL >= 2.28: one communicator) fail together.
 using ContextId = std::uint64_t;
 
 struct Event {
   enum class Kind : std::uint8_t {
-    kSendDone,     // every byte is acknowledged; the memory is the caller's again
-    kReceiveDone,  // every byte is placed, or zero where it was lost within the licence
+    kSendDone,     // every byte is acknowledged; the caller may use the memory again
+    kReceiveDone,  // every byte is placed, or zero if it was lost within the licence
     kClosed,       // the connection is dead; its requests get no further events
-    kDeclined,     // who was to connect to a listener will not
+    kDeclined,     // the peer that was invited to connect to a listener refuses
   };
   Kind kind = Kind::kClosed;
   ConnectionId connection = 0;  // kDeclined: the listener
   RequestId request = 0;
-  std::size_t bytes = 0;         // of the message
-  std::size_t lost = 0;          // of them, zeros in the place of what was lost; kReceiveDone only
-  std::vector<ByteRange> holes;  // where they are, ascending
+  std::size_t bytes = 0;         // length of the message
+  std::size_t lost = 0;          // bytes of the message that were lost and are zeros; kReceiveDone
+                                 // only
+  std::vector<ByteRange> holes;  // the lost ranges, ascending
   std::span<const std::byte> memory;  // of the message; kSendDone only
   Error error;                        // kClosed and kDeclined
   wire::EndpointAddress peer;         // kClosed only
-  bool proven = true;                 // kDeclined only: false from who lacks our site's secret
-  bool was_attempt = false;           // kClosed only: its context goes on, see OnSilence
+  bool proven = true;                 // kDeclined only: false if the peer does not have the site's
+                                      // secret
+  bool was_attempt = false;           // kClosed only: the other connections of the context
+                                      // continue, see OnSilence
 };
 
-// Of what a placement is a part: comes back when it has been done.
+// The message that a placement belongs to. on_placed() returns it when the copy is done.
 struct PlacementName {
-  ConnectionId connection = 0;  // 0: it must be done before anything else is asked of the endpoint
+  ConnectionId connection = 0;  // 0: the copy must be done before the next call to the endpoint
   std::uint64_t message = 0;
 
   friend bool operator==(const PlacementName&, const PlacementName&) = default;
 };
 
-// Copy `payload` to `destination` with util's ordered copy (stores ascend within each 128-byte
-// line).
+// A request to copy `payload` to `destination` with util's ordered copy (stores ascend within each
+// 128-byte line), or to write zeros.
 struct Placement {
   std::byte* destination = nullptr;
   std::span<const std::byte> payload;
-  std::size_t zeros = 0;  // instead of a payload: so many zero bytes
-  PlacementName name{};   // with Config::placed_later, of what goes to a posted buffer
+  std::size_t zeros = 0;  // number of zero bytes to write instead of a payload
+  PlacementName name{};   // with Config::placed_later, for copies to posted buffers
 };
 
-// What an endpoint knows and nobody else: unpredictable in production, fixed in tests.
+// Keys that only this endpoint, process or site has. Random in production, fixed in tests.
 struct Secrets {
-  wire::Key own;        // of this endpoint alone: tokens and path choices
-  wire::Key listeners;  // of the process: makes invitations
-  wire::Key site;       // of everybody who may talk to us (DLCP_SECRET_FILE); zero: none
+  wire::Key own;        // of this endpoint only: derives tokens and path choices
+  wire::Key listeners;  // of the process: derives invitations
+  wire::Key site;       // shared by all processes that may communicate (DLCP_SECRET_FILE); zero:
+                        // none
 };
 
-// Why a listener will not be connected to.
+// The reason for not connecting to a listener.
 struct Refusal {
-  std::string reason;  // seen from the listener's side; see wire::Refuse
-  // Then the listener could not read what is sealed with ours, and hears it without proof.
+  std::string reason;  // from the listener's point of view; see wire::Refuse
+  // True if the listener's site secret differs. The refusal is then sealed without a site secret,
+  // and the listener's event has `proven` = false.
   bool secrets_differ = false;
 };
 
@@ -82,8 +87,8 @@ enum class OnSilence : std::uint8_t {
 };
 
 enum class ConnectionState : std::uint8_t {
-  kCalling,     // nothing has come from the listener, and it accepts nothing yet
-  kConnecting,  // it has answered, here or to another stream of the association
+  kCalling,     // the listener has not answered yet
+  kConnecting,  // the listener has answered on this stream or on another stream of the association
   kOpen,
   kClosed
 };

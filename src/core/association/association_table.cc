@@ -29,7 +29,7 @@ std::shared_ptr<SendAssociation> AssociationTable::to(const wire::EndpointAddres
   return make(slot, to, counters);
 }
 
-// The old object lives on with the streams that are left of it: they are closed at the receiver.
+// The old object remains until its last stream has left it; the receiver closes those streams.
 std::shared_ptr<SendAssociation> AssociationTable::after(const SendAssociation& forgotten,
                                                          Counters& counters) {
   const wire::EndpointAddress to = forgotten.peer_address();
@@ -37,7 +37,7 @@ std::shared_ptr<SendAssociation> AssociationTable::after(const SendAssociation& 
   if (known == by_peer_.end()) return this->to(to, counters);
   Slot& slot = *slots_.find(known->second);
   auto current = slot.party.send_association();
-  if (current.get() != &forgotten) return current;  // another stream was told before
+  if (current.get() != &forgotten) return current;  // another stream has replaced it before
   const std::uint32_t streams = current->setup().last_stream();
   auto association = make(slot, to, counters);
   association->setup().begin_after(streams);
@@ -80,7 +80,7 @@ void AssociationTable::settle(Time now, Slot& slot) {
   const auto receiving = slot.party.recv_association();
   if (receiving == nullptr) return;
   receiving->on_left(now);
-  // Strangers who only say HELLO leave nothing behind.
+  // Streams that sent HELLO but never START leave no association behind.
   if (receiving->expired(now)) release(slot);
 }
 

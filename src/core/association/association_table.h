@@ -1,5 +1,6 @@
-// The associations of an endpoint: which one a stream belongs to, and when one ends. Each has a
-// slot of its own, so that frames find it by its token and it has its own turns and timers.
+// The associations of an endpoint: finds the association of a stream, and ends an association after
+// its last stream. Each has its own slot, so that frames find it by its token and it has its own
+// turns and timers.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,19 @@ class AssociationTable {
   AssociationTable(Commons& commons, SlotTable& slots, Rng& rng)
       : commons_(commons), slots_(slots), rng_(rng) {}
 
-  // The association with the peer endpoint at `to`; a new one if there is none.
+  // Returns the association with the peer endpoint at `to`; creates it if there is none.
   std::shared_ptr<SendAssociation> to(const wire::EndpointAddress& to, Counters& counters);
-  // The one that takes the place of an association that the receiver has forgotten.
+  // Returns the association that replaces `forgotten`, which the receiver no longer knows.
   std::shared_ptr<SendAssociation> after(const SendAssociation& forgotten, Counters& counters);
 
-  // The association that HELLO names, which the listener's `key` has sealed: one that is there, or
-  // a new one with keys that derive from that key.
+  // Returns the association that a HELLO names, or creates it with keys derived from `key`, the
+  // listener's key that sealed the HELLO.
   std::shared_ptr<RecvAssociation> from(const wire::Hello& hello, const wire::Key& key,
                                         Counters& counters, Duration keep);
-  // The established association that a HELLO is to join; null: not known here.
+  // The established association that a HELLO asks to join; null: not known here.
   std::shared_ptr<RecvAssociation> joined_by(const wire::Hello& hello) const;
 
-  // A stream of the association in `slot` has gone: ends it if it was the last.
+  // Called after a stream left the association in `slot`: ends the association if it was the last.
   void settle(Time now, Slot& slot);
   void release(Slot& slot);
 

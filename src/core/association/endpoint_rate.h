@@ -1,6 +1,6 @@
-// How fast all associations of one endpoint send together. A burst may last as long as the endpoint
-// needs for it, not as long as its own association does: the queue that it makes is the same, and
-// with many peers each association has a small share of the rate.
+// Send rate of all associations of one endpoint together. The length of a burst is limited by the
+// time that the endpoint needs for it at this rate, not by the rate of the burst's association: the
+// queue that a burst causes is the same, and with many peers each association has a small share.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@ namespace dlcp::core {
 
 class EndpointRate {
  public:
-  // Bytes per second, of all that send.
+  // Bytes per second of all associations.
   double total() const { return total_; }
-  // Replaces what an association sent before by what it sends now; 0: it is idle.
+  // Replaces the rate that an association reported before by its present rate; 0: it is idle.
   void update(double& before, double now) {
     total_ = std::max(total_ + now - before, now);
     before = now;

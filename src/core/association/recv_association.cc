@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kPathReportsMax = 32;
 constexpr unsigned kReportTimes = 2;
-// A frame with less room left ends, and the next one begins with the stream that did not fit.
+// A frame with less room left is closed, and the next frame begins with the stream that did not
+// fit.
 constexpr std::size_t kStreamRoomLeast = wire::kStreamReportBytes + 10 + 8;
 
 }  // namespace
@@ -89,8 +90,8 @@ void RecvAssociation::on_data(Time now, const wire::RxPacket& packet,
                               const wire::DataHeader& header) {
   credits_.on_data(now, grant_, header.window_epoch, header.message_bytes);
   note_path(packet, header);
-  // Not the path the data came on: its way back may be dead, and only the sender knows which is
-  // not.
+  // Not the path of the data: its reverse direction may be broken. Only the sender knows a path on
+  // which answers arrive.
   reply_path_ = static_cast<wire::PathIndex>(header.reply_path % config_.paths);
 }
 
@@ -108,9 +109,9 @@ void RecvAssociation::acknowledge(Time now, RecvStream& stream, const wire::Data
 
 // The answer reports every stream, because the sender may have lost any earlier acknowledgement.
 void RecvAssociation::on_probe(Time now, const wire::Probe& probe, wire::PathIndex path) {
-  reply_path_ = path;  // the last one's way back may be what is broken
+  reply_path_ = path;  // the reverse direction of the previous reply path may be broken
   if (payload_bytes_ == 0) return;
-  // Of several sizes that come together the largest is the one to answer.
+  // If PROBEs of several sizes arrive together, only the largest is answered.
   if (!probe_to_answer_ || probe.bytes >= probe_to_answer_->bytes) probe_to_answer_ = probe;
   for (RecvStream* stream : streams_) {
     if (!stream->started()) continue;

@@ -1,7 +1,7 @@
-// The receiving side of one association: all streams from one peer endpoint, and what they share:
-// packet numbers per path, acknowledgements, credit, and the path on which the sender is answered.
-// An acknowledgement reports the paths and the streams that have changed; a change is reported
-// twice, so that one lost acknowledgement costs nothing.
+// The receiving side of one association: all streams from one peer endpoint and their shared state:
+// packet numbers per path, acknowledgements, credit, and the path for answers to the sender. An
+// acknowledgement reports the paths and streams that have changed. Each change is reported twice,
+// so that the loss of one acknowledgement does no harm.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class RecvAssociation {
  public:
   struct Open {
     std::uint64_t token = 0;  // ours
-    std::uint32_t place = 0;  // of its slot
+    std::uint32_t place = 0;  // index of its slot
     std::uint64_t sender_token = 0;
     wire::EndpointAddress sender;
     std::uint32_t key_stream = 0;  // see wire::Welcome
-    Duration keep{};               // without streams, before it ends
+    Duration keep{};               // how long the association remains without streams
   };
   RecvAssociation(const Config& config, Counters& counters, CreditPool& credits, Channel channel,
                   const Open& open);
@@ -52,14 +52,15 @@ class RecvAssociation {
   Decoder& decoder() { return decoder_; }
 
   // --- streams
-  // False for a number that has come before: whoever repeats an old HELLO opens nothing.
+  // False if the number has been used before: a repeated HELLO opens nothing.
   bool takes(std::uint32_t stream) { return opened_.accept(stream); }
   void join(RecvStream& stream);
   void leave(const RecvStream& stream);
-  // Without streams it gives its credit back, and ends after Open::keep.
+  // Called after a stream left. Without streams the association returns its credit, and ends after
+  // Open::keep.
   void on_left(Time now);
   bool expired(Time now) const { return now >= expires_at_; }
-  void establish(std::uint32_t payload_bytes);                    // START has come on a stream
+  void establish(std::uint32_t payload_bytes);                    // a stream has received START
   std::uint32_t payload_bytes() const { return payload_bytes_; }  // 0: not established
   const Grant& grant() const { return grant_; }
   std::size_t credit_sharers() const { return credits_.connections(); }
@@ -69,18 +70,18 @@ class RecvAssociation {
   void turn_reply_path();
   std::size_t frame_bytes_max() const;  // of a control frame to this peer
 
-  // Answers a HELLO of the stream that has `token` here.
+  // The answer to a HELLO for the stream whose local token is `token`.
   wire::Welcome welcome(const wire::Hello& hello, std::uint64_t token) const;
-  // Tokens of streams that have ended and may still answer (core/liveness/departed).
+  // Tokens of streams that have ended and may still have to answer (core/liveness/departed).
   std::vector<std::uint64_t>& departed() { return departed_; }
 
   // --- from the network and from streams
-  // A data packet that its stream has taken.
+  // A data packet that its stream has accepted.
   void on_data(Time now, const wire::RxPacket& packet, const wire::DataHeader& header);
   void acknowledge(Time now, RecvStream& stream, const wire::DataHeader& header, bool ends_message);
   void on_duplicate() { ++duplicates_; }
   void on_probe(Time now, const wire::Probe& probe, wire::PathIndex path);
-  // The stream has something to report: at once, or in company.
+  // Schedules a report of the stream: at once, or delayed to share an acknowledgement with others.
   void report(Time now, RecvStream& stream, bool at_once);
 
   // --- time, and to the network
@@ -92,7 +93,7 @@ class RecvAssociation {
   void note_path(const wire::RxPacket& packet, const wire::DataHeader& header);
   bool report_paths(Time now);
   bool report_streams();
-  bool build_ack(Time now);  // false when not all of it fitted into one frame
+  bool build_ack(Time now);  // false if the frame had no room for everything
 
   const Config& config_;
   Counters& counters_;
@@ -105,15 +106,16 @@ class RecvAssociation {
   ReplayWindow opened_;
   std::vector<RecvStream*> streams_;
   std::vector<std::uint64_t> departed_;  // tokens
-  std::size_t next_report_ = 0;          // index of the stream that the next frame begins with
+  std::size_t next_report_ = 0;          // index of the first stream in the next frame
   Time expires_at_ = kNever;
 
   std::optional<wire::Probe> probe_to_answer_;
   AckClock ack_clock_;
-  std::uint32_t duplicates_ = 0;  // received so far; the sender learns that it was too quick
+  std::uint32_t duplicates_ = 0;  // packets received twice so far; reported, so that the sender
+                                  // retransmits later
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
-  wire::PathIndex reply_path_ = 0;  // on which the sender is most likely to receive
+  wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive
 };
 
 }  // namespace dlcp::core

@@ -91,7 +91,7 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
   }
   if (!news && !ack.streams().empty()) return {};
   (reported_.empty() ? counters_ : reported_.front()->counters()).add(Counter::kAcksReceived);
-  // A path that has just carried a question and its answer is the one to try when others fail.
+  // Remember after a silence which path carried a probe and its answer: use it if other paths fail.
   const bool after_silence =
       prober_.clock().unanswered() > 1 || prober_.clock().fruitless() >= ProbeClock::kStalledAfter;
   prober_.clock().on_answer();
@@ -159,7 +159,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
     queue.mark_lost(loss.chunk);
     if (!forgone) streams_.prefer(loss.chunk.stream);
     config_.tell({now, peer_token(), "holds a packet for lost on path", loss.path});
-    if (loss.path == burst_.path) burst_.left = 0;  // what is left of a burst goes elsewhere
+    if (loss.path == burst_.path) burst_.left = 0;  // the rest of a burst takes another path
     if (path.avoided) {
       counters_.add(Counter::kPathsAvoided);
       config_.tell({now, peer_token(), "avoids path", loss.path});
@@ -174,7 +174,7 @@ void SendAssociation::collect_losses(Time now, AckSample& sample) {
 }
 
 void SendAssociation::on_need(Time now, SendStream& stream, const wire::Need& need) {
-  // The SENT_ONCE that it answers was a probe of its path as well.
+  // The SENT_ONCE that NEED answers was also a probe of its path.
   flight_.on_probe_answered(now, need.path, wire::from_wire_time(need.echo, now), {});
   AckSample sample{.now = now, .round_trip = round_trip()};
   collect_losses(now, sample);
@@ -207,7 +207,7 @@ ProbeClock::Terms SendAssociation::probe_terms() const {
           .outstanding = window_.in_flight() > 0 || streams_.has_next()};
 }
 
-// A question is planned while any stream has something left to send.
+// Probes are scheduled while any stream waits for acknowledgements.
 void SendAssociation::watch(Time now) {
   if (!setup_.established()) return;
   if (streams_.any_of([](const SendStream& stream) { return stream.waits(); }))

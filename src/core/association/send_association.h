@@ -1,10 +1,10 @@
-// The sending side of one association: all streams from this endpoint to one peer endpoint, and
-// what the network determines for all of them (as in QUIC and SCTP): paths, packet numbers, RTT,
-// loss detection, congestion control, pacing, the receiver's credit, probes and packet size. Each
-// stream (streams/send_stream) has its own messages, licence, handshake and end.
+// The sending side of one association: all streams from this endpoint to one peer endpoint and
+// their shared state (as in QUIC and SCTP): paths, packet numbers, RTT, loss detection, congestion
+// control, pacing, credit, probes and packet size. Each stream (streams/send_stream) has its own
+// messages, licence, handshake and end.
 //
-// The first stream establishes the association by the full handshake, which finds the path MTU;
-// streams that join later open in one round trip.
+// The first stream establishes the association by the full handshake, which finds the path MTU.
+// Later streams join in one round trip.
 #pragma once
 
 #include <cstdint>
@@ -42,23 +42,24 @@ class SendAssociation final : private ChunkStates {
  public:
   struct Open {
     std::uint64_t token = 0;  // ours
-    std::uint32_t place = 0;  // of its slot
+    std::uint32_t place = 0;  // index of its slot
     wire::EndpointAddress peer;
     std::uint64_t seed = 0;
   };
-  // `counters`: of the context that opens it.
-  // `rate`: of all associations of the endpoint.
+  // `counters` belongs to the context that opens the association; `rate` is shared by all
+  // associations of the endpoint.
   SendAssociation(const Config& config, Counters& counters, EndpointRate& rate, const Open& open);
   ~SendAssociation() override { rate_.update(own_rate_, 0); }
 
   // --- streams
-  // The number of a stream that joins. A stream leaves before it is destroyed.
+  // Adds a stream and returns its number. A stream must leave before it is destroyed.
   std::uint32_t join(SendStream& stream);
   void leave(std::uint32_t number);
   bool empty() const { return streams_.empty(); }
   bool established() const { return setup_.established(); }
   SendSetup& setup() { return setup_; }
-  // Makes the first stream that waits the leader; null if there is one, or nobody waits.
+  // Makes the first usable stream the leader and returns it; null if there is a leader or no usable
+  // stream.
   SendStream* choose_leader();
   void on_welcome(const wire::Welcome& welcome);
   void establish(const wire::Started& started, const AssociationTerms& terms);
@@ -80,30 +81,31 @@ class SendAssociation final : private ChunkStates {
   }
 
   // --- from the network
-  void heard_on(wire::PathIndex path) { heard_path_ = path; }  // the way back works there
-  // `newest`: no younger control frame has come before it. Returns the streams that it reports.
+  void heard_on(wire::PathIndex path) { heard_path_ = path; }  // answers can use this path
+  // `newest`: no control frame with a higher number has arrived before. Returns the streams that
+  // the ACK reports.
   std::span<SendStream* const> on_ack(Time now, const wire::Ack& ack, Time arrived_at, bool newest);
-  // NEED and STOP, which `stream` has read.
+  // NEED and STOP frames that `stream` has received.
   void on_need(Time now, SendStream& stream, const wire::Need& need);
   void on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped);
   void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
   void on_pause(Time now) { acks_.on_pause(now); }
-  // A word of the peer about any stream: an early question is called off.
+  // A stream has received a frame of the peer: cancels an early probe.
   void on_heard() { prober_.clock().on_answer(); }
   void hurry(Time now) { prober_.clock().hurry(now); }
 
   // --- time
-  void watch(Time now);  // after a stream has got or lost something to wait for
+  void watch(Time now);  // call it after a stream began or stopped waiting for the peer
   void on_timeout(Time now);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
 
   // --- to the network
-  // `out` is what others have left of `whole` packets; packets that leave as one unit wait for more
-  // room unless even the whole is too small for them.
+  // `out` is the free part of an array of `whole` packets. Packets that form one unit wait for a
+  // larger `out`, unless even `whole` is too small for them.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out,
                             std::size_t whole);
-  bool wants_room() const { return wants_room_; }  // packets are left for a larger `out`
+  bool wants_room() const { return wants_room_; }  // packets are left that need a larger `out`
 
  private:
   bool is_acked(ChunkRef chunk) const override;

@@ -1,4 +1,4 @@
-// What a sending association puts on the wire.
+// The transmission part of SendAssociation: bursts, data packets, SENT_ONCE frames.
 #include <algorithm>
 
 #include "core/association/send_association.h"
@@ -17,7 +17,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   const bool idle = window_.in_flight() == 0;
   window_.on_burst(now);
   const double limit = window_.limit(congestion_->window());
-  // What stands for a round trip would spread the first packets for long.
+  // The value that replaces an unknown RTT would spread the first packets over too long a time.
   const Duration round = acks_.rtt().smoothed_or(setup_.terms().shortest());
   const Duration packet_time = Pacer::packet_time(round, limit, congestion_->in_slow_start());
   if (idle) pacer_.on_pause(limit);
@@ -26,7 +26,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   const auto bytes = static_cast<double>(packet_bytes());
   const double per_second = 1e9 / static_cast<double>(std::max(packet_time, Duration(1)).count());
   rate_.update(own_rate_, bytes * per_second);
-  // The time that a packet takes of what the whole endpoint sends.
+  // Time per packet at the rate of the whole endpoint.
   const Duration shared_time(static_cast<std::int64_t>(1e9 * bytes / rate_.total()));
   auto packets = burst_packets(config_, packet_bytes(), shared_time, limit);
   const bool small = message_bytes <= kSmallMessagePackets * setup_.terms().payload_bytes;
@@ -36,7 +36,7 @@ bool SendAssociation::begin_burst(Time now, SendStream& stream, std::uint32_t me
   return true;
 }
 
-// Of the chunk that cut_ holds.
+// Sends the next piece of the chunk in cut_.
 void SendAssociation::emit_piece(Time now, SendStream& stream, FrameWriter& frames,
                                  wire::TxPacket& out) {
   const bool asks_ack = streams_.has_next() && window_.asks_ack(now, congestion_->window());
@@ -96,7 +96,7 @@ std::size_t SendAssociation::emit_sent_once(Time now, FrameWriter& frames,
   return count;
 }
 
-// Packets that leave as one unit wait until there is room for all of them.
+// Packets that form one unit wait until there is room for all of them.
 bool SendAssociation::room_for_unit(std::size_t room, std::size_t whole) {
   const std::size_t unit = unit_packets(config_, packet_bytes());
   const bool unit_begins = burst_.left < unit || burst_.left % unit == 0;
@@ -139,9 +139,9 @@ std::size_t SendAssociation::emit_data(Time now, FrameWriter& frames, std::span<
     window_.on_sent(now);
     pacer_.on_sent(now, burst_.packet_time, 2 * kBurstSpan);
     streams_.on_sent(bytes);
-    // Bursts are of equal packets: a message's short end closes one.
+    // All packets of a burst have the same size: the short last packet of a message ends the burst.
     if (bytes < payload_bytes) burst_.left = 0;
-    // SENT_ONCE goes right behind the message that it ends, before the next one.
+    // SENT_ONCE follows the last packet of its message directly, before the next message.
     if (!cut_.pending() && stream->lossy().due())
       count += emit_sent_once(now, frames, out.subspan(count));
   }

@@ -1,5 +1,5 @@
-// How a sending association comes about: which of its streams says HELLO for all of them, and what
-// that handshake has agreed on.
+// How a sending association is established: which of its streams sends HELLO for all, and the terms
+// that the handshake agreed on.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace dlcp::core {
 
-// What the first handshake has found; streams that join later keep to it.
+// The result of the first handshake. Streams that join later use the same terms.
 struct AssociationTerms {
   std::uint32_t payload_bytes = 0;  // of a packet; 0: not established yet
   wire::Protection protection = wire::Protection::kHeader;
-  // Stands for the round trip until data has been acknowledged; see Handshake.
+  // Used as RTT until data has been acknowledged; see Handshake.
   Duration round_trip{std::chrono::milliseconds(50)};
   Duration took{Duration::max()};
   Duration shortest() const { return std::min(round_trip, took); }
@@ -30,24 +30,25 @@ class SendSetup {
   // The receiver's token; 0: not known yet.
   std::uint64_t peer_token() const { return peer_token_; }
 
-  // Numbers begin with 1 and are never used again.
+  // Numbers begin with 1 and are not reused.
   std::uint32_t next_stream() { return ++streams_; }
-  // Continues where the association that this one replaces has ended.
+  // Continues the numbers of the association that this one replaces.
   void begin_after(std::uint32_t last_stream) { streams_ = last_stream; }
   std::uint32_t last_stream() const { return streams_; }
 
-  // The stream that says HELLO for all while nothing is established; 0: none.
+  // The stream that sends HELLO for all until the association is established; 0: none.
   std::uint32_t leader() const { return leader_; }
   void lead(std::uint32_t stream) { leader_ = stream; }
   void leave(std::uint32_t stream) {
     if (stream == leader_) leader_ = 0;
   }
-  // A leader's HELLO is sealed with this key, of its listener.
+  // Remembers the listener's key that seals the HELLO of this leader.
   void note_key(std::uint32_t stream, const wire::Key& listener_key) {
     listener_keys_.emplace_back(stream, listener_key);
   }
 
-  // The listener's key that the association's keys derive from, if WELCOME brings a new token.
+  // If WELCOME brings a new token, returns the listener's key that the association's keys derive
+  // from.
   std::optional<wire::Key> key_after(const wire::Welcome& welcome) {
     if (established() || welcome.association == 0 || welcome.association == peer_token_)
       return std::nullopt;

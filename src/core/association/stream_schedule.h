@@ -1,7 +1,7 @@
-// The streams of a sending association, and which of them sends next: deficit round robin
-// (Shreedhar and Varghese 1995) with a quantum of bytes, urgent layers before others, repairs at
-// once. A quantum of about a message keeps messages whole: they complete one after the other, not
-// all late.
+// Schedules the streams of a sending association: deficit round robin (Shreedhar and Varghese 1995)
+// with a quantum in bytes. Urgent layers go before others, and retransmissions go at once. The
+// quantum is about the size of a message, so that messages complete one after the other instead of
+// all of them late.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class StreamSchedule {
  public:
   static constexpr std::size_t kQuantumBytes = std::size_t{128} << 10;
 
-  // Numbers ascend: a stream that joins later has a larger one.
+  // Numbers ascend: a stream that joins later has a larger number.
   void add(std::uint32_t number, SendStream& stream) { entries_.push_back({number, &stream}); }
   void remove(std::uint32_t number);
   // null: no stream has this number.
@@ -36,11 +36,11 @@ class StreamSchedule {
     return false;
   }
 
-  // The stream whose chunk leaves next; null: none has anything that may be sent.
+  // The stream that sends the next chunk; null: no stream has anything that may be sent.
   SendStream* next();
-  // The stream that next() named has sent so many bytes.
+  // The stream that next() returned has sent this many bytes.
   void on_sent(std::size_t bytes) { left_ -= left_ < bytes ? left_ : bytes; }
-  // It is this stream's turn now: what it has lost is waited for.
+  // Gives the turn to this stream, which has a chunk to retransmit.
   void prefer(std::uint32_t number);
   bool has_next() const;
 
@@ -51,9 +51,9 @@ class StreamSchedule {
   };
   std::size_t index_of(std::uint32_t number) const;
 
-  std::vector<Entry> entries_;  // by number
-  std::size_t turn_ = 0;        // index of the stream that sends
-  std::size_t left_ = 0;        // bytes of its quantum
+  std::vector<Entry> entries_;  // sorted by number
+  std::size_t turn_ = 0;        // index of the stream whose turn it is
+  std::size_t left_ = 0;        // bytes left of its quantum
 };
 
 }  // namespace dlcp::core
