@@ -34,7 +34,7 @@ struct Endpoint::Parts {
 
   const wire::EndpointAddress local;
   const std::size_t licence_bytes_min;  // as configured: see forbid_loss
-  Rng rng;                              // for choices that may be known
+  Rng rng;                              // for choices that need not be secret
   Commons commons;
   SlotTable slots;
   Agenda agenda;
@@ -260,8 +260,8 @@ std::size_t Endpoint::poll_transmit(Time now, std::span<wire::TxPacket> out) {
   Parts& parts = *parts_;
   parts.arena.reset();
   std::size_t count = parts.commons.strays.emit(parts.arena, out);
-  // Each that has a turn takes it; one that fills what is left, or finds it too small, gets another
-  // behind the others.
+  // Every place that has a turn takes it. A place that fills `out`, or finds the rest of it too
+  // small, gets another turn after the others.
   while (count < out.size()) {
     const auto place = parts.agenda.pop_turn();
     if (!place) break;

@@ -80,7 +80,7 @@ struct Refusal {
   bool secrets_differ = false;
 };
 
-// What happens to a connection's context if the listener never answers.
+// Effect on a connection's context if the listener never answers.
 enum class OnSilence : std::uint8_t {
   kFailContext,
   kEndAlone,  // the caller has other addresses to try

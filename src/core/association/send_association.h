@@ -41,7 +41,7 @@ class SendStream;
 class SendAssociation final : private ChunkStates {
  public:
   struct Open {
-    std::uint64_t token = 0;  // ours
+    std::uint64_t token = 0;  // local
     std::uint32_t place = 0;  // index of its slot
     wire::EndpointAddress peer;
     std::uint64_t seed = 0;

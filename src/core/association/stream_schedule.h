@@ -52,7 +52,7 @@ class StreamSchedule {
   std::size_t index_of(std::uint32_t number) const;
 
   std::vector<Entry> entries_;  // sorted by number
-  std::size_t turn_ = 0;        // index of the stream whose turn it is
+  std::size_t turn_ = 0;        // index of the stream that sends
   std::size_t left_ = 0;        // bytes left of its quantum
 };
 

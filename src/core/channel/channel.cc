@@ -13,7 +13,7 @@ std::optional<Counter> Channel::refuse_data(const wire::RxPacket& packet, wire::
   const std::uint64_t number = seen.expand(header.path_sequence);
   if (incoming_.protection == wire::Protection::kEncrypted) {
     if (seen.has(number)) return Counter::kDroppedReplayed;
-    // If it cannot be opened, its number stays free for the true one.
+    // If the payload cannot be opened, its number stays free for the genuine packet.
     if (!open_payload(packet.bytes, number, data)) return Counter::kDroppedUnauthentic;
   }
   if (!seen.accept(number)) return Counter::kDroppedReplayed;
@@ -38,7 +38,7 @@ void Channel::seal_payload(const wire::DataHeader& header, std::uint64_t number,
                            std::span<const std::byte> payload, std::span<std::byte> out) {
   if (cipher_ == nullptr) cipher_ = ciphers_->make(wire::payload_key(sealing_));
   if (cipher_ == nullptr) {
-    std::ranges::fill(out, std::byte{0});  // which nobody takes: the connection times out
+    std::ranges::fill(out, std::byte{0});  // no peer accepts this packet: the connection times out
     return;
   }
   cipher_->seal(wire::nonce_of(header.path, number), header_bytes, payload, out);

@@ -1,6 +1,7 @@
-// What stands between a connection and the network: the keys that its packets are sealed with, the
-// host they come from, and which of them have come. It outlives the connection in its slot, so that
-// what is left of one is as hard to fool. Knows nothing of what packets say.
+// The protection between a connection and the network: the keys that seal its packets, the host
+// that its packets must come from, and the packet numbers that have been received. It outlives the
+// connection in its slot and protects the remaining record as well. It does not depend on the
+// contents of packets.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,13 @@ namespace dlcp::core {
 class Channel {
  public:
   Channel() = default;
-  // `incoming` opens what the peer has sealed, `sealing` seals what it gets. `ciphers`: where that
-  // includes payloads; else null.
+  // `incoming` opens the peer's packets, `sealing` seals packets to the peer. `ciphers` is needed
+  // if payloads are encrypted; otherwise null.
   Channel(const wire::Key& sealing, const wire::DataSeal& incoming, const wire::HostAddress& peer,
           const wire::CipherSource* ciphers = nullptr)
       : Channel(sealing, incoming, peer, ciphers, 0) {}
 
-  // Other keys from here on, and a peer that begins to count anew.
+  // Uses other keys from now on; the peer's numbers start again.
   void rekey(const wire::Key& sealing, const wire::Key& opening) {
     *this =
         Channel(sealing, {opening, incoming_.protection, incoming_.tags}, peer_, ciphers_, next_);
@@ -36,19 +37,20 @@ class Channel {
   const wire::TagSource* tags() const { return incoming_.tags; }
   std::uint32_t next_sequence() { return static_cast<std::uint32_t>(next_++); }
 
-  // Why the packet must be dropped; nullopt takes it, and from then on knows it as one that has
-  // come. Asked in the order of cost. `data`, decoded from it, is given the plain payload, which
-  // stays until the next one.
+  // The reason to drop the packet, or nullopt to take it, after which its number counts as
+  // received. The cheapest checks come first. `data` was decoded from the packet; its payload
+  // becomes the plain text, which stays valid until the next call.
   std::optional<Counter> refuse_data(const wire::RxPacket& packet, wire::DataPacket& data);
   std::optional<Counter> refuse_control(const wire::RxPacket& packet);
-  // Seals the payload of the packet with that number on its path; `out` is longer by a tag.
+  // Encrypts the payload of the packet with this number on its path; `out` has room for the tag.
   void seal_payload(const wire::DataHeader& header, std::uint64_t number,
                     std::span<const std::byte> header_bytes, std::span<const std::byte> payload,
                     std::span<std::byte> out);
-  // The control frame taken last is younger than all before it.
+  // The control frame taken last has a higher number than all before it.
   bool last_is_newest() const { return last_is_newest_; }
 
-  // Whether the network says that the packet comes from another host; not every network tells.
+  // True if the packet's source host is known and differs from the peer. Some datapaths do not
+  // report the source.
   static bool is_foreign(const wire::RxPacket& packet, const wire::HostAddress& peer) {
     return packet.source.known() && peer.known() && !(packet.source == peer);
   }
@@ -64,10 +66,10 @@ class Channel {
   wire::DataSeal incoming_;
   wire::HostAddress peer_;
   const wire::CipherSource* ciphers_ = nullptr;
-  // Of the one direction in which this connection has data, made with the first packet.
+  // For the one direction in which this connection has data; made with the first packet.
   std::shared_ptr<wire::Cipher> cipher_;
   std::vector<std::byte> plain_;
-  std::uint64_t next_ = 0;  // number of our next control frame
+  std::uint64_t next_ = 0;  // number of the next control frame to send
   bool last_is_newest_ = false;
   ReplayWindow control_;
   std::vector<ReplayWindow> data_;  // by path

@@ -1,5 +1,5 @@
-// Memory of the control frames that one poll_transmit hands out, reused by the next; and the pen of
-// one connection, which seals what it writes there.
+// Memory for the control frames of one poll_transmit call, reused by the next call, and a writer
+// that seals the frames of one connection.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace dlcp::core {
 class FrameArena {
  public:
   void reset() { used_ = 0; }
-  // Memory for one packet, which stays valid until reset().
+  // Memory for one packet; it stays valid until reset().
   wire::Buffer& take() {
     if (used_ == frames_.size()) frames_.emplace_back();
     return frames_[used_++];
   }
 
-  // Encodes and seals `frame`, and makes `out` a packet of it. References stay valid until reset().
+  // Encodes and seals `frame` and describes it in `out`. References stay valid until reset().
   template <class Frame>
   void emit(const Frame& frame, const wire::Key& key, std::uint32_t sequence, wire::PathIndex path,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
@@ -40,7 +40,7 @@ class FrameArena {
   std::size_t used_ = 0;
 };
 
-// Whom a connection's control frames are for.
+// The destination of a connection's control frames.
 struct Recipient {
   std::uint64_t token = 0;  // of the peer's end
   const wire::EndpointAddress* address = nullptr;
@@ -55,14 +55,14 @@ class FrameWriter {
             wire::TxPacket& out) {
     arena_.emit(frame, channel_.sealing_key(), channel_.next_sequence(), path, to, out);
   }
-  // One that is not for the connection, but for the listener before it.
+  // A frame for the listener, before the connection exists.
   template <class Frame>
   void emit(const Frame& frame, const wire::Key& key, wire::PathIndex path,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
     arena_.emit(frame, key, channel_.next_sequence(), path, to, out);
   }
-  // A data packet: its header, and a reference to its payload or to that sealed. `number`: all 64
-  // bits of header.path_sequence.
+  // A data packet: its header, and a reference to its payload or to the encrypted copy. `number` is
+  // the full 64-bit value of header.path_sequence.
   void emit(const wire::DataHeader& header, std::uint64_t number,
             std::span<const std::byte> payload, wire::Protection protection,
             const wire::EndpointAddress& to, wire::TxPacket& out) {
@@ -82,10 +82,10 @@ class FrameWriter {
     out.destination = &to;
   }
 
-  // Memory for a packet whose payload is made here; it stays as long as what emit() writes.
+  // Memory for a payload that is made here; it stays valid as long as frames of emit().
   wire::Buffer& take() { return arena_.take(); }
-  // Where the payload of the packet lies in `frame`, its header joins it there: the packet is a
-  // frame of ours then, which no datapath reads later.
+  // If the payload of `packet` is in `frame`, copies the header in front of it, so that the packet
+  // is one contiguous frame in the arena.
   static void join(wire::Buffer& frame, wire::TxPacket& packet) {
     const auto payload = std::span(frame).subspan(packet.header_bytes);
     if (packet.payload.data() != payload.data()) return;

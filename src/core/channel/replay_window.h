@@ -1,5 +1,5 @@
-// Which numbers of a sequence have come, so that each counts once (as RFC 4303, section 3.4.3, does
-// for IPsec). Numbers travel as their low 32 bits and are known by all 64 here.
+// The numbers of a sequence that have been received, so that each counts once (as in IPsec, RFC
+// 4303, section 3.4.3). Packets carry the low 32 bits of a number; here numbers have 64 bits.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ class ReplayWindow {
   // How far a number may be behind the newest: more than a network reorders within one path.
   static constexpr std::uint64_t kReach = 960;
 
-  // The number that `low` is the end of: the one nearest to the newest.
+  // The 64-bit number with the low 32 bits `low` that is nearest to the newest.
   std::uint64_t expand(std::uint32_t low) const { return wire::expand_serial(low, next_); }
-  // The number has come before, or is too far behind to tell.
+  // True if the number has been received, or is too far behind to tell.
   bool has(std::uint64_t number) const {
-    if (number >= next_) return number - next_ >= std::uint64_t{1} << 62;  // before 0
+    if (number >= next_) return number - next_ >= std::uint64_t{1} << 62;  // below 0
     const std::uint64_t word = number / 64;
     return word + kWords <= newest_word_ || ((words_[word % kWords] >> (number % 64)) & 1) != 0;
   }
-  // From now on it has come; false if it had.
+  // Records the number as received; false if it was before.
   bool accept(std::uint64_t number) {
     if (has(number)) return false;
     const std::uint64_t word = number / 64;
@@ -39,7 +39,7 @@ class ReplayWindow {
     words_[word % kWords] |= std::uint64_t{1} << (number % 64);
     return true;
   }
-  // One more than the newest.
+  // The newest number plus one.
   std::uint64_t next() const { return next_; }
 
  private:

@@ -1,5 +1,5 @@
-// Frames that no connection stands behind any more, or yet: few wait at a time, as strangers can
-// ask for them cheaply.
+// Frames to send that belong to no connection, because it has ended or does not exist yet. Few are
+// queued at a time, because any peer can cause them cheaply.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class Strays {
             const wire::EndpointAddress& to, wire::PathIndex path) {
     if (waiting_.size() < kMost) waiting_.push_back({frame, key, sequence, to, path});
   }
-  // As many as fit; addresses stay valid until the next call.
+  // Writes as many as fit; addresses stay valid until the next call.
   std::size_t emit(FrameArena& arena, std::span<wire::TxPacket> out) {
     leaving_.clear();
     for (; !waiting_.empty() && leaving_.size() < out.size(); waiting_.pop_front())

@@ -1,6 +1,6 @@
-// When the places of a table want to be looked at: each has at most one turn to send, and is to be
-// served at some time at the latest. Knows places by their numbers alone, so that whoever takes a
-// place next finds its turn and its time there: a flood of short lives leaves no entries behind.
+// The schedule of a table's places: each place has at most one turn to send, and one time at which
+// it is served at the latest. A place is only a number here: if its content changes, the new
+// content inherits turn and time, so that many short-lived connections leave no entries behind.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ class Agenda {
  public:
   using Place = std::uint32_t;
 
-  // What turns come first: answers wait for no data, as whoever waits for them takes the time for
-  // the network's.
+  // Kinds of turns; kAnswer goes first: an answer must not wait for data, because the peer would
+  // count that time as network delay.
   enum class Turn : std::uint8_t { kAnswer, kData };
 
-  // The place has something to send, or may have: it gets one turn, behind the others of its kind.
+  // The place has, or may have, something to send: it gets one turn, after the others of its kind.
   void want_turn(Place place, Turn kind) {
     if (std::exchange(mark(place).has_turn, true)) return;
     turns_[static_cast<std::size_t>(kind)].push_back(place);
@@ -42,18 +42,19 @@ class Agenda {
     return std::nullopt;
   }
 
-  // The place is to be served at `at`. One that is to be served earlier keeps that time, at which
-  // it is asked again what it waits for.
+  // Serves the place at `at`. If it is already due earlier, that time remains, and the place is
+  // asked for its deadline again then.
   void serve_at(Place place, Time at) {
     if (at >= mark(place).armed_at) return;
     mark(place).armed_at = at;
     timers_.push({at, place});
   }
-  // kNever: nobody waits for anything.
+  // kNever: no timer is armed.
   Time next() const { return timers_.empty() ? kNever : timers_.top().at; }
 
-  // Takes up all that is to be served by `now`; pop_due() then names them. What is armed meanwhile
-  // is for the next time, so that a place whose work waits for somebody else is served once.
+  // Collects the timers that are due by `now` for pop_due(). A timer that is armed meanwhile
+  // belongs to the next call, so that a place is served once per call even if it is due again at
+  // once.
   void take_due(Time now) {
     due_.clear();
     for (; !timers_.empty() && timers_.top().at <= now; timers_.pop())
@@ -64,7 +65,7 @@ class Agenda {
     while (next_due_ < due_.size()) {
       const Timer timer = due_[next_due_++];
       Mark& mark = marks_[timer.place];
-      if (mark.armed_at != timer.at) continue;  // superseded by an earlier one
+      if (mark.armed_at != timer.at) continue;  // superseded by an earlier timer
       mark.armed_at = kNever;
       return timer.place;
     }
@@ -74,7 +75,7 @@ class Agenda {
  private:
   struct Mark {
     bool has_turn = false;
-    Time armed_at = kNever;  // its earliest entry among the timers
+    Time armed_at = kNever;  // its earliest entry in timers_
   };
   struct Timer {
     Time at;

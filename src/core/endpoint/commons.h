@@ -1,4 +1,4 @@
-// What all connections of one endpoint have in common and none of them owns.
+// State that all connections of one endpoint share.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace dlcp::core {
 
-// One set of counters for each context, and one for what belongs to none.
+// One set of counters per context, and one for events that belong to no context.
 class CounterBook {
  public:
   void add(Counter counter) { nobodys_.add(counter); }
-  // A connection's of this context; stays where it is.
+  // The counters of a context; the reference stays valid.
   Counters& of(ContextId context) { return of_[context]; }
   Counters read(ContextId context) const {
     const auto found = of_.find(context);
@@ -36,8 +36,8 @@ class CounterBook {
   std::map<ContextId, Counters> of_;
 };
 
-// What one call wants copied, and the memory that some of it is copied from where the connection
-// that kept it has gone.
+// Copies that one call requests. `memory` keeps the source of some of them alive after the
+// connection that owned it has ended.
 struct PlacementBatch {
   std::vector<Placement> wanted;
   std::vector<std::vector<std::byte>> memory;
@@ -55,7 +55,7 @@ struct Commons {
         credits(settings.receive_capacity_bytes, settings.eager_bytes),
         unposted{settings.unposted_pool_bytes, 0} {}
 
-  Config config;  // changed by Endpoint::forbid_loss alone
+  Config config;  // changed only by Endpoint::forbid_loss
   const Secrets secrets;
   CounterBook counters;
   CreditPool credits;

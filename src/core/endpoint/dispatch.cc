@@ -8,7 +8,7 @@
 namespace dlcp::core {
 namespace {
 
-// Hands over what the bytes say; false if that is no frame of the kind.
+// Decodes the frame and passes it to `take`; false if the bytes are no frame of this kind.
 template <class Frame, class Take>
 bool deliver(const wire::RxPacket& packet, const Take& take) {
   const auto frame = wire::decode<Frame>(packet.bytes);
@@ -16,7 +16,7 @@ bool deliver(const wire::RxPacket& packet, const Take& take) {
   return frame.has_value();
 }
 
-// Why the packet is not taken from the peer that this channel belongs to; data, or a control frame.
+// The reason to drop a packet, data or control frame, on this channel; nullopt: take it.
 std::optional<Counter> refusal(Channel& channel, wire::FrameType type,
                                const wire::RxPacket& packet) {
   if (type != wire::FrameType::kData) return channel.refuse_control(packet);
@@ -24,7 +24,8 @@ std::optional<Counter> refusal(Channel& channel, wire::FrameType type,
   return data ? channel.refuse_data(packet, *data) : Counter::kDroppedMalformed;
 }
 
-// Frames of a stream that its association seals, as they keep their order with its data and ACKs.
+// Frames of a stream that its association seals, because they must keep their order with the
+// association's data and ACKs.
 bool sealed_by_association(wire::FrameType type) {
   return type == wire::FrameType::kData || type == wire::FrameType::kSentOnce ||
          type == wire::FrameType::kNeed || type == wire::FrameType::kStop;
@@ -36,8 +37,8 @@ void Dispatch::on_packet(Time now, const wire::RxPacket& packet) {
   if (!take_data(now, packet)) take_other(now, packet);
 }
 
-// Nearly all that comes: data, for a connection that is there. False for everything else, which
-// take_other() looks into.
+// The fast path: data for an existing connection, which is nearly all traffic. Returns false for
+// everything else, which take_other() handles.
 bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
   auto data = wire::decode_data(packet.bytes);
   Slot* slot = data ? slots_.find(data->header.destination) : nullptr;
@@ -59,8 +60,8 @@ bool Dispatch::take_data(Time now, const wire::RxPacket& packet) {
   const auto head = wire::decode_head(arrived.bytes);
   if (!head) return drop(Counter::kDroppedMalformed);
   if (head->version != wire::kWireVersion) return drop(Counter::kDroppedVersion);
-  // A control frame is answered on the path its sender chose, wherever it came in: peers may send
-  // all their paths to one port of ours.
+  // A control frame is answered on the path that its sender chose, not on the path it arrived on: a
+  // peer may send all its paths to one port of this endpoint.
   wire::RxPacket packet = arrived;
   packet.path = static_cast<wire::PathIndex>(head->flags % commons_.config.paths);
   Slot* slot = slots_.find(head->destination);
@@ -97,8 +98,9 @@ void Dispatch::to_departed(const Arrival& arrival, Departed& departed) {
   if (arrival.slot.token != 0) lifecycle_.follow_up(arrival.now, arrival.slot);
 }
 
-// The keys of a connection hang on the token that WELCOME brings, so it is opened with those. The
-// peer may have forgotten a connection that was slow to start, and welcome it anew.
+// The keys of a connection depend on the token in WELCOME, so WELCOME is opened with the keys that
+// its token gives. The token may change: a receiver that has dropped a slow half-open connection
+// accepts it again under a new token.
 void Dispatch::on_welcome(const Arrival& arrival, SendStream& stream) {
   Slot& slot = arrival.slot;
   const auto welcome = wire::decode<wire::Welcome>(arrival.packet.bytes);
@@ -151,7 +153,7 @@ void Dispatch::on_ack(const Arrival& arrival, SendAssociation& association) {
     if (Slot* stream = slots_.find(token)) lifecycle_.follow_up(arrival.now, *stream);
 }
 
-// What is left of streams that have ended answers as well: their sender may have missed how.
+// Records of ended streams answer a PROBE as well: the sender may have missed how they ended.
 void Dispatch::on_probe(const Arrival& arrival, RecvAssociation& association) {
   const auto probe = wire::decode<wire::Probe>(arrival.packet.bytes);
   if (!probe) return drop(Counter::kDroppedMalformed);
@@ -170,7 +172,7 @@ bool Dispatch::to_sender(const Arrival& arrival, SendStream& connection) {
   const wire::RxPacket& packet = arrival.packet;
   switch (arrival.type) {
     case wire::FrameType::kWelcome:
-      return true;  // again, of a connection that is open
+      return true;  // a repetition; the connection is open
     case wire::FrameType::kStarted:
       return deliver<wire::Started>(packet, [&](auto& f) {
         connection.on_started(now, f);
@@ -211,7 +213,7 @@ bool Dispatch::to_receiver(const Arrival& arrival, RecvStream& connection) {
   }
 }
 
-// How a peer ends a connection, whichever side it is.
+// The frames by which a peer ends a connection, on either side.
 template <class Connection>
 bool Dispatch::to_either(const Arrival& arrival, Connection& connection) {
   switch (arrival.type) {

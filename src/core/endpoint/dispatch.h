@@ -1,5 +1,6 @@
-// What comes from the network: finds whose a frame is, checks that it may come now, and hands it
-// over. What nobody can use is counted by reason and changes nothing.
+// Handles received packets: finds the connection, association or listener that a frame is for,
+// checks that its state allows the frame, and delivers it. Every other packet is counted by reason
+// and has no effect.
 #pragma once
 
 #include "core/endpoint/agenda.h"
@@ -25,7 +26,7 @@ class Dispatch {
   void on_packet(Time now, const wire::RxPacket& packet);
 
  private:
-  // A frame whose channel is right, and how it came.
+  // A frame that its channel has accepted, and how it arrived.
   struct Arrival {
     Time now;
     const wire::RxPacket& packet;
@@ -40,9 +41,9 @@ class Dispatch {
   void to_association(const Arrival& arrival);
   void on_ack(const Arrival& arrival, SendAssociation& association);
   void on_probe(const Arrival& arrival, RecvAssociation& association);
-  // Of the association of the stream in `slot`; null: it is gone.
+  // The channel of the association of the stream in `slot`; null: the association has ended.
   Channel* data_channel(const Slot& slot) const;
-  // These return false for a frame that is not well formed, or that may not come now.
+  // These return false for a frame that is malformed, or that the state does not allow.
   bool to_sender(const Arrival& arrival, SendStream& connection);
   bool to_receiver(const Arrival& arrival, RecvStream& connection);
   template <class Connection>
@@ -55,8 +56,8 @@ class Dispatch {
   Lifecycle& lifecycle_;
   Admission& admission_;
   AssociationTable& associations_;
-  wire::Ack ack_;                        // the last one; its memory is used again
-  std::vector<std::uint64_t> reported_;  // streams in it
+  wire::Ack ack_;                        // the last ACK; its memory is reused
+  std::vector<std::uint64_t> reported_;  // streams that it reports
 };
 
 }  // namespace dlcp::core

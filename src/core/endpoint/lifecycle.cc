@@ -9,7 +9,7 @@
 namespace dlcp::core {
 namespace {
 
-// A connection whose end concerns nobody else: the listener has not answered, and the caller has
+// True if the failure ends this connection only: the listener has not answered, and the caller has
 // other addresses to try.
 bool is_attempt(const Slot& slot, const Error& error) {
   const SendStream* const sending = slot.party.sender();
@@ -62,7 +62,7 @@ void Lifecycle::follow_up(Time now, Slot& slot) {
       association != nullptr && association->expired(now))
     return associations_.release(slot);
   if (slot.party.is_connection()) serve_association(slot.association);
-  if (agenda_.has_turn(slot.index)) return;  // poll_transmit() will look at it, and at its time-out
+  if (agenda_.has_turn(slot.index)) return;  // poll_transmit() serves it, and re-arms its timer
   agenda_.want_turn(slot.index, turn_of(slot));
   serve_in_time(slot);
 }
@@ -89,7 +89,7 @@ void Lifecycle::begin_streams(Time now, SendAssociation& association) {
   }
 }
 
-// The association ends with its last stream, or another stream says HELLO for it.
+// Ends the association after its last stream, or lets another stream send HELLO for it.
 void Lifecycle::on_stream_left(Time now, std::uint64_t token) {
   Slot* slot = slots_.find(token);
   if (slot == nullptr) return;
@@ -120,7 +120,7 @@ void Lifecycle::depart(Time now, Slot& slot, std::optional<Departed> farewell) {
   if (auto* receiving = slot.party.receiver()) {
     for (auto& memory : receiving->take_copied())
       commons_.placements.memory.push_back(std::move(memory));
-    // A stream that joined by one HELLO answers it again, as its WELCOME may have been lost.
+    // A stream that joined by one HELLO answers it again, because its WELCOME may have been lost.
     if (!farewell || !receiving->joined())
       slots_.forget({receiving->peer_token(), receiving->peer_address()});
   }
@@ -141,7 +141,7 @@ void Lifecycle::close(Time now, Slot& slot) {
   const Duration keep = farewell_time();
   const auto farewell = [&](const auto& connection) -> std::optional<Departed> {
     const Departed::Peer peer{connection.peer_token(), connection.peer_address()};
-    if (peer.token == 0) return std::nullopt;  // never got through to the peer
+    if (peer.token == 0) return std::nullopt;  // the peer has never answered
     if (connection.unfinished())
       return Departed::reset(now, peer, "the connection was aborted", keep);
     if (connection.peer_closed())
@@ -153,7 +153,8 @@ void Lifecycle::close(Time now, Slot& slot) {
   if (!ends && slot.party.is_nobody()) slots_.release(slot);
 }
 
-// Ends the connection in `slot`, if there is one: the user above is told `told`, the peer `reason`.
+// Ends the connection in `slot`, if there is one. The user gets the error `told`, the peer
+// `reason`.
 void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_view reason,
                           bool was_attempt) {
   slot.party.with_connection([&](const auto& connection) {
@@ -175,7 +176,7 @@ void Lifecycle::fail_slot(Time now, Slot& slot, const Error& told, std::string_v
 }
 
 void Lifecycle::fail_context(Time now, ContextId context, const Error& error, Slot* cause) {
-  std::string_view reason = error.what;  // of a RESET that is passed on, the original reason
+  std::string_view reason = error.what;  // a RESET is passed on with its original reason
   if (reason.starts_with(kPeerGaveUp)) reason.remove_prefix(kPeerGaveUp.size());
   if (cause != nullptr) fail_slot(now, *cause, error, reason);
   Error told = error;

@@ -1,6 +1,6 @@
-// What stands in a slot of an endpoint's table: nothing, a listener, one side of an association or
-// of a stream, or what a stream left. Whoever serves the table asks here what all of them can be
-// asked.
+// The content of a slot in an endpoint's table: nothing, a listener, one side of an association or
+// of a stream, or the record of a stream that has ended. Offers the operations that all of them
+// share.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,15 @@
 namespace dlcp::core {
 
 struct Listener {
-  wire::Key key;                             // seals what comes before a connection
-  wire::Key key_without_site;                // of who has the invitation and not the site's secret
+  wire::Key key;                             // seals frames before a connection exists
+  wire::Key key_without_site;                // for a peer with the invitation, but without the
+                                             // site's secret
   RingQueue<std::uint64_t> acceptable;       // tokens of connections that have started
-  std::vector<std::uint64_t> half_open;      // of those that may not have, the oldest first
-  std::vector<wire::EndpointAddress> lanes;  // where it can be called as well
-  bool declined = false;                     // somebody has refused to connect
-  bool declined_unproven = false;            // somebody who did not have the site's secret
+  std::vector<std::uint64_t> half_open;      // tokens of connections that may not have started,
+                                             // oldest first
+  std::vector<wire::EndpointAddress> lanes;  // other addresses of the listener
+  bool declined = false;                     // a peer has refused to connect
+  bool declined_unproven = false;            // a peer without the site's secret has refused
 };
 
 class Party {
@@ -40,7 +42,7 @@ class Party {
   Party(std::shared_ptr<RecvAssociation> association) : who_(std::move(association)) {}
   Party(Departed departed) : who_(std::move(departed)) {}
 
-  // Null where somebody else stands.
+  // Null if the slot has another content.
   Listener* listener() { return std::get_if<Listener>(&who_); }
   Departed* departed() { return std::get_if<Departed>(&who_); }
   const Departed* departed() const { return std::get_if<Departed>(&who_); }
@@ -64,12 +66,12 @@ class Party {
     return std::holds_alternative<std::shared_ptr<SendAssociation>>(who_) ||
            std::holds_alternative<std::shared_ptr<RecvAssociation>>(who_);
   }
-  // Seals what an association sends; null for others, whose slot has one.
+  // Seals what an association sends; null for other contents, which use the slot's channel.
   Channel* channel() const;
   bool is_nobody() const { return std::holds_alternative<std::monostate>(who_); }
   bool is_connection() const { return sender() != nullptr || receiver() != nullptr; }
 
-  // Calls `work` with the SendStream or RecvStream, and says whether there is one.
+  // Calls `work` with the SendStream or RecvStream, if there is one; returns whether there is one.
   template <class Work>
   bool with_connection(Work&& work) const {
     if (auto* sending = sender())
@@ -83,7 +85,7 @@ class Party {
 
   Time next_timeout() const;
   void on_timeout(Time now);
-  // Packets are left that need a larger `out` than the last one.
+  // Packets are left that need a larger `out` than the last call had.
   bool wants_room() const;
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::size_t paths,
                             std::span<wire::TxPacket> out, std::size_t whole);

@@ -2,7 +2,7 @@
 
 namespace dlcp::core {
 
-// Of 2^64 nobody guesses one, and two connections hardly ever get the same.
+// A 64-bit token cannot be guessed, and two connections hardly ever draw the same.
 std::uint64_t SlotTable::draw_token() {
   for (;;) {
     const std::uint64_t token = wire::draw(key_, ++tokens_drawn_);

@@ -1,6 +1,6 @@
-// The places of an endpoint and how they are found: by the token that frames name, or, before a
-// sender knows that, by the sender's own name. A place that was given up is taken again; whoever
-// names its old token finds nothing.
+// The places of an endpoint. A place is found by the token in a frame, or by the name of the sender
+// until the sender has learnt the token. A released place is used again, but its old token is not
+// found any more.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace dlcp::core {
 
 struct Slot {
   std::uint64_t token = 0;  // 0: free
-  std::uint32_t index = 0;  // of this place, for good
+  std::uint32_t index = 0;  // of this place, fixed
   ContextId context = 0;
   Channel channel;  // outlives the connection
   Party party;
-  std::uint64_t listener = 0;     // token of the listener that a receiving connection came through
-  std::uint64_t association = 0;  // token of the association that a stream belongs, or belonged, to
-  bool held_by_user = false;      // the caller above knows this connection and has not closed it
+  std::uint64_t listener = 0;     // token of the listener that accepted a receiving connection
+  std::uint64_t association = 0;  // token of the association of a stream, also after its end
+  bool held_by_user = false;      // the user has this connection and has not closed it
   OnSilence on_silence = OnSilence::kFailContext;
 };
 
-// How a receiving connection is known before its sender knows its token. Only who has an invitation
-// gets here, with a token of his own choice.
+// Identifies a receiving connection until its sender knows its token. The sender must have an
+// invitation and chooses its token itself.
 struct SenderName {
   std::uint64_t token = 0;
   wire::EndpointAddress address;
@@ -41,18 +41,18 @@ struct SenderName {
 
 class SlotTable {
  public:
-  // Tokens are drawn from `key`: nobody who does not have it can foresee one.
+  // Tokens are derived from `key` and cannot be predicted without it.
   explicit SlotTable(const wire::Key& key) : key_(key) {}
 
-  // `token`: neither 0 nor in use. References to slots stay valid.
+  // `token` is neither 0 nor in use. References to slots stay valid.
   Slot& add(ContextId context, std::uint64_t token);
   Slot& add(ContextId context) { return add(context, draw_token()); }
   void release(Slot& slot);
 
-  Slot* find(std::uint64_t token) const;  // null: nobody has it
+  Slot* find(std::uint64_t token) const;  // null: unknown token
   Slot& at(std::uint32_t index) const { return *slots_[index]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }  // of all places
-  // Of every place that is taken, in the order of places; `work` may give places up.
+  // Calls `work` for every used place in order; `work` may release places.
   template <class Work>
   void for_each(Work&& work) const {
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -77,7 +77,7 @@ class SlotTable {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::uint32_t> free_;
   TokenTable by_token_;
-  std::unordered_map<SenderName, std::uint64_t, SenderName::Hash> by_sender_;  // -> our token
+  std::unordered_map<SenderName, std::uint64_t, SenderName::Hash> by_sender_;  // -> local token
 };
 
 }  // namespace dlcp::core

@@ -1,5 +1,5 @@
-// What a connection waits for, by name. Nothing is armed or cancelled here: each object that a
-// connection is made of knows its own deadline, and this is the list of them at one moment.
+// The timers of a connection, by name. Nothing is armed or cancelled here: each object of a
+// connection has its own deadline, and Deadlines is the list of them at one moment.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace dlcp::core {
 
 enum class Timer : std::uint8_t {
-  kHandshake,  // HELLO or START is said again
-  kPeer,       // the peer is given up
-  kProbe,      // the peer is asked whether it is there
+  kHandshake,  // sends HELLO or START again
+  kPeer,       // the peer counts as dead
+  kProbe,      // probes the peer
   kLoss,       // a packet counts as lost
-  kSentOnce,   // SENT_ONCE is said again
+  kSentOnce,   // sends SENT_ONCE again
   kPace,       // the next burst may leave
-  kAck,        // an acknowledgement is due
+  kAck,        // sends an acknowledgement
   kCount
 };
 
@@ -29,7 +29,7 @@ class Deadlines {
   void set(Timer timer, Time at) { at_[static_cast<std::size_t>(timer)] = at; }
   Time at(Timer timer) const { return at_[static_cast<std::size_t>(timer)]; }
   bool due(Timer timer, Time now) const { return at(timer) <= now; }
-  // kNever: nothing is waited for.
+  // kNever: no timer is armed.
   Time next() const { return *std::min_element(at_.begin(), at_.end()); }
 
  private:

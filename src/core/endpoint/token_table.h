@@ -1,5 +1,5 @@
-// Finds the slot that a token belongs to. Tokens are numbers that nobody can foresee, so they are
-// their own hash, and nobody can make them collide.
+// Finds the slot of a token. Tokens are pseudorandom numbers that a peer cannot predict. They are
+// used as their own hash, and a peer cannot make them collide.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ class TokenTable {
     while (entries_[at].token != token)
       at = (at + 1) & mask();
     --size_;
-    // What stands behind it moves up, unless it is at home there.
+    // Entries after the gap move up, unless they would leave the part of the table that find()
+    // searches for them.
     for (std::size_t next = (at + 1) & mask(); entries_[next].token != 0;
          next = (next + 1) & mask()) {
       const std::size_t home = entries_[next].token & mask();
@@ -61,7 +62,7 @@ class TokenTable {
       if (entry.token != 0) put(entry);
   }
 
-  std::vector<Entry> entries_;  // a power of two, at most half of it in use
+  std::vector<Entry> entries_;  // size: a power of two, at most half in use
   std::size_t size_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The chunk that is being sent: whole, or cut into pieces while packets are smaller than chunks
-// (packet_size.h). All pieces take one path, back to back, so that they may leave as one burst.
+// The chunk that is being sent: whole, or in pieces while packets are smaller than chunks
+// (packet_size.h). All pieces take one path and follow each other, so that they can form one burst.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace dlcp::core {
 
 class ChunkCut {
  public:
-  // Returns where the caller tells what to send of the chunk.
+  // Returns the object that the caller fills with the description of the chunk.
   SentChunk& begin(const ChunkRef& chunk, wire::PathIndex path) {
     chunk_ = chunk;
     path_ = path;
@@ -24,7 +24,7 @@ class ChunkCut {
     return sent_;
   }
   bool pending() const { return pending_; }
-  // The chunk has arrived meanwhile: its memory is not ours any more.
+  // The chunk has been acknowledged meanwhile: its memory must not be read any more.
   void drop() { pending_ = false; }
 
   const ChunkRef& chunk() const { return chunk_; }
@@ -34,10 +34,10 @@ class ChunkCut {
   struct Piece {
     std::span<const std::byte> payload;
     std::uint32_t offset = 0;  // within the message
-    bool ends = true;          // the chunk
-    wire::Coding coding{};     // of a message that is compressed
+    bool ends = true;          // it ends the chunk
+    wire::Coding coding{};     // of a compressed message
   };
-  // The next at most `payload_bytes` of it.
+  // The next piece of the chunk, at most `payload_bytes` long.
   Piece next(std::uint32_t payload_bytes) {
     const std::size_t size = std::min<std::size_t>(payload_bytes, sent_.bytes - at_);
     const Piece piece{{sent_.data + at_, size},
@@ -47,7 +47,7 @@ class ChunkCut {
     pending_ = !piece.ends;
     return piece;
   }
-  // The same of a compressed message; what is made for it stays in `memory`.
+  // The same for a compressed message; the encoded bytes are in `memory`.
   Piece next_coded(std::uint32_t payload_bytes, wire::Buffer& memory) {
     const std::span rest(sent_.data + at_, sent_.bytes - at_);
     const CodedPiece code = code_piece(sent_.coding.format, rest, payload_bytes, memory);
@@ -65,7 +65,7 @@ class ChunkCut {
   ChunkRef chunk_;
   SentChunk sent_;
   wire::PathIndex path_ = 0;
-  std::size_t at_ = 0;  // bytes sent of it
+  std::size_t at_ = 0;  // bytes of the chunk sent so far
   bool pending_ = false;
 };
 

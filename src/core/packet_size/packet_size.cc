@@ -8,10 +8,11 @@
 namespace dlcp::core {
 namespace {
 
-// Rounds in which the current size gets no answer before packets shrink: each may be lost for other
-// reasons.
+// Rounds in which the current size gets no answer before packets shrink. A single round may be lost
+// for other reasons.
 constexpr unsigned kRoundsToShrink = 3;
-// A larger size is believed in when it was answered in two rounds, on different paths.
+// Interval of trials with larger sizes. A larger size is used after answers in two rounds, which
+// take different paths.
 constexpr Duration kGrowEvery = 300ms;
 
 }  // namespace
@@ -29,7 +30,7 @@ void PacketSize::agree(std::uint32_t payload_bytes, std::size_t overhead) {
 }
 
 bool PacketSize::on_fruitless(Time now) {
-  if (answered_ == now_) rounds_ = 0;  // the size is not what is wrong
+  if (answered_ == now_) rounds_ = 0;  // the size is not the reason
   if (rounds_ >= kRoundsToShrink && answered_ != kNone) {
     now_ = answered_;
     answered_ = larger_ = larger_before_ = kNone;
@@ -41,7 +42,7 @@ bool PacketSize::on_fruitless(Time now) {
   if (rounds_ == 0) answered_ = kNone;
   ++rounds_;
   ask(now_, count_);
-  round_[questions_++] = {now_, 0};  // on which most depends
+  round_[questions_++] = {now_, 0};  // the current size again: the decision depends most on it
   return false;
 }
 
@@ -77,7 +78,7 @@ bool PacketSize::on_answered(std::uint32_t echo) {
     }
     larger_ = std::min(larger_, i);
     if (larger_before_ == kNone) return false;
-    const std::size_t both = std::max(larger_, larger_before_);  // rounds have carried
+    const std::size_t both = std::max(larger_, larger_before_);  // answered in both rounds
     return both < std::exchange(now_, std::min(now_, both));
   }
   return false;

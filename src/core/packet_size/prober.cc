@@ -8,7 +8,8 @@
 namespace dlcp::core {
 namespace {
 
-// A question's echo comes back as it is: its send time to 33 us, and the path, in one word.
+// The echo of a probe is returned unchanged. It holds the send time, in units of 33 us, and the
+// path in the low 8 bits.
 constexpr std::uint32_t kPathBits = 8;
 
 std::uint32_t echo_of(Time now, wire::PathIndex path) {
@@ -27,7 +28,7 @@ bool Prober::on_timeout(Time now, const ProbeClock::Terms& terms, bool owes_prog
   if (!clock_.on_timeout(now, terms)) return false;
   if (owes_progress && answered && clock_.fruitless() >= ProbeClock::kStalledAfter &&
       size_.on_fruitless(now)) {
-    clock_.on_progress();  // with smaller packets everything begins anew
+    clock_.on_progress();  // smaller packets start without a history of failures
     clock_.run(now, terms);
   }
   return true;
@@ -57,13 +58,14 @@ std::size_t Prober::poll_transmit(Time now, const Recipient& to, const Flight& f
     return probe.echo;
   };
   for (; clock_.due() > 0 && count < out.size(); clock_.on_sent()) {
-    // First the path whose tail may be lost, then others.
+    // The first probe takes the path of the newest packet, whose tail may be lost; later ones take
+    // others.
     const auto newest = flight.path_of_newest();
     const bool tail = newest && clock_.asked() <= 1 && count == 0;
     ask(tail ? *newest : paths.choose_for_probe(), now, 0);
   }
-  // All sizes of a round on one path, so that it is the size that makes the difference. They claim
-  // to be a little older than each other: the echo tells which one is answered.
+  // All sizes of a round use one path, so that only the size makes a difference. Their send times
+  // are made distinct, because the echo tells which probe is answered.
   const wire::PathIndex path = size_.next_question() ? paths.choose_for_probe() : 0;
   Time asked_at = now;
   while (const auto payload = size_.next_question()) {

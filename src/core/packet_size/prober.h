@@ -1,5 +1,5 @@
-// The questions of a sending connection: when (ProbeClock), and how large (PacketSize): a question
-// is padded where packets of data come to nothing although the peer answers.
+// The probes of a sending connection: their times (ProbeClock) and their sizes (PacketSize). A
+// probe is padded if data packets do not arrive although the peer answers.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ class Prober {
   const PacketSize& size() const { return size_; }
 
   Time next_timeout(bool owes_progress) const;
-  // True when it is time to ask. `owes_progress`: the peer has room for what we send.
+  // True when it is time to probe. `owes_progress`: the peer has room for the data that is sent.
   bool on_timeout(Time now, const ProbeClock::Terms& terms, bool owes_progress);
-  // What we sent has arrived.
+  // Data has been acknowledged.
   void on_progress();
-  // The send time of the question that `echo` answers, and the path that carried both.
+  // The send time of the probe that `echo` answers, and the path that carried probe and answer.
   struct Answer {
     Time asked_at;
     wire::PathIndex path = 0;
   };
   Answer on_answer(Time now, std::uint32_t echo);
 
-  // The questions that are due; returns how many.
+  // Writes the probes that are due; returns their number.
   std::size_t poll_transmit(Time now, const Recipient& to, const Flight& flight, PathSet& paths,
                             FrameWriter& frames, std::span<wire::TxPacket> out);
 
