@@ -12,9 +12,8 @@ namespace dlcp::core {
 
 struct Decision {
   Time at;
-  std::uint64_t peer_token = 0;  // token that the connection's packets carry as destination; 0: not
-                                 // known yet
-  std::string_view what;  // for example "holds a packet for lost on path"
+  std::uint64_t peer_token = 0;  // destination token of the connection's packets; 0: not known
+  std::string_view what;         // for example "holds a packet for lost on path"
   std::optional<std::uint64_t> value;
 };
 

@@ -30,7 +30,7 @@ class RecvStream;
 class RecvAssociation {
  public:
   struct Open {
-    std::uint64_t token = 0;  // ours
+    std::uint64_t token = 0;  // local
     std::uint32_t place = 0;  // index of its slot
     std::uint64_t sender_token = 0;
     wire::EndpointAddress sender;
@@ -56,8 +56,7 @@ class RecvAssociation {
   bool takes(std::uint32_t stream) { return opened_.accept(stream); }
   void join(RecvStream& stream);
   void leave(const RecvStream& stream);
-  // Called after a stream left. Without streams the association returns its credit, and ends after
-  // Open::keep.
+  // Called after a stream left. The last one returns the credit and starts the Open::keep timer.
   void on_left(Time now);
   bool expired(Time now) const { return now >= expires_at_; }
   void establish(std::uint32_t payload_bytes);                    // a stream has received START
@@ -111,8 +110,7 @@ class RecvAssociation {
 
   std::optional<wire::Probe> probe_to_answer_;
   AckClock ack_clock_;
-  std::uint32_t duplicates_ = 0;  // packets received twice so far; reported, so that the sender
-                                  // retransmits later
+  std::uint32_t duplicates_ = 0;  // packets received twice; the sender retransmits later then
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
   wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive

@@ -8,7 +8,7 @@
 namespace dlcp::core {
 namespace {
 
-// Decodes the frame and passes it to `take`; false if the bytes are no frame of this kind.
+// Decodes the frame and passes it to `take`; false if decoding fails.
 template <class Frame, class Take>
 bool deliver(const wire::RxPacket& packet, const Take& take) {
   const auto frame = wire::decode<Frame>(packet.bytes);

@@ -1,5 +1,6 @@
-// What becomes of connections: tells the user above what they have done, ends them when they fail
-// or are closed, and with them all others of their context, and leaves behind what still answers.
+// The life of connections: reports completed requests and failures to the user, ends connections
+// that fail or are closed (a failure ends its whole context), and leaves records that still answer
+// the peer.
 #pragma once
 
 #include <optional>
@@ -25,27 +26,29 @@ class Lifecycle {
   Lifecycle(Commons& commons, SlotTable& slots, Agenda& agenda, AssociationTable& associations)
       : commons_(commons), slots_(slots), agenda_(agenda), associations_(associations) {}
 
-  // After anything happened to a slot: tells completions and failures, and sees to it that it is
-  // served in time. The slot may be free afterwards.
+  // Called after every change of a slot: reports completions and failures, and makes sure that the
+  // slot is served in time. The slot may be free afterwards.
   void follow_up(Time now, Slot& slot);
-  // The same for the association of a stream, which sends its packets.
+  // The same for the association of a stream, which sends the stream's packets.
   void serve_association(std::uint64_t token);
-  // Streams that wait for the association say HELLO: one for all, or each, once it is established.
+  // Starts the handshakes of streams that wait for the association: of the leader only, or of all
+  // streams once the association is established.
   void begin_streams(Time now, SendAssociation& association);
   void serve_in_time(const Slot& slot) { agenda_.serve_at(slot.index, slot.party.next_timeout()); }
 
-  // The user above lets go of the connection: see Endpoint::close.
+  // The user closes the connection: see Endpoint::close.
   void close(Time now, Slot& slot);
-  // The connection ends; the peer is told `farewell` unless it knows.
+  // Ends the connection. `farewell` tells the peer; nullopt if the peer need not be told.
   void depart(Time now, Slot& slot, std::optional<Departed> farewell);
-  // A matter that is settled: the place is free as soon as the user lets go of it.
+  // The end is settled: the place is free as soon as the user has closed the connection.
   void leave(Slot& slot);
-  // One connection's end is the end of all in its context: ranks that are not neighbours of the
-  // failed one learn of it through theirs. `cause` is the slot whose connection failed by itself,
-  // if any; its event comes first.
+  // The failure of one connection ends all connections of its context, so that ranks that are not
+  // neighbours of the failed rank learn of it through theirs. `cause` is the slot whose connection
+  // failed first, if any; its event is reported first.
   void fail_context(Time now, ContextId context, const Error& error, Slot* cause);
 
-  // Runs `call`, work on this token's connection; a breach of an invariant ends it and gives 0.
+  // Runs `call` on behalf of the connection or association with this token. A broken invariant ends
+  // it, and guarded() returns a value-initialised result.
   template <class Call>
   auto guarded(Time now, std::uint64_t token, Call&& call) -> decltype(call()) {
     try {
@@ -60,7 +63,7 @@ class Lifecycle {
   void tell(Event event) { events_.push_back(std::move(event)); }
   std::optional<Event> poll_event();
 
-  // How long what a connection left goes on answering.
+  // How long the record of an ended connection continues to answer the peer.
   Duration farewell_time() const {
     return std::min<Duration>(commons_.config.peer_timeout, std::chrono::seconds(30));
   }

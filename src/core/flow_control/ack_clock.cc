@@ -5,19 +5,19 @@
 namespace dlcp::core {
 namespace {
 
-// An ACK waits so long for company: more data, or a posted receive. After a short message it goes
-// in the gap before the answer's answer; after a long one it lets the application's own answer go
-// first.
+// How long an ACK is delayed, so that it can also report more data or a posted receive. After a
+// short message it is sent before the message that follows the application's answer; after a long
+// message, the application's own answer goes first.
 constexpr Duration kDelay = 50us;
 constexpr Duration kDelayShort = 5us;
-// One that goes so late had nobody to send it, and a sender waited for that long; an ACK too many
-// costs two microseconds.
+// An ACK later than this was not sent in time, because no call of the application came, and the
+// sender waited for it. A superfluous ACK costs two microseconds.
 constexpr Duration kLate = 100us;
 constexpr int kComesBack = 16;
-// While packets come fast enough that an ACK still tells of many, the middle of a long message
-// makes do with fewer.
+// If packets arrive so fast that an ACK reports many, the middle of a long message needs fewer
+// ACKs.
 constexpr Duration kDelayFast = 150us;
-constexpr std::uint32_t kFastPackets = 12;  // of the last ACK
+constexpr std::uint32_t kFastPackets = 12;  // reported by the last ACK
 constexpr std::uint32_t kLongMessageBytes = 16384;
 constexpr std::uint32_t kEveryPackets = 64;
 
@@ -27,8 +27,9 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   ++packets_;
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   const bool is_long = arrival.message_bytes >= kLongMessageBytes;
-  // After the last receive posted the application may stop calling, and a sender would wait until
-  // somebody notices: unless it is one that takes turns with its peer.
+  // When no receive is posted, the application may stop calling, and the sender would wait for the
+  // ACK until the helper thread sends it. Not delayed, therefore, unless the application usually
+  // posts the next receive at once.
   const bool may_leave = arrival.nothing_posted && (is_long || returns_ < kComesBack);
   if (arrival.nothing_posted && arrival.ends_message) last_ended_ = now;
   if (packets_ >= every || arrival.asked || may_leave) {

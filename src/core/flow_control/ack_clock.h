@@ -1,5 +1,6 @@
-// When a receiver acknowledges: often enough that the sender is never held up and learns of losses
-// soon, seldom enough that acknowledgements cost little. Knows nothing of what they say.
+// The times at which a receiver acknowledges: often enough that the sender is not held up and
+// detects losses soon, seldom enough that acknowledgements cost little. Independent of their
+// content.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +12,32 @@ namespace dlcp::core {
 
 class AckClock {
  public:
-  // A data packet that counted.
+  // A data packet that was accepted.
   struct Arrival {
     std::uint32_t message_bytes = 0;
-    bool ends_message = false;    // by its place, not by its time
-    bool asked = false;           // the sender waits for it
-    bool nothing_posted = false;  // no receive is left that waits for data
+    bool ends_message = false;    // by its offset, not by its time
+    bool asked = false;           // the sender waits for an ACK
+    bool nothing_posted = false;  // no posted receive waits for data
     std::uint32_t window = 1;     // packets that the sender may have in flight
   };
   void on_data(Time now, const Arrival& arrival);
-  // A receive was posted: the sender may wait to hear of it.
+  // A receive was posted: the sender may wait for this information.
   void on_posted(Time now);
   void at_once(Time now) { due_ = now; }
   void cancel() { due_ = kNever; }
 
   Time due() const { return due_; }
-  // An acknowledgement went out; `complete` if it said all there is to say, else the next follows.
+  // An acknowledgement was sent. If it is not `complete`, the next one follows at once.
   void on_sent(Time now, bool complete);
 
  private:
   void by(Time when) { due_ = std::min(due_, when); }
 
   Time due_ = kNever;
-  Time last_ended_ = kNever;  // the last message, with no receive posted for another
-  int returns_ = 0;  // of the application, at once, after the last of its receives; in a row
+  Time last_ended_ = kNever;           // end of the last message, if no receive was posted
+  int returns_ = 0;                    // times in a row that the application posted again at once
   std::uint32_t packets_ = 0;          // since the last acknowledgement
-  std::uint32_t packets_of_last_ = 0;  // that it told of
+  std::uint32_t packets_of_last_ = 0;  // reported by the last acknowledgement
 };
 
 }  // namespace dlcp::core

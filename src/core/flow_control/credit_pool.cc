@@ -5,22 +5,22 @@
 namespace dlcp::core {
 namespace {
 
-// Reserves of many connections together stay near a quarter of the capacity times a logarithm of
-// their number; the rest is for those that send. A transfer that may begin with one packet only
-// waits round trips for its share, and in an exchange of all with all every transfer begins. There
-// as many shares as senders have a turn are left for who comes next, and who has sent all is told
-// his reserve at once.
+// The reserves of many connections together stay near a quarter of the capacity times a logarithm
+// of their number; the rest is for connections that send. A transfer that may begin with only one
+// packet would wait for its share for several RTTs, and in an all-to-all exchange every transfer
+// begins. Therefore one share per turn is left for the next senders, and a sender that has finished
+// is reduced to its reserve at once.
 constexpr std::size_t kReserveShare = 4;
 constexpr std::size_t kConnectionsFew = 16;
 constexpr std::size_t kWindowMax = 8192;
-// In flight while others have their turn: enough to go on at once when it comes. Turns of long
-// messages change seldom, and many who wait so would fill the path by themselves, mark those who
-// are served, and slow them down until all are alike.
+// Packets in flight of a connection that waits for its turn: enough to continue at once when the
+// turn comes. With long messages turns change seldom, and many waiting connections would fill the
+// path by themselves, cause ECN marks for the served ones, and slow them down until all are equal.
 constexpr std::size_t kWaitingPackets = 4;
 constexpr std::size_t kWaitingPacketsLong = 1;
-constexpr std::size_t kLongPackets = 64;  // a quarter of a megabyte in jumbo frames
+constexpr std::size_t kLongPackets = 64;  // 256 KiB in 4 KiB packets
 
-// What the sender may have in flight, told or not.
+// Packets that the sender may have in flight, whether it has been told or not.
 std::uint32_t promised(const Grant& grant) {
   return std::max(grant.window, grant.reserve);
 }

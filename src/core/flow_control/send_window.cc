@@ -5,11 +5,11 @@
 namespace dlcp::core {
 namespace {
 
-// The credit covers a path of this length at tens of Gbit/s.
+// The credit covers a path of this RTT at tens of Gbit/s.
 constexpr Duration kNear = 200us;
-// Longer waits mean that the receiver does not keep up: its ACKs are never delayed as long.
+// A longer wait at the receiver means that it cannot keep up: it never delays an ACK as long.
 constexpr Duration kWaitedLong = 1ms;
-// Of fewer packets an acknowledgement is not cheap.
+// With fewer packets the cost of an acknowledgement is too high.
 constexpr double kStopLeast = 4;
 // 100 ms at 10 Gbit/s in packets of 1 KiB.
 constexpr std::uint32_t kReachMax = std::uint32_t{1} << 17;
@@ -22,8 +22,9 @@ void SendWindow::on_credit(std::uint32_t packets, std::uint16_t epoch) {
 }
 
 void SendWindow::on_burst(Time now) {
-  // A long path's packets may all be acknowledged together: that takes a round trip, and is no
-  // pause. Up to 10 ms this stays within what the receiver waits before it gives the share away.
+  // On a long path all packets may be acknowledged together; the round trip until then is not a
+  // pause. Up to an RTT of about 10 ms the extended lease stays below the time after which the
+  // receiver takes the share back.
   const Duration lease = kWindowLease + 2 * fabric_.smoothed();
   if (in_flight_ == 0 && now - last_sent_ > lease) {
     credit_ = std::min(credit_, reserve_);

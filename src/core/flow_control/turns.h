@@ -1,11 +1,12 @@
-// Of those who send to a host at once the few that began first send as much as they may, the others
-// a few packets in flight each, until it is their turn: the receiver serves in order instead of
-// everybody alike.
+// Limits how many of the senders to one host transmit at full rate: the kServed that began first
+// may use their full windows; the others keep a few packets in flight until their turn comes. The
+// receiver thus serves senders in order instead of equally.
 //
-// Who is served alike ends alike. In an exchange of all with all those who have met at one receiver
-// then meet at the next one as well, and whom they catch up with goes on with them, until most
-// receivers have nobody. In order they part. (Receivers of Homa, SIGCOMM 2018, serve a few senders
-// so, the shortest transfers first; here lengths are alike, and what follows is not known.)
+// Senders that are served equally finish together. In an all-to-all exchange, senders that have met
+// at one receiver then meet again at the next, senders that they catch up with stay with them, and
+// in the end most receivers are idle. Serving in order separates them. (Receivers of Homa, SIGCOMM
+// 2018, also serve a few senders at a time, the shortest transfers first; here lengths are equal,
+// and later messages are not known.)
 #pragma once
 
 #include <cstddef>
@@ -15,33 +16,35 @@
 
 namespace dlcp::core {
 
-// One sender's place in the line.
+// The place of one sender in the queue.
 struct Turn {
   bool in_line = false;
-  Time heard{};  // of data
+  Time heard{};  // time of its last data
 };
 
 class Turns {
  public:
-  // So many at once. One alone might not keep the host's link busy, as it sends elsewhere as well.
+  // Senders served at a time. A single one may not keep the host's link busy, because it also sends
+  // elsewhere.
   static constexpr std::size_t kServed = 4;
-  // Who has not been heard for so long is none of them: he waits for something else. On links so
-  // slow that packets are further apart everybody has a turn.
+  // A sender without data for this time does not count as served, because it waits for something
+  // else. On links so slow that packets are further apart, every sender has a turn.
   static constexpr Duration kSilent = std::chrono::microseconds(50);
-  // He keeps his place for so long.
+  // A sender without data for this time loses its place.
   static constexpr Duration kGone = std::chrono::milliseconds(1);
 
-  // Data of a message came in; the sender stands in the line from then on, until leave(): its
-  // message has ended, or it has gone.
+  // Data of a message arrived. The sender stays in the queue until leave(): its message has ended,
+  // or the connection has.
   void on_data(Time now, Turn& turn);
   void leave(Turn& turn);
-  // Whether the sender is among those served; one who is not in the line would stand at its end.
+  // Whether the sender is among those served; a sender outside the queue is judged as if it were
+  // last.
   bool has(const Turn& turn);
   bool crowded() const { return line_.size() > kServed; }
 
  private:
   std::vector<Turn*> line_;
-  Time now_{};  // of the last data
+  Time now_{};  // time of the last data
 };
 
 }  // namespace dlcp::core

@@ -1,12 +1,12 @@
-// Bytes kept for messages without a posted receive, over all connections of the device.
+// Memory for messages without a posted receive, for all connections of the device together.
 #pragma once
 
 #include <cstddef>
 
 namespace dlcp::core {
 
-// One connection may keep as much as is free: half of it if it is alone, an equal share if many are
-// greedy.
+// A connection may use as much as is free: half of the pool if it is alone, an equal share if many
+// connections need memory.
 struct UnpostedPool {
   std::size_t bytes_max = 0;
   std::size_t bytes_used = 0;

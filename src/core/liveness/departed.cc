@@ -5,7 +5,7 @@
 namespace dlcp::core {
 namespace {
 
-// A fifth of all packets lost in both directions leaves 0.36 per try: 24 tries make 1e-11.
+// With a loss of 20% in both directions a try fails with probability 0.36: 24 tries give 1e-11.
 constexpr unsigned kCloseTries = 32;
 constexpr unsigned kResetTries = 4;
 constexpr Duration kTryAgain = 6ms;
@@ -53,7 +53,7 @@ bool Departed::on_frame(Time now, wire::FrameType type) {
       return kind_ == Kind::kClosed;
     case wire::FrameType::kClose:
       if (kind_ == Kind::kClosed) {
-        tries_left_ = 0;  // both ends are closing, nobody waits for anything
+        tries_left_ = 0;  // both ends are closing, and neither waits for the other
         close_ack_due_ = true;
         return false;
       }

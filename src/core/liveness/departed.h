@@ -1,5 +1,5 @@
-// What is left of a connection after close or failure: enough to tell the peer how it ended, until
-// the peer confirms or the time is up. Owns no memory of the user's.
+// The record of a connection after its close or failure. It tells the peer how the connection
+// ended, until the peer confirms or the time is over. It refers to no memory of the user.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace dlcp::core {
 class Departed {
  public:
   enum class Kind : std::uint8_t {
-    kClosed,   // orderly: CLOSE until CLOSE_ACK; afterwards still answers for a while
-    kReset,    // failed or aborted: RESET a few times, and to whatever still comes
-    kRefused,  // never begun: REFUSE a few times, to a listener
+    kClosed,   // orderly: CLOSE until CLOSE_ACK; then answers for a while
+    kReset,    // failed or aborted: RESET a few times, and to later frames
+    kRefused,  // never opened: REFUSE a few times, to a listener
   };
   struct Peer {
     std::uint64_t token = 0;
@@ -25,13 +25,13 @@ class Departed {
   };
 
   static Departed closed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
-  // The peer has said CLOSE itself and needs no telling: only answers.
+  // The peer has already sent CLOSE: only answers.
   static Departed confirmed(Time now, const Peer& peer, std::uint64_t completed, Duration keep);
   static Departed reset(Time now, const Peer& peer, std::string reason, Duration keep);
   static Departed refused(Time now, const Peer& listener, std::string reason, Duration keep);
 
   const Peer& peer() const { return peer_; }
-  // Any frame of the peer; true when it settles the matter and this can go.
+  // Handles any frame of the peer. True if the end is settled and the record can be removed.
   bool on_frame(Time now, wire::FrameType type);
   void on_timeout(Time now);
   Time next_timeout() const;

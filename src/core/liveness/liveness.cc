@@ -3,8 +3,8 @@
 namespace dlcp::core {
 namespace {
 
-// A peer whose host refuses for it is asked, and answers in this time if it is there after all:
-// anybody can forge a refusal.
+// Time in which a peer must answer after an ICMP error says that it is unreachable. The error alone
+// proves nothing, because anyone can forge it.
 constexpr Duration kProofTime = 30ms;
 constexpr int kProofRounds = 3;
 
@@ -25,8 +25,8 @@ bool Liveness::on_refused(Time now, Duration answer_time) {
 }
 
 void Liveness::on_pause(Time now, Duration length) {
-  // Whatever was left of the time-out, the peer gets a quarter of it to answer in: it may have been
-  // stopped as we were, and wake a little later.
+  // Whatever is left of the time-out, the peer gets at least a quarter of it: it may have been
+  // stopped as well, and continue a little later.
   const Time least = now - timeout_ * 3 / 4;
   const auto moved = [&](Time at) { return std::min(std::max(at + length, least), now); };
   heard_at_ = moved(heard_at_);

@@ -1,5 +1,5 @@
-// Notices that this process did not run although a timer was due: it was stopped, or suspended with
-// its host. Its peers may have been frozen with it, and their silence of that time says nothing.
+// Detects that this process did not run although a timer was due: it was stopped, or suspended with
+// its host. Peers may have been stopped at the same time, so their silence proves nothing.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ class PauseWatch {
  public:
   explicit PauseWatch(Duration peer_timeout) : least_(peer_timeout / kPausesPerTimeout) {}
 
-  // We run, and `next` is the earliest timer that has not been served (kNever: none). Returns how
-  // long we did not run although we should have; zero for what is no pause.
+  // Called whenever the process runs; `next` is the earliest timer that has not been served
+  // (kNever: none). Returns how long the process was late; zero if that was no pause.
   Duration on_run(Time now, Time next) {
     const Time before = std::exchange(ran_at_, now);
     if (now - before < least_ || next == kNever) return Duration::zero();
@@ -23,7 +23,7 @@ class PauseWatch {
   }
 
  private:
-  // A timer that is served later than this share of the peer time-out is late because of a pause.
+  // A timer that is late by at least this fraction of the peer timeout indicates a pause.
   static constexpr int kPausesPerTimeout = 8;
 
   Duration least_;

@@ -1,5 +1,5 @@
-// What users are told when a connection ends because of its peer: one place, so that both sides of
-// a connection say the same of the same thing.
+// Error texts for connections that end because of the peer, so that both sides of a connection use
+// the same words.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace dlcp::core {
 
-// How an error begins that a peer's RESET caused; the peer's reason follows.
+// The beginning of an error that a peer's RESET caused; the peer's reason follows.
 inline constexpr std::string_view kPeerGaveUp = "the peer gave up: ";
 
 Error peer_gave_up(const wire::Reset& reset);
-// The peer cannot work with us, or the listener is closed, for the reason that it gives.
+// The peer refuses: its settings do not match, or the listener is closed.
 Error peer_refuses(const wire::Refuse& refuse);
-// The peer has said CLOSE too early; `what` is a whole sentence.
+// The peer has sent CLOSE too early; `what` is a whole sentence.
 Error closed_by_peer(std::string what);
-// Nothing arrives from the peer. Causes and hints are added by the engine, which knows what the
-// network reports (engine/peer_trouble). Its host rejects packets:
+// Nothing arrives from the peer. The engine adds causes and hints, because it has the network's
+// reports (engine/peer_trouble). peer_gone(): its host rejects packets.
 Error peer_gone();
-// Or nothing has come for `timeout` while `what` was going on.
+// Nothing has arrived for `timeout` while `what` was going on.
 enum class Silence : std::uint8_t { kNoAnswer, kNoWord };
 Error peer_silent(Silence silence, Duration timeout, std::string_view what);
-// Whether the error, or one that begins with it, is of peer_gone(), or of either of the two.
+// Whether the error is, or begins with, that of peer_gone(), or of peer_gone() or peer_silent().
 bool is_rejection(const Error& error);
 bool is_silence(const Error& error);
-// It answers, but none of our packets of up to `packet_bytes` gets through.
+// The peer answers, but no packet of up to `packet_bytes` gets through to it.
 Error peer_stuck(Duration timeout, std::string_view what, std::size_t packet_bytes);
 
 }  // namespace dlcp::core

@@ -9,18 +9,18 @@ namespace {
 constexpr Duration kFirstPauseMin = 100us;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 200ms;
-// Early questions, each after twice the pause, all of them before the first that counts. At least
-// two at a time, so that one dead path does not swallow the word of all.
+// Early probes, each after twice the pause, all before the first that counts. At least two at a
+// time, so that one dead path does not lose all of them.
 constexpr unsigned kEarly = 3;
 constexpr unsigned kEarlyTogether = 2;
-constexpr unsigned kEarlyRepairs = 8;  // of 1% of all packets one in 10^16 is lost as often
-constexpr unsigned kTogether = 4;      // questions at a time; each miss doubles up to here
+constexpr unsigned kEarlyRepairs = 8;  // at 1% loss one packet in 10^16 is lost as often
+constexpr unsigned kTogether = 4;      // probes at a time; each miss doubles up to this
 constexpr unsigned kDoublingsMax = 12;
 
 }  // namespace
 
-// While something may be lost the first questions follow each other quickly: where a part of the
-// fabric has died they, or their answers, may have gone that way.
+// While something may be lost, the first probes follow each other quickly: if part of the fabric
+// has failed, probes or their answers may have taken that part.
 Duration ProbeClock::pause(const Terms& terms) const {
   const Duration first = std::min(std::max(terms.answer_time, kPauseMin), longest_pause_);
   const Duration most = std::min(terms.outstanding ? kPauseMax : terms.seldom, longest_pause_);
@@ -30,7 +30,7 @@ Duration ProbeClock::pause(const Terms& terms) const {
 }
 
 void ProbeClock::plan(Time now, const Terms& terms) {
-  // An answer without news means that packets take their time, and not that a path is dead.
+  // An answer without news means that packets are slow, not that a path is dead.
   const bool in_doubt = asked_early_ == 0 || (asked_ > 0 && asked_early_ < kEarly);
   early_ = in_doubt && terms.outstanding && fruitless_ == 0 && terms.answer_time < kPauseMin;
   const Duration first = std::max(terms.answer_time, kFirstPauseMin);

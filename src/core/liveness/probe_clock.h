@@ -1,6 +1,6 @@
-// When to ask a peer that owes us something whether it is there, and how the asking backs off. What
-// is asked, and what follows from the answer, is the caller's; whether the peer is given up is
-// Liveness's.
+// The times of probes to a peer that has not sent what is expected, and their back-off. The caller
+// decides on the content of probes and the meaning of answers; Liveness decides whether the peer is
+// dead.
 #pragma once
 
 #include <cstdint>
@@ -12,60 +12,61 @@ namespace dlcp::core {
 
 class ProbeClock {
  public:
-  static constexpr unsigned kStalledAfter = 3;  // questions without any answer
+  static constexpr unsigned kStalledAfter = 3;  // probes without any answer
 
-  // No pause between questions is longer than a quarter of `peer_timeout`.
+  // No pause between probes is longer than a quarter of `peer_timeout`.
   explicit ProbeClock(Duration peer_timeout) : longest_pause_(peer_timeout / 4) {}
 
   struct Terms {
-    Duration answer_time{};  // in which an answer comes when all is well
-    // Something of ours is in flight and may be lost, or was and waits to be sent again: the next
-    // answer is worth a hurry.
+    Duration answer_time{};  // within which an answer normally arrives
+    // Data is in flight and may be lost, or was lost and waits for retransmission: the next answer
+    // is needed soon.
     bool outstanding = false;
     Duration seldom = std::chrono::seconds(1);  // the longest pause while nothing is outstanding
   };
-  // Something is owed: the clock runs from now on, or goes on as it was. On a short path the first
-  // questions while something may be lost come early, as a lost tail waits for them; they count
-  // for nothing, since a host may merely be busy for longer.
+  // Something is expected: the clock starts, or continues. On a short path the first probes while
+  // something may be lost are early, because a lost tail waits for them. They do not count as
+  // unanswered, because a host may just be busy for longer.
   void run(Time now, const Terms& terms);
   void stop() { at_ = kNever; }
-  // Any answer: the way there and back works.
+  // Any answer: the path works in both directions.
   void on_answer() {
     unanswered_ = asked_ = 0;
-    // The next early question was for the case that this one got none.
+    // The next early probe was planned in case this one got no answer.
     if (early_ && asked_early_ > 0) at_ = kNever;
   }
-  // The peer moved us on: what comes now is waited for anew.
+  // The peer has made progress: the pauses start again.
   void on_progress() {
     fruitless_ = asked_early_ = repairs_ = 0;
     at_ = kNever;
   }
-  // What is lost has been found, by an answer or by the clock, and is sent again. It may be lost
-  // once more: that is asked as early as the first time, unless nothing ever gets through.
+  // A loss was detected, by an answer or by the timer, and is retransmitted. The retransmission may
+  // be lost as well, so it is probed for as early as the first transmission, but only kEarlyRepairs
+  // times without progress.
   void on_repair(Time now, const Terms& terms);
-  // There is reason to doubt: ask now, and quickly.
+  // There is reason to doubt: probe at once, and quickly.
   void hurry(Time now) {
     fruitless_ = 0;
     early_ = false;
     at_ = now;
   }
-  // There is nothing in flight to hurry for: the next question waits for its time from now on.
+  // Nothing is in flight: the next probe is planned again from now on.
   void postpone() { at_ = kNever; }
 
   Time next_timeout() const { return at_; }
-  // True when it is time to ask.
+  // True when it is time to probe.
   bool on_timeout(Time now, const Terms& terms);
 
-  // Questions to be sent now, each on a path of its own.
+  // Probes to send now, each on its own path.
   unsigned due() const { return due_; }
   void on_sent() {
     check(due_ > 0, "only a probe that is due is sent");
     --due_;
   }
-  // Times that was asked since any answer, and since anything came of it.
+  // Rounds of probes since the last answer, and since the last progress.
   unsigned unanswered() const { return unanswered_; }
   unsigned fruitless() const { return fruitless_; }
-  // The same since any answer, early ones included.
+  // Rounds since the last answer, early ones included.
   unsigned asked() const { return asked_; }
 
  private:
@@ -78,9 +79,9 @@ class ProbeClock {
   unsigned fruitless_ = 0;
   unsigned due_ = 0;
   unsigned asked_ = 0;
-  bool early_ = false;        // at_ is of an early question
-  unsigned asked_early_ = 0;  // since anything came of a question
-  unsigned repairs_ = 0;      // since the peer moved us on
+  bool early_ = false;        // at_ is the time of an early probe
+  unsigned asked_early_ = 0;  // since the last progress
+  unsigned repairs_ = 0;      // since the last progress
 };
 
 }  // namespace dlcp::core

@@ -7,7 +7,8 @@
 
 namespace dlcp::core {
 
-// Stamps wrap, and so does what lies between them: steps from one to the next are small.
+// Time stamps wrap, and so does their difference. Changes from one to the next are small, so they
+// are added up.
 Duration AnswerDelay::of(std::uint32_t sent, Time arrived_at) {
   const std::uint32_t between = wire::wire_time(arrived_at) - sent;
   if (std::exchange(begun_, true)) delay_ += static_cast<std::int32_t>(between - last_);
@@ -29,7 +30,7 @@ AckReader::Delays AckReader::read_paths(Time now, const wire::Ack& ack, Time arr
     const Duration total = arrived_at - sent_at;
     const Duration fabric = std::max(total - held, Duration(1));
     const bool marked = report.ce_marks > 0;
-    if (sent_at < woken_at_) {  // what it took is the time we slept, not the network's
+    if (sent_at < woken_at_) {  // the time includes a pause of this process
       learners.paths.on_report(report.path, report.highest_sequence, round_trip, marked);
       continue;
     }

@@ -1,5 +1,5 @@
-// What acknowledgements tell a sender of the network: how long packets took, path by path, and how
-// many were sent again for nothing. Owns the estimate of the round trip.
+// Reads what acknowledgements report about the network: the delay of packets on each path, and the
+// number of spurious retransmissions. Owns the RTT estimate.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,51 @@
 
 namespace dlcp::core {
 
-// How long answers take, from stamps of two clocks: beyond what the first one took.
+// The one-way delay of acknowledgements, relative to the first one, because the stamps are of two
+// clocks.
 class AnswerDelay {
  public:
   Duration of(std::uint32_t sent, Time arrived_at);
 
  private:
   bool begun_ = false;
-  std::uint32_t last_ = 0;  // 128 ns units between the clocks
-  std::int64_t delay_ = 0;  // likewise
+  std::uint32_t last_ = 0;  // difference of the clocks' stamps, 128 ns units
+  std::int64_t delay_ = 0;  // 128 ns units
 };
 
 class AckReader {
  public:
   const RttEstimator& rtt() const { return rtt_; }
-  // We have slept until `now`: what took longer than that was not the network.
+  // This process did not run until `now`. Delays of packets that were sent before include that time
+  // and are ignored.
   void on_pause(Time now) { woken_at_ = now; }
 
-  // Who learns from what the paths tell.
+  // The objects that use the reports of paths.
   struct Learners {
     Flight& flight;
     PathSet& paths;
     CongestionControl& congestion;
   };
-  // Of the newest packet that an ACK tells of: its time between the hosts there and back (zero: the
-  // ACK tells of none), and at the receiver.
+  // Of the newest packet that an ACK reports: the time in the network, there and back (zero: the
+  // ACK reports no packet), and the time at the receiver.
   struct Delays {
     Duration fabric{0};
     Duration held{0};
   };
-  // `round_trip`: what is taken for the delay of packets that were under way while we slept.
+  // `round_trip` replaces the delay of packets that were in flight during a pause of this process.
   Delays read_paths(Time now, const wire::Ack& ack, Time arrived_at, Duration round_trip,
                     const Learners& learners, AckSample& sample);
 
-  // Packets that the receiver had twice, and that it has not told of before. Such show before they
-  // are sent again (the original is acknowledged) or after (both arrive): these are the latter.
+  // Number of duplicates at the receiver that were not reported before. A spurious retransmission
+  // shows either before the chunk is sent again (the original is acknowledged) or after (both
+  // copies arrive). This counts the second kind.
   std::uint32_t read_duplicates(const wire::Ack& ack);
 
  private:
   RttEstimator rtt_;
   AnswerDelay answers_;
   Time woken_at_ = Time::min();   // after the last pause
-  std::uint32_t duplicates_ = 0;  // that the receiver has reported so far
+  std::uint32_t duplicates_ = 0;  // reported by the receiver so far
 };
 
 }  // namespace dlcp::core

@@ -8,20 +8,21 @@
 namespace dlcp::core {
 namespace {
 
-// One path normally keeps order, so its window is a share of the round trip, within these bounds.
+// One path normally keeps order, so its reordering window is a share of the RTT, within these
+// bounds.
 constexpr Duration kSamePathFloor = 20us;
 constexpr Duration kSamePathCeiling = 20ms;
-// However late packets have been: a loss is worth so many round trips of waiting, and no more time.
+// Limits on waiting for late packets: two RTTs and kLateMost, however late packets have been.
 constexpr int kLateRoundsMost = 2;
 constexpr Duration kLateMost = 500ms;
 // Paths differ in delay, and a receiver reads its sockets one after the other.
 constexpr Duration kGraceMax = 1ms;
 constexpr double kReorderingMax = 1.0;
 constexpr double kReorderingLeast = 0.125;
-constexpr Duration kGraceLeast = 60us;  // a fabric of 100 Gbit/s has sent half a megabyte by then
+constexpr Duration kGraceLeast = 60us;  // 100 Gbit/s send 750 kB in this time
 constexpr int kForgetRounds = 16;
 constexpr int kEpochRounds = 64;
-constexpr Duration kEpochLeast = 100ms;  // what makes packets late is seldom over sooner
+constexpr Duration kEpochLeast = 100ms;  // causes of late packets seldom last shorter
 
 }  // namespace
 
@@ -70,7 +71,8 @@ void Flight::on_probe_answered(Time now, std::uint8_t path_index, Time sent_at,
     path.delivered_below = std::max(path.delivered_below, path.front_sequence + i + 1);
 }
 
-// RACK's time: when the acknowledgement of this packet would have come, plus the reordering window.
+// RACK's deadline: the time at which the acknowledgement of this packet was expected, plus the
+// reordering window.
 bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& record) {
   Time due = kNever;
   if (sequence < path.delivered_below) {
@@ -86,7 +88,7 @@ bool Flight::lost(Time now, const Path& path, std::uint64_t sequence, Record& re
   return false;
 }
 
-// A packet that one acknowledgement passed over and a later one brought.
+// Learns from a packet that was acknowledged after a later one had been.
 void Flight::arrived_late(Time now, const Path& path, const Record& record) {
   if (record.passed) on_path_.add(now - record.sent_at - path.newest.took);
   if (record.passed_across) across_.add(now - record.sent_at - newest_.took);
@@ -95,7 +97,7 @@ void Flight::arrived_late(Time now, const Path& path, const Record& record) {
 void Flight::set_windows(Time now, const RttEstimator& rtt) {
   const Duration round = rtt.smoothed_or(1ms);
   if (now - widen_again_at_ > kForgetRounds * round) {
-    // Nothing was too hasty for long: be a little quicker again.
+    // No spurious retransmission for kForgetRounds: reduce the waiting times.
     widen_again_at_ = now;
     grace_ = std::max(kGraceLeast, grace_ / 2);
     reordering_ = std::max(kReorderingLeast, reordering_ / 2);

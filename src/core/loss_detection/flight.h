@@ -1,15 +1,14 @@
-// What is on the wire: one record per data packet, per path in the order sent, and the decision
-// which of them are lost. The rules are RACK's (RFC 8985) with paths in the place of one ordered
-// stream:
-//  - a packet is lost once its own path has delivered a later one and the reordering window is
-//    over;
-//  - a packet is lost once any path has delivered one sent later and a longer, cross-path grace is
-//    over.
-// Counting duplicate acknowledgements would be wrong under spraying and is not done.
+// Packets in flight: one record per data packet, per path in the order sent, and the decision which
+// of them are lost. The rules are those of RACK (RFC 8985), applied to each path:
+// - A packet is lost if its own path has delivered a later packet and the reordering window has
+//   passed.
+// - A packet is lost if any path has delivered a packet that was sent later, and a longer,
+//   cross-path window has passed.
+// Counting duplicate acknowledgements would be wrong with spraying and is not done.
 //
-// How long to wait is learnt from evidence: a packet that was passed over and then acknowledged
-// after all shows how late packets can be, and a needless retransmission that the wait was too
-// short. Where neither happens, losses are found within an eighth of the round trip.
+// The windows are learnt from evidence. A packet that is acknowledged after a later one shows how
+// late packets can be. A spurious retransmission shows that the window was too short. Without
+// either, losses are detected within an eighth of the RTT.
 #pragma once
 
 #include <algorithm>
@@ -31,33 +30,33 @@ class Flight {
  public:
   explicit Flight(std::size_t paths);
 
-  // Numbers the packet on its path, never twice alike, and keeps its record. Of a chunk sent in
-  // pieces the last is judged (`ends`): by then the others have had their chance, and the chunk is
-  // sent again whole.
+  // Numbers the packet on its path, without reuse, and keeps its record. Of a chunk in pieces only
+  // the last piece is judged (`ends`): the chunk is retransmitted whole, and the earlier pieces
+  // have had at least as much time.
   std::uint64_t on_sent(Time now, wire::PathIndex path, const ChunkRef& chunk, bool ends = true);
 
-  // The peer has seen `sequence` on `path`; it was sent at `sent_at`. False if it never was, or if
-  // that is no news.
+  // The peer has received `sequence`, sent at `sent_at`, on `path`. False if it was never sent, or
+  // if the report brings nothing new.
   bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
-  // A question sent at `sent_at` on `path` was answered: all that was sent before it has had its
-  // chance, once it has had `data_takes`: where switches keep classes apart a question overtakes
-  // whatever data waits.
+  // A probe sent at `sent_at` on `path` was answered: packets sent before it count as passed, but
+  // not earlier than `data_takes` after they were sent, because a probe may overtake data that
+  // waits in another switch queue.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 
   struct Loss {
     wire::PathIndex path = 0;
     ChunkRef chunk;
     Time sent_at;
-    bool overtaken = false;  // its own path has delivered a later one: that works
+    bool overtaken = false;  // its own path has delivered a later packet, so the path works
   };
-  // Moves records that are settled out, and appends those now to be declared lost to `out`.
-  // deadline() tells when to call again even if nothing arrives.
+  // Removes settled records and appends packets that count as lost now to `out`. deadline() is the
+  // time of the next call even if nothing arrives.
   void find_losses(Time now, const RttEstimator& rtt, const ChunkStates& chunks,
                    std::vector<Loss>& out);
   Time deadline() const { return deadline_; }
 
-  // A retransmission turned out needless: wait longer before the next one. At most once per round
-  // trip, as one hasty decision can concern many packets.
+  // A retransmission was spurious: wait longer before the next one. Takes effect at most once per
+  // RTT, because one premature decision can concern many packets.
   void on_spurious(Time now, Duration round_trip);
 
   std::optional<std::uint8_t> path_of_newest() const;
@@ -67,20 +66,20 @@ class Flight {
   struct Record {
     ChunkRef chunk;
     Time sent_at;
-    bool settled = false;  // acknowledged, or declared lost
-    bool passed = false;   // a later one of its path was known to have arrived when it was not
-    bool passed_across = false;  // the same of any path
+    bool settled = false;        // acknowledged, or declared lost
+    bool passed = false;         // a later packet of its path was reported before this one
+    bool passed_across = false;  // the same for any path
   };
-  // How late packets were that arrived after all, as the most of the last one to two epochs.
+  // The largest lateness of packets that arrived after all, over the last one to two epochs.
   struct Lateness {
     Duration now{0};
     Duration before{0};
     void add(Duration late) { now = std::max(now, late); }
     void end_epoch() { before = std::exchange(now, Duration(0)); }
-    // With a margin, as the latest is still to come.
+    // With a margin, because later packets may be later still.
     Duration allowance() const { return std::max(now, before) * 5 / 4; }
   };
-  // The newest send time known to be delivered, and how long it took to learn of it.
+  // The newest send time known to be delivered, and the time until that was known.
   struct Delivery {
     Time sent_at = Time::min();
     Duration took{0};
@@ -100,8 +99,8 @@ class Flight {
 
   std::vector<Path> paths_;
   std::size_t records_ = 0;    // not settled
-  double reordering_ = 0.125;  // share of the round trip that one path may reorder by
-  Duration grace_;             // least cross_path_window_
+  double reordering_ = 0.125;  // reordering within one path, as share of the RTT
+  Duration grace_;             // lower bound of cross_path_window_
   Lateness on_path_;
   Lateness across_;
   Time epoch_ends_{};

@@ -1,5 +1,5 @@
-// Round-trip estimate in the manner of RFC 6298 (gains 1/8 and 1/4), plus the smallest value seen,
-// which stands for the empty network.
+// RTT estimate as in RFC 6298 (gains 1/8 and 1/4), and the smallest sample, which approximates the
+// RTT without queues.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class RttEstimator {
   Duration minimum() const { return minimum_; }
   Duration latest() const { return latest_; }
 
-  // In which an answer comes when all is well; `fallback` until the first sample.
+  // The time within which an answer normally arrives; `fallback` until the first sample.
   Duration answer_time_or(Duration fallback) const {
     return has_sample() ? smoothed_ + 4 * variation_ : fallback;
   }

@@ -11,18 +11,19 @@ namespace {
 
 constexpr double kDelayGain = 0.25;
 constexpr double kLossGain = 1.0 / 32;
-constexpr double kLossPenalty = 20;  // a path that loses 5% looks twice as slow
+constexpr double kLossPenalty = 20;  // a path that loses 5% scores like one of twice the delay
 constexpr double kMarkPenalty = 1.25;
-// Of two choices both are slow where many paths share a link that crawls: of 32 over four links one
-// in sixteen, which is more than a tenth of a link carries.
+// With two choices both can be on the same slow link: of 32 paths over four links in one of sixteen
+// cases, more than a link of a tenth of the rate can carry. Further choices reduce this.
 constexpr int kFurtherChoices = 2;
-constexpr int kSlow = 2;  // times what is usual
+constexpr int kSlow = 2;  // times the typical delay
 constexpr std::uint32_t kBlackHoleLosses = 3;
 constexpr Duration kFirstPause = 10ms;
 constexpr Duration kLongestPause = 10s;
-// A window of few packets must not be spent on trials.
+// At most one burst in this many is a trial, so that a small window is not spent on trials.
 constexpr unsigned kTrialEvery = 4;
-// A repair that is lost as well is waited for; but of who has only repairs to send, some must try.
+// A repair avoids trials, because its second loss delays the message further. If a sender has only
+// repairs, some must try nevertheless.
 constexpr unsigned kRepairsInRow = 64;
 constexpr unsigned kRefugeBursts = 64;
 constexpr std::size_t kUnlimited = ~std::size_t{0};
@@ -34,8 +35,8 @@ PathSet::PathSet(std::size_t paths, std::uint64_t seed) : paths_(paths), rng_(se
 double PathSet::score(const Path& path, Duration packet_time) const {
   const std::uint32_t outstanding = path.sent - path.delivered;
   const double queued = static_cast<double>(outstanding) * static_cast<double>(packet_time.count());
-  // A path nobody has seen is neither better nor worse than the others, until it swallows
-  // something.
+  // An unknown path gets the typical delay: it is neither better nor worse than the others, until
+  // it loses something.
   const Duration delay = path.delay == Duration::zero() ? typical_delay_ : path.delay;
   const double suspicion = 1 + kLossPenalty * path.loss + path.lost_in_row;
   return (static_cast<double>(delay.count()) + queued) * suspicion;
@@ -47,7 +48,7 @@ std::optional<std::size_t> PathSet::doubted_and_due(Time now) const {
   return std::nullopt;
 }
 
-// Where all are doubted or avoided, a doubted one.
+// If all paths are doubted or avoided, a doubted one.
 std::size_t PathSet::random_healthy() {
   const bool all_doubted = doubted_ + avoided_ == paths_.size();
   const auto passed_over = [&](const Path& path) {
@@ -59,7 +60,7 @@ std::size_t PathSet::random_healthy() {
   return index;
 }
 
-// Where none of those that delivered last is in order, any healthy one.
+// If none of the paths that delivered last is healthy, any healthy one.
 std::size_t PathSet::random_proven() {
   const std::size_t known = std::min(reports_, proven_.size());
   if (known == 0) return random_healthy();
@@ -99,8 +100,8 @@ std::optional<PathSet::Choice> PathSet::choose_to_try(Time now) {
 }
 
 PathSet::Choice PathSet::choose(Time now, Duration packet_time, Cargo cargo) {
-  // Before those that are only tried: of a sender so slow that one of them is always due, nothing
-  // would ever take a path that works.
+  // This comes before trials: for a slow sender a trial is always due, and no burst would take a
+  // working path.
   if (refuge_bursts_ > 0 && refuge_bursts_-- % 2 == 0) return {refuge_, kUnlimited};
   const bool all_avoided = avoided_ == paths_.size();
   const bool repair = cargo == Cargo::kRepair && !all_avoided && ++repairs_in_row_ < kRepairsInRow;
@@ -173,7 +174,7 @@ PathSet::Suspicion PathSet::on_lost(Time now, std::uint8_t index, Time sent_at, 
       path.try_again_at = now;
     }
   }
-  // One burst can die in one full queue; a path that is dead also swallows the next.
+  // One full queue can drop a whole burst; only a dead path also drops the next one.
   const bool several_bursts = sent_at > path.first_lost_sent_at;
   if (path.avoided || path.lost_in_row < kBlackHoleLosses || !several_bursts)
     return {.known = several_bursts};

@@ -1,9 +1,9 @@
-// Which entropy value the next burst takes. Healthy paths are chosen by the power of two choices on
-// expected delay (Mitzenmacher 2001), of four where both are far slower than usual; the delay of a
-// path is refreshed by every acknowledgement, so that good paths are recycled (as in REPS, arXiv
-// 2407.21625). A path that has swallowed a packet, and delivered nothing since, is doubted: it gets
-// single packets, one in a round trip. If it swallows those too it is avoided, and tried again with
-// one packet after a doubling pause, for ever.
+// Chooses the path (entropy value) of the next burst. Healthy paths are chosen by the power of two
+// choices on expected delay (Mitzenmacher 2001), of four if both are far slower than usual. Every
+// acknowledgement updates the delay of its path, so that good paths are used again (as in REPS,
+// arXiv 2407.21625). A path that has lost a packet and delivered nothing since is doubted: it gets
+// single packets, one per RTT. If these are lost too, the path is avoided, and tried again with one
+// packet after pauses that double, without end.
 #pragma once
 
 #include <array>
@@ -26,44 +26,44 @@ class PathSet {
     wire::PathIndex path = 0;
     std::size_t packets_max = 0;  // 1 on a path that is only being tried
   };
-  // `packet_time`: how long the network takes per packet of ours at the current rate. A repair
-  // takes one of the paths that have delivered last, and seldom one that is only being tried.
+  // `packet_time` is the time per packet at the current rate. A repair takes one of the paths that
+  // have delivered last, and seldom one that is only being tried.
   enum class Cargo { kNew, kRepair };
   Choice choose(Time now, Duration packet_time, Cargo cargo = Cargo::kNew);
 
-  // For a probe: once the path that answered last, which is the most likely to work both ways, then
-  // each of all paths in turn.
+  // The path of a probe: once the path that answered last, which most likely works in both
+  // directions, then all paths in turn.
   std::uint8_t choose_for_probe();
 
   void on_sent(wire::PathIndex path) { ++paths_[path].sent; }
-  // The peer reports the path delivered up to its packet number `delivered` (counted from 0).
+  // The peer reports the packets up to number `delivered` (counted from 0) of the path.
   void on_report(wire::PathIndex path, std::uint32_t delivered, Duration delay, bool marked);
-  // A probe on the path was answered: it works there and back. After a silence it gets every other
-  // one of the next bursts, so that acknowledgements flow while the other paths are tried.
+  // A probe on the path was answered: it works in both directions. After a silence, every other of
+  // the next bursts takes it, so that acknowledgements arrive while other paths are tried.
   void on_answered(wire::PathIndex path, bool after_silence);
-  // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later one, so it is
-  // no worse than a full queue or a bad cable.
+  // A packet sent at `sent_at` is lost. `overtaken`: the path has delivered a later packet, so a
+  // full queue or a bad cable explains the loss.
   struct Suspicion {
-    bool known = false;    // the path had swallowed an earlier burst: that says nothing of queues
+    bool known = false;    // the path lost an earlier burst, too: not a sign of a full queue
     bool avoided = false;  // from now on
   };
   Suspicion on_lost(Time now, wire::PathIndex path, Time sent_at, Duration round_trip,
                     bool overtaken = false);
 
   std::size_t size() const { return paths_.size(); }
-  // Of one path; whose it is the caller knows.
+  // The caller fills in the association and the peer.
   PathState state(wire::PathIndex path) const;
   std::size_t avoided() const { return avoided_; }
 
  private:
   struct Path {
     std::uint32_t sent = 0;
-    std::uint32_t delivered = 0;    // sent numbers below this have been reported on
+    std::uint32_t delivered = 0;    // packets below this number have been reported
     Duration delay{0};              // 0: not known yet
     double loss = 0;                // smoothed share of packets lost
-    std::uint32_t lost_in_row = 0;  // and nothing delivered since
+    std::uint32_t lost_in_row = 0;  // losses since the last delivery
     Time first_lost_sent_at{};
-    bool avoided = false;  // not doubted any more
+    bool avoided = false;  // then it is not doubted
     Time try_again_at{};
     Duration pause{0};
   };
@@ -77,13 +77,13 @@ class PathSet {
   void restore(Path& path);
 
   std::vector<Path> paths_;
-  Duration typical_delay_{0};  // smoothed over all paths; stands for those not known yet
+  Duration typical_delay_{0};  // smoothed over all paths; used for unknown paths
   std::optional<std::uint8_t> answered_last_;
-  std::array<wire::PathIndex, 8> proven_{};  // delivered last, in turn
+  std::array<wire::PathIndex, 8> proven_{};  // the last to deliver, as a ring
   std::size_t reports_ = 0;
   std::size_t turn_ = 0;
   std::uint8_t refuge_ = 0;
-  unsigned refuge_bursts_ = 0;  // left, twice over
+  unsigned refuge_bursts_ = 0;  // remaining; every other one uses refuge_
   std::size_t avoided_ = 0;
   std::size_t doubted_ = 0;
   unsigned since_trial_ = 0;  // bursts

@@ -1,4 +1,4 @@
-// How one path of one sending association does, for people to look at.
+// The state of one path of a sending association, for display.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct PathState {
   wire::EndpointAddress peer;
   wire::PathIndex path = 0;
   std::uint32_t sent = 0;  // packets; wraps
-  double loss = 0;         // smoothed share of them
-  Duration delay{0};       // there and back, smoothed; 0: not known
-  bool avoided = false;    // it swallowed what it was given
+  double loss = 0;         // smoothed share of packets lost
+  Duration delay{0};       // RTT, smoothed; 0: not known
+  bool avoided = false;    // the path lost what was sent on it
 };
 
 }  // namespace dlcp::core
