@@ -43,8 +43,8 @@ class Lifecycle {
   // The end is settled: the place is free as soon as the user has closed the connection.
   void leave(Slot& slot);
   // The failure of one connection ends all connections of its context, so that ranks that are not
-  // neighbours of the failed rank learn of it through theirs. `cause` is the slot whose connection
-  // failed first, if any; its event is reported first.
+  // neighbours of the failed rank learn of it from their neighbours. `cause` is the slot whose
+  // connection failed first, if any; its event is reported first.
   void fail_context(Time now, ContextId context, const Error& error, Slot* cause);
 
   // Runs `call` on behalf of the connection or association with this token. A broken invariant ends

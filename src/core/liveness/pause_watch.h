@@ -14,7 +14,8 @@ class PauseWatch {
   explicit PauseWatch(Duration peer_timeout) : least_(peer_timeout / kPausesPerTimeout) {}
 
   // Called whenever the process runs; `next` is the earliest timer that has not been served
-  // (kNever: none). Returns how long the process was late; zero if that was no pause.
+  // (kNever: none). Returns how long the process was late, if that indicates a pause; otherwise
+  // zero.
   Duration on_run(Time now, Time next) {
     const Time before = std::exchange(ran_at_, now);
     if (now - before < least_ || next == kNever) return Duration::zero();
