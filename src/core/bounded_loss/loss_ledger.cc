@@ -8,7 +8,7 @@
 namespace dlcp::core {
 namespace {
 
-// Collectives that receives are posted for at one time, at most one per request.
+// Collectives with posted receives at one time: at most one per request.
 constexpr std::size_t kPoolsMax = 128;
 
 }  // namespace

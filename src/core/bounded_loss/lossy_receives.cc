@@ -10,16 +10,16 @@ namespace dlcp::core {
 void LossyReceives::Message::on_sent_once(const wire::SentOnce& frame) {
   if (!announced) marks = frame.marks;
   announced = true;
-  // It came behind everything that the message had sent on this path.
+  // SENT_ONCE follows all packets of the message on this path.
   std::erase_if(marks, [&](const wire::PathMark& mark) { return mark.path == frame.path; });
   echo = frame.echo;
   path = frame.path;
   urgent = frame.urgent;
-  needed = false;  // the sender asks again: the last NEED may have been lost
+  needed = false;  // the sender repeats SENT_ONCE: the last NEED may have been lost
 }
 
-// True when nothing is expected any more: every path has brought the message's last packet on it, a
-// later one of its queue, or a SENT_ONCE.
+// True if no packet is expected any more: every path has delivered the message's last packet on it,
+// a later one of the same queue, or SENT_ONCE.
 bool LossyReceives::Message::quiet(std::span<const PathSeen> paths) {
   std::erase_if(marks, [&](const wire::PathMark& mark) {
     return mark.path < paths.size() && paths[mark.path].passed(mark, urgent);
@@ -85,7 +85,7 @@ void LossyReceives::decide(Message& message, std::size_t licence_bytes_min,
   decision.echo = message.echo;
   decision.path = message.path;
   const std::size_t missing = queue_.missing_bytes(message.number);
-  // What we dropped ourselves for want of room the network has not lost.
+  // Packets that this receiver dropped for lack of room are not losses of the network.
   decision.stop = !message.was_needed && !held.dropped_here &&
                   message.licence.covers(held.bytes, licence_bytes_min) &&
                   ledger_.reserve(message.licence, missing, held.bytes);

@@ -1,7 +1,7 @@
-// The receiver's side of bounded loss: of messages that their sender will not repair unasked
-// (SENT_ONCE has come, or a licence was posted) it knows where packets may still be on their way,
-// asks the ledger once nothing is, and owns what is then told: STOP or NEED. What is there of a
-// message, and where zeros go, is recv_queue's.
+// The receiver's side of bounded loss. It handles messages whose sender does not retransmit unasked
+// (SENT_ONCE has arrived, or a licence was posted). It knows on which paths packets may still be in
+// flight, asks the ledger when none is, and sends the decision: STOP or NEED. recv_queue holds the
+// contents of messages and the places of zeros.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace dlcp::core {
 
-// What was decided about a message with holes; the sender is told.
+// A decision about a message with holes, which is sent to the sender.
 struct LossDecision {
-  bool stop = false;         // complete without them; else they are needed
+  bool stop = false;         // true: the message is complete with its holes; false: they are needed
   std::uint64_t number = 0;  // of the message
   std::uint32_t lost_packets = 0;
   std::uint32_t lost_bytes = 0;
-  std::uint32_t echo = 0;  // of the SENT_ONCE that NEED answers, and its path
+  std::uint32_t echo = 0;  // echo and path of the SENT_ONCE that NEED answers
   wire::PathIndex path = 0;
   std::vector<wire::Hole> holes;
 };
@@ -34,35 +34,34 @@ class LossyReceives {
  public:
   LossyReceives(RecvQueue& queue, Counters& counters) : queue_(queue), counters_(counters) {}
 
-  // The receive of message `number` is posted, with a buffer of so many bytes.
+  // The receive of message `number` is posted, with a buffer of `buffer_bytes`.
   void on_posted(std::uint64_t number, const Licence& licence, std::size_t buffer_bytes);
-  // False when the frame cannot be right.
+  // False if the frame is impossible.
   bool on_sent_once(const wire::SentOnce& frame);
-  // SENT_ONCE has come for a message that is not complete.
+  // SENT_ONCE has arrived for a message that is not complete.
   bool awaits() const { return announced_ > 0; }
-  // Decides about every message that has holes and expects no more packets: within its licence, and
-  // if it has at least `licence_bytes_min`, the holes become placements of zeros and the message is
-  // done, else they are needed.
+  // Decides about every message that has holes and expects no more packets. If its licence allows
+  // the loss and it has at least `licence_bytes_min`, the holes become placements of zeros and the
+  // message is complete; otherwise the missing data is needed.
   void decide(std::span<const PathSeen> paths, std::size_t licence_bytes_min,
               std::vector<Placement>& placements);
 
-  // One that may be told: without holes nobody hears before its zeros lie there.
+  // The next decision that may be sent. STOP is not sent before the zeros are in place.
   std::optional<LossDecision> pop_decision();
-  // Tells what was decided, on the path on which the sender hears us and in frames of at most
-  // `frame_bytes`; returns how many.
+  // Sends decisions on `path`, in frames of at most `frame_bytes`; returns the number of frames.
   std::size_t poll_transmit(const Recipient& to, wire::PathIndex path, std::size_t frame_bytes,
                             FrameWriter& frames, std::span<wire::TxPacket> out);
 
  private:
   struct Message {
     std::uint64_t number = 0;
-    Licence licence;          // ours; without one everything is needed
-    bool announced = false;   // SENT_ONCE has come
-    bool needed = false;      // the sender was asked for the rest since the last one
+    Licence licence;          // the receiver's; without a licence everything is needed
+    bool announced = false;   // SENT_ONCE has arrived
+    bool needed = false;      // NEED was sent since the last SENT_ONCE
     bool was_needed = false;  // holes were over budget: exact from then on
     bool urgent = false;
-    std::vector<wire::PathMark> marks;  // paths that packets may still come on
-    std::uint32_t echo = 0;             // of the newest SENT_ONCE, and its path
+    std::vector<wire::PathMark> marks;  // paths that packets may still arrive on
+    std::uint32_t echo = 0;             // echo and path of the newest SENT_ONCE
     wire::PathIndex path = 0;
 
     void on_sent_once(const wire::SentOnce& frame);
@@ -76,7 +75,7 @@ class LossyReceives {
   Counters& counters_;
   LossLedger ledger_;
   std::vector<Message> messages_;  // ascending
-  std::size_t announced_ = 0;      // of them
+  std::size_t announced_ = 0;      // number of announced messages
   std::vector<LossDecision> decisions_;
 };
 

@@ -1,4 +1,4 @@
-// What one path has brought a receiver so far.
+// What a receiver has received on one path.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ struct PathSeen {
   std::uint32_t echo = 0;
   Time arrived_at{};
   std::uint64_t highest_sequence = 0;
-  // One more than the highest sequence of a licensed packet, in the bulk and in the urgent queue of
-  // switches: only what waits in the same queue keeps its order.
+  // The highest sequence of a licensed packet plus one, in the bulk and in the urgent queue of
+  // switches: order is kept only within a queue.
   std::array<std::uint64_t, 2> licensed_below{};
 
-  // Returns true if it is the newest of the path.
+  // Returns true if the packet is the newest of the path.
   bool on_packet(const wire::DataHeader& header) {
     const std::uint64_t sequence = wire::expand_serial(header.path_sequence, highest_sequence);
     const bool newest = !any || static_cast<std::int64_t>(sequence - highest_sequence) > 0;
@@ -35,7 +35,7 @@ struct PathSeen {
     }
     return newest;
   }
-  // Nothing that was sent before `mark` in that queue is on its way any more.
+  // No packet that was sent before `mark` in that queue is in flight any more.
   bool passed(const wire::PathMark& mark, bool urgent) const {
     return any && licensed_below[urgent] > wire::expand_serial(mark.sequence, highest_sequence);
   }

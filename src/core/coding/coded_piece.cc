@@ -18,7 +18,7 @@ CodedPiece code_piece(compression::Format format, std::span<const std::byte> res
     const std::size_t bytes = rest.size() <= room ? rest.size() : whole;
     return {rest.first(bytes), bytes, bytes};
   }
-  // Packets of one length leave as one unit.
+  // Pads packets that are nearly full, because only packets of equal length form a unit.
   const bool padded = packet.written * 10 >= room * 9;
   const std::size_t bytes = padded ? room : packet.written;
   std::ranges::fill(out.first(bytes).subspan(packet.written), std::byte{0});

@@ -1,4 +1,4 @@
-// Fills a packet with as much of a chunk as fits when compressed.
+// Fills a packet with as much compressed data of a chunk as fits.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 namespace dlcp::core {
 
 struct CodedPiece {
-  // In `memory`, behind room for the packet's header, or `rest` itself where coding gains nothing.
+  // In `memory`, after room for the packet's header, or part of `rest` if coding gains nothing.
   std::span<const std::byte> payload;
-  std::size_t plain_bytes = 0;  // of `rest`
+  std::size_t plain_bytes = 0;  // taken from `rest`
   std::size_t coded_bytes = 0;  // of the payload, which may be padded
 };
 
-// `rest`: what is left of a chunk, not empty. `payload_bytes`: of a packet that is not compressed.
+// `rest`: the unsent part of a chunk, not empty. `payload_bytes`: of an uncompressed packet.
 CodedPiece code_piece(compression::Format format, std::span<const std::byte> rest,
                       std::uint32_t payload_bytes, wire::Buffer& memory);
 

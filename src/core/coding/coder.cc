@@ -10,16 +10,16 @@
 namespace dlcp::core {
 namespace {
 
-constexpr std::size_t kPlaces = 8;  // where a message is looked at
+constexpr std::size_t kPlaces = 8;  // samples of a message
 constexpr std::size_t kGranule = wire::kPayloadGranuleBytes;
 
 struct ChunkSize {
   std::uint32_t bytes = 0;
-  double ratio = 0;  // packets without compression, for one with it
+  double ratio = 0;  // packets without compression per packet with it
 };
 
-// The chunk size that takes the fewest packets, from how much of the message fits into a packet at
-// each of kPlaces places. A larger chunk than what fits there is taken to need several packets.
+// The chunk size that needs the fewest packets. It is found from the number of bytes that fit into
+// a packet at each of kPlaces places; a larger chunk is assumed to need several packets there.
 ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format format,
                        std::uint32_t payload_bytes) {
   const std::size_t room = payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);

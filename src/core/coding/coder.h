@@ -1,5 +1,5 @@
 // Decides, for each message of a stream, whether it is compressed, in which format, and how long
-// its chunks are. It looks at samples of the message; nobody tells it the type of the elements.
+// its chunks are. It uses samples of the message, because the type of the elements is not known.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ struct MessageCoding {
   bool used() const { return chunk_bytes != 0; }
 };
 
-// A message is compressed if it then takes at most 1 / kRatioMin of the packets.
+// A message is compressed if that reduces its packets at least by this factor.
 inline constexpr double kRatioMin = 1.05;
 
 class Coder {
  public:
-  // `payload_bytes`: of a packet that is not compressed.
+  // `payload_bytes`: of an uncompressed packet.
   MessageCoding choose(std::span<const std::byte> message, std::uint32_t payload_bytes);
-  // Of the last message that was looked at: packets without compression, for one with it.
+  // Packets without compression per packet with it, for the last message that was sampled.
   double ratio() const { return ratio_; }
 
  private:
-  // After a message that did not compress, so many are sent without a look at them; twice as many
-  // after each further one.
+  // Messages that are sent without sampling after a message that did not compress: one at first,
+  // twice as many after each further one, up to this number.
   static constexpr unsigned kPassMax = 64;
 
   std::optional<compression::Format> format_;  // of the last message
   double ratio_ = 1;
-  unsigned pass_ = 0;  // messages that are still passed
+  unsigned pass_ = 0;  // messages still to be sent without sampling
   unsigned pass_next_ = 1;
 };
 

@@ -1,5 +1,5 @@
-// Whether an association compresses at all. With kAuto it does where the network is slower than the
-// processor could compress; src/compression/pay_off weighs the two.
+// Decides whether an association compresses at all. kAuto compresses while the network is slower
+// than the processor could compress; src/compression/pay_off compares the two.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ enum class CompressionMode : std::uint8_t { kOff, kAuto, kOn };
 
 struct CompressionTerms {
   CompressionMode mode = CompressionMode::kOff;
-  // Shorter messages are not compressed: they are bound by latency, and NCCL's LL protocols, whose
-  // flags make codes for floating-point numbers useless, send no longer ones.
+  // Shorter messages are not compressed. Latency limits them, and NCCL's LL protocols, whose flags
+  // make codes for floating-point numbers useless, send no longer messages.
   std::size_t message_bytes_min = std::size_t{64} << 10;
-  // Processor time per byte of a message: what sending takes without compression, and what
-  // compressing adds.
+  // Processor time in seconds per byte of a message: for sending without compression, and in
+  // addition for compressing.
   double send_s_per_byte = 0.3e-9;
   double encode_s_per_byte = 0.12e-9;
 };
@@ -32,10 +32,10 @@ class CompressionGate {
     return terms_.mode == CompressionMode::kOn ||
            (terms_.mode == CompressionMode::kAuto && pay_off_.on());
   }
-  // Of the last message that was looked at: its packets without compression, for one with it.
+  // Packets without compression per packet with it, for the last message that was sampled.
   void note_ratio(double ratio) { ratio_ = ratio; }
-  // With each acknowledgement. `network_limited`: the window held the sender back.
-  // `wire_bytes_per_s`: of the whole endpoint. Returns true when the decision changes.
+  // Called for each acknowledgement. `network_limited`: the window limited the sender.
+  // `wire_bytes_per_s`: send rate of the endpoint. Returns true if the decision changes.
   bool on_ack(Time now, bool network_limited, double wire_bytes_per_s);
 
  private:
@@ -43,7 +43,7 @@ class CompressionGate {
 
   CompressionTerms terms_;
   compression::PayOff pay_off_;
-  double ratio_ = 1.3;  // of bf16 gradients, until a message has been looked at
+  double ratio_ = 1.3;  // typical for bf16 gradients; used until the first sample
   bool limited_ = false;
   Time next_{};
 };

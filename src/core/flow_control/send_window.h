@@ -8,11 +8,10 @@
 // that the buffers cover add nothing: there the credit is exact, which incast needs. Neither do
 // RTTs of a path with a quick handshake: the additional time is queueing there, and each of
 // hundreds of senders would mistake it for a long path.
-// in a queue, and hundreds of senders would each take it for a long path.
+//
 // A window below the reserve means that other senders have their turn (turns). A nearby sender
 // respects it and loses nothing, because it learns at once when its turn comes; a distant sender
 // uses its reserve.
-// loses nothing, as he hears at once when it is his; who is far away uses his reserve.
 #pragma once
 
 #include <algorithm>
@@ -48,13 +47,13 @@ class SendWindow {
     ++in_flight_;
     last_sent_ = now;
   }
-  // Whether the packet about to be sent, which others follow, requests an immediate ACK. (A packet
-  // without a successor does not: an ACK would delay the peer's answer.) While congestion control
-  // limits the sender, one packet per half window requests one, if the last request was kAskEvery
-  // ago, or half of a shorter RTT: a small window must not wait for as many packets as make an ACK
-  // cheap, and a fast one must not be acknowledged packet by packet. The packet that fills the
-  // window requests one, too, if the last quarter of it has not: the receiver would acknowledge
-  // that many anyway, unless some are lost.
+  // Whether the packet about to be sent, which others follow, requests an immediate ACK. (A last
+  // packet does not: an ACK would delay the peer's answer.) While congestion control limits the
+  // sender, one packet per half window requests one, if the last request was kAskEvery ago, or half
+  // of a shorter RTT. A small window must not wait for as many packets as make an ACK cheap, and a
+  // fast one must not be acknowledged packet by packet. The packet that fills the window also
+  // requests one, if none of the last quarter has: the receiver would acknowledge that many anyway,
+  // unless some are lost.
   bool asks_ack(Time now, double congestion_window);
   // Acknowledged, or counted as lost.
   void on_settled(std::uint32_t packets) {

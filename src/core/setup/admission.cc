@@ -10,7 +10,7 @@
 namespace dlcp::core {
 namespace {
 
-// What the sender of a connection that nobody has accepted is told.
+// The reason that the sender of a connection gets if the listener closes before it accepts.
 constexpr std::string_view kListenerClosed = "the listener was closed";
 constexpr std::string_view kEncryptionDiffers =
     "one of the two ranks encrypts payloads (DLCP_ENCRYPT), the other does not";
@@ -68,7 +68,7 @@ void Admission::on_started(const Slot& slot) {
   if (listener != nullptr) listener->party.listener()->acceptable.push_back(slot.token);
 }
 
-// A listener that is gone is known by its number again: nothing of it has to be kept.
+// A closed listener is recognised by the number in HELLO, so that no record of it is needed.
 std::optional<Admission::Door> Admission::find_door(Slot* slot, const wire::Hello& hello) const {
   if (slot != nullptr && slot->party.listener() != nullptr)
     return Door{slot->party.listener()->key, slot};
@@ -103,7 +103,7 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   if (slot == nullptr) slot = open(now, *door->listener, *hello);
   if (slot == nullptr) return drop(Counter::kDroppedReplayed);
   if (auto* receiving = slot->party.receiver()) {
-    // It said HELLO for an association that was not established then.
+    // The stream's earlier HELLO was for an association that was not established yet.
     const auto joined = receiving->started() ? nullptr : associations_.joined_by(*hello);
     if (joined.get() == &receiving->association() && joined->takes(hello->stream)) {
       receiving->join(now, hello->stream);
@@ -120,8 +120,8 @@ void Admission::on_hello(Time now, Slot* to, const wire::RxPacket& packet) {
   lifecycle_.follow_up(now, *slot);
 }
 
-// The stream was accepted and closed before its sender had a WELCOME, without which it cannot read
-// how the stream ended.
+// The stream was accepted and closed before its sender had received WELCOME, without which the
+// sender cannot read how the stream ended.
 void Admission::welcome_again(const Slot& departed, const wire::Hello& hello,
                               wire::PathIndex path) {
   const auto association = associations_.joined_by(hello);
@@ -174,7 +174,7 @@ Slot* Admission::open(Time now, Slot& at, const wire::Hello& hello) {
   return &slot;
 }
 
-// The user above hears why, once, although it is said more often.
+// Refusals are repeated; the user gets only one event per kind.
 void Admission::on_declined(Slot& listener, const wire::RxPacket& packet) {
   const auto refuse = wire::decode<wire::Refuse>(packet.bytes);
   if (!refuse) return commons_.counters.add(Counter::kDroppedMalformed);

@@ -1,5 +1,6 @@
-// Listeners, and how a stranger becomes a connection of one. Who has no invitation gets no answer
-// and costs nothing; who has one gets a place among few until START shows that it hears us.
+// Listeners, and how HELLO opens a connection. A sender without an invitation gets no answer and
+// occupies no memory. A sender with one gets one of a few half-open places until START shows that
+// it receives the answers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace dlcp::core {
 
 class Admission {
  public:
-  // Connections of one listener that have said HELLO and not START; the oldest makes room.
+  // Limit per listener of connections that have sent HELLO but not START; the oldest is dropped.
   static constexpr std::size_t kHalfOpenMax = 64;
 
   Admission(Commons& commons, SlotTable& slots, Lifecycle& lifecycle,
@@ -28,15 +29,15 @@ class Admission {
   void close_listener(Time now, ListenerId listener);
   std::optional<ConnectionId> accept(ListenerId listener);
 
-  // HELLO to the token of `slot`; null: nobody has that token.
+  // A HELLO to the token of `slot`; null: the token is not known.
   void on_hello(Time now, Slot* slot, const wire::RxPacket& packet);
-  // REFUSE to a listener: who holds an invitation will not use it.
+  // REFUSE to a listener: the holder of an invitation will not connect.
   void on_declined(Slot& listener, const wire::RxPacket& packet);
-  // The connection in `slot` has started: its listener may hand it out.
+  // The connection in `slot` has started: its listener can accept it now.
   void on_started(const Slot& slot);
 
  private:
-  // The key that `hello` must be sealed with, and the listener's slot unless it is gone.
+  // The key that must have sealed the HELLO, and the listener's slot unless the listener is closed.
   struct Door {
     wire::Key key;
     Slot* listener = nullptr;
@@ -44,7 +45,7 @@ class Admission {
   std::optional<Door> find_door(Slot* slot, const wire::Hello& hello) const;
   void refuse(const wire::Hello& hello, wire::Refuse with, const wire::Key& key, wire::PathIndex);
   void make_room(Time now, Listener& listener);
-  // Null for a HELLO that repeats one whose stream has ended.
+  // Null for a repeated HELLO whose stream has ended.
   Slot* open(Time now, Slot& listener, const wire::Hello& hello);
   void welcome_again(const Slot& departed, const wire::Hello& hello, wire::PathIndex path);
 

@@ -12,11 +12,11 @@ namespace {
 constexpr Duration kLongestPause = 500ms;
 constexpr Duration kRoundLeast = 1ms;
 constexpr Duration kRoundMost = 1s;
-// Rounds in which a larger HELLO may still be answered once a smaller one was.
+// Rounds in which a larger HELLO may still be answered after a smaller one was.
 constexpr unsigned kPatience = 4;
-// What nearly every network passes. The first round tries this and the largest, later ones
-// everything: a job opens thousands of connections at once, and nearly all of them pass at full
-// size.
+// A size that nearly every network passes. The first round tries only this size and the largest,
+// later rounds all sizes: a job opens thousands of connections at once, and nearly all networks
+// pass the full size.
 constexpr std::uint32_t kSafeDatagram = 1452;
 constexpr std::uint32_t kDatagramLeast = std::end(kCommonDatagrams)[-1];
 
@@ -71,7 +71,7 @@ void Handshake::on_joined(const wire::Welcome& welcome) {
   next_send_ = kNever;
 }
 
-// The largest size still worth waiting for.
+// The largest size that is still worth waiting for.
 std::uint32_t Handshake::wanted() const {
   for (const std::uint32_t size : sizes_)
     if (size <= peer_datagram_max_) return size;
@@ -93,7 +93,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
   receiver_token_ = welcome.receiver_token;
   if (welcome.receiver_address.size != 0) to_ = welcome.receiver_address;
   if (!welcome.lanes.empty()) peer_lanes_ = welcome.lanes;
-  if (state_ == State::kStart) {  // the peer had forgotten us
+  if (state_ == State::kStart) {  // the peer has dropped the half-open connection
     next_send_ = now;
     return;
   }
@@ -121,7 +121,7 @@ void Handshake::on_welcome(Time now, const wire::Welcome& welcome) {
 }
 
 void Handshake::agree_on(std::uint32_t datagram_bytes) {
-  // A HELLO may get through to a peer that would not send as much itself.
+  // A HELLO can arrive at a peer whose interface could not send a packet of this size.
   datagram_bytes = std::min(datagram_bytes, peer_datagram_max_);
   const std::uint32_t room = datagram_bytes - static_cast<std::uint32_t>(overhead_bytes());
   payload_bytes_ = room - room % static_cast<std::uint32_t>(wire::kPayloadGranuleBytes);
@@ -160,7 +160,7 @@ std::size_t Handshake::poll_transmit(Time now, FrameWriter& frames, std::span<wi
     if (out.empty()) return 0;
     frames.emit(wire::Start{receiver_token_, payload_bytes_, protection_}, path_, to_,
                 out[count++]);
-    // A peer that many knock at may have forgotten who was slow: introduce ourselves again.
+    // A receiver with many half-open connections may have dropped this one: send HELLO again.
     if (++starts_ % kPatience == 0 && count < out.size())
       emit_hello(now, answered_, frames, out[count++]);
   }

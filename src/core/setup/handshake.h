@@ -1,6 +1,6 @@
-// The opening side of a connection: HELLO in several sizes (to find the path MTU, never to guess
-// it), WELCOME for each that got through, START with the payload size that follows, STARTED.
-// Everything is repeated with back-off until answered.
+// The opening side of a connection. It sends HELLO in several sizes, to find the path MTU. It gets
+// WELCOME for each size that arrives, sends START with the resulting payload size, and gets
+// STARTED. Frames are repeated with back-off until they are answered.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace dlcp::core {
 
-// What HELLO says of the association.
+// The association fields of HELLO.
 struct AssociationName {
-  std::uint64_t token = 0;       // the sender's
-  std::uint64_t peer_token = 0;  // the receiver's, of one that is established
+  std::uint64_t token = 0;       // of the sender
+  std::uint64_t peer_token = 0;  // of the receiver, if the association is established
   std::uint32_t stream = 0;
 };
 
 class Handshake {
  public:
-  // Whom to say HELLO to, and under which key.
+  // The destination of HELLO, and the key that seals it.
   struct Target {
     wire::Invitation listener;
     wire::Key key;
@@ -35,45 +35,45 @@ class Handshake {
   Handshake(Time now, const Config& config, std::uint64_t token, const Target& target,
             const wire::EndpointAddress& local);
 
-  // kWaiting: another stream says HELLO for the association.
+  // kWaiting: another stream sends HELLO for the association.
   enum class State : std::uint8_t { kWaiting, kHello, kStart, kDone };
   State state() const { return state_; }
 
-  // Where several streams form an association: one leads by the whole handshake, then the others
-  // join on the same terms, by a small HELLO and the WELCOME that answers it.
+  // The streams of an association: one leads with the whole handshake. Then the others join on the
+  // same terms, with a small HELLO and the WELCOME that answers it.
   void wait();
   void lead(Time now, const AssociationName& name);
   void join(Time now, const AssociationName& name, const AssociationTerms& terms);
   bool joins() const { return joins_; }
-  // It was to join an association that the receiver does not know any more.
+  // The stream tried to join an association that the receiver does not know any more.
   bool was_forgotten() const { return forgotten_; }
 
   void on_welcome(Time now, const wire::Welcome& welcome);
   void on_started();
-  // What was sent last was refused: says it again, as that may be a forgery.
+  // The last frame was rejected (ICMP): sends it again soon, because the error may be forged.
   void hurry(Time now) { next_send_ = std::min(next_send_, now + kFirstPause); }
 
-  // Frames due now, at most out.size().
+  // Writes the frames that are due now, at most out.size(); returns their number.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   Time next_timeout() const { return next_send_; }
 
   const wire::Key& listener_key() const { return target_.key; }
   const wire::EndpointAddress& peer_address() const { return to_; }
   std::uint64_t receiver_token() const { return receiver_token_; }
-  // Where the listener can be called as well, by what WELCOME has said.
+  // Other addresses of the listener, as announced in WELCOME.
   const std::vector<wire::EndpointAddress>& peer_lanes() const { return peer_lanes_; }
-  // Where what we send goes: the listener, until it has answered.
+  // The token that frames are sent to: the listener's until it has answered.
   std::uint64_t called() const {
     return receiver_token_ != 0 ? receiver_token_ : wire::listener_token(target_.listener);
   }
   std::uint32_t payload_bytes() const { return payload_bytes_; }
   wire::Protection protection() const { return protection_; }
-  // What packets of data have beside their payload.
+  // Header and tag bytes of a data packet.
   std::size_t overhead_bytes() const { return wire::overhead_bytes(protection_); }
   std::size_t packet_bytes() const { return payload_bytes_ + overhead_bytes(); }
-  // Stands for the round trip until data has been acknowledged, 1 ms to 1 s: on a long path data
-  // would else be probed for, and taken for lost, before it can have been. It is no sample, as a
-  // process that is busy starting may read the answer late. 50 ms while nothing was heard.
+  // Used as RTT until data has been acknowledged, 1 ms to 1 s: otherwise data on a long path would
+  // be probed for, and counted as lost, too early. It is not an RTT sample, because a process that
+  // is busy starting may read the answer late. 50 ms before the first answer.
   Duration round_trip() const { return round_trip_; }
   // The shortest exchange with a HELLO of the agreed size.
   Duration took() const { return took_; }
@@ -90,16 +90,16 @@ class Handshake {
   const Config& config_;
   std::uint64_t token_;
   const Target target_;
-  wire::EndpointAddress to_;  // where WELCOME says that the connection goes on
+  wire::EndpointAddress to_;  // where to continue, according to WELCOME
   const wire::EndpointAddress& local_;
   AssociationName association_;
   bool joins_ = false;
   bool forgotten_ = false;
   State state_ = State::kHello;
   std::vector<std::uint32_t> sizes_;  // of HELLO, largest first
-  std::size_t next_size_ = 0;         // sizes_ from here on are due in this round
+  std::size_t next_size_ = 0;         // sizes_ from this index on are due in this round
   bool first_round_ = true;
-  std::uint32_t answered_ = 0;  // largest size that a WELCOME named
+  std::uint32_t answered_ = 0;  // largest size that a WELCOME has confirmed
   std::uint32_t peer_datagram_max_ = ~std::uint32_t{0};
   unsigned rounds_answered_ = 0;  // rounds of HELLO sent since the first WELCOME
   unsigned starts_ = 0;           // sent without an answer
