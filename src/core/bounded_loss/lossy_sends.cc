@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kDoublingsMax = 8;
 
-// What no hole tells of counts as protected.
+// Lost bytes outside the holes that STOP names count as protected.
 void count_lost(const SendQueue& queue, std::uint64_t number, const wire::Stop& stop,
                 Counters& counters) {
   std::uint64_t droppable = 0;
@@ -37,8 +37,7 @@ void LossySends::on_sent(Time now, std::uint64_t number, wire::PathMark mark, Li
     messages_.back().number = number;
   }
   Message& message = messages_.back();
-  // The newest path is the last of the list: bursts stay on one path, and SENT_ONCE goes there
-  // first.
+  // The newest path is the last in the list: bursts stay on one path, and SENT_ONCE takes it first.
   if (message.marks.empty() || message.marks.back().path != mark.path) {
     std::erase_if(message.marks, [&](const auto& other) { return other.path == mark.path; });
     message.marks.push_back(mark);
@@ -122,7 +121,7 @@ LossySends::Stopped LossySends::on_stop(SendQueue& queue, std::uint64_t number,
   SendQueue::Acked acked;
   queue.stop(number, acked);
   Stopped stopped{acked.in_flight, acked.in_flight, 0, acked.in_flight + acked.forgone > 0};
-  // Most of what was given up had not been declared lost yet.
+  // Most of the data that was given up had not counted as lost before.
   const std::uint32_t given_up = stop.lost_bytes / payload_bytes;
   if (given_up > acked.forgone) {
     stopped.forgone = std::min(given_up - acked.forgone, acked.in_flight);
@@ -137,7 +136,7 @@ std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Re
   while (count < out.size()) {
     const auto due = pop_due(now);
     if (!due) break;
-    if (!queue.forgoes(due->message)) continue;  // done, or needed whole, meanwhile
+    if (!queue.forgoes(due->message)) continue;  // complete, or needed whole, meanwhile
     wire::SentOnce frame;
     frame.destination = to.token;
     frame.message = static_cast<std::uint32_t>(due->message);
@@ -147,7 +146,7 @@ std::size_t LossySends::poll_transmit(Time now, const SendQueue& queue, const Re
     frame.urgent = queue.licence(due->message).urgent;
     frame.marks = *due->marks;
     frames.emit(frame, due->path, *to.address, out[count]);
-    out[count++].traffic_class =  // behind the data, never past it
+    out[count++].traffic_class =  // in the queue of the data, so that it cannot overtake them
         frame.urgent ? TrafficClass::kUrgentProtected : TrafficClass::kBulkProtected;
   }
   return count;

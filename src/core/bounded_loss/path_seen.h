@@ -1,4 +1,4 @@
-// What a receiver has received on one path.
+// State of one path at a receiver.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Gives the plain bytes of a packet of a compressed message.
+// Decodes the packets of compressed messages.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace dlcp::core {
 
 class Decoder {
  public:
-  // Nothing if the bytes are no code, for example because they were damaged on the way. What is
-  // returned stays valid until the next call, or is the payload itself.
+  // Returns nullopt if the bytes are not a valid code, for example because they were damaged. The
+  // result is valid until the next call, or is the payload itself.
   std::optional<std::span<const std::byte>> decode(const wire::Coding& coding,
                                                    std::span<const std::byte> payload);
 

@@ -1,9 +1,10 @@
-// What the chunks of licensed messages are worth. Their magnitudes come from whoever can read the
-// memory that they lie in; which of them are small is a question of the stream, and stays here.
+// Decides which chunks of licensed messages are protected and which may be dropped. Magnitudes come
+// from an object that can read the memory of the chunks; the comparison within the stream is made
+// here.
 //
-// What is marked droppable may be dropped where nothing would have been lost. A licence that allows
-// less than the usual share (direct exchange: about P) therefore has no more than that marked, or
-// switches would drop what must be sent again.
+// Switches drop droppable packets first, also where no packet would have been lost otherwise. If a
+// licence allows less than the usual share (direct exchange: about P), only that share is marked
+// droppable; otherwise switches would drop packets that must be retransmitted.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +17,12 @@
 
 namespace dlcp::core {
 
-// Reads payloads in place of the core: for memory that the processor cannot read, or hardware that
-// reads it anyway.
+// Reads payloads instead of the core: for memory that the processor cannot read, or with hardware
+// that reads the payload anyway.
 class WorthSource {
  public:
   virtual ~WorthSource() = default;
-  // As gradient::mean_magnitude says, kPriceless included.
+  // Returns what gradient::mean_magnitude would return, including kPriceless.
   virtual float magnitude(gradient::ElementType type, std::span<const std::byte> payload) const = 0;
 };
 
@@ -34,7 +35,8 @@ class ChunkJudge {
   gradient::Worth judge(gradient::ElementType type, std::span<const std::byte> payload) {
     return judge_.judge(magnitude(type, payload));
   }
-  // Of the packets judged so at most `share_max` are marked as anything but protected.
+  // Marks at most the share `share_max` of the packets that are judged here as anything but
+  // protected.
   gradient::Worth judge_within(double share_max, gradient::ElementType type,
                                std::span<const std::byte> payload) {
     const double usual = shares_.bulk_droppable + shares_.bulk_middle;
@@ -50,7 +52,7 @@ class ChunkJudge {
   }
 
  private:
-  // Of packets: what was saved up by large ones is not all given away at once.
+  // Limit in packets: the allowance that large packets have left unused is not all spent at once.
   static constexpr double kAllowedMax = 4;
   struct Capped {
     double share = 0;
@@ -68,7 +70,7 @@ class ChunkJudge {
   }
 
   LevelShares shares_;
-  gradient::WorthJudge judge_;  // of all licensed messages: one stream
+  gradient::WorthJudge judge_;  // for all licensed messages of the stream
   std::optional<Capped> capped_;
   const WorthSource* source_;
 };

@@ -8,15 +8,15 @@
 namespace dlcp::core {
 namespace {
 
-// Bytes of frame that one message's report takes besides its bitmap (wire/control_frame).
+// Bytes of the report of one message, without its bitmap (wire/control_frame).
 constexpr std::size_t kReportBytes = 10;
 
-// The chunk's bit in that word of a bitmap; 0: it is in another.
+// The chunk's bit in this word of a bitmap; 0 if the bit is in another word.
 std::uint64_t bit_in(std::size_t word, std::uint32_t chunk) {
   return chunk / Bitmap::kWordBits == word ? std::uint64_t{1} << (chunk % Bitmap::kWordBits) : 0;
 }
 
-// A licensed packet that was sent once and is too late is no sign of haste in the sender.
+// A licensed packet that was sent only once and arrives late is not a spurious retransmission.
 bool may_be_given_up(const wire::DataHeader& header) {
   return header.licensed && !header.retransmission;
 }
@@ -56,7 +56,7 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   const std::uint64_t number = wire::expand_serial(header.message, first_);
   if (number - first_ >= std::uint64_t{1} << 63)  // below first_
     return may_be_given_up(header) ? Receipt::kLate : Receipt::kDuplicate;
-  // A sender has at most as many messages open as we accept receives.
+  // A sender has at most as many open messages as receives can be posted.
   if (number - first_ >= 2 * requests_max_) return Receipt::kOutOfWindow;
   const std::uint32_t chunk_size =
       header.coding.used() ? header.coding.chunk_bytes : payload_bytes_;
@@ -103,8 +103,9 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
       note_placements(number, std::span(placements).subspan(placed_before));
     if (receipt) return *receipt;
   } else if (!payload.empty()) {
-    // Written field by field: read back in larger pieces than it was written, it would wait for all
-    // stores before it, which are those of the copy to memory that nobody has touched for a while.
+    // Written field by field. A copy that reads the fields in larger units than they were written
+    // would have to wait for all earlier stores, which include the copy to memory that is not in
+    // the cache.
     Placement& placement = placements.emplace_back();
     placement.destination = base + header.offset;
     placement.payload = payload;
@@ -118,8 +119,8 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   return posted ? Receipt::kPlaced : Receipt::kKept;
 }
 
-// Of a message of which chunks may come in pieces: places what is new, and says what to make of the
-// packet unless its chunk is whole now.
+// Handles a packet with a part of a chunk: requests copies of the new parts. Returns what the
+// packet is, unless its chunk is complete now.
 [[gnu::cold]] std::optional<RecvQueue::Receipt> RecvQueue::on_piece(
     RecvMessage& message, const Piece& piece, std::byte* destination,
     std::vector<Placement>& placements) {
@@ -137,7 +138,7 @@ RecvQueue::Receipt RecvQueue::on_data(const wire::DataHeader& header,
   return std::nullopt;
 }
 
-// Those go to a posted buffer, and may take a while.
+// Names placements that go to a posted buffer and may take a while.
 [[gnu::cold]] void RecvQueue::note_placements(std::uint64_t number,
                                               std::span<Placement> placements) {
   if (owner_ == 0) return;
@@ -177,13 +178,13 @@ bool RecvQueue::post(RequestId request, std::span<std::byte> buffer,
   return waited_for;
 }
 
-// What of the message is kept here goes to its buffer.
+// Requests copies of the kept bytes of the message to its buffer.
 void RecvQueue::hand_over_early(RecvMessage& message, std::vector<Placement>& placements) {
   const auto hand_over = [&](std::size_t from, std::size_t to) {
     placements.push_back(
         {message.buffer.data() + from, std::span(message.early).subspan(from, to - from), 0});
   };
-  // Runs of chunks that are there become one copy each.
+  // A run of adjacent chunks becomes one copy.
   for (std::size_t begin = message.present.next_set(0); begin < message.chunks;) {
     const std::size_t end = message.present.next_clear(begin);
     hand_over(begin * message.chunk_bytes,
@@ -209,7 +210,7 @@ std::uint32_t RecvQueue::chunk_bytes(const RecvMessage& message, std::uint32_t c
 
 RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_t bytes) {
   const std::uint64_t number = wire::expand_serial(message_number, first_);
-  if (number - first_ >= std::uint64_t{1} << 63) return {true, std::nullopt};  // done long ago
+  if (number - first_ >= std::uint64_t{1} << 63) return {true, std::nullopt};  // complete long ago
   if (number - first_ >= 2 * requests_max_) return {};
   while (messages_.size() <= number - first_)
     messages_.push_back({});
@@ -223,9 +224,9 @@ RecvQueue::Expected RecvQueue::expect(std::uint32_t message_number, std::uint32_
   return {true, number};
 }
 
-// Calls `fill(begin, end)` with the bytes that are missing of each run of chunks that are not
-// there, and then `hole(begin, end)` with those chunks. Of chunks that came in pieces only what is
-// missing counts: no byte is written twice.
+// Calls `fill(begin, end)` with the missing bytes of each run of missing chunks, and then
+// `hole(begin, end)` with these chunks. In chunks that arrived in part only the missing bytes
+// count: no byte is written twice.
 template <class Fill, class Hole>
 void RecvQueue::for_each_hole(const RecvMessage& message, const Fill& fill,
                               const Hole& hole) const {
@@ -267,9 +268,11 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
     message.holes.push_back({from, to});
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
-    message.last = static_cast<std::uint32_t>(begin);  // what has come may have been reported
+    message.last = static_cast<std::uint32_t>(begin);  // the received chunks may have been reported
+                                                       // before
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
-    for (std::size_t chunk = begin; chunk < end; ++chunk) {  // what comes late finds it taken
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {  // late packets then count as
+                                                             // duplicates
       message.present.merge(chunk / Bitmap::kWordBits,
                             std::uint64_t{1} << (chunk % Bitmap::kWordBits));
     }
@@ -282,7 +285,7 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
   return holes;
 }
 
-// Reports what is complete, in whatever order, and lets go of the front.
+// Reports complete messages, in any order, and removes those at the front.
 void RecvQueue::report_done() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     RecvMessage& message = messages_[i];
@@ -322,8 +325,8 @@ void RecvQueue::report(wire::StreamReport& stream, std::size_t bytes) {
     report.message = static_cast<std::uint32_t>(number);
     message.first_missing =
         static_cast<std::uint32_t>(message.present.next_clear(message.first_missing));
-    // Of a message that is whole but not placed yet one chunk is not reported: its sender must not
-    // take it for done.
+    // One chunk of a message that has arrived but is not placed yet is not reported: the sender
+    // must not count the message as complete.
     const bool withheld = message.whole() && message.placing > 0;
     report.first_missing =
         withheld ? std::min(message.first_missing, message.last) : message.first_missing;

@@ -1,5 +1,6 @@
-// The messages a receiver expects: which chunks are there, and where they go. What comes before its
-// receive is posted is kept here (its first eager_bytes, out of a pool shared by the device).
+// The messages that a receiver expects: the chunks that have arrived, and their destination. If a
+// message arrives before its receive is posted, its first eager_bytes are kept in a pool of the
+// device.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ namespace dlcp::core {
 
 class RecvQueue {
  public:
-  // `owner`: the name that placements get which may take a while (Config::placed_later); 0: none
-  // do.
+  // `owner`: the name of placements that may take a while (Config::placed_later); 0: there are
+  // none.
   RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool,
             ConnectionId owner = 0)
       : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool), owner_(owner) {}
@@ -34,44 +35,44 @@ class RecvQueue {
 
   bool can_post() const { return posted_ - first_ < requests_max_; }
   bool has_posted() const { return first_ < posted_; }
-  bool under_way() const;  // a packet of a message that is not complete has come
-  // Appends the copies that an early message needs. True if its sender may wait with the rest.
+  bool under_way() const;  // a packet of an incomplete message has arrived
+  // Appends the copies of an early message. True if its sender may wait to send the rest.
   bool post(RequestId request, std::span<std::byte> buffer, std::vector<Placement>& placements);
 
   enum class Receipt : std::uint8_t {
     kPlaced,       // new: a placement was appended (none for an empty message)
-    kKept,         // the same, into memory of ours: its receive is not posted yet
-    kDuplicate,    // held already, or its message is complete
-    kRepeated,     // the same, of a piece of a chunk: who misses one piece is sent all
-    kLate,         // the same, of a licensed message: it may have been given up
-    kNoRoom,       // not posted and no room to keep it; the sender will send it again
-    kOutOfWindow,  // a message number or offset that cannot be
-    kTooLong,      // the message exceeds the posted buffer: the connection cannot go on
+    kKept,         // new, kept in the pool: its receive is not posted yet
+    kDuplicate,    // received before, or its message is complete
+    kRepeated,     // the same for a part of a chunk: if one part is lost, all are sent again
+    kLate,         // the same for a licensed message: the packet may have been given up
+    kNoRoom,       // not posted and no room to keep it; the sender retransmits it
+    kOutOfWindow,  // an impossible message number or offset
+    kTooLong,      // the message exceeds the posted buffer: the connection fails
   };
   Receipt on_data(const wire::DataHeader& header, std::span<const std::byte> payload,
                   std::vector<Placement>& placements);
-  // One placement of the message has been done. True if it was the last that anything waits for.
+  // One placement of the message is done. True if it was the last one of the message.
   bool on_placed(std::uint64_t number);
-  // Size of the message that made on_data or post say kTooLong, and of its buffer.
+  // Sizes of the message that made on_data or post fail with kTooLong, and of its buffer.
   const std::optional<Overflow>& overflow() const { return overflow_; }
-  // The placed bytes of the last call were copied.
+  // The copies requested by the last call are done.
   void release_copied() { copied_.clear(); }
   // The same memory, for a caller that outlives this object.
   std::vector<std::vector<std::byte>> take_copied() { return std::exchange(copied_, {}); }
 
-  // A message of so many bytes is under way. Not `possible`: no message can have that number or
-  // length. `number`: all of it, of a message that is not complete.
+  // A message of `bytes` is being sent. `possible` is false if no message can have this number or
+  // length. `number` is the full number if the message is not complete.
   struct Expected {
     bool possible = false;
     std::optional<std::uint64_t> number;
   };
   Expected expect(std::uint32_t message, std::uint32_t bytes);
-  // Not yet told to be done. What is asked below is asked of such messages.
+  // True until the message is reported complete. The functions below require it.
   bool is_open(std::uint64_t number) const { return number >= first_ && !at(number).reported; }
   const RecvMessage& message(std::uint64_t number) const { return at(number); }
   std::size_t missing_bytes(std::uint64_t number) const;
-  // A posted message goes without what is missing: those bytes become placements of zeros, and it
-  // is done. Returns the chunks that never came.
+  // Completes a posted message without its missing bytes, which become placements of zeros. Returns
+  // the chunks that never arrived.
   std::vector<wire::Hole> complete_with_holes(std::uint64_t number,
                                               std::vector<Placement>& placements);
 
@@ -85,7 +86,7 @@ class RecvQueue {
   std::optional<Done> pop_done();
   std::uint64_t completed() const { return complete_below_; }  // every message below has arrived
   std::uint64_t posted() const { return posted_; }
-  // Reports messages that completed() does not cover, within `bytes` of frame space.
+  // Reports messages that completed() does not cover, in at most `bytes` of the frame.
   void report(wire::StreamReport& stream, std::size_t bytes);
 
  private:
@@ -106,14 +107,14 @@ class RecvQueue {
   std::size_t eager_bytes_;
   UnpostedPool& pool_;
   const ConnectionId owner_;
-  std::size_t kept_bytes_ = 0;  // of the pool, ours
+  std::size_t kept_bytes_ = 0;  // bytes of the pool in use here
   std::uint32_t payload_bytes_ = 0;
   std::uint64_t first_ = 0;           // number of messages_.front(); below: complete and reported
   std::uint64_t complete_below_ = 0;  // >= first_
   std::uint64_t posted_ = 0;
   RingQueue<RecvMessage> messages_;
   RingQueue<Done> done_;
-  std::vector<std::vector<std::byte>> copied_;  // early memory that placements still point into
+  std::vector<std::vector<std::byte>> copied_;  // early memory that placements still refer to
   std::optional<Overflow> overflow_;
 };
 

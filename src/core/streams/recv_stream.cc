@@ -10,9 +10,9 @@
 namespace dlcp::core {
 namespace {
 
-// A peer silent for so long is asked whether it lives, and then more seldom, but often enough that
-// a process that is killed meanwhile is missed within 100 ms. Where very many keep us waiting they
-// share a rate of questions.
+// A silent peer is probed after kPingFirst, and then less often, but often enough to detect within
+// 100 ms that its process was killed. With very many connections the total rate of probes is
+// limited.
 constexpr Duration kPingFirst = 20ms;
 constexpr Duration kPingSeldom = 60ms;
 constexpr Duration kPingShare = 50us;  // per connection of this endpoint
@@ -54,8 +54,8 @@ void RecvStream::answered(Time now) {
   watch(now);
 }
 
-// The sender owes us a word while a receive is posted, or nobody has accepted it yet. Whether it
-// has anything to send only it knows, so a word is all.
+// A sign of life is expected while a receive is posted, or while the stream waits for accept().
+// Only the sender knows whether it has data to send, so no more can be expected.
 void RecvStream::watch(Time now) {
   const bool waits = queue_.has_posted() || (started_ && !accepted_);
   liveness_.expect(now, waits || !started_ ? Liveness::Owes::kWord : Liveness::Owes::kNothing);
@@ -88,7 +88,7 @@ void RecvStream::check_overflow() {
         "post receives at least as large as the peer's sends"});
 }
 
-// What is quiet and has holes is decided now, in this very call: nothing may change in between.
+// Decides about messages with holes in the same call, so that nothing changes in between.
 void RecvStream::decide_losses(std::vector<Placement>& placements) {
   if (losses_.awaits())
     losses_.decide(association_->paths(), config_.licence_bytes_min, placements);
@@ -115,14 +115,14 @@ void RecvStream::post(Time now, RequestId request, std::span<std::byte> buffer,
 void RecvStream::on_hello(const wire::Hello& hello, wire::PathIndex path,
                           std::span<const wire::EndpointAddress> lanes) {
   association_->reply_on(path);
-  if (!started_) number_ = hello.stream;  // its sender may have begun anew
+  if (!started_) number_ = hello.stream;  // the sender may have started again
   wire::Welcome welcome = association_->welcome(hello, token_);
   if (joined_) {
     welcome.payload_bytes = association_->payload_bytes();
     welcome.posted = static_cast<std::uint32_t>(queue_.posted());
   }
   welcome.lanes.assign(lanes.begin(), lanes.end());
-  // Of several sizes that come together the largest is the one to answer.
+  // If HELLOs of several sizes arrive together, only the largest is answered.
   if (welcome_due_) welcome.hello_bytes = std::max(welcome.hello_bytes, welcome_due_->hello_bytes);
   welcome_due_ = std::move(welcome);
 }
@@ -247,7 +247,6 @@ void RecvStream::on_reset(const wire::Reset& reset) {
   fail(peer_gave_up(reset));
 }
 
-// One placement of that message has been done.
 void RecvStream::on_placed(Time now, std::uint64_t message, std::vector<Placement>& placements) {
   if (!queue_.on_placed(message)) return;
   decide_losses(placements);

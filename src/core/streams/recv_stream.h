@@ -1,6 +1,6 @@
-// The receiving side of one stream: places data whatever its order, and notices when the sender has
-// gone. recv_queue knows the messages, lossy_receives which may go without a part; acknowledgements
-// and credit are the association's.
+// The receiving side of one stream: places data in any order, and detects that the sender has gone.
+// recv_queue holds the messages, lossy_receives decides about losses; acknowledgements and credit
+// belong to the association.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class RecvStream {
              std::uint64_t token, const wire::Hello& hello,
              std::shared_ptr<RecvAssociation> association);
   ~RecvStream() { association_->leave(*this); }
-  RecvStream(const RecvStream&) = delete;  // the association points to it
+  RecvStream(const RecvStream&) = delete;  // the association refers to it
   RecvStream& operator=(const RecvStream&) = delete;
 
   RecvAssociation& association() const { return *association_; }
@@ -42,7 +42,7 @@ class RecvStream {
   void post(Time now, RequestId request, std::span<std::byte> buffer, const Licence& licence,
             std::vector<Placement>& placements);
 
-  // `lanes`: where the listener can be called as well.
+  // `lanes`: other addresses of the listener.
   void on_hello(const wire::Hello& hello, wire::PathIndex path,
                 std::span<const wire::EndpointAddress> lanes = {});
   void join(Time now, std::uint32_t stream);  // without START
@@ -66,9 +66,9 @@ class RecvStream {
   // --- for the association
   unsigned reports_left = 0;  // acknowledgements that still report this stream
   void report(wire::StreamReport& report, std::size_t bytes);
-  // STOP and NEED, which go before the acknowledgement.
+  // Sends STOP and NEED, before the acknowledgement.
   std::size_t tell_losses(FrameWriter& frames, std::span<wire::TxPacket> out);
-  bool take_message_end();  // one was completed since the last call
+  bool take_message_end();  // true if a message was completed since the last call
   bool under_way() const { return queue_.under_way(); }
 
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
@@ -79,7 +79,7 @@ class RecvStream {
   bool unfinished() const { return queue_.has_posted(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return sender_token_; }
-  std::uint64_t called() const { return sender_token_; }  // named by our frames
+  std::uint64_t called() const { return sender_token_; }  // destination of sent frames
   const wire::EndpointAddress& peer_address() const { return association_->sender(); }
   const wire::Membership& membership() const { return membership_; }
   std::uint64_t completed() const { return queue_.completed(); }
@@ -89,8 +89,8 @@ class RecvStream {
   void count(RecvQueue::Receipt receipt, std::span<const Placement> placed);
   void check_overflow();
   void decide_losses(std::vector<Placement>& placements);
-  void note_progress(Time now);  // something moves
-  void watch(Time now);          // plans anew what the sender owes
+  void note_progress(Time now);  // the data makes progress
+  void watch(Time now);          // updates what is expected of the sender
   ProbeClock::Terms ping_terms() const;
   void fail(Error error);
 
@@ -98,7 +98,7 @@ class RecvStream {
   Counters& counters_;
   const std::uint64_t token_;
   const std::uint64_t sender_token_;
-  std::uint32_t number_;  // the sender's, in the association
+  std::uint32_t number_;  // the sender's number in the association
   const wire::Membership membership_;
   const wire::Protection protection_;
   std::shared_ptr<RecvAssociation> association_;

@@ -11,8 +11,8 @@ namespace dlcp::core {
 
 namespace {
 
-// Longer groups make longer bursts of one class; shorter ones stay in the processor's cache
-// between being judged and being sent.
+// Longer groups give longer bursts of one class. Shorter groups stay in the processor's cache
+// between judging and sending.
 constexpr std::uint32_t kGroupBytes = 512 << 10;
 constexpr std::uint32_t kGroupChunksMin = 8;
 
@@ -43,7 +43,7 @@ std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chu
   return std::min<std::size_t>(message.chunk_bytes, message.bytes.size() - offset);
 }
 
-// Where a licensed message begins: scattered over the message from one to the next.
+// The first chunk of a licensed message, which is spread over the message from one to the next.
 std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
   return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
 }
@@ -55,8 +55,8 @@ bool SendQueue::new_allowed() const {
   return eager_sent_bytes_ + chunk_bytes(message, message.next_new) <= eager_bytes_;
 }
 
-// Judges the next chunks of a licensed message. What is kept of a message without a receive is its
-// beginning: that is then sent first, and in order.
+// Judges the next chunks of a licensed message. The receiver keeps the beginning of a message
+// without a posted receive; such a message is therefore sent from its beginning and in order.
 void SendQueue::make_group(SendMessage& message, bool posted) {
   if (message.next_new == 0)
     message.start = posted ? start_of(next_new_message_, message.chunks) : 0;
@@ -106,7 +106,7 @@ LicensedEnd SendQueue::ended_by(std::uint64_t number) const {
   return follows ? LicensedEnd::kMessage : LicensedEnd::kEverything;
 }
 
-// Writes field by field: a copy of what was just written so would have to wait for it.
+// Writes field by field, because a copy of a struct that was just written so would have to wait.
 void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   SendMessage& message = at(chunk.message);
   const std::size_t offset = std::size_t{chunk.chunk} * message.chunk_bytes;
@@ -132,7 +132,7 @@ void SendQueue::mark_sent(const ChunkRef& chunk, SentChunk& sent) {
   }
   ++message.next_new;
   if (chunk.message >= posted_) {
-    // An empty message counts too, so that a stream of them is bounded like any other.
+    // An empty message counts too, so that their number is limited like other data.
     eager_sent_bytes_ += std::max<std::size_t>(sent.bytes, 1);
   }
   if (message.next_new == message.chunks) ++next_new_message_;
@@ -159,7 +159,7 @@ void SendQueue::need(std::uint64_t number) {
   lost_total_ += message.lost_count;
 }
 
-// The oldest messages have the first claim.
+// The oldest messages use the budget first.
 void SendQueue::need_beyond(const LossLedger& spent) {
   std::uint64_t collective = 0;
   std::uint64_t claimed = 0;  // contributions, of this collective
@@ -213,7 +213,7 @@ bool SendQueue::set_posted(std::uint64_t posted) {
   return true;
 }
 
-// Of the chunks that a bitmap's word stands for, those that were sent.
+// A mask of the sent chunks among those of one bitmap word.
 std::uint64_t SendQueue::sent_mask(const SendMessage& message, std::size_t word) {
   if (message.next_new == message.chunks) return ~std::uint64_t{0};
   std::uint64_t mask = 0;
@@ -295,7 +295,7 @@ bool SendQueue::acknowledge(const wire::StreamReport& stream, Acked& result) {
     const std::size_t words_begin = words_at;
     words_at += report.bitmap_words;
     const std::uint64_t number = wire::expand_serial(report.message, first_);
-    if (!contains(number)) continue;  // an old ACK: that message is done
+    if (!contains(number)) continue;  // an old ACK: the message is complete
     SendMessage& message = at(number);
     acknowledge_prefix(message, report.first_missing, result);
     const std::size_t first_word = report.first_missing / Bitmap::kWordBits;

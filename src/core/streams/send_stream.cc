@@ -85,7 +85,7 @@ void SendStream::on_welcome(Time now, const wire::Welcome& welcome) {
   if (!handshake_.joins()) association_->on_welcome(welcome);
   if (handshake_.state() != before) liveness_.on_progress(now);
   if (handshake_.state() != before && open()) opened(now, welcome.posted);
-  watch(now);  // it may be a late one, of an open connection
+  watch(now);  // it may be a repetition for an open connection
 }
 
 void SendStream::on_refuse(const wire::Refuse& refuse) {
@@ -126,7 +126,7 @@ void SendStream::on_need(Time now, const wire::Need& need) {
   if (!open()) return;
   heard(now);
   const std::uint64_t number = wire::expand_serial(need.message, queue_.first_message());
-  if (queue_.forgoes(number)) {  // else it was said twice
+  if (queue_.forgoes(number)) {  // otherwise a repetition
     queue_.need(number);
     association_->on_need(now, *this, need);
   }
@@ -156,7 +156,7 @@ void SendStream::on_peer_closed(Time now, std::uint32_t completed) {
   heard(now);
   peer_closed_ = true;
   if (handshake_.state() == Handshake::State::kStart) {
-    // The peer accepted, and closed before its STARTED got through: that will not be said again.
+    // The peer accepted and closed before its STARTED arrived, and will not send STARTED again.
     handshake_.on_started();
     if (!association_->established() && association_->peer_token() != 0)
       association_->establish(wire::Started{}, handshake_.terms());
@@ -180,7 +180,7 @@ void SendStream::on_reset(const wire::Reset& reset) {
 
 // ---- time ----
 
-// While anything is left to send the peer owes us a word; where it has a buffer for it, progress.
+// While data is unacknowledged, a sign of life is expected; progress, if the peer has a buffer.
 void SendStream::watch(Time now) {
   if (!open()) return;
   const Liveness::Owes owes = !waits()             ? Liveness::Owes::kNothing

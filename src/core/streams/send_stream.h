@@ -1,5 +1,5 @@
-// The sending side of one stream: one NCCL connection's messages, its handshake, its licence to
-// lose and its end. What the network determines is the association's, which also sends the packets.
+// The sending side of one stream: the messages of one NCCL connection, its handshake, its licences
+// and its end. The network state belongs to the association, which also sends the packets.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ class SendStream {
   void post(Time now, RequestId, std::span<const std::byte> message, const Licence&);
 
   // --- set-up
-  // It says HELLO for the association, or, once that is established, joins it.
+  // Starts the handshake: for the association, or to join it if it is established.
   void begin(Time now);
-  // The receiver has forgotten the association: this one, which is new, takes its place.
+  // The receiver does not know the association any more: move_to() replaces it by a new one.
   bool lacks_association() const { return handshake_.was_forgotten(); }
   void move_to(Time now, std::shared_ptr<SendAssociation> association);
   void on_welcome(Time now, const wire::Welcome& welcome);
@@ -57,7 +57,7 @@ class SendStream {
 
   // --- from the network
   struct News {
-    bool sound = false;  // else the report names messages that were never sent
+    bool sound = false;  // false: the report names messages that were never sent
     bool posted = false;
     SendQueue::Acked acked;
   };
@@ -74,26 +74,29 @@ class SendStream {
   void on_timeout(Time now);
   Deadlines deadlines() const;
   Time next_timeout() const { return deadlines().next(); }
-  // Plans anew what the peer owes.
+  // Updates what is expected of the peer.
   void watch(Time now);
   bool waits() const { return open() && !peer_closed_ && !queue_.empty(); }
   bool owes_progress() const { return liveness_.owes_progress(); }
 
-  // Control frames of this stream alone.
+  // Sends control frames of this stream.
   std::size_t poll_transmit(Time now, FrameWriter& frames, std::span<wire::TxPacket> out);
   bool has_sendable() const { return queue_.has_next() && !association_->starved(); }
   std::optional<SendQueue::Done> pop_done() { return queue_.pop_done(); }
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  std::uint64_t called() const { return handshake_.called(); }  // the token that our frames name
+  std::uint64_t called() const {
+    return handshake_.called();
+  }  // the destination token of sent
+     // frames
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
   std::uint64_t completed() const { return queue_.first_message(); }
 
  private:
   void opened(Time now, std::uint32_t posted);
-  void heard(Time now);  // callers end with watch() to plan anew
+  void heard(Time now);  // callers call watch() at the end
   void give_up(Liveness::Standing standing);
   void fail(Error error);
 
