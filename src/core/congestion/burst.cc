@@ -5,7 +5,7 @@
 namespace dlcp::core {
 namespace {
 
-// Large enough that system calls, on both ends, carry several full units.
+// Large enough that system calls, at both ends, handle several full units.
 constexpr std::size_t kBurstPacketsMax = 96;
 constexpr std::size_t kBurstBytesMax = std::size_t{256} << 10;
 

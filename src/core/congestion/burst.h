@@ -1,6 +1,6 @@
-// How many packets of a connection leave together, on one path. Long bursts are cheap (one system
-// call, one walk through the kernel), short ones keep the queues of the network short: the pace and
-// the window decide, and the datapath's unit rounds.
+// The number of packets of a connection that leave together on one path. Long bursts cost little
+// (one system call, one pass through the kernel); short bursts keep the queues in the network
+// short. The send rate and the window decide, and the result is rounded to the datapath's units.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,24 @@
 
 namespace dlcp::core {
 
-inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of the pace, at most
+inline constexpr Duration kBurstSpan = std::chrono::microseconds(100);  // of sending time, at most
 
-// A message of no more goes as one burst into an idle network: it is not worth two paths.
+// A message of at most this many packets leaves as one burst if nothing is in flight: it is too
+// short for two paths.
 inline constexpr std::size_t kSmallMessagePackets = 4;
 
 struct Burst {
   wire::PathIndex path = 0;
   std::size_t left = 0;     // packets that may still follow on the same path
-  Duration packet_time{0};  // that the pace gives each
+  Duration packet_time{0};  // time per packet at the present rate
 };
 
-// Packets of `packet_bytes` that one unit of the datapath carries, at least 1.
+// Number of packets of `packet_bytes` in one unit of the datapath, at least 1.
 std::size_t unit_packets(const Config& config, std::size_t packet_bytes);
 
-// Length of the next burst, at least 1: what the user fixed, or else at most kBurstSpan of the pace
-// (`packet_time`: a packet of the whole endpoint)
-// and half of the window, in whole units where it is longer than one.
+// Length of the next burst, at least 1: the user's setting, or at most kBurstSpan of sending time
+// (`packet_time` per packet, at the rate of the endpoint) and half of the window, in whole units if
+// it is longer than one.
 std::size_t burst_packets(const Config& config, std::size_t packet_bytes, Duration packet_time,
                           double window);
 

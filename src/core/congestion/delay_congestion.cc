@@ -51,7 +51,8 @@ void DelayCongestion::finish_round() {
   const auto acked = static_cast<double>(round_acked_);
   const auto lost = static_cast<double>(round_lost_ + round_forgone_);
   const double loss = lost / (acked + lost);
-  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  // Licensed losses are intended drops of switches; more than half of the budget indicates
+  // congestion.
   const double half_budget = round_forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
   const double tolerance = std::max(half_budget, kLossTolerance);
   const double marks =
@@ -87,7 +88,7 @@ void DelayCongestion::cut(double factor) {
 }
 
 void DelayCongestion::on_stall(Time) {
-  // Whatever was in flight is gone; begin small and find the network's present state quickly.
+  // The packets in flight are lost: start with a small window and grow fast.
   window_ = std::min(window_, 2.0);
   slow_start_ = true;
 }

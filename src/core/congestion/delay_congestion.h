@@ -1,12 +1,12 @@
-// Delay-based congestion control in the manner of Swift (SIGCOMM 2020): keep the queueing delay at
-// a target. Differences, and why:
-//  - decided once per round on the smallest delay of any path: one slow path is path_set's matter,
-//    a standing queue on all of them is congestion;
-//  - random loss does not slow the sender, only a loss rate above kLossTolerance does: on a lossy
-//    network the delay stays small, on a congested one it grows first;
-//  - what licensed traffic loses counts as loss, with a tolerance of half its budget where that is
-//    more, and caps the window by what arrived (src/ARCHITECTURE.md, Bounded loss);
-//  - ECN marks, where switches set them, cut by DCTCP's rule.
+// Delay-based congestion control like Swift (SIGCOMM 2020): keeps the queueing delay at a target.
+// Differences, and their reasons:
+// - The decision is made once per round on the smallest delay of any path: path_set handles a
+//   single slow path, and a standing queue on all paths is congestion.
+// - Random loss does not slow the sender, only a loss rate above kLossTolerance does: on a lossy
+//   network the delay stays small, on a congested one it grows first.
+// - Losses of licensed traffic count as loss, with a tolerance of half the budget if that is more,
+//   and limit the window by what arrived (src/ARCHITECTURE.md, Bounded loss).
+// - ECN marks, if switches set them, cut the window as in DCTCP.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class DelayCongestion final : public CongestionControl {
   std::uint64_t round_marked_ = 0;
   bool round_limited_ = false;
 
-  // Smallest delay of the last one to two epochs: routes change, so no minimum is kept for ever.
+  // Smallest delay of the last one to two epochs. Routes change, so no minimum is kept for ever.
   Duration base_{0};
   Duration base_next_{0};
   Time epoch_ends_{};

@@ -11,17 +11,17 @@ constexpr double kWindowFirst = 64;
 constexpr double kWindowMin = 0.25;
 constexpr double kWindowMax = 131072;
 
-// The specification's, of which rates are packets in a round trip.
-constexpr double kBaseShare = 0.75;   // the target, of the base delay
-constexpr double kProportional = 4;   // at no queue
-constexpr double kFair = 1;           // at any queue without marks
-constexpr double kFast = 0.25;        // of what is acknowledged
-constexpr double kFastQueue = 0.125;  // targets: no queue
+// Constants of the specification; rates are in packets per RTT.
+constexpr double kBaseShare = 0.75;   // the target, as share of the base delay
+constexpr double kProportional = 4;   // without a queue
+constexpr double kFair = 1;           // with any queue, without marks
+constexpr double kFast = 0.25;        // share of the acknowledged packets
+constexpr double kFastQueue = 0.125;  // of the target; below, the queue counts as empty
 constexpr double kDecrease = 0.8;
 constexpr double kDecreaseMost = 0.5;
 constexpr double kMeanGain = 0.125;
-// Ours.
-constexpr double kUnmarked = 2;  // targets
+// Constants of DLCP.
+constexpr double kUnmarked = 2;  // times the target
 constexpr double kLossTolerance = 0.02;
 constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kCutByLossMost = 0.5;
@@ -105,7 +105,8 @@ void NsccCongestion::end_round(Time now) {
 
 void NsccCongestion::judge_losses() {
   losses_.add(acked_, lost_ + forgone_);
-  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  // Licensed losses are intended drops of switches; more than half of the budget indicates
+  // congestion.
   const double half_budget = forgone_ > 0 ? loss_budget_ / 2 : kLossTolerance;
   if (losses_.exceeds(std::max(half_budget, kLossTolerance))) {
     const double share = std::clamp(losses_.share(), kCutByLoss, kCutByLossMost);
@@ -122,7 +123,7 @@ void NsccCongestion::judge_losses() {
 }
 
 void NsccCongestion::on_stall(Time) {
-  // Whatever was in flight is gone; begin small and find the network's present state quickly.
+  // The packets in flight are lost: start with a small window and grow fast.
   window_ = std::min(window_, 2.0);
   slow_start_ = true;
   calm_ = 0;

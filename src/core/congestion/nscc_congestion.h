@@ -1,15 +1,16 @@
-// Congestion control of NSCC's family (Ultra Ethernet 1.0, 3.6.13), for fabrics whose switches
-// mark: the window follows two signals, marks of ECN and the delay beside that of the empty path.
-//  - No mark and a short queue: in proportion to what the queue lacks to its target; and quickly
-//    once a whole window has met no queue at all.
-//  - No mark and a long queue: a little, the same for all, which makes windows equal.
-//  - Marks and a short queue: the switch says that it begins to fill; nothing.
-//  - Marks and a long queue: less, by what the mean queue is above its target, once a round trip.
-//  - More losses than chance explains, as where packets are trimmed: no more than has arrived.
-// Where it differs from the specification: nobody tells a sender how fast the network is, so the
-// window begins with kWindowFirst and doubles until it meets a queue; and where no switch marks, a
-// queue of kUnmarked targets counts as marked. Jitter is not told from queues: that is what
-// queue_congestion does.
+// Congestion control like NSCC (Ultra Ethernet 1.0, 3.6.13), for fabrics whose switches mark. The
+// window follows two signals: ECN marks, and the delay in excess of the base delay.
+// - No mark and a short queue: grow in proportion to the queue's distance from its target; grow
+//   fast after a whole window without any queue.
+// - No mark and a long queue: grow slowly, at the same rate for all, which makes windows equal.
+// - Marks and a short queue: the queue begins to fill; keep the window.
+// - Marks and a long queue: cut, in proportion to the mean queue above its target, once per RTT.
+// - More losses than chance explains, for example with trimming: no more than has arrived.
+//
+// Differences from the specification: a sender does not know the speed of the network, so the
+// window begins with kWindowFirst and doubles until there is a queue. If no switch marks, a queue
+// of kUnmarked targets counts as marked. Jitter and queues are not distinguished; queue_congestion
+// does that.
 #pragma once
 
 #include "core/congestion/congestion.h"
@@ -19,12 +20,13 @@
 
 namespace dlcp::core {
 
-// The least queue aimed at: shorter ones the hosts' own batches hide.
+// The smallest queueing delay to aim at: batching in hosts hides shorter queues.
 inline constexpr Duration kNsccTarget = std::chrono::microseconds(15);
 
 class NsccCongestion final : public CongestionControl {
  public:
-  // `target_delay`: the least queue aimed at; on longer paths it is a share of the base delay.
+  // `target_delay`: the smallest queueing delay to aim at; longer paths use a share of the base
+  // delay.
   explicit NsccCongestion(Duration target_delay);
 
   void on_handshake(Duration round_trip) override { base_.begin(round_trip); }
@@ -37,7 +39,7 @@ class NsccCongestion final : public CongestionControl {
   Duration base_delay() const { return base_.value(); }
 
  private:
-  double target() const;  // ns of queue
+  double target() const;  // queueing delay in ns
   void hear_delays();
   void steer(const AckSample& sample);
   void grow(double packets);
@@ -49,14 +51,14 @@ class NsccCongestion final : public CongestionControl {
   BaseDelay base_;
   Duration delay_sum_{0};  // of the ACK that is being read
   int delays_ = 0;
-  double queue_ = 0;       // ns, as the last ACK with news has it
+  double queue_ = 0;       // ns, from the last ACK with delays
   double mean_queue_ = 0;  // smoothed
   Duration round_trip_{std::chrono::milliseconds(1)};
 
   double window_;
   bool slow_start_ = true;
   double calm_ = 0;     // packets acknowledged since the last queue
-  Time rests_until_{};  // after a decrease
+  Time rests_until_{};  // no further decrease before
 
   // Of this round:
   Time round_ends_{};

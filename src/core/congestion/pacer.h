@@ -1,4 +1,4 @@
-// Spreads a window over a round trip: a burst may leave when the earlier ones have had their time.
+// Spreads a window over an RTT: a burst may leave when the time of the earlier ones has passed.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@ namespace dlcp::core {
 
 class Pacer {
  public:
-  // Time that one packet takes: somewhat less than its share of the round trip, so that the window
-  // is what limits, and still less in slow start, which doubles it.
+  // Sending time of one packet: somewhat less than its share of the RTT, so that the window is the
+  // limit, and less in slow start, which doubles the window.
   static Duration packet_time(Duration round_trip, double window, bool slow_start) {
-    const double gain = slow_start ? kGainSlowStart : kGain;  // windows per round trip
+    const double gain = slow_start ? kGainSlowStart : kGain;  // windows per RTT
     return std::chrono::duration_cast<Duration>(round_trip / (std::max(window, 0.05) * gain));
   }
 
-  // Nothing is in flight. As with TCP (RFC 6928) a few packets then leave at once: over a long
-  // round trip a short message must not be spread. Half of the window, so that one of a packet is
-  // paced.
+  // Nothing is in flight. A few packets may then leave at once, as in TCP (RFC 6928), so that a
+  // short message is not spread over a long RTT. At most half of the window, so that a window of
+  // one packet is paced.
   void on_pause(double window) { free_ = static_cast<int>(std::min(window / 2, kFree)); }
-  // An answer came back. Who has a packet or two in flight hears of the path only once for each,
-  // and a smoothed round trip is long what it was in a crowd that has gone meanwhile: the answer's
-  // own says when to send.
+  // An answer arrived. A sender with a packet or two in flight gets few samples, and the smoothed
+  // RTT remains large for long after other senders have left. The RTT of this answer then decides
+  // when to send.
   void on_answer(Time now, const RttEstimator& rtt, double window, bool slow_start) {
     if (window < kFew && 2 * rtt.latest() < rtt.smoothed())
       next_ = std::min(next_, now + packet_time(rtt.latest(), window, slow_start));
@@ -31,7 +31,7 @@ class Pacer {
   bool may_send(Time now) const { return now >= next_; }
   Time next() const { return next_; }
 
-  // A late caller may catch up on `slack` worth of packets, no more.
+  // A late caller may catch up on `slack` of sending time.
   void on_sent(Time now, Duration took, Duration slack) {
     if (free_ > 0) {
       --free_;

@@ -22,8 +22,7 @@ namespace dlcp::core {
 
 class RecvQueue {
  public:
-  // `owner`: the name of placements that may take a while (Config::placed_later); 0: there are
-  // none.
+  // `owner`: names placements that may take a while (Config::placed_later); 0: there are none.
   RecvQueue(std::size_t requests_max, std::size_t eager_bytes, UnpostedPool& pool,
             ConnectionId owner = 0)
       : requests_max_(requests_max), eager_bytes_(eager_bytes), pool_(pool), owner_(owner) {}

@@ -1,5 +1,5 @@
-// One message at its sender: which chunks were sent, are lost, or are acknowledged; and the terms
-// in which the sender speaks of them.
+// One message at its sender: its chunks that were sent, are lost, or are acknowledged, and types
+// that describe chunks.
 #pragma once
 
 #include <cstddef>
@@ -33,24 +33,24 @@ struct ChunkView {
   std::uint32_t message_bytes = 0;
 };
 
-// What a packet says of its chunk. Its bytes are two fields, not a span: a span is written through
-// memory, and for each packet the processor would have to wait for that.
+// The description of a chunk in a packet. Its bytes are two fields and not a span, because a span
+// would be written through memory, and the processor would wait for that with each packet.
 struct SentChunk {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
   std::uint32_t offset = 0;
   std::uint32_t message_bytes = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
-  bool licensed = false;  // not sent again unless it is asked for
-  bool again = false;     // not for the first time
+  bool licensed = false;  // retransmitted only on request
+  bool again = false;     // a retransmission
   MessageCoding coding;
 };
 
-// What a packet of a licensed message that has left for the first time ends.
+// What the packet of a licensed message that was just sent ends.
 enum class LicensedEnd : std::uint8_t {
   kNothing,
-  kMessage,     // more licensed packets follow in its queue, behind which a lost tail will show
-  kEverything,  // nothing follows that could show it
+  kMessage,     // more licensed packets follow in its queue, after which a lost tail is detected
+  kEverything,  // nothing follows after which it could be detected
 };
 
 struct SendMessage {
@@ -59,27 +59,27 @@ struct SendMessage {
   MessageCoding coding;
   std::uint32_t chunk_bytes = 0;  // of each chunk but the last
   std::uint32_t chunks = 0;
-  std::uint32_t next_new = 0;  // how many chunks were sent at least once
+  std::uint32_t next_new = 0;  // number of chunks that were sent at least once
   std::uint32_t acked_count = 0;
   std::uint32_t lost_count = 0;
   bool reported = false;
   bool licensed = false;
-  bool forgoes = false;  // licensed, and not needed whole so far
+  bool forgoes = false;  // licensed, and not requested as a whole so far
   Bitmap acked;
   Bitmap lost;
 
-  // A licensed message is sent from `start` on, so that no element is always at the end, and in
-  // groups: within one, first the chunks that are protected, then the droppable.
+  // A licensed message is sent from chunk `start` on, so that no element is always at the end, and
+  // in groups: in each group first the protected chunks, then the droppable ones.
   Licence licence;
   std::uint32_t start = 0;
   std::uint32_t group = 0;      // the group's chunks have places [group, group_end)
   std::uint32_t group_end = 0;  // 0: no group has been made yet
   Bitmap first;                 // by place: in the group, and not sent yet
-  Bitmap then;                  // the same; sent when nothing is left in `first`
-  Bitmap droppable;             // of the chunks in groups so far
-  Bitmap middle;                // of those; urgent layers have no such level
+  Bitmap then;                  // the same; sent when `first` is empty
+  Bitmap droppable;             // by chunk, of all groups so far
+  Bitmap middle;                // of those; urgent layers do not have this level
 
-  // The chunk's place in the message as seen from `start`.
+  // The chunk's place in the order from `start` on.
   std::uint32_t place_of(std::uint32_t chunk) const {
     return chunk >= start ? chunk - start : chunk + chunks - start;
   }

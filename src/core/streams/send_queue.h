@@ -1,5 +1,5 @@
-// The messages a sender still owes: which chunks were never sent, are lost, or are acknowledged.
-// Knows nothing of time, paths or windows; the association asks it what to send next.
+// The messages that a sender has not completed: which chunks are unsent, lost or acknowledged.
+// Independent of time, paths and windows; the association asks it for the next chunk.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ class SendQueue : public ChunkStates {
 
   bool full() const { return messages_.size() >= requests_max_; }
   bool empty() const { return messages_.empty(); }
-  // A message that is covered by `licence`, or an exact one, which may be compressed.
+  // Adds a message: licensed, or exact and possibly compressed.
   void push(RequestId request, std::span<const std::byte> message, const Licence* licence = nullptr,
             const MessageCoding& coding = {});
 
-  // The next chunk to put on the wire: lost ones first, then new ones in order. A message whose
-  // receive is not known to be posted gets at most eager_bytes ahead (but always one packet).
+  // The next chunk to send: lost chunks first, then new ones in order. At most eager_bytes (but at
+  // least one packet) are sent before a receive is known to be posted.
   std::optional<ChunkRef> next();
   bool has_lost() const { return lost_total_ > 0; }
   bool has_next() const { return has_lost() || new_allowed(); }
-  // Of a chunk that next() named: the class that its payload and its layer give it.
+  // The class of a chunk that next() returned, by its payload and layer.
   TrafficClass class_of(ChunkRef chunk) const;
-  // The chunk leaves now: as what. The first is for hot paths: see SentChunk.
+  // Marks the chunk as sent and describes it. The first form is for hot paths: see SentChunk.
   void mark_sent(const ChunkRef& chunk, SentChunk& sent);
   SentChunk mark_sent(const ChunkRef& chunk);
   void mark_lost(ChunkRef chunk);
@@ -50,32 +50,32 @@ class SendQueue : public ChunkStates {
   bool all_sent(std::uint64_t message) const {
     return contains(message) && at(message).next_new == at(message).chunks;
   }
-  // What the message's packet that was sent just now ends.
+  // What the packet of this message that was just sent ends.
   LicensedEnd ended_by(std::uint64_t message) const;
-  // True while what is lost of the message is not sent again: until it is done or need()ed.
+  // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }
   std::size_t message_bytes(std::uint64_t message) const { return at(message).bytes.size(); }
   const Licence& licence(std::uint64_t message) const { return at(message).licence; }
-  // The receiver wants all of it: from now on it is sent like any exact message.
+  // The receiver needs all of it: from now on it is handled like an exact message.
   void need(std::uint64_t message);
-  // The same for messages that have lost more than what the ledger has left for them.
+  // The same for messages that have lost more than the ledger has left for them.
   void need_beyond(const LossLedger& spent);
 
-  // Receives posted so far, as the peer last said; never goes back. True if that is news.
+  // Sets the number of receives that the peer has posted. Never decreases. True if it is new.
   bool set_posted(std::uint64_t posted);
-  // The peer has a buffer for the oldest message that is not done.
+  // The peer has a buffer for the oldest incomplete message.
   bool is_posted() const { return first_ < posted_ && !empty(); }
 
   struct Acked {
-    std::uint32_t in_flight = 0;  // chunks newly acknowledged that were in flight
-    std::uint32_t spurious = 0;   // chunks that had been declared lost, and were not
+    std::uint32_t in_flight = 0;  // newly acknowledged chunks that were in flight
+    std::uint32_t spurious = 0;   // chunks that counted as lost, and were not
     std::uint32_t forgone = 0;    // the same of licensed messages: late, or given up
   };
-  // False when the report names messages that were never sent: the frame is a stranger's.
+  // False if the report names messages that were never sent: the frame is invalid.
   bool acknowledge(const wire::StreamReport& report, Acked& result);
-  // All messages below `completed` are delivered.
+  // All messages below `completed` have been delivered.
   bool acknowledge_below(std::uint64_t completed, Acked& result);
-  // This licensed message is as complete at the receiver as it will be.
+  // The receiver completes this licensed message without its missing data.
   void stop(std::uint64_t message, Acked& result);
 
   std::uint32_t in_flight() const;  // packets that are neither acknowledged nor lost
@@ -110,7 +110,7 @@ class SendQueue : public ChunkStates {
   std::uint64_t first_ = 0;  // number of messages_.front()
   std::uint64_t posted_ = 0;
   std::uint64_t next_new_message_ = 0;  // messages below have no unsent chunk
-  std::size_t eager_sent_bytes_ = 0;    // sent of messages that are not known to be posted
+  std::size_t eager_sent_bytes_ = 0;    // sent bytes of messages without a posted receive
   std::uint32_t lost_total_ = 0;
   ChunkJudge judge_;
   RingQueue<SendMessage> messages_;

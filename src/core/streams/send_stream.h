@@ -86,10 +86,7 @@ class SendStream {
   bool unfinished() const { return !queue_.empty(); }
   bool peer_closed() const { return peer_closed_; }
   std::uint64_t peer_token() const { return handshake_.receiver_token(); }
-  std::uint64_t called() const {
-    return handshake_.called();
-  }  // the destination token of sent
-     // frames
+  std::uint64_t called() const { return handshake_.called(); }  // token in sent frames
   const Handshake& handshake() const { return handshake_; }
   const wire::EndpointAddress& peer_address() const { return handshake_.peer_address(); }
   std::uint64_t completed() const { return queue_.first_message(); }

@@ -10,12 +10,14 @@ namespace {
 
 constexpr double kGain = 1.0 / 32;
 constexpr std::size_t kRoundsLeast = 32;
-constexpr double kCorrelation = 0.4;  // losses by chance stay below, beside a TCP it is 0.4 to 0.8
-// A queue that drops is a good part of the base delay; below 50 us hosts decide what delays are.
+constexpr double kCorrelation = 0.4;  // random losses give less; next to a TCP flow it is 0.4 to
+                                      // 0.8
+// A queue that causes drops is a considerable part of the base delay. Below 50 us, delays depend on
+// the hosts.
 constexpr double kQueueLeast = 0.25;
 constexpr Duration kBaseLeast = std::chrono::microseconds(50);
-// Growing as Reno does, a window that was halved is back after about as many rounds as it has
-// packets; twice that without a loss, and nobody is there.
+// Growing as Reno does, a window that was halved needs about as many rounds to recover as it has
+// packets. After twice that time without a loss, the competing flow counts as gone.
 constexpr double kHoldWindows = 2;
 constexpr double kHoldLeast = 32;
 constexpr double kHoldMost = 256;
@@ -29,7 +31,7 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
   if (round.samples > 0 && round.acked > 0) {
     const double lost = std::max(0.0, round.lost);
     const double mean = ns(round.mean());
-    // What a queue drops is found missing up to a round later.
+    // A drop in the queue is detected up to a round later.
     const double delay = std::max(mean, last_mean_);
     last_mean_ = mean;
     learn(delay, round.acked, lost);
@@ -39,7 +41,7 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
       present_until_ = rounds_ + static_cast<std::size_t>(hold);
     }
     const double expected = by_chance_.share() * (round.acked + lost);
-    // Where chance takes nothing, a single packet is one dropped.
+    // If there is no random loss, a single lost packet counts as dropped.
     const bool more = expected > 0 ? more_than_chance(lost, expected) : lost > 0;
     dropped_ = mean > delay_ && more;
   }
@@ -48,7 +50,7 @@ void BufferRival::end_round(const CongestionRound& round, Duration base, double 
 
 void BufferRival::learn(double delay, double acked, double lost) {
   const double share = lost / (acked + lost);
-  // The first rounds weigh alike.
+  // The first rounds have equal weights.
   const double gain = std::max(kGain, 1 / static_cast<double>(++learned_));
   const double delay_off = delay - delay_;
   const double share_off = share - share_;

@@ -1,4 +1,4 @@
-// What one round trip brought, as congestion control judges it.
+// The measurements of one round trip, for congestion control.
 #pragma once
 
 #include "util/time.h"
@@ -11,13 +11,13 @@ struct CongestionRound {
   Duration delay_min{0};
   Duration wait_sum{0};
   double acked = 0;
-  double lost = 0;  // and not found to have been there all the time
+  double lost = 0;  // less losses that turned out to be spurious
   double forgone = 0;
   double marked = 0;
   double loss_budget = 0;
   bool limited = false;
 
-  // Of 1 sample or more.
+  // Requires at least one sample.
   Duration mean() const { return delay_sum / samples; }
   Duration mean_wait() const { return wait_sum / samples; }
 };

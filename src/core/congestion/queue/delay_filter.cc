@@ -6,15 +6,15 @@
 namespace dlcp::core {
 namespace {
 
-// An epoch is long enough that the sender has emptied the queue several times within it, and on
-// short paths long enough to outlive a pause of the application.
+// An epoch is long enough for the sender to empty the queue several times, and on short paths long
+// enough to outlast a pause of the application.
 constexpr int kEpochRounds = 256;
 constexpr Duration kEpochLeast = 500ms;
 constexpr Duration kEpochMost = 10s;
-// A cut, and with it an empty queue, comes every eight rounds or so. Longer memory makes the
-// emptiest round too empty where jitter is large.
+// A cut, and thus an empty queue, occurs about every eight rounds. With a longer memory and large
+// jitter, the emptiest round would be below the true base.
 constexpr int kQuietRounds = 8;
-// Of fewer samples the smallest is often far from the smallest there can be.
+// With fewer samples the smallest is often far above the smallest possible one.
 constexpr int kSpreadSamples = 7;
 constexpr int kSpreadGain = 8;  // rounds
 

@@ -1,5 +1,5 @@
-// What has been delivered in the last few rounds of acknowledgements: how many packets in the best
-// of them, what window they bear, and how far apart they were on average.
+// Deliveries in the last few rounds of acknowledgements: the number of packets in the best round,
+// the window that follows from it, and the mean interval between packets.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace dlcp::core {
 
 class DeliveredLately {
  public:
-  // A round of `packets` has ended. The first begins with what was sent, which nobody saw: what it
-  // took is unknown.
+  // A round of `packets` has ended. The duration of the first is unknown, because it begins with
+  // the first transmission.
   void add(Time now, double packets) {
     const Duration took = rounds_ == 0 ? Duration::zero() : now - ended_;
     last_[rounds_++ % last_.size()] = {packets, took};
@@ -25,14 +25,14 @@ class DeliveredLately {
       most = std::max(most, round.packets);
     return most;
   }
-  // No window grows beyond what it can be used for. `so_far`: packets of the round that goes on.
+  // A window does not grow beyond what can be used. `so_far`: packets of the present round.
   double usable_window(double so_far = 0) const {
     return kUsableGain * std::max(most(), so_far) + kUsableLeast;
   }
-  // While licensed packets are lost, no more may be in flight than what has arrived per round trip
-  // and a little more; a few are always allowed.
+  // While licensed packets are lost, at most a little more than what has arrived per RTT may be in
+  // flight; a few packets are always allowed.
   double lossy_window() const { return std::max(kLossyLeast, kLossyGain * most()); }
-  // Nanoseconds from one packet delivered to the next, host delays and pauses included; 0: unknown.
+  // Nanoseconds between delivered packets, host delays and pauses included; 0: unknown.
   double interval() const {
     double packets = 0;
     double took = 0;

@@ -10,78 +10,86 @@ constexpr double kWindowFirst = 16;
 constexpr double kWindowMin = 0.25;
 constexpr double kWindowMax = 131072;  // 190 MB of 1472 bytes: 15 Gbit/s over 100 ms
 
-// The target: a share of the base delay, so that one rule serves 10 us and 100 ms, and more for
-// small windows, which then take from large ones. Windows far above kWindowLarge are all the same.
+// The target queueing delay: a share of the base delay, so that one rule serves 10 us and 100 ms,
+// and more for small windows, which thus gain rate from large ones. Windows far above kWindowLarge
+// have the same target.
 constexpr double kBaseShare = 0.12;
 constexpr double kSmallGain = 0.4;  // per halving of the window
 constexpr double kWindowLarge = 1024;
-// So many packets of its own a sender may have in the queue, however long that takes. Where a
-// packet takes longer than the path a shorter queue cannot be had, and who tries starves beside the
-// others; and the queue is not cut by those who have hardly anything in it.
+// A sender may have this many of its own packets in the queue, whatever the delay. If the
+// transmission of a packet takes longer than the path's delay, no shorter queue is possible, and a
+// sender that aims at one starves next to others. A sender with hardly any packets in the queue
+// does not cut either.
 constexpr double kOwnPackets = 6;
-// The emptiest of sixteen rounds looks emptier than it was, the present one may look fuller: so
-// many mean steps between rounds are not queue.
+// The emptiest of sixteen rounds looks emptier than it was, and the present round may look fuller:
+// this many mean steps between rounds do not count as queue.
 constexpr double kVagueGain = 2.5;
 constexpr int kNoiseGain = 8;  // rounds
-// A greater spread than the base delay, or this, is not believed: bursts of others look like it.
+// The spread is limited to the base delay, or to this value if it is larger: bursts of other
+// senders look like jitter.
 constexpr Duration kSpreadFree = 50us;
-// By so many spreads jitter lifts the mean above the base at most. Independent jitter does by one;
-// where packets keep their order and wait for each other, by more, the more of them there are.
+// Jitter raises the mean by at most this many spreads. Independent jitter raises it by one. If
+// packets keep their order and wait for each other, it is more, depending on their number.
 constexpr double kSpreads = 3;
 
-// A queue, and whose it is, is believed where jitter is no more than this, or this share of the
-// base delay.
+// The queue, and its cause, can be judged only if jitter is at most this, or this share of the base
+// delay.
 constexpr Duration kBelievableSpread = 100us;
 constexpr double kBelievableShare = 0.125;
 
-// A cut empties the queue and a quarter of it more, so that all see the empty path.
+// A cut empties the queue and a quarter more, so that all senders measure the empty path.
 constexpr double kCutGain = 1.25;
 constexpr double kCutLeast = 0.1;
 constexpr double kCutMost = 0.5;
 constexpr double kCutByLoss = 0.15;  // at least
 constexpr double kLossTolerance = 0.02;
-constexpr int kRestRounds = 2;  // until what a cut has done is seen
-// Marks count where a round's mean shows so much of the target, or so many of its packets carry
-// one. Packets that each take a path of their own meet at some port all the time and are marked
-// there, while the next port has room.
+constexpr int kRestRounds = 2;  // until the effect of a cut is measured
+// Marks count if the round's mean shows this share of the target queue, or if this share of the
+// packets is marked. Packets on different paths meet at some port all the time and are marked
+// there, while other ports have room.
 constexpr double kMarkedQueue = 0.1;
-constexpr double kMarkedShare = 0.75;  // of a window of kMarkedWindow; of others by its root
+constexpr double kMarkedShare = 0.75;  // of kMarkedWindow packets; falls with the square root of
+                                       // the window
 constexpr double kMarkedWindow = 64;
 constexpr double kMarkedCutLeast = 0.05;
-// A packet or two in flight, as the receiver lets others go first, make no queue: once it is the
-// sender's turn it must not have to begin from less.
+// A packet or two in flight cause no queue. The window may be that small because the receiver
+// serves others first; it is then not cut, so that the sender starts from it when its turn comes.
 constexpr double kKeptWindow = 2;
 
-// Growth per round: three packets, whatever the window, as only that makes windows equal; a
-// sixteenth of the way back to where the last cut was; and a share of the window once nothing was
-// cut for a few rounds more than cuts are apart among equals, for windows of many thousand packets.
+// Growth per round: three packets, whatever the window, because only equal growth makes windows
+// equal; a sixteenth of the distance to the window before the last cut; and a share of the window,
+// if there was no cut for a few rounds longer than usual among equal flows, for windows of many
+// thousand packets.
 constexpr double kGrowth = 3;
 constexpr double kGrowthBack = 1.0 / 16;
 constexpr double kGrowthMost = 0.25;  // of the window
-constexpr double kRoomQueue = 2;      // from half of the target on there is no room for the share
-constexpr double kCalmRounds = 8;     // the share begins to grow from nothing
+constexpr double kRoomQueue = 2;      // the share reaches 0 at half of the target
+constexpr double kCalmRounds = 8;     // the share begins to grow from 0
 constexpr double kCalmRoundsMost = 40;
-// Beside a rival in a short buffer: Reno's rate for a window that losses halve, less what we take
-// by not being cut for each loss. A path that is empty is filled at our own rate, which harms
-// nobody.
+// Next to a competing flow in a short buffer: the growth of Reno for a window that losses halve,
+// less the advantage of not cutting for each loss. An empty path is filled at the normal rate,
+// which harms no other flow.
 constexpr double kRenoGrowth = 0.53;
 constexpr double kRenoCut = 0.5;
-constexpr double kRenoQueue = 4;  // of the target a quarter is no empty path any more
+constexpr double kRenoQueue = 4;  // at a quarter of the target the path does not count as empty any
+                                  // more
 
-// A queue that stands for so many rounds although the window is down to so much of what it was is
-// not ours. Again within kRivalRounds: it is somebody's. Where equals share a queue one of them may
-// see the like for a while; but such a queue goes up and down by more than this share of it.
+// A queue that stays for this many rounds, although the window was reduced to this share, is not
+// caused by this sender. If it happens again within kRivalRounds, another flow fills the queue.
+// Equal flows that share a queue may observe the same for a while, but such a queue varies by more
+// than kStandingStep.
 constexpr int kStandingRounds = 6;
 constexpr int kStandingRoundsMost = 24;  // if it is not steady
 constexpr double kStandingWindow = 0.25;
 constexpr double kStandingQueue = 0.75;  // left by the last cut
 constexpr double kStandingStep = 0.125;  // from round to round
-// A cut makes the queue of a weak rival dip below the target for a round. It has gone once it is
-// down to half of that; smaller windows, of many equals, are not asked for so much.
+// A cut makes the queue of a weak competing flow fall below the target for a round, so the queue
+// counts as gone only at half of the target. Smaller windows, of many equal flows, need not meet
+// this condition.
 constexpr double kStandingWindowLeast = 16;
 constexpr std::size_t kRivalRounds = 256;
-// Beside a rival half of the window is left out now and then, and after losses, when he is weak: if
-// the queue empties then he has gone.
+// Next to a competing flow, half of the window is left unused from time to time, and after losses,
+// when that flow is weak: if the queue then empties, the flow has gone.
 constexpr std::size_t kTestRounds = 64;
 constexpr std::size_t kTestRoundsLeast = 8;
 constexpr double kTestWindow = 0.5;
@@ -97,7 +105,7 @@ void QueueCongestion::on_delay(Time now, Duration delay, Duration answer) {
   round_.delay_sum += delay;
   const Duration wait = answers_.wait_of(answer);
   round_.wait_sum += wait;
-  // Delivered already, and no part of the queue ahead.
+  // These packets are delivered already and not part of the queue towards the receiver.
   const double interval = delivered_.interval();
   answers_waiting_ = interval > 0 ? ns(wait) / interval : 0;
   ++round_.samples;
@@ -130,14 +138,14 @@ void QueueCongestion::judge_queue() {
   spread_.add(round_.samples, round_.delay_sum, round_.delay_min);
   const Duration spread = std::min(spread_.value(), std::max(base_.value(), kSpreadFree));
   vagueness_ = ns(std::min(spread * 3 / 4, noise_.value()));
-  // Jitter does not lift the mean further above the base; a queue that was never empty since we
-  // look must not pass for it.
+  // The limit for the quiet delay: jitter does not raise the mean further above the base delay, and
+  // a queue that has stood from the beginning must not count as base.
   const double highest = ns(base_.value()) + kSpreads * ns(spread);
   const Duration quiet = std::min(quiet_.value(), mean);
   queue_ = std::max(0.0, ns(mean - round_.mean_wait()) - std::min(ns(quiet), highest));
-  // Before the spread is known nothing tells a queue from jitter.
+  // As long as the spread is unknown, queue and jitter cannot be distinguished.
   if (!spread_.known()) queue_ = 0;
-  // Where a host that pauses has lifted the mean, some sample shows the queue to be shorter.
+  // If a pause of a host has raised the mean, some sample shows that the queue is shorter.
   queue_ = std::clamp(ns(round_.delay_min - base_.value()), 0.0, queue_);
   noise_.add(mean);
   quiet_.add(mean);
@@ -150,7 +158,7 @@ double QueueCongestion::aim() const {
 
 double QueueCongestion::target(double window) const {
   const double halvings = std::log2(1 + kWindowLarge / window);
-  // By Little's law a queue of this delay holds as many as kOwnPackets of ours.
+  // By Little's law, a queue of this delay holds kOwnPackets packets of this sender.
   const double own = kOwnPackets * delivered_.interval();
   return std::max(aim() * (1 + kSmallGain * halvings), own) + kVagueGain * vagueness_;
 }
@@ -175,7 +183,8 @@ void QueueCongestion::finish_round() {
 }
 
 void QueueCongestion::decide() {
-  // Licensed losses are the switch doing its job; beyond half of what they may be, they are a sign.
+  // Licensed losses are intended drops of switches; more than half of the budget indicates
+  // congestion.
   const double half_budget = round_.forgone > 0 ? round_.loss_budget / 2 : kLossTolerance;
   if (queue_ > target(window_)) {
     on_queue();
@@ -200,8 +209,8 @@ bool QueueCongestion::marks_count() const {
          (round_.marked >= many * round_.acked || queue_ >= kMarkedQueue * target(window_));
 }
 
-// DCTCP's, and no more than empties the queue: where others make it, and do not heed it, cuts in a
-// row would leave them the path.
+// DCTCP's cut, but no more than empties the queue: if other flows cause the queue and ignore marks,
+// repeated cuts would leave the path to them.
 double QueueCongestion::marked_cut() const {
   const double whole = mark_share_ / 2;
   if (round_.samples == 0) return whole;
@@ -227,7 +236,7 @@ void QueueCongestion::on_queue() {
   }
   queue_before_cut_ = queue_;
   window_before_cut_ = window_;
-  // What is in flight fills the round trip as it is on average, with the jitter in it.
+  // The packets in flight fill the mean round trip, including its jitter.
   const double share = queue_ / ns(round_.mean());
   cut(std::clamp(kCutGain * share, kCutLeast, kCutMost));
   resting_ = kRestRounds;
@@ -251,7 +260,7 @@ void QueueCongestion::grow(double half_budget) {
   }
   const double calm = (rounds_since_cut_ - kCalmRounds) / (kCalmRoundsMost - kCalmRounds);
   const double most = kGrowthMost * window_;
-  // The share of the window fades out on the way to the target, which it must not overshoot.
+  // The share of the window becomes smaller towards the target, which must not be exceeded.
   const double room =
       believable() ? std::clamp(1 - kRoomQueue * queue_ / target(window_), 0.0, 1.0) : 1;
   const double back = kGrowthBack * std::max(0.0, window_before_cut_ - window_);
@@ -289,8 +298,7 @@ void QueueCongestion::rebase() {
   slow_start_ = true;  // if the path has become longer, it has room
 }
 
-// What seemed to be the base delay has become much smaller again: it was a queue that comes and
-// goes.
+// What seemed to be the new base delay has become much smaller again: it was a temporary queue.
 bool QueueCongestion::rebase_was_wrong() const {
   if (base_before_ == Duration::zero() || rounds_ - rebased_at_ >= kRivalRounds) return false;
   const double tolerated = std::max(aim(), ns(spread_.value()));
@@ -334,7 +342,7 @@ void QueueCongestion::cut(double share) {
 }
 
 void QueueCongestion::on_stall(Time) {
-  // Whatever was in flight is gone; begin small and find the network's present state quickly.
+  // The packets in flight are lost: start with a small window and grow fast.
   window_ = std::min(window_, 2.0);
   answers_waiting_ = 0;
   slow_start_ = true;

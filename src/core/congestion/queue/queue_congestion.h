@@ -1,25 +1,24 @@
-// Congestion control for paths of any delay and any jitter: keeps a short queue at the bottleneck,
-// short beside the base delay and beside what jitter hides.
-//  - The queue of a round is its mean delay less that of the emptiest round lately (delay_filter).
-//    What answers wait for on their way back is none of it, as another sender fills that queue; so
-//    many packets as are delivered meanwhile may be in flight besides the window.
-//    A mean is the same for all who share the queue, however often they are acknowledged; of a
-//    minimum large flows would know more than small ones. The target allows for what the means of
-//    rounds differ by.
-//  - The window needs no estimate of bandwidth: it grows until the queue is longer than its target,
-//    and is cut by what the queue is of the round trip, and a little more, so that it empties.
-//  - A larger window has a smaller target: flows that share a queue become equal. A few packets of
-//    its own every sender may have in it, as TCP Vegas has.
-//  - Random loss does not slow the sender, a loss rate above a tolerance does. What licensed
-//    traffic loses has its own tolerance (src/ARCHITECTURE.md, Bounded loss).
-//  - ECN marks, where switches set them, cut by DCTCP's rule, but no more than the queue that
-//    shows; not while they are few and none does: sprayed packets meet somewhere all the time. To a
-//    large window fewer are many, so that who has most yields first. Nor is a small window cut that
-//    was not what held the sender back.
-//  - A queue that stays, whatever is cut, is a base delay that has grown. If it soon grows again
-//    somebody fills the queue on purpose: then the window is what a TCP's would be (tcp_window),
-//    until the queue empties. A buffer in which no queue can stand shows him by its losses
-//    (buffer_rival): then a loss halves the window, and it grows as Reno's.
+// Congestion control for paths of any delay and any jitter. It keeps a queue at the bottleneck that
+// is short compared with the base delay and with what jitter hides.
+// - The queue of a round is its mean delay minus that of the emptiest recent round (delay_filter).
+//   The waiting time of answers does not count, because another sender fills that queue; the
+//   packets delivered meanwhile may be in flight in addition to the window. All flows that share
+//   the queue measure the same mean, however often they are acknowledged; a minimum would favour
+//   large flows, which take more samples. The target includes the variation of the means of rounds.
+// - No estimate of bandwidth is needed: the window grows until the queue is longer than its target,
+//   and is cut by the queue's share of the RTT, and a little more, so that the queue empties.
+// - A larger window has a smaller target, so that flows that share a queue become equal. Every
+//   sender may have a few packets of its own in the queue, as in TCP Vegas.
+// - Random loss does not slow the sender, a loss rate above a tolerance does. Losses of licensed
+//   traffic have their own tolerance (src/ARCHITECTURE.md, Bounded loss).
+// - ECN marks cut the window as in DCTCP, but by no more than the measured queue. They are ignored
+//   while they are few and no queue is measured, because sprayed packets meet at some port all the
+//   time. A large window reacts to fewer marks, so that the largest sender yields first. A small
+//   window that does not limit the sender is not cut.
+// - A queue that stays after cuts is a larger base delay. If it soon grows again, another flow
+//   fills the queue. The window is then that of a TCP flow (tcp_window), until the queue empties.
+//   If the buffer is too short for a standing queue, losses reveal that flow (buffer_rival): then a
+//   loss halves the window, and it grows as in Reno.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +34,8 @@
 
 namespace dlcp::core {
 
-// The least queue aimed at: where hosts are what limits, smaller bursts cost them more than the
-// queue costs anybody.
+// The smallest queueing delay to aim at: if hosts are the bottleneck, smaller bursts cost them more
+// than this queue costs other flows.
 inline constexpr Duration kQueueTarget = std::chrono::microseconds(30);
 
 class QueueCongestion final : public CongestionControl {
@@ -55,8 +54,8 @@ class QueueCongestion final : public CongestionControl {
 
  private:
   void judge_queue();
-  double aim() const;                  // ns of queue, before scaling by the window
-  double target(double window) const;  // ns of queue
+  double aim() const;                  // queueing delay in ns, before scaling by the window
+  double target(double window) const;  // queueing delay in ns
   void finish_round();
   void watch_standing_queue();
   void decide();
@@ -84,9 +83,9 @@ class QueueCongestion final : public CongestionControl {
   Time now_{};
   Time round_ends_{};
   Duration round_trip_{std::chrono::milliseconds(1)};
-  bool heard_ = false;    // anything of packets in this round
+  bool heard_ = false;    // this round has news of packets
   double queue_ = 0;      // ns, in this round
-  double vagueness_ = 0;  // ns, that queue_ may be wrong by
+  double vagueness_ = 0;  // ns: uncertainty of queue_
 
   double window_;
   double answers_waiting_ = 0;  // packets
@@ -97,12 +96,12 @@ class QueueCongestion final : public CongestionControl {
   double window_before_cut_ = 0;
   double queue_before_cut_ = 0;  // ns
   int rounds_since_cut_ = 0;
-  int resting_ = 0;  // rounds left in which nothing is decided
+  int resting_ = 0;  // rounds left without decisions
 
-  int standing_rounds_ = 0;     // with a queue above the target, in a row
-  double standing_window_ = 0;  // when they began
+  int standing_rounds_ = 0;     // successive rounds with a queue above the target
+  double standing_window_ = 0;  // window when they began
   std::size_t rebased_at_ = 0;  // round
-  Duration base_before_{0};     // the rebase; 0: none yet
+  Duration base_before_{0};     // base delay before the rebase; 0: no rebase
   Duration base_after_{0};
   TcpWindow tcp_;
   BufferRival buffer_rival_;

@@ -11,7 +11,7 @@ constexpr double kBeta = 0.7;
 constexpr double kLeast = 2;
 constexpr double kRenoGrowth = 3 * (1 - kBeta) / (1 + kBeta);  // packets per round
 constexpr double kMostGrowth = 1.5;                            // per round
-// One full queue loses packets in two rounds on end; they are one event.
+// A full queue drops packets in two successive rounds; that is one event.
 constexpr double kEventRounds = 1.5;
 
 double seconds(Duration duration) {
@@ -29,7 +29,7 @@ void TcpWindow::on_round(Time now, Duration round_trip, bool lost) {
   const double round = std::max(seconds(round_trip), 1e-9);
   const double since = seconds(now - cut_at_);
   if (lost && since > kEventRounds * round) {
-    // Fast convergence: who is being pushed back leaves more room.
+    // Fast convergence: a flow whose window shrinks leaves more room for others.
     before_cut_ = window_ < before_cut_ ? window_ * (1 + kBeta) / 2 : window_;
     window_ = after_cut_ = std::max(kLeast, window_ * kBeta);
     cut_at_ = now;

@@ -1,5 +1,6 @@
-// The window that a TCP would have in our place: CUBIC's (RFC 9438), advanced once per round.
-// Beside a flow that fills the queue until packets are dropped, nothing less is ever a fair share.
+// The window of a TCP flow in the same situation: CUBIC (RFC 9438), advanced once per round. Next
+// to a flow that fills the queue until packets are dropped, a smaller window would never get a fair
+// share.
 #pragma once
 
 #include "util/time.h"
@@ -9,7 +10,7 @@ namespace dlcp::core {
 class TcpWindow {
  public:
   void begin(Time now, double packets);
-  // `lost`: the round has lost packets.
+  // `lost`: packets of the round were lost.
   void on_round(Time now, Duration round_trip, bool lost);
   double packets() const { return window_; }
 
