@@ -46,7 +46,7 @@ struct SentChunk {
   MessageCoding coding;
 };
 
-// What the packet of a licensed message that was just sent ends.
+// The end that the packet of a licensed message marks, after its first transmission.
 enum class LicensedEnd : std::uint8_t {
   kNothing,
   kMessage,     // more licensed packets follow in its queue, after which a lost tail is detected

@@ -1,6 +1,6 @@
-// Recognises a sender that fills a buffer which is too short for a queue to stand in it: a TCP, by
-// the losses it causes. Where buffers drop, losses come when the delay is long; losses by chance
-// know nothing of queues. So the two are watched for how they go together, round by round.
+// Detects a flow, for example TCP, that fills a buffer too short for a standing queue, by the
+// losses it causes. Drops in a buffer occur while the delay is large; random losses are independent
+// of the delay. Therefore the correlation of loss and delay is measured over rounds.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace dlcp::core {
 
 class BufferRival {
  public:
-  // A round has ended; `window` in packets. Without `believable` jitter hides what queues do: then
-  // there is no rival.
+  // A round has ended; `window` in packets. If jitter hides the queue (not `believable`), no
+  // competing flow is detected.
   void end_round(const CongestionRound& round, Duration base, double window, bool believable);
 
-  // Seen lately: a share is then what a TCP would have.
+  // Detected recently: the window then grows and shrinks as TCP's does.
   bool present() const { return rounds_ < present_until_; }
-  // The last round met a queue that is long for this path, and lost more than chance takes.
+  // The last round had a long queue for this path, and more losses than random loss explains.
   bool dropped() const { return dropped_; }
 
  private:
-  static constexpr double kChancePackets = 16384;  // 0.1% are 16 of them
+  static constexpr double kChancePackets = 16384;  // 0.1% of them are 16
 
   void learn(double delay, double acked, double lost);
   double correlation() const;
@@ -33,13 +33,13 @@ class BufferRival {
   double last_mean_ = 0;  // ns
   bool dropped_ = false;
 
-  // Over the last rounds: delay in ns, and the share lost.
+  // Over the last rounds: delay in ns, and share lost.
   double delay_ = 0;
   double share_ = 0;
   double delay_variance_ = 0;
   double share_variance_ = 0;
   double covariance_ = 0;
-  // Of rounds of no more than the mean delay: what they lose is chance's.
+  // Losses of rounds with at most the mean delay, which count as random.
   LossWindow by_chance_{kChancePackets};
 };
 

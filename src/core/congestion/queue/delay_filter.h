@@ -1,5 +1,5 @@
-// What the delays of a connection say about its path: how long it takes when it is empty, and how
-// much packets differ without any queue. Both are judged from samples that may be wrong one by one.
+// Estimates from the delays of a connection: the delay of the empty path, and how much packets
+// differ without any queue. Single samples may be wrong.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ inline double ns(Duration duration) {
   return static_cast<double>(duration.count());
 }
 
-// The delay of the empty path: the smallest of the last one to two epochs, as routes change.
+// The base delay: the smallest delay of the last one to two epochs, because routes change.
 class BaseDelay {
  public:
   void add(Time now, Duration sample, Duration round_trip);
-  // Before the first sample: no more than `bound`, and the first sample may well be less.
+  // Before the first sample: an upper bound. The first sample may be much smaller.
   void begin(Duration bound) {
     restart(bound);
     first_ = true;
@@ -32,22 +32,23 @@ class BaseDelay {
  private:
   Duration credible(Duration sample);
 
-  // A sample can be too small by any amount: clocks are read apart, and a merged buffer bears the
-  // stamp of its first packet. The second smallest of a few is not deceived by one.
+  // A sample can be too small by any amount: clocks are read at different times, and a merged
+  // buffer has the time stamp of its first packet. The second smallest of a few is not affected by
+  // one such sample.
   std::array<Duration, 8> recent_{};
   std::size_t seen_ = 0;
-  bool first_ = false;  // nothing but the bound is known
+  bool first_ = false;  // only the bound is known
   Duration base_{0};
   Duration next_{0};  // of the epoch that has begun
   Time epoch_ends_{};
 };
 
-// By how much the mean delay lies above the smallest of a round, smoothed: what jitter does within
-// a round trip, whether packets overtake each other or wait for each other. A standing queue lifts
-// all delays of a round alike.
+// The smoothed difference between mean and smallest delay of a round: the jitter within an RTT,
+// whether packets overtake each other or wait for each other. A standing queue raises all delays of
+// a round equally.
 class DelaySpread {
  public:
-  // A round's `samples`, their sum and the smallest. Rounds of few samples are taken together.
+  // The `samples` of a round, their sum and the smallest. Rounds of few samples are combined.
   void add(int samples, Duration sum, Duration smallest);
   Duration value() const { return spread_; }
   bool known() const { return known_; }
@@ -60,10 +61,10 @@ class DelaySpread {
   Duration spread_{0};
 };
 
-// The mean step between neighbours, smoothed: of the means of rounds, how far they can be trusted.
+// The smoothed mean difference of successive values: for the means of rounds, their uncertainty.
 class MeanStep {
  public:
-  explicit MeanStep(int gain) : gain_(gain) {}  // over about so many steps
+  explicit MeanStep(int gain) : gain_(gain) {}  // over about this many steps
   void add(Duration value);
   Duration value() const { return mean_step_; }
 
@@ -73,8 +74,8 @@ class MeanStep {
   Duration mean_step_{0};
 };
 
-// The mean delay of the emptiest of the last few rounds. With jitter it lies above the base delay,
-// as the delay of an empty path does on average.
+// The mean delay of the emptiest of the last few rounds. With jitter it is larger than the base
+// delay, as is the mean delay of an empty path.
 class QuietDelay {
  public:
   void add(Duration round_mean);
@@ -87,15 +88,15 @@ class QuietDelay {
   Duration next_ = Duration::max();
 };
 
-// What answers wait for on their way back, in queues that others fill: beyond the mean of the
-// emptiest round lately. The hosts' clocks may differ, and drift as little as they can within a few
-// rounds.
+// The waiting time of answers on their way back, in queues that other senders fill: the delay above
+// the mean of the emptiest recent round. The hosts' clocks may differ; their drift within a few
+// rounds is negligible.
 class AnswerWait {
  public:
-  // Of an answer that took so long, beyond something unknown that is the same in each. Of a few in
-  // a row the shortest counts: jitter delays single ones, a queue all of them.
+  // `answer`: one-way delay plus an unknown constant. The shortest of a few in a row counts: jitter
+  // delays single answers, a queue all of them.
   Duration wait_of(Duration answer);
-  void end_round();  // with one answer at least
+  void end_round();  // requires at least one answer
 
  private:
   std::array<Duration, 4> last_{};

@@ -1,23 +1,23 @@
-// Judges losses over the last few hundred packets instead of round by round: so small windows and
-// large ones are judged alike, and one unlucky round convicts nobody.
+// Judges losses over the last few hundred packets instead of by round, so that small and large
+// windows are judged equally, and one round with many losses does not decide.
 #pragma once
 
 #include <cmath>
 
 namespace dlcp::core {
 
-// Whether so many lost packets are more than a path that loses `expected` on average takes by
-// chance: two standard deviations more, and one packet.
+// Whether `lost` packets exceed what a path with `expected` losses on average loses by chance: two
+// standard deviations more, and one packet.
 inline bool more_than_chance(double lost, double expected) {
   return lost > expected + 2 * std::sqrt(expected) + 1;
 }
 
 class LossWindow {
  public:
-  // Over the last `packets` or half as many; of 256, 2% are 5: enough to tell from 1%.
+  // Covers the last `packets` or half as many. Of 256, 2% are 5: enough to distinguish 2% from 1%.
   explicit LossWindow(double packets = 256) : packets_(packets) {}
 
-  // `lost` may be negative: losses that turned out to be none are given back.
+  // `lost` may be negative: spurious losses are returned.
   void add(double acked, double lost) {
     heard_ += acked + (lost > 0 ? lost : 0);
     lost_ = lost_ + lost < 0 ? 0 : lost_ + lost;
@@ -26,7 +26,7 @@ class LossWindow {
     lost_ /= 2;
   }
 
-  // More was lost than a path that loses the share `tolerance` would lose by chance.
+  // More was lost than a path with the loss rate `tolerance` would lose by chance.
   bool exceeds(double tolerance) const { return more_than_chance(lost_, tolerance * heard_); }
   double share() const { return heard_ > 0 ? lost_ / heard_ : 0; }
   void clear() { heard_ = lost_ = 0; }

@@ -57,9 +57,9 @@ constexpr double kMarkedCutLeast = 0.05;
 constexpr double kKeptWindow = 2;
 
 // Growth per round: three packets, whatever the window, because only equal growth makes windows
-// equal; a sixteenth of the distance to the window before the last cut; and a share of the window,
-// if there was no cut for a few rounds longer than usual among equal flows, for windows of many
-// thousand packets.
+// equal; and a sixteenth of the distance to the window before the last cut. If there was no cut for
+// a few rounds longer than usual among equal flows, a share of the window is added, for windows of
+// many thousand packets.
 constexpr double kGrowth = 3;
 constexpr double kGrowthBack = 1.0 / 16;
 constexpr double kGrowthMost = 0.25;  // of the window
@@ -298,7 +298,7 @@ void QueueCongestion::rebase() {
   slow_start_ = true;  // if the path has become longer, it has room
 }
 
-// What seemed to be the new base delay has become much smaller again: it was a temporary queue.
+// The new base delay has become much smaller again: the increase was a temporary queue.
 bool QueueCongestion::rebase_was_wrong() const {
   if (base_before_ == Duration::zero() || rounds_ - rebased_at_ >= kRivalRounds) return false;
   const double tolerated = std::max(aim(), ns(spread_.value()));
