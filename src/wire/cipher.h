@@ -1,10 +1,10 @@
-// Payloads that nobody on the way can read (Protection::kEncrypted): authenticated encryption, one
-// cipher per connection. On the wire the sealed payload is as long as the plain one, and a tag
-// follows. The header stays readable, has its own tag, and is authenticated along with the payload.
+// Payload encryption (Protection::kEncrypted): authenticated encryption with one cipher per
+// connection. The sealed payload is as long as the plain one and is followed by a tag. The header
+// stays readable, has its own tag, and is authenticated together with the payload.
 //
-// A nonce must never come twice under one key. Keys are of one direction of one connection; the
-// nonce is the path and the 64-bit number of the packet on that path, which every packet has for
-// itself, one that is sent again too.
+// A nonce must not occur twice under one key. Keys belong to one direction of one connection. The
+// nonce consists of the path and the 64-bit number of the packet on that path, which is unique for
+// every packet, retransmissions included.
 #pragma once
 
 #include <array>
@@ -32,17 +32,17 @@ inline Nonce nonce_of(PathIndex path, std::uint64_t number) {
 class Cipher {
  public:
   virtual ~Cipher() = default;
-  // Fills `out`, kCipherTagBytes longer than `plain`. Never with anything readable: should the
-  // cipher fail, what it leaves is refused by the peer.
+  // Fills `out`, which is kCipherTagBytes longer than `plain`. If the cipher fails, `out` contains
+  // nothing readable, and the peer refuses it.
   virtual void seal(const Nonce& nonce, std::span<const std::byte> header,
                     std::span<const std::byte> plain, std::span<std::byte> out) = 0;
-  // False if the two are not what the peer has sealed; `out`, kCipherTagBytes shorter than
-  // `sealed`, is then to be thrown away.
+  // False if header and payload are not what the peer has sealed; the contents of `out` must then
+  // be discarded. `out` is kCipherTagBytes shorter than `sealed`.
   virtual bool open(const Nonce& nonce, std::span<const std::byte> header,
                     std::span<const std::byte> sealed, std::span<std::byte> out) = 0;
 };
 
-// Where ciphers come from; outlives them.
+// Creates ciphers and outlives them.
 class CipherSource {
  public:
   virtual ~CipherSource() = default;
@@ -50,7 +50,7 @@ class CipherSource {
   virtual std::unique_ptr<Cipher> make(const Key& key) const = 0;
 };
 
-// What a data packet has beside its payload.
+// Bytes of a data packet in addition to its payload.
 constexpr std::size_t overhead_bytes(Protection protection) {
   return kDataHeaderBytes + (protection == Protection::kEncrypted ? kCipherTagBytes : 0);
 }

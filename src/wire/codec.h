@@ -1,5 +1,5 @@
-// Little-endian cursors over bytes. A Reader that runs past the end stays failed and yields zeros,
-// so decoders read all their fields first and ask once.
+// Little-endian cursors over bytes. After reading past the end, a Reader stays failed and returns
+// zeros, so that decoders read all fields first and check once.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace dlcp::wire {
 template <std::unsigned_integral T>
 inline void store_le(std::byte* at, T value) {
   if constexpr (std::endian::native == std::endian::little) {
-    std::memcpy(at, &value, sizeof value);  // compilers do not see through the loop
+    std::memcpy(at, &value, sizeof value);  // compilers do not optimise the loop
     return;
   }
   for (std::size_t i = 0; i < sizeof(T); ++i)
@@ -48,7 +48,7 @@ class Reader {
     return value;
   }
 
-  // The next `size` bytes; empty (and failed) when there are fewer.
+  // The next `size` bytes; empty (and failed) if there are fewer.
   std::span<const std::byte> get_bytes(std::size_t size) {
     if (left_.size() < size) return fail<std::span<const std::byte>>();
     const auto bytes = left_.first(size);
@@ -56,8 +56,8 @@ class Reader {
     return bytes;
   }
 
-  // One length byte, then that many characters. It comes from elsewhere and goes into logs: what is
-  // not printable ASCII becomes '?'.
+  // One length byte, then that many characters. The text comes from a peer and is logged, so
+  // characters other than printable ASCII become '?'.
   std::string get_text() {
     const auto bytes = get_bytes(get<std::uint8_t>());
     std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -96,7 +96,7 @@ class Writer {
     out_.insert(out_.end(), bytes.begin(), bytes.end());
   }
 
-  // Cut at `max` (at most 255) characters.
+  // Truncates at `max` characters (at most 255).
   void put_text(const std::string& text, std::size_t max) {
     const std::size_t size = std::min({text.size(), max, std::size_t{255}});
     put(static_cast<std::uint8_t>(size));

@@ -1,5 +1,5 @@
-// How every frame but a data packet begins and ends, and how its fields are listed once for both
-// directions: shared by the files that encode and decode them.
+// The common beginning and end of all frames except data packets, and the functions that list the
+// fields of a frame once for both directions. Used by the files that encode and decode frames.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace dlcp::wire {
 
-// Puts fields into a frame, one after the other; a list by how many there are, then each.
+// Writes fields into a frame one after the other; a list as its length followed by its items.
 class FieldWriter {
  public:
   explicit FieldWriter(Buffer& out) : out_(out) {}
@@ -42,7 +42,7 @@ class FieldWriter {
   Writer out_;
 };
 
-// Takes them out again.
+// Reads fields in the same order.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::byte> bytes) : in_(bytes) {}
@@ -74,7 +74,7 @@ class FieldReader {
     text = in_.get_text();
     check(text.size() <= max);
   }
-  // `bytes` is the least that one item takes: what cannot be there is not made room for.
+  // `bytes` is the minimum size of an item; a longer list than the frame can hold is not allocated.
   template <std::unsigned_integral Count, class List, class One>
   void list(List& list, std::size_t bytes, const One& one) {
     const std::size_t count = in_.get<Count>();
@@ -91,7 +91,7 @@ class FieldReader {
   bool ok_ = true;
 };
 
-// Head, and room for the sequence number, which seal() fills in.
+// Writes the head, and space for the sequence number, which seal() fills in.
 inline void begin_frame(Buffer& out, FrameType type, std::uint64_t destination) {
   out.clear();
   Writer writer(out);
@@ -107,7 +107,7 @@ inline std::uint64_t frame_destination(std::span<const std::byte> datagram) {
   return load_le<std::uint64_t>(datagram.data() + 4);
 }
 
-// The fields of a frame of `type`, or nullopt; whether it is authentic is not asked.
+// The fields of a frame of `type`, or nullopt. Does not check authenticity.
 inline std::optional<FieldReader> open_frame(std::span<const std::byte> datagram, FrameType type) {
   if (datagram.size() < kControlHeadBytes + kTagBytes || datagram[0] != std::byte{kMagic} ||
       datagram[1] != std::byte{kWireVersion} || datagram[2] != static_cast<std::byte>(type))

@@ -8,14 +8,13 @@ namespace dlcp::wire {
 namespace {
 
 constexpr std::size_t kSequenceOffset = kFrameHeadBytes;
-// Of a HELLO the tag covers so much, fields and its length among them: padding is not worth
-// hashing.
+// Bytes of a HELLO that the tag covers, with all fields and the length. The padding is not hashed.
 constexpr std::size_t kHelloCoveredBytes = 256;
 constexpr std::size_t kPathReportBytes = 14;
 constexpr std::size_t kMessageReportBytes = 10;
 
-// Addresses at the end of a frame that may be missing. What cannot be read so is something else
-// that later plugins say, and passed over.
+// An optional list of addresses at the end of a frame. Bytes that are no such list are an extension
+// of later plugins and are skipped.
 void last_list(FieldWriter& io, const std::vector<EndpointAddress>& list) {
   if (list.empty()) return;
   io.list<std::uint8_t>(list, 1, [&](const EndpointAddress& address) { io(address); });
@@ -227,7 +226,7 @@ template std::optional<Close> decode(std::span<const std::byte>);
 template std::optional<CloseAck> decode(std::span<const std::byte>);
 template std::optional<Reset> decode(std::span<const std::byte>);
 
-// ---- ACK: the bitmaps stand behind the fields, and its memory is used again
+// ---- ACK: the bitmaps follow the fields, and its memory is reused
 
 void StreamReport::clear() {
   messages.clear();

@@ -22,12 +22,12 @@ std::size_t tag_offset(const std::byte* header) {
   return is_coded(header) ? kCodedTagOffset : kTagOffset;
 }
 
-// A header up to its tag, in the words that its hash takes. A sender keeps them in registers, as
-// the processor would wait for stores of single fields before it could load them as words.
+// A header up to its tag, as the words that are hashed. A sender keeps them in registers: after
+// stores of single fields the processor would have to wait before it could load them as words.
 struct Words {
   std::uint64_t first, second, third, fourth;
-  std::uint64_t coding = 0;  // with the paths before it; of a compressed message only
-  std::uint32_t last = 0;    // behind those
+  std::uint64_t coding = 0;  // of compressed messages only; includes the paths in front of it
+  std::uint32_t last = 0;    // the last word before the tag
   bool coded = false;
 
   std::size_t bytes() const { return coded ? kCodedTagOffset : kTagOffset; }
@@ -67,9 +67,8 @@ Words words_of(const DataHeader& header) {
   return words;
 }
 
-// Of a header alone this is SipHash-1-3 of the bytes before the tag, written out because it is the
-// price of every packet. A protected payload follows as if it stood behind them. `header`: those
-// bytes, for who makes tags in our place.
+// SipHash-1-3 of the bytes before the tag, written out because it runs for every packet. With
+// Protection::kFull the payload is hashed after them. `header` is these bytes, for a TagSource.
 [[gnu::always_inline]] inline std::uint64_t tag_of(const Words& words, const std::byte* header,
                                                    std::span<const std::byte> payload,
                                                    const DataSeal& seal) {

@@ -1,5 +1,5 @@
-// The header of a data packet. Every data packet describes itself (message, offset,
-// length), so that arrival order does not matter.
+// The header of a data packet. Every data packet describes itself (message, offset, length), so
+// that arrival order does not matter.
 //
 //  byte 0  magic 0xdc | version | type | flags (bits 0..3) and traffic class (bits 4..7)
 //       4  destination: token of the stream (64 bits)
@@ -40,12 +40,13 @@ inline constexpr std::size_t kPayloadGranuleBytes = 128;
 // receiver keeps of it below 1 MiB at the smallest payload.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
 
-// A compressed message is cut into chunks of a size of its own, of which a packet holds as many
-// bytes as fit into it when compressed.
+// A compressed message is cut into chunks of its own size. A packet holds as many bytes of a chunk
+// as fit after compression.
 struct Coding {
   std::uint32_t chunk_bytes = 0;  // a multiple of the granule; 0: the message is not compressed
   std::uint32_t plain_bytes = 0;  // of the message in this packet, 1..chunk_bytes
-  // Of the payload; the rest is padding. As many as plain_bytes: they are the message's own bytes.
+  // Length of the code in the payload, without padding. If equal to plain_bytes, the bytes are not
+  // compressed.
   std::uint32_t coded_bytes = 0;
 
   bool used() const { return chunk_bytes != 0; }
@@ -63,8 +64,8 @@ struct DataHeader {
   PathIndex path = 0;
   TrafficClass traffic_class = TrafficClass::kExact;
   std::uint16_t window_epoch = 0;
-  PathIndex reply_path = 0;     // the sender's path on which it last heard the receiver
-  bool licensed = false;        // the sender does not send it again unless NEED asks (loss_frame.h)
+  PathIndex reply_path = 0;     // the sender's path on which it last received a frame
+  bool licensed = false;        // retransmitted only if NEED requests it (loss_frame.h)
   bool retransmission = false;  // for counters only
   bool asks_ack = false;        // the sender is held up: acknowledge at once
   Coding coding;
@@ -72,17 +73,18 @@ struct DataHeader {
   std::size_t bytes() const { return coding.used() ? kCodedHeaderBytes : kDataHeaderBytes; }
 };
 
-// What both ends of a connection know: the key of this direction, and what the tag covers.
+// The shared state of both ends for data packets: the key of this direction, and the tag's
+// coverage.
 struct DataSeal {
   Key key;
   Protection protection = Protection::kHeader;
-  const TagSource* tags = nullptr;  // who reads protected payloads; null: they lie in host memory
+  const TagSource* tags = nullptr;  // computes tags over payloads; null: they are in host memory
 };
 
-// The tag of a packet whose payload it covers, read here. `header`: as far as the tag.
+// The tag of a packet with Protection::kFull, computed here. `header` ends before the tag.
 std::uint64_t data_tag(const Key& key, std::span<const std::byte> header,
                        std::span<const std::byte> payload);
-// Writes the header, DataHeader::bytes() long. `payload` is read only if it is protected.
+// Writes the header, DataHeader::bytes() long. `payload` is read only if the tag covers it.
 void encode_data(const DataHeader& header, std::span<const std::byte> payload, const DataSeal& seal,
                  std::span<std::byte> out);
 
@@ -91,24 +93,24 @@ struct DataPacket {
   std::span<const std::byte> payload;
 };
 
-// Checks magic, version and length; believes the rest: ask authentic() before using it. Semantic
-// checks (offset within the message and so on) belong to the receiver.
+// Checks magic, version and length only: call authentic() before using the result. The receiver
+// checks the meaning (offset within the message and so on).
 std::optional<DataPacket> decode_data(std::span<const std::byte> datagram);
-// How long the header at the front of a datagram is, which is not empty and says that it is data.
+// Length of the header at the beginning of a non-empty datagram of type data.
 std::size_t data_header_bytes(std::span<const std::byte> datagram);
-// Of a datagram that decode_data took.
+// Requires a datagram that decode_data accepted.
 bool authentic(std::span<const std::byte> datagram, const DataSeal& seal);
 
 // Send time on the wire: 128 ns units, 32 bits.
 constexpr std::uint32_t wire_time(Time t) {
   return static_cast<std::uint32_t>(ns_of(t) >> 7);
 }
-// How long so many of these units are.
+// Duration of `units` of 128 ns.
 constexpr Duration wire_duration(std::int64_t units) {
   return Duration(units * 128);
 }
-// The time that `stamp` meant, given a moment at most 549 s after it: stamps come back to who made
-// them, and are never of the future.
+// The time of `stamp`, if `now` is at most 549 s later. A stamp returns to the host that made it,
+// so that it is never in the future.
 constexpr Time from_wire_time(std::uint32_t stamp, Time now) {
   const std::uint32_t behind = wire_time(now) - stamp;
   return time_from_ns(((ns_of(now) >> 7) - std::int64_t{behind}) * 128);

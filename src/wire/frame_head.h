@@ -1,6 +1,5 @@
-// The first twelve bytes of every frame, the eight it ends with or its header does, and the list of
-// frame types. Version 3: streams share an association, which numbers and acknowledges their
-// packets.
+// The first twelve bytes of every frame, the size of its tag, and the list of frame types. Version
+// 3: streams share an association, which numbers and acknowledges their packets.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +17,24 @@ inline constexpr std::size_t kFrameHeadBytes = 12;
 inline constexpr std::size_t kTagBytes = 8;  // SipHash-1-3, under a key of the connection
 
 enum class FrameType : std::uint8_t {
-  kData = 1,       // sender -> receiver: a piece of a message
+  kData = 1,       // sender -> receiver: part of a message
   kHello = 2,      // sender -> listener: opens a connection; padded, to probe the path MTU
-  kWelcome = 3,    // receiver -> sender: accepted, and which HELLO size got through
-  kRefuse = 4,     // either way: cannot work together, with both sides' values
-  kStart = 5,      // sender -> receiver: the payload size agreed on
+  kWelcome = 3,    // receiver -> sender: accepted, and the HELLO size that arrived
+  kRefuse = 4,     // either direction: incompatible, with both sides' values
+  kStart = 5,      // sender -> receiver: the agreed payload size
   kStarted = 6,    // receiver -> sender
   kAck = 7,        // receiver -> sender: selective acknowledgement, window, posted receives
-  kProbe = 8,      // sender -> receiver: answer with an ACK at once
-  kPing = 9,       // receiver -> sender: are you there?
+  kProbe = 8,      // sender -> receiver: requests an immediate ACK
+  kPing = 9,       // receiver -> sender: requests a sign of life
   kPong = 10,      // sender -> receiver
-  kClose = 11,     // either way: no more; carries the number of messages completed
+  kClose = 11,     // either direction: orderly end; has the number of completed messages
   kCloseAck = 12,  // answers kClose
-  kReset = 13,     // either way: the connection failed, and why
+  kReset = 13,     // either direction: the connection failed, with the reason
   // Bounded loss (loss_frame.h).
   kSentOnce = 14,  // sender -> receiver: every packet of the message has been sent once
   kNeed = 15,      // receiver -> sender: what is missing must be sent again
   kStop = 16,      // receiver -> sender: complete within budget, send no more
-  // dlcp doctor --peer: no connection involved.
+  // dlcp doctor --peer: without a connection.
   kEchoRequest = 17,
   kEchoReply = 18,
 };
@@ -43,11 +42,12 @@ enum class FrameType : std::uint8_t {
 struct FrameHead {
   std::uint8_t version = kWireVersion;
   FrameType type = FrameType::kData;
-  std::uint8_t flags = 0;         // of data see data_header.h; else the path its sender chose
-  std::uint64_t destination = 0;  // token of the connection or listener addressed
+  std::uint8_t flags = 0;         // of data: see data_header.h; otherwise the path that the sender
+                                  // chose
+  std::uint64_t destination = 0;  // token of the addressed connection or listener
 };
 
-// nullopt when shorter than a head, of another magic, or of an unknown type in our own version.
+// nullopt if shorter than a head, with another magic, or of an unknown type in this version.
 std::optional<FrameHead> decode_head(std::span<const std::byte> datagram);
 
 }  // namespace dlcp::wire

@@ -42,7 +42,7 @@ std::uint64_t listener_token(const Invitation& of) {
   return derive_word(of.secret, Label::kListenerToken, 0, of.number, 0);
 }
 
-// The sum of two functions, each keyed by one secret: unknown while one of them is.
+// The sum of two functions, each keyed by one secret: unknown as long as one secret is.
 Key listener_key(const Invitation& of, const Key& site_secret) {
   const Key ours = derive(of.secret, Label::kListenerKey, site_secret.low, site_secret.high);
   const Key sites = derive(site_secret, Label::kListenerKey, of.secret.low, of.secret.high);

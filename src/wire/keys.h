@@ -1,8 +1,8 @@
-// Which keys frames are sealed with, and where they come from. A listener's invitation travels in
-// its handle: who has it can open a connection, nobody else can. From it and the site's secret
-// (DLCP_SECRET_FILE), if there is one, comes the listener's key, which seals what belongs to no
-// connection yet; from that and both tokens come the two keys of a connection, one per direction.
-// Every derivation is SipHash-2-4 under a label of its own.
+// The keys that seal frames, and their derivation. A listener's invitation is part of its handle:
+// only a process that has it can open a connection. The listener's key is derived from the
+// invitation and the site's secret (DLCP_SECRET_FILE), if there is one; it seals frames that belong
+// to no connection yet. The two keys of a connection, one per direction, are derived from the
+// listener's key and both tokens. Every derivation is SipHash-2-4 under its own label.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace dlcp::wire {
 
 using Key = SipKey;
 
-// What a listener gives away so that it can be connected to.
+// The part of a handle that permits connecting to its listener.
 struct Invitation {
   std::uint32_t number = 0;  // of the listener in its process
   Key secret;
@@ -21,11 +21,11 @@ struct Invitation {
   friend bool operator==(const Invitation&, const Invitation&) = default;
 };
 
-// A process needs to remember none of its listeners: number and its own secret make them again.
+// A process stores no invitations: number and process secret give them again.
 Invitation invitation(const Key& process_secret, std::uint32_t number);
-// What a listener is addressed by; says nothing about its secret.
+// The address of a listener in frames; reveals nothing about its secret.
 std::uint64_t listener_token(const Invitation& of);
-// Unknown to whoever lacks either of the two. Without a site's secret that one is zero.
+// Cannot be computed without both secrets. Without a site secret, `site_secret` is zero.
 Key listener_key(const Invitation& of, const Key& site_secret);
 
 struct ConnectionKeys {
@@ -37,12 +37,12 @@ struct ConnectionKeys {
 ConnectionKeys connection_keys(const Key& listener_key, std::uint64_t sender_token,
                                std::uint64_t receiver_token);
 
-// Of the cipher for payloads that go in the direction of `direction`; it says nothing about that.
+// The key of the cipher for payloads in one direction; reveals nothing about `direction`.
 Key payload_key(const Key& direction);
 
-// The next of a sequence of numbers that nobody can foresee.
+// A sequence of numbers that cannot be predicted without `key`.
 std::uint64_t draw(const Key& key, std::uint64_t count);
-// Tells two secrets apart without giving one away: 1..255, and 0 for none.
+// Distinguishes two secrets without revealing them: 1..255, and 0 for no secret.
 std::uint8_t fingerprint(const Key& site_secret);
 
 }  // namespace dlcp::wire

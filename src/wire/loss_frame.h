@@ -1,5 +1,5 @@
-// The three frames of bounded loss: how both ends agree that a licensed message is as complete as
-// it will get. Layout as in control_frame.h.
+// The three frames of bounded loss, by which both ends agree that a licensed message is complete.
+// Layout as in control_frame.h.
 #pragma once
 
 #include <cstdint>
@@ -11,54 +11,56 @@
 
 namespace dlcp::wire {
 
-// The last packet that a message sent on a path, retransmissions left out.
+// The last packet of a message on a path, without retransmissions.
 struct PathMark {
   PathIndex path = 0;
   std::uint32_t sequence = 0;
   friend bool operator==(const PathMark&, const PathMark&) = default;
 };
 
-// Sender -> receiver: every packet of the message has been sent once. It travels behind the
-// message's last packet on `path`, in the message's switch queue and not with the control frames:
-// on that path nothing of the message is on its way any more once this has come.
+// Sender -> receiver: every packet of the message has been sent once. It follows the message's last
+// packet on `path`, in the message's switch queue and not with the control frames: after its
+// arrival no packet of the message is in flight on that path.
 struct SentOnce {
   static constexpr FrameType kType = FrameType::kSentOnce;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t message_bytes = 0;
-  std::uint32_t echo = 0;  // send time; NEED brings it back
+  std::uint32_t echo = 0;  // send time; NEED returns it
   PathIndex path = 0;
-  bool urgent = false;          // the message's classes are those of the urgent queue, not the bulk
+  bool urgent = false;          // the message uses the classes of the urgent queue, not the bulk
+                                // queue
   std::vector<PathMark> marks;  // every path that the message used
 };
 
-// Receiver -> sender: this message must arrive whole; what the ACK beside it does not report is to
-// be sent again.
+// Receiver -> sender: this message must arrive whole; the chunks that the accompanying ACK does not
+// report must be sent again.
 struct Need {
   static constexpr FrameType kType = FrameType::kNeed;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
-  std::uint32_t echo = 0;  // of the SENT_ONCE that settled it
+  std::uint32_t echo = 0;  // of the SENT_ONCE that led to the decision
   PathIndex path = 0;      // likewise
 };
 
-// Packets of a message that never came, one after the other.
+// Successive packets of a message that never arrived.
 struct Hole {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   friend bool operator==(const Hole&, const Hole&) = default;
 };
 
-// Receiver -> sender: complete within budget, send no more of it. The ACKs say so too.
+// Receiver -> sender: the message is complete within budget; send no more of it. ACKs report it,
+// too.
 struct Stop {
   static constexpr FrameType kType = FrameType::kStop;
   std::uint64_t destination = 0;
   std::uint32_t message = 0;
   std::uint32_t lost_bytes = 0;
-  std::vector<Hole> holes;  // as many as fit: the sender knows what they were worth
+  std::vector<Hole> holes;  // as many as fit: the sender has their classes
 };
 
-// Holes that a STOP of at most `bytes` can name.
+// Number of holes that fit into a STOP of at most `bytes`.
 std::size_t holes_max(std::size_t bytes);
 
 template <>

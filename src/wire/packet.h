@@ -1,5 +1,5 @@
-// A packet on its way out or in: what core/ and datapath/ exchange through the engine, so that
-// neither has to know the other. Bytes are referenced, never owned.
+// A packet to send, and a received packet: core/ and datapath/ exchange them through the engine and
+// do not depend on each other. Payload bytes are referenced, not owned.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,25 @@
 
 namespace dlcp::wire {
 
-// The host that a packet came from: its IP address, IPv4 in the first four bytes.
+// The source host of a packet: its IP address, IPv4 in the first four bytes.
 struct HostAddress {
-  std::array<std::uint64_t, 2> words{};  // as the bytes lie in memory
+  std::array<std::uint64_t, 2> words{};  // as the bytes are in memory
 
-  // All zero: a datapath without such a thing.
+  // All zero: the datapath has no such address.
   bool known() const { return (words[0] | words[1]) != 0; }
   friend bool operator==(const HostAddress&, const HostAddress&) = default;
 };
 
-// Where a datapath can be reached, in the datapath's own encoding. Its host is the same in all of
-// them: the family first, 4 or 6 (anything else: no IP address), then the IP address's bytes. The
-// rest is opaque to everyone else: it travels in NCCL's 128-byte handle and in HELLO frames, and
-// two equal blobs mean the same place.
+// The address of a datapath, in the datapath's own encoding. The host part is common to all: first
+// the family, 4 or 6 (anything else: no IP address), then the bytes of the IP address. The rest has
+// meaning only for the datapath. It is part of NCCL's 128-byte handle and of HELLO frames; two
+// equal blobs are the same address.
 struct EndpointAddress {
   static constexpr std::size_t kMaxBytes = 60;
   std::array<std::byte, kMaxBytes> bytes{};
   std::uint8_t size = 0;  // bytes in use, 0..kMaxBytes
 
-  // By memcmp: std::array compares std::byte one by one, for every packet.
+  // By memcmp: std::array compares std::byte one by one, which costs time for every packet.
   friend bool operator==(const EndpointAddress& a, const EndpointAddress& b) {
     return a.size == b.size && std::memcmp(a.bytes.data(), b.bytes.data(), kMaxBytes) == 0;
   }
@@ -52,8 +52,8 @@ inline HostAddress host_of(const EndpointAddress& address) {
   return host_address(std::span(address.bytes).subspan(1, bytes));
 }
 
-// A local entropy value: on UDP the index of the source-port socket, on RoCE of the flow label or
-// queue pair. 0 .. DatapathLimits::paths - 1.
+// A local entropy value: with UDP the index of the source-port socket, with RoCE of the flow label
+// or queue pair. 0 .. DatapathLimits::paths - 1.
 using PathIndex = std::uint8_t;
 
 struct TxPacket {
@@ -63,19 +63,19 @@ struct TxPacket {
   std::uint8_t header_bytes = 0;
   TrafficClass traffic_class = TrafficClass::kControl;
   PathIndex path = 0;
-  // Sent after the header: a piece of registered memory, or of a frame that core keeps until the
-  // next poll_transmit.
+  // Sent after the header: part of registered memory, or of a frame that core keeps until the next
+  // poll_transmit.
   std::span<const std::byte> payload;
   const EndpointAddress* destination = nullptr;  // never null when handed to a datapath
 };
 
 struct RxPacket {
-  std::span<const std::byte> bytes;  // one whole datagram (after GRO has been taken apart)
-  Time arrived_at;                   // when the kernel or NIC took it off the wire
-  PathIndex path = 0;                // the local socket or queue pair it came in on
+  std::span<const std::byte> bytes;  // one whole datagram (GRO buffers are divided before)
+  Time arrived_at;                   // when the kernel or NIC received it
+  PathIndex path = 0;                // the local socket or queue pair that it arrived on
   Ecn ecn = Ecn::kNotEct;
   std::uint8_t dscp = 0;
-  HostAddress source;  // where the network says that it comes from
+  HostAddress source;  // reported by the network
 };
 
 }  // namespace dlcp::wire

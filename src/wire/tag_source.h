@@ -1,5 +1,5 @@
-// Who makes the tags of data packets that cover their payload (Protection::kFull): hardware that
-// reads the payload anyway, or whoever can read memory that the processor cannot.
+// Computes the tags of data packets that cover their payload (Protection::kFull): hardware that
+// reads the payload anyway, or code that can read memory that the processor cannot.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace dlcp::wire {
 class TagSource {
  public:
   virtual ~TagSource() = default;
-  // What data_tag (data_header.h) says of the bytes themselves: `header` is without its tag.
+  // Returns the same value as data_tag (data_header.h). `header` ends before the tag.
   virtual std::uint64_t tag(const Key& key, std::span<const std::byte> header,
                             std::span<const std::byte> payload) const = 0;
 };

@@ -46,7 +46,7 @@ struct SentChunk {
   MessageCoding coding;
 };
 
-// The end that the packet of a licensed message marks, after its first transmission.
+// Whether the packet that was just sent is the last new one of its licensed message.
 enum class LicensedEnd : std::uint8_t {
   kNothing,
   kMessage,     // more licensed packets follow in its queue, after which a lost tail is detected

@@ -50,7 +50,7 @@ class SendQueue : public ChunkStates {
   bool all_sent(std::uint64_t message) const {
     return contains(message) && at(message).next_new == at(message).chunks;
   }
-  // The end that the packet of this message marks, which was sent just now.
+  // Whether the packet that was just sent is the last new one of this message.
   LicensedEnd ended_by(std::uint64_t message) const;
   // True while losses of the message are not retransmitted: until it is complete or need()ed.
   bool forgoes(std::uint64_t message) const { return contains(message) && at(message).forgoes; }

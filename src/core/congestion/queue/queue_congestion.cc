@@ -71,8 +71,7 @@ constexpr double kCalmRoundsMost = 40;
 // which harms no other flow.
 constexpr double kRenoGrowth = 0.53;
 constexpr double kRenoCut = 0.5;
-constexpr double kRenoQueue = 4;  // at a quarter of the target the path does not count as empty any
-                                  // more
+constexpr double kRenoQueue = 4;  // from a quarter of the target on, the path is not empty
 
 // A queue that stays for this many rounds, although the window was reduced to this share, is not
 // caused by this sender. If it happens again within kRivalRounds, another flow fills the queue.
