@@ -1,5 +1,5 @@
-// The floating-point formats that have a code, and how the bits of an element divide. A wrong
-// format costs ratio, never bits: the code is lossless for any bytes.
+// The floating-point formats that can be compressed, and the division of an element's bits. With a
+// wrong format the code is longer, but still lossless: it is lossless for any bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace dlcp::compression {
 
-// The values are on the wire.
+// The values are part of the wire format.
 enum class Format : std::uint8_t {
   kBfloat16 = 1,    // the upper half of a float32
   kFloat16 = 2,     // IEEE 754 binary16
@@ -19,7 +19,7 @@ inline constexpr Format kFormats[] = {Format::kBfloat16, Format::kFloat16, Forma
                                       Format::kFloat8E4m3, Format::kFloat8E5m2};
 inline constexpr std::size_t kFormatCount = 5;
 
-// Place of a format in tables of kFormatCount entries; kFormatCount if `value` is no format.
+// Index of a format in tables of kFormatCount entries; kFormatCount for invalid values.
 constexpr std::size_t index_of(std::uint8_t value) {
   return value >= 1 && value <= kFormatCount ? value - 1u : kFormatCount;
 }
@@ -54,8 +54,8 @@ constexpr const char* name_of(Format format) {
   return "fp8-e5m2";
 }
 
-// An element is `Word`: sign, exponent, mantissa, from the top. Rotated left by one bit it reads
-// exponent, mantissa, sign: the lowest kLowBits bits are what the code keeps as they are.
+// An element is a `Word`: sign, exponent, mantissa, from the most significant bit. Rotated left by
+// one bit it is exponent, mantissa, sign; the code keeps the lowest kLowBits bits unchanged.
 template <class W, unsigned exponent_bits>
 struct Layout {
   using Word = W;

@@ -1,4 +1,4 @@
-// Cuts a packet into blocks and fills it: the last block is as long as there is room.
+// Divides a packet into blocks and fills it; the last block is as long as the room allows.
 #include "compression/packet_code.h"
 
 #include <algorithm>
@@ -40,15 +40,15 @@ class Filler {
   }
 
  private:
-  // Encodes `bytes` bytes of the source as one block, or fewer if there is no room for them.
-  // Returns how many.
+  // Encodes `bytes` bytes of the source as one block, or fewer if they do not fit. Returns their
+  // number.
   std::size_t add_block(std::size_t bytes) {
     std::size_t wanted = bytes;
     while (wanted > 0) {
       const std::size_t size = encode_next(wanted);
       const std::size_t free = room_ - packet_.written;
       const std::size_t behind =
-          left() - wanted;  // the last block also takes bytes that form no whole element
+          left() - wanted;  // the last block is followed by bytes that form no whole element
       if (size + (behind < element_ ? behind : 0) <= free) {
         packet_.written += size;
         packet_.taken += wanted;
@@ -59,7 +59,7 @@ class Filler {
     return wanted;
   }
 
-  // How much of a block of `bytes` bytes, which takes `size`, may fit in `free`.
+  // The part of a block of `bytes` bytes, which takes `size` encoded, that may fit in `free`.
   std::size_t shorter(std::size_t bytes, std::size_t size, std::size_t free) const {
     const std::size_t fits = std::min(bytes * free / size, bytes - 1);
     const std::size_t end = packet_.taken + fits;
@@ -67,8 +67,8 @@ class Filler {
     return cut > packet_.taken ? cut - packet_.taken : 0;
   }
 
-  // Leaves the next `bytes` bytes, encoded, behind what is written, as far as there is room for
-  // them. Returns their size.
+  // Encodes the next `bytes` bytes after the written part of the packet, if there is room. Returns
+  // the encoded size.
   std::size_t encode_next(std::size_t bytes) {
     const std::byte* in = source_.data() + packet_.taken;
     const std::size_t elements = bytes / element_;
@@ -92,7 +92,7 @@ class Filler {
     return size;
   }
 
-  // Bytes at the end of a message that are no whole element.
+  // Appends the bytes at the end of a message that form no whole element.
   void add_rest() {
     const std::size_t bytes = left();
     if (bytes > room_ - packet_.written) return;

@@ -14,8 +14,7 @@ double gain_of(const Measured& measured) {
 
 bool PayOff::add(const Measured& measured) {
   const double gain = gain_of(measured);
-  // With compression on, a sender may be limited by its processor and still be quicker than
-  // without.
+  // With compression on, a sender may be limited by its processor and still be faster than without.
   const bool contrary = on_ ? gain < kGainOff : measured.network_limited && gain >= kGainOn;
   contrary_ = contrary ? contrary_ + 1 : 0;
   if (contrary_ < kIntervals) return false;

@@ -9,7 +9,7 @@ namespace dlcp::compression {
 namespace {
 
 constexpr Format kGuesses[] = {Format::kBfloat16, Format::kFloat16, Format::kFloat32};
-constexpr std::size_t kAlignment = 64;  // of blocks in a message: none begins within an element
+constexpr std::size_t kAlignment = 64;  // of blocks in a message: a multiple of every element size
 
 double ratio_of(std::span<const std::byte> message, Format format) {
   const BlockForm& form = best_form();
@@ -26,7 +26,7 @@ double ratio_of(std::span<const std::byte> message, Format format) {
     const auto block = rest.first(std::min(rest.size(), kSampleBlockBytes));
     const Packet packet = encode(form, format, block, out.size(), 1, out);
     taken += packet.taken;
-    written += packet.written - 1;  // the byte of the format is for many blocks
+    written += packet.written - 1;  // the format byte is shared by many blocks
   }
   return written == 0 ? 1 : static_cast<double>(taken) / static_cast<double>(written);
 }

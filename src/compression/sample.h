@@ -1,5 +1,4 @@
-// Looks at a few blocks of a message to find out what it holds and how much shorter it would
-// become.
+// Samples a few blocks of a message to find out its format and how much compression would save.
 #pragma once
 
 #include <optional>
@@ -14,12 +13,12 @@ inline constexpr std::size_t kSampleBlockBytes = 1024;
 
 struct Sample {
   Format format = Format::kBfloat16;
-  double ratio = 1;  // bytes of the message per byte on the wire; 1: nothing would be saved
+  double ratio = 1;  // bytes of the message per byte on the wire; 1: nothing is saved
 };
 
-// Encodes eight blocks of 1 KiB that lie evenly in `message` (all of it if it is shorter), as
-// `known` or else as each of bf16, fp16 and fp32, and returns the best. Formats of 8 bits are tried
-// only when known: any bytes with a common sign look a little like them.
+// Encodes eight blocks of 1 KiB that are spread evenly over `message` (all of it if it is shorter),
+// as `known`, or else as each of bf16, fp16 and fp32, and returns the best. Formats of 8 bits are
+// tried only if known: any bytes with a common sign resemble them a little.
 Sample sample(std::span<const std::byte> message, std::optional<Format> known);
 
 }  // namespace dlcp::compression

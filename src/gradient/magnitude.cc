@@ -1,4 +1,4 @@
-// Chooses the form of the sum that the processor can run, once, and makes a mean of it.
+// Chooses once the fastest sum that the processor supports, and computes the mean from it.
 #include "gradient/magnitude.h"
 
 #include <array>

@@ -1,6 +1,5 @@
-// What the elements of a packet are worth: the mean of |g|. Reads the payload once, while it is on
-// its way into a packet anyway. Which means are small enough to lose is magnitude_quantile's
-// question.
+// Scores a packet by the mean of |g| over its elements. It reads the payload once, while the packet
+// is made. magnitude_quantile decides which means are small enough to lose.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 namespace dlcp::gradient {
 
 enum class ElementType : std::uint8_t {
-  kOther,  // integers, doubles, anything not known: never scored, always protected
+  kOther,  // integers, doubles, unknown types: never scored, always protected
   kFloat32,
   kFloat16,   // IEEE 754 binary16
   kBfloat16,  // the upper half of a float32
@@ -30,15 +29,15 @@ constexpr std::size_t element_bytes(ElementType type) {
   return 0;
 }
 
-// More than any threshold: such a packet is protected.
+// Larger than any threshold: the packet is protected.
 inline constexpr float kPriceless = std::numeric_limits<float>::infinity();
 
 // Mean of |g| over the elements of `payload`. kPriceless if there is a NaN or an infinity among
-// them (the job must see it), if the type is kOther, if the payload is empty or not a whole number
-// of elements, and if the sum exceeds a float. No alignment is needed.
+// them (which must reach the job), if the type is kOther, if the payload is empty or not a whole
+// number of elements, and if the sum overflows a float. No alignment is needed.
 float mean_magnitude(ElementType type, std::span<const std::byte> payload);
 
-// The forms behind it, for tests and measurements. `supported` depends on the processor.
+// All implementations, for tests and measurements. `supported` depends on the processor.
 struct MagnitudeForm {
   const char* name;
   float (*mean)(ElementType type, std::span<const std::byte> payload);

@@ -1,4 +1,5 @@
-// The sum of |g| with AVX2 and F16C. A type is how sixteen elements become two vectors of eight.
+// The sum of |g| with AVX2 and F16C. Each type defines how sixteen elements become two vectors of
+// eight.
 #pragma once
 
 #include <immintrin.h>
@@ -25,7 +26,7 @@ DLCP_AVX2 inline TwoVectors load_sixteen(const std::byte* at) {
     const auto* halves = reinterpret_cast<const __m128i*>(at);
     return {_mm256_cvtph_ps(_mm_loadu_si128(halves)), _mm256_cvtph_ps(_mm_loadu_si128(halves + 1))};
   } else {
-    // Even elements in one vector, odd ones in the other: their order does not matter to a sum.
+    // Even elements in one vector, odd ones in the other: a sum does not depend on their order.
     const __m256i words = _mm256_loadu_si256(vectors);
     const __m256i odd = _mm256_and_si256(words, _mm256_set1_epi32(static_cast<int>(0xffff'0000)));
     return {_mm256_castsi256_ps(_mm256_slli_epi32(words, 16)), _mm256_castsi256_ps(odd)};
@@ -48,7 +49,7 @@ DLCP_AVX2 inline void add_sixteen(const std::byte* at, __m256& first, __m256& se
   second = _mm256_add_ps(second, _mm256_and_ps(g.second, magnitude));
 }
 
-// The sums are eight names and not an array: compilers that do not unroll keep arrays in memory.
+// Eight separate sums, not an array: compilers that do not unroll keep arrays in memory.
 template <ElementType type>
 DLCP_AVX2 float sum_avx2(const std::byte* at, std::size_t count) {
   constexpr std::size_t kBytes = element_bytes(type);

@@ -1,5 +1,5 @@
-// The sum of |g| with AdvSIMD, which every ARMv8 processor has, its conversion of halves included.
-// A type is how eight elements become two vectors of four.
+// The sum of |g| with AdvSIMD, which every ARMv8 processor has, including the conversion of
+// binary16. Each type defines how eight elements become two vectors of four.
 #pragma once
 
 #include <arm_neon.h>
@@ -33,7 +33,7 @@ inline void add_eight(const std::byte* at, float32x4_t& first, float32x4_t& seco
   second = vaddq_f32(second, vabsq_f32(g.val[1]));
 }
 
-// The sums are eight names and not an array: compilers that do not unroll keep arrays in memory.
+// Eight separate sums, not an array: compilers that do not unroll keep arrays in memory.
 template <ElementType type>
 float sum_neon(const std::byte* at, std::size_t count) {
   constexpr std::size_t kBytes = element_bytes(type);

@@ -6,10 +6,10 @@
 namespace dlcp::gradient {
 namespace {
 
-// One sample moves the logarithm by at most this: a tenfold change of scale is followed within a
+// One sample changes the logarithm by at most this: a tenfold change of scale is followed within a
 // hundred packets, and the threshold stays within a few percent of a steady quantile.
 constexpr float kStep = 0.05f;
-// Packets of nothing but zeros do not pull the threshold out of the range of normal numbers.
+// Packets that contain only zeros do not move the threshold out of the range of normal numbers.
 constexpr float kThresholdMin = 1e-37f;
 constexpr float kThresholdMax = 1e37f;
 
@@ -17,7 +17,7 @@ constexpr float kThresholdMax = 1e37f;
 
 MagnitudeQuantile::MagnitudeQuantile(float share) {
   share = std::clamp(share, 0.0f, 0.95f);
-  // Where `share` of the samples lie below, rises and falls cancel out.
+  // If `share` of the samples are below the threshold, rises and falls compensate each other.
   rise_ = std::exp(kStep * share);
   fall_ = share > 0 ? std::exp(kStep * (share - 1)) : 0;
 }

@@ -1,7 +1,7 @@
-// A running quantile of one stream's packet magnitudes, in eight bytes: below it packets are
-// droppable. Stochastic approximation on the logarithm, as magnitudes span decades and shrink as
-// training goes on: each sample moves the threshold by a fixed ratio, up or down in the proportion
-// that the quantile asks for. Equal samples in, equal thresholds out.
+// A running quantile of the packet magnitudes of one stream: packets below it are droppable. It is
+// a stochastic approximation on the logarithm, because magnitudes span decades and shrink during
+// training. Each sample moves the threshold up or down by a fixed ratio, in the proportion that the
+// quantile requires. It is deterministic.
 #pragma once
 
 #include "gradient/magnitude.h"
@@ -10,31 +10,31 @@ namespace dlcp::gradient {
 
 class MagnitudeQuantile {
  public:
-  // `share` of the packets are to lie below, 0 (none) .. 0.95.
+  // `share` of the packets shall be below, 0 (none) .. 0.95.
   explicit MagnitudeQuantile(float share);
 
-  // True when the sample lies below the threshold as it was before it. The first sample of a stream
-  // never does, and a sample that is not finite neither does nor moves anything.
+  // True if the sample is below the threshold that the earlier samples gave. False for the first
+  // sample of a stream. A sample that is not finite returns false and changes nothing.
   bool add(float magnitude);
   float threshold() const { return threshold_; }  // 0: no sample yet
 
  private:
-  float rise_;  // of the threshold after a sample above it, as a factor
+  float rise_;  // factor of the threshold after a sample above it
   float fall_;
   float threshold_ = 0;
 };
 
-// What a sender marks a packet as. Both lower levels may be lost; kDroppable goes first.
+// The level of a packet. Packets of both lower levels may be lost, kDroppable first.
 enum class Worth : std::uint8_t { kProtected, kMiddle, kDroppable };
 
 class WorthJudge {
  public:
-  // Shares of a stream's packets, smallest first. middle_share 0: there is no such level.
+  // Shares of a stream's packets, smallest first. middle_share 0: there is no middle level.
   explicit WorthJudge(float droppable_share, float middle_share = 0)
       : droppable_(droppable_share),
         middle_(middle_share > 0 ? droppable_share + middle_share : 0) {}
 
-  // Compares a packet's magnitude with those of the stream's packets before it.
+  // Compares a packet's magnitude with those of earlier packets of the stream.
   Worth judge(float magnitude) {
     const bool small = middle_.add(magnitude);
     if (droppable_.add(magnitude)) return Worth::kDroppable;
@@ -42,8 +42,8 @@ class WorthJudge {
   }
 
  private:
-  MagnitudeQuantile droppable_;  // below it
-  MagnitudeQuantile middle_;     // below it, and not below the other
+  MagnitudeQuantile droppable_;  // below it: kDroppable
+  MagnitudeQuantile middle_;     // below it, but not below the other: kMiddle
 };
 
 }  // namespace dlcp::gradient

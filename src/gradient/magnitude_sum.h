@@ -1,7 +1,7 @@
-// The sum of |g| over elements that lie in a row, in the form that every processor can run, and the
-// shape that the forms for vectors (magnitude_avx2.h, magnitude_neon.h) share with it: a function
-// per type. Several sums run side by side, as one would wait for the latency of each addition; NaN
-// and infinities come through a sum by themselves, so nothing is tested per element.
+// The sum of |g| over adjacent elements, in the form that every processor can run, and the common
+// type of all forms (magnitude_avx2.h, magnitude_neon.h): one function per element type. Several
+// sums run in parallel, because a single one would wait for the latency of each addition. A sum
+// propagates NaN and infinities, so elements are not tested one by one.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace dlcp::gradient {
 
 inline constexpr std::uint32_t kMagnitudeBits = 0x7fff'ffff;  // of a float32: all but the sign
 
-// Exponents are biased by 15 and 127; the product makes up for it, for subnormals too.
+// The exponents have biases of 15 and 127; the multiplication corrects this, also for subnormals.
 inline float half_magnitude(std::uint16_t half) {
   const std::uint32_t bits = half & 0x7fffu;
   const float finite = std::bit_cast<float>(bits << 13) * 0x1p112f;

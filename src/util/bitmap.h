@@ -1,4 +1,4 @@
-// A bitmap in 64-bit words that can be walked and merged a word at a time.
+// A bitmap of 64-bit words that can be searched and merged a word at a time.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ class Bitmap {
  public:
   static constexpr std::size_t kWordBits = 64;
 
-  // All bits clear; memory is kept when the bitmap shrinks.
+  // Clears all bits; the memory is kept when the bitmap shrinks.
   void reset(std::size_t bits) {
     bits_ = bits;
     words_.assign((bits + kWordBits - 1) / kWordBits, 0);
@@ -26,7 +26,7 @@ class Bitmap {
 
   bool test(std::size_t bit) const { return (words_[word_of(bit)] >> (bit % kWordBits)) & 1; }
 
-  // True when the bit was clear before.
+  // True if the bit was clear before.
   bool set(std::size_t bit) {
     std::uint64_t& word = words_[word_of(bit)];
     const std::uint64_t mask = std::uint64_t{1} << (bit % kWordBits);
@@ -37,7 +37,7 @@ class Bitmap {
 
   void clear(std::size_t bit) { words_[word_of(bit)] &= ~(std::uint64_t{1} << (bit % kWordBits)); }
 
-  // Sets the bits of `mask` in word `index` that exist; returns those that were clear.
+  // Sets those bits of `mask` in word `index` that exist; returns the ones that were clear.
   std::uint64_t merge(std::size_t index, std::uint64_t mask) {
     check(index < words_.size(), "a word of a bitmap is one of its words");
     const std::size_t valid = bits_ - index * kWordBits;
@@ -49,7 +49,7 @@ class Bitmap {
 
   void clear_mask(std::size_t index, std::uint64_t mask) { words_[index] &= ~mask; }
 
-  // First set (or clear) bit at or after `from`; size() when there is none.
+  // First set (or clear) bit at or after `from`; size() if there is none.
   std::size_t next_set(std::size_t from) const { return next(from, 0); }
   std::size_t next_clear(std::size_t from) const { return next(from, ~std::uint64_t{0}); }
 

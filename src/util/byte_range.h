@@ -1,4 +1,4 @@
-// Bytes [begin, end) of something.
+// A range of bytes [begin, end).
 #pragma once
 
 #include <cstddef>

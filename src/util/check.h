@@ -1,12 +1,12 @@
-// Invariants of our own code: what holds whatever the network, the peer or the application does. A
-// breach is a bug, and we are guests in somebody's training process: it throws, core::Endpoint
-// catches it and closes the connection that it is of, with an internal error that names the
-// invariant. Nothing is aborted, and nothing goes on with numbers that cannot be. A unit test sees
-// the exception itself; in the simulated world a connection that closes so is a violation.
+// Invariants of DLCP's code, which hold whatever the network, the peer or the application does. A
+// broken invariant is a bug, and the plugin runs inside a training process: check() throws, and
+// core::Endpoint catches the exception and closes the affected connection with an internal error
+// that names the invariant. The process is not aborted, and no work continues with impossible
+// values. A unit test receives the exception itself; in the simulator a connection that closes this
+// way is a violation.
 //
-// Not for what comes from outside (a packet, a setting, an argument): that is checked and refused
-// where it comes in. Not in destructors, which may run while the exception of another breach is on
-// its way.
+// Not for external input (a packet, a setting, an argument): that is validated where it enters. Not
+// in destructors, which may run while the exception of another broken invariant propagates.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ namespace dlcp {
 
 class BrokenInvariant : public std::exception {
  public:
-  // `invariant`: a statement with static storage, such as "only what is in flight is settled".
+  // `invariant`: a statement with static storage, such as "only packets in flight are settled".
   explicit BrokenInvariant(const char* invariant) : invariant_(invariant) {}
   const char* what() const noexcept override { return invariant_; }
 

@@ -7,10 +7,10 @@
 
 namespace dlcp {
 
-// `crc` continues an earlier result over the bytes that come before; 0 starts a new one.
+// `crc` continues an earlier result over the preceding bytes; 0 starts a new one.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
-// The table-driven form that every processor can run; the tests hold the other one against it.
+// The table-driven form that every processor can run; tests compare the other form with it.
 std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
 }  // namespace dlcp

@@ -1,5 +1,5 @@
-// Durations counted in buckets 1/8 wide relative to their value, 1 us to 69 s: fixed in size and
-// free of pointers, so that it can lie in shared memory. Percentiles are exact to 12%.
+// Durations counted in buckets of 1/8 of their value, 1 us to 69 s. It has a fixed size and no
+// pointers, so that it can be in shared memory. Percentiles are exact to 12%.
 #pragma once
 
 #include <algorithm>
@@ -30,10 +30,10 @@ class DurationHistogram {
       sum += count;
     return sum;
   }
-  // Of all durations, each rounded down to a microsecond.
+  // Sum of all durations, each rounded down to a microsecond.
   Duration sum() const { return std::chrono::microseconds(static_cast<std::int64_t>(sum_us_)); }
-  // How many are shorter than 2^power microseconds; exact, as a bucket ends there. `power` up to
-  // kPowersMax, beyond which durations are not told apart.
+  // Number of durations shorter than 2^power microseconds; exact, because a bucket ends there.
+  // `power` is at most kPowersMax; longer durations are not distinguished.
   static constexpr unsigned kPowersMax = 26;
   std::uint64_t count_below_power(unsigned power) const {
     std::uint64_t sum = 0;
@@ -41,7 +41,7 @@ class DurationHistogram {
       sum += counts_[i];
     return sum;
   }
-  // The end of the bucket below which `share` (0..1] of the durations lie; 0 when there are none.
+  // The end of the bucket below which `share` (0..1] of the durations are; 0 if there are none.
   Duration percentile(double share) const {
     const double wanted = share * static_cast<double>(count());
     std::uint64_t seen = 0;

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself: owned by exactly one place, movable, never copied.
+// A file descriptor with one owner, which closes it; movable, not copyable.
 #pragma once
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ class Fd {
   bool valid() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
 
-  // Closes. Never retried on EINTR: Linux has let go of the number by then.
+  // Closes the descriptor. Not retried on EINTR: Linux has released the number by then.
   void reset() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }

@@ -1,4 +1,4 @@
-// MADV_WIPEONFORK needs Linux 4.14; where it is refused the process id is compared instead.
+// MADV_WIPEONFORK needs Linux 4.14. If it fails, the process id is compared instead.
 #include "util/fork_guard.h"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned char kOurs = 0xa5;  // a wiped page reads 0
 
 constinit std::atomic<const volatile unsigned char*> guard_page{nullptr};
-constinit std::atomic<pid_t> armed_by{0};  // set only where the page could not be had
+constinit std::atomic<pid_t> armed_by{0};  // set only if there is no page
 
 const volatile unsigned char* make_page() {
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -37,7 +37,7 @@ void arm_fork_guard() {
     return;
   }
   const volatile unsigned char* none = nullptr;
-  // Of two threads that race here one page is lost; that is all.
+  // If two threads race here, one page is leaked, which is harmless.
   guard_page.compare_exchange_strong(none, page, std::memory_order_release);
 }
 

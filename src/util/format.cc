@@ -1,7 +1,7 @@
-// fmt's own definitions, compiled once here. The plugin has to be self-contained, so the shared
-// libfmt will not do, and fmt's header-only mode would compile all of this again in every file (it
-// made two thirds of the build's time). Which templates fmt leaves to its library differs between
-// versions; this list serves 9 to 12, and a test links it against each of them.
+// fmt's own definitions, compiled once here. The plugin must be self-contained, so the shared
+// libfmt cannot be used, and fmt's header-only mode would compile all of this in every file (two
+// thirds of the build time). Which templates fmt leaves to its library differs between versions;
+// this list is complete for 9 to 12, and a test links it against each of them.
 #include <fmt/format-inl.h>
 
 namespace fmt::detail {

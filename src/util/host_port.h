@@ -1,4 +1,4 @@
-// "HOST", "HOST:PORT", "[IPV6]:PORT" or a bare IPv6 address, taken apart.
+// Parses "HOST", "HOST:PORT", "[IPV6]:PORT" or a bare IPv6 address.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace dlcp {
 
 struct HostPort {
   std::string host;
-  std::optional<std::uint16_t> port;  // 1..65535; nothing where none is written
+  std::optional<std::uint16_t> port;  // 1..65535; nullopt if the text has none
 };
 
-// More than one colon without brackets is an IPv6 address without a port.
+// More than one colon without brackets means an IPv6 address without a port.
 Result<HostPort> split_host_port(const std::string& text);
 
-// As split_host_port reads it: an IPv6 address gets brackets.
+// The reverse of split_host_port: an IPv6 address gets brackets.
 std::string join_host_port(const std::string& host, int port);
 
 }  // namespace dlcp

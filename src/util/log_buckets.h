@@ -1,5 +1,5 @@
-// Buckets for values of any size, 1 / 2^kSubBits wide relative to the value: each power of two is
-// cut into 2^kSubBits of them, and smaller values have one each.
+// Buckets for values of any size, each 1 / 2^kSubBits of its value wide: every power of two has
+// 2^kSubBits buckets, and smaller values have one bucket each.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@ namespace dlcp {
 template <unsigned kSubBits>
 struct LogBuckets {
   static constexpr std::uint64_t kSub = std::uint64_t{1} << kSubBits;
-  // Buckets of the values below 2^bits.
+  // Number of buckets for the values below 2^bits.
   static constexpr std::size_t count(unsigned bits) {
     return static_cast<std::size_t>(bits - kSubBits + 1) << kSubBits;
   }

@@ -1,7 +1,7 @@
-// How the order is kept: each line is loaded into registers and stored front to back with a
-// compiler barrier after each store. x86 makes ordinary stores visible in program order; aarch64
-// gets a store barrier before the flag. The barriers also keep compilers from recognising the loop
-// as memcpy.
+// How the order is guaranteed: each line is loaded into registers and stored front to back with a
+// compiler barrier after each store. x86 makes ordinary stores visible in program order; on aarch64
+// a store barrier precedes the flag. The barriers also prevent compilers from replacing the loop by
+// memcpy.
 #include "util/ordered_copy.h"
 
 #include <atomic>
@@ -42,7 +42,7 @@ inline void copy_word(std::byte*& destination, const std::byte*& source, std::si
   bytes -= sizeof word;
 }
 
-// Less than a line: words, then what is left of one, each byte once.
+// Less than a line: whole words, then the remaining bytes, each stored once.
 inline void copy_tail(std::byte* destination, const std::byte* source, std::size_t bytes) {
   while (bytes >= 8)
     copy_word<std::uint64_t>(destination, source, bytes);
@@ -74,7 +74,8 @@ inline __m128i load16(const std::byte* at) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-// The last 16 bytes of a line leave as two words, so that no processor may show the flag first.
+// The last 16 bytes of a line are stored as two words, so that the flag is not visible first on any
+// processor.
 inline void store_words(std::byte* at, __m128i value) {
   const std::int64_t low = _mm_cvtsi128_si64(value);
   const std::int64_t high = _mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
@@ -98,8 +99,7 @@ void copy_sse2(std::byte* destination, const std::byte* source, std::size_t byte
   copy_tail(destination, source, bytes);
 }
 
-// Packets of a message mostly come in order: where the next will go, the caches are asked for
-// ahead.
+// Packets of a message mostly arrive in order, so the destination of the next one is prefetched.
 constexpr std::size_t kAheadBytes = 2048;
 
 __attribute__((target("avx2,prfchw"))) void copy_avx2(std::byte* destination,
@@ -141,7 +141,7 @@ Copy best_form() {
 
 void choose_and_copy(std::byte* destination, const std::byte* source, std::size_t bytes);
 
-// Starts as the function that replaces it: no constructor, and no lock on any path.
+// Initialised with the function that replaces it: needs no constructor, and no lock on any path.
 constinit std::atomic<Copy> chosen{choose_and_copy};
 
 void choose_and_copy(std::byte* destination, const std::byte* source, std::size_t bytes) {

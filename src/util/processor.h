@@ -1,4 +1,4 @@
-// What the processor can do, beyond what every one of its kind can.
+// Optional instructions of the processor.
 #pragma once
 
 #if defined(__x86_64__)
@@ -6,7 +6,7 @@
 
 namespace dlcp {
 
-// Asked once: the instruction is slow, and in a guest it leaves for the hypervisor.
+// Queried once: the instruction is slow, and in a virtual machine it traps to the hypervisor.
 inline bool has_avx2_and_f16c() {
   static const bool has = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;

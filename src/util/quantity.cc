@@ -21,7 +21,7 @@ constexpr std::array<Unit, 6> kUnits = {{{"ns", 1ns},
                                          {"h", std::chrono::hours(1)}}};
 constexpr double kLongestNs = 30.0 * 365 * 24 * 3600 * 1e9;
 
-// The number that `text` begins with, and what follows it.
+// Returns the number at the beginning of `text` and removes it from `text`.
 template <class T>
 std::optional<T> leading_number(std::string_view& text) {
   T value{};
@@ -31,7 +31,7 @@ std::optional<T> leading_number(std::string_view& text) {
   return value;
 }
 
-// "" 1, "k" and "KiB" 1024, "KB" 1000, and so on; 0 for what is no suffix.
+// "" 1, "k" and "KiB" 1024, "KB" 1000, and so on; 0 for an invalid suffix.
 std::uint64_t byte_factor(std::string_view suffix) {
   if (suffix.empty()) return 1;
   constexpr std::string_view kPrefixes = "kmgtKMGT";

@@ -1,6 +1,6 @@
-// The outcome of something that can fail while it is being set up: a value, or an Error that says
-// what happened (with the value seen) and what to do about it. Not for the packet path: there,
-// "nothing now" is a count of 0 and the network's misdeeds are counters.
+// The result of an operation that can fail during set-up: a value, or an Error that states what
+// failed (with the value seen) and what to do. Not used on the packet path: there, "nothing now" is
+// a count of 0, and events of the network are counted.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ enum class ErrorCode {
   kInvalidArgument,  // the caller broke the interface's contract
   kInvalidUsage,     // a setting, a size or a pair of peers that cannot work
   kSystem,           // the operating system refused
-  kRemote,           // the peer died, fell silent or gave up
-  kInternal,         // an invariant of ours does not hold
+  kRemote,           // the peer failed, became silent or reset the connection
+  kInternal,         // an invariant of DLCP does not hold
 };
 
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
-  std::string what;  // what happened and the value seen
+  std::string what;  // what failed, with the value seen
   std::string hint;  // what to do; may be empty
 
   std::string message() const { return hint.empty() ? what : what + "; " + hint; }

@@ -1,5 +1,6 @@
-// A queue in one growing, power-of-two array: indexable, and empty queues own no memory (std::deque
-// takes 600 bytes each, which thousands of idle connections would pay for every path).
+// A queue in one growing array whose size is a power of two. It can be indexed, and an empty queue
+// that was never used needs no memory (std::deque needs 600 bytes, for every path of thousands of
+// idle connections).
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ class RingQueue {
     slot = std::move(value);
     return slot;
   }
-  // A new last element that holds what its slot last held. For hot paths: the processor has to wait
-  // for a value that is written field by field and then copied in larger pieces.
+  // Adds an element that keeps the previous contents of its slot. For hot paths: the processor has
+  // to wait if a value is written field by field and then copied in larger units.
   T& add() {
     if (size_ == slots_.size()) grow();
     return slots_[(head_ + size_++) & mask_];
@@ -61,7 +62,7 @@ class RingQueue {
   }
 
   std::vector<T> slots_;
-  std::uint32_t mask_ = 0;  // slots_.size() - 1, once there are any
+  std::uint32_t mask_ = 0;  // slots_.size() - 1, if there are slots
   std::uint32_t head_ = 0;
   std::uint32_t size_ = 0;
 };

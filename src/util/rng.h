@@ -1,5 +1,5 @@
-// A small, seeded generator (xoshiro256**, Blackman and Vigna 2018) whose sequence is the same on
-// every platform, which std:: distributions do not promise. Not for secrets.
+// A small, seeded generator (xoshiro256**, Blackman and Vigna 2018) with the same sequence on every
+// platform, which std:: distributions do not guarantee. Not for secrets.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace dlcp {
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) {
-    for (auto& word : state_) {  // splitmix64, as its authors advise for seeding
+    for (auto& word : state_) {  // splitmix64, which the authors recommend for seeding
       seed += 0x9e3779b97f4a7c15u;
       std::uint64_t z = seed;
       z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-// An amount that several threads spend together, never more of it than has been granted.
+// An amount that several threads spend together, and never exceed.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SipHash (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a keyed hash of 64
-// bits that who does not know the key can neither predict nor forge. SipHash-1-3 is for tags on
-// packets, the more careful SipHash-2-4 for what is drawn or derived once.
+// bits that cannot be predicted or forged without the key. SipHash-1-3 is used for tags on packets,
+// the more conservative SipHash-2-4 for values that are drawn or derived once.
 #pragma once
 
 #include <bit>
@@ -27,14 +27,14 @@ class SipHash {
         v2_(key.low ^ 0x6c7967656e657261u),
         v3_(key.high ^ 0x7465646279746573u) {}
 
-  // Eight bytes of the message, little-endian.
+  // Adds eight bytes of the message, little-endian.
   void add(std::uint64_t word) {
     v3_ ^= word;
     for (int i = 0; i < kCompressionRounds; ++i)
       round();
     v0_ ^= word;
   }
-  // Whole words of `bytes`, then their rest with the length in the last byte: the end of a message.
+  // Adds the last bytes of a message: whole words, then the rest, with the length in the last byte.
   void add_last(std::span<const std::byte> bytes) {
     const std::byte* at = bytes.data();
     const std::byte* const end = at + bytes.size() / 8 * 8;

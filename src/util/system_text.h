@@ -1,5 +1,5 @@
-// What the system says of an error number. std::strerror keeps its words where another thread may
-// write (glibc before 2.32); this does not, and needs no file descriptor to be free.
+// The system's text for an error number. Unlike std::strerror, whose buffer another thread may
+// overwrite (glibc before 2.32), this is thread-safe, and it needs no file descriptor.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace dlcp {
 
-// `error`: of errno's values, e.g. ENOENT: "No such file or directory".
+// `error`: a value of errno, e.g. ENOENT gives "No such file or directory".
 inline std::string system_text(int error) {
-  std::array<char, 256> room;  // the longest of glibc's translations has less
+  std::array<char, 256> room;  // enough for the longest of glibc's translations
   return ::strerror_r(error, room.data(), room.size());
 }
 

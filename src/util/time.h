@@ -1,6 +1,6 @@
-// Time as the whole project counts it: signed 64-bit nanoseconds since an arbitrary, steady origin.
-// The type has no now(): only the engine (and tests, with simulated time) can make a Time, everyone
-// else is handed one.
+// The project's time: signed 64-bit nanoseconds since an arbitrary origin, from a steady clock. The
+// type has no now(): only the engine (and tests, with simulated time) makes a Time; all other code
+// gets it as an argument.
 #pragma once
 
 #include <chrono>

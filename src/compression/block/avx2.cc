@@ -1,5 +1,5 @@
-// The form of the code with AVX2. Compilers turn most loops into vectors by themselves; those that
-// divide elements into bytes, and put them together, are written out.
+// The code with AVX2. Compilers vectorise most loops; those that divide elements into bytes, and
+// reassemble them, are written with intrinsics.
 #include "compression/block/form.h"
 
 #if defined(__x86_64__)
@@ -25,14 +25,14 @@ DLCP_LOOP __m256i rotated_left(__m256i words) {
 DLCP_LOOP __m256i rotated_right(__m256i words) {
   return _mm256_or_si256(_mm256_srli_epi16(words, 1), _mm256_slli_epi16(words, 15));
 }
-// The bytes of two vectors of words, whose upper halves are zero, in order.
+// The low bytes of two vectors of 16-bit words, in order; the high bytes must be zero.
 DLCP_LOOP __m256i narrowed(__m256i first, __m256i second) {
   return _mm256_permute4x64_epi64(_mm256_packus_epi16(first, second), 0xd8);
 }
 DLCP_LOOP Bytes largest_of(__m256i bytes) {
   __m128i most = _mm_max_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
   most = _mm_max_epu8(most, _mm_srli_epi16(most, 8));  // of pairs, in the lower byte
-  // The smallest of 16-bit words is an instruction.
+  // There is an instruction for the minimum of 16-bit words, so the values are inverted.
   const __m128i turned =
       _mm_xor_si128(_mm_and_si128(most, _mm_set1_epi16(0xff)), _mm_set1_epi16(0xff));
   return static_cast<Bytes>(0xff ^ _mm_extract_epi8(_mm_minpos_epu16(turned), 0));
@@ -63,7 +63,7 @@ struct Avx2Loops : Loops {
 
   DLCP_LOOP static std::size_t count_from(Bytes limit, const Bytes* values, std::size_t count) {
     const __m256i least = _mm256_set1_epi8(static_cast<char>(limit));
-    __m256i found = _mm256_setzero_si256();  // at most 8 in a byte
+    __m256i found = _mm256_setzero_si256();  // at most 8 per byte
     for (std::size_t i = 0; i < count; i += 32) {
       const __m256i bytes = load(values + i);
       found = _mm256_sub_epi8(found, _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, least), bytes));
@@ -115,7 +115,7 @@ struct Avx2Loops : Loops {
     }
   }
 
-  // float32. Of each lane's four elements, byte k of all comes to lie in the lane's k-th quarter.
+  // float32: in each 128-bit lane, byte k of the four elements is moved to the lane's k-th quarter.
   DLCP_LOOP static __m256i quarters(const std::byte* at, __m128i dropped) {
     const __m256i words = load(at);
     const __m256i turned =

@@ -1,4 +1,4 @@
-// The code of a block, over a form's loops. Included once per form, as loops.h is.
+// The code of a block, based on a form's loops. Included once per form, like loops.h.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,7 @@ DLCP_TARGET std::size_t encode_block(const std::byte* in, std::size_t count, std
     out[0] = kZeroBlock;
     return 1;
   }
-  // A constant count makes loops without ends that do not fill a vector.
+  // With a constant count the loops need no code for incomplete vectors.
   Encoded encoded = kIsFrequent<format> && count == kBlockElements
                         ? encode_elements<Loop, L>(in, kBlockElements, any, 0, 1, raw, out, largest)
                         : encode_any<Loop, L>(in, count, any, 0, 1, raw, out, largest);

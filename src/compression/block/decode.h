@@ -1,4 +1,4 @@
-// From a block to elements; the block may be any bytes. Included once per form, as loops.h is.
+// Decodes a block, which may be any bytes, to elements. Included once per form, like loops.h.
 #pragma once
 
 #include "compression/block/pack.h"
@@ -17,7 +17,7 @@ struct Head {
   std::size_t bytes = 0;  // of the whole block
 };
 
-// Reads what follows the first byte and a mask, at in[at], of a block with `count` elements.
+// Reads the header after the first byte and the mask, at in[at], of a block with `count` elements.
 template <class L>
 DLCP_LOOP Head read_head(const Bytes* in, std::size_t at, std::size_t count) {
   Head head;
@@ -57,7 +57,7 @@ DLCP_LOOP void decode_elements(const Head& head, std::size_t count, std::byte* o
   Loop::template merge<L>(exponents, planes, L::kLowBits - head.kept, out, padded(count));
 }
 
-// A block whose elements do not end with a vector, or from which groups of zeros are missing.
+// Decodes a block whose elements do not fill whole vectors, or that omits groups of zeros.
 template <class Loop, class L>
 [[gnu::noinline]] DLCP_TARGET std::size_t decode_other(const Bytes* in, std::size_t available,
                                                        std::byte* out, std::size_t count) {

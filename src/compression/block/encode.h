@@ -1,4 +1,4 @@
-// From elements to a block. Included once per form, as loops.h is.
+// Encodes elements as a block. Included once per form, like loops.h.
 #pragma once
 
 #include "compression/block/pack.h"
@@ -12,8 +12,8 @@ struct Encoded {
   std::size_t far = 0;
 };
 
-// Writes the block's header from `header` bytes on, where flags and a mask already are, and what
-// follows it. `any` is all elements or'ed.
+// Writes the block's header, whose first `header` bytes (flags and mask) are already there, and the
+// parts that follow. `any` is the bitwise or of all elements.
 template <class Loop, class L>
 DLCP_LOOP Encoded encode_elements(const std::byte* in, std::size_t count, std::uint32_t any,
                                   Bytes flags, std::size_t header, std::size_t limit, Bytes* out,
@@ -28,7 +28,7 @@ DLCP_LOOP Encoded encode_elements(const std::byte* in, std::size_t count, std::u
     out[header++] = static_cast<Bytes>(kept);
   }
   Bytes* at = out + header + 2;
-  // Whole vectors are written: where elements do not end with one, planes need room between them.
+  // Whole vectors are written: if the elements do not fill them, planes must not be adjacent.
   const bool apart = count % kVectorElements != 0;
   std::array<std::array<Bytes, kBlockElements>, 3> own;
   std::array<Bytes*, 3> planes{};

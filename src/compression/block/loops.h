@@ -1,7 +1,7 @@
-// The loops over the elements of a block, written plainly: one that has faster ones for its
-// processor brings them (avx2.cc, neon.cc). Included once per form: the namespace
-// DLCP_FORM and the attribute DLCP_TARGET are the form's, so that compilers may use its processor's
-// instructions here.
+// The loops over the elements of a block in plain C++. A form with faster loops for its processor
+// overrides them (avx2.cc, neon.cc). Included once per form: the form defines the namespace
+// DLCP_FORM and the attribute DLCP_TARGET, so that compilers may use its processor's instructions
+// here.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ DLCP_LOOP Word word_at(const std::byte* at, std::size_t index) {
 }
 
 struct Loops {
-  // All elements or'ed.
+  // The bitwise or of all elements.
   template <class Word>
   DLCP_LOOP static Word any_of(const std::byte* in, std::size_t count) {
     Word any = 0;
@@ -32,8 +32,8 @@ struct Loops {
     return any;
   }
 
-  // Divides elements into their exponents and the bytes of their low bits, of which `dropped` bits
-  // of mantissa, zero in all of them, are left out. Returns the largest exponent.
+  // Divides elements into exponents and the bytes of their low bits. `dropped` bits of the
+  // mantissa, which are zero in all elements, are left out. Returns the largest exponent.
   template <class L>
   DLCP_LOOP static std::uint8_t split(const std::byte* in, std::size_t count, unsigned dropped,
                                       Bytes* __restrict exponents,
@@ -46,7 +46,7 @@ struct Loops {
     for (std::size_t i = 0; i < count; ++i) {
       const Word word = std::rotl(word_at<Word>(in, i), 1);
       const auto exponent = static_cast<Bytes>(word >> L::kLowBits);
-      // The sign takes the place of the lowest dropped bit.
+      // The sign replaces the lowest dropped bit.
       const std::uint32_t low = ((word & L::kLowMask) >> dropped) | (word & 1u);
       exponents[i] = exponent;
       largest = std::max(largest, exponent);
@@ -93,7 +93,7 @@ struct Loops {
     return found;
   }
 
-  // Which of the 64 values from `values` on are at least `limit`, a power of two.
+  // A mask of those of the 64 values from `values` on that are at least `limit`, a power of two.
   DLCP_LOOP static std::uint64_t which_from(Bytes limit, const Bytes* values) {
     std::uint64_t found = 0;
     const std::uint64_t above = 0x0101'0101'0101'0101u * static_cast<Bytes>(~(limit - 1u));

@@ -1,6 +1,5 @@
-// The form of the code with AdvSIMD, which every ARMv8 processor has. Compilers turn most loops
-// into vectors by themselves; those that divide elements into bytes, and put them together, are
-// written out.
+// The code with AdvSIMD, which every ARMv8 processor has. Compilers vectorise most loops; those
+// that divide elements into bytes, and reassemble them, are written with intrinsics.
 #include "compression/block/form.h"
 
 #if defined(__aarch64__)
@@ -41,8 +40,8 @@ struct NeonLoops : Loops {
   }
 
  private:
-  // bfloat16. A load that takes the two bytes apart leaves the exponent's lowest bit on top of the
-  // mantissa, and the sign on top of the exponent.
+  // bfloat16. After the load that separates the two bytes, the lowest bit of the exponent is above
+  // the mantissa, and the sign is above the exponent.
   DLCP_LOOP static std::uint8_t split_pairs(const std::byte* in, std::size_t count,
                                             Bytes* exponents, Bytes* low) {
     uint8x16_t largest = vdupq_n_u8(0);
@@ -67,7 +66,7 @@ struct NeonLoops : Loops {
     }
   }
 
-  // float32: four elements at a time are rotated and shortened, and sixteen taken apart.
+  // float32: four elements at a time are rotated and shortened; sixteen are separated into bytes.
   DLCP_LOOP static std::uint8_t split_quads(const std::byte* in, std::size_t count,
                                             unsigned dropped, Bytes* exponents,
                                             const std::array<Bytes*, 3>& planes) {

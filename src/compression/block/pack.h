@@ -1,4 +1,4 @@
-// Values of a few bits in bytes. Included once per form, as loops.h is.
+// Packs values of a few bits into bytes. Included once per form, like loops.h.
 #pragma once
 
 #include "compression/block/loops.h"
@@ -6,8 +6,8 @@
 namespace dlcp::compression::DLCP_FORM {
 
 struct Packing {
-  // out[j] holds `width` bits (4, 2 or 1), from bit `from` on, of values j, j + stride, ... : no
-  // value moves between the lanes of a vector. Eight values are one word.
+  // out[j] holds `width` bits (4, 2 or 1), from bit `from` on, of values j, j + stride, ..., so
+  // that no value moves between the lanes of a vector. Eight values are processed as one word.
   template <unsigned width>
   DLCP_LOOP static void pack(const Bytes* __restrict values, unsigned from, std::size_t stride,
                              Bytes* __restrict out) {
@@ -36,7 +36,7 @@ struct Packing {
     }
   }
 
-  // Adds to `values` what pack() took from them.
+  // Adds to `values` the bits that pack() took from them.
   template <unsigned width>
   DLCP_LOOP static void unpack(const Bytes* __restrict in, unsigned from, std::size_t stride,
                                Bytes* __restrict values) {
@@ -62,7 +62,7 @@ struct Packing {
     std::memcpy(&word, at, sizeof word);
     return word;
   }
-  // Of eight values, the bits that become the k-th field of eight bytes.
+  // The bits of eight values that become the k-th field of eight bytes.
   template <unsigned width, unsigned k>
   DLCP_LOOP static std::uint64_t field(const Bytes* values, unsigned from) {
     return (eight_at(values) >> from & kFields<width>) << (k * width);

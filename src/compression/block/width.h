@@ -1,4 +1,5 @@
-// Which width the codes of exponents have in a block, and what has no code of that width.
+// Chooses the width of the exponents' codes in a block, and lists the elements without a code of
+// that width.
 #pragma once
 
 #include "compression/block/loops.h"
@@ -12,7 +13,7 @@ inline constexpr std::size_t kExceptionsMax = 255;
 struct Choice {
   unsigned width = 8;
   std::size_t exceptions = 0;
-  std::size_t far = 0;  // elements at a distance of 16 or more: many where there are zeros
+  std::size_t far = 0;  // elements at a distance of 16 or more: many if there are zeros
 };
 
 constexpr std::size_t cost_of(unsigned width, std::size_t exceptions, std::size_t count) {
@@ -32,8 +33,8 @@ template <class Loop>
   return best;
 }
 
-// The width whose codes and exceptions are shortest. Widths of 3 and 4 are right for gradients; the
-// others are tried where these two do not fit well.
+// The width with the shortest codes and exceptions in total. Widths of 3 and 4 suit gradients; the
+// others are tried if these two do not fit well.
 template <class Loop>
 DLCP_LOOP Choice choose_width(const Bytes* distances, std::size_t count) {
   const std::size_t from8 = Loop::count_from(8, distances, padded(count));
@@ -44,7 +45,7 @@ DLCP_LOOP Choice choose_width(const Bytes* distances, std::size_t count) {
   return choose_of_all<Loop>(best, distances, count);
 }
 
-// Places and exponents of the elements whose distance has no code of `width` bits.
+// Writes place and exponent of the elements whose distance has no code of `width` bits.
 template <class Loop>
 DLCP_LOOP void write_exceptions(unsigned width, Bytes base, const Bytes* distances,
                                 std::size_t count, Bytes* out) {
