@@ -15,7 +15,7 @@ struct Packet {
   std::uint8_t largest_exponent = 0;
 };
 
-// Maximum growth per block of incompressible elements; one byte per packet comes in addition.
+// Maximum growth per block of incompressible elements, in addition to one byte per packet.
 inline constexpr std::size_t kRawBlockBytes = 1;
 
 // The maximum size of the packet for `bytes` bytes.

@@ -59,7 +59,7 @@ Endpoint::Endpoint(const Config& config, const wire::EndpointAddress& local_addr
 
 Endpoint::~Endpoint() = default;
 
-// ---- from above ----
+// ---- from the caller ----
 
 Endpoint::Listening Endpoint::listen(ContextId context, std::uint32_t number,
                                      std::vector<wire::EndpointAddress> lanes) {
@@ -289,7 +289,7 @@ std::optional<Event> Endpoint::poll_event() {
   return parts_->lifecycle.poll_event();
 }
 
-// ---- what it knows ----
+// ---- queries ----
 
 std::size_t Endpoint::connection_count() const {
   std::size_t count = 0;

@@ -33,7 +33,7 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // --- from above
+  // --- from the caller
   struct Listening {
     ListenerId id = 0;
     wire::Invitation invitation;  // is sent to the peer in the handle, together with local_address

@@ -16,7 +16,8 @@
 
 namespace dlcp::core {
 
-// An index into the endpoint's table with a generation: an outdated id is not found.
+// The token of a connection or listener in the endpoint's table. Tokens are not reused: the token
+// of an ended connection is not found.
 using ConnectionId = std::uint64_t;
 using ListenerId = std::uint64_t;
 // The caller's name for one isend or irecv. The completion event returns it.

@@ -13,8 +13,8 @@ constexpr std::size_t kHelloCoveredBytes = 256;
 constexpr std::size_t kPathReportBytes = 14;
 constexpr std::size_t kMessageReportBytes = 10;
 
-// An optional list of addresses at the end of a frame. Bytes that are no such list are an extension
-// of later plugins and are skipped.
+// An optional list of addresses at the end of a frame. Other bytes there are an extension of later
+// plugins and are skipped.
 void last_list(FieldWriter& io, const std::vector<EndpointAddress>& list) {
   if (list.empty()) return;
   io.list<std::uint8_t>(list, 1, [&](const EndpointAddress& address) { io(address); });

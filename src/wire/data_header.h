@@ -12,7 +12,7 @@
 // With flag 3 (the message is compressed) there are eight bytes more before the tag, which covers
 // them:
 //      36  bytes of each of the message's chunks, in granules of 128 (16)
-//      38  bytes that the payload stands for (16)
+//      38  bytes of the message in this packet (16)
 //      40  bytes of the payload that are its code; padding follows (16)
 //      42  zero (16)                44  tag
 // Integers are little-endian. The payload is the rest of the datagram. 44 bytes leave room for 1408

@@ -47,9 +47,9 @@ struct BlockForm {
   // block_room(). Raises `largest` to the block's largest biased exponent.
   using Encode = std::size_t (*)(const std::byte* in, std::size_t elements, std::byte* out,
                                  std::uint8_t& largest);
-  // Returns the bytes read, or 0 if the first `available` bytes of `in` are no valid block. `in` is
-  // readable for block_room() and may contain any bytes; nothing is written beyond the elements in
-  // `out`.
+  // Returns the bytes read, or 0 if the first `available` bytes of `in` are not a valid block. `in`
+  // is readable for block_room() and may contain any bytes; nothing is written beyond the elements
+  // in `out`.
   using Decode = std::size_t (*)(const std::byte* in, std::size_t available, std::byte* out,
                                  std::size_t elements);
   const char* name;

@@ -90,7 +90,7 @@ class SendAssociation final : private ChunkStates {
   void on_stopped(Time now, SendStream& stream, const LossySends::Stopped& stopped);
   void on_settled(std::uint32_t packets) { window_.on_settled(packets); }
   void on_pause(Time now) { acks_.on_pause(now); }
-  // A stream has received a frame of the peer: cancels an early probe.
+  // A stream has received a frame of the peer, which counts as an answer to probes.
   void on_heard() { prober_.clock().on_answer(); }
   void hurry(Time now) { prober_.clock().hurry(now); }
 

@@ -27,7 +27,7 @@ bool LossyReceives::Message::quiet(std::span<const PathSeen> paths) {
   return marks.empty();
 }
 
-// ---- all of them ----
+// ---- all messages ----
 
 LossyReceives::Message& LossyReceives::message(std::uint64_t number) {
   const auto at = std::lower_bound(

@@ -19,7 +19,7 @@ bool is_attempt(const Slot& slot, const Error& error) {
 
 }  // namespace
 
-// ---- what is done ----
+// ---- completed requests ----
 
 void Lifecycle::tell_done(Slot& slot, SendStream& connection) {
   while (const auto done = connection.pop_done()) {
@@ -106,7 +106,7 @@ std::optional<Event> Lifecycle::poll_event() {
   return event;
 }
 
-// ---- how connections end ----
+// ---- ends of connections ----
 
 void Lifecycle::leave(Slot& slot) {
   if (const auto* departed = slot.party.departed())

@@ -28,8 +28,8 @@ void AckClock::on_data(Time now, const Arrival& arrival) {
   const std::uint32_t every = std::clamp<std::uint32_t>(arrival.window / 4, 1, kEveryPackets);
   const bool is_long = arrival.message_bytes >= kLongMessageBytes;
   // When no receive is posted, the application may stop calling, and the sender would wait for the
-  // ACK until the helper thread sends it. Not delayed, therefore, unless the application usually
-  // posts the next receive at once.
+  // ACK until the helper thread sends it. The ACK is therefore sent at once, unless the message is
+  // short and the application usually posts the next receive soon.
   const bool may_leave = arrival.nothing_posted && (is_long || returns_ < kComesBack);
   if (arrival.nothing_posted && arrival.ends_message) last_ended_ = now;
   if (packets_ >= every || arrival.asked || may_leave) {

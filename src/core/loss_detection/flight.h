@@ -38,8 +38,8 @@ class Flight {
   // The peer has received `sequence`, sent at `sent_at`, on `path`. False if it was never sent, or
   // if the report brings nothing new.
   bool on_report(Time now, wire::PathIndex path, std::uint32_t sequence, Time sent_at);
-  // A probe sent at `sent_at` on `path` was answered: packets sent before it count as passed, but
-  // not earlier than `data_takes` after they were sent, because a probe may overtake data that
+  // A probe sent at `sent_at` on `path` was answered: packets sent before it can count as lost now,
+  // but not earlier than `data_takes` after they were sent, because a probe may overtake data that
   // waits in another switch queue.
   void on_probe_answered(Time now, wire::PathIndex path, Time sent_at, Duration data_takes);
 

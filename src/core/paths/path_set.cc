@@ -13,8 +13,9 @@ constexpr double kDelayGain = 0.25;
 constexpr double kLossGain = 1.0 / 32;
 constexpr double kLossPenalty = 20;  // a path that loses 5% scores like one of twice the delay
 constexpr double kMarkPenalty = 1.25;
-// With two choices both can be on the same slow link: of 32 paths over four links in one of sixteen
-// cases, more than a link of a tenth of the rate can carry. Further choices reduce this.
+// With two choices both can be on the same slow link: of 32 paths over four links in 1/16 of the
+// cases, which is more traffic than a link at a tenth of its rate can carry. Further choices reduce
+// this.
 constexpr int kFurtherChoices = 2;
 constexpr int kSlow = 2;  // times the typical delay
 constexpr std::uint32_t kBlackHoleLosses = 3;

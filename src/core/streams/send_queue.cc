@@ -43,7 +43,7 @@ std::size_t SendQueue::chunk_bytes(const SendMessage& message, std::uint32_t chu
   return std::min<std::size_t>(message.chunk_bytes, message.bytes.size() - offset);
 }
 
-// The first chunk of a licensed message, which is spread over the message from one to the next.
+// The chunk that a licensed message is sent from. It varies pseudorandomly from message to message.
 std::uint32_t SendQueue::start_of(std::uint64_t number, std::uint32_t chunks) {
   return static_cast<std::uint32_t>((number * 0x9e37'79b9'7f4a'7c15u >> 32) % chunks);
 }

@@ -12,7 +12,7 @@ constexpr int kEpochRounds = 256;
 constexpr Duration kEpochLeast = 500ms;
 constexpr Duration kEpochMost = 10s;
 // A cut, and thus an empty queue, occurs about every eight rounds. With a longer memory and large
-// jitter, the emptiest round would be below the true base.
+// jitter, the emptiest round would be too low.
 constexpr int kQuietRounds = 8;
 // With fewer samples the smallest is often far above the smallest possible one.
 constexpr int kSpreadSamples = 7;
