@@ -110,7 +110,7 @@ class RecvAssociation {
 
   std::optional<wire::Probe> probe_to_answer_;
   AckClock ack_clock_;
-  std::uint32_t duplicates_ = 0;  // packets received twice; the sender retransmits later then
+  std::uint32_t duplicates_ = 0;  // packets received twice so far; every ACK reports it
   wire::Ack ack_;
   std::vector<PathSeen> paths_;
   wire::PathIndex reply_path_ = 0;  // the sender's path on which it is most likely to receive

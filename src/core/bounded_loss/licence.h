@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kBudgetScale = 1'000'000;
 // The largest budget. A licence with a larger one is invalid.
 inline constexpr std::uint32_t kBudgetPpmMax = kBudgetScale / 4;
 
-// The way of contributions to the ranks that need the result.
+// How contributions reach the ranks that need the result.
 enum class LossShape : std::uint8_t {
   kRing,    // partial sums pass from rank to rank: a late loss concerns many ranks' contributions
   kDirect,  // each contribution goes to the owner of its block, which adds all of them

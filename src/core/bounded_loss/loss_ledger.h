@@ -5,7 +5,7 @@
 // over the network may lose P x R x N / H per collective and channel, so that all together lose at
 // most P of every rank's result, wherever the losses occur. The messages of a collective share this
 // pool. A single message may use all of it, but may not lose more than a share 1 / kMessageShareMax
-// of itself.
+// of its bytes.
 //
 // In direct exchange the contributions to one owner share a pool, over all connections, engines and
 // calls of a tensor: P of the contributions to its part of the result. The budget of a single

@@ -1,7 +1,7 @@
 // The receiver's side of bounded loss. It handles messages whose sender does not retransmit unasked
 // (SENT_ONCE has arrived, or a licence was posted). It knows on which paths packets may still be in
-// flight, asks the ledger when none is, and sends the decision: STOP or NEED. recv_queue holds the
-// contents of messages and the places of zeros.
+// flight, asks the ledger if none is left, and sends the decision: STOP or NEED. recv_queue holds
+// the contents of messages and the places of zeros.
 #pragma once
 
 #include <cstdint>

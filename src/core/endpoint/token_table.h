@@ -30,8 +30,7 @@ class TokenTable {
     while (entries_[at].token != token)
       at = (at + 1) & mask();
     --size_;
-    // Entries after the gap move up, unless they would leave the part of the table that find()
-    // searches for them.
+    // Entries after the gap move into it, except those that find() would not find there.
     for (std::size_t next = (at + 1) & mask(); entries_[next].token != 0;
          next = (next + 1) & mask()) {
       const std::size_t home = entries_[next].token & mask();

@@ -27,7 +27,8 @@ Error peer_gone();
 // Nothing has arrived for `timeout` while `what` was going on.
 enum class Silence : std::uint8_t { kNoAnswer, kNoWord };
 Error peer_silent(Silence silence, Duration timeout, std::string_view what);
-// Whether the error is, or begins with, that of peer_gone(), or of peer_gone() or peer_silent().
+// is_rejection(): the error of peer_gone(). is_silence(): that error, or that of peer_silent().
+// Errors that begin with these texts count as well.
 bool is_rejection(const Error& error);
 bool is_silence(const Error& error);
 // The peer answers, but no packet of up to `packet_bytes` gets through to it.
