@@ -2,7 +2,7 @@
 // from an object that can read the memory of the chunks; the comparison within the stream is made
 // here.
 //
-// Switches drop droppable packets first, also where no packet would have been lost otherwise. If a
+// Switches may drop droppable packets even if no packet would have been lost otherwise. If a
 // licence allows less than the usual share (direct exchange: about P), only that share is marked
 // droppable; otherwise switches would drop packets that must be retransmitted.
 #pragma once

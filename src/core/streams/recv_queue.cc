@@ -268,8 +268,7 @@ std::size_t RecvQueue::missing_bytes(std::uint64_t number) const {
     message.holes.push_back({from, to});
   };
   const auto hole = [&](std::size_t begin, std::size_t end) {
-    message.last = static_cast<std::uint32_t>(begin);  // the received chunks may have been reported
-                                                       // before
+    message.last = static_cast<std::uint32_t>(begin);  // a received one may have been reported
     holes.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
     for (std::size_t chunk = begin; chunk < end; ++chunk) {  // late packets then count as
                                                              // duplicates

@@ -12,8 +12,8 @@ namespace dlcp::core {
 
 class DeliveredLately {
  public:
-  // A round of `packets` has ended. The duration of the first is unknown, because it begins with
-  // the first transmission.
+  // A round of `packets` has ended. The duration of the first is unknown, because the time of its
+  // first transmission is not recorded.
   void add(Time now, double packets) {
     const Duration took = rounds_ == 0 ? Duration::zero() : now - ended_;
     last_[rounds_++ % last_.size()] = {packets, took};
