@@ -93,6 +93,7 @@ field("lost_bytes", ProtoField.uint32, "Bytes lost")
 field("first", ProtoField.uint32, "First chunk of the hole")
 field("count", ProtoField.uint32, "Chunks of the hole")
 -- dlcp doctor
+field("devices", ProtoField.stringz, "Devices of a host")
 field("frame_bytes", ProtoField.uint32, "Bytes of this frame")
 field("reply_bytes", ProtoField.uint32, "Bytes wanted in answer")
 field("requests_seen", ProtoField.uint32, "Requests seen")
@@ -327,7 +328,20 @@ local function is_ours(buffer)
   return buffer:len() >= HEAD_BYTES and buffer(0, 1):uint() == MAGIC and types[buffer(2, 1):uint()] ~= nil and
          buffer(1, 1):uint() >= 1 and buffer(1, 1):uint() <= VERSION
 end
+-- What `dlcp doctor --peer` asks first has a text where other frames have their head.
+local device_frames = { DLCPdvq1 = "DEVICES question", DLCPdva1 = "DEVICES answer" }
+local function devices(buffer, packet, root)
+  local words = buffer:len() >= 16 and device_frames[buffer(0, 8):string()]
+  if not words then return false end
+  packet.cols.protocol = "DLCP"
+  packet.cols.info = words
+  local tree = root:add(dlcp, buffer())
+  tree:append_text(", " .. words)
+  tree:add(f.devices, buffer(16))
+  return true
+end
 local function heuristic(buffer, packet, root)
+  if devices(buffer, packet, root) then return true end
   if not is_ours(buffer) then return false end
   dlcp.dissector(buffer, packet, root)
   return true

@@ -118,7 +118,7 @@ std::string WayBook::remember(std::span<const Device> devices, std::size_t own,
   Known& known = at->second;
   const std::pair reached{way.device, way.address};
   if (std::exchange(known.answered, reached) == reached) return {};
-  std::ranges::stable_partition(known.ways, [&](const Way& other) {
+  std::stable_partition(known.ways.begin(), known.ways.end(), [&](const Way& other) {
     return std::pair(other.device, other.address) == reached;
   });
   if (way.device == own && way.address == 0) return {};

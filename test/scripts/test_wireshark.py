@@ -99,9 +99,12 @@ class Dissector(unittest.TestCase):
         self.assertEqual(read(self.capture, "_ws.col.Info", only="udp.port >= 49152 and not dlcp"), [])
 
     def test_every_kind_of_frame_is_named(self):
-        seen = {int(kind): info.split()[0] for kind, info in read(self.capture, "dlcp.type", "_ws.col.Info")}
+        seen = {int(kind): info.split()[0] for kind, info in read(self.capture, "dlcp.type", "_ws.col.Info",
+                                                                  only="dlcp.type")}
         for kind, name in NAMES.items():
             self.assertEqual(seen.get(kind), name)
+        self.assertEqual(read(self.capture, "_ws.col.Info", only="dlcp.devices"),
+                         [["DEVICES question"], ["DEVICES answer"]])
 
     def test_what_data_says_of_itself_fits_together(self):
         rows = read(self.capture, "dlcp.offset", "dlcp.payload_bytes", "dlcp.message_bytes", "udp.length",
