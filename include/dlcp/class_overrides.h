@@ -1,5 +1,5 @@
-// A site's changes to kTrafficClasses, read by the plugin (DLCP_CLASSES names the file) and by
-// dlcp-switch (dlcp.classes of the intent) from one text, so that sender and switch cannot differ:
+// Overrides of kTrafficClasses for one site. The plugin (file of DLCP_CLASSES) and dlcp-switch
+// (dlcp.classes of the intent) read the same text, so that sender and switch agree:
 //
 //   control.dscp = 48                   # begins a comment
 //   bulk-middle.drop_precedence = 3     1 = dropped last ... 3 = dropped first
@@ -21,7 +21,7 @@ namespace dlcp {
 using TrafficClassTable = std::array<TrafficClassRow, kTrafficClassCount>;
 
 struct ClassOverrideError {
-  int line = 0;  // 1-based; 0: about the table as a whole
+  int line = 0;  // 1-based; 0 if the error concerns the table as a whole
   std::string what, seen, expected;
 };
 
@@ -43,7 +43,7 @@ inline bool set_number(std::uint8_t& to, std::string_view text, unsigned min, un
   return true;
 }
 
-// Sets one field; empty: done, else what would have been a right value.
+// Sets one field. Returns an empty string on success, otherwise the range of valid values.
 inline std::string set_field(TrafficClassRow& row, std::string_view field, std::string_view value) {
   if (field == "dscp") return set_number(row.dscp, value, 0, 63) ? "" : "0 to 63";
   if (field == "drop_precedence") {
@@ -67,8 +67,9 @@ inline std::string set_field(TrafficClassRow& row, std::string_view field, std::
 
 }  // namespace class_overrides
 
-// Applies every good line of `text` to `table` and `shares`, and returns what is wrong with the
-// others, then what is wrong with the table: two classes in different queues must not share a DSCP.
+// Applies every valid line of `text` to `table` and `shares`. Returns the errors of the other
+// lines, followed by the errors of the resulting table: two classes in different queues must not
+// share a DSCP.
 inline std::vector<ClassOverrideError> apply_class_overrides(std::string_view text,
                                                              TrafficClassTable& table,
                                                              LevelShares& shares) {

@@ -1,9 +1,9 @@
-// The one table of DLCP's traffic classes: what the sender marks and what the switch does with it.
-// The plugin and dlcp-switch both read it; nothing else in the project may define a DSCP or an ECN
-// role.
+// The only table of DLCP's traffic classes: how the sender marks packets and how the switch treats
+// them. The plugin and dlcp-switch both use it; no other part of the project may define a DSCP or
+// an ECN role.
 //
 // The default DSCPs overlap uses that RFC 4594 suggests (CS5 signalling, AF2x low-latency data,
-// AF1x bulk): a site checks its own map before it enables them, and may override each one.
+// AF1x bulk). A site must check its own DSCP map before it enables them, and can override each one.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace dlcp {
 
-// Values go on the wire (three bits of every data packet): never renumber.
+// The values are part of the wire format (three bits of every data packet) and must not change.
 enum class TrafficClass : std::uint8_t {
   kControl = 0,          // handshake, acknowledgements, probes
-  kExact = 1,            // everything that is not licensed to lose
-  kUrgentProtected = 2,  // gradients the next forward pass needs first; large magnitudes
+  kExact = 1,            // all data without a licence to lose
+  kUrgentProtected = 2,  // gradients that the next forward pass needs first; large magnitudes
   kUrgentDroppable = 3,  // the same layers; small magnitudes
   kBulkProtected = 4,    // gradients of the other layers; large magnitudes
-  kBulkMiddle = 5,       // the same layers; used only where the switch knows three colours
+  kBulkMiddle = 5,       // the same layers; used only if the switch distinguishes three levels
   kBulkDroppable = 6,    // the same layers; small magnitudes
 };
 inline constexpr std::size_t kTrafficClassCount = 7;
@@ -27,10 +27,10 @@ inline constexpr std::size_t kTrafficClassCount = 7;
 // The two ECN bits of the IP header (RFC 3168, section 5).
 enum class Ecn : std::uint8_t { kNotEct = 0, kEct1 = 1, kEct0 = 2, kCe = 3 };
 
-// The switch queue a class belongs to. Order is not priority; the generator gives each its weight.
+// The switch queue of a class. The order is not a priority; the generator sets the weights.
 enum class SwitchQueue : std::uint8_t { kStrictHigh, kExact, kUrgent, kBulk };
 
-// What the switch may do to a packet of the class once the queue is above its early threshold.
+// How the switch may treat a packet of the class once the queue is above its early threshold.
 enum class EarlyTreatment : std::uint8_t {
   kNone,  // neither marked nor dropped early
   kMark,  // ECN-capable: marked with CE
@@ -39,11 +39,11 @@ enum class EarlyTreatment : std::uint8_t {
 
 struct TrafficClassRow {
   TrafficClass traffic_class;
-  const char* name;  // as override files, counters and reports spell it
+  const char* name;  // as in override files, counters and reports
   SwitchQueue queue;
   std::uint8_t dscp;             // default differentiated-services code point, 0-63
   std::uint8_t drop_precedence;  // 1 = dropped last ... 3 = dropped first (RFC 2597)
-  Ecn ecn;                       // what the sender writes
+  Ecn ecn;                       // written by the sender
   EarlyTreatment early;
 };
 
@@ -67,17 +67,18 @@ constexpr const TrafficClassRow& row_of(TrafficClass traffic_class) {
   return kTrafficClasses[static_cast<std::size_t>(traffic_class)];
 }
 
-// How the bytes of a licensed stream divide over its classes by magnitude. The sender's quantiles
-// and the planned depths of switches both come from here, so that a queue is as deep as what
-// arrives needs. Those of bulk sum to 1, those of urgent likewise.
+// How the bytes of a licensed stream divide over its classes by magnitude. Both the sender's
+// quantiles and the planned queue depths of switches are derived from these shares, so that each
+// depth fits the traffic that arrives. The bulk shares add up to 1, and so do the urgent shares.
 struct LevelShares {
   double bulk_droppable, bulk_middle, bulk_protected;
   double urgent_droppable, urgent_protected;
 };
-// What senders mark unless they are told of three levels of bulk. They never mark bulk-middle then.
+// The default: senders use two levels of bulk and never mark packets as bulk-middle.
 inline constexpr LevelShares kTwoLevelShares = {0.25, 0, 0.75, 0.25, 0.75};
-// Three levels: the same packets may be dropped, the smallest of them first. A switch of two levels
-// drops both alike, so that fabrics of both kinds carry the same traffic.
+// Three levels of bulk: the same packets are droppable, and the ones with the smallest magnitudes
+// are dropped first. A switch with two levels treats both droppable levels alike, so fabrics of
+// both kinds can carry the same traffic.
 inline constexpr LevelShares kThreeLevelShares = {0.10, 0.15, 0.75, 0.25, 0.75};
 
 // The IPv4 TOS or IPv6 traffic-class byte: DSCP in the upper six bits, ECN in the lower two.

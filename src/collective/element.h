@@ -1,5 +1,5 @@
-// Types of elements and ways to reduce them, under the numbers that NCCL gives them
-// (ncclDataType_t, ncclRedOp_t), so that a call's own are taken as they come.
+// Element types and reduction operations. The values equal NCCL's (ncclDataType_t, ncclRedOp_t), so
+// NCCL's arguments need no conversion.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ enum class DataType : std::uint8_t {
 };
 inline constexpr std::size_t kDataTypes = 10;
 
-// NCCL's average reaches a network as a sum; the GPUs divide.
+// NCCL passes an average to the network as a sum; the GPUs divide.
 enum class ReduceOp : std::uint8_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
 inline constexpr std::size_t kReduceOps = 4;
 
-// Of one element; 0 for a type that is not known here.
+// Size of one element, or 0 for an unknown type.
 constexpr std::size_t bytes_of(DataType type) {
   constexpr std::uint8_t kBytes[kDataTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
   const auto number = static_cast<std::size_t>(type);
@@ -36,13 +36,13 @@ constexpr bool is_floating(DataType type) {
   return type >= DataType::kFloat16 && type <= DataType::kBfloat16;
 }
 
-// What gradients are summed in; sums of these alone may lose contributions.
+// Only sums of the types that gradients use may lose contributions.
 constexpr bool may_lose(DataType type, ReduceOp op) {
   return op == ReduceOp::kSum &&
          (type == DataType::kFloat32 || type == DataType::kFloat16 || type == DataType::kBfloat16);
 }
 
-// Of NCCL's numbers, any: what is not known here (8-bit floats, a user's own operation) is false.
+// Accepts any of NCCL's numbers. False for unknown ones (8-bit floats, a user-defined operation).
 constexpr bool can_reduce(int type, int op) {
   return type >= 0 && type < static_cast<int>(kDataTypes) && op >= 0 &&
          op < static_cast<int>(kReduceOps);

@@ -12,7 +12,7 @@
 namespace dlcp::collective {
 namespace {
 
-// What is sent is only read, but one Transfer serves both directions.
+// The data is only read, but one Transfer type serves both directions.
 std::span<std::byte> to_send(std::span<const std::byte> memory) {
   return {const_cast<std::byte*>(memory.data()), memory.size()};
 }
@@ -81,7 +81,8 @@ void Exchange::tell(std::uint32_t hub, RunningCall& call) {
       {hub, Transfer::Lane::kResults, true, Transfer::kNoBlock, call.number, call.told, {}});
 }
 
-// Of what this rank makes P may be lost: of all contributions, its own among them, which never is.
+// The licence covers P of all contributions to this rank's blocks, including its own, which cannot
+// be lost.
 std::shared_ptr<SharedBudget> Exchange::pool_for(const RunningCall& running) {
   const Call& call = running.call;
   if (terms_.loss_ppm == 0 || call.tensor == 0 || !may_lose(call.type, call.op)) return nullptr;
@@ -102,7 +103,7 @@ Leave Exchange::leave_for(const RunningCall& running) const {
           running.pool.get()};
 }
 
-// Receives come first, so that nobody who is ahead of us waits for leave to send.
+// Posts receives first, so that no rank that is ahead of this one waits for permission to send.
 void Exchange::expect(RunningCall& call) {
   for (const OwnedBlock& owned : call.owned) {
     const std::size_t bytes = call.layout.bytes_of(owned.block);
@@ -135,7 +136,8 @@ void Exchange::tell_hubs(RunningCall& call) {
   }
 }
 
-// Each rank begins with the owner behind it, so that at no time all send to one.
+// Each rank begins with the owner after it, so that the ranks do not all send to one at the same
+// time.
 void Exchange::contribute(RunningCall& call) {
   for (std::uint32_t row = 0; row < call.layout.blocks(); row += call.layout.owners()) {
     for (std::uint32_t turn = 0; turn < other_owners(); ++turn) {
@@ -194,8 +196,8 @@ void Exchange::on_done(const Transfer& transfer, std::size_t bytes,
   retire();
 }
 
-// Who does not know how much of the call is data sends all of it; who knows sends as much as we do,
-// if we know.
+// A rank that does not know how much of the call is data sends all of it. Ranks that know must send
+// the same length as this rank, if it knows.
 void Exchange::take_contribution(RunningCall& call, const Transfer& transfer, std::size_t bytes,
                                  std::span<const ByteRange> lost) {
   OwnedBlock& owned =
@@ -228,7 +230,7 @@ void Exchange::take_result(RunningCall& call, const Transfer& transfer, std::siz
 }
 
 bool Exchange::work() {
-  // Calls without a block of ours may be gone already.
+  // Calls without an own block may have been removed already.
   auto call = at_or_after(reduces_);
   while (call != calls_.end() && call->reduced == call->owned.size())
     ++call;
@@ -248,7 +250,8 @@ void Exchange::reduce_block(RunningCall& call, OwnedBlock& owned) {
   const std::size_t at = call.layout.offset(owned.block);
   for (std::uint32_t rank = 0; rank < terms_.ranks; ++rank)
     inputs_[rank] = rank == terms_.rank ? call.call.input.data() + at : slot(owned, rank).data();
-  // What is sent lies in the staging, so that the call can be over before all others have it.
+  // The result is sent from the staging, so the call can finish before all other ranks have
+  // received it.
   const std::span<std::byte> sum = slot(owned, other(0)).first(owned.bytes);
   if (!sum.empty()) {
     if (owned.lost.any() && terms_.fill == LossFill::kRescale)
@@ -265,7 +268,7 @@ void Exchange::reduce_block(RunningCall& call, OwnedBlock& owned) {
   }
 }
 
-// The oldest calls, once nothing of them is under way.
+// Removes the oldest calls that have no outstanding transfers.
 void Exchange::retire() {
   while (!calls_.empty() && calls_.front().finished() && calls_.front().results_out == 0) {
     if (!calls_.front().owned.empty()) staging_.give_back();

@@ -1,17 +1,17 @@
-// All-reduce by direct exchange, as one rank of a group sees it, without clock, thread or system
-// call. A call is divided into blocks (layout.h); every rank sends its part of a block to the
-// block's owner, the owner reduces in rank order and sends the result to all. Two steps, whatever
-// the number of ranks, where a ring takes 2 (N - 1); and all ranks have the same bits, whichever
-// contribution came first.
+// All-reduce by direct exchange, as one rank of a group runs it, without clock, thread or system
+// call. A call is divided into blocks (layout.h). Every rank sends its part of a block to the
+// block's owner; the owner reduces in rank order and sends the result to all ranks. This takes two
+// steps for any number of ranks, where a ring takes 2 (N - 1). All ranks get identical bits,
+// whatever the order in which contributions arrive.
 //
-// Where the terms have hubs those own all blocks, and ranks own none (hub_exchange.h).
+// If the terms have hubs, the hubs own all blocks and ranks own none (hub_exchange.h).
 //
-// Where the terms allow it contributions may lose parts: the owner knows which (loss_counts.h), and
-// what it makes of the others all ranks get exactly.
+// If the terms allow loss, contributions may lose parts. The owner records which (loss_counts.h),
+// and its result reaches all ranks exactly.
 //
-// The idea is that of parameter servers whose shards are the workers themselves; see also PS-Lite,
-// SwitchML and Omnireduce. A result never waits for the staging of a later call, and all ranks
-// start calls in the same order, so nobody waits in a circle.
+// The scheme is that of parameter servers whose shards are the workers themselves; see also
+// PS-Lite, SwitchML and OmniReduce. There is no deadlock: a result never waits for the staging of a
+// later call, and all ranks start calls in the same order.
 #pragma once
 
 #include <cstddef>
@@ -33,19 +33,19 @@ namespace dlcp::collective {
 
 class Exchange final : public AllReduce {
  public:
-  // `staging`: for what other ranks send; outlives this.
+  // `staging` holds the contributions of other ranks and must outlive this object.
   Exchange(const Terms& terms, std::span<std::byte> staging);
 
-  // What a call of that size takes of the staging, at most.
+  // Upper bound of the staging bytes that a call of `call_bytes` uses.
   static std::size_t staging_bytes(const Terms& terms, std::size_t call_bytes);
 
-  // Of an owner: where there are hubs, of each of them.
+  // The bytes that an owner needs; if there are hubs, the bytes that each hub needs.
   std::size_t staging_needed(const Call& call) const override {
     return staging_bytes(terms_, call.input.size());
   }
   std::optional<std::uint64_t> start(const Call& call) override;
-  // A hub's way to start a call: it has no memory of its own in it. Numbers grow; not all calls
-  // have blocks of every hub. False: not now, as the staging is full.
+  // Starts a call on a hub, which has no input or result memory in it. Numbers increase, with gaps,
+  // since not every call has blocks of every hub. False if the staging is full at present.
   bool start_for(std::uint64_t number, const Call& call, std::size_t bytes);
   void leave() override;
   bool finished(std::uint64_t call) const override;
@@ -61,18 +61,18 @@ class Exchange final : public AllReduce {
 
  private:
   std::uint32_t others() const { return terms_.contributions(); }
-  // Who contributes to this member's blocks and gets their results: the ranks from the one behind
-  // it, or, for a hub, from one that other hubs do not begin with.
+  // The ranks that contribute to this member's blocks and receive their results, in order of
+  // `turn`. A rank begins with the next rank; each hub begins with a different rank.
   std::uint32_t other(std::uint32_t turn) const {
     const std::uint32_t first = terms_.hubs > 0 ? terms_.rank : terms_.rank + 1;
     return (first + turn) % terms_.ranks;
   }
-  // Owners that this rank contributes to.
+  // Number of owners that this rank contributes to.
   std::uint32_t other_owners() const { return terms_.hubs > 0 ? terms_.hubs : terms_.ranks - 1; }
   std::uint32_t other_owner(std::uint32_t turn) const {
     return terms_.hubs > 0 ? terms_.ranks + (terms_.rank + turn) % terms_.hubs : other(turn);
   }
-  // Where another rank's contribution lies.
+  // The memory of another rank's contribution.
   std::span<std::byte> slot(const OwnedBlock& owned, std::uint32_t rank) const;
   std::deque<RunningCall>::iterator at_or_after(std::uint64_t call);
   RunningCall& running(std::uint64_t call) { return *at_or_after(call); }
@@ -93,11 +93,11 @@ class Exchange final : public AllReduce {
   Staging staging_;
   std::deque<RunningCall> calls_;  // by number
   std::uint64_t next_ = 0;         // number of the next call
-  std::uint64_t reduces_ = 0;  // the call whose blocks are being reduced: results leave in order
+  std::uint64_t reduces_ = 0;      // the call that is reduced next; results keep this order
   TransferQueues queues_;
   std::vector<const std::byte*> inputs_;
   std::uint64_t tensor_ = 0;        // of the newest call
-  std::uint64_t tensor_began_ = 0;  // with this call
+  std::uint64_t tensor_began_ = 0;  // the first call of that tensor
   std::shared_ptr<SharedBudget> pool_;
   Blocks blocks_;
   std::string disagreement_;

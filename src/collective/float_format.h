@@ -1,6 +1,6 @@
-// The floating-point types: how one lies in memory (Word), what it is computed in (Wide), and the
-// way between the two. Rounding is to nearest even; subnormals, infinities and NaN stay what they
-// are. All without a branch, so that loops become vectors.
+// The floating-point types: the representation in memory (Word), the type used to compute (Wide),
+// and the conversions. Rounding is to nearest even; subnormals, infinities and NaN are preserved.
+// The conversions have no branches, so that compilers vectorise loops over them.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@ struct Half {
   static constexpr Word kInfinity = 0x7c00;
   static constexpr Word kNan = 0x7e00;
 
-  // Exponents are biased by 15 and 127; the product makes up for it, for subnormals too.
+  // Exponents are biased by 15 and 127. The multiplication corrects the difference, also for
+  // subnormals.
   static constexpr float widen(Word half) {
     const std::uint32_t magnitude = (half & 0x7fffu) << 13;
     const auto finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
@@ -25,7 +26,8 @@ struct Half {
     return std::bit_cast<float>(sign | (magnitude < 0x0f80'0000u ? finite : special));
   }
 
-  // Below the smallest normal half, adding 0.5 leaves the bits of a subnormal, rounded, at the end.
+  // Below the smallest normal half, adding 0.5 rounds and leaves the subnormal's bits at the low
+  // end.
   static constexpr Word narrow(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fff'ffffu;

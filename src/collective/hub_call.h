@@ -1,9 +1,10 @@
-// What each rank tells every hub that owns blocks of a call, ahead of its contributions: a hub has
-// no call of its own to know it from. It goes the way that results come, where nothing else does.
-// The last says that the rank leaves, and nothing more.
+// The description of a call that each rank sends to every hub that owns blocks of the call, before
+// its contributions, since a hub receives no calls from NCCL. It uses the results lane, which
+// carries no other messages from ranks to hubs. The last message only announces that the rank
+// leaves.
 //
-// Layout, little-endian: magic (4), type (1), operation (1), leaves (1), zero (1), call (8), bytes
-// (8), real bytes (8), tensor (8).
+// Layout, little-endian: magic (4 bytes), type (1), operation (1), leaves (1), zero (1), call (8),
+// bytes (8), real bytes (8), tensor (8).
 #pragma once
 
 #include <array>
@@ -22,21 +23,22 @@ struct HubCall {
   using Bytes = std::array<std::byte, kBytes>;
 
   std::uint64_t call = 0;
-  std::uint64_t bytes = 0;       // of the call: whole elements, 1 .. kCallBytesMax
-  std::uint64_t real_bytes = 0;  // of them, as far as the rank knows; not more
-  std::uint64_t tensor = 0;      // 1 + the first of the calls that it is a part of; 0: none
+  std::uint64_t bytes = 0;       // size of the call: whole elements, 1 .. kCallBytesMax
+  std::uint64_t real_bytes = 0;  // part of `bytes` that is data, as far as the rank knows
+  std::uint64_t tensor = 0;      // 1 + the number of the tensor's first call; 0 if unknown
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
-  bool leaves = false;  // and the rest says nothing
+  bool leaves = false;  // the rank leaves; the other fields are unused
 
-  // Whether two ranks mean the same call; they may know differently how much of it is data.
+  // True if two ranks describe the same call. They may differ in how much of it is known to be
+  // data.
   bool same_call(const HubCall& other) const {
     return call == other.call && bytes == other.bytes && type == other.type && op == other.op;
   }
 };
 
 HubCall::Bytes encode(const HubCall& call);
-// nullopt for what encode() has not made.
+// Returns nullopt for bytes that encode() does not produce.
 std::optional<HubCall> decode_hub_call(std::span<const std::byte> bytes);
 
 }  // namespace dlcp::collective

@@ -1,7 +1,7 @@
-// The owner's part of direct exchange by itself, without clock, thread or system call: a hub has
-// blocks to sum and nothing to contribute. What calls there are the ranks tell it (hub_call.h): the
-// first that does starts the call, and all others must tell the same. The sums, in rank order, are
-// bit for bit those that direct exchange makes.
+// The owner's part of direct exchange, run by a hub, without clock, thread or system call. A hub
+// sums blocks and contributes nothing. The ranks describe each call to it (hub_call.h): the first
+// description starts the call, and all others must match. The sums are added in rank order and are
+// bit for bit equal to those of direct exchange.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ namespace dlcp::collective {
 class HubExchange final : public AllReduce {
  public:
   struct Served {
-    std::uint64_t calls = 0;  // begun
-    std::uint64_t bytes = 0;  // of contributions that have come
+    std::uint64_t calls = 0;  // started
+    std::uint64_t bytes = 0;  // of contributions received
   };
 
-  // `terms`: of a hub. `staging`: for what ranks send; outlives this.
+  // `terms` are those of a hub. `staging` holds the ranks' contributions and must outlive this
+  // object.
   HubExchange(const Terms& terms, std::span<std::byte> staging);
 
-  // A hub starts nothing by itself.
+  // A hub does not start calls; the ranks' descriptions do.
   std::size_t staging_needed(const Call&) const override { return 0; }
   std::optional<std::uint64_t> start(const Call&) override { return std::nullopt; }
   bool finished(std::uint64_t) const override { return true; }
@@ -42,28 +43,28 @@ class HubExchange final : public AllReduce {
     return disagreement_.empty() ? exchange_.disagreement() : disagreement_;
   }
   const Served& served() const { return served_; }
-  // All ranks have said that they leave: nothing will come any more, and nothing waits for it.
+  // All ranks have announced that they leave, so no further message will arrive.
   bool all_left() const;
 
  private:
-  // One receive waits for a rank's next word, and none for what comes behind its last: where a
-  // receive waits the rank cannot close in order.
+  // One receive is posted for a rank's next description, and none after its last one, because a
+  // rank cannot close a connection in order while a receive is posted at the other end.
   struct Rank {
     HubCall::Bytes word{};
-    std::optional<HubCall> told;  // and its call has not begun
-    std::uint64_t passed = 0;     // words whose call has begun
+    std::optional<HubCall> told;  // received, but its call has not started
+    std::uint64_t passed = 0;     // number of descriptions whose calls have started
     bool left = false;
   };
-  struct Begun {  // a call that some ranks have not told yet
+  struct Begun {  // a call that some ranks have not described yet
     HubCall call;
-    std::uint32_t teller = 0;  // the first
+    std::uint32_t teller = 0;  // the first rank that described it
     std::uint32_t told = 0;
   };
 
   bool waits() const;
   void expect_word(std::uint32_t rank);
   void pass_words();
-  // What the rank told first of what has not been passed; false if it has to wait.
+  // Handles the rank's oldest description that is still pending; false if it must wait.
   bool pass(std::uint32_t rank);
   bool begin(std::uint32_t rank, const HubCall& told);
   bool disagree(std::string what);
@@ -74,8 +75,8 @@ class HubExchange final : public AllReduce {
   TransferQueues words_;
   std::vector<Rank> ranks_;
   std::deque<Begun> begun_;
-  std::uint64_t first_begun_ = 0;  // what a rank's `passed` counts to is begun_[passed - this]
-  std::uint64_t next_call_ = 0;    // numbers only grow
+  std::uint64_t first_begun_ = 0;  // a rank continues at begun_[passed - this]
+  std::uint64_t next_call_ = 0;    // numbers increase
   Served served_;
   std::string disagreement_;
 };

@@ -1,5 +1,5 @@
-// Of one block: how many contributions to each of its cells have come. Costs nothing as long as
-// nothing is lost.
+// Counts for one block how many contributions to each of its cells arrived. It costs nothing as
+// long as nothing is lost.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace dlcp::collective {
 
 class LossCounts {
  public:
-  // What packets carry are multiples of it, but for the last of a message.
+  // The payload of a packet is a multiple of it, except in the last packet of a message.
   static constexpr std::size_t kCellBytes = 128;
 
-  // `lost` of one rank's contribution, ascending and without overlap; `block_bytes` and `ranks` are
-  // those of the block, and the same each time.
+  // `lost` are the ranges that one rank's contribution lost, in ascending order and without
+  // overlap. `block_bytes` and `ranks` describe the block and must be the same in each call.
   void add(std::span<const ByteRange> lost, std::size_t block_bytes, std::uint32_t ranks) {
     if (lost.empty()) return;
     present_.resize((block_bytes + kCellBytes - 1) / kCellBytes, static_cast<std::uint16_t>(ranks));

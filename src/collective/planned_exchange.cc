@@ -11,10 +11,11 @@
 namespace dlcp::collective {
 namespace {
 
-// Where unit `unit` of a call begins: chunks differ by an element where they do not divide it.
+// The offset of unit `unit` of a call. If the elements do not divide evenly, chunks differ by one
+// element.
 std::size_t offset_of(const Call& call, std::uint64_t unit, std::uint64_t units) {
   const std::size_t element = bytes_of(call.type);
-  const std::uint64_t elements = call.input.size() / element;  // 2^31 at most, as are the units
+  const std::uint64_t elements = call.input.size() / element;  // at most 2^31, like the units
   return static_cast<std::size_t>(elements * unit / units) * element;
 }
 
@@ -73,7 +74,7 @@ std::span<std::byte> PlannedExchange::chunk_of(const Running& running, std::uint
                                      bytes_of_chunk(running.call, plan, chunk));
 }
 
-// Gives each message its memory, and each part its place in it.
+// Assigns memory to each message, and an offset in it to each part.
 void PlannedExchange::cut(Running& running, std::span<std::byte> staging) const {
   const PlannedSize& plan = running.size->plan;
   std::size_t at = 0;
@@ -83,7 +84,7 @@ void PlannedExchange::cut(Running& running, std::span<std::byte> staging) const 
       running.offsets.push_back(at - begin);
       at += bytes_of_chunk(running.call, plan, chunk);
     }
-    const bool empty = at == begin;  // more units than elements: nothing travels, both ends know
+    const bool empty = at == begin;  // more units than elements: neither end sends anything
     running.memory.push_back(staging.subspan(begin, at - begin));
     running.missing.push_back(message.sends ? static_cast<std::uint32_t>(message.chunks.size())
                               : empty       ? 0
@@ -118,7 +119,8 @@ std::optional<std::uint64_t> PlannedExchange::start(const Call& call) {
   return number;
 }
 
-// All receives are posted at once: nobody who is ahead of us waits for leave to send.
+// Posts all receives at once, so that no rank that is ahead of this one waits for permission to
+// send.
 void PlannedExchange::expect(std::uint64_t number) {
   const Running& call = running(number);
   const PlannedSize& plan = call.size->plan;
@@ -184,7 +186,7 @@ bool PlannedExchange::work() {
   return false;
 }
 
-// Does what can be done with a chunk; false if that is nothing.
+// Performs all operations on a chunk that are possible now; false if there are none.
 bool PlannedExchange::advance(Running& call, std::uint32_t chunk) {
   const auto& parts = call.size->of_chunk[chunk];
   std::uint32_t& turn = call.turn[chunk];
@@ -215,8 +217,8 @@ bool PlannedExchange::advance(Running& call, std::uint32_t chunk) {
   return turn > before;
 }
 
-// All that is to be added before the chunk is sent or replaced, in the plan's order; 0 as long as
-// some of it is missing.
+// Adds all contributions that precede the chunk's next send or replacement, in the plan's order.
+// Returns the number of operations, or 0 if some contributions are missing.
 std::size_t PlannedExchange::add_arrived(Running& call, std::uint32_t chunk) {
   const auto& parts = call.size->of_chunk[chunk];
   const auto to = chunk_of(call, chunk);
@@ -232,7 +234,8 @@ std::size_t PlannedExchange::add_arrived(Running& call, std::uint32_t chunk) {
   return end - call.turn[chunk];
 }
 
-// What is sent lies in the staging: the chunk may go on, and the call be over, before it is there.
+// Messages are sent from the staging, so later operations may change the chunk, and the call may
+// finish, before delivery.
 void PlannedExchange::gather(Running& call, std::uint32_t chunk, const Part& part) {
   const auto from = chunk_of(call, chunk);
   if (!from.empty()) {
@@ -243,7 +246,7 @@ void PlannedExchange::gather(Running& call, std::uint32_t chunk, const Part& par
     send_what_is_whole(line_of(call.size->plan.messages[part.message]));
 }
 
-// In the order in which the other end receives: of calls, and of the plan.
+// Sends in the order in which the other end receives: by call, then in the plan's order.
 void PlannedExchange::send_what_is_whole(std::size_t line_index) {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     Running& call = calls_[i];
@@ -260,7 +263,7 @@ void PlannedExchange::send_what_is_whole(std::size_t line_index) {
   }
 }
 
-// The oldest calls, once nothing of them is under way.
+// Removes the oldest calls that have no outstanding transfers.
 void PlannedExchange::retire() {
   while (!calls_.empty() && calls_.front().finished() && calls_.front().out == 0) {
     if (calls_.front().staged) staging_.give_back();

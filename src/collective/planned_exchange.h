@@ -1,14 +1,14 @@
-// All-reduce by a plan (`dlcp synth`), as one rank of a group sees it: messages between ranks in
-// the plan's order, sums and copies of chunks in between.
+// All-reduce by a plan (`dlcp synth`), as one rank of a group runs it: the plan orders the messages
+// between ranks, and sums and copies of chunks happen between them.
 //
-// What is done with one chunk is done in the plan's order, whatever arrives first; so a plan whose
-// ranks add alike (nccl/collective_plan) gives all of them the same bits, every time. What arrives
-// to be added without anything being sent in between is added at once: 16-bit types are rounded
-// once for each rank that adds, not for each message.
+// The operations on one chunk run in the plan's order, whatever arrives first. A plan in which all
+// ranks add in the same order (nccl/collective_plan) therefore gives identical bits on all ranks,
+// every time. Contributions between which nothing is sent are added in one pass, so 16-bit types
+// are rounded once per adding rank and not once per message.
 //
-// Memory for everything that a call receives and sends is taken when it starts, so nobody waits for
-// room, and messages to be added never hold up those that are complete: they have lanes of their
-// own. So there is no circle of waiting that the plan's proof has not ruled out.
+// A call reserves memory for all its messages when it starts, so no message waits for memory.
+// Messages that will be added use a lane of their own and never delay complete results. Every cycle
+// of waiting is therefore excluded by the plan's own proof.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +27,27 @@
 namespace dlcp::collective {
 
 struct PlannedChunk {
-  std::uint32_t begin = 0;  // units of the call
+  std::uint32_t begin = 0;  // in units of the call
   std::uint32_t units = 1;
 };
 struct PlannedMessage {
   std::uint32_t peer = 0;
-  bool sends = false;  // else receives
-  bool adds = false;   // to what the receiver has; else replaces it
+  bool sends = false;  // else this rank receives it
+  bool adds = false;   // added to the receiver's chunk; else replaces it
   std::vector<std::uint32_t> chunks;
 };
-// One rank's part of a plan, for calls up to a size.
+// One rank's part of a plan, for calls of up to bytes_max bytes.
 struct PlannedSize {
   std::size_t bytes_max = 0;
-  std::uint32_t units = 1;  // in which a call is cut
+  std::uint32_t units = 1;  // number of units that a call is divided into
   std::vector<PlannedChunk> chunks;
   std::vector<PlannedMessage> messages;  // in the order in which this rank handles them
 };
 
 class PlannedExchange final : public AllReduce {
  public:
-  // `sizes` by rising bytes_max, of which the last holds for all that are larger; at least one.
-  // `staging`: for what ranks send; outlives this.
+  // `sizes` has at least one entry, in ascending order of bytes_max; the last one also serves all
+  // larger calls. `staging` holds messages and must outlive this object.
   PlannedExchange(std::uint32_t ranks, const std::vector<PlannedSize>& sizes,
                   std::span<std::byte> staging);
 
@@ -65,14 +65,14 @@ class PlannedExchange final : public AllReduce {
   const std::string& disagreement() const override { return disagreement_; }
 
  private:
-  struct Part {  // of a message: one chunk
+  struct Part {  // one chunk of a message
     std::uint32_t message = 0;
     std::uint32_t index = 0;  // among the parts of all messages
   };
   struct Size {
     PlannedSize plan;
-    std::vector<std::vector<Part>> of_chunk;        // what is done with it, in order
-    std::vector<std::vector<std::uint32_t>> lines;  // messages, as TransferQueues numbers them
+    std::vector<std::vector<Part>> of_chunk;        // the chunk's operations, in order
+    std::vector<std::vector<std::uint32_t>> lines;  // messages by queue number of TransferQueues
     std::size_t parts = 0;
   };
   struct Running {
@@ -80,14 +80,14 @@ class PlannedExchange final : public AllReduce {
     const Size* size = nullptr;
     bool staged = false;
     std::vector<std::span<std::byte>> memory;  // by message
-    std::vector<std::size_t> offsets;          // by part, in its message
-    std::vector<std::uint32_t> missing;        // by message: chunks to be gathered, or 1: to come
-    std::vector<std::uint32_t> turn;           // by chunk: what is done of it
-    std::vector<std::size_t> sent;             // by line: messages that are queued
-    std::deque<std::uint32_t> ready;           // chunks that something has happened to
+    std::vector<std::size_t> offsets;          // by part, within its message
+    std::vector<std::uint32_t> missing;        // by message: chunks to gather, or 1 until received
+    std::vector<std::uint32_t> turn;           // by chunk: number of operations done
+    std::vector<std::size_t> sent;             // by line: messages queued
+    std::deque<std::uint32_t> ready;           // chunks whose next operation may be possible
     std::size_t parts_left = 0;
-    std::size_t unposted = 0;  // messages to be sent
-    std::size_t out = 0;       // messages sent and not delivered
+    std::size_t unposted = 0;  // messages to send
+    std::size_t out = 0;       // messages sent but not delivered
 
     bool finished() const { return parts_left == 0 && unposted == 0; }
   };
@@ -106,7 +106,7 @@ class PlannedExchange final : public AllReduce {
   std::vector<Size> sizes_;
   Staging staging_;
   TransferQueues queues_;
-  std::deque<Running> calls_;  // the oldest has number first_call_
+  std::deque<Running> calls_;  // the first one has number first_call_
   std::uint64_t first_call_ = 0;
   std::vector<const std::byte*> inputs_;
   std::string disagreement_;

@@ -1,4 +1,4 @@
-// Chooses the form that the processor can run, once, and the loop for the type and the operation.
+// Chooses the implementation once, by the processor, and the loop by type and operation.
 #include "collective/reduce.h"
 
 #include <utility>

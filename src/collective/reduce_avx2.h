@@ -1,4 +1,4 @@
-// The loops with AVX2, and with F16C for halves, whose conversion compilers do not vectorise.
+// The loops with AVX2, and with F16C for fp16, whose conversion compilers do not vectorise.
 #pragma once
 
 #include <immintrin.h>
@@ -48,7 +48,7 @@ class Avx2 {
   }
 
  private:
-  static constexpr std::size_t kLanes = 8;  // floats
+  static constexpr std::size_t kLanes = 8;  // number of floats
 
   DLCP_AVX2 static __m256 widened(const std::byte* halves) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves)));

@@ -1,5 +1,5 @@
-// What an element is while it is reduced: how it is taken from memory, combined with another, and
-// put back. All without a branch, so that loops over it become vectors.
+// How an element is reduced: loaded from memory, combined with another, and stored. None of these
+// steps has a branch, so that compilers vectorise loops over them.
 #pragma once
 
 #include <concepts>
@@ -22,9 +22,9 @@ struct Arithmetic {
   static constexpr Sum combine(Sum a, Sum b) { return op == ReduceOp::kSum ? a + b : a * b; }
 };
 
-// Compares bits, so that no processor's idea of NaN and of zeros' signs matters. Read as integers,
-// floats of one sign are in order already; those below zero are turned around. A NaN becomes what
-// loses against everything.
+// Compares bits, so that results do not depend on how a processor treats NaN and signed zeros.
+// Floats of one sign, read as integers, are in order; negative ones are inverted. A NaN becomes the
+// value that loses every comparison.
 template <class Float, ReduceOp op>
 struct Ordered {
   using Word = typename Float::Word;
@@ -50,7 +50,7 @@ struct Ordered {
   }
 };
 
-// Signed overflow has no meaning, so that signed sums and products are taken as unsigned ones.
+// Signed overflow is undefined, so signed sums and products are computed as unsigned ones.
 template <std::integral Int, ReduceOp op>
 struct Integer {
   using Word = Int;
@@ -93,7 +93,7 @@ DLCP_DOMAIN(kFloat64, Floating<Plain<double, std::uint64_t>, op>);
 DLCP_DOMAIN(kBfloat16, Floating<Bfloat, op>);
 #undef DLCP_DOMAIN
 
-// Whether its elements are converted from halves, for which processors have instructions.
+// True if elements are converted from fp16, for which processors have instructions.
 template <class Domain>
 inline constexpr bool kComputesHalves = requires {
   requires std::same_as<typename Domain::Format, Half>;

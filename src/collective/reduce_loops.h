@@ -1,5 +1,5 @@
-// The two loops over elements that a form compiles for its processor: a few inputs into sums, and
-// sums into memory.
+// The two loops over elements that each implementation compiles for its processor: from a few
+// inputs into sums, and from sums into memory.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace dlcp::collective {
 
-inline constexpr std::size_t kInputsAtOnce = 4;  // a sum is read and written once for as many
+inline constexpr std::size_t kInputsAtOnce = 4;  // inputs per read and write of a sum
 
 template <class Domain>
 inline typename Domain::Sum element_at(const std::byte* at, std::size_t index) {
@@ -17,8 +17,9 @@ inline typename Domain::Sum element_at(const std::byte* at, std::size_t index) {
   return Domain::load(word);
 }
 
-// Combines kInputs inputs, from `offset` bytes on, with what is in `sums`, or if kFirst with each
-// other. Compilers make vectors of a loop with no other inside, so that the inputs are written out.
+// Combines kInputs inputs, from byte `offset` on, with the values in `sums`, or only with each
+// other if kFirst. The inputs are written out because compilers vectorise only loops without an
+// inner loop.
 template <class Domain, std::size_t kInputs, bool kFirst>
 [[gnu::always_inline]] inline void fold_elements(typename Domain::Sum* __restrict sums,
                                                  const std::byte* const* inputs, std::size_t offset,

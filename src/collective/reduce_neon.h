@@ -1,5 +1,5 @@
-// The loops with AdvSIMD, which every ARMv8 processor has, so that compilers use it anyway; but for
-// the conversion of halves.
+// The loops with AdvSIMD, which every ARMv8 processor has and compilers use by default. Only the
+// conversion of fp16 is written here.
 #pragma once
 
 #include <arm_neon.h>
@@ -44,7 +44,7 @@ class Neon {
   }
 
  private:
-  static constexpr std::size_t kLanes = 4;  // floats
+  static constexpr std::size_t kLanes = 4;  // number of floats
 
   static float32x4_t widened(const std::byte* halves) {
     return vcvt_f32_f16(

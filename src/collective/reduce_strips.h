@@ -1,5 +1,5 @@
-// Goes through memory in strips whose sums stay in the first-level cache: of each strip, every
-// input is read once, a few at a time, before the result is written.
+// Processes memory in strips whose sums stay in the first-level cache. For each strip, every input
+// is read once, a few at a time, before the result is written.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace dlcp::collective {
 
-inline constexpr std::size_t kStripBytes = 4096;  // of sums
+inline constexpr std::size_t kStripBytes = 4096;  // of the sums
 
 struct Work {
-  std::span<const std::byte* const> inputs;  // at least two
+  std::span<const std::byte* const> inputs;  // two or more
   std::size_t elements = 0;
   const CellCounts* counts = nullptr;  // null: not scaled
   std::byte* out = nullptr;
 };
 
-// `first` is the index in the whole block of the element whose sum is sums[0].
+// `first` is the index of the element of sums[0] in the whole block.
 template <class Domain>
 void scale(typename Domain::Sum* sums, std::size_t first, std::size_t count, const Work& work) {
   using Sum = typename Domain::Sum;
@@ -41,7 +41,7 @@ void scale(typename Domain::Sum* sums, std::size_t first, std::size_t count, con
   }
 }
 
-// `Form` has fold() and store(), the loops of reduce_loops.h, for a processor.
+// `Form` provides fold() and store(), the loops of reduce_loops.h, for one processor.
 template <class Form, class Domain, bool kScalable>
 void reduce_strips(const Work& work) {
   using Sum = typename Domain::Sum;

@@ -1,4 +1,5 @@
-// Memory in which contributions wait for each other: taken in order, given back in the same order.
+// Memory for contributions that wait for others. It is allocated in order and released in that
+// order.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,14 @@ class Staging {
 
   std::size_t size() const { return memory_.size(); }
 
-  // nullopt: not until something has been given back, or never if it is more than size().
+  // nullopt if the memory is not free at present; if `bytes` exceeds size(), it never will be.
   std::optional<std::span<std::byte>> take(std::size_t bytes) {
     std::size_t at = 0;
     if (!taken_.empty()) {
       const std::size_t oldest = taken_.front().begin;
       const Piece newest = taken_.back();
       at = newest.end;
-      if (newest.begin < oldest) {  // it has gone round
+      if (newest.begin < oldest) {  // the newest piece wrapped around
         if (bytes > oldest - newest.end) return std::nullopt;
       } else if (bytes > memory_.size() - at) {
         if (bytes > oldest) return std::nullopt;
@@ -33,7 +34,7 @@ class Staging {
     taken_.push_back({at, at + bytes});
     return memory_.subspan(at, bytes);
   }
-  // The oldest piece that is taken.
+  // Releases the oldest piece.
   void give_back() { taken_.pop_front(); }
 
  private:

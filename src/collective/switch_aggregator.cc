@@ -12,7 +12,7 @@ AggregatorTerms in_range(AggregatorTerms terms) {
   return terms;
 }
 
-// Serials come round again.
+// Serials wrap around.
 bool is_older(std::uint32_t serial, std::uint32_t than) {
   return serial - than >= 0x80000000u;
 }

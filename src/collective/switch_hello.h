@@ -1,9 +1,10 @@
-// What the workers of a job send the switch before all else, each in the same slot, which no sum
-// uses. The answer proves that the switch is there, adds as many workers as there are, and knows
-// each of them by a number of his own. Sent again it is a repeat, which the switch answers with the
-// same sum: so whoever waits long for another sum asks whether the switch is still there.
+// The first packet that each worker of a job sends to the switch, in a slot that sums do not use.
+// The answer proves that the switch is reachable, adds the right number of workers, and has a
+// different number for each of them. If the packet is sent again, the switch treats it as a repeat
+// and answers with the same sum. A worker that waits long for another sum uses this to test whether
+// the switch still answers.
 //
-// Numbers: 1; 1 at place 1 + rank; the word that all must have alike; the rest 0.
+// Values: 1; 1 at index 1 + rank; the word that must be the same on all workers; the rest 0.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +22,16 @@ class SwitchHello {
   struct Terms {
     unsigned workers = 2;  // 1 to 32
     unsigned rank = 0;
-    unsigned slot = 511;  // behind those of sums
+    unsigned slot = 511;  // after the slots of sums
     unsigned values = 256;
     std::uint8_t job = 0;
-    std::uint32_t serial = 0;  // of this job alone
-    std::uint32_t word = 0;    // the same for all
+    std::uint32_t serial = 0;  // counted separately for this job
+    std::uint32_t word = 0;    // the same on all workers
   };
   enum class Answer : std::uint8_t {
-    kNone,   // something else
-    kRight,  // all are there
-    kWrong,  // a sum of other workers; fault() says why
+    kNone,   // not an answer to this packet
+    kRight,  // all workers are present
+    kWrong,  // the sum of other workers; fault() gives the reason
   };
 
   explicit SwitchHello(const Terms& terms);

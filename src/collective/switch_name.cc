@@ -6,7 +6,7 @@
 namespace dlcp::collective {
 namespace {
 
-constexpr unsigned kSlotsMin = 2;  // one for sums, one for what is said beforehand
+constexpr unsigned kSlotsMin = 2;  // one for sums, one for the hello
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A switch as settings name it: HOST[:PORT][/SLOTS].
+// A switch as it is named in settings: HOST[:PORT][/SLOTS].
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace dlcp::collective {
 
 struct SwitchName {
   std::string host;
-  std::uint16_t port = kSwitchPortBase;  // of rank 0; the others' are the next ones
-  unsigned slots = kSwitchSlotsUsual;    // at most those that it has; 2 or more
+  std::uint16_t port = kSwitchPortBase;  // of rank 0; the other ranks use the ports after it
+  unsigned slots = kSwitchSlotsUsual;    // 2 to the number of slots that the switch has
 };
 
-// Errors say what is wrong with the text; whoever has it says which setting it is.
+// Errors describe the text; the caller adds the name of the setting.
 Result<SwitchName> switch_name(const std::string& text);
 
 }  // namespace dlcp::collective

@@ -4,7 +4,7 @@ namespace dlcp::collective {
 namespace {
 
 constexpr unsigned kMessageType = 1;
-constexpr unsigned kSize256Bytes = 1;  // numbered as InfiniBand's sizes of packets are
+constexpr unsigned kSize256Bytes = 1;  // the numbering of InfiniBand's packet sizes
 constexpr unsigned kSize1024Bytes = 3;
 constexpr unsigned kSecondSet = 0x8000;
 

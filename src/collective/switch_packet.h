@@ -1,7 +1,7 @@
 // A packet of SwitchML's UDP mode, in which a switch adds the numbers of all workers
-// (p4app-switchML; NSDI 2021): 8 bytes of head, two exponents, then 64 or 256 numbers. All is
-// big-endian. The switch answers in the same form, with the sums. It looks at size, slot, set,
-// exponents and numbers; job and serial come back as they were.
+// (p4app-switchML; NSDI 2021): a head of 8 bytes, two exponents, then 64 or 256 numbers. All fields
+// are big-endian. The switch answers in the same format, with the sums. It reads size, slot, set,
+// exponents and numbers, and returns job and serial unchanged.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@ namespace dlcp::collective {
 
 inline constexpr std::size_t kSwitchHeadBytes = 10;  // exponents included
 inline constexpr unsigned kSwitchSlotsMax = 8192;
-// Of a worker that is told nothing else: 128 KiB on the way, a round trip of 10 us at 100 Gbit/s.
-// More only wait for each other at hosts, and a lost packet with them.
+// Default number of slots of a worker: 128 KiB in flight, enough for an RTT of 10 us at 100 Gbit/s.
+// More slots would only queue at hosts and delay the repair of lost packets.
 inline constexpr unsigned kSwitchSlotsUsual = 128;
-inline constexpr unsigned kSwitchWorkersMax = 32;         // bits of the switch's word for each slot
-inline constexpr std::uint16_t kSwitchPortBase = 0xbee0;  // to 0xbeef: where a switch listens
+inline constexpr unsigned kSwitchWorkersMax = 32;         // one bit each in the switch's words
+inline constexpr std::uint16_t kSwitchPortBase = 0xbee0;  // a switch listens on 0xbee0 to 0xbeef
 
-// What a block of floats may have as exponent e: all of them are below 2^e in magnitude. Subnormals
-// and zeros have the least. Blocks that reach 2^127 would need 128, which a byte does not hold.
+// Range of the exponent e of a block of floats: all magnitudes are below 2^e. Subnormals and zeros
+// have the lowest one. Blocks that reach 2^127 would need 128, which a signed byte cannot hold.
 inline constexpr int kSwitchExponentMin = -126;
 inline constexpr int kSwitchExponentMax = 127;
 
 struct SwitchHead {
   std::uint8_t job = 0;
-  std::uint32_t serial = 0;  // "tsi"; the same on all workers for what is to be summed
+  std::uint32_t serial = 0;  // "tsi"; equal on all workers for packets that are summed
   std::uint16_t slot = 0;    // below kSwitchSlotsMax
-  bool second_set = false;   // each slot has two sets of numbers, used in turns
-  std::int8_t exponents[2] = {kSwitchExponentMin, kSwitchExponentMin};  // workers use the first
+  bool second_set = false;   // each slot has two sets of numbers, used alternately
+  std::int8_t exponents[2] = {kSwitchExponentMin, kSwitchExponentMin};  // workers use the first one
   std::uint16_t values = 256;                                           // 64 or 256
 
   bool operator==(const SwitchHead&) const = default;
@@ -42,13 +42,13 @@ constexpr std::size_t switch_packet_bytes(std::size_t values) {
   return kSwitchHeadBytes + 4 * values;
 }
 
-// Into the first kSwitchHeadBytes of `packet`.
+// Writes the first kSwitchHeadBytes of `packet`.
 void write_switch_head(const SwitchHead& head, std::span<std::byte> packet);
 
-// nullopt unless `packet` is of this form and exactly as long as it says.
+// Returns nullopt unless `packet` has this format and exactly the stated length.
 std::optional<SwitchHead> read_switch_head(std::span<const std::byte> packet);
 
-// The number at `index` of a packet that is long enough.
+// The number at `index`; the packet must be long enough.
 inline std::byte* switch_value_at(std::span<std::byte> packet, std::size_t index) {
   return packet.data() + switch_packet_bytes(index);
 }

@@ -38,7 +38,7 @@ void SwitchRepair::on_answer(std::uint32_t slot, Time now, bool late) {
   const Waiting packet = waiting_[slot];
   waiting_[slot] = {};
   const Duration trip = shortest_trip();
-  // Sooner than any round trip, it is the answer to what was sent before.
+  // An answer sooner than any round trip belongs to the transmission before the repeat.
   const bool needless = packet.repeated && trip != Duration{0} && now - packet.sent < trip;
   const bool of_last = !packet.repeated || (trip != Duration{0} && !needless);
   const bool begun = begun_ != kNever;
@@ -77,7 +77,7 @@ Time SwitchRepair::deadline() {
   return packet == nullptr ? kNever : std::min(lost_at(*packet), probed_at(*packet));
 }
 
-// Packets that are answered, or have been sent again since, leave the list here.
+// Packets that were answered or sent again since are removed from the list here.
 const SwitchRepair::Waiting* SwitchRepair::oldest() {
   while (!order_.empty() &&
          waiting_[order_.front().slot].transmission != order_.front().transmission)
@@ -90,7 +90,8 @@ Time SwitchRepair::lost_at(const Waiting& packet) const {
   return packet.sent + evidence_.trip + allowance();
 }
 
-// The first repeat does not double the time: one loss is no reason to be slower.
+// The first repeat does not double the timeout, because a single loss does not justify a slower
+// rate.
 Time SwitchRepair::probed_at(const Waiting& packet) const {
   const Duration wait = silence(packet);
   const int doublings = std::clamp(probes_ - 1, 0, kDoublingsMax);
@@ -116,7 +117,7 @@ Duration SwitchRepair::shortest_of(const Shortest& recent) {
   return std::min(recent[0], recent[1]);
 }
 
-// As RFC 6298 has it for round trips.
+// The estimator of RFC 6298 for round trips, applied to silence.
 void SwitchRepair::learn_silence(Duration sample) {
   sample = std::clamp(sample, Duration(1), Duration(10s));
   if (mean_ == Duration{0}) {
@@ -138,8 +139,8 @@ void SwitchRepair::learn_trip(const Waiting& packet, Time now) {
   if (packet.sent >= heard_) shorten(quiet_trips_[0]);
 }
 
-// What was taken for lost and came after all was later than it may be; what was lost rightly makes
-// the allowance shorter again.
+// A packet that was considered lost but arrived was later than the allowance, which grows. A packet
+// that was really lost reduces the allowance.
 void SwitchRepair::learn_order(const Waiting& packet, Time now) {
   if (packet.expected == kNever) return;
   if (now - packet.sent >= shortest_trip() / 2) {

@@ -9,7 +9,7 @@
 namespace dlcp::collective {
 
 std::optional<std::int8_t> switch_exponent(std::span<const float> block) {
-  std::uint32_t largest = 0;  // magnitudes compare as their bits do
+  std::uint32_t largest = 0;  // magnitudes compare like their bits
   for (const float x : block)
     largest = std::max(largest, std::bit_cast<std::uint32_t>(x) & 0x7fffffffu);
   const int exponent = static_cast<int>(largest >> 23) + kSwitchExponentMin;

@@ -1,6 +1,6 @@
-// Floats as the integers that a switch can add: x becomes round(x s) with s = (2^31 - 1) / (N 2^e),
-// where e is the largest exponent that any of N workers has in the block, so that no sum overflows.
-// A sum is wrong by N / (2 s) at most, and by the one rounding to a float.
+// Converts floats to integers that a switch can add: x becomes round(x s) with s = (2^31 - 1) / (N
+// 2^e), where e is the largest exponent of any of the N workers in the block, so that no sum
+// overflows. The error of a sum is at most N / (2 s) plus one rounding to float.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace dlcp::collective {
 
-// The least e of SwitchML's range with |x| < 2^e for all; nullopt where a value is infinite, NaN,
-// or 2^127 and above.
+// The smallest e of SwitchML's range with |x| < 2^e for all values; nullopt if a value is infinite,
+// NaN, or 2^127 or above.
 std::optional<std::int8_t> switch_exponent(std::span<const float> block);
 
 class SwitchScale {
  public:
   SwitchScale(unsigned workers, int exponent);
 
-  // x below 2^e in magnitude, which the caller has seen to.
+  // The caller ensures that the magnitude of x is below 2^e.
   std::int32_t integer_of(float x) const;
-  // Infinite where the sum is no float, as a sum of floats would be.
+  // Infinite if the sum exceeds the range of float, like a sum of floats.
   float float_of(std::int32_t sum) const;
 
  private:

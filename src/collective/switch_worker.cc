@@ -70,7 +70,7 @@ std::span<const float> SwitchWorker::block(std::span<const float> of, std::uint3
   return of.subspan(begin, std::min<std::size_t>(terms_.values, of.size() - begin));
 }
 
-// If what it waits for has come: the exponent of its numbers, and the last sum of its slot.
+// The packet is ready once it has the exponent of its numbers and its slot's last sum has arrived.
 void SwitchWorker::make_ready(std::uint64_t packet) {
   if (packet >= packets_ || states_[packet] != State::kUnsent) return;
   for (const std::uint64_t before : {std::uint64_t{batch_}, std::uint64_t{terms_.slots}})
@@ -83,7 +83,7 @@ Time SwitchWorker::deadline() {
   return call_ == Call::kRunning ? repair_.deadline() : kNever;
 }
 
-// What is lost goes first: others wait for it too.
+// Repairs precede new packets, because other workers wait for them, too.
 std::span<const std::byte> SwitchWorker::poll_transmit(Time now) {
   if (call_ != Call::kRunning) return {};
   if (const auto slot = repair_.due(now)) return transmit(packets_in_[*slot], true, now);
@@ -133,7 +133,7 @@ void SwitchWorker::on_datagram(std::span<const std::byte> datagram, Time now) {
     return;
   }
   if (packet < blocks_) {
-    // With less than our own exponent our numbers would overflow.
+    // With an exponent below this worker's own one, its numbers would overflow.
     if (head->exponents[0] < exponents_[packet]) {
       ++counts_.unsound;
       return;
@@ -150,7 +150,7 @@ void SwitchWorker::finish(std::uint32_t packet, std::span<const std::byte> answe
   ++done_;
   const std::byte* at = switch_value_at(answer, 0);
   if (packet < batch_) {
-    // In each packet of the first batch, so that all workers stop behind the same one.
+    // Every packet of the first batch states this, so that all workers stop after the same packet.
     refused_ |= load_be32(at) != 0;
     if (refused_ && done_ == batch_) {
       packets_ = batch_;

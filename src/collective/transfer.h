@@ -1,4 +1,4 @@
-// What an exchange is asked for, and the messages that it makes of it.
+// A call of an exchange, and the messages that the exchange makes of it.
 #pragma once
 
 #include <cstddef>
@@ -12,45 +12,46 @@ namespace dlcp::collective {
 
 struct Call {
   std::span<const std::byte> input;
-  std::span<std::byte> result;  // as long; may be the same memory
-  // Bytes from here on are not data, whatever is in them; all of the call where that is not known.
+  std::span<std::byte> result;  // as long as `input`; may be the same memory
+  // Number of leading bytes that are data; the whole call if unknown.
   std::size_t real_bytes = 0;
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
-  // Names the tensor that this is a part of, from one call to the next; its calls may lose in
-  // common what the group's terms allow. 0: nothing may be lost, as where real_bytes are not known.
+  // Identifies the tensor that the call is a part of. The calls of one tensor share the loss that
+  // the group's terms allow. 0: nothing may be lost, for example because real_bytes is unknown.
   std::uint64_t tensor = 0;
 };
 
-// Leave to lose parts of one contribution; both ends need it.
+// Permission to lose parts of one contribution; both ends need it.
 struct Leave {
   std::uint32_t budget_ppm = 0;  // of the tensor; 0: none
   std::uint32_t ranks = 0;
   DataType type = DataType::kFloat32;
   std::size_t call_bytes = 0;  // of data
-  // At the owner: bytes that the contributions to it may lose together; lives until they are done.
+  // At the owner: bytes that the contributions to it may lose together. It exists until they are
+  // done.
   SharedBudget* pool = nullptr;
 };
 
 // One message of the exchange.
 struct Transfer {
   enum class Lane : std::uint8_t { kContributions, kResults };
-  static constexpr std::uint32_t kNoBlock = ~0u;  // what ranks tell hubs (hub_call.h)
+  static constexpr std::uint32_t kNoBlock = ~0u;  // descriptions for hubs (hub_call.h)
 
   std::uint32_t peer = 0;
   Lane lane = Lane::kContributions;
   bool sends = false;
   std::uint32_t block = 0;
-  std::uint64_t call = 0;       // nothing at a hub, of what ranks tell
-  std::span<std::byte> memory;  // what is sent is only read
+  std::uint64_t call = 0;       // unused on a hub for descriptions from ranks
+  std::span<std::byte> memory;  // only read if sent
   Leave leave = {};             // contributions only
 };
 
 // The connections of the group.
 class Mesh {
  public:
-  // False: the connection takes no more now. Of two transfers that have peer, lane and direction in
-  // common the first is posted first.
+  // False if the connection accepts no more at present. Transfers with the same peer, lane and
+  // direction are posted in order.
   virtual bool post(const Transfer& transfer) = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// What waits to be posted, in the order in which it was added: a queue for each peer, lane and
-// direction, so that one connection that takes no more holds up no other.
+// Pending messages in the order in which they were added. Each peer, lane and direction has its own
+// queue, so that a connection that accepts no more does not delay the others.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class TransferQueues {
     if (queues_[at].empty()) heads_.emplace(next_, at);
     queues_[at].emplace_back(next_++, transfer);
   }
-  // Offers all, the oldest first, and calls posted(transfer) for each that was taken.
+  // Offers all messages, oldest first, and calls posted(transfer) for each accepted one.
   template <class Posted>
   void post_to(Mesh& mesh, Posted posted) {
     for (auto head = heads_.begin(); head != heads_.end();) {
@@ -48,7 +48,7 @@ class TransferQueues {
 
  private:
   std::vector<std::deque<std::pair<std::uint64_t, Transfer>>> queues_;
-  std::map<std::uint64_t, std::size_t> heads_;  // by number: queues that are not empty
+  std::map<std::uint64_t, std::size_t> heads_;  // first message of each queue that is not empty
   std::uint64_t next_ = 0;
 };
 

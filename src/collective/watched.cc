@@ -6,7 +6,7 @@
 namespace dlcp::collective {
 namespace {
 
-// A multiple of what reductions like their memory to begin at.
+// Rounded up to the alignment that reductions prefer.
 std::size_t words_bytes(std::uint32_t ranks, std::size_t word_bytes) {
   constexpr std::size_t kAlignment = 4096;
   return (std::size_t{ranks} * 2 * word_bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -70,7 +70,7 @@ void Watched::go_on() {
   sends_out_ += ranks_ - 1;
 }
 
-// What ends the pause comes before all else that there is to be sent.
+// Messages that end the pause precede all others.
 void Watched::post_to(Mesh& mesh) {
   std::erase_if(unposted_, [&](const Transfer& transfer) { return mesh.post(transfer); });
   if (unposted_.empty()) inner_->post_to(mesh);

@@ -1,10 +1,10 @@
-// An algorithm whose calls pause while the ranks reduce by other means, as in a switch. Whoever
-// waits there hears nothing of a rank that dies. So for a pause every rank posts a receive to all
-// others, who do not answer before the next call here: their connections owe a word as long as
-// that, and are seen to fail.
+// An algorithm whose calls pause while the ranks reduce by other means, such as a switch. During
+// that time no rank would notice that another one has died. For each pause, every rank therefore
+// posts a receive to all others, which they answer only with the next call here. The peer timeout
+// of these connections detects a failure.
 //
-// All ranks pause and go on between the same calls, and nobody does either before his earlier calls
-// here, and elsewhere, have finished.
+// All ranks pause and continue between the same calls. No rank does either before its earlier calls
+// have finished, here and elsewhere.
 #pragma once
 
 #include <array>
@@ -23,13 +23,14 @@ namespace dlcp::collective {
 class Watched final : public AllReduce {
  public:
   using Make = std::function<std::unique_ptr<AllReduce>(std::span<std::byte> staging)>;
-  // Calls that reduce nothing: their input is empty, and `tensor` is one of these. A pause does not
-  // finish; whether it is asked of its group tells whether the group still stands.
+  // Calls that reduce nothing: their input is empty, and `tensor` is one of these values. A pause
+  // does not finish; the query whether it has shows whether the group has failed.
   static constexpr std::uint64_t kPause = 1;
-  static constexpr std::uint64_t kGoOn = 2;  // as the next call does
+  static constexpr std::uint64_t kGoOn = 2;  // also implied by the next call
   static constexpr std::uint64_t kPauseNumber = std::uint64_t{1} << 63;
 
-  // `staging` outlives this; the algorithm that `make` makes has what watching leaves of it.
+  // `staging` must outlive this object. The inner algorithm of `make` gets the part that watching
+  // does not use.
   Watched(std::uint32_t ranks, std::uint32_t rank, std::span<std::byte> staging, const Make& make);
 
   std::size_t staging_needed(const Call& call) const override;
@@ -58,7 +59,7 @@ class Watched final : public AllReduce {
 
   const std::uint32_t ranks_;
   const std::uint32_t rank_;
-  const std::span<std::byte> words_;  // of each peer one to receive, one to send
+  const std::span<std::byte> words_;  // for each peer one to receive and one to send
   const std::unique_ptr<AllReduce> inner_;
   bool paused_ = false;
   std::uint64_t pauses_ = 0;

@@ -1,5 +1,6 @@
-// A struct of counters and the table of its rows, both from one list: a counter is one line. A list
-// is a macro that takes what to make of each entry, X(name, "what it counts, or where to look").
+// Defines a struct of counters and the table of its rows from the same list, so that each counter
+// is a single line. A list is a macro with one entry per counter, X(name, "what it counts, or where
+// to look").
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct CounterRow {
   std::uint64_t Counters::*counter;
 };
 
-// What the struct makes of an entry.
+// The struct's member for an entry.
 #define DLCP_COUNTER_FIELD(name, help) std::uint64_t name = 0;
 
 template <class Counters>

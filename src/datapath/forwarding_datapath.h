@@ -1,4 +1,4 @@
-// A datapath that is another one: what decorators begin with, and override where they differ.
+// A datapath that forwards every call to another one: the base class of decorators.
 #pragma once
 
 #include "datapath/datapath.h"
@@ -43,7 +43,7 @@ class ForwardingDatapath : public Datapath {
   void abandon(std::span<const std::byte> memory) override { inner_.abandon(memory); }
 
  protected:
-  // `inner` outlives it.
+  // `inner` must outlive this object.
   explicit ForwardingDatapath(Datapath& inner) : inner_(inner) {}
   Datapath& inner_;
 };

@@ -1,5 +1,5 @@
-// An IPv4 or IPv6 address in binary, with the scope that a link-local one needs, and the way from
-// and to text and the kernel's form. No names are resolved here.
+// An IPv4 or IPv6 address in binary form, with the scope of a link-local one, and its conversion
+// from and to text and the kernel's structures. Host names are not resolved here.
 #pragma once
 
 #include <netinet/in.h>
@@ -23,15 +23,15 @@ struct IpAddress {
   std::uint32_t scope = 0;               // interface index of a link-local IPv6 address, else 0
 
   bool is_loopback() const;
-  bool is_link_local() const;  // fe80::/10; IPv4's 169.254/16 needs no scope and is not meant
-  // Good on one link only: fe80::/10 and 169.254/16.
+  bool is_link_local() const;  // fe80::/10 only: 169.254/16 of IPv4 needs no scope
+  // Valid on one link only: fe80::/10 and 169.254/16.
   bool is_link_scoped() const;
-  bool is_unicast() const;  // one host: not unspecified, multicast, broadcast or IPv4-mapped
+  bool is_unicast() const;  // a single host: not unspecified, multicast, broadcast or IPv4-mapped
 
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };
 
-// The kernel's form of either family, with a port.
+// The kernel's structure for either family, with a port.
 struct SocketAddress {
   union {
     sockaddr any;
@@ -44,11 +44,11 @@ struct SocketAddress {
 };
 
 SocketAddress socket_address(const IpAddress& ip, std::uint16_t port);
-// nullopt for another address family.
+// Returns nullopt for any other address family.
 std::optional<IpAddress> ip_address_of(const sockaddr& address);
 
 std::string to_string(const IpAddress& ip);  // "10.0.0.1", "fe80::1%3"
-// Takes what to_string gives; a scope may also be an interface name.
+// Accepts the format of to_string(); the scope may also be an interface name.
 Result<IpAddress> parse_ip_address(std::string_view text);
 
 }  // namespace dlcp::datapath

@@ -1,4 +1,4 @@
-// The byte that each class is marked with (IPv4's TOS, IPv6's traffic class), from the one table.
+// The byte that marks packets of each class (IPv4 TOS or IPv6 traffic class), from kTrafficClasses.
 #pragma once
 
 #include <array>

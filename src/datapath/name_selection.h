@@ -1,6 +1,7 @@
-// Which of a list of devices the user asked for: the grammar that NCCL_SOCKET_IFNAME and
-// NCCL_IB_HCA share. A comma-separated list of name prefixes, each with ":PORT" where a device has
-// ports; a leading '=' asks for exact names, a leading '^' for all others ("^=": all but these).
+// The user's selection from a list of devices, in the syntax that NCCL_SOCKET_IFNAME and
+// NCCL_IB_HCA share: a comma-separated list of name prefixes, each with ":PORT" for devices that
+// have ports. A leading '=' requires exact names, a leading '^' selects all other devices ("^=":
+// all except these exact names).
 #pragma once
 
 #include <string>
@@ -13,11 +14,12 @@ class NameSelection {
  public:
   explicit NameSelection(std::string_view text);
 
-  // Names were given as those wanted; false when empty, or when they are the ones not wanted.
+  // True if the list names devices to use; false if it is empty or an exclusion.
   bool is_by_name() const { return !is_exclusion_ && !names_.empty(); }
-  // Whether the list names it. Port 0 matches an entry with any port, as does an entry without one.
+  // True if the list contains the name. Port 0 matches an entry with any port; an entry without a
+  // port matches any port.
   bool lists(std::string_view name, int port = 0) const;
-  // Whether the user wants it: listed, or not excluded, or nothing was asked for.
+  // True if the device is selected: it is listed, or not excluded, or the list is empty.
   bool selects(std::string_view name, int port = 0) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the network, or this host's kernel, has said about packets that did not arrive.
+// A report of the network, or of this host's kernel, about packets that were not delivered.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace dlcp::datapath {
 struct PathReport {
   enum class Kind : std::uint8_t {
     kNothing,
-    kPortUnreachable,  // ICMP: no process has the port, or a firewall rejects the packet
-    kProhibited,       // ICMP: administratively prohibited
+    kPortUnreachable,  // ICMP: no process has the port, or a firewall rejects packets
+    kProhibited,       // ICMP or this host's kernel: host or network unreachable
     kUnreachable,      // ICMP, or this host's kernel: host or network unreachable
     kNoRoute,          // this host's kernel has no route
-    kNotPermitted,     // this host's own packet filter refuses to send
+    kNotPermitted,     // this host's packet filter does not permit sending
   };
   Kind kind = Kind::kNothing;
-  std::string from;  // the address of the host that sent it; empty: this host
-  Time at{};         // when it was read, to the step of the engine
+  std::string from;  // address of the reporting host; empty: this host
+  Time at{};         // when the engine's step read it
 };
 
 }  // namespace dlcp::datapath

@@ -1,7 +1,8 @@
-// One sendComm or recvComm of NCCL's, over one lane or over several: at both ends message n goes
-// over member n modulo their number. So nothing is cut and no packet says more than before; within
-// a member the order is the protocol's, between members there is none, and NCCL asks for each
-// request by itself. Used by one thread at a time, as NCCL uses a connection.
+// One sendComm or recvComm of NCCL over one or more lanes: at both ends, message n uses member n
+// modulo the number of members. Messages are therefore not divided, and packets need no extra
+// fields. The order within a member is the protocol's; between members there is none, which
+// suffices because NCCL tests each request separately. Used by one thread at a time, like a
+// connection of NCCL.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +24,15 @@ class Bundle {
   };
 
   Bundle() = default;
-  // In the order of their turns, the same at the peer.
+  // Members in the order of their turns, which is the same at the peer.
   explicit Bundle(std::vector<Member> members);
 
   bool empty() const { return members_.empty(); }
   const std::vector<Member>& members() const { return members_; }
   bool sends() const { return members_.front().connection->sends; }
 
-  // See Engine. The turn passes on once a message has been taken. What one member has failed for,
-  // all have.
+  // See Engine. The turn passes to the next member once a message was accepted. If one member
+  // fails, the bundle fails.
   Result<Request*> send(const Memory& message, const core::Licence& licence = {});
   Result<Request*> receive(const Memory& buffer, const core::Licence& licence = {});
   void register_memory(const Memory& registered);

@@ -1,6 +1,6 @@
-// The ways in which packets can go between two hosts. A new way is a folder under src/datapath, a
-// file beside this one that opens it (udp_access) and a word in the table of carriers; the rest of
-// the engine, and the plugin, know no more of it than its row says.
+// The carriers of packets between two hosts. A new carrier is a folder under src/datapath, a file
+// like udp_access that opens it, and an entry in the table of carriers. The rest of the engine and
+// the plugin use only its row.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,28 @@ namespace dlcp::engine {
 
 struct Carrier {
   std::string_view name;    // in messages
-  std::string_view needs;   // what firewalls and switches have to pass
-  std::uint64_t lane_mbps;  // what one lane, so one core, carries
-  // Of a device's address the part that is meant for it.
+  std::string_view needs;   // what firewalls and switches must let through
+  std::uint64_t lane_mbps;  // capacity of one lane, which uses one core
+  // The locators of a device's address that belong to this carrier.
   datapath::LocatorKind locator;
 };
 
 extern const Carrier kRoce;
 extern const Carrier kUdp;
 
-// The best first: two ranks use the first that both have.
+// In order of preference: two ranks use the first carrier that both have.
 std::span<const Carrier* const> carriers();
 
-// The byte that packets of each class are marked with.
+// The byte that marks packets of each class.
 datapath::ClassMarks marks_of(const Settings& settings);
 
-// How many lanes a device gets: the settings' number, or as many as its speed asks for where
-// processors abound. `processors`: that this process may use.
+// Number of lanes of a device: the setting, or by default as many as its speed requires if there
+// are enough processors. `processors`: number that this process may use.
 std::size_t lane_count(const Device& device, const Carrier& over, const Settings& settings,
                        std::size_t processors);
 
-// What is open by that access, with the core's configuration, and with the faults that the settings
-// ask for.
+// Opens the device by that access, with the core's configuration and with the faults that the
+// settings inject.
 Result<OpenedDevice> open_device(const Access& access, const Settings& settings);
 
 }  // namespace dlcp::engine

@@ -5,7 +5,7 @@
 
 namespace dlcp::engine {
 
-// CLOCK_MONOTONIC.
+// Reads CLOCK_MONOTONIC.
 Time steady_now();
 
 }  // namespace dlcp::engine

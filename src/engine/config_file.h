@@ -1,5 +1,5 @@
-// The text of a config file taken apart: `NAME = value` lines, `#` comments. A pure function of the
-// text; which names exist and what values they take is the knob table's business.
+// Parses the text of a config file: `NAME = value` lines and `#` comments. Names and values are
+// checked against the table of knobs, not here.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Assignment {
   std::string origin;  // "FILE:LINE"
 };
 
-// `file` is the name used in origins and errors. Fails on the first line that is none of the above.
+// `file` is the name used in origins and errors. Fails on the first invalid line.
 Result<std::vector<Assignment>> parse_config(std::string_view text, std::string_view file);
 
 }  // namespace dlcp::engine

@@ -11,7 +11,7 @@ namespace dlcp::engine {
 
 class ConnectionTable {
  public:
-  // It stays where it is until erase().
+  // The address of the connection stays valid until erase().
   Connection& add(Engine& engine, core::ConnectionId id, core::ContextId context, bool sends) {
     auto& place = by_id_[id];
     place = std::make_unique<Connection>();
@@ -21,7 +21,7 @@ class ConnectionTable {
     place->sends = sends;
     return *place;
   }
-  // nullptr: closed, or not accepted yet.
+  // nullptr if the connection was closed or not accepted yet.
   Connection* find(core::ConnectionId id) const {
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? nullptr : found->second.get();

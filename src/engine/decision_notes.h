@@ -1,4 +1,4 @@
-// Puts what the core decides among the packets of a trace.
+// Adds the core's decisions as notes to the packets of a trace.
 #pragma once
 
 #include <fmt/format.h>

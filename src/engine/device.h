@@ -1,5 +1,5 @@
-// The devices that settings and the system offer, and what is open of one: something an engine can
-// run on, and what the core is told of it. carrier.h opens them.
+// The devices that the settings and the system offer, and the open state of one: a datapath for an
+// engine and the core's configuration. carrier.h opens them.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct OpenedDevice {
   std::string description;  // for the log
 };
 
-// How one carrier's packets leave a device: what that carrier has to know of it.
+// How packets of one carrier leave a device; holds what that carrier needs to open it.
 class Access {
  public:
   virtual ~Access() = default;
@@ -30,11 +30,11 @@ class Access {
   virtual Result<OpenedDevice> open(const Settings& settings) const = 0;
 };
 
-// What NCCL is offered: an interface, or an RDMA port under its own name.
+// A device as offered to NCCL: an interface, or an RDMA port under its own name.
 struct Device : datapath::Interface {
-  std::vector<std::shared_ptr<const Access>> accesses;  // at most one of each carrier
+  std::vector<std::shared_ptr<const Access>> accesses;  // at most one for each carrier
 
-  // nullptr: packets of the device do not go that way.
+  // nullptr if the device cannot use this carrier.
   const Access* over(const Carrier& carrier) const;
 };
 

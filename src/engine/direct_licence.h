@@ -1,4 +1,4 @@
-// The licence of a contribution that the exchange gives leave to lose parts of.
+// The licence of a contribution that may lose parts in direct exchange.
 #pragma once
 
 #include "collective/transfer.h"
@@ -19,7 +19,7 @@ constexpr gradient::ElementType element_of(collective::DataType type) {
   }
 }
 
-// None, so that the message is exact, where there is no leave.
+// Returns an empty licence, so that the message is exact, if nothing may be lost.
 inline core::Licence direct_licence(const collective::Transfer& transfer) {
   const collective::Leave& leave = transfer.leave;
   core::Licence licence;

@@ -1,6 +1,6 @@
-// How a failure spreads: one connection's end is the end of all in its context, here and, through
-// notices, on the process's other engines; a device's end is the end of everything on it. Used
-// under the engine's lock.
+// Propagates failures. If one connection ends, all connections of its context end, on this engine
+// and, through notices, on the process's other engines. If a device ends, all its connections end.
+// Used under the engine's lock.
 #pragma once
 
 #include "datapath/datapath.h"
@@ -14,7 +14,7 @@ namespace dlcp::engine {
 
 class Failures {
  public:
-  // All outlive it.
+  // All arguments must outlive this object.
   Failures(Pump& pump, const datapath::Datapath& datapath, ConnectionTable& connections,
            Listeners& listeners, Notices& notices, Presence& presence)
       : pump_(pump),
@@ -24,16 +24,16 @@ class Failures {
         notices_(notices),
         presence_(presence) {}
 
-  // What users are told when the connection ends for the event's reason.
+  // The error that users see if the connection ends for the event's reason.
   Error told_of(Time now, const core::Event& event) const;
-  // The core says that the connection has failed (kClosed); what fails with it is told once. An
-  // attempt (core::OnSilence) ends alone.
+  // Handles the core's event that the connection has failed (kClosed). Everything that fails with
+  // it is reported once. An attempt (core::OnSilence) ends without affecting other connections.
   void closed(Time now, Connection& connection, const core::Event& event);
-  // The datapath is dead. Only the first call does anything.
+  // The datapath has failed. Calls after the first have no effect.
   void device(Time now, const Error& error);
-  // Everything of the context, for a reason that is known already.
+  // Fails everything in the context for a known reason.
   void context(Time now, core::ContextId context, const Error& error);
-  // This connection alone; what it still has to send is dropped.
+  // Ends only this connection and drops what it has not sent.
   void end(Connection& connection, const Error& error);
 
  private:

@@ -1,5 +1,5 @@
-// Connections that have come to a listener, until those of a bundle are all there: each comes on a
-// lane of its own, in whatever order.
+// Collects the connections that arrive at a listener until a bundle is complete. Each connection of
+// a bundle arrives on a lane of its own, in any order.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ namespace dlcp::engine {
 class Gathering {
  public:
   Gathering() = default;
-  ~Gathering();  // closes what is incomplete
+  ~Gathering();  // closes incomplete bundles
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
 
-  // What has come as a whole, or empty. `listeners`: one on each lane of the port. Fails as
-  // Engine::accept does, and where a part of a bundle has failed, or waited so long, before the
-  // rest came: nobody else would notice that its peer is gone.
+  // Returns a complete bundle, or an empty one if there is none. `listeners` has one listener for
+  // each lane of the port. Fails like Engine::accept, and also if a connection of an incomplete
+  // bundle has failed or waited for `patience`, because nothing else would detect that its peer has
+  // died.
   Result<Bundle> accept(const Port& port, std::span<const core::ListenerId> listeners,
                         core::ContextId context, Duration patience);
-  // The last error is of our own impatience: no engine has said it.
+  // True if the last error is such a timeout, which no engine has reported.
   bool gave_up() const { return gave_up_; }
 
  private:

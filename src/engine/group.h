@@ -1,6 +1,7 @@
-// A group of ranks at work: runs their exchanges over their connections. Whoever starts a call or
-// asks for one drives the group a bounded step further; acknowledgements and retransmissions need
-// nobody, as the engines' helper threads see to them. Any thread; calls take turns.
+// Runs the exchanges of a group of ranks over their connections. Each call that starts or tests an
+// operation drives the group one bounded step. Acknowledgements and retransmissions do not depend
+// on such calls, because the engines' helper threads handle them. Thread-safe; calls are
+// serialised.
 #pragma once
 
 #include <cstddef>
@@ -26,40 +27,41 @@ class Group final : collective::Mesh {
   using MakeAlgorithm =
       std::function<std::unique_ptr<collective::AllReduce>(std::span<std::byte> staging)>;
 
-  // Memory for what other ranks send; touched only as far as it is needed.
+  // Memory for the messages of other ranks; its pages are touched only when needed.
   struct Staging {
     std::size_t bytes = 0;
-    bool at_hubs = false;  // each of the group's hubs has so much of it; there is none here
+    bool at_hubs = false;  // each hub of the group has this much; this rank has none
   };
-  // A transfer may go on now; what may not is asked for again.
+  // True if a transfer may proceed now; the group asks again later about the others.
   using Gate = std::function<bool(const collective::Transfer&)>;
 
-  // Owns the links' connections.
+  // Takes ownership of the connections in `links`.
   Group(GroupLinks links, const MakeAlgorithm& make, const Staging& staging);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  // All ranks start the same calls in the same order. nullopt: not now, try again. Fails once the
-  // group has, or if the call is too large for the staging.
+  // All ranks start the same calls in the same order. nullopt: try again later. Fails if the group
+  // has failed, or if the call is too large for the staging.
   Result<std::optional<std::uint64_t>> start(const collective::Call& call);
-  // Whether the call's result is whole and its memory the caller's again. Fails once the group has.
+  // True once the call's result is complete and the caller may reuse its memory. Fails if the group
+  // has failed.
   Result<bool> finished(std::uint64_t call);
 
-  // What a hub does in place of start() and finished(): a bounded step. Whether anything moved;
-  // fails once the group has. `gate`: empty for none.
+  // The counterpart of start() and finished() on a hub: drives a bounded step and returns true if
+  // there was progress. Fails if the group has failed. `gate` may be empty.
   Result<bool> serve(const Gate& gate);
-  // Nothing is under way that others wait for.
+  // True if nothing is in progress that other ranks wait for.
   bool idle();
-  // As if it had failed for this reason; the others' connections are reset.
+  // Fails the group for this reason and resets its connections.
   void fail(const Error& why);
 
   void register_memory(const Memory& registered);
-  // After it returns nobody touches the memory; if a call still used it, the group is dead.
+  // After it returns, nothing accesses the memory. If a call still used it, the group has failed.
   void release_memory(const Memory& registered);
   std::shared_ptr<const BlockTally> blocks() const { return blocks_; }
-  // Waits, a bounded time, for other ranks to have what this one has reduced for them. True if
-  // work was unfinished, or the group had failed.
+  // Waits for a bounded time until other ranks have received the results of this one. True if work
+  // was unfinished or the group had failed.
   bool close();
 
  private:
@@ -68,7 +70,7 @@ class Group final : collective::Mesh {
     Request* request = nullptr;
     collective::Transfer transfer;
   };
-  struct Line {  // one connection, and what is under way on it
+  struct Line {  // one connection and its outstanding transfers
     GroupLink link;
     std::deque<Posted> posted;
   };
@@ -85,13 +87,13 @@ class Group final : collective::Mesh {
   std::unique_ptr<std::byte[]> staging_;
   const std::unique_ptr<collective::AllReduce> exchange_;
   const GroupLinks links_;
-  std::vector<Line> lines_;                     // as the links' index() numbers them
-  std::vector<SendOrder<const Line*>> orders_;  // by way
+  std::vector<Line> lines_;                     // numbered by the links' index()
+  std::vector<SendOrder<const Line*>> orders_;  // numbered by the links' way()
   std::vector<std::shared_ptr<Engine>> engines_;
   const std::shared_ptr<BlockTally> blocks_ = std::make_shared<BlockTally>();
   Gate gate_;
-  int waiting_ = 0;          // calls that somebody polls for
-  std::uint64_t moved_ = 0;  // messages and blocks
+  int waiting_ = 0;          // calls that a caller waits for
+  std::uint64_t moved_ = 0;  // messages and blocks completed
   std::optional<Error> failed_;
   bool closed_ = false;
 };

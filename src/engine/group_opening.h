@@ -1,9 +1,9 @@
-// A group of ranks while it is being set up, all or nothing: every rank opens its connections to
-// all others that it has to do with (linked()) and takes theirs; who has all of them tells rank 0,
-// and once rank 0 has heard that of everybody it commits. Nobody waits longer than the time-out for
-// rank 0's word unless he has told it that he is ready; then rank 0 decides for him, or its silence
-// ends the connection. A rank that fails declines to the others, so that they fail at once and in
-// its words.
+// The set-up of a group of ranks, which either succeeds on all ranks or fails on all. Every rank
+// opens its connections to the members that it needs (linked()) and accepts those of its peers. A
+// rank that has all connections informs rank 0, which commits once all ranks have done so. Before a
+// rank has reported that it is ready, it stops waiting after the timeout. Afterwards rank 0
+// decides, or the connection to it fails. A rank that fails declines to the others with its reason,
+// so that they fail at once with the same message.
 #pragma once
 
 #include <cstdint>
@@ -27,30 +27,31 @@ class GroupOpening {
  public:
   struct Plan {
     core::ContextId context = 0;
-    GroupWord us;                             // the introduction, but for its lane
-    std::vector<Opening::Peer> peers;         // by member; our own is passed over
-    std::vector<core::ListenerId> listeners;  // ours, one on each lane of `listening`
-    std::vector<GroupRail> rails;             // further ones; our places on them are in `us`
-    Duration carrier_patience{};              // as Opening has it
+    GroupWord us;                             // the introduction, except for its lane
+    std::vector<Opening::Peer> peers;         // by member; the own entry is ignored
+    std::vector<core::ListenerId> listeners;  // local, one on each lane of `listening`
+    std::vector<GroupRail> rails;             // further rails; their listeners' places are in `us`
+    Duration carrier_patience{};              // see Opening
     Duration timeout{};
   };
   enum class State : std::uint8_t { kPending, kReady, kFailed };
 
-  // `port`: all lanes of the device; `listening`: those that the listeners are on.
+  // `port` has all lanes of the device, `listening` those that the listeners are on.
   GroupOpening(const Port& port, const Port& listening, Plan plan);
-  ~GroupOpening();  // closes what nobody has taken
+  ~GroupOpening();  // closes connections that take() has not returned
   GroupOpening(const GroupOpening&) = delete;
   GroupOpening& operator=(const GroupOpening&) = delete;
 
-  // Does what can be done now.
+  // Makes all progress that is possible now.
   State poll();
-  const Error& error() const { return *error_; }  // kFailed; names the rank and the cause
-  // kReady; once.
+  const Error& error() const { return *error_; }  // in kFailed; names the rank and the cause
+  // In kReady, and only once.
   GroupLinks take();
-  // kReady: of the slowest device of the group, times its rails; so the same on all ranks.
+  // In kReady: speed of the slowest device of the group times the number of rails; the same on all
+  // ranks.
   std::uint32_t slowest_mbps() const { return slowest_mbps_ * agreed_rails_; }
-  std::uint32_t rails() const { return agreed_rails_; }  // kReady
-  // For what the caller finds wrong himself: as if it had failed here.
+  std::uint32_t rails() const { return agreed_rails_; }  // in kReady
+  // Fails the set-up for an error that the caller has found.
   void fail(const Error& why);
 
  private:
@@ -62,7 +63,7 @@ class GroupOpening {
     GroupPlace place;
     Opening opening;
   };
-  struct Passing {  // a word on its way, or one that is awaited
+  struct Passing {  // a message that is being sent or received
     GroupLink link;
     GroupWord::Bytes bytes{};
     Request* request = nullptr;
@@ -78,8 +79,8 @@ class GroupOpening {
   bool accept_on(const engine::Lane& lane, core::ListenerId listener);
   void say(const GroupLink& link, Word word, const GroupPlace& place = {});
   void listen_to(const GroupLink& link);
-  // Posts it if need be, and looks how it does; nullopt: not done, or this has failed. The bytes of
-  // the message once it is.
+  // Posts the message if necessary and tests it. Returns the number of bytes once it is complete;
+  // nullopt if it is not, or if the set-up has failed.
   std::optional<std::size_t> pass(Passing& word, bool sends);
   void poll_said();
   void poll_heard();
@@ -87,8 +88,9 @@ class GroupOpening {
   void on_introduction(const GroupLink& link, const GroupWord& word);
   void advance();
   void check_time();
-  // A connection has ended: a peer that fails says why to all listeners, and that may come later
-  // than the end of what it had opened. Without a word this has failed after a while.
+  // Handles the end of a connection. A failing peer sends its reason to all listeners, which may
+  // arrive after the end of the connections that it had opened. Without a reason, the set-up fails
+  // after a short wait.
   void on_lost(const Error& why);
   bool has_come(std::uint32_t peer) const;
   std::string missing() const;
@@ -100,17 +102,17 @@ class GroupOpening {
   Stage stage_ = Stage::kMeeting;
   GroupLinks links_;
   std::vector<GroupWord::Places> places_;  // by member
-  std::uint32_t agreed_rails_;       // the fewest that anybody has, as far as we have met them
-  std::uint32_t meets_on_ = 0;       // the rail on which connections are being opened
-  std::vector<GroupPlace> to_call_;  // the last is the next
+  std::uint32_t agreed_rails_;             // the smallest number that any member met so far has
+  std::uint32_t meets_on_ = 0;             // the rail whose connections are being opened
+  std::vector<GroupPlace> to_call_;        // the last entry is the next to open
   std::list<Call> calls_;
   std::list<Passing> said_;
   std::list<Passing> heard_;
-  std::vector<std::size_t> missing_links_;  // by rail
+  std::vector<std::size_t> missing_links_;  // number missing, by rail
   std::uint32_t slowest_mbps_;
-  std::vector<bool> ready_;        // by rank, at rank 0
-  std::uint32_t ready_count_ = 1;  // itself
-  std::optional<Error> lost_;      // nobody has said why yet
+  std::vector<bool> ready_;        // by rank; used by rank 0
+  std::uint32_t ready_count_ = 1;  // includes rank 0 itself
+  std::optional<Error> lost_;      // no peer has sent the reason yet
   Time lost_at_;
   std::optional<Error> error_;
 };

@@ -1,4 +1,4 @@
-// A device of this rank's that a group uses: on which lanes it listens there.
+// A device of this rank that a group uses, and the lanes on which it listens.
 #pragma once
 
 #include <vector>

@@ -1,11 +1,11 @@
-// What the ranks of a group say to each other while it is being set up: each a message of its own
-// on a connection of the group, so that nothing of it is lost or forged.
+// The messages that the ranks of a group exchange during set-up. Each is a message on a connection
+// of the group, so it cannot be lost or forged.
 //
-// Layout, little-endian: magic (4), version (1), word (1), lane (1), rail (low 4 bits)
-// and number of rails (1), rank (4), ranks (4),
-// group (8), granule (4), largest block (4), speed in Mbit/s (4), always (1), fill (1), hubs (2),
-// plan (8), loss (4), list of hubs (8); then places of further rails, kRailsMax - 1 of them:
-// listener (4), its secret (16), size of its address (1), address (60).
+// Layout, little-endian: magic (4 bytes), version (1), word (1), lane (1), rail (low 4 bits) and
+// number of rails (1), rank (4), ranks (4), group (8), granule (4), largest block (4), speed in
+// Mbit/s (4), always (1), fill (1), hubs (2), plan (8), loss (4), list of hubs (8). Then follow the
+// places of further rails, kRailsMax - 1 of them: listener (4), its secret (16), size of its
+// address (1), address (60).
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ namespace dlcp::engine {
 
 struct GroupWord {
   enum class Word : std::uint8_t {
-    kIntroduction = 1,  // the first message of every connection: whose it is, and what for
+    kIntroduction = 1,  // the first message of every connection: its sender and purpose
     kReady = 2,         // to rank 0: this rank has all its connections
-    kCommit = 3,        // from rank 0: all ranks have
+    kCommit = 3,        // from rank 0: all ranks have all their connections
   };
   static constexpr std::uint32_t kRailsMax = 4;
   static constexpr std::size_t kRailBytes = 81;
@@ -35,34 +35,34 @@ struct GroupWord {
 
   Word word = Word::kIntroduction;
   collective::Transfer::Lane lane = collective::Transfer::Lane::kContributions;
-  std::uint32_t rank = 0;  // who speaks; hubs are numbered behind the ranks
+  std::uint32_t rank = 0;  // of the sender; hubs are numbered after the ranks
   std::uint32_t ranks = 0;
-  std::uint16_t hubs = 0;      // that own all blocks; 0: the ranks do
-  std::uint64_t hub_list = 0;  // hash of what DLCP_COLLNET_HUBS names; 0: none
-  std::uint64_t group = 0;     // NCCL's number of the communicator; 0 where it has none
+  std::uint16_t hubs = 0;      // number of hubs, which own all blocks; 0: the ranks own them
+  std::uint64_t hub_list = 0;  // hash of the hubs in DLCP_COLLNET_HUBS; 0: none
+  std::uint64_t group = 0;     // NCCL's identifier of the communicator; 0 if there is none
   std::uint32_t granule = 0;
   std::uint32_t block_bytes_max = 0;
-  std::uint32_t speed_mbps = 0;  // of its device; with kCommit, of the slowest
-  bool always = false;           // direct exchange wherever it can be
-  std::uint64_t plan = 0;        // hash of what DLCP_PLAN names; 0: none
-  std::uint32_t loss_ppm = 0;    // of each tensor's contributions, that may be lost
+  std::uint32_t speed_mbps = 0;  // of the sender's device; in kCommit, of the slowest
+  bool always = false;           // use direct exchange wherever possible
+  std::uint64_t plan = 0;        // hash of the plan in DLCP_PLAN; 0: none
+  std::uint32_t loss_ppm = 0;    // share of each tensor's contributions that may be lost
   collective::LossFill fill = collective::LossFill::kZero;
-  std::uint8_t rail = 0;   // that the connection is on
-  std::uint8_t rails = 1;  // devices of this member's that it can use for the group
-  Places places{};         // where it listens on those but the first
+  std::uint8_t rail = 0;   // the rail of the connection
+  std::uint8_t rails = 1;  // number of devices that this member can use for the group
+  Places places{};         // its listeners on the rails after the first
 
   std::uint32_t members() const { return ranks + hubs; }
   bool is_hub() const { return rank >= ranks; }
 };
-// "rank 3"; "hub 0" for those behind the ranks.
+// Formats "rank 3", or "hub 0" for members after the ranks.
 std::string member_name(const GroupWord& of, std::uint32_t member);
 
 GroupWord::Bytes encode(const GroupWord& word);
-// Errors say what is wrong about it; whoever reads adds whose connection it was.
+// Errors describe the message; the reader adds the connection's peer.
 Result<GroupWord> decode_group_word(std::span<const std::byte> bytes);
 
-// Whether both describe one group, cut alike; the error names what differs. `theirs`: of the rank
-// that it names.
+// Checks that both describe the same group with the same layout; the error names the difference.
+// `theirs` is from the rank that it contains.
 Status check_same_group(const GroupWord& ours, const GroupWord& theirs);
 
 }  // namespace dlcp::engine

@@ -1,6 +1,7 @@
-// The one thread that a device has: it sleeps until packets, a deadline or a nudge, and then asks
-// its owner what to do next. It exists so that acknowledgements and retransmissions do not depend
-// on the application; while the application polls it only looks up now and then (presence.h).
+// The thread of a lane: it sleeps until packets arrive, a deadline passes or it is nudged, and then
+// asks its owner what to do next. Because of it, acknowledgements and retransmissions do not depend
+// on the application. While the application polls, the thread only checks this from time to time
+// (presence.h).
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@ class HelperThread {
     bool watch_packets = false;
     Time until = kNever;
   };
-  // Called on the thread each time it wakes; returns how to sleep next. Must not block.
+  // Called on the thread each time it wakes; returns how long to sleep next. Must not block.
   using Wake = std::function<Sleep()>;
 
   HelperThread() = default;
@@ -25,12 +26,12 @@ class HelperThread {
   HelperThread(const HelperThread&) = delete;
   HelperThread& operator=(const HelperThread&) = delete;
 
-  // `packets` polls readable while packets wait (-1: none such). False if the system refuses.
+  // `packets` is readable while packets wait (-1: no such descriptor). False if the system refuses.
   bool start(int packets, Wake on_wake);
-  // Makes it wake now, from any thread.
+  // Wakes the thread now. Callable from any thread.
   void nudge();
-  // Makes it wake then, whatever it had in mind. From any thread, and cheaper than a nudge: nobody
-  // is woken yet.
+  // Also wakes the thread at `when`, in addition to its own deadline. Callable from any thread, and
+  // cheaper than nudge() because it does not wake the thread immediately.
   void alarm(Time when);
   void stop();
 
@@ -41,7 +42,7 @@ class HelperThread {
 
   int packets_ = -1;
   int nudge_ = -1;
-  int timer_ = -1;  // what on_wake has asked for
+  int timer_ = -1;  // set to the deadline that on_wake returned
   int alarm_ = -1;
   int poll_ = -1;
   bool watching_ = false;

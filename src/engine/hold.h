@@ -1,6 +1,6 @@
-// The engine's lock while it is held. Its end decides whether the helper thread must wake sooner
-// than it planned, gives the lock back, and only then says what there is to say: loggers and other
-// engines are never called with the lock held.
+// Holds the engine's lock. The destructor decides whether the helper thread must wake earlier than
+// planned, releases the lock, and only then delivers notices: loggers and other engines are never
+// called with the lock held.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Engine::Hold {
       : engine_(engine), lock_(engine.mutex_, std::try_to_lock), now_(wait_for_lock()) {
     note_poll();
   }
-  // Takes the lock only if nobody else has it; check held().
+  // Takes the lock only if it is free; check held().
   Hold(Engine& engine, std::try_to_lock_t try_to_lock)
       : engine_(engine), lock_(engine.mutex_, try_to_lock), now_(steady_now()) {
     note_poll();
@@ -38,7 +38,8 @@ class Engine::Hold {
   Time now() const { return now_; }
 
  private:
-  // The helper, which would take the lock again before the system has woken us, lets us by.
+  // Announces the waiting thread. Otherwise the helper could take the lock again before the system
+  // has woken this thread.
   Time wait_for_lock() {
     if (!lock_.owns_lock()) {
       engine_.presence_.at_the_door().fetch_add(1, std::memory_order_relaxed);
@@ -49,20 +50,21 @@ class Engine::Hold {
   }
   void note_poll() { engine_.presence_.polled(now_); }
 
-  // A poller is expected to come back soon; the helper need not be exact about deadlines that a
-  // poller will see first, but it must not sleep far beyond them.
+  // Decides whether the helper must wake earlier. A polling caller usually returns soon, so the
+  // helper may miss deadlines that the caller will see first, but it must not sleep far beyond
+  // them.
   bool helper_sleeps_too_long() {
-    // More than it sleeps by itself while somebody polls.
+    // More than the helper's own pause while a caller polls.
     const Duration slack = engine_.presence_.longest_pause() + 1ms;
-    const Time wanted = std::max(engine_.deadline(now_), now_);  // one overdue is a poller's, too
+    const Time wanted = std::max(engine_.deadline(now_), now_);  // callers serve overdue ones, too
     if (!engine_.helper_runs_ || wanted == kNever || engine_.helper_wakes_ <= wanted + slack)
       return false;
     engine_.helper_wakes_ = now_;
     return true;
   }
 
-  // Who waits for nothing may have left. An alarm stands until it rings, as most come back at once
-  // and setting a timer costs as much as a packet.
+  // A caller that waits for nothing may not return. The alarm stays set until it expires, because
+  // most callers return at once and setting a timer costs as much as a packet.
   void expect_leaving() {
     if (!engine_.helper_runs_ || engine_.helper_takes_part_) return;
     if (const auto pause = engine_.presence_.alarm()) engine_.helper_.alarm(now_ + *pause);

@@ -1,4 +1,4 @@
-// The hosts that DLCP_COLLNET_HUBS names.
+// Parses the hosts in DLCP_COLLNET_HUBS.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dlcp::engine {
 
-// Where a hub is: "HOST:PORT", "[IPV6]:PORT"; kHubPort where none is said.
+// Address of a hub: "HOST:PORT" or "[IPV6]:PORT"; the default port is kHubPort.
 inline constexpr std::uint16_t kHubPort = 48890;
 struct HubPlace {
   std::string host;
@@ -19,9 +19,9 @@ struct HubPlace {
   friend bool operator==(const HubPlace&, const HubPlace&) = default;
 };
 std::string to_string(const HubPlace& place);
-// Of a list with commas, none of them twice.
+// Parses a comma-separated list without duplicates.
 Result<std::vector<HubPlace>> parse_hub_places(std::string_view text);
-// What ranks compare; 0 for none.
+// The hash that ranks compare; 0 for an empty list.
 std::uint64_t hash_of(std::span<const HubPlace> places);
 
 }  // namespace dlcp::engine

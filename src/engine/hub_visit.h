@@ -1,6 +1,7 @@
-// How a rank comes to its hubs: calls each over TCP, proves that it has the token, says what group
-// it belongs to, and is told where the hub listens for it. All at once, in bounded time; a hub that
-// refuses or does not answer fails it, by name.
+// How a rank registers with its hubs: it connects to each over TCP, proves that it has the token,
+// describes its group, and receives the address where the hub listens for that group. All hubs are
+// contacted at the same time, within a bounded time. If a hub refuses or does not answer, the visit
+// fails with an error that names the hub.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace dlcp::engine {
 
-// The connections to the hubs, while a group lives. Whoever goes without leave() has died, for
-// them.
+// The TCP connections to the hubs during the life of a group. If one closes without leave(), the
+// hub considers the rank dead.
 class HubLeases {
  public:
   HubLeases() = default;
@@ -30,7 +31,7 @@ struct VisitedHubs {
   std::vector<Opening::Peer> peers;  // by hub
 };
 
-// `join`: but for which hub it is for.
+// `join` is complete except for the number of the hub.
 Result<VisitedHubs> visit_hubs(std::span<const HubPlace> places, const HubJoin& join,
                                const wire::Key& token, Duration timeout);
 

@@ -1,5 +1,5 @@
-// The one table of what can be set: the parser, the error messages, `dlcp knobs` and README all
-// read it. A setting that is not here does not exist.
+// The only table of settings: the parser, the error messages, `dlcp knobs` and README use it.
+// Settings that are not in it do not exist.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace dlcp::engine {
 enum class KnobType : std::uint8_t {
   kText,
   kInteger,
-  kBytes,  // these three as util/quantity.h reads them
+  kBytes,  // these three are parsed by util/quantity.h
   kShare,
-  kDuration,  // in `unit` where none is written
+  kDuration,  // in `unit` if the text has none
   kFlag,      // 0 or 1
   kChoice,
 };
@@ -34,10 +34,10 @@ struct KnobValue {
 struct Knob {
   const char* name;  // also the environment variable
   KnobType type;
-  const char* unit;      // "" if none; kDuration: of min, max and fallback, "us", "ms" or "s"
-  const char* fallback;  // the default, as one would write it
+  const char* unit;      // "" if none; for kDuration of min, max and fallback: "us", "ms", "s"
+  const char* fallback;  // the default, in text form
   double min, max;       // numbers only
-  const char* zero;      // what 0 means beside the range; nullptr: nothing special
+  const char* zero;      // the meaning of 0 if it is outside the range; nullptr if it has none
   const char* choices;   // kChoice: "a|b"
   const char* help;
   void (*store)(Settings& settings, const KnobValue& value);
@@ -48,15 +48,16 @@ inline constexpr std::string_view kKnobPrefix = "DLCP_";  // of every knob's nam
 std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view name);
 
-// The knob whose name is most like `name` (in any case, with or without kKnobPrefix), or nullptr if
-// none is similar.
+// The knob whose name is most similar to `name` (in upper or lower case, with or without
+// kKnobPrefix), or nullptr if none is similar.
 const Knob* closest_knob(std::string_view name);
 
-// Checks type and range and stores. `origin` ("environment", "FILE:LINE") goes into the error.
+// Checks type and range, then stores the value. `origin` ("environment", "FILE:LINE") becomes part
+// of the error.
 Status set_knob(Settings& settings, const Knob& knob, std::string_view text,
                 std::string_view origin);
 
-// "1..256", "0 (auto) or 1..64", "header|full", ...; "" for a text.
+// Formats "1..256", "0 (auto) or 1..64", "header|full", ...; "" for a text.
 std::string range_of(const Knob& knob);
 const char* type_name(KnobType type);
 

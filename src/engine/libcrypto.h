@@ -1,5 +1,5 @@
-// AES-128-GCM by OpenSSL's libcrypto, which is loaded at run time and only where it is asked for:
-// the plugin loads on systems that have none.
+// AES-128-GCM from OpenSSL's libcrypto. It is loaded at run time and only if encryption is enabled,
+// so that the plugin also loads on systems without it.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace dlcp::engine {
 
 using Ciphers = Result<std::shared_ptr<const wire::CipherSource>>;
 
-// kSystem, saying what to install, if there is no libcrypto 1.1 or 3. It stays loaded.
+// kSystem, with the package to install, if libcrypto 1.1 or 3 is missing. The library stays loaded.
 Ciphers libcrypto_ciphers();
-// By the first of these libraries that can be loaded.
+// Uses the first of these libraries that can be loaded.
 Ciphers load_ciphers(std::span<const char* const> libraries);
 
 }  // namespace dlcp::engine

@@ -1,4 +1,5 @@
-// The engine's listeners: whose each is, and why nobody will connect to it any more.
+// The engine's listeners: the context of each, and the reason why no peer will connect to it any
+// more.
 #pragma once
 
 #include <optional>
@@ -13,11 +14,11 @@ namespace dlcp::engine {
 
 class Listeners {
  public:
-  // `patience`: how long a refusal that is not proven waits for the true peer to come after all,
-  // and how long accept() is silent about nobody having come.
+  // `patience`: how long an unproven refusal is held back in case the true peer connects, and how
+  // long accept() waits without a connection before that is reported.
   explicit Listeners(Duration patience) : patience_(patience) {}
 
-  // `is_silent`: waits_long() is never true of it.
+  // If `is_silent`, waits_long() is always false for it.
   void open(core::ListenerId id, core::ContextId context, bool is_silent = false) {
     open_[id].context = context;
     open_[id].said = is_silent;
@@ -25,14 +26,15 @@ class Listeners {
   void close(core::ListenerId id) { open_.erase(id); }
   std::set<core::ContextId> contexts() const;
 
-  // What has befallen a connection of the context. The peer's own word says more, whenever it
-  // comes.
+  // Records the failure of a connection of the context. A reason that the peer itself sent replaces
+  // it, whenever that arrives.
   void fail(core::ContextId context, const Error& error);
-  // kDeclined; false if nothing changes by it.
+  // Handles kDeclined; false if it changes nothing.
   bool decline(const core::Event& event, Time now);
-  // Why there is no use in waiting for a connection.
+  // Why waiting for a connection is futile, if it is.
   std::optional<Error> failure(core::ListenerId id, Time now) const;
-  // To be asked whenever somebody has waited in vain; true once, after a while.
+  // Must be called after each accept() that found no connection. True once, after `patience`, so
+  // that the caller logs the wait a single time.
   bool waits_long(core::ListenerId id, Time now);
 
  private:
@@ -40,7 +42,7 @@ class Listeners {
     core::ContextId context = 0;
     std::optional<Error> failure;
     Time fails_at{};
-    bool declined = false;  // `failure` is the peer's own, proven word, and stays
+    bool declined = false;  // `failure` is the peer's own, proven reason and is final
     std::optional<Time> waits_since;
     bool said = false;
   };

@@ -1,7 +1,7 @@
-// Where live pages lie: in memory of the process itself (memfd), which others of the same user, and
-// root, find among its open files in /proc, from outside a container too. Nothing is left behind
-// when the process dies. It holds a lock on it (fcntl), by which a reader tells it from its forked
-// children.
+// The storage of live pages: memory of the process itself (memfd), which other processes of the
+// same user, and root, find among its open files in /proc, also from outside a container. Nothing
+// remains when the process dies. The process holds a lock on the file (fcntl), by which a reader
+// distinguishes it from its forked children.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace dlcp::engine {
 
-// The page of this process; gone when this ends.
+// The page of this process; it is removed when this object is destroyed.
 class LiveFile {
  public:
-  // Fails where the system refuses; whoever calls goes on without.
+  // Fails if the system refuses; the caller continues without a page.
   static Result<LiveFile> create(const std::string& version);
   LiveFile(LiveFile&& other) noexcept;
   LiveFile& operator=(LiveFile&&) = delete;
@@ -40,7 +40,8 @@ class LiveView {
   ~LiveView();
 
   LiveHead& head() const { return *head_; }
-  // The rest, where the process lays it out as we do; else what to do about it.
+  // The part after the head if the process uses the same layout; otherwise an error that states
+  // what to do.
   Result<const LivePage*> page() const;
 
   void ask_for_paths() { head_->paths_wanted.fetch_add(1); }
@@ -55,14 +56,15 @@ class LiveView {
 };
 
 struct LivePlace {
-  int pid = 0;        // as seen from here
-  std::string path;   // to open_live_page
-  unsigned user = 0;  // its effective user
+  int pid = 0;        // as seen by this process
+  std::string path;   // for open_live_page
+  unsigned user = 0;  // its effective user ID
 };
 
-// Pages of living processes that we may look into, by process id. `proc`: where procfs is.
+// Pages of running processes that this one may read, by process ID. `proc` is the mount point of
+// procfs.
 std::vector<LivePlace> find_live_pages(const std::string& proc = "/proc");
-// Refuses a file that is no live page.
+// Rejects a file that is not a live page.
 Result<LiveView> open_live_page(const std::string& path);
 
 }  // namespace dlcp::engine

@@ -1,7 +1,6 @@
-// What a process shows of itself while it runs, in a page of shared memory that `dlcp stats` reads:
-// one row per device, per communicator on a device, and per path. Rows are rewritten in place a few
-// times a second (live_slot.h). The only things that travel the other way are two requests of the
-// reader.
+// The state of a running process that `dlcp stats` displays, in a page of shared memory: one row
+// per device, per communicator on a device, and per path. Rows are overwritten a few times a second
+// (live_slot.h). In the other direction, a reader can only set two requests.
 #pragma once
 
 #include <array>
@@ -26,38 +25,38 @@ struct LiveDevice {
 // A communicator on one device.
 struct LiveCommunicator {
   std::uint64_t context = 0;       // unique in the process
-  std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL does not tell (before 2.28)
-  std::uint32_t device = 0;        // index of its row
-  std::int32_t rank = -1;          // -1: not known
-  std::uint32_t ranks = 0;         // 0: not known
-  std::uint32_t budget_ppm = 0;    // of loss; 0: exact
-  LiveText<128> exact_because;     // of the last transfer that could have been licensed and was not
+  std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL does not report it (before 2.28)
+  std::uint32_t device = 0;        // row index of its device
+  std::int32_t rank = -1;          // -1: unknown
+  std::uint32_t ranks = 0;         // 0: unknown
+  std::uint32_t budget_ppm = 0;    // permitted loss; 0: exact
+  LiveText<128> exact_because;     // of the last exact transfer that could be licensed
   std::array<std::uint64_t, core::kCounterCount> counters{};
-  LiveText<128> all_reduce;  // "direct exchange, 8 ranks", "ring: rank 1 ..."; empty: nobody asked
-  std::uint64_t blocks_whole = 0;     // reduced here in direct exchange,
-  std::uint64_t blocks_partial = 0;   // and those that lack parts of contributions
+  LiveText<128> all_reduce;  // "direct exchange, 8 ranks", "ring: rank 1 ..."; empty: not requested
+  std::uint64_t blocks_whole = 0;     // reduced by this rank in direct exchange,
+  std::uint64_t blocks_partial = 0;   // and those of them that lack parts of contributions
   std::uint64_t licensed_bytes = 0;   // received under a licence
-  std::uint64_t lost_bytes = 0;       // of them
-  std::uint64_t budget_used_ppm = 0;  // largest part of a collective's budget that was spent
-  DurationHistogram sends;            // from isend until all is acknowledged
-  DurationHistogram receives;         // from irecv until all is placed
+  std::uint64_t lost_bytes = 0;       // of these, lost bytes
+  std::uint64_t budget_used_ppm = 0;  // largest share of a collective's budget that was used
+  DurationHistogram sends;            // from isend until everything is acknowledged
+  DurationHistogram receives;         // from irecv until everything is placed
 };
 
-// One path of a sending association. Written when a reader asks.
+// One path of a sending association, written when a reader requests it.
 struct LivePath {
   std::uint64_t association = 0;
   std::uint32_t device = 0;
   std::uint16_t path = 0;
-  std::uint16_t avoided = 0;   // 1: it swallowed what it was given
+  std::uint16_t avoided = 0;   // 1: packets on it are lost
   LiveText<96> tuple;          // "10.0.0.1:49152 > 10.0.0.2:49160"
   std::uint64_t sent = 0;      // packets
   std::uint64_t lost_ppm = 0;  // smoothed
-  std::uint64_t delay_ns = 0;  // one way and back, smoothed; 0: not known
+  std::uint64_t delay_ns = 0;  // round trip, smoothed; 0: unknown
 };
 
-// The beginning of the page, the same in all versions for ever: a host's tool and a container's
-// plugin differ during every upgrade, and `dlcp exact` has to work just then. What follows it may
-// change, and `layout` with it.
+// The beginning of the page, which never changes between versions: during an upgrade, the tool on a
+// host and the plugin in a container may differ, and `dlcp exact` must work then. Everything after
+// it may change, together with `layout`.
 struct LiveHead {
   static constexpr std::uint64_t kMagic = 0x31766c70636c64;  // "dlcplv1"
 
@@ -67,9 +66,9 @@ struct LiveHead {
   LiveText<64> command;
   std::int64_t started_at = 0;  // seconds since 1970
 
-  // From the reader.
-  std::atomic<std::uint32_t> exact;         // not 0: lose nothing while it is so
-  std::atomic<std::uint32_t> paths_wanted;  // goes up by one for each time that paths are wanted
+  // Written by the reader.
+  std::atomic<std::uint32_t> exact;         // not 0: all transfers are exact while it is set
+  std::atomic<std::uint32_t> paths_wanted;  // incremented for each request for paths
 
   std::uint64_t layout = 0;  // LivePage::kLayout
 };
@@ -78,11 +77,11 @@ static_assert(offsetof(LiveHead, exact) == 120 && offsetof(LiveHead, layout) == 
 
 struct LivePage {
   static constexpr std::size_t kDevicesMax = 16;
-  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; later ones are not shown
-  static constexpr std::size_t kPathsMax = 2048;        // per process; later ones are not shown
+  static constexpr std::size_t kCommunicatorsMax = 64;  // rows; further communicators are not shown
+  static constexpr std::size_t kPathsMax = 2048;        // per process; further paths are not shown
 
-  // Names what follows the head. A change that moves nothing and renames no counter, but gives a
-  // field another meaning, raises the revision.
+  // Identifies the layout after the head. The revision must be increased by a change of meaning
+  // that neither moves a field nor renames a counter.
   static constexpr std::uint64_t kRevision = 1;
   static const std::uint64_t kLayout;
 
@@ -92,7 +91,7 @@ struct LivePage {
   std::array<LiveSlot<LivePath>, kPathsMax> paths;
 };
 
-// FNV-1a over the sizes of the rows and the counters' names.
+// FNV-1a over the row sizes and the counters' names.
 constexpr std::uint64_t live_layout() {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };

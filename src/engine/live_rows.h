@@ -1,5 +1,5 @@
-// The live page of this process and who has which of its rows: engines come and go on several
-// threads. A row that is full, or missing because there is no page, is nobody's loss.
+// The live page of this process and the assignment of its rows: engines are created and destroyed
+// on several threads. If there is no page or no free row, the data is silently not shown.
 #pragma once
 
 #include <array>

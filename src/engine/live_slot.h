@@ -1,6 +1,6 @@
-// One row in shared memory with one writer and any number of readers of other processes: a sequence
-// lock (Lameter 2005), in words that are atomic one by one. A reader that meets a half-written row
-// reads again; the writer never waits.
+// One row in shared memory with one writer and any number of readers in other processes: a sequence
+// lock (Lameter 2005) over words that are individually atomic. A reader that finds a partly written
+// row reads again; the writer never waits.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace dlcp::engine {
 
-// Text of at most N - 1 bytes, cut if need be.
+// Text of at most N - 1 bytes; longer text is truncated.
 template <std::size_t N>
 struct LiveText {
   std::array<char, N> bytes{};
@@ -32,7 +32,7 @@ class LiveSlot {
  public:
   static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) % 8 == 0);
 
-  // One writer at a time.
+  // Only one thread may write at a time.
   void write(const Row& row) {
     const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
     sequence_.store(before | 1, std::memory_order_relaxed);
@@ -46,12 +46,13 @@ class LiveSlot {
   }
   void clear() { sequence_.store(0, std::memory_order_release); }
 
-  // nullopt: nothing is here, or the writer would not let us (it died while writing).
+  // nullopt if the slot is empty, or if no consistent read was possible (the writer died while
+  // writing).
   std::optional<Row> read() const {
     for (int attempt = 0; attempt < 1000; ++attempt) {
       const std::uint64_t before = sequence_.load(std::memory_order_acquire);
       if (before == 0) return std::nullopt;
-      if (before % 2 != 0) continue;  // copying what is being written would be in vain
+      if (before % 2 != 0) continue;  // a copy of a row that is being written would be useless
       Row row;
       auto* to = reinterpret_cast<std::byte*>(&row);
       for (std::size_t i = 0; i < kWords; ++i) {

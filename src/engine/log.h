@@ -1,5 +1,5 @@
-// What the engine has to say to people. It does not know NCCL's logger: whoever opens an engine
-// hands it a sink, which is only ever called without a lock of ours held.
+// The engine's log messages. The engine does not know NCCL's logger: its owner passes a sink, which
+// is never called while the engine's lock is held.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// How long until the helper thread looks whether somebody still polls. Each look costs the poller
-// some ten microseconds where both share a core, so the pause doubles while every look finds
-// somebody polling; whoever has just begun may also soon have ended.
+// The pause until the helper thread next checks whether callers still poll. Each check costs the
+// poller about ten microseconds if both share a core, so the pause doubles while every check finds
+// callers polling. It starts short, because polling that has just begun may end soon.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@ namespace dlcp::engine {
 
 class LookUp {
  public:
-  // The first pause, and the longest.
+  // The first and the longest pause.
   LookUp(Duration least, Duration most) : least_(least), most_(most) {}
 
-  // Somebody polls: sleep so long, and longer the next time. Needs no lock.
+  // Callers poll: returns the pause to sleep and doubles the next one. Needs no lock.
   Duration next() {
     const Duration pause = planned();
     pause_ns_.store(std::min(2 * pause, most_).count(), std::memory_order_relaxed);
     return pause;
   }
-  // Nobody polls.
+  // No caller polls.
   void reset() { pause_ns_.store(least_.count(), std::memory_order_relaxed); }
-  // The next pause; the present one is no longer.
+  // The next pause, which is at least as long as the current one.
   Duration planned() const { return Duration(pause_ns_.load(std::memory_order_relaxed)); }
 
  private:

@@ -1,5 +1,5 @@
-// What `dlcp order` has measured of this host, from the file that DLCP_ORDER names, for those who
-// tell NCCL what to expect of a device.
+// The measurements of `dlcp order` for this host, from the file that DLCP_ORDER names. They replace
+// the device properties that are reported to NCCL.
 #pragma once
 
 #include <span>
@@ -12,12 +12,13 @@
 namespace dlcp::engine {
 
 struct MeasuredDevice {
-  double latency_us = 0;  // one way, to hosts at the far end of the fabric; 0: not known
-  int speed_mbps = 0;     // with all hosts sending; 0: not known
+  double latency_us = 0;  // one way, to hosts at the far end of the fabric; 0: unknown
+  int speed_mbps = 0;     // while all hosts send; 0: unknown
 };
 
-// By device, in their order. A file without this host says nothing of its devices; one that cannot
-// be read is an error (kInvalidUsage). `text` is the file's.
+// The measurements of each device, in the order of `devices`. If the file does not contain this
+// host, nothing is known of its devices. If it cannot be parsed, the error is kInvalidUsage. `text`
+// is the content of the file.
 Result<std::vector<MeasuredDevice>> measured_devices(const std::string& path,
                                                      const std::string& text,
                                                      std::span<const datapath::Interface> devices);

@@ -1,6 +1,6 @@
-// What one engine can tell of itself while it runs, per communicator: how long messages take, what
-// they lose, and the core's counters. Shown in the process's live page a few times a second, and
-// asked for when a communicator ends. Used under the engine's lock.
+// The statistics of one engine per communicator: durations of messages, losses, and the core's
+// counters. They are shown in the process's live page a few times a second, and logged when a
+// communicator ends. Used under the engine's lock.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,44 @@
 
 namespace dlcp::engine {
 
-// What the layer above knows of a communicator.
+// Information about a communicator from the layer above.
 struct ContextDescription {
   std::uint64_t communicator = 0;  // NCCL's hash; 0: unknown
   std::int32_t rank = -1;          // -1: unknown
   std::uint32_t ranks = 0;         // 0: unknown
   std::uint32_t budget_ppm = 0;    // 0: exact
   std::string exact_because;
-  std::string all_reduce;                    // by what all-reduces go, or why not; empty: not asked
-  std::shared_ptr<const BlockTally> blocks;  // of direct exchange; null: none
+  std::string all_reduce;                    // the algorithm in use and why; empty: not requested
+  std::shared_ptr<const BlockTally> blocks;  // of direct exchange; null if not used
 };
 
-// One request that is over.
+// One completed request.
 struct Completion {
   core::ContextId context = 0;
   bool sends = false;
   Duration took{0};
   std::size_t bytes = 0;
   std::size_t lost = 0;
-  core::Licence licence;  // as posted; none: exact
-  // By this connection of the collective so far, this message's included, where it lost something.
+  core::Licence licence;  // as posted; empty if exact
+  // Contributions that the collective has lost on this connection so far, including this message's,
+  // if it lost any.
   std::uint64_t contributions_lost = 0;
 };
 
-// What a communicator did on one device.
+// The activity of a communicator on one device.
 struct ContextSummary {
   core::Counters counters;
   DurationHistogram sends, receives;
   std::uint64_t licensed_bytes = 0;   // received under a licence
-  std::uint64_t lost_bytes = 0;       // of them
-  std::uint64_t budget_used_ppm = 0;  // largest part of a collective's budget that was spent
+  std::uint64_t lost_bytes = 0;       // of these, lost bytes
+  std::uint64_t budget_used_ppm = 0;  // largest share of a collective's budget that was used
 
   void merge(const ContextSummary& other);
 };
 
 class Monitor {
  public:
-  // `rows` may be null: then nothing is shown.
+  // If `rows` is null, nothing is shown.
   explicit Monitor(std::shared_ptr<LiveRows> rows = {}, std::string device = {},
                    std::string datapath = {});
   ~Monitor();
@@ -66,7 +67,7 @@ class Monitor {
   void completed(const Completion& completion);
   ContextSummary summary(core::ContextId context, const core::Endpoint& endpoint) const;
 
-  // What a reader wants now, once each time that it changes: exact, or as licensed.
+  // The reader's current request, once after each change: true for exact, false for as licensed.
   std::optional<bool> exact_changed() {
     const bool wanted =
         rows_ != nullptr && rows_->page().head.exact.load(std::memory_order_relaxed) != 0;
@@ -74,11 +75,11 @@ class Monitor {
     changed();
     return exact_ = wanted;
   }
-  // When show() is due; kNever while there is nothing new.
+  // When show() is due; kNever if nothing has changed.
   Time due() const {
     return changed_ || (rows_ && rows_->page().head.paths_wanted != paths_asked_) ? next_ : kNever;
   }
-  // Nothing has been completed for long: what is going on instead is worth showing.
+  // True if nothing has completed for a long time, so that unfinished work should be shown.
   bool stale(Time now) const { return rows_ != nullptr && now - next_ >= kStaleAfter; }
   void show(Time now, const core::Endpoint& endpoint, const datapath::Datapath& datapath);
 

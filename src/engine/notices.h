@@ -1,5 +1,5 @@
-// What an engine has to tell others, kept until its lock is gone: lines for the log, and failures
-// for the other engines of a context. take() under the lock, speak() without.
+// Notifications that an engine keeps until its lock is released: log lines, and failures for the
+// other engines of a context. take() is called under the lock, speak() without it.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace dlcp::engine {
 
 class Notices {
  public:
-  // Called, without a lock, when a connection of the context has failed for a reason of its own.
+  // Called, without a lock, if a connection of the context has failed for a reason of its own.
   using FailureSink = std::function<void(core::ContextId context, const Error& error)>;
 
   Notices(LogSink log, FailureSink on_failure)

@@ -1,8 +1,8 @@
-// A connection to another rank while it is being opened, or a bundle of them over as many lanes as
-// both have: over the best carrier that both have, and over the next after all if nobody answers
-// there. Likewise by the next way (ways.h), one after the other and then round again, until one
-// answers. A peer that has not answered over one carrier, or way, has not been told START there
-// either, so nothing accepts that connection any more and no data can be in two places.
+// The opening of a connection to another rank, or of a bundle of them over as many lanes as both
+// have. It uses the best carrier that both have, and the next one if the peer does not answer. It
+// also tries the ways (ways.h) one after another, repeatedly, until one is answered. A peer that
+// has not answered over a carrier or way has not received START there either, so no listener
+// accepts that connection any more and data cannot arrive twice.
 #pragma once
 
 #include <functional>
@@ -21,36 +21,37 @@
 
 namespace dlcp::engine {
 
-// What to try if the peer does not answer.
+// The ways to try if the peer does not answer.
 struct OpeningWays {
-  WayBook::Ways ways;  // `route` of the opening leads by the first; with fewer than 2 it is all
+  WayBook::Ways ways;  // the first one is that of `route`; fewer than 2: no choice
   std::function<Result<Port>(std::size_t device)> port_of;
-  Duration until{0};  // since the beginning; then the opening has failed
+  Duration until{0};  // since the start; after it, the opening fails
 };
 
 class Opening {
  public:
   struct Peer {
     wire::Invitation listener;
-    wire::EndpointAddress address;  // of all that it has
+    wire::EndpointAddress address;  // all locators of the peer
   };
   enum class Over : std::uint8_t { kOneLane, kAllLanes };
-  // `route`: chosen for `peer`. `patience`: how long a carrier that is not the last may be silent.
+  // `route` was chosen for `peer`. `patience`: how long a carrier other than the last may remain
+  // unanswered.
   Opening(const Port& port, core::ContextId context, const Peer& peer, const Route& route,
           Duration patience, Over lanes = Over::kOneLane, OpeningWays ways = {});
 
-  // Drives a step. What is open, or has failed, is the caller's to use or to close.
+  // Drives a step. The caller then uses or closes the connections, whether open or failed.
   core::ConnectionState poll();
-  // The first, or the one that has failed; nullptr after failure() has a value.
+  // The first connection, or the failed one; nullptr if failure() has a value.
   Connection* connection() const { return connection_; }
-  // All of them.
+  // All connections.
   Bundle bundle() const;
   const wire::Invitation& listener() const { return peer_.listener; }
-  // See Route::fallback; empty if nobody fell back here.
+  // See Route::fallback; empty if no fallback was used.
   const std::string& fallback() const { return fallback_; }
-  // That by which it is being tried, or open; nullptr: there was nothing to choose.
+  // The way that is being tried or is open; nullptr if there was no choice.
   const Way* way() const;
-  // kClosed as no way has been answered. The context goes on, and no log line was written.
+  // Set in kClosed if no way was answered. The context is not affected, and nothing was logged.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
@@ -73,14 +74,14 @@ class Opening {
   Time began_;
   std::size_t way_ = 0;
   std::size_t ways_tried_ = 1;
-  std::size_t rejected_ = 0;        // ways in a row, up to the last
-  std::optional<Error> first_why_;  // of the first way
+  std::size_t rejected_ = 0;        // consecutive ways up to the last
+  std::optional<Error> first_why_;  // error of the first way
   std::optional<Error> failure_;
   const Carrier* over_;
   bool may_fall_back_ = true;
   Connection* connection_;
   bool called_others_ = false;
-  std::vector<Bundle::Member> members_;  // once the others have been called
+  std::vector<Bundle::Member> members_;  // set once the other lanes have been called
   std::string fallback_;
 };
 

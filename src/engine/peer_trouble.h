@@ -1,7 +1,7 @@
-// What users read when a peer cannot be reached or has gone. The core knows only that nothing
-// arrived; the datapath knows what the network reported, and this host which addresses and routes
-// it has. explain() makes one text of all that: what failed, what was seen, every cause that fits,
-// and the command to test with. It names no cause as the only one unless no other fits.
+// The error text for a peer that cannot be reached or has gone. The core only detects that nothing
+// arrived; the datapath has the network's reports, and this host its addresses and routes.
+// explain() combines these into one text: what failed, what was seen, every cause that fits, and
+// the command to test with. It states a single cause only if no other one fits.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ namespace dlcp::engine {
 
 struct PeerTrouble {
   Error seen;                   // by the core
-  std::string peer;             // "10.0.0.2:50123"; empty: not known
+  std::string peer;             // "10.0.0.2:50123"; empty: unknown
   std::string host;             // "10.0.0.2"
   datapath::PathReport report;  // what the network reported about packets to that host
-  bool is_own_address = false;  // this host has the peer's address as well
+  bool is_own_address = false;  // the peer's address is also an address of this host
 };
 
 Error explain(const PeerTrouble& trouble);
 
-// Collects what this host knows about a connection that has ended. `memory`: how old a report of
-// the network may be to have anything to do with it.
+// Collects what this host knows about a connection that has ended. `memory`: maximum age of a
+// network report that may be related to it.
 PeerTrouble trouble_of(const datapath::Datapath& datapath, const core::Event& closed, Time now,
                        Duration memory);
 

@@ -1,5 +1,5 @@
-// Who puts what has arrived where it belongs. Memory of this host takes one copy, at once; a
-// device's may take a while, and then the core hears when it has been done
+// Copies received payload to its destination. Host memory takes one copy, done at once. Device
+// memory may take longer; the core is then informed when the copy is complete
 // (core::Config::placed_later).
 #pragma once
 
@@ -16,13 +16,13 @@ class Placer {
  public:
   virtual ~Placer() = default;
   // The payload is valid until this returns. It has been placed by then, unless the placement has a
-  // name: poll_placed() tells later. One without a name goes to memory of this host.
+  // name; poll_placed() then reports it later. A placement without a name goes to host memory.
   virtual void place(const core::Placement& placement) = 0;
-  // A named placement that has been done, in whatever order; nullopt: none more so far.
+  // A completed named placement, in any order; nullopt if there is none at present.
   virtual std::optional<core::PlacementName> poll_placed() { return std::nullopt; }
-  // When to ask again although nothing arrives.
+  // When to call poll_placed() again even if nothing arrives.
   virtual Time next_placed() const { return kNever; }
-  // Whether a placement in that memory is under way.
+  // True if a placement in that memory is in progress.
   virtual bool writes(std::span<const std::byte>) const { return false; }
 };
 

@@ -1,6 +1,6 @@
-// What is open on one device: for each carrier that it has, the best first, one or more lanes. A
-// lane is an engine, with sockets or queue pairs, a lock and a thread of its own. The two ends need
-// not have equally many.
+// The open lanes of one device: one or more for each of its carriers, in order of preference. A
+// lane is an engine, with sockets or queue pairs, a lock and a thread of its own. The two ends of a
+// connection may have different numbers of lanes.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct Lane {
   std::shared_ptr<Engine> engine;
 };
 
-// Whose turn it is among a device's lanes.
+// The next lane of a device to use.
 struct LaneTurns {
   std::atomic<std::uint32_t> listening{0};
   std::atomic<std::uint32_t> connecting{0};
@@ -30,27 +30,28 @@ struct LaneTurns {
 class Port {
  public:
   Port() = default;
-  // In the order of carriers(); at least one. `turns`: of the device.
+  // `lanes` is in the order of carriers() and has at least one entry. `turns` belongs to the
+  // device.
   explicit Port(std::vector<Lane> lanes,
                 std::shared_ptr<LaneTurns> turns = std::make_shared<LaneTurns>())
       : lanes_(std::move(lanes)), turns_(std::move(turns)) {}
 
-  // The same lanes, another one first of each carrier's every time: for the next listener, which
-  // brings one connection with NCCL, and for the next connection.
+  // The same lanes, but each call puts the next lane of each carrier first: for the next listener,
+  // which in NCCL serves one connection, and for the next connection.
   Port for_listener() const { return turned(turns_->listening.fetch_add(1)); }
   Port for_connection() const { return turned(turns_->connecting.fetch_add(1)); }
-  // The first lane of each carrier alone.
+  // Only the first lane of each carrier.
   Port first_of_each() const;
 
   const std::vector<Lane>& lanes() const { return lanes_; }
   std::vector<Lane> of(const Carrier& carrier) const;
-  // Of the other lanes of its carrier.
+  // The addresses of the other lanes of its carrier.
   std::vector<wire::EndpointAddress> addresses_beside(const Lane& lane) const;
-  // The first of that carrier; nullptr: the device has none.
+  // The first lane of that carrier; nullptr if the device has none.
   const Lane* over(const Carrier& carrier) const;
-  // Keeps the engine, which is one of the lanes', alive.
+  // A pointer that keeps the engine, which must be one of the lanes', alive.
   std::shared_ptr<Engine> holder_of(const Engine* engine) const;
-  // Of the first lane of each carrier, in one.
+  // The joined addresses of the first lane of each carrier.
   wire::EndpointAddress address() const;
 
  private:
@@ -60,7 +61,7 @@ class Port {
   std::shared_ptr<LaneTurns> turns_;
 };
 
-// An address of what both have; nullopt if they are not of one IP address.
+// An address with the locators of both; nullopt if their IP addresses differ.
 std::optional<wire::EndpointAddress> join(const wire::EndpointAddress& first,
                                           const wire::EndpointAddress& second);
 

@@ -1,7 +1,7 @@
-// Whether callers drive the engine, so that the helper thread need not. Callers poll while they
-// wait for something, and NCCL's proxy sleeps as soon as its operations are done. Whoever waits for
-// nothing may not come back; what then is late (a peer asks whether its last message has arrived, a
-// packet is to be sent again) must not wait for him.
+// Tracks whether callers drive the engine, so that the helper thread need not. Callers poll while
+// they wait for something, but NCCL's proxy sleeps as soon as its operations are done, so a caller
+// that waits for nothing may not return. Work that becomes due then (a peer asks whether its last
+// message has arrived, a retransmission) must not wait for it.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,20 @@ namespace dlcp::engine {
 
 class Presence {
  public:
-  // Callers, who hold the lock. What they wait for: requests, or calls that take several.
+  // Called by callers, under the lock. They wait for requests, or for calls that take several
+  // requests.
   void polled(Time now) { polled_ns_.store(ns_of(now), std::memory_order_relaxed); }
   void waits(int more = 1) { waiting_.fetch_add(more); }
   void has_got() { waits(-1); }
-  // When the helper is to look: nullopt if it will anyway, or need not.
+  // When the helper must check: nullopt if it will check anyway, or need not.
   std::optional<Duration> alarm() {
     if (waiting_.load() != 0 || alarm_.exchange(true)) return std::nullopt;
     return while_leaving_.planned();
   }
-  // Those who want the lock.
+  // Number of threads that wait for the lock.
   std::atomic<int>& at_the_door() { return at_the_door_; }
 
-  // The helper, who needs no lock: whether somebody drives, and if so when to look again.
+  // Called by the helper, without a lock. If callers drive the engine, returns when to check again.
   std::optional<Duration> look(Time now) {
     alarm_.store(false);
     const bool waits = waiting_.load() != 0;
@@ -42,7 +43,7 @@ class Presence {
     alarm_.store(true);
     return soon;
   }
-  // The longest that the helper sleeps by itself.
+  // The longest pause between the helper's own checks.
   Duration longest_pause() const { return while_waiting_.planned(); }
 
  private:

@@ -1,7 +1,7 @@
-// What moves packets between one datapath and the protocol core: takes what has arrived, has it
-// placed, hands over what is to be sent, and tells what is done. It has no lock, thread or clock:
-// whoever drives it (the engine, or a simulated host in the tests) passes the time and sees to it
-// that calls do not overlap. Each call does a bounded amount of work.
+// Moves packets between one datapath and the protocol core: passes received packets to the core,
+// has payload placed, passes packets to the datapath, and reports completions. It has no lock,
+// thread or clock: its driver (the engine, or a simulated host in tests) passes the time and
+// serialises calls. Each call does a bounded amount of work.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,12 @@ namespace dlcp::engine {
 
 class Pump {
  public:
-  // `datapath` and `placer` outlive it.
+  // `datapath` and `placer` must outlive this object.
   Pump(datapath::Datapath& datapath, const core::Config& config, const core::Secrets& secrets,
        Placer& placer);
 
-  // For calls from above. Receives are posted below, as what came early has to be placed.
+  // For calls from above. Receives must be posted with post_receive(), which also places data that
+  // arrived early.
   core::Endpoint& endpoint() { return endpoint_; }
   const core::Endpoint& endpoint() const { return endpoint_; }
   bool post_receive(Time now, core::ConnectionId connection, core::RequestId request,
@@ -31,31 +32,32 @@ class Pump {
 
   struct Batch {
     std::size_t packets = 0;
-    bool more = false;  // the bound was reached, so there may be more
+    bool more = false;  // the limit was reached, so there may be more
   };
-  // Takes at most 64 packets, and serves the timers that are due by then.
+  // Handles at most 64 packets and the timers that are due.
   Batch receive(Time now);
-  // As if the packet had come from the datapath.
+  // Handles a packet as if it came from the datapath.
   void on_packet(Time now, const wire::RxPacket& packet);
-  // Offers the datapath at most one outbox of packets; what it does not take is offered again.
+  // Offers the datapath at most one outbox of packets; those that it does not accept are offered
+  // again.
   Batch transmit(Time now);
 
-  // A send is done once the peer has it and nobody reads its memory any more.
+  // A send completes once the peer has the message and the datapath no longer reads its memory.
   std::optional<core::Event> poll_event(Time now);
-  // A request that the application has given up: no packet of it that waits here is sent any more,
-  // and no event tells of it.
+  // The application has given up a request: its packets that wait here are not sent, and no event
+  // reports it.
   void forget(core::ConnectionId connection, std::span<const std::byte> memory);
 
-  // What the placer has done since the last time; receive() does it as well.
+  // Handles placements that are complete; receive() does this, too.
   void take_placed(Time now);
 
-  // When receive() and transmit() are due although no packet arrives.
+  // When receive() and transmit() are due even if no packet arrives.
   Time deadline(Time now) const;
-  // Packets wait here because the datapath did not take them.
+  // True if packets wait here because the datapath did not accept them.
   bool blocked() const { return !outbox_.empty(); }
 
  private:
-  // A send that the peer has but whose memory the datapath still reads.
+  // A send that the peer has received but whose memory the datapath still reads.
   struct StillRead {
     core::Event event;
     Time since;
@@ -72,7 +74,7 @@ class Pump {
   std::deque<StillRead> still_read_;
   bool more_to_receive_ = false;
   bool more_to_send_ = false;
-  Time retry_at_{};  // while blocked()
+  Time retry_at_{};  // if blocked()
 };
 
 }  // namespace dlcp::engine

@@ -1,5 +1,6 @@
-// Between two ranks, over what: the best carrier that both have. The side that connects decides,
-// from what it has itself and from the address in the other's handle; the other listens on all.
+// The choice of the carrier between two ranks: the best one that both have. The connecting side
+// decides, from its own carriers and the address in the other's handle. The other side listens on
+// all of its carriers.
 #pragma once
 
 #include <span>
@@ -14,22 +15,22 @@ namespace dlcp::engine {
 
 struct Route {
   const Carrier* over = nullptr;
-  wire::EndpointAddress to;  // the part of the peer's address that is meant for it
-  // Where one of the two ranks could have used a better carrier: "over UDP instead of RoCE: ..."
+  wire::EndpointAddress to;  // the part of the peer's address for this carrier
+  // If one of the two ranks has a better carrier: "over UDP instead of RoCE: ..."
   std::string fallback;
 };
 
-// What this rank has.
+// The carriers that this rank has.
 struct LocalAddress {
   const Carrier* over = nullptr;
   wire::EndpointAddress address;
 };
 
-// What a connection over `used` has to say for itself where `better` was possible.
+// The text that reports a connection over `used` although `better` was possible.
 std::string fallback_words(const Carrier& used, const Carrier& better, const std::string& why);
 
-// kInvalidUsage, naming both sides, if the two have nothing in common. `after`: only carriers that
-// come after this one.
+// kInvalidUsage, naming both sides, if the two have no carrier in common. If `after` is set, only
+// the carriers after it are considered.
 Result<Route> choose_route(std::span<const LocalAddress> ours, const wire::EndpointAddress& peer,
                            const Carrier* after = nullptr);
 Result<Route> choose_route(const Port& port, const wire::EndpointAddress& peer,

@@ -1,8 +1,9 @@
-// Whether the next message of an exchange may be sent, on one way out of this host: one after the
-// other, in the order of the exchange. All ranks go round from the one behind them, so that few
-// meet at a receiver; who is ahead of the others waits there, behind them. Were he to go on with
-// somebody else they would meet ever more. But who has not posted his receives holds up nobody: he
-// may be waiting for what others are to have.
+// Decides whether the next message of an exchange may be sent on one way out of this host: one
+// message after another, in the order of the exchange. Each rank begins with the peer after it, so
+// that few ranks send to the same receiver. A rank that is ahead of the others waits at its
+// receiver, behind them; if it continued with another peer, more and more ranks would meet at one
+// receiver. A receiver that has not posted its receives does not block the order, because it may be
+// waiting for messages to others.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,13 @@
 
 namespace dlcp::engine {
 
-// `Line`: names a connection.
+// `Line` identifies a connection.
 template <class Line>
 class SendOrder {
  public:
-  // Whether a message may be posted on `line` now, and is; `most`: AllReduce::peers_at_once.
-  // `has_sendable(line)`: of what was posted there before.
+  // True if a message may be posted on `line` now; it then counts as posted. `most` is
+  // AllReduce::peers_at_once. `has_sendable(line)` is true if messages posted there can still be
+  // sent.
   template <class HasSendable>
   bool admits(Line line, std::size_t most, HasSendable has_sendable) {
     if (most > 1 && std::ranges::find(sending_, line) != sending_.end()) return true;
@@ -27,7 +29,7 @@ class SendOrder {
   }
 
  private:
-  std::vector<Line> sending_;  // had something to send when last looked at
+  std::vector<Line> sending_;  // had something to send at the last check
 };
 
 }  // namespace dlcp::engine

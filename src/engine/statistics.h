@@ -1,4 +1,4 @@
-// Counters of a process, summed over its devices and their lifetimes, and their form as JSON.
+// The counters of a process, summed over its devices and their lifetimes, and their JSON form.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace dlcp::engine {
 
 class Statistics {
  public:
-  // Of one engine, and of the datapath that it ran on.
+  // Adds the counters of one engine and its datapath.
   void add(const core::Counters& counters, std::string_view datapath,
            const std::vector<datapath::NamedCount>& counts);
 
-  // One object: every core counter by its name, "mean_burst", and for each kind of datapath that
-  // was open ("udp", "verbs") an object with what it counted.
+  // One object: every core counter by name, "mean_burst", and for each type of datapath that was
+  // open ("udp", "verbs") an object with its counters.
   std::string json() const;
 
-  // Writes json() to `path`, where %p stands for the process id. Failures are silent: nobody is
-  // left to hear of them when this is called.
+  // Writes json() to `path`, in which %p is replaced by the process ID. Failures are silent,
+  // because the log may no longer exist at this point.
   void write(const std::string& path) const;
 
  private:

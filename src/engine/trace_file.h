@@ -1,5 +1,5 @@
-// DLCP_TRACE: the last packets of one lane, written as a capture when the first of its connections
-// fails, as what went before is what tells why.
+// DLCP_TRACE: writes the last packets of one lane as a capture when the first of its connections
+// fails, because the packets before a failure show its cause.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace dlcp::engine {
 
 class TraceFile {
  public:
-  // `path`: %p stands for the process id, a hyphen and `number`, which tells lanes apart. `lane`:
-  // its name, for the log.
+  // In `path`, %p is replaced by the process ID, a hyphen and `number`, which distinguishes lanes.
+  // `lane` is the lane's name for the log.
   TraceFile(const std::string& path, std::size_t number, std::string lane,
             const wire::EndpointAddress& local);
 
-  // What the lane's datapath fills.
+  // The ring that the lane's datapath fills.
   const std::shared_ptr<datapath::PacketRing>& ring() const { return ring_; }
-  // The first call writes; what to say of it. May be called by any thread.
+  // The first call writes the file and returns the log line. Callable from any thread.
   std::optional<LogLine> write();
 
  private:

@@ -1,4 +1,4 @@
-// UDP over an interface of the kernel's, as a carrier.
+// UDP over a kernel interface, as a carrier.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace dlcp::engine {
 
-// `from`: what sockets are bound to; a link-local address gets its scope from the name.
+// `from` is the interface that sockets are bound to; the scope of a link-local address is derived
+// from its name.
 std::shared_ptr<const Access> udp_access(datapath::Interface from);
 
 }  // namespace dlcp::engine

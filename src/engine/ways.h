@@ -1,9 +1,10 @@
-// By which of our devices, and to which of a peer's addresses, a connection is tried, in order.
-// NCCL pairs devices by their numbers; that pair comes first if the device has a route of its own
-// there. Otherwise, and next, comes the device by which the kernel itself would send, as for TCP:
-// the cards of two hosts may be cabled in different order, and strict reverse-path filters drop
-// what leaves by another card than the address's. The peer's other addresses follow, for a rail
-// that is dead. The pair that answered is remembered for the next connections between the two.
+// The pairs of a local device and a peer's address by which a connection is tried, in order. NCCL
+// pairs devices by number; that pair is first if the device has a route of its own to the address.
+// Otherwise, and as the next choice, the device is used that the kernel itself would send by, as
+// for TCP: the cards of two hosts may be cabled in different order, and strict reverse-path filters
+// drop packets that leave by a card other than that of their source address. The peer's other
+// addresses follow, in case a rail is down. The pair that was answered is remembered for later
+// connections between the two hosts.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,9 @@
 namespace dlcp::engine {
 
 struct Way {
-  std::size_t device = 0;    // of ours, by number
-  std::size_t address = 0;   // of the peer's, by number
-  wire::EndpointAddress to;  // the same, with UDP ports alone
+  std::size_t device = 0;    // number of the local device
+  std::size_t address = 0;   // number of the peer's address
+  wire::EndpointAddress to;  // that address, with UDP ports only
 
   friend bool operator==(const Way&, const Way&) = default;
 };
@@ -33,38 +34,38 @@ struct Way {
 using RouteLookup =
     std::function<std::optional<datapath::KernelRoute>(const datapath::RouteQuestion&)>;
 
-// At least one way; empty where there is nothing to choose: `own`, the device that NCCL chose, has
-// RoCE, or has a route and is the only one that fits. No two of them name the same pair.
+// The ways in order, without duplicates. Empty if there is no choice: `own`, the device that NCCL
+// chose, has RoCE, or there is only one device and one address.
 std::vector<Way> find_ways(std::span<const Device> devices, std::size_t own,
                            const wire::EndpointAddress& peer, const RouteLookup& look_up);
 
-// The ways of a process, by its devices and its peers' hosts. Any thread may use it.
+// The ways of a process, by device and peer host. Thread-safe.
 class WayBook {
  public:
   explicit WayBook(RouteLookup look_up = datapath::find_route) : look_up_(std::move(look_up)) {}
 
   struct Ways {
-    std::vector<Way> all;       // as find_ways(); the one that answered last comes first
-    bool is_confirmed = false;  // the first has answered
+    std::vector<Way> all;       // from find_ways(), with the last answered one first
+    bool is_confirmed = false;  // the first one has been answered
   };
-  // Asks the kernel once for each device and peer.
+  // Queries the kernel once for each device and peer.
   Ways ways(std::span<const Device> devices, std::size_t own, const wire::EndpointAddress& peer);
-  // A connection from `own` to this peer has come about by `way`. Returns a line for the log the
-  // first time that it is another way than NCCL's topology assumes, else an empty text.
+  // Records that a connection from `own` to this peer uses `way`. Returns a log line the first time
+  // that it differs from the pair that NCCL's topology assumes, otherwise an empty text.
   std::string remember(std::span<const Device> devices, std::size_t own,
                        const wire::EndpointAddress& peer, const Way& way);
-  // The devices have been read anew.
+  // Called after the devices were read again.
   void clear();
 
  private:
   struct Known {
-    std::vector<Way> ways;  // in the order in which they are tried; `to` is of another listener
+    std::vector<Way> ways;  // in order of trial; `to` is another listener's
     std::optional<std::pair<std::size_t, std::size_t>> answered;  // device and address
   };
 
   const RouteLookup look_up_;
   std::mutex mutex_;
-  std::map<std::pair<std::size_t, std::string>, Known> known_;  // by own device and peer's host
+  std::map<std::pair<std::size_t, std::string>, Known> known_;  // by own device and peer host
 };
 
 }  // namespace dlcp::engine

@@ -19,11 +19,11 @@ struct ListenComm {
   engine::Port port;
   std::vector<core::ListenerId> listeners;  // one on each lane
   engine::Gathering gathering;
-  std::size_t own_lanes = 0;  // the device's; behind them come spare ones, of other devices
+  std::size_t own_lanes = 0;  // lanes of the device; spare lanes of other devices follow them
   unsigned polls = 0;
 
-  // The listeners to poll now. Nearly every connection comes to the device's own; the helper
-  // threads answer on the others meanwhile.
+  // The listeners to poll now. Nearly all connections arrive at the device's own listeners. The
+  // others are polled less often; their helper threads respond to peers meanwhile.
   std::span<const core::ListenerId> due() {
     constexpr unsigned kSparesEvery = 8;
     const bool all = ++polls % kSparesEvery == 0;
@@ -38,7 +38,7 @@ struct Comm {
   Licensing licensing;
 };
 
-// Registering host memory is book-keeping: what deregMr has to fence.
+// Registering host memory only records the region that deregMr must release.
 struct Registration {
   std::byte* data = nullptr;
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
-// What the groups of direct exchange in this process have agreed on, for the tuner: by NCCL's
-// number of the communicator, which is set up before anything of it is tuned.
+// The terms of this process's direct-exchange groups, for the tuner. They are found by NCCL's ID of
+// the communicator, whose group is set up before its calls are tuned.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace dlcp::nccl {
 
-// The same on all ranks of the group.
+// These are the same on all ranks of the group.
 struct DirectTerms {
-  std::uint32_t ranks = 0;       // of the group: of NCCL's nodes
+  std::uint32_t ranks = 0;       // of the group, which are NCCL's nodes
   std::uint32_t speed_mbps = 0;  // of the slowest rank's devices
   bool always = false;           // DLCP_COLLNET=on
-  std::uint32_t hubs = 0;        // that own all blocks; 0: the ranks do
-  std::uint32_t loss_ppm = 0;    // of contributions that may be lost
+  std::uint32_t hubs = 0;        // number of hubs, which own all blocks; 0: the ranks own them
+  std::uint32_t loss_ppm = 0;    // share of contributions that may be lost
 };
 
 class DirectGroups {
  public:
-  // Never destroyed: NCCL's threads may outlive exit.
+  // Never destroyed, because NCCL's threads may outlive exit().
   static DirectGroups& of_process();
 
   void add(std::uint64_t comm_id, const DirectTerms& terms);
@@ -30,7 +30,7 @@ class DirectGroups {
  private:
   struct Entry {
     DirectTerms terms;
-    int groups = 0;  // several ranks of a communicator in one process
+    int groups = 0;  // several if ranks of a communicator share the process
   };
   std::mutex mutex_;
   std::map<std::uint64_t, Entry> entries_;

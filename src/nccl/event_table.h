@@ -1,9 +1,10 @@
-// What NCCL's profiler events of one communicator have said: collectives, and their operations on
-// the channels. Handles are numbers that are never used twice, so one that is too old, or another
-// communicator's, finds nothing; steps need no memory, they are in the handle.
+// The profiler events of one communicator: collectives and their operations on channels. Handles
+// are numbers that are never reused, so an old handle, or another communicator's, finds nothing. A
+// step needs no entry, because its number is part of the handle.
 //
-// Two rings: when more is outstanding than they hold, the oldest is forgotten, and its messages are
-// exact. NCCL starts collectives on the application's threads, the rest on its progress threads.
+// Two rings store the entries: if more are outstanding than fit, the oldest are overwritten and
+// their messages are exact. NCCL starts collectives on the application's threads, and all other
+// events on its progress threads.
 #pragma once
 
 #include <atomic>
@@ -20,19 +21,20 @@
 
 namespace dlcp::nccl {
 
-// What one isend or irecv belongs to.
+// The operation that one isend or irecv belongs to.
 struct OpContext {
-  // One collective on one channel, in one direction; never reused. 0: of a send and receive.
+  // A number for one collective on one channel in one direction; never reused. 0 for a send and
+  // receive.
   std::uint64_t operation = 0;
   Collective collective;
-  std::uint64_t comm_id = 0;    // NCCL's name of the communicator
-  std::uint32_t ranks = 0;      // in it
+  std::uint64_t comm_id = 0;    // NCCL's ID of the communicator
+  std::uint32_t ranks = 0;      // in the communicator
   std::uint32_t steps = 0;      // messages of the operation
-  std::uint32_t step = 0;       // this one, 0-based
+  std::uint32_t step = 0;       // this message, 0-based
   std::size_t chunk_bytes = 0;  // NCCL's chunk times the steps of a message
   bool sends = false;
-  bool urgent = false;                  // the next forward pass needs the result first
-  int communicator_class = kUndefined;  // of the communicator, where a connection has told it
+  bool urgent = false;                  // the result is needed first in the next forward pass
+  int communicator_class = kUndefined;  // of the communicator, if a connection has reported it
 };
 
 class EventTable {
@@ -41,7 +43,7 @@ class EventTable {
 
   EventTable(std::uint64_t comm_id, std::uint32_t ranks);
 
-  // Of a send and receive, which needs no memory either.
+  // The handle of a send and receive, which needs no entry either.
   static EventHandle point_to_point();
   EventHandle start_collective(Time now, const Collective& collective);
   EventHandle start_operation(EventHandle collective, std::uint32_t steps, std::size_t chunk_bytes,
@@ -76,7 +78,7 @@ class EventTable {
   const std::uint64_t comm_id_;
   const std::uint32_t ranks_;
   std::mutex mutex_;
-  std::uint64_t collectives_started_;  // their newest number
+  std::uint64_t collectives_started_;  // number of the newest one
   std::uint64_t operations_started_;
   std::vector<StartedCollective> collectives_;
   std::vector<Operation> operations_;

@@ -19,7 +19,7 @@ namespace dlcp::nccl {
 struct CollectiveListenComm {
   Context* context = nullptr;
   int device = 0;
-  std::unique_ptr<ListenComm> listening;  // null: this rank takes no part
+  std::unique_ptr<ListenComm> listening;  // null: this rank does not take part
 };
 
 struct GroupComm;
@@ -36,15 +36,15 @@ struct GroupRequest {
 struct GroupComm {
   Context* context = nullptr;
   std::unique_ptr<engine::Group> group;
-  std::unique_ptr<SwitchGroup> by_switch;  // before it, where DLCP_COLLNET_SWITCH is set
-  std::uint32_t loss_ppm = 0;              // that the group has agreed on
-  std::deque<GroupRequest> requests;       // grows to what has been outstanding at once
-  engine::HubLeases leases;                // where there are hubs
-  // A call that is to be started again: how much of it is data was told with its first try.
+  std::unique_ptr<SwitchGroup> by_switch;  // used first if DLCP_COLLNET_SWITCH is set
+  std::uint32_t loss_ppm = 0;              // agreed by the group
+  std::deque<GroupRequest> requests;       // grows to the largest number outstanding at once
+  engine::HubLeases leases;                // if there are hubs
+  // For a call that NCCL must repeat: its amount of data was reported at the first attempt.
   std::optional<CallPart> part;
   std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;  // of them all, and
-  std::uint64_t data = 0;   // what of that was not stale
+  std::uint64_t bytes = 0;  // of all calls
+  std::uint64_t data = 0;   // the part of them that was data and not stale
 };
 
 }  // namespace dlcp::nccl

@@ -1,4 +1,4 @@
-// The handles of all ranks of a group, as NCCL gives them to each.
+// The handles of all ranks of a group, as NCCL passes them to each rank.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace dlcp::nccl {
 
-// All ranks are handed the same handles, so all find the same faults in them.
+// All ranks get the same handles, so all find the same errors in them.
 Result<std::vector<Handle>> read_handles(void* handles[], std::size_t ranks);
 Status check_all_alike(const std::vector<Handle>& handles);
 

@@ -1,5 +1,5 @@
-// What every exported function passes through: nothing is thrown across the C boundary, and a
-// forked child is turned back before it touches anything.
+// The wrapper of every exported function: no exception crosses the C boundary, and a forked child
+// gets an error before it can change anything.
 #pragma once
 
 #include <exception>

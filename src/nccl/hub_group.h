@@ -1,4 +1,4 @@
-// What a group with hubs (DLCP_COLLNET_HUBS) needs beyond one without.
+// Set-up steps that only groups with hubs (DLCP_COLLNET_HUBS) need.
 #pragma once
 
 #include <span>
@@ -11,10 +11,11 @@
 
 namespace dlcp::nccl {
 
-// None where the setting is empty. Fails where it cannot be meant, or a plan is set as well.
+// Empty if the setting is empty. Fails if it is invalid, or if a plan is also set.
 Result<std::vector<engine::HubPlace>> hub_places(const engine::Settings& settings);
 
-// Blocks for half of DLCP_COLLNET_TIMEOUT at most. `handles`: of all ranks; `us.rank` is ours.
+// Blocks for at most half of DLCP_COLLNET_TIMEOUT. `handles` are those of all ranks; `us.rank` is
+// this rank.
 Result<engine::VisitedHubs> come_to_hubs(std::span<const engine::HubPlace> places,
                                          const engine::Settings& settings,
                                          const engine::GroupWord& us,

@@ -1,6 +1,6 @@
-// The net plugin, once: what every version of NCCL's interface comes down to. Each function is the
-// whole of an exported call (nothing is thrown, a forked child is turned back, *request, *comm and
-// *done are always stored); the files net_v*.cc only adapt signatures.
+// The implementation of the net plugin for all versions of NCCL's interface. Each function is a
+// complete exported call: it throws nothing, rejects forked children, and always stores *request,
+// *comm and *done. The files net_v*.cc only adapt signatures.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ struct NetAttrV11;
 namespace net {
 
 // ---- the process and its devices (net_process.cc) ----
-// `callback` null: the interface has none, so nobody can say what a transfer belongs to.
+// `callback` is null if the interface has none; transfers cannot be identified then.
 ResultCode init_process(DebugLogger logger, ProfilerCallback callback = nullptr) noexcept;
-// One communicator; *context goes to listen, connect and finalize.
+// Opens one communicator; *context is passed to listen, connect and finalize.
 ResultCode init_communicator(void** context, std::uint64_t comm_id, int communicator_class,
                              DebugLogger logger, ProfilerCallback callback) noexcept;
-// What this thread's next transfers belong to.
+// States what this thread's next transfers belong to.
 ResultCode set_attributes(void* context, NetAttrV11* attributes) noexcept;
 ResultCode finalize_communicator(void* context) noexcept;
 ResultCode devices(int* count) noexcept;
@@ -43,15 +43,15 @@ ResultCode get_properties(int device, Properties* out) noexcept {
 }
 
 // ---- connections (net_connect.cc) ----
-// `context` null: the one of the process.
+// If `context` is null, the context of the process is used.
 ResultCode listen(void* context, int device, void* handle, void** listen_comm) noexcept;
-// Success with *comm null: not yet, call again with the same handle memory. `communicator_class`:
-// where each connection has its own; else the context's counts.
+// Success with *comm null: not connected yet; call again with the same handle memory.
+// `communicator_class` is used if each connection has its own; otherwise the context's is.
 ResultCode connect(void* context, int device, void* handle, void** send_comm,
                    int communicator_class = kUndefined) noexcept;
 ResultCode accept(void* listen_comm, void** recv_comm) noexcept;
-// Return at once, except that the last close of a process without contexts waits DLCP_LINGER at
-// most.
+// These return at once, except that the last close of a process without contexts waits for up to
+// DLCP_LINGER.
 ResultCode close_comm(void* comm) noexcept;
 ResultCode close_listen(void* listen_comm) noexcept;
 
@@ -59,7 +59,7 @@ ResultCode close_listen(void* listen_comm) noexcept;
 ResultCode register_memory(void* comm, void* data, std::size_t bytes, int type,
                            void** registration) noexcept;
 ResultCode deregister_memory(void* comm, void* registration) noexcept;
-// Success with *request null: not now, call again. `phandle` null: NCCL did not give one.
+// Success with *request null: not now, call again. `phandle` is null if NCCL provides none.
 ResultCode send(void* send_comm, void* data, std::size_t bytes, void* registration, void* phandle,
                 void** request) noexcept;
 ResultCode receive(void* recv_comm, int count, void** data, const std::size_t* bytes,

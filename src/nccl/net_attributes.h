@@ -1,6 +1,6 @@
-// What setNetAttr has said of the transfers that follow. NCCL calls it on the thread that
-// transfers, and only for changes; its other thread calls it too, for connections. So each thread
-// remembers its own, per communicator.
+// The values of setNetAttr for the transfers that follow. NCCL calls it on the thread that
+// transfers, and only when values change; its other thread also calls it, for connections. The
+// values are therefore stored per thread and communicator.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace dlcp::nccl {
 
-// Bit masks, see abi/net_v11.h.
+// Bit masks; see abi/net_v11.h.
 struct TransferAttributes {
   std::uint32_t function = 0;
   std::uint32_t algorithm = 0;
@@ -18,7 +18,7 @@ struct TransferAttributes {
 };
 
 void remember_attributes(core::ContextId context, const TransferAttributes& attributes);
-// Of this thread; nothing if it was told nothing, or too long ago.
+// The values of this thread; nullopt if there are none or they are too old.
 std::optional<TransferAttributes> attributes_of(core::ContextId context);
 
 }  // namespace dlcp::nccl

@@ -1,4 +1,4 @@
-// What DLCP_PLAN asks for: the plan that it names, for one group.
+// Reads the plan that DLCP_PLAN names, for one group.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace dlcp::nccl {
 
-// What can be said of it before the group is known; nothing is wrong where it is not set.
+// The checks that are possible before the group is known; succeeds if DLCP_PLAN is not set.
 Status check_plan_setting(const engine::Settings& settings);
 
-// Nothing without DLCP_PLAN.
+// nullopt without DLCP_PLAN.
 Result<std::optional<CollectivePlan>> plan_for(const engine::Settings& settings, int ranks,
                                                int rank);
 

@@ -1,10 +1,9 @@
-// Our side of NCCL's profiler interface. Not to profile: it is how NCCL tells what a transfer
-// belongs to. The net plugin asks through the callback that NCCL gave it, with the operation's
-// `phandle`; NCCL then starts a network event with us, on the same thread, under the event of the
-// step.
+// DLCP's implementation of NCCL's profiler interface. It does not profile; it identifies transfers.
+// The net plugin asks through NCCL's callback with the operation's `phandle`. NCCL then starts a
+// network event with this profiler, on the same thread, below the event of the step.
 //
-// NCCL's activation mask is one number of the process. It stays 0, and NCCL calls none of this,
-// while nobody has a budget.
+// NCCL's activation mask is one number per process. While no communicator has a budget, it is 0 and
+// NCCL makes none of these calls.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +18,21 @@ namespace dlcp::nccl::profiler {
 
 // --- for the net plugin ---
 void set_callback(ProfilerCallback callback);  // may be null
-// Why events are wanted: a communicator may lose something, or all-reduces by direct exchange.
+// Why events are needed: a communicator may lose data, or uses direct exchange for all-reduces.
 enum class Reason : std::uint8_t { kLoss, kDirect };
-// Events come as long as somebody wants them.
+// Events are delivered while at least one reason is active.
 void activate(Reason reason);
 void deactivate(Reason reason);
-// True once NCCL has taken us as its profiler, for at least one communicator.
+// True once NCCL uses this profiler for at least one communicator.
 bool in_use();
-// Nothing if NCCL does not say. `phandle` as given to isend or irecv; may be null.
-// `communicator_class` is what the connection knows of the communicator, if anything: it is
-// remembered for those that were not told (interface v10 tells one side only).
+// nullopt if NCCL does not identify the transfer. `phandle` is the argument of isend or irecv and
+// may be null. `communicator_class` is the connection's value, if known; it is remembered for
+// connections that were not given it (interface version 10 gives it to one side only).
 std::optional<OpContext> ask(void* phandle, int communicator_class);
 bool activated();  // for loss
-// What of the next call of direct exchange of that communicator is data; nullopt: nobody tells
-// (and none is asked where several of its ranks are in this process). `contradicted`: what is
-// told does not fit the calls.
+// Payload size of the communicator's next call of direct exchange; nullopt if NCCL has not reported
+// it. (It is not requested if several ranks of the communicator are in this process.)
+// `contradicted` is set if the events do not match the calls.
 std::optional<CallPart> next_call(std::uint64_t comm_id, std::size_t bytes, int type,
                                   bool& contradicted);
 
@@ -42,7 +41,7 @@ ResultCode init(void** context, int* mask, std::uint64_t comm_id, int ranks, int
                 DebugLogger logger) noexcept;
 ResultCode finalize(void* context) noexcept;
 
-// Handles as NCCL carries them for us: numbers, never pointers.
+// Handles that NCCL stores are numbers, never pointers.
 void* start_collective(void* context, const Collective& collective) noexcept;
 void* start_point_to_point() noexcept;
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept;
@@ -86,7 +85,7 @@ ResultCode start_event(void* context, void** handle, Event* event) noexcept {
 }
 
 inline ResultCode stop_event(void*) noexcept {
-  return ResultCode::kSuccess;  // what is started forgets itself
+  return ResultCode::kSuccess;  // entries expire without being stopped
 }
 inline ResultCode record_event_state(void*, int, void*) noexcept {
   return ResultCode::kSuccess;

@@ -1,5 +1,5 @@
-// What NCCL asks about a device, in the shape of the newest interface version; fill() gives each
-// version the fields it has.
+// The properties of a device that NCCL asks for, in the form of the newest interface version;
+// fill() copies the fields that each version has.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct DeviceProperties {
   char* pci_path = nullptr;
   std::uint64_t guid = 0;
   int speed_mbps = 10000;
-  float latency_us = 0;  // one way, as measured; 0: not known, and NCCL assumes some
+  float latency_us = 0;  // one way, as measured; 0: unknown, and NCCL uses a default
   int port = 0;
 };
 
@@ -25,8 +25,8 @@ inline constexpr std::size_t kOperationBytesMax = wire::kMessageBytesMax;
 
 DeviceProperties describe(const datapath::Interface& interface,
                           const engine::MeasuredDevice& measured = {});
-// Of the device that stands in where the settings are unusable, so that NCCL comes to listen and
-// fails.
+// The properties of a placeholder device for unusable settings, with which NCCL calls listen and
+// gets the error.
 DeviceProperties describe_unusable();
 
 template <class Properties>
@@ -42,7 +42,7 @@ void fill(Properties& out, const DeviceProperties& device, int index) {
   out.maxComms = kConnectionsMax;
   out.maxRecvs = 1;
   if constexpr (requires { out.regIsGlobal; })
-    out.regIsGlobal = 1;  // registering is only book-keeping
+    out.regIsGlobal = 1;  // a registration only records the region
   if constexpr (requires { out.netDeviceType; }) {
     out.netDeviceType = kNetDeviceHost;
     out.netDeviceVersion = kNetDeviceInvalidVersion;

@@ -1,5 +1,5 @@
-// Further devices that direct exchange uses beside the one that NCCL has chosen
-// (DLCP_COLLNET_RAILS): NCCL gives a host with one GPU a single one, however many it has.
+// Further devices that direct exchange uses in addition to the one that NCCL has chosen
+// (DLCP_COLLNET_RAILS): NCCL assigns only one device to a host with one GPU.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace dlcp::nccl {
 
 class Rails {
  public:
-  // Listens on the devices behind `device`, in a circle, until there are `wanted` with it; fewer
-  // where there are fewer, or one cannot be opened.
+  // Listens on the devices after `device`, wrapping around, until `wanted` devices are in use
+  // including it. There are fewer if the host has fewer or one cannot be opened.
   Rails(Context& context, int device, std::uint32_t wanted);
   ~Rails();
   Rails(const Rails&) = delete;
   Rails& operator=(const Rails&) = delete;
 
-  // For what the group is told of this rank, and for its set-up.
+  // Used for the description of this rank and for the set-up of the group.
   void tell(engine::GroupWord& us) const;
   std::vector<engine::GroupRail> rails() const;
 

@@ -1,13 +1,13 @@
-// How much of each call of the collective plugin is data. NCCL hands over whole slots of its
-// buffer, with stale bytes behind the tensor's end; what the tensor is, only its profiler interface
-// tells: before the first call of an all-reduce two operations for each of its channels, in the
-// order in which all-reduces are executed.
+// Determines how much of each call of the collective plugin is data. NCCL passes whole slots of its
+// buffer, with stale bytes after the tensor's end. Only its profiler interface describes the
+// tensor: before the first call of an all-reduce, there are two operations for each of its
+// channels, in the order in which all-reduces are executed.
 //
-// Where it is known: CollNet's chain. A call is one step of up to eight channels:
+// The known case is CollNet's chain. A call is one step of up to eight channels:
 //   groups = ceil(channels / 8); call k is step k / groups of group k % groups, and begins at
 //   (step * channels + 8 * group) * chunk of the tensor.
-// That is seen, not promised (NCCL 2.28 to 2.30), so every call is compared with it; the first that
-// differs ends all belief.
+// This was observed, not documented (NCCL 2.28 to 2.30), so every call is compared with it. After
+// the first mismatch, no call is considered known.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace dlcp::nccl {
 
-// What a call holds: so many bytes of data, of an all-reduce that is counted from 1.
+// The content of a call: its bytes of data, and the number of its all-reduce, counted from 1.
 struct CallPart {
   std::size_t bytes = 0;
   std::uint64_t reduction = 0;
@@ -25,8 +25,8 @@ struct CallPart {
 
 class ReductionCalls {
  public:
-  // An operation of a collective's channel. `collective`: its number; `type`: NCCL's, of its
-  // `tensor_bytes`.
+  // An operation of a collective's channel. `collective` is its number; `type` is NCCL's type of
+  // its `tensor_bytes`.
   struct Operation {
     std::uint64_t collective = 0;
     int type = 0;
@@ -35,14 +35,14 @@ class ReductionCalls {
     std::size_t steps = 0;
   };
   void on_operation(const Operation& operation);
-  // An all-reduce over CollNet in a form that is not known: nor are calls from now on.
+  // An all-reduce over CollNet has an unknown form, so further calls are unknown, too.
   void on_unknown_form() { contradicted_ = true; }
 
-  // How many of the next call's bytes are data; nullopt: not known.
+  // Number of data bytes in the next call; nullopt: unknown.
   std::optional<std::size_t> next(std::size_t bytes, int type);
-  // Which all-reduce, counted from 1, the call was of that next() told of last.
+  // The number, counted from 1, of the all-reduce that the last next() referred to.
   std::uint64_t reduction() const { return told_; }
-  // What NCCL tells does not fit what it does: no call is believed to be known any more.
+  // True if NCCL's events did not match its calls; no call is considered known any more.
   bool contradicted() const { return contradicted_; }
 
  private:

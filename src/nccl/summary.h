@@ -1,4 +1,4 @@
-// What a communicator did, as one line for NCCL's log at its end.
+// The summary of a communicator for NCCL's log when it ends.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dlcp::nccl {
 
-// Empty if it moved nothing. `communicator`: NCCL's hash, 0 where NCCL does not tell.
+// Empty if it transferred nothing. `communicator` is NCCL's hash, 0 if NCCL does not report it.
 std::string summary_line(std::uint64_t communicator, const engine::ContextSummary& summary);
 
 }  // namespace dlcp::nccl

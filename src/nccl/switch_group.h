@@ -1,12 +1,12 @@
-// A group of ranks some of whose all-reduces go through a switch: sums of float32 whose length NCCL
-// tells. All others, and those with values that SwitchML cannot express, go by the group's own
-// algorithm, which is exact. Which way a call goes hangs on nothing that ranks might see
-// differently: its type and operation; whether all of them are told lengths, which they vote on
-// once; and the switch's word that some rank has such values.
+// A group of ranks that performs some of its all-reduces in a switch: sums of float32 whose length
+// NCCL reports. All others, and those with values that SwitchML cannot represent, use the group's
+// own algorithm, which is exact. The choice depends only on facts that are the same on all ranks:
+// the call's type and operation; whether NCCL reports lengths to all of them, on which they vote
+// once; and the switch's answer that a rank has such values.
 //
-// Calls are executed in order. Those of one way follow each other without a pause where the way
-// permits; the first of the other waits until they have finished. In the meantime the group's
-// connections are watched (collective/watched).
+// Calls are executed in order. Consecutive calls of one kind follow each other without a pause if
+// the method permits; the first call of the other kind waits until they have finished. During that
+// time the group's connections are watched (collective/watched).
 #pragma once
 
 #include <cstdint>
@@ -29,33 +29,33 @@ class SwitchGroup {
   struct Terms {
     unsigned ranks = 0;
     unsigned rank = 0;
-    Duration setup_timeout{};  // that the switch has to answer all ranks
+    Duration setup_timeout{};  // for the switch to answer all ranks
     Duration peer_timeout{};
   };
   struct Counts {
     std::uint64_t by_switch = 0;  // calls
-    std::uint64_t refused = 0;    // of them, for their values
+    std::uint64_t refused = 0;    // of them, because of their values
     std::uint64_t otherwise = 0;
   };
 
-  // Of a group that has just been opened, whose algorithm is Watched; outlived by it. All ranks
-  // succeed, or all fail with the same words, which name the rank and the cause. `name`: what
-  // DLCP_COLLNET_SWITCH says.
+  // `group` has just been opened, its algorithm is Watched, and it must outlive this object. Either
+  // all ranks succeed, or all fail with the same error, which names the rank and the cause. `name`
+  // is the value of DLCP_COLLNET_SWITCH.
   static Result<std::unique_ptr<SwitchGroup>> open(engine::Group& group, const std::string& name,
                                                    const Terms& terms);
   ~SwitchGroup();
 
-  // As the group's own; `call.tensor` 0 says that its length is not known.
+  // Like Group::start(); a `call.tensor` of 0 means that its length is unknown.
   Result<std::optional<std::uint64_t>> start(const collective::Call& call);
   Result<bool> finished(std::uint64_t call);
   void release_memory(const engine::Memory& registered);
-  // Before the group's own. True if calls were unfinished.
+  // Must be called before the group's close(). True if calls were unfinished.
   bool close();
 
   const std::string& switch_name() const { return line_->name(); }
   Counts counts();
-  // Once each: why no sum goes by the switch; and what has failed that is not the group's, which
-  // tells of itself.
+  // Each is returned once: why no sum uses the switch, and an error outside the group, which
+  // reports its own errors.
   std::string take_news();
   std::optional<Error> take_fault();
 
@@ -67,7 +67,7 @@ class SwitchGroup {
     bool started = false;
     bool done = false;
     bool is_vote = false;
-    std::uint64_t number = 0;  // by the group
+    std::uint64_t number = 0;  // in the group
   };
   enum class Lengths : std::uint8_t { kUnknown, kVoted, kTold, kNotTold };
 
@@ -92,11 +92,11 @@ class SwitchGroup {
   const std::string claim_;
   const Terms terms_;
   std::mutex mutex_;
-  std::deque<Entry> entries_;  // the oldest has number first_
+  std::deque<Entry> entries_;  // the first one has number first_
   std::uint64_t first_ = 0;
-  std::size_t begun_ = 0;     // of entries_, started
+  std::size_t begun_ = 0;     // number of entries_ that have started
   Entry* summing_ = nullptr;  // in the switch now
-  std::size_t by_group_ = 0;  // started there, and not finished
+  std::size_t by_group_ = 0;  // started in the group and not finished
   bool watched_ = false;
   Time watched_at_{};
   Lengths lengths_ = Lengths::kUnknown;
@@ -104,7 +104,7 @@ class SwitchGroup {
   std::string news_;
   Counts counts_;
   std::optional<Error> failed_;
-  std::optional<Error> fault_;  // that nobody has taken
+  std::optional<Error> fault_;  // not taken yet
   bool closed_ = false;
 };
 

@@ -1,6 +1,6 @@
-// One rank's line to a switch that adds (collective/switch_worker): a UDP socket, driven by whoever
-// asks, as the group's connections are. It asks the switch whether it is still there where nothing
-// else comes from it.
+// One rank's connection to a switch that adds (collective/switch_worker): a UDP socket, driven by
+// its callers like the group's connections. If nothing arrives from the switch, it sends a query to
+// test that the switch still answers.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,33 +23,34 @@ namespace dlcp::nccl {
 
 class SwitchLine {
  public:
-  // Asks the system's resolver.
+  // Uses the system's resolver.
   static Result<std::unique_ptr<SwitchLine>> open(const collective::SwitchName& name,
                                                   unsigned rank);
 
   const std::string& name() const { return text_; }  // HOST:PORT
-  // So many packets have room in the socket's buffer at once.
+  // The number of packets that fit into the socket's buffer.
   unsigned packets_held() const;
 
-  // Its hello has the last of the slots, sums have the others. `timeout`: that the switch may be
-  // silent for when it is asked.
+  // The hello uses the last slot, sums use the others. `timeout`: how long the switch may take to
+  // answer a query.
   void join(const collective::SwitchHello::Terms& terms, Duration timeout);
-  // Before all sums: whether all workers are there. Fails where the switch adds other workers.
+  // Must be called before all sums: true once all workers are present. Fails if the switch adds
+  // other workers.
   Result<bool> greet(Time now);
-  // What has been seen of it, where nothing came.
+  // Describes what was observed if the switch does not answer.
   std::string silence() const;
 
-  // As SwitchWorker's; after it has been greeted.
+  // Like SwitchWorker's; requires that greet() has succeeded.
   bool start(std::span<const float> input, std::span<float> result, Time now);
   collective::SwitchWorker::Call call() const { return worker_->call(); }
-  // Takes what has come and sends what is due. Fails when a sum can come no more.
+  // Handles received packets and sends those that are due. Fails if no sum can arrive any more.
   Status drive(Time now);
 
   const collective::SwitchWorker::Counts& counts() const { return worker_->counts(); }
 
  private:
   static constexpr std::size_t kBatch = 32;
-  static constexpr std::size_t kDatagramBytes = 1280;  // the longest packet has 1034
+  static constexpr std::size_t kDatagramBytes = 1280;  // the largest packet has 1034
   struct Batch {
     Batch();
     std::array<std::array<std::byte, kDatagramBytes>, kBatch> bytes;
@@ -75,11 +76,11 @@ class SwitchLine {
   Duration timeout_{0};
   bool greeted_ = false;
   Time heard_{};
-  Time asked_{};              // the last time
-  Time unanswered_ = kNever;  // since when it has been asked in vain
-  Time refused_ = kNever;     // since when its host says that the port is closed
-  Time looked_{};             // when drive() was last called in a call
-  Time progress_ = kNever;    // the call's last answer
+  Time asked_{};              // time of the last query
+  Time unanswered_ = kNever;  // time of the first query without an answer
+  Time refused_ = kNever;     // time since when its host reports that the port is closed
+  Time looked_{};             // time of the last drive() during a call
+  Time progress_ = kNever;    // time of the call's last answer
   std::uint64_t taken_ = 0;
 };
 

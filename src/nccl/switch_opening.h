@@ -1,7 +1,7 @@
-// How the ranks of a group agree to use a switch: each says whether it can reach it at all; then
-// all greet it; then each says whether it has heard that all are there. What is said goes over the
-// group's own connections, so that all decide alike, and in the words of the first rank that
-// cannot.
+// The agreement of a group's ranks to use a switch: each reports whether it can reach the switch;
+// then all send their hello; then each reports whether it has received the answer that all are
+// present. The reports use the group's own connections, so all ranks decide alike and return the
+// error of the first rank that fails.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace dlcp::nccl {
 
-// What this process uses of switches. One job at a time: to a switch, as to its stand-in, a
-// communicator's first packet begins a job and ends the one before.
+// The switches that this process uses. A switch serves one job at a time: the first packet of a
+// communicator begins a job and ends the previous one. This also holds for the aggregator.
 class SwitchClaims {
  public:
-  // Never destroyed: NCCL's threads may outlive exit.
+  // Never destroyed, because NCCL's threads may outlive exit().
   static SwitchClaims& of_process();
 
-  bool take(const std::string& name);  // false: another communicator has it
+  bool take(const std::string& name);  // false: another communicator uses it
   void give_back(const std::string& name);
 
  private:
@@ -32,14 +32,14 @@ class SwitchClaims {
   std::set<std::string> taken_;
 };
 
-// What one rank tells the others.
+// The report of one rank to the others.
 struct SwitchCard {
   static constexpr std::size_t kBytes = 128;
 
   bool able = false;
-  std::uint32_t slots = 0;  // at most, of sums; of those that are able
-  std::uint32_t word = 0;   // rank 0's names the job
-  std::string why_not;      // cut to what there is room for
+  std::uint32_t slots = 0;  // upper limit for sums, of ranks that are able
+  std::uint32_t word = 0;   // rank 0's identifies the job
+  std::string why_not;      // truncated to the available space
 
   void write(std::span<std::byte, kBytes> to) const;
   static SwitchCard read(std::span<const std::byte, kBytes> from);
@@ -52,9 +52,10 @@ class SwitchOpening {
   SwitchOpening(const SwitchOpening&) = delete;
   SwitchOpening& operator=(const SwitchOpening&) = delete;
 
-  // Blocks. `patience`: with the switch. A line that has been greeted, on all ranks or on none.
+  // Blocks; `patience` bounds the wait for the switch. Either all ranks get a line to the switch
+  // that has been greeted, or none does.
   Result<std::unique_ptr<SwitchLine>> run(Duration patience, Duration peer_timeout);
-  // What run() has taken of the process's claims is the caller's to give back now.
+  // The caller becomes responsible for giving back the claim of run().
   std::string keep_claim();
 
  private:

@@ -1,6 +1,7 @@
-// A bad network in front of any datapath: drops, duplicates, reorders, delays and corrupts what is
-// sent, by a seeded plan, so that the same packets meet the same fate in every run. It owns the
-// datapath it wraps and copies of everything it holds back; receiving passes straight through.
+// Simulates a faulty network in front of any datapath: drops, duplicates, reorders, delays and
+// corrupts sent packets by a seeded plan. The same packets get the same faults in every run. It
+// owns the inner datapath and copies of all packets that it holds back; received packets are not
+// changed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace dlcp::datapath {
 
-// Packets, by what was done to them; one packet may count several times.
+// Number of packets by type of fault; a packet may be counted several times.
 struct FaultCounters {
   std::uint64_t offered = 0;
   std::uint64_t dropped = 0;
@@ -30,11 +31,12 @@ class FaultyDatapath final : public ForwardingDatapath {
  public:
   FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec& spec);
 
-  // Time stands still between calls of receive(): delays count from the last `now` seen there.
+  // Time does not advance between calls of receive(): delays count from the last `now` passed
+  // there.
   std::size_t send(std::span<const wire::TxPacket> packets) override;
-  // Also sends what is due by `now`.
+  // Also sends the packets that are due by `now`.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
-  // When the next packet held back is due: call receive() then. kNever when none is held.
+  // When receive() must be called to send the next packet held back; kNever if none is.
   Time next_release() const override;
 
   bool is_blackhole(wire::PathIndex path) const { return blackholes_[path]; }
@@ -42,16 +44,16 @@ class FaultyDatapath final : public ForwardingDatapath {
   const Datapath& inner() const { return inner_; }
 
  private:
-  // A packet with its own memory.
+  // A packet with memory of its own.
   struct Held {
-    wire::TxPacket packet;  // payload and destination are set when it leaves
+    wire::TxPacket packet;  // payload and destination are set when it is sent
     wire::EndpointAddress destination;
     std::vector<std::byte> payload;
   };
   struct Reordered {
     Held held;
-    std::uint64_t release_at_packet = 0;  // by the count of packets offered
-    Time release_at;                      // or then, if no more follow
+    std::uint64_t release_at_packet = 0;  // as a count of packets offered
+    Time release_at;                      // upper bound if no more packets follow
   };
 
   static Held hold(const wire::TxPacket& packet);
@@ -63,21 +65,22 @@ class FaultyDatapath final : public ForwardingDatapath {
   void release_due();
   bool flush();
 
-  const std::unique_ptr<Datapath> owner_;  // of inner_
+  const std::unique_ptr<Datapath> owner_;  // owns inner_
   FaultSpec spec_;
   Rng rng_;
   std::vector<bool> blackholes_;  // by path
-  double loss_start_ = 0;         // chance that a loss burst starts at a packet
-  std::uint32_t loss_left_ = 0;   // packets to lose before the current one ends
+  double loss_start_ = 0;         // probability that a loss burst starts at a packet
+  std::uint32_t loss_left_ = 0;   // packets to lose before the current burst ends
   Time now_;
 
   std::vector<Reordered> reordered_;
-  // Delayed packets by due time, equal times in order.
+  // Delayed packets by due time; those with the same time stay in order.
   std::map<std::pair<Time, std::uint64_t>, Held> delayed_;
   std::uint64_t delayed_count_ = 0;
-  // Ready for the inner datapath, in order: pieces refer to the caller's memory only inside send().
+  // Packets to pass to the inner datapath, in order. They refer to the caller's memory only inside
+  // send().
   std::vector<wire::TxPacket> ready_;
-  std::vector<std::unique_ptr<Held>> owned_;  // what packets of ready_ refer to
+  std::vector<std::unique_ptr<Held>> owned_;  // memory that packets of ready_ refer to
   FaultCounters counters_;
 };
 

@@ -1,4 +1,4 @@
-// Simulated time of a network of whole datagrams: a sink gets a frame, or a null frame as a
+// The timeline of a simulated network of datagrams. A sink receives a frame, or a null frame as a
 // wake-up.
 #pragma once
 

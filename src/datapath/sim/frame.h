@@ -1,5 +1,5 @@
-// A datagram on its way through the simulated network, with the fields of the IP and UDP headers
-// that hosts and switches look at. Owned by exactly one queue, link or host at a time.
+// A datagram in the simulated network, with the IP and UDP header fields that hosts and switches
+// use. It is owned by exactly one queue, link or host at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace dlcp::datapath::sim {
 using HostIndex = std::uint32_t;
 
 inline constexpr std::size_t kIpUdpBytes = 28;     // IPv4 and UDP headers
-inline constexpr std::size_t kEthernetBytes = 38;  // header, FCS, preamble and gap between frames
+inline constexpr std::size_t kEthernetBytes = 38;  // header, FCS, preamble and interframe gap
 
 struct Frame {
   std::vector<std::byte> bytes;  // the UDP payload
@@ -34,14 +34,14 @@ struct Frame {
 
 using FramePtr = std::unique_ptr<Frame>;
 
-// Mixes `value` into `hash`; the order of the calls matters.
+// Mixes `value` into `hash`. The order of calls matters.
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93u;
   return hash ^ (hash >> 32);
 }
 
-// What a switch with this seed computes from the addresses and ports of a packet to choose among
+// The hash of a packet's addresses and ports by which a switch with this seed chooses among
 // equal-cost routes.
 constexpr std::uint64_t flow_hash(const Frame& frame, std::uint64_t seed) {
   return mix(mix(seed, std::uint64_t{frame.source} << 32 | frame.destination),

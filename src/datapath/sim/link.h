@@ -1,6 +1,6 @@
-// One direction of a cable: takes one frame at a time, serialises it at its rate, and delivers it
-// to the far end after the propagation delay, or does to it what the seeded faults say. Queues are
-// the port's business (port.h).
+// One direction of a cable: accepts one frame at a time, serialises it at the link's rate, and
+// delivers it to the far end after the propagation delay, unless a seeded fault applies. Queues
+// belong to the port (port.h).
 #pragma once
 
 #include <cstddef>
@@ -21,27 +21,27 @@ using BitsPerSecond = std::uint64_t;
 struct LinkConfig {
   BitsPerSecond rate = 10'000'000'000;
   Duration delay = 1us;
-  std::size_t mtu = 9000;  // IP bytes; a larger packet vanishes, as behind a wrongly set switch
+  std::size_t mtu = 9000;  // IP bytes; larger packets vanish, as with a misconfigured switch
 };
 
-// Probabilities are per frame, 0..1.
+// Probabilities are per frame, from 0 to 1.
 struct LinkFaults {
-  double drop = 0;  // share of frames that vanish,
+  double drop = 0;  // share of frames that are lost,
   std::uint32_t drop_run =
-      1;  // so many at a time, if they come at half the link's rate; at least 1
+      1;  // in runs of this length if frames use half the link's rate; at least 1
   double duplicate = 0;
   double corrupt = 0;  // flips one to three bits within the first corrupt_within bytes
   std::size_t corrupt_within = std::numeric_limits<std::size_t>::max();
-  double reorder = 0;  // delays by up to reorder_delay, so that later frames overtake
+  double reorder = 0;  // share delayed by up to reorder_delay, so that later frames overtake
   Duration reorder_delay = 100us;
-  // Bit c set: flows of hash class c (flow_hash with blackhole_seed, modulo 64) vanish.
+  // If bit c is set, flows of hash class c (flow_hash with blackhole_seed, modulo 64) are lost.
   std::uint64_t blackhole_classes = 0;
   std::uint64_t blackhole_seed = 0;
 };
 
 struct LinkCounters {
-  std::uint64_t frames = 0;  // put on the wire, whatever became of them
-  std::uint64_t bytes = 0;   // of those, on the wire
+  std::uint64_t frames = 0;  // serialised, including frames that were lost afterwards
+  std::uint64_t bytes = 0;   // of those frames, on the wire
   std::uint64_t lost = 0;    // random loss
   std::uint64_t blackholed = 0;
   std::uint64_t oversize = 0;
@@ -60,12 +60,12 @@ class Link {
   const LinkCounters& counters() const { return counters_; }
   void set_config(const LinkConfig& config) { config_ = config; }
   void set_faults(const LinkFaults& faults) { faults_ = faults; }
-  // Frames that leave within [from, until) vanish.
+  // Frames sent within [from, until) are lost.
   void add_outage(Time from, Time until) { outages_.emplace_back(from, until); }
 
-  // Time that the frame occupies the wire.
+  // The time that the frame occupies the wire.
   Duration serialisation(const Frame& frame) const;
-  // Starts now; the caller sends no other frame before serialisation() is over.
+  // Transmission starts now. The caller sends no other frame before serialisation() has passed.
   void send(Time now, FramePtr frame);
 
  private:
@@ -79,8 +79,8 @@ class Link {
   LinkFaults faults_;
   LinkCounters counters_;
   std::vector<std::pair<Time, Time>> outages_;
-  std::uint32_t run_left_ = 0;  // frames of a run that are still to vanish,
-  Time run_ends_{};             // until then
+  std::uint32_t run_left_ = 0;  // frames of the current run of losses that will still be lost,
+  Time run_ends_{};             // before this time
   Rng rng_;
 };
 

@@ -1,7 +1,7 @@
-// What happens within the next 16 us: a queue for each nanosecond, in a ring, and a bitmap of those
-// that are not empty. Nearly all that happens in a data centre is there, in the order in which it
-// was scheduled, at a cost that does not grow with how much there is (Varghese and Lauck, "Hashed
-// and Hierarchical Timing Wheels", 1987).
+// The events of the next 16 us: a queue for each nanosecond, in a ring, and a bitmap of the queues
+// that are not empty. Nearly all events of a data-centre simulation are in this range. They run in
+// the order in which they were scheduled, at a cost that does not depend on their number (Varghese
+// and Lauck, "Hashed and Hierarchical Timing Wheels", 1987).
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace dlcp::datapath::sim {
 
-// An Event has prefetch(), called when it has become the next of its nanosecond.
+// An Event has prefetch(), which is called when it becomes the next one of its nanosecond.
 template <class Event>
 class NearEvents {
  public:
-  static constexpr std::int64_t kSpan = 1 << 14;  // ns; all that is here lies within it
+  static constexpr std::int64_t kSpan = 1 << 14;  // ns; all events here are within this range
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -38,7 +38,7 @@ class NearEvents {
     ++size_;
   }
 
-  // When the first happens, of which none is before now; only where there is one.
+  // The time of the first event. There must be one, and none may be before `now_ns`.
   std::int64_t first_after(std::int64_t now_ns) const {
     const std::size_t from = slot_of(now_ns);
     std::size_t word = from / 64;
@@ -51,7 +51,7 @@ class NearEvents {
     return now_ns + static_cast<std::int64_t>((slot - from) % kSlots);
   }
 
-  // The first of that nanosecond, which has one.
+  // Removes the first event of this nanosecond, which must have one.
   Event pop(std::int64_t at_ns) {
     const std::size_t slot = slot_of(at_ns);
     Queue& queue = queues_[slot];
@@ -87,7 +87,7 @@ class NearEvents {
   static std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << (place % 64); }
   static std::uint64_t from_bit(std::size_t place) { return ~std::uint64_t{0} << (place % 64); }
 
-  // The first word that is not empty, from here around the ring.
+  // The first non-zero word from `from` on, around the ring.
   std::size_t next_word(std::size_t from) const {
     for (;;) {
       const std::uint64_t bits = summary_[from / 64] & from_bit(from);

@@ -1,5 +1,6 @@
-// A whole simulated network: hosts, switches and the links between them, in one of two shapes. It
-// owns everything and the clock; the same configuration and seed give the same event hash.
+// A simulated network: hosts, switches and the links between them, with one switch or as a
+// leaf-spine fabric. It owns all parts and the clock. The same configuration and seed give the same
+// event hash.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +16,10 @@
 namespace dlcp::datapath::sim {
 
 struct NetworkConfig {
-  std::vector<HostConfig> hosts;  // a leaf-spine fabric fills its leaves in this order
-  std::size_t leaves = 1;         // 1: a single switch, no spines
+  std::vector<HostConfig> hosts;  // in the order in which they fill the leaves
+  std::size_t leaves = 1;         // 1: a single switch without spines
   std::size_t spines = 0;
-  LinkConfig fabric_link;  // between leaf and spine
+  LinkConfig fabric_link;  // between a leaf and a spine
   PortConfig port;         // of every switch port
   std::uint64_t seed = 1;
 };
@@ -43,13 +44,13 @@ class Network {
   std::size_t leaf_count() const { return leaves_.size(); }
   std::size_t spine_count() const { return spines_; }
 
-  void set_faults(const LinkFaults& faults);       // on every link
-  void set_edge_faults(const LinkFaults& faults);  // where hosts send: each packet meets them once
-  void add_outage(Time from, Time until);          // of every link
-  // The spine forwards nothing within [from, until), and nobody is told.
+  void set_faults(const LinkFaults& faults);       // on all links
+  void set_edge_faults(const LinkFaults& faults);  // on hosts' sending links: once per packet
+  void add_outage(Time from, Time until);          // of all links
+  // The spine drops all packets within [from, until) without any notification.
   void add_spine_outage(std::size_t spine, Time from, Time until);
 
-  // Over every delivery so far: time, host, bytes, path, marks, in order.
+  // Hash over all deliveries so far, in order: time, host, bytes, path, marks.
   std::uint64_t event_hash() const { return delivery_hash_; }
 
  private:
@@ -68,7 +69,7 @@ class Network {
   std::vector<std::unique_ptr<Port>> host_ports_;  // switch to host
   std::vector<std::unique_ptr<Port>> up_;          // leaf to spine
   std::vector<std::unique_ptr<Port>> down_;        // spine to leaf
-  std::vector<Link*> links_;                       // all of them
+  std::vector<Link*> links_;                       // all links
 };
 
 }  // namespace dlcp::datapath::sim

@@ -1,6 +1,6 @@
-// An egress port: one queue per SwitchQueue of the class table (strict high first, the others by
-// deficit round robin), each limited in bytes, with ECN marking and early drop above a threshold,
-// and the link that the port feeds. A host's NIC is a port that does not look at classes.
+// An egress port: one queue for each SwitchQueue (strict priority first, the others by deficit
+// round robin), each limited in bytes, with ECN marking and early drop above a threshold, and the
+// link that it feeds. A host's NIC is a port that ignores classes.
 #pragma once
 
 #include <array>
@@ -18,24 +18,25 @@ namespace dlcp::datapath::sim {
 inline constexpr std::size_t kSwitchQueueCount = 4;
 
 struct PortConfig {
-  std::size_t queue_bytes = std::size_t{256} << 10;  // limit of each queue: beyond it, tail drop
-  // A queue that holds more than this marks (EarlyTreatment::kMark) or drops (kDrop) what arrives;
-  // drop precedence 3 drops here, 2 at one and a half times as much, 1 at twice as much.
+  std::size_t queue_bytes = std::size_t{256} << 10;  // limit of each queue; tail drop above it
+  // A queue with more bytes than this marks (EarlyTreatment::kMark) or drops (kDrop) arriving
+  // packets. Drop precedence 3 is dropped above this threshold, 2 above 1.5 times, 1 above twice
+  // the threshold.
   std::size_t early_bytes = std::size_t{64} << 10;
-  // Weights of kExact, kUrgent, kBulk relative to each other; the entry of kStrictHigh is not used.
+  // Relative weights of kExact, kUrgent and kBulk; the entry of kStrictHigh is unused.
   std::array<std::uint32_t, kSwitchQueueCount> weights = {0, 4, 2, 1};
-  bool by_class = true;  // false: one queue, no marks
+  bool by_class = true;  // false: one queue without marking
 };
 
 struct PortCounters {
   std::uint64_t tail_drops = 0;
   std::uint64_t early_drops = 0;
   std::uint64_t marks = 0;
-  std::array<std::uint64_t, kSwitchQueueCount> sent_bytes{};  // on the wire, per queue
+  std::array<std::uint64_t, kSwitchQueueCount> sent_bytes{};  // on the wire, by queue
   std::size_t deepest_bytes = 0;                              // largest content of one queue
 };
 
-// The row that a DSCP belongs to; what nobody has claimed is treated as kExact but never marked.
+// The row of a DSCP. Packets with an unknown DSCP are treated as kExact but never marked.
 const TrafficClassRow* row_of_dscp(std::uint8_t dscp);
 
 class Port : public EventSink {
@@ -47,11 +48,11 @@ class Port : public EventSink {
   Link& link() { return link_; }
   const PortCounters& counters() const { return counters_; }
   std::size_t queued_bytes() const;
-  // Whether enqueue() would take a frame of so many bytes on the wire into an unclassed queue.
+  // True if enqueue() would accept a frame of `wire_bytes` on the wire into a port without classes.
   bool has_room(std::size_t wire_bytes) const;
 
   void enqueue(Time now, FramePtr frame);
-  void on_event(Time now, FramePtr) override;  // the wire is free again
+  void on_event(Time now, FramePtr) override;  // the wire is free
 
  private:
   struct Queue {
@@ -69,8 +70,8 @@ class Port : public EventSink {
   Link link_;
   PortCounters counters_;
   std::array<Queue, kSwitchQueueCount> queues_;
-  std::size_t turn_ = 1;           // the weighted queue being served
-  bool turn_has_quantum_ = false;  // its deficit has been raised on this visit
+  std::size_t turn_ = 1;           // the weighted queue that is being served
+  bool turn_has_quantum_ = false;  // its deficit was increased on this visit
   bool transmitting_ = false;
 };
 

@@ -1,5 +1,5 @@
 // The datapath of one simulated host: a NIC port towards the network, and a bounded receive queue
-// (the socket buffer) that drops what does not fit. Time is the event queue's.
+// (the socket buffer) that drops packets when full. Its clock is the event queue's.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 namespace dlcp::datapath::sim {
 
 struct HostConfig {
-  LinkConfig link = {};    // the cable, both ways
-  std::size_t mtu = 1500;  // IP bytes that the host believes in; the network may carry less
+  LinkConfig link = {};    // the cable, in both directions
+  std::size_t mtu = 1500;  // IP bytes that the host assumes; the network may carry less
   std::size_t paths = 16;
   std::size_t burst_packets_max = 1;
-  std::size_t nic_queue_bytes = std::size_t{128} << 10;  // full: send() takes no more
+  std::size_t nic_queue_bytes = std::size_t{128} << 10;  // when full, send() accepts nothing
   std::size_t receive_queue_bytes = std::size_t{1} << 20;
 };
 
 struct HostCounters {
-  std::uint64_t delivered = 0;        // taken into the receive queue
-  std::uint64_t receive_dropped = 0;  // the receive queue was full
-  std::uint64_t refused = 0;          // by send(): larger than the MTU, or no such host
+  std::uint64_t delivered = 0;        // put into the receive queue
+  std::uint64_t receive_dropped = 0;  // because the receive queue was full
+  std::uint64_t refused = 0;          // by send(): larger than the MTU, or unknown host
 };
 
 wire::EndpointAddress make_address(HostIndex host, std::size_t paths);
 
 class SimDatapath : public Datapath, public EventSink {
  public:
-  // `delivery_hash` is shared by all hosts of a network: see Network::event_hash().
+  // `delivery_hash` is shared by all hosts of a network; see Network::event_hash().
   SimDatapath(EventQueue& events, HostIndex index, const HostConfig& config, EventSink& first_hop,
               std::uint64_t seed, std::uint64_t& delivery_hash);
 
@@ -45,14 +45,14 @@ class SimDatapath : public Datapath, public EventSink {
 
   void on_event(Time now, FramePtr frame) override;  // a frame arrives
 
-  // For whoever drives the host.
+  // For the code that drives the host.
   bool has_packets() const { return !waiting_.empty(); }
   bool can_send() const { return nic_.has_room(config_.mtu + kEthernetBytes); }
   Port& nic() { return nic_; }
   const HostConfig& config() const { return config_; }
   const HostCounters& counters() const { return counters_; }
 
-  // Puts a datagram into the network that no protocol has made.
+  // Sends a datagram that does not come from the protocol.
   void inject(FramePtr frame) { nic_.enqueue(events_.now(), std::move(frame)); }
 
  private:
@@ -65,7 +65,7 @@ class SimDatapath : public Datapath, public EventSink {
   std::uint64_t& delivery_hash_;
   std::deque<FramePtr> waiting_;
   std::size_t waiting_bytes_ = 0;
-  std::vector<FramePtr> handed_out_;  // alive until the next receive()
+  std::vector<FramePtr> handed_out_;  // valid until the next receive()
 };
 
 }  // namespace dlcp::datapath::sim

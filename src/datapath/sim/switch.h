@@ -1,6 +1,6 @@
-// A switch: looks up the ports that lead to the destination and, where there are several, chooses
-// by a seeded hash of the flow (ECMP). It does not notice that a port's link is dead: the fabric's
-// routing is as slow as it likes, and the transport has to live with it.
+// A switch: looks up the ports to the destination and chooses among several by a seeded hash of the
+// flow (ECMP). It does not react to link failures, since the fabric's routing may converge
+// arbitrarily slowly; the transport must cope with that.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class Switch : public EventSink {
  public:
   explicit Switch(std::uint64_t hash_seed) : hash_seed_(hash_seed) {}
 
-  // The ports (owned elsewhere) on which the destination is reached; without an entry, the default.
+  // The ports (owned elsewhere) that lead to the destination. Other destinations use the default
+  // route.
   void set_route(HostIndex destination, std::vector<Port*> ports) {
     routes_[destination] = std::move(ports);
   }
@@ -26,7 +27,7 @@ class Switch : public EventSink {
   void on_event(Time now, FramePtr frame) override {
     const auto found = routes_.find(frame->destination);
     const auto& ports = found == routes_.end() ? default_route_ : found->second;
-    if (ports.empty()) return;  // nowhere to go
+    if (ports.empty()) return;  // no route
     Port* port = ports[flow_hash(*frame, hash_seed_) % ports.size()];
     port->enqueue(now, std::move(frame));
   }

@@ -1,7 +1,7 @@
-// What will happen, ordered by (time, order of scheduling), so that two events of the same instant
-// always run in the same order. A sink gets the item that was scheduled with the event, or a null
-// one as a wake-up. What is near waits in a ring of nanoseconds, the rest in a heap until it is
-// near: always before anything can be scheduled for the same nanosecond beside it.
+// Future events, ordered by (time, order of scheduling), so that simultaneous events always run in
+// the same order. A sink receives the item that was scheduled with the event, or a null item as a
+// wake-up. Near events are in a ring of nanoseconds, the others in a heap. Events move to the ring
+// before a new event can be scheduled for the same nanosecond, which preserves the order.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@ class Timeline {
   };
 
   Time now() const { return now_; }
-  // kNever when nothing is scheduled.
+  // kNever if no event is scheduled.
   Time next() const {
     if (!near_.empty()) return time_from_ns(near_.first_after(ns_of(now_)));
     return far_.empty() ? kNever : far_.front().at;
   }
   std::size_t pending() const { return near_.size() + far_.size(); }
-  // Events that have been scheduled since the beginning.
+  // Number of events scheduled since the start.
   std::uint64_t scheduled() const { return next_sequence_; }
 
-  // A moment in the past is taken as now. The sink must outlive the event.
+  // A time in the past counts as now. The sink must outlive the event.
   void schedule(Time at, Sink& sink, Item item = nullptr) {
     at = std::max(at, now_);
     const std::uint64_t sequence = next_sequence_++;
@@ -46,7 +46,7 @@ class Timeline {
     }
   }
 
-  // Runs the next event, if it is due at or before `until`. False when there is none.
+  // Runs the next event if it is due at or before `until`; false if there is none.
   bool run_next(Time until = kNever) {
     const Time at = next();
     if (at > until || pending() == 0) return false;

@@ -1,6 +1,6 @@
-// Traced packets as a capture that Wireshark and tshark read (pcap, raw IP), with IP and UDP
-// headers as the network had them but for the ports, which are 49152 + path. scripts/wireshark
-// knows what is in them.
+// Formats traced packets as a capture for Wireshark and tshark (pcap, raw IP). The IP and UDP
+// headers are those of the network, except for the ports, which are 49152 + path. scripts/wireshark
+// decodes the payload.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace dlcp::datapath {
 
-// `local`: the datapath's address. `to_wall`: what added to a packet's time gives the time since
-// 1970. Peers whose address is not known are 0.0.0.0 or ::.
+// `local` is the datapath's address. `to_wall` is added to a packet's time to get the time since
+// 1970. Unknown peer addresses are written as 0.0.0.0 or ::.
 std::vector<std::byte> capture_of(std::span<const TracedPacket> packets,
                                   const wire::EndpointAddress& local, Duration to_wall);
 

@@ -1,4 +1,4 @@
-// The last packets of a datapath, their first bytes only: never payload of the user's.
+// The first bytes of the last packets of a datapath. User payload is never stored.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ struct TracedPacket {
   Time at;
   bool sent = false;
   wire::PathIndex path = 0;
-  std::uint8_t tos = 0;     // DSCP and ECN, as sent or as arrived
+  std::uint8_t tos = 0;     // DSCP and ECN, as sent or received
   std::uint16_t kept = 0;   // bytes in `head`
-  std::uint32_t bytes = 0;  // of the datagram
+  std::uint32_t bytes = 0;  // size of the datagram
   wire::HostAddress peer;
   std::array<std::byte, kHeadBytes> head;
 };
 
-// Written by whoever drives the datapath, read by whoever has seen something fail.
+// Written by the thread that drives the datapath, read by a thread that has detected a failure.
 class PacketRing {
  public:
   explicit PacketRing(std::size_t packets) : places_(std::max<std::size_t>(packets, 1)) {}
@@ -37,7 +37,7 @@ class PacketRing {
     for (const TracedPacket& packet : packets)
       places_[added_++ % places_.size()] = packet;
   }
-  // The oldest first.
+  // Oldest first.
   std::vector<TracedPacket> packets() const {
     const std::lock_guard lock(mutex_);
     std::vector<TracedPacket> kept;

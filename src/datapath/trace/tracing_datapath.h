@@ -1,4 +1,4 @@
-// Any datapath, with the last packets that went through it kept in a ring (DLCP_TRACE).
+// Any datapath, with a ring of the last packets that were sent or received (DLCP_TRACE).
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@ namespace dlcp::datapath {
 
 class TracingDatapath final : public ForwardingDatapath {
  public:
-  // `tos`: what the inner one marks packets of each class with.
+  // `tos`: the mark of each class on the inner datapath.
   TracingDatapath(std::unique_ptr<Datapath> inner, std::shared_ptr<PacketRing> ring,
                   const ClassMarks& tos);
-  // `inner` stays the caller's, and outlives it.
+  // The caller keeps ownership of `inner`, which must outlive this object.
   TracingDatapath(Datapath& inner, std::shared_ptr<PacketRing> ring, const ClassMarks& tos);
 
   std::size_t send(std::span<const wire::TxPacket> packets) override;
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
 
  private:
-  const std::unique_ptr<Datapath> owner_;  // of inner_, if it is ours
+  const std::unique_ptr<Datapath> owner_;  // owns inner_ in the first case
   const std::shared_ptr<PacketRing> ring_;
   const ClassMarks tos_;
-  Time now_{};  // of the last receive(): send() is told no time
+  Time now_{};  // of the last receive(), because send() has no time argument
   std::vector<TracedPacket> batch_;
 };
 

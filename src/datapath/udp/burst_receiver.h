@@ -1,6 +1,6 @@
-// The receiving half of the UDP datapath: asks epoll which sockets have something, reads whole GRO
-// buffers from them, and hands out the datagrams in them one by one with ECN, DSCP and arrival
-// time. The bytes stay in the buffers until the next call; where they go then is core's business.
+// The receiving half of the UDP datapath: asks epoll which sockets are readable, reads whole GRO
+// buffers from them, and returns their datagrams one by one with ECN, DSCP and arrival time. The
+// bytes stay in the buffers until the next call; core copies them from there.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,27 +22,27 @@ namespace dlcp::datapath {
 
 class BurstReceiver {
  public:
-  // `sockets` are those that peers send to; they stay the caller's and outlive this.
-  // wait_descriptor() and other_ready() also tell of `other`, if it is a descriptor.
+  // `sockets` are those that peers send to. The caller keeps ownership; they must outlive this
+  // object. wait_descriptor() and other_ready() also report `other`, if it is a descriptor.
   static Result<std::unique_ptr<BurstReceiver>> open(std::vector<int> sockets, int other = -1);
 
   // See Datapath::receive.
   std::size_t receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters);
 
   int wait_descriptor() const { return epoll_.get(); }
-  // The other descriptor was readable when receive() last looked.
+  // True if the other descriptor was readable at the last receive().
   bool other_ready() const { return other_ready_; }
 
  private:
   static constexpr std::size_t kBufferBytes = 65536;
   static constexpr std::size_t kBuffers =
-      8;  // few, so that what they hold is copied on while it is in cache
-  static constexpr std::size_t kReadySockets = 32;  // learnt from one epoll_wait
+      8;  // few, so that their content is still in the cache when it is copied
+  static constexpr std::size_t kReadySockets = 32;  // reported by one epoll_wait
 
   struct alignas(cmsghdr) Control {
-    std::array<std::byte, 128> bytes;  // timestamp, TOS, GRO and overflow messages take 104
+    std::array<std::byte, 128> bytes;  // timestamp, TOS, GRO and overflow messages need 104
   };
-  // What one read brought: one datagram, or several of equal size that GRO has merged.
+  // The result of one read: one datagram, or several of equal size that GRO has merged.
   struct Buffer {
     std::size_t bytes = 0;
     std::size_t segment_bytes = 0;
@@ -60,25 +60,25 @@ class BurstReceiver {
   void take_control(const msghdr& message, Time now, Buffer& buffer, UdpCounters& counters);
 
   std::vector<int> sockets_;
-  std::vector<std::uint32_t> queue_drops_;  // by socket, as last reported
+  std::vector<std::uint32_t> queue_drops_;  // by socket, as last reported by the kernel
   Fd epoll_;
   StampClock clock_;
 
   std::unique_ptr<std::byte[]> memory_;  // kBuffers * kBufferBytes
   std::array<Buffer, kBuffers> buffers_;
   std::size_t filled_ = 0;   // buffers in use
-  std::size_t current_ = 0;  // the first of them that is not handed out completely
-  std::size_t offset_ = 0;   // how far it is
+  std::size_t current_ = 0;  // the first of them that is not completely handed out
+  std::size_t offset_ = 0;   // bytes of it handed out
 
-  std::array<wire::PathIndex, kReadySockets> ready_{};  // not yet read since epoll named them
+  std::array<wire::PathIndex, kReadySockets> ready_{};  // reported by epoll and not read yet
   std::size_t ready_begin_ = 0;
   std::size_t ready_end_ = 0;
-  wire::PathIndex last_path_ = 0;   // that brought something
-  Time guess_until_ = Time::min();  // polls before then may bet on last_path_ bringing more
+  wire::PathIndex last_path_ = 0;   // the last path with data
+  Time guess_until_ = Time::min();  // until then, polls read last_path_ without asking epoll
   unsigned guesses_ = 0;
   bool other_ready_ = false;
-  std::size_t appetite_ = 1;  // buffers to ask a socket for; grows while sockets have more
-  std::size_t merged_ = 1;    // datagrams in the buffer that was read last
+  std::size_t appetite_ = 1;  // buffers to request from a socket; grows while sockets have more
+  std::size_t merged_ = 1;    // datagrams in the last buffer read
 
   std::array<mmsghdr, kBuffers> headers_;
   std::array<iovec, kBuffers> pieces_;

@@ -1,7 +1,7 @@
-// The sending half of the UDP datapath: finds runs of packets that one system call can carry (same
-// path, destination, class and size), and hands them to the kernel with UDP_SEGMENT, marking each
-// run with its class's DSCP and ECN. Keeps no packet: what the kernel does not take now stays with
-// the caller, what it refuses for itself is lost and counted.
+// The sending half of the UDP datapath: finds runs of packets for one system call (same path,
+// destination, class and size), and passes them to the kernel with UDP_SEGMENT, marked with the
+// DSCP and ECN of their class. It keeps no packets: those that the kernel does not accept now
+// remain with the caller; those that the kernel rejects individually are lost and counted.
 #pragma once
 
 #include <netinet/in.h>
@@ -20,20 +20,20 @@
 namespace dlcp::datapath {
 
 inline constexpr std::size_t kUdpBurstPacketsMax = 64;   // UDP_MAX_SEGMENTS of older kernels
-inline constexpr std::size_t kUdpBurstBytesMax = 65507;  // one IPv4 datagram before it is cut
+inline constexpr std::size_t kUdpBurstBytesMax = 65507;  // one IPv4 datagram before segmentation
 
 class BurstSender {
  public:
   struct Options {
     IpFamily family = IpFamily::kV4;
-    std::uint32_t scope = 0;  // of our interface, for link-local destinations
+    std::uint32_t scope = 0;  // of the local interface, for link-local destinations
     std::size_t segment_bytes_max =
-        1472;  // larger packets go singly: the kernel cannot cut to them
+        1472;  // larger packets are sent one by one: the kernel cannot segment to them
     bool gso = true;
     std::array<std::uint8_t, kTrafficClassCount> tos{};
   };
 
-  // `sockets` are the paths, in order; they stay the caller's.
+  // `sockets` are the paths, in order. The caller keeps ownership.
   BurstSender(const Options& options, std::vector<int> sockets, Egress egress = Egress());
 
   // See Datapath::send.
@@ -52,9 +52,9 @@ class BurstSender {
   };
   struct Destination {
     SocketAddress address;
-    int link = 0;  // by which it is reached; 0: the kernel decides
+    int link = 0;  // index of the interface to use; 0: the kernel decides
   };
-  // Messages for one socket, on their way into one system call.
+  // Messages of one socket for one system call.
   struct Batch {
     std::size_t messages = 0;
     std::size_t packets = 0;

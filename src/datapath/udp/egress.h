@@ -1,7 +1,7 @@
-// Keeps a device's packets on its own card. The kernel picks a card by destination alone, so with
-// two cards in one subnet, or two default routes, it sends everything by the first. Where the
-// device's own link has a route to the peer as well, packets name it (IP_PKTINFO), which needs no
-// privileges. Where it has none the kernel's choice stands.
+// Keeps a device's packets on its own interface. The kernel chooses the interface only by
+// destination, so with two interfaces in one subnet, or two default routes, it sends all packets
+// through the first. If the device's own interface also has a route to the peer, packets name it
+// (IP_PKTINFO), which needs no privileges. Otherwise the kernel's choice is used.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace dlcp::datapath {
 class Egress {
  public:
   Egress() = default;  // the kernel always decides
-  // `interface`: of the device whose sockets are bound to `own`. Loopback and dummy links carry no
-  // packets themselves: with them the kernel always decides.
+  // `interface` is that of the device whose sockets are bound to `own`. Loopback and dummy links
+  // send no packets themselves; for them the kernel always decides.
   Egress(const IpAddress& own, const std::string& interface);
 
-  // Index of the link to name for packets to `peer`; 0: none, the kernel's choice is right.
+  // The interface index to name in packets to `peer`; 0: none, the kernel's choice is right.
   int link_for(const IpAddress& peer);
-  // Routes may have changed: asks the kernel anew.
+  // Routes may have changed: queries the kernel again.
   void forget() { known_.clear(); }
 
-  // What sockets have to be bound to for the address to exist at all: the VRF that the interface
-  // belongs to. Empty: nothing.
+  // The VRF of the interface. Sockets must be bound to it, or the address does not exist for them.
+  // Empty: no VRF.
   const std::string& vrf() const { return vrf_; }
 
  private:
@@ -35,7 +35,7 @@ class Egress {
   int ask(const IpAddress& peer) const;
 
   IpAddress own_;
-  int link_ = 0;  // 0: never named
+  int link_ = 0;  // 0: never named in packets
   int vrf_link_ = 0;
   std::string vrf_;
   std::unordered_map<IpAddress, int, Hash> known_;

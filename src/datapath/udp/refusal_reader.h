@@ -1,7 +1,7 @@
-// Reads the sockets' error queues: ICMP errors about packets that were sent. The peer's own host
-// rejects packets when the process was killed, or by a firewall. Anybody can forge that; the quoted
-// bytes of our packet are handed on, so that the core can ask the connection it belonged to. The
-// last report about each destination is kept for error messages.
+// Reads the sockets' error queues: ICMP errors about sent packets. The peer's host rejects packets
+// if the process has ended, or its firewall does. Such errors can be forged; the quoted bytes of
+// the packet are therefore passed to the core, which asks the connection that sent it. The last
+// report about each destination is kept for error messages.
 #pragma once
 
 #include <array>
@@ -23,15 +23,15 @@ namespace dlcp::datapath {
 
 class RefusalReader {
  public:
-  // `sockets` have IP_RECVERR on, stay the caller's and outlive this.
+  // `sockets` have IP_RECVERR on. The caller keeps ownership; they must outlive this object.
   static Result<std::unique_ptr<RefusalReader>> open(std::vector<int> sockets);
 
-  // Polls readable while there is something to read; edge-triggered, so read all of it.
+  // Readable while errors are available. Edge-triggered, so the caller must read all of them.
   int wait_descriptor() const { return epoll_.get(); }
-  // The first bytes of one packet of ours that the peer's own host has rejected; empty when there
-  // is none, or none left. Valid until the next call.
+  // The first bytes of one sent packet that the peer's own host rejected; empty if there are no
+  // more. Valid until the next call.
   std::span<const std::byte> next(Time now, UdpCounters& counters);
-  // The last report about packets to that peer; of kind kNothing if there was none.
+  // The last report about packets to that peer; kNothing if there is none.
   PathReport last_report(const DeviceAddress& peer) const;
 
  private:
@@ -47,10 +47,10 @@ class RefusalReader {
   static constexpr std::size_t kQuotedBytes = 64;  // more than a frame's head
 
   std::vector<int> sockets_;
-  std::vector<std::size_t> failing_;  // of sockets_, not read to the end yet
+  std::vector<std::size_t> failing_;  // indexes in sockets_ of those not read to the end
   Fd epoll_;
   std::array<std::byte, kQuotedBytes> quoted_{};
-  std::deque<Kept> reports_;  // the newest last
+  std::deque<Kept> reports_;  // newest last
 };
 
 }  // namespace dlcp::datapath

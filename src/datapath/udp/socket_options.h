@@ -7,12 +7,12 @@
 
 namespace dlcp::datapath {
 
-// Returns false, with errno set, if the kernel refuses the option.
+// Returns false, with errno set, if the kernel rejects the option.
 inline bool set_option(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
 
-// The payload of a control message. A copy, as the kernel does not align it for T.
+// The payload of a control message, copied because the kernel does not align it for T.
 template <class T>
 T control_value(const cmsghdr& header) {
   T value{};

@@ -1,7 +1,7 @@
-// Puts the kernel's stamps of arrival, which are of CLOCK_REALTIME, on the clock of everything else
-// (CLOCK_MONOTONIC). A process that is interrupted between reading the one clock and the other
-// would shift every stamp by as long as it did not run, and so make delays look shorter than they
-// are, for which congestion control has a long memory: pairs that were read far apart do not count.
+// Converts the kernel's arrival timestamps (CLOCK_REALTIME) to CLOCK_MONOTONIC, which everything
+// else uses. If the process were interrupted between reading the two clocks, all timestamps would
+// shift by the length of the interruption, and delays would look shorter than they are. Congestion
+// control remembers minimum delays for long, so pairs of readings that are far apart are discarded.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace dlcp::datapath {
 
 class StampClock {
  public:
-  // One clock between two readings of the other, in ns.
+  // One reading of the realtime clock between two of the monotonic one, in ns.
   struct Reading {
     std::int64_t before = 0;
     std::int64_t realtime = 0;
@@ -21,10 +21,11 @@ class StampClock {
   };
   explicit StampClock(Reading (*read)() = read_clocks) : read_(read) {}
 
-  // Reads the clocks if that was long ago: they drift, and anybody may set the realtime clock.
+  // Reads the clocks if the last reading is old, because they drift and the realtime clock can be
+  // set.
   void refresh(Time now);
-  // The stamp's time. May be a little after `now`, where that was read before the packet came, and
-  // is never more than a second from it, whatever was done to the clock.
+  // The monotonic time of a timestamp. It may be slightly after `now` if `now` was read before the
+  // packet arrived. It is never more than a second from `now`, even if the realtime clock was set.
   Time at(Time now, std::int64_t stamp_ns) const;
 
   static Reading read_clocks();
@@ -32,7 +33,7 @@ class StampClock {
  private:
   Reading (*read_)();
   Time refreshed_at_ = Time::min();
-  std::optional<std::int64_t> offset_;  // of realtime, to be added
+  std::optional<std::int64_t> offset_;  // added to realtime
 };
 
 }  // namespace dlcp::datapath

@@ -1,12 +1,12 @@
-// What a UDP datapath counts. Written by the one thread that uses the datapath. Packets that the
-// kernel, or we, refused are counted by reason, and lost.
+// The counters of a UDP datapath, written by the one thread that uses it. Packets that the kernel
+// or the datapath rejected are lost and counted by reason.
 #pragma once
 
 #include "datapath/counter_table.h"
 
 namespace dlcp::datapath {
 
-// X(name, "if this grows, look there")
+// X(name, "what it counts, or where to look if it grows")
 #define DLCP_UDP_COUNTERS(X)                                                                      \
   X(tx_packets, "datagrams that the kernel took")                                                 \
   X(tx_bytes, "their bytes above UDP")                                                            \

@@ -1,6 +1,6 @@
-// The datapath over kernel UDP, IPv4 or IPv6: one socket per path, bursts with segmentation offload
-// out and merged receive in, each where the kernel has it. It owns the sockets; BurstSender and
-// BurstReceiver do the work; what the bytes mean is core's business.
+// The datapath over kernel UDP, IPv4 or IPv6: one socket per path, with segmentation offload (GSO)
+// when sending and merging (GRO) when receiving, if the kernel supports them. It owns the sockets;
+// BurstSender and BurstReceiver do the work; core interprets the bytes.
 #pragma once
 
 #include <array>
@@ -24,17 +24,17 @@ namespace dlcp::datapath {
 
 struct UdpOptions {
   IpAddress local_ip;          // with its scope if link-local
-  std::string interface_name;  // for its MTU; empty: the one that has local_ip
+  std::string interface_name;  // to read its MTU; empty: the interface that has local_ip
   std::size_t paths = 16;      // 1..256
-  // Of the largest datagram, above UDP; 0: what the interface's MTU carries, which is also the
-  // limit.
+  // The largest datagram, above UDP; 0: the largest that the interface's MTU allows, which is also
+  // the upper limit.
   std::size_t datagram_bytes_max = 0;
-  std::size_t receive_buffer_bytes = 4u << 20;  // asked for, per socket; rmem_max may grant less
+  std::size_t receive_buffer_bytes = 4u << 20;  // requested per socket; rmem_max may reduce it
   std::size_t send_buffer_bytes = 4u << 20;
-  bool gso = true;  // false: never use it; true: where it works
+  bool gso = true;  // false: never used; true: used if it works
   bool gro = true;
   ClassMarks tos = default_tos();
-  std::uint64_t seed = 0;  // of the choice of ports; 0: the system's random source
+  std::uint64_t seed = 0;  // for the choice of ports; 0: the system's random source
 };
 
 class UdpDatapath final : public Datapath {
@@ -49,14 +49,14 @@ class UdpDatapath final : public Datapath {
   std::string describe_path(const wire::EndpointAddress& peer, wire::PathIndex path) const override;
   Status check_reachable(const wire::EndpointAddress& peer) const override;
   std::size_t send(std::span<const wire::TxPacket> packets) override;
-  // Returning fewer than out.size() leaves nothing behind that wait_descriptor() would not report.
+  // If fewer than out.size() packets are returned, wait_descriptor() reports all remaining ones.
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
   std::span<const std::byte> next_refused() override;
   PathReport last_report(const wire::EndpointAddress& peer) const override;
   int wait_descriptor() const override { return receiver_->wait_descriptor(); }
 
   const DeviceAddress& address() const { return address_; }
-  // The source port of a path; peers send only to those in address().
+  // The source port of a path. Peers send only to the ports in address().
   std::uint16_t port_of(wire::PathIndex path) const { return sockets_[path].port; }
   const UdpCounters& counters() const { return counters_; }
 

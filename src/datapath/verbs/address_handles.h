@@ -1,7 +1,7 @@
-// Address handles: to whom, with which marks and which flow label. Making one takes a system call
-// and may wait for ARP, so they are made at first use, kept per (peer, path, class), and dropped
-// only when there are too many: least recently used first (by second chance), and never one that a
-// posted request still names.
+// Address handles: each holds a destination, marks and a flow label. Creating one takes a system
+// call and may wait for ARP. Handles are therefore created at first use, kept per (peer, path,
+// class), and evicted only when there are too many: the least recently used first (second chance),
+// and never one that a posted request uses.
 #pragma once
 
 #include <array>
@@ -22,32 +22,33 @@ class AddressHandles {
  public:
   struct Options {
     ClassMarks tos{};
-    // By path; of one element where the flow label makes no difference.
+    // By path; one element if the flow label makes no difference.
     std::vector<std::uint32_t> flow_labels = {1};
     std::size_t capacity = 8192;
   };
 
   struct Key {
     std::array<std::uint8_t, 16> gid{};
-    std::uint16_t label = 0;  // its index
+    std::uint16_t label = 0;  // index of the flow label
     std::uint16_t traffic_class = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Handle {
     Key key;
-    AhPtr ah;                    // none while the peer cannot be reached
-    std::uint32_t requests = 0;  // posted and not reclaimed; its user counts
+    AhPtr ah;                    // null while the peer cannot be reached
+    std::uint32_t requests = 0;  // posted and not yet reclaimed; the user of the handle counts them
     bool recent = true;
-    Time retry_at{};  // when there is no `ah`
+    Time retry_at{};  // if `ah` is null
   };
 
   AddressHandles(VerbsCard& card, Options options);
 
-  // nullptr while the peer cannot be reached, or if every handle is in use.
+  // nullptr while the peer cannot be reached, or if all handles are in use.
   Handle* find(Time now, const IpAddress& to, wire::PathIndex path, TrafficClass traffic_class);
 
   std::uint64_t made() const { return made_; }
-  // A new one must wait for a request to be reclaimed: then have them all signalled.
+  // True if a new handle must wait until a request is reclaimed; the caller then requests
+  // completions for all packets.
   bool is_full() const { return handles_.size() >= options_.capacity; }
 
  private:
@@ -55,23 +56,23 @@ class AddressHandles {
     std::size_t operator()(const Key& key) const;
   };
 
-  Handle* look_up(const Key& key);  // made if need be, still without `ah`; nullptr: no room
+  Handle* look_up(const Key& key);  // creates it without `ah` if necessary; nullptr: no room
   bool make_room();
   void make(Time now, Handle& handle);
 
   VerbsCard& card_;
   Options options_;
   std::list<Handle> handles_;
-  std::list<Handle>::iterator hand_;  // of the clock
+  std::list<Handle>::iterator hand_;  // of the clock (second chance)
   std::unordered_map<Key, std::list<Handle>::iterator, KeyHash> by_key_;
-  std::array<Handle*, 512> recent_{};  // by path and class: most often the one that is looked for
+  std::array<Handle*, 512> recent_{};  // by path and class: usually the handle that find() needs
   std::uint64_t made_ = 0;
 };
 
-// Flow labels for so many paths whose UDP source ports all differ, by the fold that drivers use
-// (upper six bits into the lower fourteen), none of them 0, which means "any port".
+// Flow labels for `paths` paths whose UDP source ports all differ, by the hash that drivers use
+// (upper six bits folded into the lower fourteen). None is 0, which means "any port".
 std::vector<std::uint32_t> flow_labels(std::size_t paths, std::uint64_t seed);
-// The UDP source port that a driver makes of a label: RoCEv2's dynamic range.
+// The UDP source port that drivers derive from a label, in RoCEv2's dynamic range.
 std::uint16_t source_port_of_label(std::uint32_t label);
 
 }  // namespace dlcp::datapath

@@ -1,7 +1,7 @@
-// User memory that the card may read, and the key to each piece: what regMr of the connections
-// above has announced. Pieces that several connections share are registered once, and unregistered
-// with the last of them: nothing lingers, so that memory which is freed and mapped anew can never
-// be sent under an old registration.
+// User memory that the card may read, and the key of each piece, as registered by regMr of the
+// connections. Pieces that several connections share are registered once and unregistered with the
+// last release. No registration remains after that, so memory that is freed and mapped again is
+// never sent under an old registration.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class MemoryRegions {
   Status add(std::span<std::byte> memory);
   void release(std::span<std::byte> memory);
 
-  // The key of a registration that covers `piece`; nullopt if none does.
+  // The key of a registration that covers `piece`; nullopt if there is none.
   std::optional<std::uint32_t> key_of(std::span<const std::byte> piece) {
     const Range range = range_of(piece);
     if (range.first >= last_.first && range.second <= last_.second) return last_key_;
@@ -44,8 +44,8 @@ class MemoryRegions {
 
   VerbsCard& card_;
   std::map<Range, Region> regions_;
-  std::uintptr_t longest_ = 0;  // of all that were ever there: bounds the search
-  Range last_{};                // where the last search ended, for the next packet
+  std::uintptr_t longest_ = 0;  // longest region so far; bounds the search
+  Range last_{};                // the last region found, for the next packet
   std::uint32_t last_key_ = 0;
 };
 

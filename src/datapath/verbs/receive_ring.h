@@ -1,7 +1,7 @@
-// The receiving half: one UD queue pair, whose number is this device's address, and a ring of
-// registered buffers. Each datagram comes with 40 bytes in front, in which the card leaves the IP
-// header: that is where DSCP and ECN are read. Buffers that were handed out go back at the next
-// receive(), many with one post.
+// The receiving half: one UD queue pair, whose number is part of the device's address, and a ring
+// of registered buffers. The card puts 40 bytes with the IP header before each datagram, from which
+// DSCP and ECN are read. Buffers that were handed out are posted again at the next receive(), many
+// at a time.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 
 namespace dlcp::datapath {
 
-// What the 40 bytes before a datagram say: an IPv6 header, or 20 bytes of anything and an IPv4
-// header. nullopt if it is neither.
+// Reads the 40 bytes before a datagram: an IPv6 header, or 20 unspecified bytes and an IPv4 header.
+// Returns nullopt if they are neither.
 struct RoutingHeader {
-  std::uint8_t tos = 0;  // or traffic class
+  std::uint8_t tos = 0;  // or IPv6 traffic class
   wire::HostAddress source;
 };
 std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes);
@@ -34,7 +34,8 @@ class ReceiveRing {
 
   std::uint32_t queue_pair_number() const { return qp_->qp_num; }
   std::size_t buffers() const { return requests_.size(); }
-  // The card has closed the queue pair; it is this device's address, so that is the end.
+  // True if the card has closed the queue pair. Since it is the device's address, it cannot be
+  // replaced.
   bool is_broken() const { return broken_; }
 
  private:
@@ -53,7 +54,7 @@ class ReceiveRing {
   QpPtr qp_;
   std::vector<ibv_recv_wr> requests_;  // one per buffer, ready to be posted again
   std::vector<ibv_sge> pieces_;
-  ibv_recv_wr* first_free_ = nullptr;  // buffers to post, as the chain that the post takes
+  ibv_recv_wr* first_free_ = nullptr;  // buffers to post, as a chain for one post
   ibv_recv_wr* last_free_ = nullptr;
   std::vector<std::size_t> handed_out_;
   std::array<ibv_wc, kBatch> completions_{};

@@ -1,6 +1,6 @@
-// The host's RDMA ports that can carry RoCEv2, as sysfs shows them: which there are, which of them
-// the user asked for (the grammar of NCCL_IB_HCA), and by which address each is known. Needs no
-// rdma-core, opens nothing; listing and choosing are apart, so that tests need no hardware.
+// The host's RDMA ports that support RoCEv2, as sysfs reports them: which exist, which the user
+// selected (syntax of NCCL_IB_HCA), and the address of each. It does not need rdma-core and opens
+// no device. Listing and choosing are separate, so that tests need no hardware.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace dlcp::datapath {
 
-// An entry of a port's GID table that is a RoCEv2 address.
+// A RoCEv2 entry of a port's GID table.
 struct RoceGid {
   int index = 0;
-  IpAddress ip;        // without a scope, also if link-local
-  std::string netdev;  // the network interface it belongs to
+  IpAddress ip;        // without a scope, even if link-local
+  std::string netdev;  // the network interface of the address
 };
 
-// How packets of one destination come to have different UDP source ports, which switches hash.
+// How packets to one destination get different UDP source ports, which switches hash.
 enum class Entropy : std::uint8_t {
-  kFlowLabel,   // the driver makes the port from an address handle's flow label
-  kQueuePairs,  // the port is the queue pair's: there must be several, at most kQueuePairsMax
+  kFlowLabel,   // the driver derives the port from an address handle's flow label
+  kQueuePairs,  // the port belongs to the queue pair, so several are needed, at most kQueuePairsMax
 };
 
 inline constexpr std::size_t kQueuePairsMax = 64;
@@ -38,35 +38,35 @@ struct RocePort {
   bool is_ethernet = false;
   bool is_active = false;
   std::string pci_path;         // real path of the device; empty for a software device
-  std::uint64_t node_guid = 0;  // of the card, host order
+  std::uint64_t node_guid = 0;  // of the card, in host byte order
   int speed_mbps = 10000;
   std::vector<RoceGid> gids;  // RoCEv2 only, by index
-  RoceGid gid;                // set by choose_roce_ports: the one in use
+  RoceGid gid;                // the one in use, set by choose_roce_ports
 };
 
-// By name and port. Ports without a RoCEv2 address, inactive ones and those that are not Ethernet
-// are listed too: the reason why one is not used can be told.
+// Ordered by name and port. Ports without a RoCEv2 address, inactive ports and ports other than
+// Ethernet are included, so that messages can give the reason why a port is not used.
 std::vector<RocePort> list_roce_ports(const std::string& sys_root = "/sys");
 
-// What keeps the port from being used; empty if nothing does. `gid_index` < 0: any.
+// The reason why the port cannot be used; empty if it can. A `gid_index` below 0 allows any GID.
 std::string why_unusable(const RocePort& port, int gid_index);
 
-// Usable ports that `selection` (DLCP_HCA) asks for, each with its gid: the index asked for, else
-// IPv4, else global IPv6, else link-local. kInvalidUsage, naming every port and what is wrong with
-// it, if there are none.
+// The usable ports that `selection` (DLCP_HCA) selects, each with its GID: the index requested, or
+// IPv4 before global IPv6 before link-local. If there are none, the error is kInvalidUsage and
+// lists every port with the reason.
 Result<std::vector<RocePort>> choose_roce_ports(std::string_view selection, int gid_index,
                                                 const std::vector<RocePort>& existing);
 
-// What a driver makes of flow labels, from reading drivers (README of this folder): queue pairs for
-// those not known.
+// How a driver uses flow labels, according to its source code (README of this folder). Unknown
+// drivers get queue pairs.
 Entropy entropy_of(std::string_view driver);
 
-// The UDP source port that a queue pair's packets have, where the driver takes it from the number;
-// nullopt where it is not known.
+// The UDP source port of a queue pair's packets if the driver derives it from the number; nullopt
+// if unknown.
 std::optional<std::uint16_t> source_port_of_queue_pair(std::string_view driver,
                                                        std::uint32_t number);
 
-// Whether the kernel plays the card (Soft-RoCE).
+// True if the kernel emulates the card (Soft-RoCE).
 bool is_software(const RocePort& port);
 
 std::string to_string(const RocePort& port);  // "mlx5_0:1"

@@ -1,7 +1,7 @@
-// The sending half: one UD queue pair with a ring of registered slots, one per request that may be
-// outstanding. A slot holds the packet's header, and its payload too where the card cannot fetch
-// that from where it lies. Packets are chained and handed over by flush(), one doorbell per chain;
-// few of them ask for a completion, and each completion gives back all before it.
+// The sending half: one UD queue pair with a ring of registered slots, one for each outstanding
+// request. A slot holds the packet's header, and its payload if the card cannot fetch that from
+// user memory. Packets are chained and posted by flush() with one doorbell per chain. Few of them
+// request a completion, and each completion releases all slots before it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace dlcp::datapath {
 
 class SendRing {
  public:
-  // `name`: which ring of its card this is, 0..255; comes back in the completions' wr_id. Of
-  // `requests` as many as are a power of two are used.
+  // `name` numbers the ring on its card, 0..255, and is returned in the completions' wr_id.
+  // `requests` is rounded down to a power of two.
   static Result<std::unique_ptr<SendRing>> open(VerbsCard& card, std::uint8_t name,
                                                 std::uint32_t requests, VerbsCounters& counters);
   ~SendRing();
@@ -30,23 +30,23 @@ class SendRing {
   bool has_room() const { return qp_ != nullptr && added_ - reclaimed_ <= mask_; }
   bool has_outstanding() const { return added_ != reclaimed_; }
 
-  // Needs has_room(). The payload is fetched by the card from where it lies if `payload_key` says
-  // that this is registered, and must then stay until reads() no longer says so.
+  // Requires has_room(). If `payload_key` is set, the payload is registered memory that the card
+  // fetches directly; it must stay unchanged until reads() is false.
   void add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
            std::uint32_t to_queue_pair, std::optional<std::uint32_t> payload_key);
-  // Has the packet just added report when it has left, so that all before it are reclaimed.
+  // Requests a completion for the packet just added, so that all slots up to it are reclaimed.
   void signal_last();
   void flush();
 
-  // A completion of this ring; those of a queue pair that has been replaced are known by it.
+  // Handles a completion of this ring. Completions of a replaced queue pair are detected.
   void on_completion(const ibv_wc& completion);
 
   bool reads(std::span<const std::byte> memory) const;
-  // True once a completion with an error or a refused post has made the queue pair useless.
+  // True after an error completion or a rejected post, which makes the queue pair unusable.
   bool is_broken() const { return broken_; }
-  // Lets go of the queue pair, and so of all memory; what had not left is lost.
+  // Destroys the queue pair and so releases all memory. Packets that have not left are lost.
   void discard();
-  // A new queue pair in place of a broken or discarded one.
+  // Creates a new queue pair in place of a broken or discarded one.
   Status reopen();
 
   static std::uint8_t ring_of(const ibv_wc& completion);
@@ -54,7 +54,7 @@ class SendRing {
 
  private:
   struct Slot {
-    std::span<const std::byte> user;  // payload that the card fetches itself
+    std::span<const std::byte> user;  // payload that the card fetches directly
     AddressHandles::Handle* handle = nullptr;
   };
 
@@ -67,26 +67,26 @@ class SendRing {
   VerbsCard& card_;
   const std::uint8_t name_;
   VerbsCounters& counters_;
-  std::vector<Slot> slots_;  // a power of two
+  std::vector<Slot> slots_;  // number is a power of two
   const std::size_t mask_;
   std::size_t stride_ = 0;
   std::vector<std::byte> memory_;
-  const std::size_t signal_every_;  // requests, if nothing else asks for a completion
+  const std::size_t signal_every_;  // requests between completions, unless one is requested earlier
   MrPtr mr_;
   QpPtr qp_;
   std::uint32_t inline_bytes_ = 0;
-  std::uint32_t generation_ = 0;  // of the queue pair
+  std::uint32_t generation_ = 0;  // counts queue pairs
   bool broken_ = false;
 
-  // Requests by number, counted from 0 for ever: reclaimed_ <= posted_ <= added_.
+  // Requests are numbered from 0 without wrapping: reclaimed_ <= posted_ <= added_.
   std::uint64_t added_ = 0;
   std::uint64_t posted_ = 0;
   std::uint64_t reclaimed_ = 0;
   std::uint64_t since_signalled_ = 0;
-  std::vector<ibv_send_wr> chain_;  // requests posted_ .. added_, and room for a full ring
-  std::vector<ibv_sge> pieces_;     // two for each of the chain
+  std::vector<ibv_send_wr> chain_;  // requests posted_ .. added_, with room for a full ring
+  std::vector<ibv_sge> pieces_;     // two for each request of the chain
   std::size_t chained_ = 0;
-  std::size_t last_of_user_ = SIZE_MAX;  // in the chain: the last whose payload is the user's
+  std::size_t last_of_user_ = SIZE_MAX;  // index in the chain of the last request with user memory
 };
 
 }  // namespace dlcp::datapath

@@ -1,7 +1,7 @@
-// The calls of libibverbs that the datapath uses, as one interface: the library behind it is found
-// when the program runs (verbs_library.cc), and tests put a small network card of their own there.
-// Semantics, arguments and results are those of the ibv_ functions of the same names; what returns
-// a pointer returns nullptr, what returns int a negative number or an errno, on failure.
+// The calls of libibverbs that the datapath uses, as an interface. The library is loaded at run
+// time (verbs_library.cc), and tests substitute a simulated card. Semantics, arguments and results
+// are those of the ibv_ functions of the same names: on failure, functions that return a pointer
+// return nullptr, and functions that return int return a negative number or an errno.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -23,8 +23,8 @@ class Verbs {
   virtual int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) = 0;
   virtual int get_async_event(ibv_context* context, ibv_async_event* event) = 0;
   virtual void ack_async_event(ibv_async_event* event) = 0;
-  // Whether the kernel has taken the device away. Not every driver sends an event then: Soft-RoCE
-  // works on, and whoever removes it waits until the last context is closed.
+  // True if the kernel has removed the device. Not every driver sends an event for that: Soft-RoCE
+  // continues to work, and the removal blocks until the last context is closed.
   virtual bool is_removed(ibv_context* context) = 0;
 
   virtual ibv_pd* alloc_pd(ibv_context* context) = 0;
@@ -51,10 +51,10 @@ class Verbs {
 };
 
 // The installed libibverbs, loaded once and kept until the process ends. An error if it is missing,
-// too old or not permitted to work.
+// too old or lacks permissions.
 Result<std::shared_ptr<Verbs>> verbs_library();
 
-// What Verbs has made is unmade by the same Verbs.
+// Destroys an object with the same Verbs that created it.
 template <class Object, int (Verbs::*unmake)(Object*)>
 struct VerbsDeleter {
   Verbs* verbs = nullptr;

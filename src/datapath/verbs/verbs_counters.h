@@ -1,11 +1,11 @@
-// What a verbs datapath counts. Written by the one thread that uses the datapath.
+// The counters of a verbs datapath, written by the one thread that uses it.
 #pragma once
 
 #include "datapath/counter_table.h"
 
 namespace dlcp::datapath {
 
-// X(name, "if this grows, look there")
+// X(name, "what it counts, or where to look if it grows")
 #define DLCP_VERBS_COUNTERS(X)                                            \
   X(tx_packets, "packets posted")                                         \
   X(tx_bytes, "their bytes above UDP and RoCE's headers")                 \

@@ -1,6 +1,6 @@
 // The datapath over RoCEv2: UD queue pairs of one RDMA port. It owns the card and its rings, finds
-// for each packet the ring, the address handle and the memory key, rebuilds a sending queue pair
-// that has failed, and knows when the device is gone. What the bytes mean is core's business.
+// ring, address handle and memory key for each packet, replaces a failed sending queue pair, and
+// detects that the device was removed. Core interprets the bytes.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class VerbsDatapath final : public Datapath {
   std::optional<Error> failure() const override;
 
   const VerbsCounters& counters() const { return counters_; }
-  // UDP source ports that packets to one peer leave from, as far as the driver is known.
+  // Number of UDP source ports of packets to one peer, as far as the driver's behaviour is known.
   std::size_t source_ports() const;
 
  private:
@@ -66,35 +66,36 @@ class VerbsDatapath final : public Datapath {
   AddressHandles handles_;
   std::vector<std::unique_ptr<SendRing>> rings_;  // one for all paths, or one for each
   std::unique_ptr<ReceiveRing> receive_;
-  Fd wait_;  // epoll over the channel of completions and the device's events
+  Fd wait_;  // epoll over the completion channel and the device's events
   std::size_t paths_ = 1;
   DeviceAddress address_;
   wire::EndpointAddress address_blob_;
   std::array<ibv_wc, 64> completions_{};
 
-  // The packets of a burst go to the same place by the same way: found once. Good within one call
-  // of send(), after which the address may be another's.
+  // The ring and handle of the current burst, whose packets share destination, path and class, so
+  // that they are looked up once. Valid within one call of send(); after it, the address may belong
+  // to another peer.
   struct Way {
     const wire::EndpointAddress* destination = nullptr;
     wire::PathIndex path = 0;
     TrafficClass traffic_class = TrafficClass::kControl;
     SendRing* ring = nullptr;
-    AddressHandles::Handle* handle = nullptr;  // of the peer that resolved_ says, once it is found
+    AddressHandles::Handle* handle = nullptr;  // of the peer in resolved_, once found
   };
   Way way_;
-  wire::EndpointAddress resolved_;  // the last destination, and what it says
+  wire::EndpointAddress resolved_;  // the last destination, whose decoded form is peer_
   struct Peer {
     IpAddress ip;
-    std::uint32_t queue_pair = 0;  // 0: not to be reached
+    std::uint32_t queue_pair = 0;  // 0: cannot be reached
   };
   Peer peer_;
   Time now_;
-  Time next_look_;      // at the device's events
-  Time next_presence_;  // at whether it is there at all
+  Time next_look_;      // when to read the device's events
+  Time next_presence_;  // when to check that the device still exists
   Time mend_at_;
   Duration mend_pause_{};
   bool armed_ = false;
-  bool gone_ = false;  // the device
+  bool gone_ = false;  // the device was removed
 };
 
 }  // namespace dlcp::datapath

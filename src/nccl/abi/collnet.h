@@ -1,7 +1,6 @@
-// NCCL's collective network interface, versions 8 (NCCL 2.20) to 12 (2.30). Version 9 (2.24) takes
-// sizes of any length and knows virtual NICs; version 10 (2.26) changes nothing here; version 11
-// (2.28) has a context per communicator; version 12 differs in the properties alone. Declarations
-// only.
+// NCCL's collective network interface, versions 8 (NCCL 2.20) to 12 (2.30). Version 9 (2.24) has
+// sizes of any length and virtual NICs. Version 10 (2.26) changes nothing here. Version 11 (2.28)
+// has a context per communicator. Version 12 differs only in the properties. Declarations only.
 #pragma once
 
 #include "nccl/abi/collnet_calls.h"

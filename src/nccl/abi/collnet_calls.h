@@ -1,11 +1,11 @@
-// The calls of NCCL's collective network interface, as far as its versions have them in common.
+// The calls of NCCL's collective network interface that its versions have in common.
 #pragma once
 
 #include "nccl/abi/types.h"
 
 namespace dlcp::nccl {
 
-// One piece of a scatter list.
+// One entry of a scatter list.
 template <class Size>
 struct NetSge {
   void* mhandle;

@@ -1,5 +1,5 @@
 // NCCL's net interface, version 10 (NCCL 2.26): version 9 plus the communicator's traffic class at
-// connect, and profiler handles with each operation. The properties did not change.
+// connect, and profiler handles with each operation. The properties are unchanged.
 #pragma once
 
 #include "nccl/abi/net_v9.h"

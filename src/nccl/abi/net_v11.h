@@ -1,5 +1,5 @@
 // NCCL's net interface, version 11 (NCCL 2.28): one context per communicator, opened by init and
-// closed by finalize, and setNetAttr, which tells what collective the next operations belong to.
+// closed by finalize, and setNetAttr, which states the collective of the next operations.
 #pragma once
 
 #include "nccl/abi/net_v10.h"
@@ -16,8 +16,8 @@ struct NetCommAttrV11 {
   std::int32_t minFlowsPerPeer;
 };
 
-// Bit masks: 1 << the function, the algorithm, the protocol in NCCL's numbering; all ones when
-// undefined. algo and proto are stale unless op is one of the five collectives (bits 0 to 4).
+// Bit masks: 1 << the function, algorithm or protocol in NCCL's numbering; all ones if undefined.
+// algo and proto are outdated unless op is one of the five collectives (bits 0 to 4).
 struct NetAttrV11 {
   NetCommAttrV11 sendCommAttr;
   NetCommAttrV11 recvCommAttr;
@@ -31,8 +31,8 @@ struct NetPropertiesV11 {
   char* pciPath;
   std::uint64_t guid;
   int ptrSupport;
-  int regIsGlobal;  // a registration holds for every communicator
-  int forceFlush;   // flush receives even where the GPU would not need it
+  int regIsGlobal;  // a registration is valid for every communicator
+  int forceFlush;   // flush receives even if the GPU does not need it
   int speed;
   int port;
   float latency;

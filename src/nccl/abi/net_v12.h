@@ -1,5 +1,5 @@
 // NCCL's net interface, version 12 (NCCL 2.30): version 11 with eight devices per virtual NIC
-// instead of four, which moves what follows in the properties, and rail and plane numbers.
+// instead of four, which moves the later fields of the properties, and with rail and plane numbers.
 #pragma once
 
 #include "nccl/abi/net_v11.h"
@@ -19,8 +19,8 @@ struct NetPropertiesV12 {
   char* pciPath;
   std::uint64_t guid;
   int ptrSupport;
-  int regIsGlobal;  // a registration holds for every communicator
-  int forceFlush;   // flush receives even where the GPU would not need it
+  int regIsGlobal;  // a registration is valid for every communicator
+  int forceFlush;   // flush receives even if the GPU does not need it
   int speed;
   int port;
   float latency;

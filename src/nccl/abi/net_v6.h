@@ -1,5 +1,6 @@
-// NCCL's net interface, version 6: looked up by every NCCL from 2.13.4 to 2.30, so the floor of
-// what we support. Sizes are int (NCCL caps one operation at 1 GiB), no context, no finalize.
+// NCCL's net interface, version 6: every NCCL from 2.13.4 to 2.30 looks it up, so it is the oldest
+// version that DLCP supports. Sizes are int (NCCL limits one operation to 1 GiB); there is no
+// context and no finalize.
 #pragma once
 
 #include "nccl/abi/types.h"
@@ -9,13 +10,13 @@ namespace dlcp::nccl {
 struct NetPropertiesV6 {
   char* name;          // for logs; the plugin owns the text
   char* pciPath;       // under /sys; may be null
-  std::uint64_t guid;  // equal for devices that share one port
+  std::uint64_t guid;  // equal for devices that share a port
   int ptrSupport;      // kPtrHost | kPtrCuda | kPtrDmaBuf
   int speed;           // Mbit/s
   int port;
-  float latency;  // microseconds; 0 leaves it to NCCL
+  float latency;  // microseconds; 0: NCCL uses its own value
   int maxComms;
-  int maxRecvs;  // receives that one irecv may group
+  int maxRecvs;  // receives that one irecv may combine
 };
 
 struct NetV6 {

@@ -1,6 +1,6 @@
-// NCCL's net interface, version 7 (NCCL 2.19): version 6 plus offload of the receive to the GPU. We
-// do not export it (NCCL 2.19 takes v6 as well); `dlcp bench` can drive a plugin that offers no
-// other.
+// NCCL's net interface, version 7 (NCCL 2.19): version 6 plus offload of the receive to the GPU.
+// DLCP does not export it, because NCCL 2.19 also accepts version 6. `dlcp bench` can drive a
+// plugin that offers no other version.
 #pragma once
 
 #include "nccl/abi/types.h"

@@ -1,5 +1,5 @@
-// NCCL's net interface, version 8 (NCCL 2.20): regIsGlobal in the middle of the properties, and
-// registrations of more than 2 GiB.
+// NCCL's net interface, version 8 (NCCL 2.20): adds regIsGlobal in the middle of the properties,
+// and registrations of more than 2 GiB.
 #pragma once
 
 #include "nccl/abi/types.h"
@@ -11,7 +11,7 @@ struct NetPropertiesV8 {
   char* pciPath;
   std::uint64_t guid;
   int ptrSupport;
-  int regIsGlobal;  // a registration holds for every communicator
+  int regIsGlobal;  // a registration is valid for every communicator
   int speed;
   int port;
   float latency;

@@ -1,5 +1,5 @@
-// NCCL's net interface, version 9 (NCCL 2.24): sizes of any length, virtual devices. Beware: NCCL
-// passes *request == (void*)0x1 to irecv through this version (kOptionalRecvCompletion).
+// NCCL's net interface, version 9 (NCCL 2.24): sizes of any length, and virtual devices. NCCL
+// passes *request == (void*)0x1 to irecv of this version (kOptionalRecvCompletion).
 #pragma once
 
 #include "nccl/abi/types.h"
@@ -16,8 +16,8 @@ struct NetPropertiesV9 {
   char* pciPath;
   std::uint64_t guid;
   int ptrSupport;
-  int regIsGlobal;  // a registration holds for every communicator
-  int forceFlush;   // flush receives even where the GPU would not need it
+  int regIsGlobal;  // a registration is valid for every communicator
+  int forceFlush;   // flush receives even if the GPU does not need it
   int speed;
   int port;
   float latency;

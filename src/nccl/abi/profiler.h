@@ -1,6 +1,6 @@
-// What the versions of NCCL's profiler interface share: event types and the parts of an event's
-// description. Layout and values are NCCL's; the names are ours, except for struct fields. Source:
-// the public profiler headers of NCCL 2.27 to 2.30. Declarations only.
+// The common parts of the versions of NCCL's profiler interface: event types and parts of an
+// event's description. Layout and values are NCCL's; the names are DLCP's, except for struct
+// fields. Source: the public profiler headers of NCCL 2.27 to 2.30. Declarations only.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 
 namespace dlcp::nccl {
 
-// Bits of the activation mask, and an event's `type`. NCCL also starts what an active event needs
-// above it: network events bring groups, collectives, proxy operations and steps.
+// Bits of the activation mask, and of an event's `type`. NCCL also starts the parents of an active
+// event: network events require groups, collectives, proxy operations and steps.
 inline constexpr std::uint64_t kProfileGroup = 1 << 0;
 inline constexpr std::uint64_t kProfileColl = 1 << 1;
 inline constexpr std::uint64_t kProfileP2p = 1 << 2;
@@ -26,7 +26,7 @@ struct ProfiledCollV4 {
   const char* func;  // "AllReduce"
   const void* sendBuff;
   void* recvBuff;
-  std::size_t count;  // elements; of ReduceScatter the ones that a rank receives
+  std::size_t count;  // elements; for ReduceScatter the number that a rank receives
   int root;
   const char* datatype;  // "ncclFloat32"
   std::uint8_t nChannels;
@@ -45,7 +45,7 @@ struct ProfiledP2pV4 {
 };
 
 struct ProfiledProxyOp {
-  pid_t pid;  // of the process whose collective it is: with PXN not always ours
+  pid_t pid;  // process that started the collective; with PXN it may be another process
   std::uint8_t channelId;
   int peer;
   int nSteps;  // messages of this operation on this channel
@@ -54,7 +54,7 @@ struct ProfiledProxyOp {
 };
 
 struct ProfiledProxyStep {
-  int step;  // 0-based message of its operation
+  int step;  // 0-based message number in its operation
 };
 
 struct ProfiledKernelChannel {
@@ -62,7 +62,7 @@ struct ProfiledKernelChannel {
   std::uint64_t pTimer;
 };
 
-// What the net plugin handed to the profiler callback.
+// The arguments that the net plugin passed to the profiler callback.
 struct ProfiledNetPlugin {
   std::int64_t id;
   void* data;

@@ -7,7 +7,7 @@ namespace dlcp::nccl {
 
 struct ProfilerEventV4 {
   std::uint8_t type;
-  void* parentObj;  // the parent event's handle, as startEvent made it
+  void* parentObj;  // the parent event's handle, from startEvent
   int rank;
   union {
     ProfiledCollV4 coll;

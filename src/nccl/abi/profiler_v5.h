@@ -1,5 +1,5 @@
 // NCCL's profiler interface, version 5 (NCCL 2.28): wider event types, events of API calls, and the
-// communicator's id first among init's arguments.
+// communicator's ID as the first argument of init.
 #pragma once
 
 #include "nccl/abi/profiler_v4.h"
@@ -32,7 +32,7 @@ struct ProfiledKernelLaunch {
   void* stream;
 };
 
-struct ProfiledCollV5 {  // version 4's and the group
+struct ProfiledCollV5 {  // version 4's fields and the group
   std::uint64_t seqNumber;
   const char* func;
   const void* sendBuff;
@@ -59,7 +59,7 @@ struct ProfiledP2pV5 {
 
 struct ProfilerEventV5 {
   std::uint64_t type;
-  void* parentObj;  // the parent event's handle, as startEvent made it
+  void* parentObj;  // the parent event's handle, from startEvent
   int rank;
   union {
     ProfiledGroupApi groupApi;

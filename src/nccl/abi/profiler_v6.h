@@ -34,7 +34,7 @@ struct ProfiledCopyEngineBatch {
 
 struct ProfilerEventV6 {
   std::uint64_t type;
-  void* parentObj;  // the parent event's handle, as startEvent made it
+  void* parentObj;  // the parent event's handle, from startEvent
   int rank;
   union {
     ProfiledGroupApi groupApi;

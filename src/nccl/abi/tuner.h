@@ -1,6 +1,6 @@
-// NCCL's tuner interface, versions 3 (NCCL 2.22) to 6 (2.30). The cost table is
-// float[numAlgo][numProto] in fact: microseconds, kNotAllowed where a combination is out of the
-// question; the smallest wins. Declarations only.
+// NCCL's tuner interface, versions 3 (NCCL 2.22) to 6 (2.30). The cost table is in fact a
+// float[numAlgo][numProto] in microseconds; kNotAllowed marks combinations that cannot be used. The
+// smallest cost wins. Declarations only.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TunerV3 {
   ResultCode (*destroy)(void* context);
 };
 
-struct TunerV4 {  // version 3's, and whether the buffers can be registered
+struct TunerV4 {  // version 3's calls, and whether the buffers can be registered
   const char* name;
   ResultCode (*init)(std::size_t nRanks, std::size_t nNodes, DebugLogger logger, void** context);
   ResultCode (*getCollInfo)(void* context, int collType, std::size_t nBytes, int numPipeOps,
@@ -29,8 +29,8 @@ struct TunerV4 {  // version 3's, and whether the buffers can be registered
   ResultCode (*destroy)(void* context);
 };
 
-// Version 5 (NCCL 2.28) names the communicator. What it tells of NVLink domains, and the constants
-// of NCCL's model that it may change, are left alone here.
+// Version 5 (NCCL 2.28) identifies the communicator. DLCP does not use its description of NVLink
+// domains or the constants of NCCL's cost model.
 struct TunerV5 {
   const char* name;
   ResultCode (*init)(void** ctx, std::uint64_t commId, std::size_t nRanks, std::size_t nNodes,

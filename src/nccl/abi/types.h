@@ -1,7 +1,7 @@
-// The types that every version of NCCL's net interface shares, declared in our own words so that no
-// installed NCCL is needed to build. Layout and values are NCCL's; the names are ours, except for
-// struct fields, which keep the interface's spelling. Source: NCCL 2.30's public plugin headers.
-// Declarations only: what the calls mean for us is written where they are implemented.
+// The types that all versions of NCCL's net interface share, declared here so that building needs
+// no installed NCCL. Layout and values are NCCL's; the names are DLCP's, except for struct fields,
+// which keep NCCL's spelling. Source: the public plugin headers of NCCL 2.30. Declarations only:
+// the semantics are described where the calls are implemented.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace dlcp::nccl {
 
-// ncclResult_t. kInProgress and kTimeout exist, but no net plugin call may return them.
+// ncclResult_t. kInProgress and kTimeout exist, but net plugin calls must not return them.
 enum class ResultCode : int {
   kSuccess = 0,
   kUnhandledCudaError = 1,
@@ -24,7 +24,7 @@ enum class ResultCode : int {
 
 enum class LogLevel : int { kNone = 0, kVersion = 1, kWarn = 2, kInfo = 3, kAbort = 4, kTrace = 5 };
 
-// Bits of the logger's `flags`; a message passes the user's filter if any of its bits does.
+// Bits of the logger's `flags`; a message passes the user's filter if it has any bit of it.
 inline constexpr unsigned long kLogInit = 0x1;
 inline constexpr unsigned long kLogNet = 0x10;
 inline constexpr unsigned long kLogTuning = 0x40;
@@ -34,7 +34,7 @@ inline constexpr unsigned long kLogProfile = 0x4000;
 using DebugLogger = void (*)(LogLevel level, unsigned long flags, const char* file, int line,
                              const char* format, ...);
 
-// What a net plugin may call to add events to the profiler; `event_type` is one of the four below.
+// Lets a net plugin add events to the profiler; `event_type` is one of the four below.
 using ProfilerCallback = ResultCode (*)(void** event, int event_type, void* phandle,
                                         std::int64_t plugin_id, void* data);
 inline constexpr int kProfilerNetEventStart = 0;
@@ -43,7 +43,7 @@ inline constexpr int kProfilerNetEventUpdate = 2;
 inline constexpr int kProfilerNetEventUpdateAndStop = 3;
 
 inline constexpr std::size_t kHandleBytes = 128;  // NCCL_NET_HANDLE_MAXSIZE
-inline constexpr int kMaxRequests = 32;           // per communicator object; 8 in the days of v6
+inline constexpr int kMaxRequests = 32;           // per communicator object; 8 for version 6
 inline constexpr std::size_t kMaxNetBytes = std::size_t{1} << 40;     // maxP2pBytes, maxCollBytes
 inline constexpr std::size_t kMaxNetBytesInt = std::size_t{1} << 30;  // one operation before v9
 
@@ -52,14 +52,15 @@ inline constexpr int kPtrHost = 0x1;
 inline constexpr int kPtrCuda = 0x2;
 inline constexpr int kPtrDmaBuf = 0x4;
 
-// What irecv may find in *request (NCCL >= 2.24): the caller does not need to hear of completion.
+// Value of *request in irecv (NCCL >= 2.24): the caller does not need the completion.
 inline constexpr std::uintptr_t kOptionalRecvCompletion = 0x1;
 
 inline constexpr int kNetDeviceHost = 0;            // netDeviceType of a plugin without offload
-inline constexpr int kNetDeviceInvalidVersion = 0;  // netDeviceVersion of the same
+inline constexpr int kNetDeviceInvalidVersion = 0;  // netDeviceVersion of such a plugin
 inline constexpr int kUndefined = -1;               // traffic class, attributes, rail, plane
 
-// Offload to the GPU (v7 and later). A host plugin leaves the pointer it is given alone.
+// Offload to the GPU (version 7 and later). A host plugin does not change the pointer that it
+// receives.
 struct NetDeviceHandle {
   int netDeviceType;
   int netDeviceVersion;

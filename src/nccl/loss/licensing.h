@@ -1,6 +1,5 @@
-// What one connection may lose: asks NCCL what each isend or irecv belongs to, and makes its
-// licence. Costs one comparison per message where nobody has a budget. Used by one thread at a
-// time.
+// Grants the licences of one connection: asks NCCL what each isend or irecv belongs to, and makes
+// its licence. Without a budget, it costs one comparison per message. Used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +15,12 @@ namespace dlcp::nccl {
 
 class Licensing {
  public:
-  // `communicator_class` of the connection's communicator; kUndefined if it has none, or NCCL did
-  // not say.
+  // `communicator_class` is that of the connection's communicator; kUndefined if it has none or
+  // NCCL did not report it.
   Licensing(Context& context, int communicator_class);
 
-  // For the message that isend, or irecv, is about to post, of `bytes` at most. No licence: exact.
+  // The licence of the message that isend or irecv is about to post, of at most `bytes`. An empty
+  // licence: exact.
   core::Licence next_send(void* phandle, std::size_t bytes) { return next(phandle, bytes, true); }
   core::Licence next_receive(void* phandle, std::size_t bytes) {
     return next(phandle, bytes, false);
@@ -39,19 +39,20 @@ class Licensing {
   int communicator_class_;
   LossTerms terms_;
   std::uint64_t operation_ = 0;    // of the last message
-  std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers come again
-  std::uint32_t ranks_ = 0;        // as the tuner was told; 0: not asked, or not known
+  std::uint64_t collectives_ = 0;  // runs of collectives so far; NCCL's own numbers repeat
+  std::uint32_t ranks_ = 0;        // from the tuner; 0: not requested yet, or unknown
 };
 
-// A communicator (or, before NCCL 2.28, the process) begins: says in the log what it may lose.
-// `can_tell`: whether this version of the interface carries what a licence needs.
+// A communicator (before NCCL 2.28: the process) begins: logs what it may lose. `can_tell`: this
+// version of the interface provides the information that a licence needs.
 void announce_terms(Context& context, int communicator_class, bool can_tell);
 // A communicator ends.
 void forget_terms(Context& context);
 
-// What ranks of this context must have set alike.
+// The settings that must be the same on all ranks of this context.
 AgreedTerms agreed_terms(const Context& context);
-// Of the communicator with that id, if its context is open; else, and for 0, the process's.
+// The budget of the communicator with that ID, if its context is open. Otherwise, and for 0, the
+// budget of the process.
 std::uint32_t budget_of(std::uint64_t comm_id, std::uint32_t process_budget_ppm);
 
 }  // namespace dlcp::nccl

@@ -1,4 +1,5 @@
-// What the user allows a communicator to lose, and the one line that says what he states by that.
+// The loss that the user permits a communicator, and the log line that states what the user asserts
+// by permitting it.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,10 @@ struct LossTerms {
   bool any() const { return budget_ppm > 0; }
 };
 
-// The communicator's own number wins over the process's budget.
+// The communicator's own number overrides the process's budget.
 LossTerms loss_terms(std::uint32_t process_budget_ppm, int communicator_class);
 
-// "may lose ...: its floating-point reductions must be sums or averages".
+// Formats "may lose ...: its floating-point reductions must be sums or averages".
 std::string contract(const LossTerms& terms);
 
 }  // namespace dlcp::nccl
