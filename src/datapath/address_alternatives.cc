@@ -16,8 +16,8 @@ struct ListKind {
   IpFamily family;
   std::uint8_t kind;
   std::size_t ip_bytes;
-  std::size_t unit_bytes;  // what the list's head says of one
-  std::size_t units;       // that one address takes
+  std::size_t unit_bytes;  // of one unit, as in the list's head
+  std::size_t units;       // units per address
 };
 constexpr std::array<ListKind, 2> kLists = {ListKind{IpFamily::kV4, 3, 4, 6, 1},
                                             ListKind{IpFamily::kV6, 4, 16, 9, 2}};
@@ -58,7 +58,7 @@ void append_list(wire::EndpointAddress& blob, const ListKind& list,
   }
 }
 
-// Nothing if any of them is no address that a peer may name.
+// Returns nothing if any entry is not an address that a peer may name.
 std::vector<DeviceAddress> read_list(std::span<const std::byte> bytes, const ListKind& list) {
   const std::size_t each = list.unit_bytes * list.units;
   std::vector<DeviceAddress> found;
@@ -92,7 +92,7 @@ wire::EndpointAddress with_alternatives(const DeviceAddress& first,
 std::vector<DeviceAddress> alternatives_in(const wire::EndpointAddress& blob) {
   std::vector<DeviceAddress> all;
   const auto first = decode_device_address(blob);
-  if (!first) return all;  // then no list in it is sound
+  if (!first) return all;  // the blob is malformed
   std::span<const std::byte> left =
       std::span(blob.bytes).first(std::min<std::size_t>(blob.size, blob.bytes.size()));
   left = left.subspan(1 + (first->ip.family == IpFamily::kV4 ? 4 : 16) + kScopeBytes);

@@ -1,4 +1,4 @@
-// The layout of a DeviceAddress inside an EndpointAddress; see the header.
+// Encodes a DeviceAddress in an EndpointAddress; see the header for the layout.
 #include "datapath/device_address.h"
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@ namespace {
 
 struct KindRow {
   LocatorKind kind;
-  std::size_t bytes;  // of one
+  std::size_t bytes;  // of one locator
   std::size_t count_max;
-  std::uint32_t least;  // smaller ones are refused
-  bool scoped;          // false: its IP address stands for itself, as a GID does
+  std::uint32_t least;  // smaller values are rejected
+  bool scoped;          // false: the IP address needs no scope, as in a GID
 };
 // In the order of their lists.
 constexpr KindRow kKinds[] = {
@@ -93,7 +93,7 @@ wire::EndpointAddress encode(const DeviceAddress& address) {
 
 namespace {
 
-// Takes numbers from a blob; past its end it stays failed and gives zeros.
+// Reads numbers from a blob; after its end, all reads fail and return zeros.
 class BlobReader {
  public:
   explicit BlobReader(const wire::EndpointAddress& blob)

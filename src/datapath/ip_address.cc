@@ -1,4 +1,4 @@
-// Text and kernel forms of IpAddress.
+// Conversions of IpAddress from and to text and the kernel's structures.
 #include "datapath/ip_address.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ bool IpAddress::is_link_scoped() const {
 bool IpAddress::is_unicast() const {
   const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
   if (family == IpFamily::kV4) {
-    // 0.0.0.0/8 is "this network", 224.0.0.0/4 multicast, 240.0.0.0/4 reserved and broadcast.
+    // 0.0.0.0/8 is "this network", 224.0.0.0/4 is multicast, 240.0.0.0/4 is reserved and broadcast.
     return bytes[0] != 0 && bytes[0] < 224;
   }
   const bool is_mapped = std::all_of(bytes.begin(), bytes.begin() + 10, is_zero) &&

@@ -31,7 +31,7 @@ NameSelection::NameSelection(std::string_view text) {
     const std::string_view entry = trimmed(text.substr(0, comma));
     const std::size_t colon = entry.find(':');
     int port = 0;
-    if (colon != entry.npos)  // anything but a number there is no port, and ignored, as in NCCL
+    if (colon != entry.npos)  // a port that is not a number is ignored, as in NCCL
       std::from_chars(entry.data() + colon + 1, entry.data() + entry.size(), port);
     if (const std::string_view name = entry.substr(0, colon); !name.empty())
       names_.push_back({std::string(name), port});

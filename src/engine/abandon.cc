@@ -1,4 +1,4 @@
-// Engine::abandon(): one of several attempts to reach a listener is given up.
+// Engine::abandon(): gives up one of several attempts to reach a listener.
 #include "core/liveness/peer_errors.h"
 #include "engine/engine.h"
 #include "engine/hold.h"
@@ -20,7 +20,7 @@ std::optional<Error> Engine::abandon(Connection* connection, const wire::Endpoin
       silence.error =
           core::peer_silent(core::Silence::kNoAnswer, waited, "the connection was being opened");
       told = failures_.told_of(hold.now(), silence);
-      endpoint_.close(hold.now(), connection->id);  // what arrives from now on opens nothing
+      endpoint_.close(hold.now(), connection->id);  // packets that arrive later open nothing
     }
   }
   close(connection);

@@ -13,17 +13,18 @@ Bundle::Bundle(std::vector<Member> members) : members_(std::move(members)) {
   }
 }
 
-// Members keep their losses in ledgers of their own, under locks of their own. A collective's
-// messages take turns over them, so each may spend what its part of the result would allow;
-// together they spend no more than one connection would. Where the result is not known every
-// message is a collective by itself, and has nothing in common with others.
+// Each member counts its losses in a ledger of its own, under its own lock. The messages of a
+// collective alternate between members, so each may use the budget of its part of the result;
+// together they use no more than a single connection would. If the result is unknown, every message
+// is a collective of its own and shares no budget.
 core::Licence Bundle::share_of(core::Licence licence) const {
   if (licence.pool == nullptr && licence.result_bytes != 0)
     licence.result_bytes = std::max<std::uint64_t>(licence.result_bytes / members_.size(), 1);
   return licence;
 }
 
-// Failures spread to the other members by their context; a message must not be taken meanwhile.
+// A failure spreads to the other members through their context; until then, no message may be
+// accepted.
 const Error* Bundle::failure() const {
   const auto failed = std::ranges::find_if(members_, [](const Member& member) {
     return member.connection->failed.load(std::memory_order_acquire);

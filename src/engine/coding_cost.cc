@@ -17,7 +17,7 @@ constexpr std::size_t kBytes = 32 << 10;
 constexpr std::size_t kPacketBytes = 1400;
 constexpr int kRuns = 4;
 
-// bf16 numbers whose exponents lie within a few values of each other.
+// bf16 numbers whose exponents differ by only a few values.
 std::vector<std::byte> example() {
   std::vector<std::byte> bytes(kBytes);
   Rng rng(1);

@@ -1,4 +1,4 @@
-// One pass over the lines; values are taken as they stand, without quotes or escapes.
+// Parses the lines in one pass; values are used literally, without quotes or escapes.
 #include "engine/config_file.h"
 
 #include <fmt/format.h>

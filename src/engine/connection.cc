@@ -1,4 +1,5 @@
-// The request table: slots are found by index, and a generation in the name makes stale names miss.
+// The request table. A slot is found by its index; the name contains a generation, so that stale
+// names find nothing.
 #include "engine/connection.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace dlcp::engine {
 namespace {
 
-// `with_udp`: also over the port's interface, for peers that have no RoCE.
+// `with_udp`: also over the port's interface, for peers without RoCE.
 Device device_of(datapath::RocePort port, bool with_udp) {
   Device device;
   device.name = port.device;
@@ -33,7 +33,7 @@ Device device_of(datapath::RocePort port, bool with_udp) {
   return device;
 }
 
-// What the user asked for by this name, not NCCL's stand-in for it: that is about NCCL's sockets.
+// True if the user set this knob itself, not NCCL's variable, which concerns NCCL's own sockets.
 bool is_asked_for(const Settings& settings, std::string_view knob) {
   const auto set = std::ranges::find(settings.effective, knob, &Settings::Effective::name);
   return set != settings.effective.end() && !set->value.empty() && set->origin != "default" &&
@@ -55,7 +55,7 @@ Result<std::vector<Device>> roce_devices(const Settings& settings) {
   return devices;
 }
 
-// Those that RoCE can be used on without being asked for; none is no error.
+// Devices on which RoCE can be used without an explicit request; having none is not an error.
 std::vector<Device> roce_devices_if_any(const Settings& settings) {
   auto found = roce_devices(settings);
   // The library is loaded only if there is a use for it.

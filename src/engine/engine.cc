@@ -12,9 +12,9 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr int kReceiveBatches = 2;     // per step: bounds how long a caller is held
-constexpr int kTransmitBatches = 4;    // likewise
-constexpr Duration kStepTakes = 50us;  // about
+constexpr int kReceiveBatches = 2;     // per step: limits how long a caller is delayed
+constexpr int kTransmitBatches = 4;    // also per step
+constexpr Duration kStepTakes = 50us;  // approximately
 constexpr Duration kReclaimPatience = 10ms;
 constexpr const char* kNobodyConnects =
     "a rank that should connect to this one has not done so for the peer time-out: it may be late, "
@@ -105,7 +105,7 @@ Result<Connection*> Engine::accept(core::ListenerId listener, core::ContextId co
   }
   Connection& connection = connections_.add(*this, *id, context, false);
   connection.membership = endpoint_.membership(*id);
-  if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event found nobody
+  if (endpoint_.state(*id) == core::ConnectionState::kClosed) {  // its event had no connection
     connection.fail({ErrorCode::kRemote, "the peer gave up before the connection was accepted",
                      "its log says why"});
   }
@@ -182,7 +182,7 @@ Request::State Engine::test(Request& request, Request::Outcome& outcome) {
 }
 
 void Engine::register_memory(const Connection& connection, const Memory& registered) {
-  if (!connection.sends) return;  // what arrives is copied there
+  if (!connection.sends) return;  // received data is copied into the memory
   Hold hold(*this);
   const auto done = datapath_->register_memory({registered.data, registered.bytes});
   if (!done && !said_copies_) {
@@ -215,9 +215,9 @@ void Engine::release_memory(Connection& connection, const Memory& registered) {
     wait_until_placed({registered.data, registered.bytes});
 }
 
-// Waits, without the lock, for the datapath to let go of the memory, and makes it if that takes
-// long: hardware may be held up by a port that is down, and the packets were for a connection that
-// has what it needs.
+// Waits, without the lock, until the datapath no longer uses the memory; after kReclaimPatience it
+// forces this. Hardware may be delayed by a port that is down, and the packets belong to a
+// connection that no longer needs them.
 void Engine::reclaim(std::span<std::byte> memory) {
   const Time end = steady_now() + kReclaimPatience;
   constexpr timespec kPause{0, 20'000};
@@ -231,7 +231,7 @@ void Engine::reclaim(std::span<std::byte> memory) {
   }
 }
 
-// Without the lock, and as long as it takes: who has begun to write there cannot be stopped.
+// Waits without the lock and without limit, because a placement that has begun cannot be stopped.
 void Engine::wait_until_placed(std::span<const std::byte> memory) {
   constexpr timespec kPause{0, 20'000};
   for (;; nanosleep(&kPause, nullptr)) {
@@ -252,7 +252,7 @@ bool Engine::close(Connection* connection) {
     aborted = aborted || request.state.load(std::memory_order_relaxed) == Request::State::kPending;
   endpoint_.close(hold.now(), connection->id);
   failures_.end(*connection,
-                {ErrorCode::kInternal, "the connection is closed", ""});  // drops what is held
+                {ErrorCode::kInternal, "the connection is closed", ""});  // drops held packets
   connections_.erase(connection->id);
   flush(hold.now());
   take_events(hold.now());
@@ -289,12 +289,12 @@ bool Engine::drive() {
 
 void Engine::count_callers(int more) {
   presence_.waits(more);
-  const Hold hold(*this, std::try_to_lock);  // its end sees to who has left
+  const Hold hold(*this, std::try_to_lock);  // its destructor handles callers that may leave
 }
 
 void Engine::step(Time now) {
   for (int batch = 0; batch < kReceiveBatches && pump_.receive(now).more; ++batch)
-    now = steady_now();  // placing took a while, and arrival times hang on it
+    now = steady_now();  // placing took time, and arrival times are relative to now
   flush(now);
   if (const auto failure = datapath_->failure()) failures_.device(now, *failure);
   take_events(now);
@@ -303,7 +303,7 @@ void Engine::step(Time now) {
 
 void Engine::flush(Time now) {
   for (int batch = 0; batch < kTransmitBatches && pump_.transmit(now).more; ++batch)
-    now = steady_now();  // sending took a while; what is sent next must not look that old
+    now = steady_now();  // sending took time, which must not count as age of later packets
 }
 
 void Engine::take_events(Time now) {
@@ -338,7 +338,7 @@ void Engine::finish(Time now, Request& request, const core::Event& event) {
   request.state.store(Request::State::kDone, std::memory_order_release);
 }
 
-// To those who look from outside, who may also ask us to be exact.
+// Updates the live page, whose readers may also request exact transfers.
 void Engine::report(Time now) {
   if (const auto exact = monitor_->exact_changed()) {
     endpoint_.forbid_loss(*exact);
@@ -348,7 +348,7 @@ void Engine::report(Time now) {
   if (monitor_->due() <= now || monitor_->stale(now)) monitor_->show(now, endpoint_, *datapath_);
 }
 
-// When a step is due though no packet arrives.
+// When a step is due even if no packet arrives.
 Time Engine::deadline(Time now) const {
   return std::min(pump_.deadline(now), monitor_->due());
 }
@@ -357,14 +357,14 @@ HelperThread::Sleep Engine::on_helper_wake() {
   std::unique_lock lock(mutex_, std::defer_lock);
   const Time woken = steady_now();
   const auto driven = helper_takes_part_ ? std::nullopt : presence_.look(woken);
-  if (driven) {  // no need to meet him, who holds the lock most of the time
+  if (driven) {  // the poller holds the lock most of the time
     if (lock.try_lock()) helper_wakes_ = woken + *driven;
     return {false, woken + *driven};
   }
-  // Whoever holds it, or waits for it, also drives, if only now.
+  // A thread that holds the lock, or waits for it, also drives a step.
   if (presence_.at_the_door().load(std::memory_order_relaxed) > 0 || !lock.try_lock())
     return {false, woken + kStepTakes};
-  const Time now = steady_now();  // under the lock: others' steps are in the past
+  const Time now = steady_now();  // under the lock, so that other threads' steps are in the past
   step(now);
   if (datapath_->arm()) step(now);
   helper_wakes_ = deadline(now);

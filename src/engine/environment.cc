@@ -1,4 +1,4 @@
-// Nothing else in the project reads environment variables on behalf of the plugin.
+// No other code of the plugin reads environment variables.
 #include "engine/environment.h"
 
 #include <fcntl.h>

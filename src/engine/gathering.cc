@@ -29,7 +29,8 @@ Result<Bundle> Gathering::accept(const Port& port, std::span<const core::Listene
   return Bundle();
 }
 
-// The bundle, if it is complete by this. What cannot be a member is closed: its peer hears so.
+// Returns the bundle if this connection completes it. A connection that cannot be a member is
+// closed, which informs its peer.
 std::optional<Bundle> Gathering::add(const Port& port, const Lane& lane, Connection* connection) {
   const wire::Membership membership = connection->membership;
   const std::size_t count =

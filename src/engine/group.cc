@@ -12,9 +12,9 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr int kBlocksPerStep = 4;      // reduced, before the network is looked after again
-constexpr std::size_t kLookAhead = 4;  // requests of a connection that may be done out of order
-constexpr Duration kDrainsFor = 5s;    // a peer that lives needs less; one that is dead says so
+constexpr int kBlocksPerStep = 4;      // reduced before the network is served again
+constexpr std::size_t kLookAhead = 4;  // requests of a connection that may complete out of order
+constexpr Duration kDrainsFor = 5s;    // enough for a live peer; a dead one fails earlier
 
 }  // namespace
 
@@ -119,7 +119,8 @@ void Group::drive() {
   exchange_->post_to(*this);
 }
 
-// Takes what is done among the oldest few: a repair of one message holds up no other's block.
+// Handles completions among the oldest few requests, so that the repair of one message does not
+// delay other blocks.
 void Group::harvest(Line& line) {
   std::size_t passed = 0;
   for (auto posted = line.posted.begin(); posted != line.posted.end() && passed < kLookAhead;) {

@@ -13,9 +13,9 @@
 namespace dlcp::engine {
 namespace {
 
-// At once, by each rank: beginning behind itself, each listener meets about as many callers.
+// Limit per rank. Each rank begins with the next rank, so each listener has about as many callers.
 constexpr std::size_t kCallsMax = 16;
-// A peer's word why it has failed comes within this, or not at all.
+// The reason of a peer's failure arrives within this time, or not at all.
 constexpr Duration kWordTime = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -41,7 +41,7 @@ GroupOpening::GroupOpening(const Port& port, const Port& listening, Plan plan)
   plan_calls(0);
 }
 
-// Beginning behind ourselves, so that not all call one.
+// Begins with the next rank, so that not all ranks call the same one first.
 void GroupOpening::plan_calls(std::uint32_t rail) {
   for (std::uint32_t turn = members() - 1; turn > 0; --turn) {
     for (const Lane lane : {Lane::kResults, Lane::kContributions}) {
@@ -148,7 +148,7 @@ void GroupOpening::say(const GroupLink& link, Word word, const GroupPlace& place
   spoken.word = word;
   spoken.lane = place.lane;
   spoken.rail = static_cast<std::uint8_t>(place.rail);
-  if (word == Word::kCommit) spoken.speed_mbps = slowest_mbps_;  // not all have met all others
+  if (word == Word::kCommit) spoken.speed_mbps = slowest_mbps_;  // the minimum over all members
   said_.push_back({link, encode(spoken), nullptr});
 }
 
@@ -175,7 +175,7 @@ std::optional<std::size_t> GroupOpening::pass(Passing& word, bool sends) {
   return state == Request::State::kDone ? std::optional(outcome.bytes) : std::nullopt;
 }
 
-// pass() empties the lists when it fails.
+// pass() clears the lists on failure.
 void GroupOpening::poll_said() {
   for (auto said = said_.begin(); said != said_.end();) {
     const bool done = pass(*said, true).has_value();
@@ -231,7 +231,8 @@ void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word)
   slowest_mbps_ = std::min(slowest_mbps_, word.speed_mbps);
   places_[word.rank] = word.places;
   agreed_rails_ = std::min<std::uint32_t>(agreed_rails_, word.rails);
-  // What comes next on it: rank 0 hears who is ready, the others hear rank 0.
+  // The next message on this connection: rank 0 receives reports, the other ranks receive rank 0's
+  // decision.
   const bool first = word.lane == Lane::kContributions && word.rail == 0;
   if (first && (rank() == 0 || word.rank == 0)) listen_to(link);
 }
@@ -239,7 +240,7 @@ void GroupOpening::on_introduction(const GroupLink& link, const GroupWord& word)
 void GroupOpening::advance() {
   if (error_) return;
   if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty() &&
-      meets_on_ + 1 < agreed_rails_)  // everybody has said what he has
+      meets_on_ + 1 < agreed_rails_)  // all members have stated their rails
     plan_calls(++meets_on_);
   if (stage_ == Stage::kMeeting && missing_links_[meets_on_] == 0 && said_.empty()) {
     stage_ = Stage::kReporting;
@@ -257,14 +258,14 @@ void GroupOpening::advance() {
 }
 
 void GroupOpening::on_lost(const Error& why) {
-  if (why.code != ErrorCode::kRemote) return fail(why);  // a word
+  if (why.code != ErrorCode::kRemote) return fail(why);  // not a consequence but the reason
   if (!lost_) {
     lost_ = why;
     lost_at_ = steady_now();
   }
 }
 
-// Who has said READY waits for rank 0's word, as long as the connection lives.
+// A rank that has sent kReady waits for rank 0's decision as long as the connection lives.
 void GroupOpening::check_time() {
   if (!error_ && lost_ && steady_now() - lost_at_ >= kWordTime) return fail(*lost_);
   const bool waits_for_others = stage_ == Stage::kMeeting || stage_ == Stage::kReporting;
@@ -276,7 +277,8 @@ void GroupOpening::check_time() {
   }
 }
 
-// With all its connections; at rank 0, when it has all of its own, with word that it is ready.
+// True if all connections of the peer exist; on rank 0 in kReporting, if the peer has reported that
+// it is ready.
 bool GroupOpening::has_come(std::uint32_t peer) const {
   if (peer == rank() || stage_ == Stage::kReporting) return ready_[peer];
   for (const Lane lane : {Lane::kContributions, Lane::kResults}) {
@@ -313,7 +315,7 @@ void GroupOpening::fail(const Error& why) {
       fmt::format("{} does not take part: {}", member_name(plan_.us, rank()), why.what), false};
   for (std::uint32_t peer = 0; peer < members(); ++peer) {
     const auto& listener = plan_.peers[peer];
-    if (peer == rank() || listener.address.size == 0)  // or a hub that we have not met
+    if (peer == rank() || listener.address.size == 0)  // or a hub whose address is unknown
       continue;
     if (auto route = choose_route(rails_[0].port, listener.address)) {
       rails_[0]
@@ -329,7 +331,7 @@ void GroupOpening::close_all() {
     Connection* const connection = call.opening.connection();
     connection->engine->close(connection);
   }
-  std::vector<Connection*> accepted;  // and not introduced: a link of heard_ alone
+  std::vector<Connection*> accepted;  // without introduction: links only in heard_
   for (const Passing& heard : heard_)
     accepted.push_back(heard.link.connection);
   for (GroupLink& link : links_.all()) {

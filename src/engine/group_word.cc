@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x50'43'4c'44;  // "DLCP"
 constexpr std::uint8_t kVersion = 5;
-constexpr std::uint32_t kRanksMax = 1u << 20;  // more than anybody has, and far from overflows
+constexpr std::uint32_t kRanksMax = 1u << 20;  // more than any job; prevents overflow
 
 Error garbled(std::string what) {
   return {ErrorCode::kRemote, std::move(what), "run one version of DLCP on all ranks"};
@@ -25,7 +25,7 @@ const char* fill_text(collective::LossFill fill) {
   return fill == collective::LossFill::kZero ? "zero" : "rescale";
 }
 
-// What contributions may lose, and what stands in for it.
+// Compares the permitted loss and the replacement for lost contributions.
 Status check_same_loss(const GroupWord& ours, const GroupWord& theirs) {
   if (ours.loss_ppm != theirs.loss_ppm) {
     return Error{ErrorCode::kInvalidUsage,

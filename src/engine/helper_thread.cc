@@ -1,6 +1,7 @@
-// epoll over the datapath's descriptor, an eventfd (nudge) and two timerfds (deadlines finer than
-// epoll's milliseconds; two, as only the thread itself may put off what it has planned). All
-// signals are blocked here: they belong to the application's threads.
+// Uses epoll over the datapath's descriptor, an eventfd (nudge) and two timerfds, whose resolution
+// is finer than epoll's milliseconds. There are two timers because only the thread itself may
+// postpone its own deadline. All signals are blocked, because they belong to the application's
+// threads.
 #include "engine/helper_thread.h"
 
 #include <pthread.h>
@@ -34,7 +35,7 @@ void drain(int descriptor) {
 }
 
 void set_timer(int timer, Time when) {
-  itimerspec deadline{};  // all zero: never
+  itimerspec deadline{};  // all zero: disarmed
   if (when != kNever) {
     const std::int64_t ns = std::max<std::int64_t>(ns_of(when), 1);
     deadline.it_value.tv_sec = ns / 1'000'000'000;
@@ -107,7 +108,7 @@ void HelperThread::loop(const Wake& on_wake) {
     Sleep sleep;
     try {
       sleep = on_wake();
-    } catch (const std::exception&) {  // no memory: the process is not ours to end
+    } catch (const std::exception&) {  // out of memory: a plugin must not end the process
       sleep.until = steady_now() + kAfterFailure;
     }
     wait(sleep);

@@ -19,14 +19,14 @@
 namespace dlcp::engine {
 namespace {
 
-// One hub.
+// The visit to one hub.
 class Visit {
  public:
   Visit(const HubPlace& place, const HubJoin& join, const wire::Key& token)
       : place_(place), join_(join), token_(token) {}
 
   Status call();
-  // What can be done now; true once the hub has let us in.
+  // Makes all progress that is possible now; true once the hub has accepted the rank.
   Result<bool> advance();
   pollfd waits_for() const {
     return {socket_.get(), static_cast<short>(stage_ == Stage::kCalling ? POLLOUT : POLLIN), 0};
@@ -116,7 +116,7 @@ Status Visit::on_frame() {
     if (!challenge) return named(challenge.error().what, challenge.error().hint);
     challenge_ = challenge.value();
     const HubFrame join = encode(join_, challenge_, token_);
-    // Less than any socket's buffer.
+    // Smaller than any socket's send buffer.
     if (::send(socket_.get(), join.data(), join.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(join.size()))
       return failed("is gone");
@@ -131,7 +131,7 @@ Status Visit::on_frame() {
   return Unit{};
 }
 
-// Until all have let us in, or one does not.
+// Drives the visits until all hubs have accepted the rank, or one fails.
 Status visit_all(std::span<const HubPlace> places, const HubJoin& join, const wire::Key& token,
                  Duration timeout, std::vector<std::unique_ptr<Visit>>& visits) {
   const Time end = steady_now() + timeout;

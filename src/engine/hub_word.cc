@@ -36,7 +36,7 @@ HubFrame begin(Kind kind) {
   return frame;
 }
 
-// The length counts the tag too, which covers it.
+// The length includes the tag, and the tag covers the length.
 HubFrame seal(HubFrame frame, const HubChallenge& challenge, const wire::Key& token) {
   wire::store_le(frame.data(), static_cast<std::uint16_t>(frame.size() + kTagBytes - 2));
   const std::uint64_t tag = tag_of(frame, challenge, token);
@@ -66,7 +66,7 @@ Error garbled(const std::string& what) {
   return {ErrorCode::kRemote, what, "is that the address of a dlcp-hub of this version?"};
 }
 
-// What is between head and tag of a frame of that kind.
+// The part of a frame of this kind between head and tag.
 Result<std::span<const std::byte>> body_of(std::span<const std::byte> frame, Kind kind,
                                            std::size_t tag_bytes) {
   if (hub_frame_bytes(frame) != frame.size() || frame.size() < kHeadBytes + tag_bytes)
@@ -182,7 +182,7 @@ Result<HubAnswer> decode_hub_answer(std::span<const std::byte> frame, const HubC
   read.peer = get_peer(in);
   if (!in.ok() || in.left() != 0 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
     return garbled(fmt::format("a hub's answer of {} bytes", body.value().size()));
-  // Who has another token can be told that, and nothing else.
+  // If the rank's token differs, only the refusal is accepted.
   if (!same && read.refusal.empty()) return same.error();
   return read;
 }

@@ -1,4 +1,4 @@
-// Table, then the parsing of one value. Combining file and environment is settings.cc's.
+// The table, and the parsing of one value. settings.cc combines file and environment.
 #include "engine/knobs.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNone = 0;
 constexpr double kMaxBufferBytes = 1 << 30;
-// In the order of DLCP_COMPRESS's choices.
+// In the order of the choices of DLCP_COMPRESS.
 constexpr core::CompressionMode kCompressionModes[] = {
     core::CompressionMode::kAuto, core::CompressionMode::kOff, core::CompressionMode::kOn};
 
@@ -260,7 +260,7 @@ bool parse_value(const Knob& knob, std::string_view text, KnobValue& out) {
   return false;
 }
 
-// What would be accepted, with its unit and how else it may be written.
+// Describes the accepted values, with unit and alternative forms.
 std::string accepted(const Knob& knob) {
   switch (knob.type) {
     case KnobType::kText:
@@ -311,7 +311,7 @@ const Knob* find_knob(std::string_view name) {
 }
 
 const Knob* closest_knob(std::string_view name) {
-  // Compared without the prefix: as part of the name, it would make all short names similar.
+  // The prefix is not compared: as part of the name, it would make all short names similar.
   const auto without_prefix = [](std::string_view one) {
     return one.starts_with(kKnobPrefix) ? one.substr(kKnobPrefix.size()) : one;
   };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kLibraries[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
 
-// From openssl/evp.h; the same in both versions.
+// From openssl/evp.h; both versions have the same values.
 constexpr int kCtrlGetTag = 0x10;  // EVP_CTRL_AEAD_GET_TAG
 constexpr int kCtrlSetTag = 0x11;  // EVP_CTRL_AEAD_SET_TAG
 
@@ -33,7 +33,7 @@ struct Functions {
   int (*control)(void*, int type, int argument, void* pointer) = nullptr;
 };
 
-// The name of the first that is missing, or null.
+// Returns the name of the first function that is missing, or null.
 const char* look_up(void* library, Functions& f) {
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
@@ -55,8 +55,8 @@ unsigned char* into(std::span<std::byte> bytes) {
   return reinterpret_cast<unsigned char*>(bytes.data());
 }
 
-// The key is expanded once; each packet sets a nonce only. A context for each direction, as a
-// change of direction would expand the key again.
+// The key is expanded once, and each packet only sets a nonce. Each direction has a context of its
+// own, because a change of direction would expand the key again.
 class AesGcm final : public wire::Cipher {
  public:
   AesGcm(const Functions& functions, const wire::Key& key)
@@ -93,7 +93,7 @@ class AesGcm final : public wire::Cipher {
     const auto body = sealed.first(sealed.size() - wire::kCipherTagBytes);
     std::array<std::byte, wire::kCipherTagBytes> tag;
     std::ranges::copy(sealed.last(tag.size()), tag.begin());
-    std::array<std::byte, 16> rest;  // nothing is written there
+    std::array<std::byte, 16> rest;  // nothing is written to it
     int bytes = 0;
     return run(opens_, nonce, header, body, out) &&
            f_.control(opens_, kCtrlSetTag, static_cast<int>(tag.size()), tag.data()) == 1 &&

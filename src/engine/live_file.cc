@@ -24,7 +24,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr const char* kName = "dlcp-live";
-constexpr std::string_view kLink = "/memfd:dlcp-live";  // " (deleted)" follows
+constexpr std::string_view kLink = "/memfd:dlcp-live";  // followed by " (deleted)"
 
 struct flock whole_file() {
   struct flock lock {};
@@ -49,7 +49,7 @@ std::string own_command() {
   return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got - 1, 0)));
 }
 
-// Process id of the page's owner, who holds its lock; 0: it has died, or we are it.
+// Process ID of the page's owner, which holds its lock; 0 if the owner has died or is this process.
 int owner_of(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct flock lock = whole_file();
@@ -78,7 +78,7 @@ Result<LiveFile> LiveFile::create(const std::string& version) {
   if (!file.valid()) return failed("cannot create a page for dlcp stats", hint);
   struct flock lock = whole_file();
   LivePage* page = nullptr;
-  // Sealed: a page that somebody shortens would kill us at the next write.
+  // The file is sealed: if another process truncated it, the next write would kill this process.
   if (ftruncate(file.get(), sizeof(LivePage)) == 0 &&
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0 &&
       fcntl(file.get(), F_SETLK, &lock) == 0)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMbpsPerGbps = 1000;
 
-// Of the widest group that was measured.
+// The latency within the widest group that was measured.
 double latency_us(const fabric::Fabric& fabric, int host) {
   double round_trip_us = 0;
   for (int g = fabric.group_of[static_cast<std::size_t>(host)]; g >= 0;
@@ -43,7 +43,7 @@ Result<std::vector<MeasuredDevice>> measured_devices(const std::string& path,
     });
     if (host == fabric.hosts.end()) continue;
     measured[i].latency_us = latency_us(fabric, static_cast<int>(host - fabric.hosts.begin()));
-    // The load went over the first address; what others carry was not measured.
+    // The load test used the first address; the speed of other addresses was not measured.
     if (host->addresses.front() == address) {
       measured[i].speed_mbps = static_cast<int>(
           std::min(std::round(host->gb_per_s * kMbpsPerGbps), static_cast<double>(INT_MAX)));

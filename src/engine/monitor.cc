@@ -55,7 +55,7 @@ void Monitor::completed(const Completion& completion) {
   summary.licensed_bytes += completion.bytes;
   if (completion.lost == 0) return;
   summary.lost_bytes += completion.lost;
-  if (licence.pool != nullptr) {  // all connections of the group spend it together
+  if (licence.pool != nullptr) {  // shared by all connections of the group
     const std::uint64_t granted = std::max<std::uint64_t>(licence.pool->granted(), 1);
     summary.budget_used_ppm =
         std::max(summary.budget_used_ppm, licence.pool->spent() * core::kBudgetScale / granted);

@@ -13,8 +13,9 @@
 namespace dlcp::engine {
 namespace {
 
-// A rank that is busy starting may answer late, and what NCCL's topology assumes is worth waiting
-// for: twice what Happy Eyeballs (RFC 8305) waits, and longer for a way that has answered before.
+// A rank that is busy starting may answer late, and the way that NCCL's topology assumes deserves a
+// wait. kWayPatience is twice the delay of Happy Eyeballs (RFC 8305); a way that was answered
+// before gets longer.
 constexpr Duration kWayPatience = 500ms;
 constexpr Duration kKnownWayPatience = 2s;
 constexpr std::size_t kDoublingsMax = 4;
@@ -34,7 +35,7 @@ Opening::Opening(const Port& port, core::ContextId context, const Peer& peer, co
       over_(route.over),
       connection_(call_first(route.to)) {}
 
-// How many lanes there are here it says at once; those of the peer come with the answer.
+// The number of local lanes is sent with the first packet; the peer's lanes arrive with the answer.
 Connection* Opening::call_first(const wire::EndpointAddress& to) const {
   const std::size_t lanes = lanes_ == Over::kAllLanes ? port_.of(*over_).size() : 1;
   wire::Membership membership;
@@ -63,7 +64,7 @@ core::ConnectionState Opening::poll() {
   return state;
 }
 
-// Doubles when all have been tried.
+// Doubles after each round over all ways.
 Duration Opening::way_patience() const {
   const bool is_known = ways_.ways.is_confirmed && ways_tried_ == 1;
   const std::size_t rounds = (ways_tried_ - 1) / ways_.ways.all.size();
@@ -79,7 +80,7 @@ core::ConnectionState Opening::poll_way(core::ConnectionState state) {
   if (!is_rejected && !is_late && now - began_ < way_patience()) return state;
   const wire::EndpointAddress& to = ways_.ways.all[way_].to;
   const auto why = connection_->engine->abandon(connection_, to, now - began_);
-  if (!why) return core::ConnectionState::kConnecting;  // it has answered just now
+  if (!why) return core::ConnectionState::kConnecting;  // it has just answered
   rejected_ = is_rejected ? rejected_ + 1 : 0;
   connection_ = nullptr;
   if (way_ == 0) first_why_ = *why;
@@ -92,7 +93,7 @@ core::ConnectionState Opening::poll_way(core::ConnectionState state) {
   return core::ConnectionState::kClosed;
 }
 
-// Passes over devices that cannot be opened; where none can be, nothing is called.
+// Skips devices that cannot be opened. If none can be opened, there is no connection.
 void Opening::take_next_way() {
   for (std::size_t i = 0; i < ways_.ways.all.size(); ++i) {
     way_ = (way_ + 1) % ways_.ways.all.size();
@@ -135,7 +136,7 @@ void Opening::call_others() {
   const auto there = connection_->engine->peer_lanes(*connection_);
   for (std::size_t i = 1; i < std::min(here.size(), there.size() + 1); ++i) {
     const auto address = datapath::decode_device_address(there[i - 1]);
-    if (!address || !address->has(over_->locator)) return;  // then the peer gives up
+    if (!address || !address->has(over_->locator)) return;  // the peer then gives up
     const wire::Membership membership{connection_->id, static_cast<std::uint8_t>(i),
                                       static_cast<std::uint8_t>(here.size())};
     Connection* const other = here[i].engine->connect(
@@ -144,7 +145,7 @@ void Opening::call_others() {
   }
 }
 
-// kOpen once all are.
+// Returns kOpen once all lanes are open.
 core::ConnectionState Opening::poll_others() {
   if (!called_others_) call_others();
   auto slowest = core::ConnectionState::kOpen;

@@ -13,7 +13,8 @@ using Kind = datapath::PathReport::Kind;
 
 constexpr const char* kPorts = "UDP ports 49152-65535";
 
-// What was reported, and what that can mean. `report` ends the sentence that says what was seen.
+// A report and its possible causes. `report` completes the sentence that describes the
+// observation.
 struct Explanation {
   std::string report;
   std::string causes;

@@ -7,7 +7,7 @@ namespace dlcp::engine {
 namespace {
 
 constexpr std::size_t kBatchPackets = 64;
-constexpr Duration kRetryBlocked = 300us;    // when the datapath took less than it was offered
+constexpr Duration kRetryBlocked = 300us;    // if the datapath accepted fewer packets than offered
 constexpr Duration kReleasePatience = 50ms;  // of a send that waits for hardware
 
 }  // namespace
@@ -74,12 +74,13 @@ std::optional<core::Event> Pump::poll_event(Time now) {
     if (event->kind != core::Event::Kind::kSendDone) return event;
     outbox_.drop_within(event->memory);
     if (!datapath_.reads(event->memory)) return event;
-    still_read_.push_back({*event, now});  // a copy that was sent again has not left yet
+    still_read_.push_back({*event, now});  // a retransmitted copy has not left yet
   }
   return poll_released(now);
 }
 
-// A datapath that has let go of a send's memory completes it; after a while it is made to.
+// Completes sends whose memory the datapath no longer reads; after kReleasePatience it forces the
+// datapath to release the memory.
 std::optional<core::Event> Pump::poll_released(Time now) {
   for (auto at = still_read_.begin(); at != still_read_.end(); ++at) {
     if (datapath_.reads(at->event.memory)) {
@@ -102,7 +103,7 @@ void Pump::forget(core::ConnectionId connection, std::span<const std::byte> memo
 
 Time Pump::deadline(Time now) const {
   if (more_to_receive_ || more_to_send_) return now;
-  if (blocked()) return retry_at_;  // what is due has to wait for the datapath as well
+  if (blocked()) return retry_at_;  // timers must also wait for the datapath
   Time next = std::min({endpoint_.next_timeout(), datapath_.next_release(), placer_.next_placed()});
   if (!still_read_.empty()) next = std::min(next, still_read_.front().since + kReleasePatience);
   return next;

@@ -20,7 +20,7 @@ namespace {
 
 Result<wire::Key> draw_key() {
   wire::Key key;
-  const ssize_t drawn = ::getrandom(&key, sizeof key, 0);  // so few bytes come all at once
+  const ssize_t drawn = ::getrandom(&key, sizeof key, 0);  // never cut short at this size
   if (drawn != static_cast<ssize_t>(sizeof key)) {
     return Error{
         ErrorCode::kSystem,
@@ -57,16 +57,16 @@ Result<Setup> read_setup() {
                std::move(measured).value()};
 }
 
-// The processors that this process may run on.
+// Number of processors that this process may run on.
 std::size_t usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return ::sched_getaffinity(0, sizeof set, &set) == 0
              ? static_cast<std::size_t>(CPU_COUNT(&set))
-             : 1;  // more than 1,024 of them, or forbidden to ask
+             : 1;  // more than 1,024 processors, or the call is not permitted
 }
 
-// As monitors show it: the first lane by the device's name alone.
+// The name in monitors; the first lane has the name of the device.
 std::string lane_name(const Device& device, std::size_t number) {
   return number == 0 ? device.name : fmt::format("{}/{}", device.name, number + 1);
 }
@@ -101,7 +101,7 @@ void Registry::refresh() {
     setup_ = std::make_shared<const Result<Setup>>(read_setup());
     by_device_.clear();
     ways_.clear();
-    if (!setup_->ok()) return;  // said at listen, where it makes the job fail
+    if (!setup_->ok()) return;  // reported by listen, which fails the job
     const Setup& setup = setup_->value();
     for (const Device& device : setup.devices) {
       auto& lanes = by_device_.emplace_back().lanes;
@@ -174,8 +174,8 @@ Result<Port> Registry::port(int device) {
   return Port(std::move(lanes), std::move(turns));
 }
 
-// nullptr where it cannot be opened and the device has another lane of its carrier, or another
-// carrier, which comes after it.
+// Returns nullptr if the lane cannot be opened but the device has another lane of this carrier, or
+// a carrier that comes after it.
 Result<std::shared_ptr<Engine>> Registry::running(std::size_t index, Running& lane,
                                                   std::vector<LogLine>& said) {
   auto engine = lane.engine.lock();
@@ -263,7 +263,7 @@ void Registry::note_way(std::size_t device, const wire::EndpointAddress& peer, c
     say(LogLevel::kInfo, std::move(news));
 }
 
-// Null where the user or the system will not have it: only `dlcp stats` misses it.
+// Null if the setting or the system does not permit it; only `dlcp stats` is affected.
 std::shared_ptr<LiveRows> Registry::live_rows(const Settings& settings) {
   auto rows = live_rows_.lock();
   if (rows == nullptr && settings.live_stats) {
@@ -285,7 +285,7 @@ void Registry::trace(Opened& opened, OpenedDevice& device, const std::string& la
       std::move(device.datapath), opened.trace->ring(), marks_of(settings));
 }
 
-// Of one engine: the others that the context has hear of it.
+// A failure on one engine is passed on to the other engines of the context.
 void Registry::on_failure(const Opened& origin, core::ContextId context, const Error& error) {
   if (origin.trace != nullptr) {
     if (const auto line = origin.trace->write()) say(line->level, line->text);
@@ -301,7 +301,7 @@ void Registry::retire(std::shared_ptr<Opened> opened) {
     std::erase(open_, opened.get());
     ++retiring_;
   }
-  opened->engine->stop();  // not under the lock: its thread may be spreading a failure
+  opened->engine->stop();  // without the lock, because its thread may be propagating a failure
   const std::lock_guard lock(mutex_);
   opened->engine->add_to(statistics_);
   const std::string stats_file = opened->stats_file;

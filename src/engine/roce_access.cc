@@ -15,7 +15,7 @@ constinit const Carrier kRoce{.name = "RoCE",
 
 namespace {
 
-// What is left of an IP packet of `mtu` bytes; 0: no limit.
+// Payload size of an IP packet of `mtu` bytes; 0: no limit.
 std::size_t datagram_bytes(datapath::IpFamily family, std::size_t mtu) {
   constexpr std::size_t kAboveIp = 8 + 12 + 8 + 4;  // UDP, BTH, DETH, ICRC
   const std::size_t headers = (family == datapath::IpFamily::kV4 ? 20 : 40) + kAboveIp;

@@ -17,7 +17,7 @@ const char* family_of(const DeviceAddress& address) {
   return address.ip.family == datapath::IpFamily::kV4 ? "IPv4" : "IPv6";
 }
 
-// Empty if packets can go that way; only where at least one of the two has it.
+// Returns an empty text if packets can use the carrier. At least one of the two ranks must have it.
 std::string obstacle(const Carrier& carrier, const std::optional<DeviceAddress>& here,
                      const DeviceAddress& peer) {
   if (!here) {

@@ -1,4 +1,4 @@
-// Puts config file and environment together over the knob table's defaults.
+// Combines the config file and the environment with the defaults of the knob table.
 #include "engine/settings.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr const char* kClassesKnob = "DLCP_CLASSES";
 constexpr const char* kSecretKnob = "DLCP_SECRET_FILE";
 constexpr const char* kTokenKnob = "DLCP_HUB_TOKEN_FILE";
 
-// NCCL's own variable, where it says the same for its own networks, and ours is not set.
+// NCCL's own variable, used if it has the same meaning for NCCL's networks and DLCP's is not set.
 struct StandIn {
   std::string_view knob;
   const char* variable;
@@ -26,7 +26,7 @@ struct StandIn {
 constexpr StandIn kStandIns[] = {{"DLCP_IFNAME", "NCCL_SOCKET_IFNAME"},
                                  {"DLCP_HCA", "NCCL_IB_HCA"}};
 
-// NCCL takes these two values and ignores every other.
+// NCCL accepts two values and ignores all others.
 constexpr const char* kFamilyVariable = "NCCL_SOCKET_FAMILY";
 
 std::optional<datapath::IpFamily> family_of(const std::string* value) {
@@ -88,7 +88,7 @@ Result<std::vector<Assignment>> from_file(const Variables& environment, const Fi
   return parsed;
 }
 
-// The site's class table, as `settings.classes_file` changes it.
+// Applies the overrides in `settings.classes_file` to the class table.
 Status read_classes(Settings& settings, const FileReader& read_file) {
   const std::string& path = settings.classes_file;
   if (path.empty()) return Unit{};
@@ -103,7 +103,7 @@ Status read_classes(Settings& settings, const FileReader& read_file) {
                fmt::format("expected {}", first.expected)};
 }
 
-// A secret that a setting names a file of. What the file holds is never repeated.
+// Reads the file with a secret that a setting names. Messages never contain the secret.
 Status read_secret(const char* knob, const std::string& path, const FileReader& read_file,
                    wire::Key& secret) {
   if (path.empty()) return Unit{};

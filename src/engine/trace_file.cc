@@ -16,7 +16,7 @@
 namespace dlcp::engine {
 namespace {
 
-constexpr std::size_t kPackets = 16384;  // 2 MB; at 10 Gbit/s in packets of 4 KiB some 50 ms
+constexpr std::size_t kPackets = 16384;  // 2 MB; about 50 ms at 10 Gbit/s with packets of 4 KiB
 
 std::string named(const std::string& path, std::size_t number) {
   std::string name = path;

@@ -24,7 +24,7 @@ datapath::UdpOptions options_of(const datapath::Interface& interface, const Sett
   options.local_ip = interface.ip;
   options.interface_name = interface.name;
   options.paths = settings.paths;
-  if (settings.mtu != 0 || interface.is_routed_to) {  // there the MTU of loopback says nothing
+  if (settings.mtu != 0 || interface.is_routed_to) {  // loopback's MTU is not relevant in this case
     const bool v4 = interface.ip.family == datapath::IpFamily::kV4;
     const std::size_t mtu = settings.mtu != 0 ? std::min(settings.mtu, interface.properties.mtu)
                                               : interface.properties.mtu;

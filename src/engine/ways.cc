@@ -18,11 +18,11 @@ using datapath::DeviceAddress;
 using datapath::IpAddress;
 using datapath::LocatorKind;
 
-// Smaller is tried earlier.
+// Smaller values are tried earlier.
 enum class Rank : std::uint8_t {
   kOwnRoute,     // by NCCL's device, which has a route of its own
   kKernelRoute,  // as the kernel sends TCP
-  kOwnAddress,   // from the address of NCCL's device, by another card
+  kOwnAddress,   // from the address of NCCL's device, but by another card
 };
 
 std::string host_text(const wire::EndpointAddress& address) {
@@ -30,8 +30,8 @@ std::string host_text(const wire::EndpointAddress& address) {
   return decoded ? to_string(decoded->ip) : std::string();
 }
 
-// With several addresses each is given with one port, so that the same device is always the same
-// to the core; the peer tells its other ports when it answers.
+// If there are several addresses, each has one port, so that the core always gets the same address
+// for a device; the peer's answer contains its other ports.
 std::vector<DeviceAddress> addresses_of(const wire::EndpointAddress& peer) {
   std::vector<DeviceAddress> addresses;
   const auto first = datapath::decode_device_address(peer);
@@ -50,7 +50,7 @@ bool is_udp_alone(const Device& device) {
 }
 
 bool has_own_route(const Device& device, const IpAddress& to, const RouteLookup& look_up) {
-  if (to.is_link_local() || device.is_routed_to) return true;  // a scope, or any uplink
+  if (to.is_link_local() || device.is_routed_to) return true;  // by scope, or by any uplink
   datapath::RouteQuestion question{to, device.ip, 0};
   const auto chosen = look_up(question);
   if (chosen && chosen->is_local) return true;

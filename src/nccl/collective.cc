@@ -45,7 +45,7 @@ int nccl_type_named(const char* name) {
                                          "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
                                          "ncclFloat64", "ncclBfloat16"};
   const std::string_view word = name != nullptr ? name : "";
-  if (word == "Unknown")  // NCCL's own word for ncclUint8, up to 2.30, and for no other it reduces
+  if (word == "Unknown")  // NCCL's word for ncclUint8 up to 2.30, and for no other type in use
     return 1;
   const auto* const found = std::ranges::find(kNames, word);
   return found == std::end(kNames) ? -1 : static_cast<int>(found - std::begin(kNames));

@@ -16,7 +16,7 @@ namespace {
 using synth::Message;
 using synth::Schedule;
 
-// What one rank does, in the order in which it does it: of each step what it sends comes first.
+// The operations of one rank in order: in each step, sends precede receives.
 collective::PlannedSize part_of(const Schedule& schedule, int rank) {
   collective::PlannedSize part;
   part.units = static_cast<std::uint32_t>(schedule.units);

@@ -12,7 +12,7 @@
 namespace dlcp::nccl::collnet {
 namespace {
 
-constexpr unsigned kTopicLengths = 31;  // of what a context says once
+constexpr unsigned kTopicLengths = 31;  // a topic of Context::first_to_say
 constexpr unsigned kTopicExact = 30;
 
 GroupRequest& free_request(GroupComm& comm) {
@@ -23,8 +23,9 @@ GroupRequest& free_request(GroupComm& comm) {
   return request;
 }
 
-// Of the call that NCCL makes now; all of it, and of no all-reduce that has a number, where nobody
-// tells. Asked once for each call, however often NCCL tries to make it.
+// The part of NCCL's present call that is data. If NCCL does not report it, it is the whole call,
+// without the number of an all-reduce. The profiler is asked once per call, however often NCCL
+// repeats the call.
 CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
   if (!comm.part) {
     bool contradicted = false;
@@ -48,7 +49,7 @@ CallPart part_of(GroupComm& comm, std::size_t bytes, int type) {
   return *comm.part;
 }
 
-// What there is to say of the switch, once.
+// Logs each message about the switch once.
 void tell_of_switch(GroupComm& comm) {
   if (const std::string news = comm.by_switch->take_news(); !news.empty()) {
     say({engine::LogLevel::kWarn,
@@ -173,7 +174,7 @@ ResultCode test(void* opaque, int* done, int* bytes) noexcept {
         if (opaque == nullptr) return ResultCode::kInvalidArgument;
         auto& request = *static_cast<GroupRequest*>(opaque);
         const auto finished = finished_call(*request.group, request.call);
-        if (!finished) return code_of(finished.error().code);  // the engine has logged why
+        if (!finished) return code_of(finished.error().code);  // the engine has logged the reason
         if (finished.value()) {
           *done = 1;
           if (bytes != nullptr) *bytes = static_cast<int>(request.bytes);

@@ -25,17 +25,17 @@
 namespace dlcp::nccl::collnet {
 namespace {
 
-// Beyond it a rank's share of a call is too small for packets, and a ring serves better.
+// With more ranks, each rank's share of a call is too small for packets, and a ring is faster.
 constexpr int kRanksMax = 256;
-// What fits a packet under IPv6 at an MTU of 1500: blocks are whole packets there, and small enough
-// to spread a short call over the ranks.
+// The payload of a packet over IPv6 at an MTU of 1500: blocks consist of whole packets, and are
+// small enough to distribute a short call over the ranks.
 constexpr std::uint32_t kGranule = 1408;
-// No more than a receiver that has memory enough takes of a connection at once
+// The amount that a receiver with sufficient memory accepts from one connection at once
 // (Config::eager_bytes).
 constexpr std::uint32_t kBlockBytesMax = 42 * kGranule;
 constexpr timespec kPause{0, 20'000};
 
-// Why this rank takes no part, as far as that hangs on nobody else; empty: it does.
+// Why this rank does not take part, as far as it can decide alone; empty if it does.
 std::string reluctance(const Result<engine::Setup>& setup) {
   if (!setup) return setup.error().what;
   const engine::Settings& settings = setup.value().settings;
@@ -87,7 +87,7 @@ engine::Group::MakeAlgorithm algorithm_of(const engine::GroupWord& us,
   };
 }
 
-// `why_not`: what this rank has found wrong by itself, and tells the others.
+// `why_not`: the error that this rank has found and reports to the others.
 Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vector<Handle>& handles,
                                const engine::GroupWord& us, const Rails& rails,
                                Result<engine::VisitedHubs> hubs, const Error* why_not) {
@@ -120,10 +120,10 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   }
 }
 
-// Nothing is left of it where it fails; it does on all ranks.
+// Fails on all ranks or on none, and then releases everything.
 Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engine::GroupWord& us,
                                                 const engine::Settings& settings) {
-  constexpr Duration kSetUpMax = 5s;  // for a switch to answer ranks that all ask it now
+  constexpr Duration kSetUpMax = 5s;  // for a switch to answer ranks that all send now
   SwitchGroup::Terms terms;
   terms.ranks = us.ranks;
   terms.rank = us.rank;
@@ -139,7 +139,7 @@ Result<std::unique_ptr<SwitchGroup>> switch_for(engine::Group& group, const engi
   return opened;
 }
 
-// For `dlcp stats`.
+// The description for `dlcp stats`.
 void describe(const GroupComm& comm, const engine::GroupWord& us, std::uint32_t rails) {
   comm.context->describe_rank(static_cast<int>(us.rank), static_cast<int>(us.ranks));
   const char* const exact = us.loss_ppm == 0
@@ -225,7 +225,7 @@ void prepare(DebugLogger logger) {
   set_logger(logger);
   auto& registry = engine::Registry::of_process();
   registry.set_log(say);
-  if (registry.setup() == nullptr)  // the net plugin, which NCCL always begins with, has read them
+  if (registry.setup() == nullptr)  // the net plugin, opened first, usually reads them
     registry.refresh();
 }
 
@@ -274,7 +274,7 @@ ResultCode listen(void* context, int device, void* handle, void** listen_comm) n
         if (listening) {
           made->listening = std::move(listening).value();
         } else {
-          refuse(listening.error());  // the handle has room for the beginning of it alone
+          refuse(listening.error());  // the handle has room only for the beginning of the message
           encode_refusal(listening.error().what, bytes);
         }
         *listen_comm = made.release();
@@ -325,7 +325,7 @@ ResultCode close_group(void* opaque) noexcept {
                fmt::format("direct exchange: {} calls of {} bytes, of which {} were data",
                            comm->calls, comm->bytes, comm->data)});
           comm->by_switch.reset();
-          comm->group.reset();  // it holds on to engines
+          comm->group.reset();  // it keeps engines alive
           comm->context->object_closed(aborted);
         }
         return ResultCode::kSuccess;

@@ -16,7 +16,7 @@ ResultCode all_reduce_v8(void* comm, void* input, void* result, int count, int t
                              input_registration, result_registration, request);
 }
 
-// What the versions have in common, with the properties of each.
+// The calls that the versions have in common, with the properties of each version.
 template <class Table, class Properties>
 constexpr Table common() {
   Table table{};
@@ -63,8 +63,8 @@ constexpr Table table_with_contexts() {
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage. Filled by the
-// compiler: NCCL may look at them before anything of ours has run.
+// extern "C" without braces: inside braces, a const table has internal linkage. The tables are
+// initialised at compile time, because NCCL may read them before any code of the plugin has run.
 extern "C" __attribute__((
     visibility("default"))) constinit const dlcp::nccl::CollNetV8 ncclCollNetPlugin_v8 =
     dlcp::nccl::table_v8();

@@ -20,7 +20,7 @@ void Communicators::forget(const Context& context) {
 std::optional<std::uint32_t> Communicators::budget(std::uint64_t comm_id) {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, entry] : entries_)
-    if (entry.context->comm_id() == comm_id)  // several ranks of one process: all alike
+    if (entry.context->comm_id() == comm_id)  // the same for all ranks of the communicator
       return entry.budget_ppm;
   return std::nullopt;
 }
@@ -49,7 +49,7 @@ void Communicators::learn_rank(std::uint64_t comm_id, int rank, int ranks) {
   Context* named = nullptr;
   for (const auto& [id, entry] : entries_) {
     if (entry.context->comm_id() != comm_id) continue;
-    if (named != nullptr) return;  // which of them it is nobody says
+    if (named != nullptr) return;  // several ranks in this process; NCCL does not say which one
     named = entry.context;
   }
   if (named != nullptr) named->describe_rank(rank, ranks);

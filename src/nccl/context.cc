@@ -9,7 +9,7 @@
 namespace dlcp::nccl {
 namespace {
 
-constexpr Duration kResetsTake = 100ms;  // four, 6 ms apart, on hosts short of processor
+constexpr Duration kResetsTake = 100ms;  // four, 6 ms apart, even if the host is busy
 
 }  // namespace
 
@@ -85,7 +85,7 @@ void Context::show(const engine::Port& port) {
   engine::ContextDescription description = description_;
   for (const engine::Lane& lane : port.lanes()) {
     lane.engine->describe(id_, description);
-    description.blocks = nullptr;  // once: whoever adds lanes up must not count them twice
+    description.blocks = nullptr;  // reported once, so that monitors do not add it for every lane
   }
 }
 
@@ -148,7 +148,7 @@ bool Context::finish() {
   for (const auto& [ticket, opening] : abandoned)
     opening.bundle().close();
   const auto left = static_cast<int>(abandoned.size());
-  abandoned.clear();  // they hold on to engines
+  abandoned.clear();  // they keep engines alive
   release_ports();
   const std::lock_guard lock(mutex_);
   open_objects_ -= left;
@@ -161,7 +161,7 @@ void Context::release_ports() {
   bool wait = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!until_finalize_ && open_objects_ > 0) return;  // somebody has opened another one meanwhile
+    if (!until_finalize_ && open_objects_ > 0) return;  // another object was opened meanwhile
     ports.swap(ports_);
     wait = !std::exchange(aborted_, false);
   }
@@ -177,7 +177,7 @@ void Context::release_ports() {
       if (wait && setup->ok())
         lane.engine->linger(setup->value().settings.linger);
       else
-        lane.engine->linger(kResetsTake, true);  // the process may end now, and one may be lost
+        lane.engine->linger(kResetsTake, true);  // the process may end; one reset may be lost
   }
 }
 

@@ -11,15 +11,16 @@ namespace {
 constexpr std::size_t kCollectivesMax = 2048;
 constexpr std::size_t kOperationsMax = 16384;
 
-// A handle: kind (2 bits), step (24), number (38). Each table counts from a place of its own.
+// A handle consists of kind (2 bits), step (24) and number (38). Each table begins at another
+// number.
 enum class Kind : std::uint64_t { kCollective = 1, kOperation = 2, kStep = 3 };
 constexpr unsigned kNumberBits = 38;
 constexpr unsigned kStepBits = 24;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
-constexpr std::uint64_t kPointToPoint = 0;  // a number that no table gives
+constexpr std::uint64_t kPointToPoint = 0;  // a number that no table uses
 constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
 
-constexpr unsigned kTableBits = 28;  // 268 million numbers before it meets the next table's
+constexpr unsigned kTableBits = 28;  // 268 million numbers before the next table's range begins
 constinit std::atomic<std::uint64_t> next_table{0};
 
 std::uint64_t handle(Kind kind, std::uint64_t number, std::uint64_t step = 0) {
@@ -31,7 +32,7 @@ Kind kind_of(std::uint64_t handle) {
   return static_cast<Kind>(handle >> (kNumberBits + kStepBits));
 }
 
-// nullptr unless the slot still holds that very event.
+// nullptr unless the slot still holds the event of this handle.
 template <class Slots>
 auto* slot_of(Slots& slots, std::uint64_t handle) {
   const std::uint64_t number = handle & kNumberMask;
@@ -72,7 +73,7 @@ EventTable::EventHandle EventTable::start_operation(EventHandle collective, std:
   if (of == nullptr) return 0;
   if (is_collnet(of->collective.algorithm)) {
     note_reduction(*of, steps, chunk_bytes);
-    return 0;  // it has no messages of the net plugin's
+    return 0;  // its messages do not use the net plugin
   }
   const std::uint64_t number = ++operations_started_ & kNumberMask;
   operations_[number % kOperationsMax] = {number, *of, steps, chunk_bytes, sends};

@@ -31,7 +31,7 @@ constexpr std::size_t kTicketAt = kTermsAt + 12;
 constexpr std::size_t kChecksumAt = kTicketAt + 4;
 static_assert(kChecksumAt + 4 == kHandleBytes);
 
-// What is printable of it.
+// The leading printable characters.
 std::string text_in(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kHubsMax = 256;
 
-// Of the ranks' listeners, which nobody else has.
+// Derived from the ranks' listeners, which are unique to the group.
 engine::HubJobId job_of(std::span<const Handle> handles) {
   std::vector<std::byte> all;
   wire::Writer out(all);

@@ -10,7 +10,7 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr unsigned long kLogEverywhere = ~0ul;
-constexpr std::size_t kLineBytes = 900;  // NCCL formats into 1024, prefix included
+constexpr std::size_t kLineBytes = 900;  // NCCL formats into 1024 bytes, including its prefix
 
 constinit std::atomic<DebugLogger> nccl_logger{nullptr};
 
@@ -52,7 +52,7 @@ ResultCode refuse(const Error& error) {
 
 ResultCode refuse_on_stderr(const Error& error) {
   static constinit std::mutex mutex;
-  static constinit std::string* last = nullptr;  // leaked: no destructor may run at exit
+  static constinit std::string* last = nullptr;  // leaked, so that no destructor runs at exit
   const std::string message = error.message();
   bool fresh = false;
   {

@@ -5,7 +5,7 @@
 namespace dlcp::nccl {
 namespace {
 
-// Communicators that one thread transfers for; NCCL has a thread for each.
+// Limit of communicators per thread; NCCL has a thread for each communicator.
 constexpr std::size_t kRemembered = 16;
 
 struct Entry {

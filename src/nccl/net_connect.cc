@@ -1,5 +1,5 @@
-// listen, connect, accept and the closes. connect never blocks: its first call starts the handshake
-// and leaves a ticket in the handle, later ones ask how far it is.
+// listen, connect, accept and the close calls. connect never blocks: the first call starts the
+// handshake and stores a ticket in the handle; later calls check its progress.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -24,8 +24,8 @@ engine::Opening::Over lanes_of_each(const Context& context) {
                                                   : engine::Opening::Over::kOneLane;
 }
 
-// The pairs of addresses by which to try the peer. None for a bundle, whose members are the lanes
-// of one device.
+// The pairs of addresses by which to try the peer. None for a bundle, because its members are the
+// lanes of one device.
 engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer) {
   const auto setup = context.setup();
   const engine::Settings& settings = setup->value().settings;
@@ -55,7 +55,7 @@ ResultCode start_connecting(Context& context, int device, const Handle& peer, Ha
   }
   core::Refusal why_not;
   if (auto alike = check_alike(context, peer, why_not); !alike) {
-    // NCCL polls accept there for ever unless it hears of this.
+    // Without this message, NCCL on the peer would poll accept forever.
     lanes.over(*route->over)->engine->decline(context.id(), peer.listener, route->to, why_not);
     context.object_closed(true);
     return refuse(alike.error());
@@ -130,7 +130,7 @@ ResultCode connect(void* opaque, int device, void* opaque_handle, void** send_co
               connection->failed.load() ? connection->error.code : ErrorCode::kRemote;
           bundle.close();
           context.object_closed(true);
-          return code_of(code);  // the engine has logged why
+          return code_of(code);  // the engine has logged the reason
         }
         if (communicator_class == kUndefined) communicator_class = context.communicator_class();
         announce_terms(context, communicator_class, true);
@@ -151,7 +151,7 @@ ResultCode accept(void* listen_comm, void** recv_comm) noexcept {
         if (!accepted)
           return listening.gathering.gave_up()
                      ? refuse(accepted.error())
-                     : code_of(accepted.error().code);  // the engine said why
+                     : code_of(accepted.error().code);  // the engine has logged the reason
         if (accepted->empty()) return ResultCode::kSuccess;
         const auto& lanes = listening.port.lanes();
         const auto over =

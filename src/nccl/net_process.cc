@@ -1,6 +1,6 @@
-// init, finalize, devices and their properties. Unusable settings show one device here, so that
-// NCCL comes to listen, where it fails, instead of quietly taking another network on this rank
-// alone.
+// init, finalize, devices and their properties. With unusable settings, one placeholder device is
+// reported, so that NCCL calls listen, which fails. Otherwise NCCL would silently use another
+// network on this rank only.
 #include <fmt/format.h>
 
 #include "nccl/abi/net_v11.h"

@@ -1,5 +1,5 @@
-// Memory registration, isend, irecv and test. `request` is the engine's own: it leads back to the
-// connection and its engine.
+// Memory registration, isend, irecv and test. `request` is the engine's object and refers to its
+// connection and engine.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -86,7 +86,7 @@ ResultCode receive(void* opaque, int count, void** data, const std::size_t* byte
   return guarded(
       "irecv",
       [&] {
-        *request = nullptr;  // NCCL may come with 1 in it (kOptionalRecvCompletion)
+        *request = nullptr;  // NCCL may have set it to 1 (kOptionalRecvCompletion)
         if (count != 1)
           return refuse(
               {ErrorCode::kInvalidUsage,
@@ -125,7 +125,7 @@ ResultCode test(void* opaque, int* done, int* sizes) noexcept {
           case engine::Request::State::kDone:
             *done = 1;
             if (sizes != nullptr)
-              sizes[0] = static_cast<int>(outcome.bytes);  // NCCL only asks whether it is 0
+              sizes[0] = static_cast<int>(outcome.bytes);  // NCCL only tests whether it is 0
             return ResultCode::kSuccess;
           case engine::Request::State::kFailed:
             return code_of(connection.error.code);

@@ -1,5 +1,5 @@
-// NCCL's net interface, version 10 (NCCL 2.26, 2.27): a traffic class at each connect, handles
-// by which the profiler says what an operation belongs to; setNetAttr comes later.
+// NCCL's net interface, version 10 (NCCL 2.26, 2.27): a traffic class at each connect, and handles
+// with which the profiler identifies operations. setNetAttr is only in later versions.
 #include "nccl/abi/net_v10.h"
 
 #include "nccl/net.h"
@@ -42,7 +42,7 @@ ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV10 ncclNetPlugin_v10 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,

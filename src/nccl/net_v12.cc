@@ -38,7 +38,7 @@ ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV12 ncclNetPlugin_v12 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,

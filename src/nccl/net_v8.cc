@@ -1,5 +1,5 @@
-// NCCL's net interface, version 8 (NCCL 2.20 to 2.23): as version 6, with handles for offload that
-// a host plugin leaves alone.
+// NCCL's net interface, version 8 (NCCL 2.20 to 2.23): version 6 with handles for offload, which a
+// host plugin does not use.
 #include "nccl/abi/net_v8.h"
 
 #include "nccl/net.h"
@@ -41,7 +41,7 @@ ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV8 ncclNetPlugin_v8 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,

@@ -1,5 +1,5 @@
-// NCCL's net interface, version 9 (NCCL 2.24, 2.25): sizes of any length, virtual devices (left to
-// NCCL: makeVDevice is absent).
+// NCCL's net interface, version 9 (NCCL 2.24, 2.25): sizes of any length, and virtual devices.
+// makeVDevice is absent, so NCCL does not create virtual devices.
 #include "nccl/abi/net_v9.h"
 
 #include "nccl/net.h"
@@ -40,7 +40,7 @@ ResultCode flush(void*, int, void**, int*, void**, void** request) noexcept {
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::NetV9 ncclNetPlugin_v9 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,

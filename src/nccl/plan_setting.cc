@@ -8,7 +8,7 @@
 namespace dlcp::nccl {
 namespace {
 
-// Empty where DLCP_PLAN is not set.
+// Empty if DLCP_PLAN is not set.
 Result<std::string> plan_text(const engine::Settings& settings) {
   if (settings.plan_file.empty()) return std::string();
   return engine::read_named("DLCP_PLAN", settings.plan_file, engine::read_text_file,

@@ -14,18 +14,18 @@ namespace {
 
 static_assert(sizeof(void*) == sizeof(EventTable::EventHandle));
 
-constexpr std::size_t kCommunicatorsMax = 4096;  // profiled at one time, in one process
-// Who asks, in NCCL's event: type and version as other plugins write them. Types 1 and 2 are
-// NCCL's.
+constexpr std::size_t kCommunicatorsMax = 4096;  // profiled at the same time in one process
+// Identifies DLCP's questions among NCCL's events: type and version in the form that other plugins
+// use. Types 1 and 2 are NCCL's.
 constexpr std::int64_t kQuestionId = std::int64_t{0x444c} << 16 | 1;
 
 constinit std::atomic<ProfilerCallback> net_callback{nullptr};
-constinit std::mutex mutex;  // of what follows
+constinit std::mutex mutex;  // protects the variables below
 constinit int* activation_mask = nullptr;
 constinit std::array<std::atomic<std::size_t>, 2> wanted_by{};  // by Reason
 constinit std::atomic<std::size_t> in_use_by{0};
 constinit std::array<std::atomic<EventTable*>, kCommunicatorsMax> tables{};
-constinit std::size_t tables_end = 0;  // none was ever at this place or behind it
+constinit std::size_t tables_end = 0;  // no place from here on was ever used
 
 std::atomic<std::size_t>& wanted(Reason reason) {
   return wanted_by[static_cast<std::size_t>(reason)];
@@ -45,7 +45,7 @@ void set_mask() {
 }
 
 struct Question {
-  int communicator_class = kUndefined;  // what the asking connection knows
+  int communicator_class = kUndefined;  // the class that the asking connection knows
   std::optional<OpContext> answer;
 };
 
@@ -142,7 +142,7 @@ ResultCode finalize(void* context) noexcept {
       [&] {
         const std::lock_guard lock(mutex);
         if (EventTable* table = table_of(context)) {
-          // NCCL has joined the threads that could still have used it.
+          // NCCL has joined all threads that could still have used it.
           tables[as_number(context) - 1].store(nullptr, std::memory_order_release);
           delete table;
           --in_use_by;
@@ -169,7 +169,7 @@ void* start_point_to_point() noexcept {
 void* start_operation(void* context, void* collective, const ProfiledProxyOp& operation) noexcept {
   void* handle = nullptr;
   guarded("profiler event", [&] {
-    // Another process's operation carries that process's context and handles.
+    // An operation of another process carries that process's context and handles.
     if (operation.pid == getpid() && operation.nSteps > 0 && operation.chunkSize > 0) {
       if (EventTable* table = table_of(context))
         handle = as_pointer(table->start_operation(

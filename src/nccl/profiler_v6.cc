@@ -15,7 +15,7 @@ ResultCode init(void** context, std::uint64_t comm_id, int* mask, const char*, i
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::ProfilerV6 ncclProfiler_v6 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init,

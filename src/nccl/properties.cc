@@ -7,14 +7,14 @@
 namespace dlcp::nccl {
 namespace {
 
-// NCCL keeps the pointers; the set is leaked so that they outlive everything.
+// NCCL keeps the pointers, so the set is leaked to keep the texts valid until the process ends.
 char* lasting(const std::string& text) {
   static constinit std::mutex mutex;
   static constinit std::set<std::string>* texts = nullptr;
   const std::lock_guard lock(mutex);
   if (texts == nullptr) texts = new std::set<std::string>;
   return const_cast<char*>(
-      texts->insert(text).first->c_str());  // NCCL's field is char*, and only read
+      texts->insert(text).first->c_str());  // NCCL's field is char* but is only read
 }
 
 }  // namespace

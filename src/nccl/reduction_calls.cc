@@ -10,7 +10,7 @@ void ReductionCalls::on_operation(const Operation& operation) {
   if (next) started_.push_back({operation, 0, 0, ++announced_});
   Reduction& reduction = started_.back();
   ++reduction.operations;
-  // All channels are cut alike, and all are told before the first call.
+  // All channels have the same chunks, and all are announced before the first call.
   contradicted_ = reduction.calls > 0 || operation.chunk_bytes != reduction.of.chunk_bytes ||
                   operation.steps != reduction.of.steps;
 }

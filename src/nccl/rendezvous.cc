@@ -8,9 +8,10 @@
 namespace dlcp::nccl {
 namespace {
 
-// A peer that lives answers in less than a round trip; its process may be busy starting.
+// A live peer usually answers within a round trip; its process may be busy starting.
 constexpr Duration kCarrierPatience = 3s;
-// Spare devices of a listener: enough for several dead rails; each is opened for it.
+// Spare devices of a listener: enough for several failed rails. Each one is opened for this
+// purpose.
 constexpr std::size_t kSparesMax = 3;
 
 wire::Key site_secret(const Context& context) {
@@ -22,8 +23,8 @@ bool is_udp_alone(const engine::Device& device) {
   return device.accesses.size() == 1 && device.over(engine::kUdp) != nullptr;
 }
 
-// One lane of each of the devices behind this one, in a circle. A device that cannot be opened says
-// so where NCCL asks for it.
+// One lane of each of the devices after this one, wrapping around. If a device cannot be opened,
+// the error is reported when NCCL asks for that device.
 std::vector<engine::Lane> spare_lanes(Context& context, int device) {
   const auto setup = context.setup();
   const auto& devices = setup->value().devices;
@@ -61,7 +62,7 @@ Status check_setup(const Context& context) {
 
 Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, HandleBytes bytes,
                                                   engine::Opening::Over lanes, bool with_spares) {
-  context.object_opened();  // first, so that a close elsewhere does not take the engines away
+  context.object_opened();  // first, so that a close on another thread does not release the engines
   auto port = context.port(device);
   if (!port) {
     context.object_closed(false);
@@ -85,7 +86,7 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
                 wire::fingerprint(site_secret(context)),
                 DLCP_VERSION,
                 agreed_terms(context)};
-  // One invitation for all lanes: it hangs on the number, and on what the process keeps to itself.
+  // One invitation is valid on all lanes: it depends on the number and on a secret of the process.
   const std::uint32_t number = context.registry().new_listener();
   for (const engine::Lane& lane : comm->port.lanes()) {
     const bool is_spare = comm->listeners.size() >= comm->own_lanes;

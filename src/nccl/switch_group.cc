@@ -10,7 +10,7 @@
 namespace dlcp::nccl {
 namespace {
 
-constexpr Duration kWatchPause = 200us;  // between two looks at the group, while the switch adds
+constexpr Duration kWatchPause = 200us;  // between two checks of the group while the switch adds
 
 std::span<const float> floats_of(const collective::Call& call) {
   return {reinterpret_cast<const float*>(call.input.data()), call.real_bytes / sizeof(float)};
@@ -85,8 +85,8 @@ SwitchGroup::Way SwitchGroup::way_of(const collective::Call& call) {
   return lengths_ == Lengths::kTold ? Way::kSwitch : Way::kUndecided;
 }
 
-// Before the first sum: how many ranks know lengths. Those that do not could not sum in the switch,
-// as what lies behind a tensor's end is other ranks' to know.
+// Before the first sum, the ranks vote on whether all know lengths. A rank that does not cannot sum
+// in the switch, because only the other ranks know where the tensor ends.
 void SwitchGroup::vote(bool told) {
   lengths_ = Lengths::kVoted;
   votes_[0] = told ? 1 : 0;
@@ -137,7 +137,7 @@ void SwitchGroup::look_at_switch(Time now) {
     summing_->done = true;
     ++counts_.by_switch;
   } else if (line_->call() == Call::kRefused) {
-    summing_->way = Way::kGroup;  // on all ranks: it is the next to be started
+    summing_->way = Way::kGroup;  // the same on all ranks; it starts next
     summing_->started = false;
     --begun_;
     ++counts_.refused;
@@ -147,7 +147,7 @@ void SwitchGroup::look_at_switch(Time now) {
   summing_ = nullptr;
 }
 
-// While the switch adds, it is asked now and then whether all ranks still live.
+// While the switch adds, checks from time to time that all ranks are alive.
 void SwitchGroup::look_at_group(Time now) {
   if (summing_ != nullptr && now - watched_at_ >= kWatchPause) {
     watched_at_ = now;
@@ -181,7 +181,7 @@ void SwitchGroup::start_what_may() {
 
 bool SwitchGroup::start_by_switch(Entry& entry, Time now) {
   if (summing_ != nullptr || by_group_ > 0) return false;
-  if (entry.call.real_bytes == 0) {  // behind the tensor's end: nobody reads it
+  if (entry.call.real_bytes == 0) {  // after the tensor's end: the result is not read
     entry.done = true;
     return true;
   }
@@ -231,7 +231,7 @@ void SwitchGroup::release_memory(const engine::Memory& registered) {
   for (const Entry& entry : entries_) {
     if (!entry.done &&
         (overlap(entry.call.input, registered) || overlap(entry.call.result, registered))) {
-      // Nobody touches it any more, as nothing is driven then.
+      // Nothing accesses the memory any more, because a failed group drives nothing.
       fail({ErrorCode::kInvalidUsage, "memory of an all-reduce under way was deregistered", ""});
     }
   }

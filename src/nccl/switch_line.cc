@@ -16,12 +16,12 @@ namespace dlcp::nccl {
 namespace {
 
 constexpr int kBufferBytes = 8 << 20;
-constexpr int kPacketCost = 2304;  // that the kernel counts for one of ours
+constexpr int kPacketCost = 2304;  // counted by the kernel for one packet
 constexpr Duration kHelloPause = 1ms;
 constexpr Duration kAskPause = 250ms;
-// A port that is closed for longer will not be opened again in time.
+// A port that stays closed for longer is not expected to open in time.
 constexpr Duration kRefusedMax = 1s;
-constexpr Duration kStoppedFor = 1s;  // this process did not run: nobody is to blame for that
+constexpr Duration kStoppedFor = 1s;  // this process did not run, so silence has no other cause
 
 Error no_way(const std::string& text, const std::string& why) {
   return {ErrorCode::kSystem, fmt::format("the switch {}: {}", text, why),
@@ -59,7 +59,7 @@ Result<std::unique_ptr<SwitchLine>> SwitchLine::open(const collective::SwitchNam
   Fd socket(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid() || ::connect(socket.get(), found->ai_addr, found->ai_addrlen) != 0)
     return no_way(text, system_text(errno));
-  // The forced one, beyond net.core.rmem_max, is for root alone.
+  // SO_RCVBUFFORCE exceeds net.core.rmem_max and needs root.
   for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
     (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
   return std::unique_ptr<SwitchLine>(new SwitchLine(std::move(socket), text));
@@ -155,7 +155,7 @@ void SwitchLine::transmit(Time now) {
       sent_.vectors[count].iov_len = packet.size();
       ++count;
     }
-    // What the kernel does not take is lost, and sent again.
+    // Packets that the kernel does not accept are lost and sent again.
     if (count > 0 &&
         ::sendmmsg(socket_.get(), sent_.headers.data(), static_cast<unsigned>(count), 0) < 0)
       on_error(errno, now);
@@ -169,7 +169,7 @@ void SwitchLine::say_hello(Time now) {
     on_error(errno, now);
 }
 
-// Of an earlier packet, as the kernel tells it.
+// Handles an error that the kernel reports about an earlier packet.
 void SwitchLine::on_error(int error, Time now) {
   if (error == ECONNREFUSED) refused_ = std::min(refused_, now);
 }
@@ -195,7 +195,7 @@ Status SwitchLine::check(Time now) {
                              seconds(now - unanswered_)),
                  hint};
   }
-  // Later than the group's own connections tell of a rank that is silent.
+  // Longer than the time after which the group's own connections report a silent rank.
   if (progress_ != kNever && now - progress_ >= timeout_ + timeout_ / 4) {
     return Error{ErrorCode::kRemote,
                  fmt::format("the switch {} answers, but a sum in it has stood still for {:.1f} s",

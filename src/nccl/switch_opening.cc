@@ -21,7 +21,7 @@ Error not_used(const std::string& why, const char* hint) {
   return {ErrorCode::kInvalidUsage, "DLCP_COLLNET_SWITCH: " + why, hint};
 }
 
-// The first of those that cannot.
+// Returns the error of the first rank that is not able to use the switch.
 Status all_able(const std::vector<SwitchCard>& cards) {
   for (std::size_t rank = 0; rank < cards.size(); ++rank) {
     if (!cards[rank].able) {
@@ -142,7 +142,7 @@ Status SwitchOpening::greet(SwitchLine& line, Duration patience) {
   }
 }
 
-// A sum of bytes to which every rank gives its own card alone.
+// A sum of bytes to which each rank contributes only its own card.
 Result<std::vector<SwitchCard>> SwitchOpening::tell_all(const SwitchCard& card) {
   constexpr std::size_t kBytes = SwitchCard::kBytes;
   std::vector<std::byte> memory(std::size_t{2} * ranks_ * kBytes);

@@ -12,8 +12,8 @@
 namespace dlcp::nccl::tuner {
 namespace {
 
-// NCCL does not say how many channels it will use. Between hosts it has two at least; where it has
-// more, some of what is steered here turns out too short for a licence.
+// NCCL does not report how many channels it will use. Between hosts it uses two or more; with more,
+// some of the messages steered here are too short for a licence.
 constexpr std::size_t kChannels = 2;
 constexpr std::size_t kMessagesPerChunk = 2;
 constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
@@ -21,30 +21,30 @@ constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRing = static_cast<std::size_t>(Algorithm::kRing);
 constexpr std::size_t kSimple = static_cast<std::size_t>(Protocol::kSimple);
 
-// Of direct exchange: two steps, each through NCCL's proxy; what each further rank adds in messages
-// there and back; and how much of a link's rate many flows at a time make of it (bench_hub: of 12.5
-// GB/s 11 with 1 MiB, 7 with 4).
+// Costs of direct exchange: two steps, each through NCCL's proxy; the messages to and from each
+// further rank; and the share of a link's rate that many concurrent flows reach (bench_hub: of 12.5
+// GB/s, 11 with 1 MiB and 7 with 4 MiB).
 constexpr double kStepUs = 14;
 constexpr double kPeerUs = 4;
 constexpr double kRateShare = 0.6;
-// How long a step waits for what was lost of it, and how much is lost together: with 1% lost of 1
-// MiB 16 ranks' ring takes 1.42 ms longer, licensed direct exchange 0.25 (bench_direct_loss times).
+// How long a step waits for a repair, and how much is lost together: with 1% loss of 1 MiB, a ring
+// of 16 ranks takes 1.42 ms longer, licensed direct exchange 0.25 ms (bench_direct_loss times).
 constexpr double kRepairUs = 300;
 constexpr double kPacketBytes = 4096;
-// Of a block: shorter ones cost a message each and carry little; longer ones are gathered for
-// longer before anybody adds (bench_hub).
+// Size of a block: shorter blocks cost a message each and carry little; longer ones take longer to
+// arrive before the addition starts (bench_hub).
 constexpr std::size_t kBlockBytes = 16 << 10;
 constexpr std::size_t kChunkBytesMax = 512 << 10;  // NCCL's buffer for a step
 constexpr std::size_t kChunkUnit = 4 << 10;
 
-// Where nobody tells which group a communicator has (before NCCL 2.28, or one that shares
-// another's): what every rank takes for it.
+// Used if the group of a communicator is unknown (before NCCL 2.28, or if it shares another one's
+// connections); the same on all ranks.
 constexpr std::uint32_t kSpeedAssumed = 100'000;
 
 struct Tuned {
-  std::uint64_t comm_id = 0;  // 0: not known
+  std::uint64_t comm_id = 0;  // 0: unknown
   DirectTerms assumed;
-  bool shares = false;  // another communicator's connections
+  bool shares = false;  // uses another communicator's connections
   std::optional<Steering> steering;
 };
 
@@ -86,7 +86,7 @@ double repairs_saved_us(const DirectTerms& terms, std::size_t bytes) {
   const double ranks = std::max(terms.ranks, 1u);
   const auto all = static_cast<double>(bytes);
   const double ring = 2 * (ranks - 1) * waits(all / ranks);
-  const double direct = waits(all);  // the sums, of which none may be lost
+  const double direct = waits(all);  // the results, which must not lose anything
   return kRepairUs * std::max(0.0, ring - direct);
 }
 
@@ -145,7 +145,7 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
         [&] {
           const auto rows = static_cast<std::size_t>(algorithms);
           const auto columns = static_cast<std::size_t>(protocols);
-          // The interface says float**, and means a table.
+          // The interface declares float** but passes a table.
           const std::span table(reinterpret_cast<float*>(costs), rows * columns);
           const bool known = function >= 0 && function <= static_cast<int>(Function::kAllReduce);
           const auto named = known ? static_cast<Function>(function) : Function::kOther;
@@ -162,7 +162,7 @@ ResultCode choose(void* context, int function, std::size_t bytes, float** costs,
   return ResultCode::kSuccess;
 }
 
-// Where nobody tells which group it is, NCCL's chunks are left alone.
+// If the group is unknown, NCCL's chunk size is kept.
 ResultCode choose_chunk(void* context, int function, std::size_t bytes, int algorithm, int channels,
                         std::size_t* chunk) noexcept {
   const auto* tuned = static_cast<const Tuned*>(context);

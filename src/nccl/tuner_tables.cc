@@ -1,4 +1,4 @@
-// NCCL's tuner interface, versions 3 to 6. Only version 5 and later name the communicator.
+// NCCL's tuner interface, versions 3 to 6. Only version 5 and later identify the communicator.
 #include "nccl/abi/tuner.h"
 #include "nccl/properties.h"
 #include "nccl/tuner.h"
@@ -34,7 +34,7 @@ ResultCode choose_chunk(void* context, int function, std::size_t bytes, int algo
 }  // namespace
 }  // namespace dlcp::nccl
 
-// Without braces after extern "C": inside them a const table has internal linkage.
+// extern "C" without braces: inside braces, a const table has internal linkage.
 extern "C" __attribute__((visibility("default"))) const dlcp::nccl::TunerV3 ncclTunerPlugin_v3 = {
     .name = dlcp::nccl::kPluginName,
     .init = dlcp::nccl::init_unnamed,

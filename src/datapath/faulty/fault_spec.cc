@@ -1,4 +1,4 @@
-// The text form of a FaultSpec.
+// Parses and formats a FaultSpec.
 #include "datapath/faulty/fault_spec.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ bool set_blackholes(FaultSpec& spec, std::string_view value) {
   }
 }
 
-// nullopt when all is well.
+// Returns nullopt on success.
 std::optional<Error> set_key(FaultSpec& spec, std::string_view key, std::string_view value) {
   struct Share {
     std::string_view key;

@@ -1,5 +1,5 @@
-// The plan of a FaultyDatapath: every packet is rolled for once, when it is offered, and always in
-// the same order of rolls.
+// The random decisions of a FaultyDatapath: they are made once per packet, when it is offered, and
+// always in the same order.
 #include "datapath/faulty/faulty_datapath.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kPathsMax = 256;
-constexpr Duration kReorderHold = 1ms;  // a packet nobody overtakes leaves after this
+constexpr Duration kReorderHold = 1ms;  // limit if no packet overtakes
 
-// Chance that a burst of `burst` losses starts at a packet, so that `share` of all packets are
-// lost.
+// Probability that a burst of `burst` losses starts at a packet, so that the share `share` of all
+// packets is lost.
 double burst_start_chance(double share, double burst) {
   return share <= 0 ? 0 : share / (burst - share * burst + share);
 }
@@ -27,7 +27,7 @@ FaultyDatapath::FaultyDatapath(std::unique_ptr<Datapath> inner, const FaultSpec&
       loss_start_(burst_start_chance(spec.drop, spec.burst)) {
   for (const wire::PathIndex path : spec.blackholes)
     blackholes_[path] = true;
-  // The share holds exactly over the paths there are (rounded), not only on average.
+  // The share is exact for the existing paths (rounded), not only an average.
   const std::size_t paths = std::clamp<std::size_t>(inner_.limits().paths, 1, kPathsMax);
   const auto open = static_cast<std::size_t>(std::count(
       blackholes_.begin(), blackholes_.begin() + static_cast<std::ptrdiff_t>(paths), false));
@@ -49,7 +49,7 @@ std::size_t FaultyDatapath::send(std::span<const wire::TxPacket> packets) {
     apply(packet);
   release_due();
   flush();
-  for (std::size_t i = 0; i < ready_.size(); ++i)  // what stays must not need the caller's memory
+  for (std::size_t i = 0; i < ready_.size(); ++i)  // they must not use the caller's memory
     if (owned_[i] == nullptr) adopt(i, hold(ready_[i]));
   return packets.size();
 }
@@ -121,7 +121,7 @@ void FaultyDatapath::apply(const wire::TxPacket& packet) {
   }
 }
 
-// Flips one bit, anywhere in the datagram.
+// Flips one bit at a random place in the datagram.
 void FaultyDatapath::corrupt(Held& held) {
   const std::uint64_t bits = 8 * (held.packet.header_bytes + held.payload.size());
   if (bits == 0) return;
@@ -134,7 +134,7 @@ void FaultyDatapath::corrupt(Held& held) {
   ++counters_.corrupted;
 }
 
-// On to the network, through the delay if there is one.
+// Passes the packet to the network, after the delay if there is one.
 void FaultyDatapath::forward(Held held) {
   const Duration jitter(rng_.below(static_cast<std::uint64_t>(spec_.jitter.count()) + 1));
   const Duration delay = spec_.delay + jitter;
@@ -148,7 +148,7 @@ void FaultyDatapath::forward(Held held) {
   delayed_.emplace(std::pair(now_ + delay, delayed_count_++), std::move(held));
 }
 
-// Makes ready_[index] a packet of our own.
+// Replaces ready_[index] by a packet with its own memory.
 void FaultyDatapath::adopt(std::size_t index, Held held) {
   owned_[index] = std::make_unique<Held>(std::move(held));
   ready_[index] = owned_[index]->packet;
@@ -172,7 +172,7 @@ void FaultyDatapath::release_due() {
   }
 }
 
-// False while the inner datapath has no room for all that is ready.
+// False while the inner datapath has no room for all packets that are ready.
 bool FaultyDatapath::flush() {
   if (ready_.empty()) return true;
   const auto taken = static_cast<std::ptrdiff_t>(inner_.send(ready_));

@@ -10,11 +10,11 @@
 namespace dlcp::datapath::sim {
 namespace {
 
-// What a queued datagram costs beyond its bytes, as a kernel counts it.
+// Cost of a queued datagram beyond its bytes, as counted by a kernel.
 constexpr std::size_t kQueuedOverheadBytes = 256;
 
 struct Place {
-  std::uint32_t host = 0;  // one more than its index, as the address 0 is nobody's
+  std::uint32_t host = 0;  // index + 1, because the address 0 belongs to no host
   std::uint32_t paths = 0;
 };
 constexpr std::byte kIpVersion{4};

@@ -9,7 +9,7 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::uint32_t kMagicNanoseconds = 0xa1b23c4d;
-constexpr std::uint32_t kLinkTypeRaw = 101;  // packets begin with their IP header
+constexpr std::uint32_t kLinkTypeRaw = 101;  // packets begin with the IP header
 constexpr std::size_t kUdpBytes = 8;
 constexpr std::uint8_t kHopLimit = 64;
 constexpr std::uint8_t kUdpProtocol = 17;

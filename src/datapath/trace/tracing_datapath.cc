@@ -7,7 +7,7 @@
 namespace dlcp::datapath {
 namespace {
 
-// Of data the header alone; of other frames, which carry nothing of the user's, what fits.
+// Only the header of data packets; as much as fits of other frames, which contain no user data.
 std::size_t kept_of(std::span<const std::byte> begin) {
   const bool data = begin.size() > 2 && begin[2] == static_cast<std::byte>(wire::FrameType::kData);
   return std::min(begin.size(), data ? wire::data_header_bytes(begin) : TracedPacket::kHeadBytes);
@@ -38,7 +38,7 @@ std::size_t TracingDatapath::send(std::span<const wire::TxPacket> packets) {
     traced.tos = tos_[static_cast<std::size_t>(packet.traffic_class)];
     traced.bytes = static_cast<std::uint32_t>(packet.header_bytes + packet.payload.size());
     traced.peer = wire::host_of(*packet.destination);
-    // A control frame lies in the payload, where the header is empty.
+    // A control frame is in the payload; its header is empty.
     keep(traced, packet.header_bytes > 0 ? std::span(packet.header).first(packet.header_bytes)
                                          : packet.payload);
   }

@@ -1,9 +1,9 @@
-// Reading sockets and taking GRO buffers apart; see the header.
+// Reads sockets and splits GRO buffers; see the header.
 //
-// Two measurements shape it: an epoll_wait that finds nothing costs a third of a read that finds
-// nothing, so an idle poll asks epoll only, even for one socket; and asking an almost empty socket
-// for many buffers costs an extra look at its queue, so the appetite starts at one after each idle
-// poll.
+// Two measurements determine the design. An epoll_wait without events costs a third of a read
+// without data, so an idle poll only calls epoll, even for one socket. Requesting many buffers from
+// an almost empty socket costs another look at its queue, so the number requested starts at one
+// after each idle poll.
 #include "datapath/udp/burst_receiver.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kAppetiteMax = 8;
-constexpr std::uint32_t kOther = ~std::uint32_t{0};  // among the names of sockets
-constexpr Duration kGuessTime = 50us;  // a few round trips; a poller that has slept asks epoll
+constexpr std::uint32_t kOther = ~std::uint32_t{0};  // stands for the other descriptor
+constexpr Duration kGuessTime = 50us;  // a few round trips; a poller that slept longer asks epoll
 
 wire::HostAddress host_of(const SocketAddress& from) {
   switch (from.any.sa_family) {
@@ -79,7 +79,7 @@ BurstReceiver::BurstReceiver(std::vector<int> sockets, Fd epoll)
 std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpCounters& counters) {
   std::size_t count = drain(out, counters);
   if (count == out.size()) return count;
-  if (count == 0)  // else what this call hands out still lies in the buffers
+  if (count == 0)  // otherwise packets of this call are still in the buffers
     filled_ = current_ = 0;
   if (ready_begin_ == ready_end_ && !guess_ready(now) && !find_ready(counters)) return count;
   while (count < out.size() && filled_ < kBuffers && ready_begin_ != ready_end_) {
@@ -89,7 +89,7 @@ std::size_t BurstReceiver::receive(Time now, std::span<wire::RxPacket> out, UdpC
   return count;
 }
 
-// Hands out what the buffers hold.
+// Returns datagrams from the buffers.
 std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& counters) {
   std::size_t count = 0;
   while (current_ < filled_ && count < out.size()) {
@@ -116,8 +116,8 @@ std::size_t BurstReceiver::drain(std::span<wire::RxPacket> out, UdpCounters& cou
   return count;
 }
 
-// Bets that the socket of the last packets has more. One poll in four asks epoll all the same, so
-// that the other sockets wait no longer than three polls.
+// Assumes that the socket of the last packets has more. One poll in four still asks epoll, so that
+// the other sockets wait no longer than three polls.
 bool BurstReceiver::guess_ready(Time now) {
   if (now >= guess_until_ || ++guesses_ % 4 == 0) return false;
   ready_[0] = last_path_;
@@ -146,7 +146,8 @@ bool BurstReceiver::find_ready(UdpCounters& counters) {
   return ready_end_ > 0;
 }
 
-// Reads no more buffers than `room` datagrams are likely to come in: the rest would only go cold.
+// Reads no more buffers than `room` datagrams are likely to need; further ones would leave the
+// cache before they are used.
 void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now,
                                 UdpCounters& counters) {
   const std::size_t wanted =
@@ -163,7 +164,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now
                               MSG_DONTWAIT, nullptr);
   if (read <= 0) {
     appetite_ = 1;
-    return;  // nothing after all, or an error that the read has now cleared
+    return;  // nothing to read, or an error that this read has cleared
   }
   clock_.refresh(now);
   const auto got = static_cast<std::size_t>(read);
@@ -181,7 +182,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now
     ++counters.rx_buffers;
     if ((header.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
       ++counters.rx_truncated;
-      continue;  // zero bytes: drain passes over it
+      continue;  // zero bytes: drain() skips it
     }
     buffer.bytes = header.msg_len;
     buffer.segment_bytes = header.msg_len;
@@ -193,7 +194,7 @@ void BurstReceiver::read_socket(wire::PathIndex path, std::size_t room, Time now
 
 void BurstReceiver::take_control(const msghdr& message, Time now, Buffer& buffer,
                                  UdpCounters& counters) {
-  auto* iterable = const_cast<msghdr*>(&message);  // the CMSG macros know no const
+  auto* iterable = const_cast<msghdr*>(&message);  // the CMSG macros require a non-const message
   for (cmsghdr* header = CMSG_FIRSTHDR(iterable); header != nullptr;
        header = CMSG_NXTHDR(iterable, header)) {
     const int level = header->cmsg_level;

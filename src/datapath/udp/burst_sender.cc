@@ -1,7 +1,7 @@
-// Runs of packets into system calls; see the header. What a failed call means:
-//   EAGAIN      the send buffer is full: stop, the caller offers the rest again
-//   GSO refused the run is sent packet by packet, and if that works, so is everything from then on
-//   others      the kernel refuses this packet or run for itself: lost, counted by reason
+// Sends runs of packets by system calls; see the header. Meaning of a failed call:
+//   EAGAIN        the send buffer is full: stop; the caller offers the rest again
+//   GSO rejected  the run is sent packet by packet; if that works, so are all later ones
+//   others        the kernel rejects this packet or run: lost, counted by reason
 #include "datapath/udp/burst_sender.h"
 
 #include <netinet/udp.h>
@@ -40,17 +40,17 @@ std::uint64_t UdpCounters::*counter_of(int error) {
   }
 }
 
-// The kernel copies a run in pieces too short for the processor to read ahead well; a payload that
-// is out of cache then costs half as much again. So ask for it in advance, all lines at once.
+// The kernel copies a run in pieces that are too short for hardware prefetching, so a payload that
+// is not in the cache takes half as long again. Therefore all its cache lines are prefetched here.
 void fetch(std::span<const std::byte> payload) {
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t at = 0; at < payload.size(); at += kLineBytes)
     __builtin_prefetch(payload.data() + at, 0, 2);
 }
 
-// With IP_RECVERR what a host said of an earlier packet, to whomever, is reported once by the next
-// call on the socket, which then sends nothing.
-constexpr int kStaleErrorsMax = 4;  // per call, as new ones may come all the while
+// With IP_RECVERR, an error that a host reported about an earlier packet to any destination is
+// returned by the next call on the socket, which then sends nothing.
+constexpr int kStaleErrorsMax = 4;  // per call, because new errors may arrive continuously
 
 bool may_be_stale(int error) {
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
@@ -61,7 +61,7 @@ bool is_would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-// Errors by which kernels, routes and drivers refuse segmentation, not the packets.
+// Errors by which kernels, routes and drivers reject segmentation rather than the packets.
 bool may_refuse_gso(int error) {
   return error == EINVAL || error == EIO || error == EOPNOTSUPP || error == ENOPROTOOPT;
 }
@@ -77,7 +77,7 @@ template <class T>
 void put_control(msghdr& message, int level, int type, T value) {
   auto* header = reinterpret_cast<cmsghdr*>(static_cast<std::byte*>(message.msg_control) +
                                             message.msg_controllen);
-  std::memset(header, 0, CMSG_SPACE(sizeof value));  // its padding too
+  std::memset(header, 0, CMSG_SPACE(sizeof value));  // including its padding
   header->cmsg_level = level;
   header->cmsg_type = type;
   header->cmsg_len = CMSG_LEN(sizeof value);
@@ -124,7 +124,7 @@ std::size_t BurstSender::send(std::span<const wire::TxPacket> packets, UdpCounte
   return taken;
 }
 
-// How many packets from the front one system call may carry: only the last may be shorter.
+// Number of packets at the front that one system call may carry: only the last one may be shorter.
 std::size_t BurstSender::run_length(std::span<const wire::TxPacket> packets) const {
   const wire::TxPacket& first = packets.front();
   const std::size_t segment = bytes_of(first);
@@ -155,12 +155,12 @@ bool BurstSender::resolve(const wire::TxPacket& packet, Destination& to) {
   to.link = egress_.link_for(address->ip);
   if (address->ip.is_link_local()) {
     to.address.v6.sin6_scope_id =
-        options_.scope;  // the scope in the address means something to the peer only
+        options_.scope;  // the scope in the address is only valid on the peer
   }
   return true;
 }
 
-// As many messages for the first packet's socket as fit; none when its destination is no good.
+// Adds as many messages of the first packet's socket as fit; none if its destination is invalid.
 void BurstSender::fill_batch(std::span<const wire::TxPacket> packets) {
   batch_.messages = 0;
   batch_.packets = 0;
@@ -180,7 +180,7 @@ void BurstSender::fill_batch(std::span<const wire::TxPacket> packets) {
   }
 }
 
-// `pieces` has room for two per packet. `message` points to all of its arguments.
+// `pieces` has room for two entries per packet. `message` refers to all arguments.
 void BurstSender::build_message(std::span<const wire::TxPacket> run, Destination& to,
                                 msghdr& message, iovec* pieces, Control& control) const {
   message.msg_name = &to.address.any;
@@ -209,8 +209,8 @@ void BurstSender::build_message(std::span<const wire::TxPacket> run, Destination
     put_control(message, SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(bytes_of(run.front())));
 }
 
-// Returns how many packets of the batch are dealt with; fewer than it holds when the buffer is
-// full.
+// Returns the number of packets of the batch that were handled. It is less than the batch if the
+// buffer is full.
 std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
                                      UdpCounters& counters) {
   const int fd = sockets_[packets.front().path];
@@ -247,15 +247,15 @@ std::size_t BurstSender::flush_batch(std::span<const wire::TxPacket> packets,
   return done;
 }
 
-// A route that was good may have gone with its link: the next packet asks the kernel again.
+// The link of a known route may be down, so the route of the next packet is queried again.
 void BurstSender::count_error(int error, std::size_t packets, UdpCounters& counters) {
   std::uint64_t UdpCounters::*const counter = counter_of(error);
   counters.*counter += packets;
   if (counter == &UdpCounters::tx_error_unreachable) egress_.forget();
 }
 
-// A run that was refused as a whole. Whether the kernel then takes its packets tells whether it was
-// segmentation that it refused.
+// Sends a run that was rejected as a whole packet by packet. If the kernel accepts the packets, it
+// rejected the segmentation.
 std::size_t BurstSender::send_singly(std::span<const wire::TxPacket> run, UdpCounters& counters) {
   Destination to;
   resolve(run.front(), to);

@@ -27,7 +27,7 @@ std::size_t Egress::Hash::operator()(const IpAddress& ip) const {
 }
 
 int Egress::link_for(const IpAddress& peer) {
-  if (link_ == 0 || peer.is_link_local()) return 0;  // a scope names the link
+  if (link_ == 0 || peer.is_link_local()) return 0;  // the scope determines the link
   const auto found = known_.find(peer);
   return found != known_.end() ? found->second : known_.emplace(peer, ask(peer)).first->second;
 }

@@ -1,4 +1,4 @@
-// The grammar of NCCL_SOCKET_IFNAME over a list of interfaces, and which interfaces serve where no
+// Applies the syntax of NCCL_SOCKET_IFNAME to a list of interfaces, and chooses interfaces if no
 // names are given.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,14 +13,14 @@
 namespace dlcp::datapath {
 namespace {
 
-// In the order in which they are tried; see choose_interfaces().
+// In the order in which the groups are tried; see choose_interfaces().
 enum class Group : std::uint8_t { kGlobal, kRoutedTo, kLinkLocal, kContainers, kNever };
 
 bool is_container_network(const Interface& interface) {
   return is_container_link(interface.name) || interface.properties.is_inner_bridge;
 }
 
-// Its packets leave by other links.
+// True if packets leave by other links.
 bool carries_nothing(const InterfaceAddress& interface) {
   return interface.is_loopback || interface.kind == "dummy" || interface.kind == "vrf";
 }
@@ -40,7 +40,7 @@ void take_over_uplinks(Interface& device, const std::vector<Interface>& all) {
     speed += uplink.properties.speed_mbps;
     mtu = mtu == 0 ? uplink.properties.mtu : std::min(mtu, uplink.properties.mtu);
   }
-  if (mtu == 0) return;  // nothing leads out of this host
+  if (mtu == 0) return;  // no link leads out of this host
   device.properties.speed_mbps = speed;
   device.properties.mtu = mtu;
   device.is_routed_to = true;

@@ -1,4 +1,4 @@
-// Asking the kernel for interfaces: getifaddrs, one ioctl, netlink, proc and sysfs.
+// Queries the kernel for interfaces: getifaddrs, one ioctl, netlink, proc and sysfs.
 #include "datapath/udp/interfaces.h"
 
 #include <fmt/format.h>
@@ -53,13 +53,12 @@ std::optional<long> read_number(const std::filesystem::path& file) {
     const long value = std::stol(line, &used, 0);
     return used > 0 ? std::optional<long>(value) : std::nullopt;
   } catch (const std::exception&) {
-    return std::nullopt;  // empty where the driver refuses to say, as for the speed of a link that
-                          // is down
+    return std::nullopt;  // empty on a driver error, as for the speed of a link without carrier
   }
 }
 
-// "00:11:22:33:44:55" (or an InfiniBand address, of which the end counts) as a number; 0 if it is
-// none.
+// Converts "00:11:22:33:44:55" (or an InfiniBand address, of which only the end is used) to a
+// number; 0 if it is invalid.
 std::uint64_t hardware_address(const std::string& text) {
   std::uint64_t value = 0;
   for (const char c : text) {
@@ -83,7 +82,7 @@ bool is_usable(const ifaddrs& entry) {
   return entry.ifa_addr != nullptr && (entry.ifa_flags & kNeeded) == kNeeded;
 }
 
-// Without the label of the address: "eth0:1" is eth0.
+// The name without the label of the address: "eth0" for "eth0:1".
 std::string interface_name(const ifaddrs& entry) {
   const std::string_view name = entry.ifa_name;
   return std::string(name.substr(0, name.find(':')));
@@ -97,7 +96,7 @@ unsigned bits_of(const sockaddr& netmask) {
 
 using States = std::map<std::array<std::uint8_t, 16>, AddressState>;
 
-// /proc/net/if_inet6: address, index, prefix length, scope, flags, name. Empty without IPv6.
+// Parses /proc/net/if_inet6: address, index, prefix length, scope, flags, name. Empty without IPv6.
 States read_v6_states() {
   States states;
   std::ifstream file("/proc/net/if_inet6");
@@ -115,7 +114,7 @@ States read_v6_states() {
   return states;
 }
 
-// A bridge to the outside has a port that is neither a container's nor a virtual machine's.
+// True unless the bridge has a port that is neither a container's nor a virtual machine's.
 bool joins_no_link(const std::filesystem::path& bridge) {
   std::error_code error;
   for (const auto& port : std::filesystem::directory_iterator(bridge / "brif", error))
@@ -150,7 +149,7 @@ Result<std::vector<InterfaceAddress>> list_interfaces(std::optional<IpFamily> fa
   const States states = read_v6_states();
   const std::vector<Link> links = read_links();
   std::vector<InterfaceAddress> found;
-  std::vector<std::vector<std::pair<int, IpAddress>>> addresses;  // of each, with its preference
+  std::vector<std::vector<std::pair<int, IpAddress>>> addresses;  // by interface, with preference
   for (const ifaddrs* entry = list.value().get(); entry != nullptr; entry = entry->ifa_next) {
     if (!is_usable(*entry)) continue;
     const std::optional<IpAddress> ip = ip_address_of(*entry->ifa_addr);

@@ -17,10 +17,10 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kAnswerBytes = 32768;  // what the kernel puts into one datagram at most
-constexpr timeval kAnswerTime{1, 0};         // the kernel answers at once, or never
+constexpr std::size_t kAnswerBytes = 32768;  // the largest datagram that the kernel sends
+constexpr timeval kAnswerTime{1, 0};         // the kernel answers at once or not at all
 
-// A request: the header, a fixed part and attributes.
+// A request: header, fixed part and attributes.
 template <class Body>
 class Request {
  public:
@@ -71,7 +71,7 @@ Fd open_netlink() {
 
 using Visit = std::function<void(const nlmsghdr&)>;
 
-// Calls `visit` for each message of the answer, until the last. False on an error.
+// Calls `visit` for each message of the answer. False on an error.
 bool read_answer(int socket, bool is_list, const Visit& visit) {
   alignas(nlmsghdr) std::array<std::byte, kAnswerBytes> bytes;
   for (;;) {
@@ -200,7 +200,7 @@ std::optional<KernelRoute> find_route(const RouteQuestion& question) {
   });
   if (!ok || !route) return std::nullopt;
   if (question.interface == 0 || route->interface == question.interface) return route;
-  // A multipath route is named by its entry alone; a VRF answers with a link of its own.
+  // The result for a multipath route has no link; a VRF returns its own link.
   if (route->interface == 0) route->interface = question.interface;
   return route;
 }

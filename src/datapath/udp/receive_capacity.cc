@@ -1,4 +1,4 @@
-// The kernel's accounting of receive memory, as far as it can be known from outside.
+// Estimates the kernel's accounting of receive memory.
 #include "datapath/udp/receive_capacity.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kSkBuffBytes = 256;      // struct sk_buff, rounded to its slab
+constexpr std::size_t kSkBuffBytes = 256;      // struct sk_buff, rounded up to its slab
 constexpr std::size_t kSharedInfoBytes = 320;  // struct skb_shared_info
 constexpr std::size_t kHeadroomBytes = 64;     // NET_SKB_PAD
 constexpr std::size_t kHeaderBytes = 14 + 40 + 8;

@@ -56,12 +56,12 @@ PathReport::Kind kind_of_v6(const sock_extended_err& error) {
   }
 }
 
-// An error queue entry: what was reported about a packet to whom, and by whom.
+// An error queue entry: the report, the destination of the packet, and the type of the reporter.
 struct Entry {
   PathReport report;
   IpAddress to;
   std::uint16_t port = 0;
-  bool by_peer = false;  // false: by a router, or this host, which says nothing about the process
+  bool by_peer = false;  // false: a router or this host, which does not concern the process
 };
 
 std::uint16_t port_of(const sockaddr& address) {
@@ -108,7 +108,7 @@ Result<std::unique_ptr<RefusalReader>> RefusalReader::open(std::vector<int> sock
   bool watched = epoll.valid();
   for (std::size_t i = 0; i < sockets.size() && watched; ++i) {
     epoll_event event{};
-    event.events = EPOLLET;  // EPOLLERR comes unasked
+    event.events = EPOLLET;  // EPOLLERR is always reported
     event.data.u32 = static_cast<std::uint32_t>(i);
     watched = ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets[i], &event) == 0;
   }
@@ -169,8 +169,8 @@ void RefusalReader::keep(Kept report) {
   reports_.push_back(std::move(report));
 }
 
-// A port that is not reachable may be another process's on the peer's host; the other kinds concern
-// the host.
+// An unreachable port may belong to another process on the peer's host, so its number must match;
+// the other kinds concern the whole host.
 PathReport RefusalReader::last_report(const DeviceAddress& peer) const {
   const auto ports = peer.of(LocatorKind::kUdpPort);
   for (auto kept = reports_.rbegin(); kept != reports_.rend(); ++kept) {

@@ -8,9 +8,9 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr Duration kRefreshEvery = 1ms;
-constexpr std::int64_t kCloseNs = 1000;  // readings that nothing came between
+constexpr std::int64_t kCloseNs = 1000;  // readings without an interruption
 constexpr int kTries = 4;
-// What the best of several tries may lack, where an offset is known already.
+// Largest accepted distance of the best reading if an offset is already known.
 constexpr std::int64_t kFarNs = 10'000;
 constexpr Duration kFromNow = 1s;
 

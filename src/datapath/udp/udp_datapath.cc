@@ -1,4 +1,4 @@
-// Opening a UDP datapath, and what it can hold.
+// Opens a UDP datapath and computes its receive capacity.
 #include "datapath/udp/udp_datapath.h"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kPathsMax = 256;
 constexpr std::size_t kDatagramBytesMin = 512;
 constexpr std::size_t kUdpHeaderBytes = 8;
-// Where packets cannot carry DF, probes larger than the path's MTU would arrive in fragments and
-// succeed. Datagrams of this size pass every IPv6 network whole (RFC 8200: MTU 1280).
+// If packets cannot carry DF, probes larger than the path's MTU would be fragmented and succeed.
+// Datagrams of this size cross every IPv6 network in one piece (RFC 8200: MTU 1280).
 constexpr std::size_t kFragmentableBytes = 1232;
-// What the sockets that peers send to should hold together, in the kernel's truesize.
+// Desired total capacity of the receiving sockets, in the kernel's truesize.
 constexpr std::size_t kReceiveBudgetBytes = 8u << 20;
 
 std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
@@ -30,7 +30,7 @@ std::vector<int> descriptors_of(const std::vector<UdpSocket>& sockets) {
   return descriptors;
 }
 
-// Both families are held to what IPv4's 16-bit length leaves, so that a burst is never larger.
+// The 16-bit length of IPv4 limits both families, so that a burst is never larger.
 std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
   const std::size_t headers = (family == IpFamily::kV4 ? 20 : 40) + kUdpHeaderBytes;
   return mtu <= headers ? 0 : std::min(mtu - headers, kUdpBurstBytesMax);
@@ -39,13 +39,13 @@ std::size_t datagram_bytes_of(std::size_t mtu, IpFamily family) {
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-    seed = reinterpret_cast<std::uintptr_t>(&seed);  // ports need to differ, not to be secret
+    seed = reinterpret_cast<std::uintptr_t>(&seed);  // ports must differ but need not be secret
   return seed;
 }
 
-// Whether packets may reach the sockets one by one through the CPU's backlog queue, as from a
-// virtual interface without GRO. A card's driver merges them before, and loopback never cuts bursts
-// up.
+// True if packets may reach the sockets one by one through the CPU's backlog queue, as from a
+// virtual interface without GRO. A card's driver merges them first, and loopback never splits
+// bursts.
 bool arrives_singly(const UdpOptions& options, bool is_burst_capable) {
   if (!is_burst_capable) return true;
   const std::string name =
@@ -59,9 +59,9 @@ std::size_t netdev_backlog_packets() {
   return packets > 0 ? packets : 1000;  // the kernel's default
 }
 
-// How many of the sockets peers should send to: as few as hold enough, because one socket keeps
-// packets of all paths in the order in which they came, and several, read in turn, do not. Where
-// rmem_max is small it takes several.
+// Number of sockets that peers should send to: as few as have enough capacity, because one socket
+// preserves the order of arrival over all paths, and several sockets, read in turn, do not. Several
+// are needed if rmem_max is small.
 std::size_t receiving_sockets(const std::vector<UdpSocket>& sockets) {
   const std::size_t each = std::max<std::size_t>(sockets.front().receive_budget_bytes, 1);
   const std::size_t wanted = (kReceiveBudgetBytes + each - 1) / each;
@@ -219,8 +219,8 @@ std::span<const std::byte> UdpDatapath::next_refused() {
   return receiver_->other_ready() ? refusals_->next(now_, counters_) : std::span<const std::byte>();
 }
 
-// What sendmsg() fails with is counted for all peers together, so it explains a failure only where
-// nothing else does.
+// Errors of sendmsg() are counted for all peers together, so they are used as an explanation only
+// if there is no other one.
 PathReport UdpDatapath::last_report(const wire::EndpointAddress& peer) const {
   const auto theirs = decode_device_address(peer);
   if (!theirs) return {};

@@ -1,5 +1,5 @@
-// Opening a socket of the UDP datapath. Options that only cost information or speed when the kernel
-// lacks them are tried and noted; the bind is demanded.
+// Opens a socket of the UDP datapath. Options that only provide information or speed are optional;
+// the bind must succeed.
 #include "datapath/udp/udp_socket.h"
 
 #include <fmt/format.h>
@@ -16,15 +16,15 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr int kBindTries = 2000;  // of 16384 ports: fails only when nearly all are taken
+constexpr int kBindTries = 2000;  // of 16384 ports: fails only if nearly all are in use
 
 Error system_error(int error, std::string what, std::string hint) {
   return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(error)),
                std::move(hint)};
 }
 
-// DF on every packet, and the kernel's own path MTU cache ignored: the handshake probes the path.
-// Sandboxes such as gVisor refuse the option.
+// Sets DF on every packet and ignores the kernel's path MTU cache, because the handshake probes the
+// path. Sandboxes such as gVisor reject the option.
 bool forbid_fragmentation(int fd, IpFamily family) {
   return family == IpFamily::kV4
              ? set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
@@ -48,7 +48,7 @@ void set_wanted_options(const UdpSocketOptions& options, UdpSocket& socket) {
   socket.gso_known = ::getsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, &size) == 0;
 }
 
-// The FORCE form passes rmem_max and needs privileges; without them the kernel caps what we ask.
+// The FORCE option exceeds rmem_max but needs privileges; without them, the kernel limits the size.
 void set_buffer(int fd, int forced, int plain, std::size_t bytes) {
   const int value = static_cast<int>(std::min<std::size_t>(bytes, 1u << 30));
   if (value > 0 && !set_option(fd, SOL_SOCKET, forced, value))
@@ -84,7 +84,7 @@ Result<UdpSocket> open_udp_socket(const UdpSocketOptions& options, Rng& rng) {
   const int fd = socket.fd.get();
   if (domain == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   socket.unfragmented = forbid_fragmentation(fd, options.local_ip.family);
-  // Fails where `ip vrf exec` has bound the socket already, which is as good.
+  // Fails if `ip vrf exec` has already bound the socket, which is equivalent.
   if (!options.vrf.empty())
     (void)::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.vrf.data(),
                        static_cast<socklen_t>(options.vrf.size()));

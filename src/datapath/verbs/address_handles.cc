@@ -63,7 +63,7 @@ AddressHandles::Handle* AddressHandles::look_up(const Key& key) {
   return &*found->second;
 }
 
-// The hand of the clock goes round at most twice: once to take away the second chances.
+// The clock hand goes round at most twice, because the first round removes the second chances.
 bool AddressHandles::make_room() {
   if (handles_.size() < options_.capacity) return true;
   for (std::size_t steps = 2 * handles_.size(); steps > 0; --steps) {

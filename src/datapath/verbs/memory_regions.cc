@@ -8,7 +8,7 @@ Status MemoryRegions::add(std::span<std::byte> memory) {
   if (memory.empty()) return Unit{};
   Region& region = regions_[range_of(memory)];
   if (region.users == 0) {
-    // The card only reads it; what is received is copied there.
+    // Read access is enough, because received data is copied into the memory.
     region.mr = {card_.verbs->reg_mr(card_.pd.get(), memory.data(), memory.size(), 0),
                  {card_.verbs.get()}};
     if (region.mr == nullptr) {
@@ -31,7 +31,8 @@ void MemoryRegions::release(std::span<std::byte> memory) {
 
 std::optional<std::uint32_t> MemoryRegions::look_up(Range piece) {
   const auto [begin, end] = piece;
-  // Backwards from the last that begins at or before the piece; overlaps are few.
+  // Searches backwards from the last region that begins at or before the piece; few regions
+  // overlap.
   auto at = regions_.upper_bound({begin, UINTPTR_MAX});
   while (at != regions_.begin()) {
     --at;

@@ -1,4 +1,4 @@
-// Opening, where the build had no rdma-core's headers: never, and the error says why.
+// Used if the build had no rdma-core headers: opening always fails with an error that says so.
 #include "datapath/verbs/verbs_options.h"
 
 namespace dlcp::datapath {

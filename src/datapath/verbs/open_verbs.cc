@@ -1,4 +1,4 @@
-// Opening, where the build has rdma-core's headers.
+// Used if the build has rdma-core's headers.
 #include "datapath/verbs/verbs_datapath.h"
 #include "datapath/verbs/verbs_options.h"
 

@@ -5,17 +5,17 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kRoutingHeaderBytes = 40;  // of a global route: InfiniBand's, here IP's
+constexpr std::size_t kRoutingHeaderBytes = 40;  // a global routing header: InfiniBand's, here IP's
 constexpr std::size_t kLineBytes = 64;
 
-// Buffers begin so that what follows the 40 bytes is aligned for the copy that places it.
+// Places each buffer so that the datagram after the 40 bytes is aligned for the copy.
 constexpr std::size_t kLead = kLineBytes - kRoutingHeaderBytes;
 
 }  // namespace
 
 std::optional<RoutingHeader> read_routing_header(std::span<const std::byte, 40> bytes) {
   const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
-  if (at(20) == 0x45) {  // where IPv6 has an address: only a v4 card's packets begin so there
+  if (at(20) == 0x45) {  // begins an IPv4 header; in IPv6 this is within an address
     return RoutingHeader{static_cast<std::uint8_t>(at(21)),
                          wire::host_address(bytes.subspan(32, 4))};
   }

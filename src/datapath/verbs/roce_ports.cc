@@ -1,4 +1,4 @@
-// Reading /sys/class/infiniband.
+// Reads /sys/class/infiniband.
 #include "datapath/verbs/roce_ports.h"
 
 #include <fmt/format.h>
@@ -27,20 +27,21 @@ std::string read_line(const fs::path& file) {
   return line;
 }
 
-// "0011:2233:4455:6677" as a number.
+// Converts "0011:2233:4455:6677" to a number.
 std::uint64_t guid_of(std::string text) {
   std::erase(text, ':');
   return std::strtoull(text.c_str(), nullptr, 16);
 }
 
-// "400 Gb/sec (4X NDR)"; what cannot be read is taken for 10 Gb/s, as for other interfaces.
+// Parses "400 Gb/sec (4X NDR)". An unreadable rate counts as 10 Gb/s, as for other interfaces.
 int speed_of(const std::string& rate) {
   double gbps = 0;
   std::from_chars(rate.data(), rate.data() + rate.size(), gbps);
   return gbps > 0 && gbps < 1e5 ? static_cast<int>(gbps * 1000) : 10000;
 }
 
-// Eight groups of four digits, always written out; nullopt for one that addresses nobody.
+// Parses eight groups of four digits, without abbreviation; nullopt if no host can have the
+// address.
 std::optional<IpAddress> ip_of_gid(std::string text) {
   std::erase(text, ':');
   IpAddress ip;
@@ -77,7 +78,7 @@ std::string driver_of(const fs::path& device) {
   std::error_code error;
   const fs::path link = fs::read_symlink(device / "device" / "driver", error);
   if (!error) return link.filename().string();
-  // Software devices have no hardware below them; Soft-RoCE names the interface it sits on.
+  // Software devices have no driver link; Soft-RoCE has `parent`, its network interface.
   return fs::exists(device / "parent", error) ? kSoftRoce : "";
 }
 
@@ -98,7 +99,7 @@ RocePort read_port(const fs::path& device, const fs::path& directory) {
   return port;
 }
 
-// Smaller is preferred.
+// Smaller values are preferred.
 int rank_of(const IpAddress& ip) {
   return ip.family == IpFamily::kV4 ? 0 : ip.is_link_local() ? 2 : 1;
 }
@@ -123,7 +124,7 @@ Entropy entropy_of(std::string_view driver) {
 std::optional<std::uint16_t> source_port_of_queue_pair(std::string_view driver,
                                                        std::uint32_t number) {
   if (driver != kSoftRoce) return std::nullopt;
-  constexpr std::uint32_t kGoldenRatio = 0x61c88647;  // the kernel's hash_32, to 14 bits
+  constexpr std::uint32_t kGoldenRatio = 0x61c88647;  // the kernel's hash_32, reduced to 14 bits
   return static_cast<std::uint16_t>(0xc000 + (number * kGoldenRatio >> (32 - 14)));
 }
 

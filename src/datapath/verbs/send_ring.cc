@@ -8,7 +8,7 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::uint32_t kInlineBytes = 256;  // asked for: acknowledgements then need no memory
+constexpr std::uint32_t kInlineBytes = 256;  // requested: enough for acknowledgements
 constexpr unsigned kGenerationBits = 24;
 constexpr std::size_t kLineBytes = 64;
 
@@ -70,7 +70,7 @@ void SendRing::add(const wire::TxPacket& packet, AddressHandles::Handle& handle,
   const bool fits_inline = bytes <= inline_bytes_;
   ibv_send_wr& request = chain_[chained_];
   ibv_sge* piece = request.sg_list;
-  // Whole, as it has a fixed size: what follows in the slot is overwritten, or not sent.
+  // Copies the whole array, which has a fixed size: the rest is overwritten or not sent.
   std::memcpy(own, packet.header.data(), packet.header.size());
   if (payload_key.has_value() && !fits_inline) {
     if (packet.header_bytes > 0)
@@ -112,7 +112,7 @@ void SendRing::signal_last() {
 
 void SendRing::flush() {
   if (chained_ == 0) return;
-  // Memory of the user's is never left to a completion that may not come.
+  // Requests a completion for user memory, whose release must not depend on later packets.
   if (last_of_user_ != SIZE_MAX) {
     chain_[last_of_user_].send_flags |= IBV_SEND_SIGNALED;
     since_signalled_ = std::min<std::uint64_t>(since_signalled_, chained_ - 1 - last_of_user_);
@@ -121,7 +121,7 @@ void SendRing::flush() {
   ++counters_.tx_doorbells;
   ibv_send_wr* const beyond = std::exchange(chain_[chained_ - 1].next, nullptr);
   if (card_.verbs->post_send(qp_.get(), chain_.data(), &refused) != 0)
-    broken_ = true;  // the ring had room: whatever this is, a new queue pair will not have it
+    broken_ = true;  // the ring had room, so only a new queue pair can help
   chain_[chained_ - 1].next = beyond;
   counters_.tx_packets += chained_;
   posted_ = added_;
@@ -137,7 +137,7 @@ void SendRing::on_completion(const ibv_wc& completion) {
   if (completion.status != IBV_WC_SUCCESS) {
     counters_.tx_errors += completion.status == IBV_WC_WR_FLUSH_ERR ? 0 : 1;
     broken_ = true;
-    return;  // discard() gives everything back at once
+    return;  // discard() releases all slots at once
   }
   const auto steps = static_cast<std::uint32_t>(completion.wr_id) -
                      static_cast<std::uint32_t>(reclaimed_);  // modulo 2^32
@@ -164,7 +164,7 @@ bool SendRing::reads(std::span<const std::byte> memory) const {
 }
 
 void SendRing::discard() {
-  qp_.reset();  // the card has let go of all memory when this returns
+  qp_.reset();  // the card no longer accesses memory when this returns
   counters_.tx_lost += added_ - reclaimed_;
   reclaim(added_);
   posted_ = added_;

@@ -11,7 +11,7 @@
 namespace dlcp::datapath {
 namespace {
 
-constexpr std::size_t kSmallestMtu = 1024;  // what the protocol's control frames need
+constexpr std::size_t kSmallestMtu = 1024;  // required by the protocol's control frames
 
 const char* hint_for(int error) {
   switch (error) {
@@ -116,7 +116,7 @@ Result<QpPtr> VerbsCard::make_queue_pair(std::uint32_t send_requests,
   attributes.cap.max_recv_sge = 1;
   attributes.cap.max_inline_data = inline_bytes;
   ibv_qp* made = verbs->create_qp(pd.get(), &attributes);
-  if (made == nullptr && inline_bytes > 0) {  // not every driver rounds down what it cannot do
+  if (made == nullptr && inline_bytes > 0) {  // not every driver reduces an unsupported size
     attributes.cap.max_inline_data = 0;
     made = verbs->create_qp(pd.get(), &attributes);
   }

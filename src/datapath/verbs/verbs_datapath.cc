@@ -1,5 +1,5 @@
-// Packets to rings and back; see the header. A packet whose ring is broken counts as taken and
-// lost, as one that the network drops: the core sends it again on another path.
+// Passes packets to the rings and back; see the header. A packet whose ring is broken counts as
+// accepted and lost; the core sends it again on another path.
 #include "datapath/verbs/verbs_datapath.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint32_t kRequestsMin = 32;  // of one sending queue pair
 constexpr unsigned kDistinctTries = 8;
-constexpr Duration kLookEvery = 10ms;       // at the device's events, while somebody polls
-constexpr Duration kSoftwareDelay = 10ms;   // README: its packets wait for a turn of a processor
-constexpr Duration kPresenceEvery = 200ms;  // that the device is still there
+constexpr Duration kLookEvery = 10ms;       // at the device's events, while callers poll
+constexpr Duration kSoftwareDelay = 10ms;   // its packets wait for processor time (see README)
+constexpr Duration kPresenceEvery = 200ms;  // checks that the device still exists
 constexpr Duration kMendPauseMin = 1ms;
 constexpr Duration kMendPauseMax = 100ms;
 
@@ -71,7 +71,8 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
     auto ring = SendRing::open(*card_, static_cast<std::uint8_t>(i), requests, counters_);
     if (!ring) return ring.error();
     rings_.push_back(std::move(ring).value());
-    // The driver picks the number, and the number the port: ask again where two are alike.
+    // The driver chooses the number, and the number determines the port: reopen if two ports are
+    // equal.
     for (unsigned tries = 0; tries < kDistinctTries && source_ports() < rings_.size(); ++tries)
       if (auto again = rings_.back()->reopen(); !again) return again.error();
   }
@@ -79,7 +80,7 @@ Status VerbsDatapath::open_rings(const VerbsOptions& options) {
       ReceiveRing::open(*card_, std::min(options.receive_buffers, card_->requests_max), counters_);
   if (!receive) return receive.error();
   receive_ = std::move(receive).value();
-  counters_ = {};  // of what follows
+  counters_ = {};  // counting starts here
   if (!wait_.valid() || !watch(wait_.get(), card_->channel->fd) ||
       !watch(wait_.get(), card_->context->async_fd))
     return verbs_error("wait for completions", card_->port, 0);
@@ -105,7 +106,7 @@ Limits VerbsDatapath::limits() const {
   limits.datagram_bytes_max = card_->mtu;
   limits.paths = paths_;
   limits.burst_packets_max = 64;
-  // A quarter of the buffers is for control frames, and for packets that are smaller than most.
+  // A quarter of the buffers is reserved for control frames and small packets.
   limits.receive_capacity_bytes = receive_->buffers() / 4 * 3 * card_->mtu;
   limits.host_delay = is_software(card_->port) ? kSoftwareDelay : Duration::zero();
   return limits;
@@ -152,7 +153,7 @@ void VerbsDatapath::turn_to(const wire::TxPacket& packet) {
   }
 }
 
-// False when its ring is full: then nothing has happened.
+// False if its ring is full; nothing was changed then.
 bool VerbsDatapath::add(const wire::TxPacket& packet) {
   turn_to(packet);
   SendRing& ring = *way_.ring;
@@ -214,8 +215,8 @@ std::size_t VerbsDatapath::receive(Time now, std::span<wire::RxPacket> out) {
   return receive_->receive(now, out);
 }
 
-// Broken queue pairs are replaced, with a growing pause while that does not last: the port may be
-// down, and then every packet breaks one.
+// Replaces broken queue pairs. The pause grows while new ones also break: if the port is down,
+// every packet breaks one.
 void VerbsDatapath::mend(Time now) {
   if (now < mend_at_ ||
       std::ranges::none_of(rings_, [](const auto& ring) { return ring->is_broken(); }))
@@ -238,7 +239,7 @@ void VerbsDatapath::collect_events() {
     next_presence_ = now_ + kPresenceEvery;
     gone_ = gone_ || card_->verbs->is_removed(card_->context.get());
   }
-  if (gone_) {  // its descriptors would report that for ever
+  if (gone_) {  // its descriptors would report this forever
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->channel->fd, nullptr);
     ::epoll_ctl(wait_.get(), EPOLL_CTL_DEL, card_->context->async_fd, nullptr);
   }
@@ -250,7 +251,7 @@ bool VerbsDatapath::arm() {
   if (armed_) {
     ibv_cq* cq = nullptr;
     if (card_->verbs->get_cq_event(card_->channel.get(), &cq) != 0)
-      return false;  // nothing has come since, and it will be told
+      return false;  // nothing has arrived since, and an event will report it
     card_->verbs->ack_cq_events(cq, 1);
   }
   armed_ = card_->verbs->req_notify_cq(card_->receive_cq.get()) == 0;

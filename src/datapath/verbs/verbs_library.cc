@@ -1,5 +1,5 @@
-// libibverbs found at run time: the plugin must load on hosts that have none. Calls on the packet
-// path go through the driver's own table, as rdma-core's inline functions do.
+// Loads libibverbs at run time, because the plugin must also load on hosts without it. Calls on the
+// packet path use the driver's own table, as rdma-core's inline functions do.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* kLibrary = "libibverbs.so.1";
 
-// The functions that the library exports, by name; ibv_reg_mr and ibv_query_port are macros in its
-// header, hence types written out.
+// The functions that the library exports, by name. ibv_reg_mr and ibv_query_port are macros in its
+// header, so their types are written out.
 struct Functions {
   ibv_device** (*get_device_list)(int*) = nullptr;
   void (*free_device_list)(ibv_device**) = nullptr;
@@ -46,7 +46,7 @@ struct Functions {
   int (*destroy_qp)(ibv_qp*) = nullptr;
 };
 
-// The first name that is missing; nullptr when all are there.
+// Returns the first missing name, or nullptr if there is none.
 const char* look_up(void* library, Functions& f) {
   const char* missing = nullptr;
   const auto find = [&](const char* name, auto& function) {
@@ -91,7 +91,7 @@ class LibraryVerbs final : public Verbs {
     ibv_device** list = f_.get_device_list(&count);
     if (list == nullptr) return nullptr;
     ibv_context* context = nullptr;
-    errno = ENODEV;  // if none has the name
+    errno = ENODEV;  // if no device has the name
     for (int i = 0; i < count && context == nullptr; ++i)
       if (name == f_.get_device_name(list[i])) context = f_.open_device(list[i]);
     const int error = errno;
@@ -104,7 +104,7 @@ class LibraryVerbs final : public Verbs {
     return f_.query_device(context, attributes);
   }
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) override {
-    *attributes = {};  // the exported function fills what the oldest header had
+    *attributes = {};  // the exported function only sets the fields of the oldest header
     return f_.query_port(context, port, attributes);
   }
   int get_async_event(ibv_context* context, ibv_async_event* event) override {
@@ -176,8 +176,8 @@ Result<std::shared_ptr<Verbs>> load() {
     return Error{ErrorCode::kSystem, fmt::format("{} has no {}", kLibrary, missing),
                  "install a newer rdma-core"};
   }
-  // A child of this process must not lose its parent's pages under the card. Does nothing where the
-  // kernel sees to it.
+  // A fork must not copy-on-write pages that the card accesses. This does nothing if the kernel
+  // handles it.
   if (const int error = functions.fork_init(); error != 0) {
     return Error{ErrorCode::kSystem,
                  fmt::format("memory cannot be protected from fork: {}", system_text(error)), ""};

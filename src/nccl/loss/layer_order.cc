@@ -5,7 +5,7 @@
 namespace dlcp::nccl {
 namespace {
 
-constexpr std::uint32_t kRepeatsMin = 4;  // two of a kind are no pattern
+constexpr std::uint32_t kRepeatsMin = 4;  // fewer repeats are not a pattern
 
 std::uint64_t signature_of(const Collective& collective) {
   return collective.count << 16 | static_cast<std::uint64_t>(collective.function) << 8 |

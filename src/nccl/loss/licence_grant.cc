@@ -3,14 +3,14 @@
 namespace dlcp::nccl {
 namespace {
 
-// NCCL's buffer has eight steps; in a Simple ring a message takes two of them and a chunk four.
+// NCCL's buffer has eight steps. In a Simple ring, a message takes two of them and a chunk four.
 constexpr std::size_t kBufferSteps = 8;
 constexpr std::size_t kMessageSteps = 2;
 constexpr std::size_t kChunkSteps = 4;
 constexpr std::uint32_t kMessagesPerChunk = kChunkSteps / kMessageSteps;
 
-// The 0-based stage of a ring operation that the context's message belongs to: in its first
-// ranks - 1 stages a loop carries partial sums. Nothing if the operation is not made of such loops.
+// The 0-based stage of a ring operation that the context's message belongs to: in the first ranks -
+// 1 stages, a loop carries partial sums. nullopt if the operation does not consist of such loops.
 std::optional<std::uint32_t> stage_of(const OpContext& context) {
   const std::uint32_t half = context.ranks - 1;
   const std::uint32_t stages =
@@ -91,7 +91,7 @@ Ruling judge_by_attributes(const LossTerms& terms, const TransferAttributes& att
   Ruling ruling{Exact::kNot, {}};
   core::Licence& licence = ruling.licence;
   licence.ranks = licence.hops = ranks;
-  licence.stage = ranks - 2;  // the one in which a loss costs most
+  licence.stage = ranks - 2;  // the stage in which a loss costs most
   licence.budget_ppm = terms.budget_ppm;
   licence.element = terms.stated_type;
   licence.urgent = terms.priority == CommunicatorClass::Priority::kUrgent;
@@ -121,7 +121,7 @@ Ruling judge(const LossTerms& terms, const OpContext& context,
   licence.result_bytes =
       collective.count * gradient::element_bytes(collective.type) / collective.channels;
   licence.ranks = context.ranks;
-  licence.hops = context.ranks;  // no rank knows how many of the others' hops cross the network
+  licence.hops = context.ranks;  // how many of the hops cross the network is unknown
   licence.stage = *stage;
   licence.budget_ppm = terms.budget_ppm;
   licence.element = collective.type;

@@ -13,7 +13,7 @@
 namespace dlcp::nccl {
 namespace {
 
-// What a context says once, beside the reasons of Exact.
+// Topics of Context::first_to_say in addition to the reasons of Exact.
 constexpr unsigned kContract = 31;
 constexpr unsigned kTooOld = 30;
 
@@ -63,7 +63,7 @@ Ruling Licensing::decide(void* phandle, std::size_t bytes, bool sends) {
     communicator_class_ = context->communicator_class;
     terms_ = loss_terms(process_budget_ppm_, communicator_class_);
   }
-  // With splitShare a child comes over its parent's connections.
+  // With splitShare, a child communicator uses its parent's connections.
   const bool split = context_->comm_id() != 0 && context->comm_id != context_->comm_id();
   if (split && context->operation != 0 && terms_.from_communicator_class)
     return {Exact::kSplit, {}};
@@ -78,12 +78,12 @@ Ruling Licensing::decide_by_attributes(const std::optional<TransferAttributes>& 
   if (Communicators::of_process().shared()) return {Exact::kSplit, {}};
   if (ranks_ == 0) ranks_ = Communicators::of_process().ranks(*context_);
   const Ruling ruling = judge_by_attributes(terms_, *attributes, ranks_);
-  if (ruling.exact == Exact::kNot) ++collectives_;  // every message counts as one
+  if (ruling.exact == Exact::kNot) ++collectives_;  // every message counts as a collective
   return ruling;
 }
 
 core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
-  // Before v11 an accepted connection learns its class from one that was connected.
+  // Before version 11, an accepted connection learns its class from a connected one.
   const bool may_learn =
       communicator_class_ == kUndefined && !context_->tells_attributes() && profiler::activated();
   if ((!terms_.any() && !may_learn) || bytes < bytes_min_) return {};
@@ -98,7 +98,7 @@ core::Licence Licensing::next(void* phandle, std::size_t bytes, bool sends) {
 
 void announce_terms(Context& context, int communicator_class, bool can_tell) {
   const auto setup = context.setup();
-  if (!setup->ok()) return;  // listen will say it
+  if (!setup->ok()) return;  // listen reports the error
   const LossTerms terms = loss_terms(setup->value().settings.loss_budget_ppm, communicator_class);
   if (context.comm_id() != 0) Communicators::of_process().add(context, terms.budget_ppm);
   if (!terms.any() || !context.first_to_say(can_tell ? kContract : kTooOld)) return;
