@@ -1,10 +1,11 @@
 // A user states what a communicator may lose in its `trafficClass` (ncclConfig_t, NCCL >= 2.26).
 // `dlcp traffic-class` prints these numbers.
 //
-//   bits 0-17   budget: the largest lost share of each result, end to end, in millionths (at most
-//   250000). bits 18-19  priority: 0 derived from the order of collectives, 1 urgent, 2 bulk. bits
-//   20-21  data type: 0 as NCCL reports it, 1 fp32, 2 fp16, 3 bf16. bits 22-23  zero. bits 24-30
-//   0x44; bit 31 zero.
+//   bits 0-17   budget: the lost share of each result, end to end, in millionths (<= 250000).
+//   bits 18-19  priority: 0 derived from the order of collectives, 1 urgent, 2 bulk.
+//   bits 20-21  data type: 0 as NCCL reports it, 1 fp32, 2 fp16, 3 bf16.
+//   bits 22-23  zero.
+//   bits 24-30  0x44; bit 31 zero.
 //
 // Valid numbers are therefore 1140850688 to 1145044991. DLCP ignores any other number, and -1
 // (unset). A budget of 0 makes the communicator exact whatever DLCP_LOSS_BUDGET is.

@@ -230,7 +230,7 @@ void Exchange::take_result(RunningCall& call, const Transfer& transfer, std::siz
 }
 
 bool Exchange::work() {
-  // Calls without an own block may have been removed already.
+  // Calls in which this member owns no block may have been removed already.
   auto call = at_or_after(reduces_);
   while (call != calls_.end() && call->reduced == call->owned.size())
     ++call;

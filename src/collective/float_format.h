@@ -1,6 +1,6 @@
 // The floating-point types: the representation in memory (Word), the type used to compute (Wide),
-// and the conversions. Rounding is to nearest even; subnormals, infinities and NaN are preserved.
-// The conversions have no branches, so that compilers vectorise loops over them.
+// and the conversions. Rounding is to nearest even; subnormals and infinities are preserved, NaN
+// stays NaN. The conversions have no branches, so that compilers vectorise loops over them.
 #pragma once
 
 #include <bit>

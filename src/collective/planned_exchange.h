@@ -7,8 +7,8 @@
 // are rounded once per adding rank and not once per message.
 //
 // A call reserves memory for all its messages when it starts, so no message waits for memory.
-// Messages that will be added use a lane of their own and never delay complete results. Every cycle
-// of waiting is therefore excluded by the plan's own proof.
+// Messages that will be added use a lane of their own and never delay complete results. The plan's
+// own proof therefore excludes every deadlock.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ class SwitchHello {
     unsigned slot = 511;  // after the slots of sums
     unsigned values = 256;
     std::uint8_t job = 0;
-    std::uint32_t serial = 0;  // counted separately for this job
+    std::uint32_t serial = 0;  // unique to this job
     std::uint32_t word = 0;    // the same on all workers
   };
   enum class Answer : std::uint8_t {

@@ -24,7 +24,7 @@ class Watched final : public AllReduce {
  public:
   using Make = std::function<std::unique_ptr<AllReduce>(std::span<std::byte> staging)>;
   // Calls that reduce nothing: their input is empty, and `tensor` is one of these values. A pause
-  // does not finish; the query whether it has shows whether the group has failed.
+  // never finishes; a query for it returns the group's error once the group has failed.
   static constexpr std::uint64_t kPause = 1;
   static constexpr std::uint64_t kGoOn = 2;  // also implied by the next call
   static constexpr std::uint64_t kPauseNumber = std::uint64_t{1} << 63;

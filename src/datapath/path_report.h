@@ -12,14 +12,14 @@ struct PathReport {
   enum class Kind : std::uint8_t {
     kNothing,
     kPortUnreachable,  // ICMP: no process has the port, or a firewall rejects packets
-    kProhibited,       // ICMP or this host's kernel: host or network unreachable
+    kProhibited,       // ICMP: administratively prohibited
     kUnreachable,      // ICMP, or this host's kernel: host or network unreachable
     kNoRoute,          // this host's kernel has no route
     kNotPermitted,     // this host's packet filter does not permit sending
   };
   Kind kind = Kind::kNothing;
   std::string from;  // address of the reporting host; empty: this host
-  Time at{};         // when the engine's step read it
+  Time at{};         // time of the engine's step that read it
 };
 
 }  // namespace dlcp::datapath

@@ -1,8 +1,8 @@
 // The set-up of a group of ranks, which either succeeds on all ranks or fails on all. Every rank
 // opens its connections to the members that it needs (linked()) and accepts those of its peers. A
-// rank that has all connections informs rank 0, which commits once all ranks have done so. Before a
-// rank has reported that it is ready, it stops waiting after the timeout. Afterwards rank 0
-// decides, or the connection to it fails. A rank that fails declines to the others with its reason,
+// rank that has all connections informs rank 0, which commits once all ranks have done so. A rank
+// that has not reported to rank 0 gives up after the timeout. After its report, rank 0 decides, or
+// the connection to it fails. A rank that fails declines to the others with its reason,
 // so that they fail at once with the same message.
 #pragma once
 

@@ -182,7 +182,7 @@ Result<HubAnswer> decode_hub_answer(std::span<const std::byte> frame, const HubC
   read.peer = get_peer(in);
   if (!in.ok() || in.left() != 0 || read.peer.address.size > wire::EndpointAddress::kMaxBytes)
     return garbled(fmt::format("a hub's answer of {} bytes", body.value().size()));
-  // If the rank's token differs, only the refusal is accepted.
+  // An answer under another token is accepted only if it is a refusal.
   if (!same && read.refusal.empty()) return same.error();
   return read;
 }

@@ -74,7 +74,7 @@ class Opening {
   Time began_;
   std::size_t way_ = 0;
   std::size_t ways_tried_ = 1;
-  std::size_t rejected_ = 0;        // consecutive ways up to the last
+  std::size_t rejected_ = 0;        // ways rejected in a row, up to the last
   std::optional<Error> first_why_;  // error of the first way
   std::optional<Error> failure_;
   const Carrier* over_;

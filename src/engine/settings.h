@@ -39,9 +39,9 @@ struct Settings {
   std::size_t mtu = 0;                // 0: the interface's MTU
   Duration peer_timeout{0};
   wire::Protection protection{};
-  std::string secret_file;               // content of secret_file; zero: none
-  wire::Key site_secret;                 // 0: the largest that is permitted
-  std::size_t receive_buffer_bytes = 0;  // 0: as large as permitted
+  std::string secret_file;               // empty: none
+  wire::Key site_secret;                 // content of secret_file; zero: none
+  std::size_t receive_buffer_bytes = 0;  // 0: the largest that is permitted
   std::size_t send_buffer_bytes = 0;
   core::CompressionMode compression{};
   core::CongestionKind congestion{};

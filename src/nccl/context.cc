@@ -9,7 +9,7 @@
 namespace dlcp::nccl {
 namespace {
 
-constexpr Duration kResetsTake = 100ms;  // four, 6 ms apart, even if the host is busy
+constexpr Duration kResetsTake = 100ms;  // for four, 6 ms apart, on a busy host
 
 }  // namespace
 

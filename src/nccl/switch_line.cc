@@ -21,7 +21,7 @@ constexpr Duration kHelloPause = 1ms;
 constexpr Duration kAskPause = 250ms;
 // A port that stays closed for longer is not expected to open in time.
 constexpr Duration kRefusedMax = 1s;
-constexpr Duration kStoppedFor = 1s;  // this process did not run, so silence has no other cause
+constexpr Duration kStoppedFor = 1s;  // a pause of this process, not a silence of the switch
 
 Error no_way(const std::string& text, const std::string& why) {
   return {ErrorCode::kSystem, fmt::format("the switch {}: {}", text, why),

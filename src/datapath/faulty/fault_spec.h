@@ -18,7 +18,7 @@ struct FaultSpec {
   std::uint32_t burst = 1;            // lost in a row each time; `drop` remains the overall share
   double duplicate = 0;               // "dup": share sent twice
   double reorder = 0;                 // share held back until later packets have overtaken them
-  std::uint32_t reorder_packets = 8;  // number of packets that may overtake
+  std::uint32_t reorder_packets = 8;  // at most this many packets overtake
   double corrupt = 0;                 // share with one flipped bit
   Duration delay{0};                  // "delay_us": added to every packet
   Duration jitter{0};                 // "jitter_us": further delay, uniform in 0..jitter

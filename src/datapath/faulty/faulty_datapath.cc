@@ -8,7 +8,7 @@ namespace dlcp::datapath {
 namespace {
 
 constexpr std::size_t kPathsMax = 256;
-constexpr Duration kReorderHold = 1ms;  // limit if no packet overtakes
+constexpr Duration kReorderHold = 1ms;  // longest delay if no packet overtakes
 
 // Probability that a burst of `burst` losses starts at a packet, so that the share `share` of all
 // packets is lost.
@@ -49,7 +49,7 @@ std::size_t FaultyDatapath::send(std::span<const wire::TxPacket> packets) {
     apply(packet);
   release_due();
   flush();
-  for (std::size_t i = 0; i < ready_.size(); ++i)  // they must not use the caller's memory
+  for (std::size_t i = 0; i < ready_.size(); ++i)  // held packets need their own memory
     if (owned_[i] == nullptr) adopt(i, hold(ready_[i]));
   return packets.size();
 }

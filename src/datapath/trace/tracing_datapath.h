@@ -22,7 +22,7 @@ class TracingDatapath final : public ForwardingDatapath {
   std::size_t receive(Time now, std::span<wire::RxPacket> out) override;
 
  private:
-  const std::unique_ptr<Datapath> owner_;  // owns inner_ in the first case
+  const std::unique_ptr<Datapath> owner_;  // null if the caller owns inner_
   const std::shared_ptr<PacketRing> ring_;
   const ClassMarks tos_;
   Time now_{};  // of the last receive(), because send() has no time argument

@@ -33,7 +33,7 @@ struct InterfaceAddress {
   bool is_loopback = false;
   std::vector<IpAddress> others{};  // its other addresses in order of preference
   std::string kind{};               // type of link as reported by netlink; empty for hardware
-  unsigned prefix_bits = 32;        // subnet of an IPv4 `ip`
+  unsigned prefix_bits = 32;        // prefix length of an IPv4 `ip`
 };
 
 struct InterfaceProperties {

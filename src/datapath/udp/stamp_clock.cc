@@ -10,7 +10,7 @@ namespace {
 constexpr Duration kRefreshEvery = 1ms;
 constexpr std::int64_t kCloseNs = 1000;  // readings without an interruption
 constexpr int kTries = 4;
-// Largest accepted distance of the best reading if an offset is already known.
+// Largest accepted interval between the readings of the best try if an offset is already known.
 constexpr std::int64_t kFarNs = 10'000;
 constexpr Duration kFromNow = 1s;
 

@@ -176,8 +176,8 @@ Result<std::shared_ptr<Verbs>> load() {
     return Error{ErrorCode::kSystem, fmt::format("{} has no {}", kLibrary, missing),
                  "install a newer rdma-core"};
   }
-  // A fork must not copy-on-write pages that the card accesses. This does nothing if the kernel
-  // handles it.
+  // Keeps the pages that the card accesses with this process if it forks (copy-on-write). Does
+  // nothing if the kernel ensures that.
   if (const int error = functions.fork_init(); error != 0) {
     return Error{ErrorCode::kSystem,
                  fmt::format("memory cannot be protected from fork: {}", system_text(error)), ""};

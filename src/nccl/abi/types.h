@@ -24,7 +24,7 @@ enum class ResultCode : int {
 
 enum class LogLevel : int { kNone = 0, kVersion = 1, kWarn = 2, kInfo = 3, kAbort = 4, kTrace = 5 };
 
-// Bits of the logger's `flags`; a message passes the user's filter if it has any bit of it.
+// Bits of the logger's `flags`; a message passes the user's filter if any of its bits does.
 inline constexpr unsigned long kLogInit = 0x1;
 inline constexpr unsigned long kLogNet = 0x10;
 inline constexpr unsigned long kLogTuning = 0x40;

@@ -9,8 +9,9 @@ constexpr std::size_t kMessageSteps = 2;
 constexpr std::size_t kChunkSteps = 4;
 constexpr std::uint32_t kMessagesPerChunk = kChunkSteps / kMessageSteps;
 
-// The 0-based stage of a ring operation that the context's message belongs to: in the first ranks -
-// 1 stages, a loop carries partial sums. nullopt if the operation does not consist of such loops.
+// The 0-based stage of a ring operation that the context's message belongs to. A loop carries
+// partial sums in its first ranks - 1 stages. nullopt if the operation does not consist of such
+// loops.
 std::optional<std::uint32_t> stage_of(const OpContext& context) {
   const std::uint32_t half = context.ranks - 1;
   const std::uint32_t stages =
