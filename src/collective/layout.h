@@ -21,7 +21,7 @@ enum class LossFill : std::uint8_t {
 struct Terms {
   std::uint32_t ranks = 0;    // number of contributing ranks; 2 or more
   std::uint32_t rank = 0;     // this member; hubs are numbered after the ranks
-  std::size_t granule = 128;  // block sizes are multiples of it; covers elements and packets
+  std::size_t granule = 128;  // divides block sizes; a multiple of element size and packet payload
   std::size_t block_bytes_max = std::size_t{64} << 10;  // at least the granule
   std::uint32_t loss_ppm = 0;  // share of a tensor's contributions that may be lost, in millionths
   LossFill fill = LossFill::kZero;

@@ -1,4 +1,4 @@
-// init, listen, connect and the closes of the collective plugin.
+// init, listen, connect and the close calls of the collective plugin.
 #include <fmt/format.h>
 
 #include <algorithm>
