@@ -1,4 +1,4 @@
-// The rows of the capability table as a list, for those who read it by program.
+// The rows of the capability table as a list, for programs.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ struct TargetRow {
   std::vector<std::string> asics;
   int levels_per_queue = 1;
   std::string mechanism;         // "colour", "ECT", "queues"
-  bool separate_knee = false;    // ECN knee apart from the drop depth
-  int control_plane_queue = -1;  // kept free of what marks or drops; -1: none
+  bool separate_knee = false;    // the ECN knee may differ from the drop depth
+  int control_plane_queue = -1;  // must not mark or drop early; -1: none
   std::string checked_by;
-  std::vector<std::string> releases;           // those whose documentation or models were read
-  std::map<std::string, std::string> sources;  // of capabilities, by their name
+  std::vector<std::string> releases;           // releases whose documentation or models were read
+  std::map<std::string, std::string> sources;  // by the capability's name
   std::vector<FeatureRow> features;
 };
 

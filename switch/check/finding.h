@@ -1,4 +1,4 @@
-// Collects what checks find on one switch, each with the rule's name and the switch's line.
+// Collects the findings of checks on one switch, each with the rule's name and the switch's line.
 #pragma once
 
 #include <string>
@@ -49,14 +49,13 @@ class Findings {
   std::vector<Problem> found_;
 };
 
-// Parts of lint_switch (lint.h) in files of their own.
+// Parts of lint_switch (lint.h), each in its own file.
 void lint_ports(Findings& findings,
                 const SwitchPlan& plan);  // names, aggregates, trust
-// Headroom and watchdogs of what is lossless; what asked features mean for
-// others.
+// Headroom and watchdogs of lossless classes; effects of requested features on other traffic.
 void lint_lossless(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device);
 void lint_features(Findings& findings, const SwitchPlan& plan, const SwitchIntent& device);
 void lint_egress(Findings& findings,
-                 const SwitchPlan& plan);  // marks as they leave
+                 const SwitchPlan& plan);  // marks on egress
 
 }  // namespace dlcp::fabric

@@ -1,5 +1,5 @@
-// Semantic checks that no grammar makes: what a well-formed configuration may still do to the site
-// or to DLCP. Errors keep a switch from being rendered.
+// Semantic checks that go beyond a grammar: the harm that a well-formed configuration could do to
+// the site or to DLCP. A switch with errors is not rendered.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@
 
 namespace dlcp::fabric {
 
-// Of one switch: collisions, lossless classes, thresholds against the buffer, starvation, trust.
+// Checks of one switch: collisions, lossless classes, thresholds against the buffer, starvation,
+// trust.
 std::vector<Problem> lint_switch(const Intent& intent, const SwitchIntent& device,
                                  const SwitchPlan& plan);
 
-// Of the switches together: hash seeds of neighbouring tiers, levels that differ on a path.
+// Checks across switches: hash seeds of neighbouring tiers, levels that differ along a path.
 std::vector<Problem> lint_fabric(const Intent& intent, const std::vector<SwitchPlan>& plans);
 
 }  // namespace dlcp::fabric

@@ -1,6 +1,6 @@
-// A packet of each class followed hop by hop over planned switches: which queue serves it, as what
-// drop level, and with which DSCP it goes on. What the plan of one switch cannot see, whether the
-// next one still knows the class, is seen here.
+// Follows a packet of each class hop by hop over planned switches: the queue that serves it, its
+// drop level, and the DSCP with which it leaves. This finds faults that the plan of a single switch
+// cannot show, such as a next switch that does not map the class.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace dlcp::fabric {
 
 // One port that a packet leaves through.
 struct Hop {
-  std::string node, port;  // a switch and its port; a host, and no port
+  std::string node, port;  // a switch and its port; a host has no port
   std::uint8_t dscp_in = 0, dscp_out = 0;
   std::optional<std::uint8_t> queue, traffic_class;  // nullopt: a host
-  std::string carries;                               // "bulk", "site": whose queue it is
-  std::string colour;                                // "green", "yellow", "red"; "" of a host
+  std::string carries;                               // owner of the queue: "bulk", "site"
+  std::string colour;                                // "green", "yellow", "red"; "" for a host
   std::string treatment;                             // "marked from 103 kB", "dropped from ..."
 };
 
 struct ClassTrace {
   TrafficClass traffic_class = TrafficClass::kControl;
-  std::string tenant;  // whose; empty: the first tenant's, which has no name
+  std::string tenant;  // the class's tenant; empty: the first tenant, which has no name
   std::vector<Hop> hops;
-  std::string changed;  // where and how the class changes on the way; empty: it does not
+  std::string changed;  // where and how the class changes on the path; empty: it does not change
 };
 
 // Where a packet enters or leaves the fabric.
@@ -40,11 +40,11 @@ struct Endpoint {
 // A host of `hosts:`, "SWITCH:PORT", or a switch (its first host port).
 std::optional<Endpoint> find_endpoint(const std::vector<SwitchPlan>& plans,
                                       const std::string& name);
-// All names that find_endpoint knows, for messages.
+// All names that find_endpoint accepts, for messages.
 std::vector<std::string> endpoint_names(const std::vector<SwitchPlan>& plans);
 
-// The switches between two endpoints: every way that differs in what its switches do. Leaf, spine
-// (super-spine, spine) and leaf; one switch where both are behind it.
+// The switches between two endpoints: one path for each distinct sequence of switch treatments.
+// Leaf, spine (super-spine, spine) and leaf; one switch if both endpoints are behind it.
 std::vector<std::vector<const SwitchPlan*>> paths_between(const std::vector<SwitchPlan>& plans,
                                                           const Endpoint& from, const Endpoint& to);
 
@@ -52,7 +52,7 @@ std::vector<std::vector<const SwitchPlan*>> paths_between(const std::vector<Swit
 std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
                               const std::vector<const SwitchPlan*>& path);
 
-// What leaves a port of the switch that came in with this DSCP.
+// DSCP with which a packet that arrived with `dscp` leaves through port `out`.
 std::uint8_t leaving_dscp(const SwitchPlan& plan, const PortGroup& in, const std::string& out,
                           std::uint8_t dscp);
 

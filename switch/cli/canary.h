@@ -1,6 +1,6 @@
-// In which order switches are changed: one of each kind first, edge before core, then the rest. A
-// switch without DLCP's rows serves DLCP as its default class, so that every step may be stopped
-// at.
+// The order in which switches are changed: one of each kind first, edge before core, then the rest.
+// A switch without DLCP's rows serves DLCP in its default class, so the rollout may be stopped
+// after any step.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct CanaryStep {
 
 std::vector<CanaryStep> canary_steps(const Intent& intent);
 
-// When to stop and roll back: Markdown list, the same for every switch of a kind.
+// Conditions for stopping and rolling back: a Markdown list, the same for every switch of a kind.
 std::string abort_thresholds(const SwitchPlan& plan);
 
 }  // namespace dlcp::fabric::cli

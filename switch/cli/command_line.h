@@ -1,4 +1,4 @@
-// The command line of `dlcp-switch`: verbs, options and help, and the verb that was asked for.
+// The command line of `dlcp-switch`: verbs, options and help; runs the requested verb.
 #pragma once
 
 #include "switch/cli/exit_code.h"

@@ -1,4 +1,4 @@
-// What `dlcp-switch` ends with, whichever verb ran.
+// Exit codes of `dlcp-switch`, the same for all verbs.
 #pragma once
 
 namespace dlcp::fabric::cli {
@@ -7,8 +7,8 @@ enum class ExitCode : int {
   kOk = 0,
   kWrong = 1,  // the intent, the site or a plan has errors; nothing was written
   kUsage = 2,
-  kRefused = 3,  // text that no grammar has checked, without --unverified
-  kDiffers = 4,  // diff: there is something to change; verify: counters are not as planned
+  kRefused = 3,  // no grammar has checked the text, and --unverified was not given
+  kDiffers = 4,  // diff: a change is needed; verify: counters do not match the plan
   kFiles = 5,    // a file cannot be read or written
 };
 

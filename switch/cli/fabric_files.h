@@ -1,4 +1,4 @@
-// Files for the fabric as a whole, beside the switches' folders of `render`.
+// Files for the fabric as a whole, next to the switches' folders of `render`.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace dlcp::fabric::cli {
 
-// Writes what `make` gives into `folder`, all of it or nothing, unless the intent has errors, and
-// says so: as JSON, or as "N files in FOLDER" and `next`.
+// Writes the files that `make` returns into `folder`, either all of them or none; none if the
+// intent has errors. Prints the result as JSON, or as "N files in FOLDER" and `next`.
 ExitCode write_fabric_files(Loaded loaded, bool json, const std::string& folder,
                             const std::function<std::vector<TextFile>(const Intent&)>& make,
                             const std::string& next);

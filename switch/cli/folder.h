@@ -1,7 +1,8 @@
-// Output folder that appears whole or not at all: files are written beside it and moved in place
-// when every switch has been rendered. What was there and differs is kept under kept/, each folder
-// by its name and the hash of its contents: it may hold the only way back. One run at a time: a
-// second one writes nothing and says so.
+// Output folder that is written completely or not at all: files are written to a temporary folder
+// and moved into place after every switch has been rendered. Earlier contents that differ are kept
+// under kept/, each folder by its name and the hash of its contents, because they may hold the only
+// rollback files. A lock admits one run at a time; a second run writes nothing and reports an
+// error.
 #pragma once
 
 #include <filesystem>
@@ -16,29 +17,28 @@ namespace dlcp::fabric::cli {
 class Folder {
  public:
   explicit Folder(const std::string& path);
-  ~Folder();  // removes what was written and not committed
+  ~Folder();  // removes files that were written and not committed
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  // `path` is relative, without "..". The problem, or nullopt when all is well. Safe to call from
-  // several threads.
+  // `path` is relative, without "..". Returns the problem, or nullopt on success. Thread-safe.
   std::optional<Problem> write(const std::string& path, const std::string& text,
                                bool executable) const;
   struct Outcome {
     std::optional<Problem> problem;
-    std::vector<std::string> kept;   // "leaf1 as kept/leaf1-1f2e3d4c": what was there before
-    std::vector<std::string> stale;  // entries that a render wrote and this one did not
+    std::vector<std::string> kept;   // "leaf1 as kept/leaf1-1f2e3d4c": replaced contents
+    std::vector<std::string> stale;  // entries that an earlier render wrote and this one did not
   };
-  // Puts the entries that were written in the target's place. An entry that holds the same already
-  // stays as it is, with whatever was put beside; others are left alone.
+  // Moves the written entries into the target folder. An entry with the same contents already there
+  // is not replaced, including files that a user added to it; other entries are not touched.
   Outcome commit() const;
 
  private:
   std::optional<Problem> keep(const std::filesystem::path& place, Outcome& outcome) const;
 
   std::filesystem::path target_, partial_;
-  int lock_ = -1;          // of the folder beside, while this run lives
-  bool is_taken_ = false;  // by another run: nothing can be written
+  int lock_ = -1;          // on the folder's lock file, during this run
+  bool is_taken_ = false;  // another run holds the lock: nothing can be written
 };
 
 }  // namespace dlcp::fabric::cli

@@ -1,4 +1,4 @@
-// How --help is laid out: names beside what they mean, no line wider than the terminal.
+// Layout of --help: names and their descriptions in columns no wider than the terminal.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// From an intent file on disk to plans: reads what it names, imports through the vendors, plans
-// every switch, runs the checks. All problems together, none printed.
+// From an intent file on disk to plans: reads the files that the intent names, imports through the
+// vendors, plans every switch, runs the checks. Returns all problems together and prints none.
 #pragma once
 
 #include <functional>
@@ -27,19 +27,18 @@ struct Loaded {
   bool unreadable = false;  // the intent, or a file that it names, could not be read
 };
 
-// What a verb does with each switch while its running configuration is in memory, in several
-// threads at once. `index` is the switch's place in the intent; the problems are that switch's.
+// A verb's work on each switch while its running configuration is in memory, called by several
+// threads at once. `index` is the switch's position in the intent; the problems are that switch's.
 using Visit = std::function<void(std::size_t index, const SwitchIntent& device,
                                  const SwitchPlan& plan, std::vector<Problem>& problems)>;
 
-// `begin` is called once, with the intent, before any visit. Plans that come back have no
-// documents.
+// `begin` is called once, with the intent, before any visit. The returned plans have no documents.
 Loaded load(const IntentOptions& options, const std::function<void(const Intent&)>& begin = {},
             const Visit& visit = {});
 
 Checked<std::string> read_file(const std::string& path);
 
-// A Visit that keeps of a rendering what speaks against it.
+// A Visit that renders and keeps only the problems of the rendering.
 void render_for_problems(std::size_t index, const SwitchIntent& device, const SwitchPlan& plan,
                          std::vector<Problem>& problems);
 

@@ -1,5 +1,5 @@
-// What verbs print: problems as text on standard error, or everything as one JSON object on
-// standard output. The JSON library stays inside.
+// Output of verbs: problems as text on standard error, or everything as one JSON object on standard
+// output. Only output.cc includes the JSON library.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace dlcp::fabric::cli {
 
-// Equal problems of several switches are one: "leaf1 (and 15 more): ...".
+// Joins equal problems of several switches into one: "leaf1 (and 15 more): ...".
 std::vector<Problem> collapsed(const std::vector<Problem>& problems);
 
 // "1 switch", "2 errors".
 std::string counted(std::size_t count, std::string_view noun);
 
-// Text, to standard error; notes only with `notes`.
+// Prints text to standard error; notes only if `notes`.
 void print_problems(const std::vector<Problem>& problems, bool notes);
 
 struct Rendered {

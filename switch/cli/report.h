@@ -1,5 +1,5 @@
-// REPORT.md of one switch, which its owner reads before anything is applied, and FABRIC.md with the
-// order in which switches are changed.
+// REPORT.md of one switch, for its owner to read before any change is applied, and FABRIC.md with
+// the order in which switches are changed.
 #pragma once
 
 #include <string>

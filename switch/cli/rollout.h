@@ -1,5 +1,5 @@
-// The order in which a fabric is changed, as an Ansible inventory and playbooks. dlcp-switch pushes
-// nothing: these are run by the operator, with their tools, when they choose.
+// The order in which a fabric is changed, as an Ansible inventory and playbooks. dlcp-switch never
+// changes a switch itself; operators run these files with their own tools.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 namespace dlcp::fabric::cli {
 
 struct RolloutPace {
-  unsigned ports = 1;   // of one switch that change at once
-  unsigned leaves = 2;  // switches of the last leaf step that change at once
-  unsigned canary_minutes = 30, batch_minutes = 10;  // under load, before the next ones
+  unsigned ports = 1;   // of one switch, changed at once
+  unsigned leaves = 2;  // switches of the last leaf step that are changed at once
+  unsigned canary_minutes = 30, batch_minutes = 10;  // under load, before the next step
 };
 
 // inventory.yml, playbook.yml, rollback.yml, change.yml and back.yml (their tasks), ROLLOUT.md.

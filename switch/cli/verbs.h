@@ -1,5 +1,5 @@
-// The verbs of `dlcp-switch`, one source file each, with what they are asked for. They print, and
-// return what the program ends with; command_line.cc reads the options.
+// The verbs of `dlcp-switch` with their options, one source file each. A verb prints its output and
+// returns the exit code; command_line.cc reads the options.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace dlcp::fabric::cli {
 
 struct InitOptions {
   std::string file = "intent.yaml";
-  std::string classes;  // a class file to write, too; empty: none
+  std::string classes;  // a class file to write as well; empty: none
 };
 ExitCode run_init(const InitOptions& options);
 

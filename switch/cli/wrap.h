@@ -1,4 +1,4 @@
-// Text on a terminal: broken at blanks, and tables as lists, which no terminal is too narrow for.
+// Text for a terminal: wrapped at blanks, and tables as lists, which fit any width.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,15 @@
 
 namespace dlcp::fabric::cli {
 
-// The terminal's width, 40..100; 80 where stdout is none.
+// The terminal's width, limited to 40..100; 80 if stdout is not a terminal.
 std::size_t output_width();
 
-// The text's lines, each broken at blanks and begun with `indent` of them; a word that is too long
-// keeps a line of its own.
+// Wraps the text's lines at blanks and indents each with `indent` blanks; a word that is too long
+// has a line of its own.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 
-// A table of Markdown as a list: of each row the first two cells, and below them what the others
-// say, each behind its column's head. Empty cells say nothing.
+// A Markdown table as a list: for each row its first two cells, and below them the other cells,
+// each after its column's header. Empty cells are left out.
 std::string as_list(const std::string& table, std::size_t width);
 
 }  // namespace dlcp::fabric::cli

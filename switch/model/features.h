@@ -1,6 +1,6 @@
-// What a switch is asked to do for gradients beside queues and thresholds. Each
-// is a key of the intent file; what a target can do of it is in switch/targets/
-// (`features`), and what it cannot is an error, not a silent omission.
+// Features for gradients that a switch may have in addition to queues and thresholds. Each is a key
+// of the intent file. switch/targets/ (`features`) says which targets support it; a request that a
+// target does not support is an error.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace dlcp::fabric {
 
-// How equal paths are chosen from.
+// How a switch chooses among equal paths.
 enum class LoadBalancing {
-  kHash,     // by the packet's fields, as every switch does
-  kFlowlet,  // anew after a pause, by load
-  kPacket,   // anew for every packet, by load: adaptive routing, spraying
+  kHash,     // by a hash of header fields, the default of every switch
+  kFlowlet,  // chosen again after a pause, by load
+  kPacket,   // chosen for every packet, by load: adaptive routing, spraying
 };
 
-// What a full queue cannot take is cut to its first bytes and goes on, instead
-// of being dropped.
+// A packet that does not fit into a full queue is cut to its first bytes and forwarded, instead of
+// being dropped.
 struct Trimming {
-  std::uint64_t size_bytes = 0;      // what is kept of a packet; 0: the least that the target has
-  std::optional<std::uint8_t> dscp;  // of what is left; nullopt: that of DLCP's control class
+  std::uint64_t size_bytes =
+      0;  // remaining size of a packet; 0: the smallest that the target supports
+  std::optional<std::uint8_t> dscp;  // of trimmed packets; nullopt: that of DLCP's control class
   bool operator==(const Trimming&) const = default;
 };
 
-// Pause frames that do not end stop the whole fabric: after `detect` the queue
-// ignores them.
+// Unending pause frames can stop the whole fabric: after `detect_ms` the queue ignores them.
 struct PfcWatchdog {
   unsigned detect_ms = 200, restore_ms = 200;
   bool operator==(const PfcWatchdog&) const = default;
@@ -34,7 +34,8 @@ struct Features {
   std::optional<LoadBalancing> load_balancing;
   std::optional<Trimming> trimming;
   std::optional<PfcWatchdog> pfc_watchdog;
-  // Rows of these go, whoever wrote them: they bear no name of DLCP's that would say.
+  // Removes the rows of these features, including the site's, as they have no name that identifies
+  // DLCP.
   bool remove_trimming = false, remove_pfc_watchdog = false;
 };
 

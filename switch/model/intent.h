@@ -1,6 +1,6 @@
-// The intent file, parsed and typed: what an operations engineer says about the fabric in some
-// twenty lines. Reading it is switch/model/intent_file.h's job; this holds values only, each with
-// the line it came from, so that later stages can point at it.
+// The intent file, parsed and typed: a network engineer's description of the fabric in about twenty
+// lines. intent_file.h reads it; this header holds only values, each with its line so that later
+// stages can report it.
 #pragma once
 
 #include <array>
@@ -20,13 +20,17 @@ namespace dlcp::fabric {
 enum class SwitchRole { kLeaf, kSpine, kSuperSpine, kOther };
 enum class PortRole { kHost, kFabric };
 
-// What a port does with DSCPs that arrive on it. Any tenant can mark CS5, so host ports say.
+// How a port treats DSCPs of arriving packets. Any tenant can mark CS5, so host ports must state
+// it.
 enum class Trust {
-  kTrusted,   // marks are taken as they come; all fabric ports
+  kTrusted,   // marks are accepted unchanged; all fabric ports
   kRemarked,  // DLCP's DSCPs are rewritten to `remark_dscp`: no DLCP sender is behind this port
 };
 
-enum class Overlay { kNone, kVxlanUniform };  // uniform: outer DSCP and ECN copied, both ways
+enum class Overlay {
+  kNone,
+  kVxlanUniform
+};  // uniform: outer DSCP and ECN are copied in both directions
 
 struct PendingImport;  // switch/model/site_import.h
 
@@ -37,11 +41,11 @@ struct PortGroup {
   Trust trust = Trust::kTrusted;
   std::uint8_t remark_dscp = 0;  // for Trust::kRemarked
   std::uint64_t bits_per_second = 0;
-  bool speed_stated = false;       // here, not by fabric.link_speed
-  double incast_degree = 0;        // senders that may burst into one port at once
+  bool speed_stated = false;       // by the port group, not by fabric.link_speed
+  double incast_degree = 0;        // senders that may burst to one port at once
   std::vector<std::string> hosts;  // behind the ports, in their order; empty: not named
   std::string lag;                 // link aggregate these ports are members of; empty: none
-  unsigned cable_metres = 0;       // longest cable behind the ports; 0: not said
+  unsigned cable_metres = 0;       // longest cable of the ports; 0: not stated
 };
 
 struct SwitchIntent {
@@ -65,22 +69,23 @@ struct SwitchIntent {
 struct FabricIntent {
   std::string name;
   std::uint64_t base_rtt_ns = 0;
-  std::uint64_t mtu_bytes = 0;  // IP packet
+  std::uint64_t mtu_bytes = 0;  // of IP packets
   double saturated_queues = 0;  // queues of one switch expected to be full at once
 };
 
 struct DlcpIntent {
   std::array<TrafficClassRow, kTrafficClassCount> classes;  // the table with the site's overrides
   LevelShares level_shares;
-  LevelShares sent_shares = kTwoLevelShares;  // what its hosts mark: of the class file, else usual
-  int shares_line = 0;                        // of `level_shares`; 0: planned as sent
-  double strict_percent = 0;                  // cap of the strict queue
+  LevelShares sent_shares =
+      kTwoLevelShares;        // of the hosts' marks: from the class file, else the default
+  int shares_line = 0;        // of `level_shares`; 0: the plan uses `sent_shares`
+  double strict_percent = 0;  // cap of the strict queue
   double exact_percent = 0, urgent_percent = 0, bulk_percent = 0;  // guaranteed parts of a link
   std::array<std::optional<std::uint8_t>, 4> queue_of;  // index SwitchQueue; nullopt: any free one
 };
 
-// Another job's DLCP on the same switches: its own DSCPs, so its own queues and
-// shares. The control queue is one for all.
+// Another job's DLCP on the same switches. It has its own DSCPs, and therefore its own queues and
+// shares. All tenants share the control queue.
 struct TenantIntent {
   int line = 0;
   std::string name;     // part of its queues' names: [A-Za-z0-9_-]+
@@ -91,8 +96,8 @@ struct TenantIntent {
 struct Intent {
   std::string file;
   FabricIntent fabric;
-  DlcpIntent dlcp;                    // the first tenant's, which has no name
-  std::vector<TenantIntent> tenants;  // the others
+  DlcpIntent dlcp;                    // of the first tenant, which has no name
+  std::vector<TenantIntent> tenants;  // the other tenants
   std::vector<SwitchIntent> switches;
 };
 

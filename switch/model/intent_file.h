@@ -1,5 +1,5 @@
-// Reads an intent file into an Intent. Files and vendors are reached through functions that the
-// caller gives, so that tests and fuzzers need neither.
+// Reads an intent file into an Intent. The caller supplies functions for file access and vendor
+// imports, so that tests and fuzzers need neither.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace dlcp::fabric {
 struct Sources {
   // Text of a file named in the intent (relative names are relative to the intent's folder).
   std::function<Checked<std::string>(const std::string& file)> read;
-  // What a running configuration says about the site; vendors do it.
+  // The site configuration that a vendor's importer finds in a running configuration.
   std::function<Checked<SiteConfig>(const std::string& os, const std::string& file,
                                     const std::string& text)>
       import;
-  bool import_later = false;  // the caller imports, switch by switch, through SiteImports
+  bool import_later = false;  // the caller imports each switch through SiteImports
 };
 
-// All problems of the file at once; a value only where there is no error.
+// Returns all problems of the file at once; a value only if none is an error.
 Checked<Intent> read_intent(const std::string& file, const std::string& text,
                             const Sources& sources);
 

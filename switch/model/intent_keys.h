@@ -1,5 +1,5 @@
-// Every key an intent file may have: the one table from which unknown and missing keys are told,
-// `dlcp-switch keys` is printed, and against which the JSON Schema is tested.
+// All keys of an intent file: the one table for detecting unknown and missing keys and for
+// `dlcp-switch keys`; the JSON Schema is tested against it.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 namespace dlcp::fabric {
 
 struct KeyRow {
-  std::string_view section;  // "" is the top; "switches[]" is each element of that list
+  std::string_view section;  // "" is the top level; "switches[]" is each element of that list
   std::string_view key;
-  std::string_view type;  // as people read it: "rate", "list of DSCPs"
+  std::string_view type;  // for readers: "rate", "list of DSCPs"
   bool required;
-  std::string_view preset;  // empty: none
+  std::string_view preset;  // empty: no default
   std::string_view meaning;
 };
 

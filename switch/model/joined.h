@@ -1,4 +1,4 @@
-// Words of a message, with commas between them.
+// Joins words of a message with commas.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
-// What is wrong with an input, as a value: where, what was seen, what was expected, and what to do.
-// Parsers and checks collect all problems of a file before they give up, so that an engineer mends
-// them in one go.
+// A problem of an input, as a value: where it is, the value seen, the value expected, and the
+// remedy. Parsers and checks collect all problems of a file, so that they can be fixed together.
 #pragma once
 
 #include <optional>
@@ -18,16 +17,16 @@ struct Problem {
   int line = 0;           // 1-based; 0: the file as a whole
   std::string what;       // one clause: "unknown key 'asics' in switch 'leaf1'"
   std::string seen;       // the value as written; may be empty
-  std::string expected;   // what would have been right; may be empty
-  std::string hint;       // what to do now; may be empty
-  std::string rule = {};  // name of the check that found it (`dlcp-switch check`); may be empty
+  std::string expected;   // a correct value; may be empty
+  std::string hint;       // the remedy; may be empty
+  std::string rule = {};  // name of the check (`dlcp-switch check`) that found it; may be empty
 };
 
 // "file:line: error: what: 'seen', expected ... [rule]\n  hint: ..."; no line break at the end.
 std::string to_text(const Problem& problem);
 bool has_errors(const std::vector<Problem>& problems);
 
-// A value, or the problems that kept it from being one; warnings may accompany a value.
+// A value, or the errors that prevented it; warnings may accompany a value.
 template <class T>
 struct Checked {
   std::optional<T> value;

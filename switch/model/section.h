@@ -1,5 +1,5 @@
-// Reading a section of an intent file: unknown and missing keys become problems at once, values are
-// converted with a problem that names the key, what was written and what would be right.
+// Reads a section of an intent file: unknown and missing keys are reported at once, and a value
+// that cannot be converted is reported with its key, its text and a correct form.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace dlcp::fabric {
 
-// What every reader of the file shares: where problems go.
+// State that all readers of one file share: the list of problems.
 struct Reading {
   std::string file;
   std::vector<Problem> problems;
@@ -23,7 +23,7 @@ struct Reading {
 
 class Section {
  public:
-  // `section` is the name in the key table, `where` what messages call it: "switch 'leaf1'".
+  // `section` is the name in the key table, `where` the name in messages: "switch 'leaf1'".
   Section(Reading& reading, const YamlNode& node, std::string_view section, std::string where);
 
   bool usable() const { return usable_; }  // a map, with every required key
@@ -34,7 +34,7 @@ class Section {
 
   std::optional<std::string> text(std::string_view key);
 
-  // The key's value through `read` (text -> optional<T>); nullopt where absent or wrong.
+  // The key's value through `read` (text -> optional<T>); nullopt if it is absent or wrong.
   template <class Read>
   auto value(std::string_view key, Read read, std::string_view expected) -> decltype(read("")) {
     const auto written = text(key);
@@ -44,9 +44,9 @@ class Section {
     return result;
   }
 
-  // The items of a list, or the value itself as a list of one.
+  // The items of a list; a single value counts as a list of one item.
   std::vector<const YamlNode*> list(std::string_view key);
-  // A list of scalars, each through `read`; wrong ones are reported and left out.
+  // A list of scalars, each converted by `read`; wrong ones are reported and left out.
   template <class Read>
   auto values(std::string_view key, Read read, std::string_view expected) {
     std::vector<typename decltype(read(""))::value_type> all;

@@ -1,6 +1,6 @@
-// What a switch does today and must go on doing: the site's DSCP map, queues and lossless classes,
-// declared in the intent file or imported from the running configuration. DLCP's rows are merged
-// into it; no row of the site is changed.
+// The existing configuration of a switch, which must continue to work: the site's DSCP map, queues
+// and lossless classes, declared in the intent file or imported from the running configuration.
+// DLCP's rows are merged into it; no row of the site is changed.
 #pragma once
 
 #include <array>
@@ -16,62 +16,63 @@ inline constexpr int kDscpCount = 64;
 inline constexpr int kQueueCount = 8;          // unicast queues of every supported target
 inline constexpr int kTrafficClassesMax = 16;  // SONiC's range; most targets have 8
 
-// The running configuration as it was read, in whatever form its vendor merges into. Vendors derive
-// from it; only the vendor that imported it looks inside.
+// The running configuration in its vendor's own form. Vendors derive their types from it; only the
+// vendor that imported it uses its contents.
 struct ImportedDocument {
   virtual ~ImportedDocument() = default;
 };
 
 struct SiteQueue {
   std::uint8_t queue = 0;
-  std::string name;                 // as the site calls it; may be empty
+  std::string name;                 // the site's name for it; may be empty
   bool in_use = false;              // some DSCP outside DLCP's leads to it, or it is lossless
   bool lossless = false;            // PFC protects it
-  bool strict = false;              // else weighted
+  bool strict = false;              // false: weighted
   std::optional<unsigned> weight;   // DWRR weight or percent, in the target's own scale
-  std::optional<double> min_share;  // percent of the link the site insists on
+  std::optional<double> min_share;  // percent of the link that the site requires
   std::optional<std::uint64_t> shaped_bits_per_second;
   bool trimming = false;
-  bool configured = false;  // the site has set something for it, whether or not a DSCP leads there
+  bool configured = false;  // the site configures it, whether or not a DSCP leads to it
 };
 
-// What the running configuration says of a port. Zero and empty: it does not say.
+// A port's properties in the running configuration. Zero or empty: not stated.
 struct SitePort {
   std::string name;
   std::uint64_t bits_per_second = 0;
-  std::string lag;              // link aggregate it is a member of
+  std::string lag;              // link aggregate that contains it
   bool rewrites_dscps = false;  // on egress, per traffic class: see SiteConfig::egress_rewrite
   unsigned cable_metres = 0;
   std::uint64_t headroom_bytes = 0;  // of one lossless priority
 };
 
 struct SiteConfig {
-  std::string source;  // file it was imported from, or the intent file that declares it
+  std::string source;  // file of the import, or the intent file that declares the site
   bool imported = false;
   std::array<std::optional<std::uint8_t>, kDscpCount> dscp_to_class;  // nullopt: not mapped today
   std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_queue;
   std::optional<std::uint8_t> unmapped_class;  // where the target sends DSCPs without a row
-  std::uint8_t default_class = 0;  // where unlisted DSCPs go; DLCP may take DSCPs out of it alone
+  std::uint8_t default_class = 0;  // class of unlisted DSCPs; DLCP may take DSCPs only from it
   std::array<SiteQueue, kQueueCount> queues;  // index = queue
   std::uint8_t pfc_priorities = 0;            // bit p: PFC is on for priority p on some port
   std::uint64_t lossy_pool_bytes = 0;         // 0: unknown
   std::uint64_t lossless_headroom_bytes = 0;
-  std::optional<bool> pfc_watchdog;   // somebody looks after pause frames; nullopt: not known
-  std::optional<unsigned> hash_seed;  // of ECMP, as this system sets it; nullopt: not known
-  std::string hash_seed_source;       // what says so
-  std::uint64_t permitted_dscps = 0;  // bit d: the site lets DLCP take DSCP d out of another class
-  std::uint8_t permitted_queues = 0;  // bit q: the site gives queue q up to DLCP
+  std::optional<bool> pfc_watchdog;   // stops unending pause frames; nullopt: not known
+  std::optional<unsigned> hash_seed;  // of ECMP, the system's default; nullopt: not known
+  std::string hash_seed_source;       // row or line that sets it
+  std::uint64_t permitted_dscps = 0;  // bit d: DLCP may take DSCP d from another class
+  std::uint8_t permitted_queues = 0;  // bit q: the site gives queue q to DLCP
   std::uint64_t dlcp_dscps = 0;       // bit d: an earlier dlcp-switch mapped DSCP d (the vendor
-                                      // knows its own row names); free to be planned anew
+                                      // recognises its own row names); it may be planned again
   std::uint8_t dlcp_queues = 0;       // bit q: likewise for queues
-  std::vector<std::string> ports;     // ports the document knows; empty: it does not say
+  std::vector<std::string> ports;     // ports in the document; empty: it does not list them
   std::vector<SitePort> port_facts;   // sorted by name; of ports that the document describes
-  std::string hardware;               // hwsku, as the document names it; empty: it does not say
-  std::string asic;                   // as the capability table names it, from `hardware`
-  std::string egress_rewrite;         // the row or line that rewrites DSCPs of leaving packets
-  std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_dscp;  // what it writes
+  std::string hardware;               // hwsku in the document; empty: not stated
+  std::string asic;                   // as the capability table names it, derived from `hardware`
+  std::string egress_rewrite;         // the row or line that rewrites DSCPs on egress
+  std::array<std::optional<std::uint8_t>, kTrafficClassesMax>
+      class_to_dscp;                                 // DSCPs that it writes
   std::string pool_source;                           // row that lossy_pool_bytes was read from
-  std::shared_ptr<const ImportedDocument> document;  // null when declared
+  std::shared_ptr<const ImportedDocument> document;  // null if the site is declared
 };
 
 // nullptr: the document does not describe this port.

@@ -1,5 +1,6 @@
-// Imports of running configurations, one per switch and late: a fabric's documents together are too
-// large to hold. A file that several switches name is imported once and kept.
+// Imports running configurations, one switch at a time and only when needed: the documents of a
+// whole fabric are too large to hold in memory. A file that several switches name is imported once
+// and kept.
 #pragma once
 
 #include <map>
@@ -12,21 +13,21 @@
 
 namespace dlcp::fabric {
 
-// What `running_config` of a switch asks for.
+// An import that a switch's `running_config` requests.
 struct PendingImport {
   std::string file;
   int line = 0;
-  bool shared = false;  // named without {name}: other switches may name it, too
-  std::shared_ptr<const DeclaredSite> declared;  // null: nothing is declared beside it
+  bool shared = false;  // named without {name}: other switches may name the same file
+  std::shared_ptr<const DeclaredSite> declared;  // null: the intent declares nothing in addition
 };
 
-// Safe to call from several threads at once.
+// Thread-safe.
 class SiteImports {
  public:
   SiteImports(std::string intent_file, const Sources& sources)
       : intent_file_(std::move(intent_file)), sources_(sources) {}
 
-  // The site of a switch: declared, or imported now.
+  // The site of a switch: the declared one, or the import.
   Checked<std::shared_ptr<const SiteConfig>> site_of(const SwitchIntent& device);
 
  private:

@@ -1,5 +1,5 @@
-// Reads `site:` sections: what the site declares about its classes, and how that completes what was
-// imported from a running configuration.
+// Reads `site:` sections: the classes that the site declares, and how they complete an imported
+// running configuration.
 #pragma once
 
 #include "switch/model/section.h"
@@ -7,7 +7,7 @@
 
 namespace dlcp::fabric {
 
-// A declared site. `has_map`: dscp_map was given, so that the section can stand without an import.
+// A declared site. `has_map`: dscp_map was given, so the section is sufficient without an import.
 struct DeclaredSite {
   SiteConfig config;
   int line = 0;
@@ -17,8 +17,8 @@ struct DeclaredSite {
 
 DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string& where);
 
-// The import with what was declared beside it: permissions, minimum shares, the default class. A
-// declared row that the import contradicts is an error.
+// Adds the declared permissions, minimum shares and default class to the import. A declared row
+// that contradicts the import is an error.
 SiteConfig complete_import(Reading& reading, SiteConfig imported, const DeclaredSite* declared,
                            int line);
 

@@ -1,4 +1,4 @@
-// Reads the entries of `switches:`, each of which may stand for a range of equal switches.
+// Reads the entries of `switches:`. An entry may describe a range of equal switches.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct FabricPresets {
 
 class SwitchReader {
  public:
-  // `site` is the top's, or null; the others must outlive the reader.
+  // `site` is the top-level section, or null; the other arguments must outlive the reader.
   SwitchReader(Reading& reading, const FabricPresets& presets,
                std::shared_ptr<const DeclaredSite> site)
       : reading_(reading), presets_(presets), site_(std::move(site)) {}
@@ -32,8 +32,7 @@ class SwitchReader {
   std::optional<PortGroup> read_group(const YamlNode& node, const std::string& where);
   void read_buffer(const YamlNode& node, const std::string& where, SwitchIntent& device);
   void read_features(Section& section, SwitchIntent& device);
-  // Sets the site of `device`, or what is to be imported. False: neither is
-  // there.
+  // Sets the site of `device`, or its pending import. Returns false if neither is given.
   bool set_site(Section& section, const std::shared_ptr<const DeclaredSite>& declared,
                 SwitchIntent& device);
 

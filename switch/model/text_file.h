@@ -1,4 +1,4 @@
-// A file that is to be written, as a value.
+// A file for output, as a value.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace dlcp::fabric {
 
 struct TextFile {
-  std::string name;  // path below the folder that it is written into
+  std::string name;  // path relative to the output folder
   std::string text;
   bool executable = false;
 };

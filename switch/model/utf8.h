@@ -1,5 +1,5 @@
-// Every file that is read is UTF-8 (RFC 3629): what a switch calls things goes into JSON, guards
-// and reports, which have no other way to write it.
+// All input files must be UTF-8 (RFC 3629): names from them are copied into JSON, guards and
+// reports, which cannot represent anything else.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 namespace dlcp::fabric {
 
-std::optional<int> first_line_not_utf8(std::string_view text);  // from 1; nullopt: all of it is
+std::optional<int> first_line_not_utf8(
+    std::string_view text);  // counted from 1; nullopt: all text is UTF-8
 
 }  // namespace dlcp::fabric

@@ -1,6 +1,7 @@
-// A YAML document as a plain tree in which every value and key knows its line. The only place that
-// touches the YAML library; its exceptions end here. Aliases and merge keys are written out, within
-// bounds; several documents, duplicate keys and keys that are not scalars are refused.
+// A YAML document as a plain tree in which every value and key has its line number. Only
+// yaml_tree.cc uses the YAML library, and it catches the library's exceptions. Aliases and merge
+// keys are expanded, within bounds. Several documents, duplicate keys and keys that are not scalars
+// are rejected.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ struct YamlNode {
   std::string text;     // scalars, as written
   bool quoted = false;  // scalars
   std::vector<YamlNode> items;
-  std::vector<YamlEntry> entries;  // in the file's order
+  std::vector<YamlEntry> entries;  // in file order
 
   const YamlNode* find(std::string_view key) const;
 };

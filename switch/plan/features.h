@@ -1,6 +1,5 @@
-// Features that the intent asks for, settled: the target can do them, their
-// numbers are in its range, and what they need of the rest of the plan is
-// there.
+// Checks the features that the intent requests: the target supports them, their numbers are in its
+// range, and the rest of the plan has what they require.
 #pragma once
 
 #include <vector>
@@ -10,7 +9,7 @@
 
 namespace dlcp::fabric {
 
-// Fills plan.features; the plan's queues are there already.
+// Fills plan.features. plan.queues must be filled already.
 std::vector<Problem> settle_features(const Intent& intent, const SwitchIntent& device,
                                      SwitchPlan& plan);
 

@@ -1,17 +1,15 @@
-// What a lossless priority needs of a port's buffer: the bytes that still
-// arrive after a pause frame was sent. The longer the cable and the faster the
-// port, the more.
+// Buffer that a lossless priority needs at a port: the bytes that still arrive after a pause frame
+// was sent. It grows with the cable length and the port speed.
 #pragma once
 
 #include <cstdint>
 
 namespace dlcp::fabric {
 
-// A lower bound: what is on the cable both ways, what the peer sends until it
-// heeds the frame (IEEE 802.3, 31B.3.7, in quanta of 512 bits), and a packet
-// that is on its way on either side. Source: SONiC,
-// doc/qos/dynamically-headroom-calculation.md; what an ASIC adds for itself
-// (cells, gearboxes) is left out. 0 metres give 0: nothing is known.
+// A lower bound: the bytes on the cable in both directions, the bytes that the peer sends until it
+// obeys the frame (IEEE 802.3, 31B.3.7, in quanta of 512 bits), and one packet in transmission on
+// either side. Source: SONiC, doc/qos/dynamically-headroom-calculation.md. An ASIC's own additions
+// (cells, gearboxes) are left out. Returns 0 for 0 metres, as the length is unknown.
 std::uint64_t headroom_bytes(std::uint64_t bits_per_second, unsigned cable_metres,
                              std::uint64_t mtu_bytes);
 

@@ -1,6 +1,6 @@
-// Which queue and traffic class each part of DLCP gets on one switch: collisions with the site's
-// map, queues that are free, and how classes share queues where too few are. No depths and no rates
-// here; see thresholds.h and shares.h.
+// Assigns a queue and a traffic class to each part of DLCP on one switch: collisions with the
+// site's map, free queues, and how classes share queues if there are too few. Depths and rates are
+// in thresholds.h and shares.h.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct Layout {
 Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
                         const Capabilities& capabilities);
 
-// Joins the two levels of each queue that are dropped first; a queue of two levels keeps one, which
-// then is not dropped early. False: nothing is left to join.
+// Joins the two levels of each queue that are dropped first. A queue of two levels keeps one, which
+// is then not dropped early. Returns false if no levels can be joined.
 bool join_lowest_levels(std::vector<QueuePlan>& queues, std::size_t deepest_queue);
 
-// Writes the precedence of levels into the rows of their DSCPs.
+// Writes the drop precedence of levels into the rows of their DSCPs.
 void number_levels(std::vector<QueuePlan>& queues, std::array<DscpRow, kDscpCount>& dscp);
 
 }  // namespace dlcp::fabric

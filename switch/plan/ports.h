@@ -1,5 +1,5 @@
-// What the running configuration says of a switch and its ports against what the intent says:
-// speeds come from the switch, and where both speak they must agree.
+// Compares the running configuration of a switch and its ports with the intent: speeds come from
+// the switch, and if both state a value they must agree.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace dlcp::fabric {
 
 // Fills the speeds of port groups from the import, and splits a group whose ports differ in speed.
-// Errors, which name both sides: a stated speed that is not the port's; fabric.link_speed, where no
-// port of the group has it; an ASIC that the imported hardware does not have.
+// Errors, which name both sides: a stated speed that is not the port's; fabric.link_speed, if no
+// port of the group has it; an ASIC that does not match the imported hardware.
 std::vector<Problem> settle_ports(const Intent& intent, SwitchIntent& device);
 
 }  // namespace dlcp::fabric

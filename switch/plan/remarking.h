@@ -1,6 +1,6 @@
-// Where untrusted ports' packets lose DLCP's DSCPs. Some targets rewrite them as they come in.
-// Others rewrite by class as packets leave: there a traffic class of its own carries those packets,
-// so that the map which names that class alone leaves all others as they are.
+// How DLCP's DSCPs are removed from packets of untrusted ports. Some targets rewrite DSCPs on
+// ingress. Others rewrite by traffic class on egress: there a separate traffic class carries those
+// packets, so that the rewriting map names only that class and leaves all others unchanged.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace dlcp::fabric {
 
-// The intent names ports that lead to other switches: where marks are rewritten as packets leave,
-// it is these that rewrite them.
+// True if the intent names ports that lead to other switches. A target that rewrites on egress does
+// so on these ports.
 bool has_uplinks(const SwitchPlan& plan);
 
-// Finds a class for each DSCP that untrusted ports' marks become, where the target needs one. A
-// group whose DSCP has none keeps its marks: lint says so.
+// Finds a class for each DSCP to which untrusted ports' marks are rewritten, if the target needs
+// one. A group without such a class keeps its marks; lint reports it.
 void settle_remarking(SwitchPlan& plan);
 
-// The class that carries this group's rewritten marks alone; nullopt: they have that of the DSCP
-// that they become.
+// The class that carries only this group's rewritten packets; nullopt: they use the class of the
+// DSCP that they are rewritten to.
 std::optional<std::uint8_t> remark_class(const SwitchPlan& plan, const PortGroup& in);
 
-// What comes in here with DLCP's DSCPs is never seen so by the next switch.
+// True if packets that arrive here with DLCP's DSCPs reach the next switch with other DSCPs.
 bool rewrites_marks(const SwitchPlan& plan, const PortGroup& in);
 
 }  // namespace dlcp::fabric

@@ -1,5 +1,5 @@
-// Weights of DLCP's queues beside the site's, in the scale the target uses, and what part of a link
-// each then gets. The site's weights are never changed.
+// Weights of DLCP's queues relative to the site's, in the target's scale, and the resulting part of
+// a link for each queue. The site's weights are never changed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace dlcp::fabric {
 
-// Fills weight and share_percent of the weighted queues. Errors: nothing left of 100 percent; a
-// site's queue would get less than its declared minimum.
+// Fills weight and share_percent of the weighted queues. Errors: nothing is left of 100 percent; a
+// queue of the site would get less than its declared minimum.
 std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
                                const Capabilities& capabilities, Layout& layout,
                                std::vector<std::string>& reasoning);

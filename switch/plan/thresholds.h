@@ -1,5 +1,5 @@
-// Depths in bytes for the queues of every port group: ECN knee, drop depth per level, the limit of
-// the queue. Levels that do not fit under the limit are merged, in all groups of the switch alike.
+// Depths in bytes for the queues of every port group: ECN knee, drop depth per level, queue limit.
+// Levels that do not fit under the limit are merged, in all groups of the switch alike.
 #pragma once
 
 #include <string>

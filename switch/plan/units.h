@@ -1,4 +1,4 @@
-// Sizes and rates as people read them, in messages and reports: "817 kB", "400 Gb/s", "12 us".
+// Sizes and rates for messages and reports: "817 kB", "400 Gb/s", "12 us".
 #pragma once
 
 #include <cstdint>

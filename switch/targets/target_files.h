@@ -1,5 +1,4 @@
-// The targets' files, compiled in: NAME.json and, where what DLCP adds is a template,
-// NAME.mustache.
+// The targets' files, compiled in: NAME.json, and NAME.mustache for targets with templates.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
-// Counters out of JSON that an operator has saved: the answer of Prometheus' /api/v1/query, or what
-// a gNMI Get gave (as gnmic prints it, or the bare tree of RFC 7951). What is read must be of the
-// switch that the plan is of; what does not say so, or is of another one, is refused.
+// Reads counters from JSON that an operator has saved: the answer of Prometheus' /api/v1/query, or
+// the result of a gNMI Get (as gnmic prints it, or the bare tree of RFC 7951). The JSON must name
+// the plan's switch, otherwise it is rejected.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace dlcp::fabric::telemetry {
 
-// Whether a capture is to be read as JSON: it begins with '{' or '['.
+// Whether a capture must be read as JSON: it begins with '{' or '['.
 bool is_json(const std::string& text);
 
 struct Captured {
   const SwitchPlan& plan;
   const Names& names;
-  std::function<std::string(int queue)> queue_label;  // what the target's telemetry calls a queue
+  std::function<std::string(int queue)> queue_label;  // the target's telemetry label for a queue
 };
 
 Checked<CounterTable> read_capture(const Captured& from, const NamedText& captured);

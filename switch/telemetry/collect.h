@@ -1,5 +1,5 @@
-// How the counters of a fabric reach Prometheus: files for its scrape and for gnmic, and the names
-// of everything, for those who collect with something else.
+// Collection of a fabric's counters into Prometheus: files for its scrape and for gnmic, and the
+// names of all counters for other collectors.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace dlcp::fabric::telemetry {
 
-// names.json, TELEMETRY.md, and what the fabric's systems need of targets.json, gnmic.json,
-// sonic-queue-counters.py.
+// names.json, TELEMETRY.md, and those of targets.json, gnmic.json and sonic-queue-counters.py that
+// the fabric's systems need.
 std::vector<TextFile> collection_files(const std::string& fabric,
                                        const std::vector<Watch>& watches);
 
-// The answer that `verify --captured` reads: the last five minutes of one switch.
+// The query for `verify --captured`: the last five minutes of one switch.
 std::string query_of(const std::string& switch_name);
 
 }  // namespace dlcp::fabric::telemetry

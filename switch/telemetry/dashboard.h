@@ -8,7 +8,7 @@
 
 namespace dlcp::fabric::telemetry {
 
-// JSON for Grafana's import: a row of panels for each thing that a queue of this fabric carries.
+// JSON for Grafana's import: a row of panels for each kind of traffic in the fabric's queues.
 std::string dashboard_text(const std::string& fabric, const std::vector<Watch>& watches);
 
 }  // namespace dlcp::fabric::telemetry

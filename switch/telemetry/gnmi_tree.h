@@ -1,6 +1,6 @@
-// Leaves below a queue in what a gNMI Get gives, in any of its usual shapes: notifications as gnmic
-// prints them ([{source, updates: [{Path, values}]}]), gnmic's events ([{tags, values}]), and the
-// bare tree ({"openconfig-qos:qos": {...}}).
+// Finds the leaves of a queue in the result of a gNMI Get, in its usual forms: notifications as
+// gnmic prints them ([{source, updates: [{Path, values}]}]), gnmic's events ([{tags, values}]), and
+// the bare tree ({"openconfig-qos:qos": {...}}).
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 namespace dlcp::fabric::telemetry {
 
 struct GnmiLeaf {
-  std::string source;  // which switch; empty: the answer does not say
+  std::string source;  // the switch; empty: the answer does not name it
   std::string port, queue, name;
   const nlohmann::json* value = nullptr;
 };
@@ -20,17 +20,17 @@ class GnmiTree {
  public:
   using Use = std::function<void(const GnmiLeaf&)>;
 
-  // `path`: "/qos/interfaces/interface[interface-id={port}]/...". `entries`: "{port}:{queue}" where
-  // members of the value at the path are queues; empty: the path leads to one queue.
+  // `path`: "/qos/interfaces/interface[interface-id={port}]/...". `entries`: "{port}:{queue}" if
+  // the members of the value at the path are queues; empty: the path leads to one queue.
   GnmiTree(const std::string& path, const std::string& entries);
 
   void walk(const nlohmann::json& answer, const Use& use) const;
 
  private:
   struct Element {
-    std::string name, key, hole;  // key empty: no list; hole: "port", "queue" or fixed text
+    std::string name, key, hole;  // key empty: not a list; hole: "port", "queue" or fixed text
   };
-  struct Place {  // how far into the path, and what its holes held
+  struct Place {  // position in the path, and the values of its holes
     std::size_t element = 0;
     GnmiLeaf held;
   };

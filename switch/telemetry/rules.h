@@ -1,15 +1,15 @@
-// Prometheus rules of a fabric. Recording rules bring the counters of every system under one set of
-// names, with the queue's number and what it carries as labels; alerts compare those with the plan.
+// Prometheus rules of a fabric. Recording rules map the counters of all systems to one set of
+// names, labelled with the queue's number and its traffic; alerts compare them with the plan.
 //
 //   dlcp_switch_queue_packets:rate5m, _drops, _early_drops, _tail_drops, _marks, _trims
 //                                     by fabric, switch, port, queue; carries, part
-//   dlcp_switch_queue_shed:ratio      early drops in terms of the share that may be shed
-//   dlcp_switch_queue_depth:ratio     deepest fill in terms of the planned limit
+//   dlcp_switch_queue_shed:ratio      early drops relative to the share that may be shed
+//   dlcp_switch_queue_depth:ratio     maximum depth relative to the planned limit
 //   dlcp_switch_pfc_frames:rate5m     pause frames, by priority; of="dlcp" or "site"
 //   dlcp_switch_lossless_drops:rate5m    of the site's lossless queues
 //
-// Raw series are told apart by two labels that the scrape gives them (targets.json, gnmic.yml):
-// `switch`, and `dlcp_plan`, the Watch they belong to.
+// Two labels of the scrape (targets.json, gnmic.yml) identify raw series: `switch`, and
+// `dlcp_plan`, the Watch that contains the switch.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace dlcp::fabric::telemetry {
 
-inline constexpr std::string_view kRecorded = "dlcp_switch_queue_";  // "packets:rate5m" follows
+inline constexpr std::string_view kRecorded = "dlcp_switch_queue_";  // followed by "packets:rate5m"
 inline constexpr int kRateSeconds = 300;
 
 // One YAML file, for promtool and Prometheus.

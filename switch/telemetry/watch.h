@@ -1,6 +1,6 @@
-// What there is to watch on the switches of a fabric: DLCP's queues with the figures that alerts
-// compare with, and the site's lossless ones. Switches of which all of it is equal are one entry,
-// so that rules for a thousand leaves are those of one.
+// The queues that telemetry watches in a fabric: DLCP's queues, with the figures that alerts
+// compare with, and the site's lossless ones. Switches with equal queues share one entry, so that
+// rules for a thousand leaves are as short as for one.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace dlcp::fabric::telemetry {
 
-// What loss in a queue means.
+// The meaning of loss in a queue.
 enum class Part {
-  kControl,  // acknowledgements alone: no loss is planned
+  kControl,  // acknowledgements only: no loss is planned
   kExact,    // nothing in it may be dropped early
-  kSheds,    // drops early, and only what may be lost
-  kMixed,    // drops early, and exact or control packets are in it
+  kSheds,    // drops early, and only droppable packets
+  kMixed,    // drops early, and also carries exact or control packets
 };
 const char* name_of(Part part);  // "control", "exact", "sheds", "mixed"
 
 struct WatchedQueue {
   int queue = 0;
-  std::string label;    // what telemetry calls it
+  std::string label;    // the telemetry's label for it
   std::string carries;  // "bulk"
   std::string dscps;    // "10 12 14"
   Part part = Part::kExact;
@@ -56,13 +56,13 @@ struct Watch {
   std::vector<std::string> switches;
   std::vector<WatchedPorts> groups;
   std::vector<WatchedLossless> lossless;
-  std::vector<int> priorities;  // those on which a pause frame would stop DLCP
+  std::vector<int> priorities;  // priorities on which a pause frame would stop DLCP
   bool same_as(const Watch& other) const;
 };
 
-// Of one switch, while its document is in memory.
+// The entry of one switch; its document must be in memory.
 Watch watch_of(const SwitchPlan& plan, const Vendor& vendor);
-// Of the fabric: equal ones joined, in the order in which they first come, and named.
+// The entries of a fabric: equal ones joined, in order of first appearance, and named.
 std::vector<Watch> joined(const std::vector<Watch>& switches);
 
 }  // namespace dlcp::fabric::telemetry

@@ -1,5 +1,5 @@
-// JSON of a switch, read without guessing: what was cut off is told from what is no JSON at all,
-// and keys that are twice in one object are found (parsers keep the last and say nothing).
+// Strict reading of a switch's JSON: distinguishes truncated text from text that is not JSON, and
+// finds keys that occur twice in one object (parsers silently keep the last one).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,15 +12,15 @@ namespace dlcp::fabric {
 
 struct KeyTwice {
   std::string key;
-  int line = 0;  // 1-based, of the second
+  int line = 0;  // 1-based, of the second occurrence
 };
 
-// `parsed` is the text as it was parsed, by whose number of members the text is judged: the search
-// for which key it is costs a second parse, and is seldom needed.
+// `parsed` is the parsed text. Its number of members shows whether a key occurs twice; only then is
+// the text parsed again to find the key.
 std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann::json& parsed);
 
-// Errors, each with its line: text that is no JSON, or that ends before its last brace; a key
-// twice.
+// Errors, each with its line: text that is not JSON, or that ends before its last brace; a key that
+// occurs twice.
 Checked<nlohmann::json> read_json(const std::string& file, const std::string& text);
 
 }  // namespace dlcp::fabric

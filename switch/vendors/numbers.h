@@ -1,4 +1,4 @@
-// Whole numbers in a vendor's text: digits only, nothing that a C library would forgive.
+// Whole numbers in a vendor's text: digits only, stricter than the C library's parsers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Collects why nothing of a switch is rendered, for the parts of a renderer.
+// Collects the reasons for not rendering a switch, for the parts of a renderer.
 #pragma once
 
 #include <string>

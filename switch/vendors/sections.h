@@ -1,6 +1,6 @@
-// The sections of a target's templates (NAME.mustache): what each makes of what the plan says. A
-// fabric has many switches of one kind, so what was made lately is kept, for whichever thread asks
-// next; the answer is the same either way.
+// Fills the sections of a target's templates (NAME.mustache) with values of the plan. Recent
+// results are cached for all threads, because a fabric has many switches of one kind; the cache
+// does not change the result.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,10 @@ class Sections {
   ~Sections();
 
   bool has(const std::string& section) const { return texts_.count(section) != 0; }
-  // Empty where the target has no such section. Nothing is escaped.
+  // Empty if the target has no such section. Nothing is escaped.
   std::string filled(const std::string& section, const nlohmann::json& context) const;
-  // The same with a text that says all of what the context does, which is asked for where no such
-  // text was filled lately.
+  // The same with a text that identifies the context completely. `context` is called only if no
+  // recent result has this text.
   std::string filled(const std::string& section, std::string_view said,
                      const std::function<nlohmann::json()>& context) const;
 
@@ -35,6 +35,6 @@ class Sections {
   std::unique_ptr<Lately> lately_;
 };
 
-Sections sections_of_target(std::string_view os);  // without any where it has no such file
+Sections sections_of_target(std::string_view os);  // empty if the target has no template file
 
 }  // namespace dlcp::fabric

@@ -1,5 +1,5 @@
-// What shows that a running configuration was cut off: a file that was copied while it was written,
-// or a paste that ended early. JSON shows it by its braces (json_keys.h), lines by their ends.
+// Detects a truncated running configuration: a file copied while it was written, or an incomplete
+// paste. JSON is checked by its braces (json_keys.h), lines by their ends.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace dlcp::fabric {
 
-// A warning if the last line has no line end: it may have been longer.
+// A warning if the last line has no line end: it may be truncated.
 std::optional<Problem> unfinished_line(const std::string& file, const std::string& text);
 
 }  // namespace dlcp::fabric

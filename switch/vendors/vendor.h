@@ -1,6 +1,6 @@
-// What a target has to provide: read its running configuration, render a plan, and judge captured
-// counters. One file per vendor; switch/ARCHITECTURE.md lists the five steps of adding one.
-// Vendors are stateless; every call may come for any switch in any order.
+// The functions of a target: read its running configuration, render a plan, and judge captured
+// counters. One file per vendor; switch/ARCHITECTURE.md lists the five steps of adding one. Vendors
+// are stateless; calls may come for any switch in any order.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct NamedText {
   std::string text;
 };
 
-// What applying a change does to traffic.
+// The effect of applying a change on traffic.
 enum class Impact { kHitless, kDropsTraffic, kPortFlap, kReload, kUnknown };
 
 enum class FileKind { kConfig, kRollback, kVerify, kArtefact };
@@ -31,33 +31,33 @@ struct OutputFile {
   bool grammar_checked =
       false;  // false: written only with --unverified, and its first line says so
   bool executable = false;
-  std::string_view checked_by = {};  // the check, in words for the report
+  std::string_view checked_by = {};  // the check, for the report
 };
 
 // One row of the target's configuration that DLCP adds, changes or removes.
 struct Change {
-  std::string row;     // the target's own address: "DSCP_TO_TC_MAP|AZURE/40"
+  std::string row;     // the row's address in the target's notation: "DSCP_TO_TC_MAP|AZURE/40"
   std::string before;  // empty: the row is new
-  std::string after;   // empty: the row goes
+  std::string after;   // empty: the row is removed
   Impact impact = Impact::kUnknown;
 };
 
 struct ReportNote {
   Severity severity = Severity::kNote;
   std::string text;
-  bool verified = false;  // seen on this target, not only read in its documentation
+  bool verified = false;  // tested on this target, not only read in its documentation
 };
 
 struct Rendering {
   std::vector<OutputFile> files;
   std::vector<Change> changes;
   std::vector<ReportNote> notes;
-  std::vector<Problem> problems;  // an error: nothing of this switch is written
+  std::vector<Problem> problems;  // after an error nothing of this switch is written
 };
 
 struct VerifyCommand {
   std::string command;
-  std::string shows;  // what to look for
+  std::string shows;  // what to look for in its output
 };
 
 enum class Verdict { kAsPlanned, kWrong, kNotShown };
@@ -74,14 +74,14 @@ class Vendor {
   virtual ~Vendor() = default;
   virtual std::string_view os() const = 0;
 
-  // Running configuration -> what must not be touched. The default class and permissions of the
-  // intent file are filled in by the caller where they are declared.
+  // Converts a running configuration to the site's part, which must be kept. The caller fills in
+  // the default class and permissions that the intent file declares.
   virtual Checked<SiteConfig> import(const NamedText& running) const = 0;
 
-  // Nothing is rendered for a switch whose plan has errors; this sees valid plans only.
+  // Called for valid plans only; a switch whose plan has errors is not rendered.
   virtual Rendering render(const SwitchPlan& plan) const = 0;
 
-  // What the target's own counters call a queue; by its number where queues have no names.
+  // The name of a queue in the target's own counters; its number if queues have no names.
   virtual std::string queue_name(const SwitchPlan& /*plan*/, int queue) const {
     return std::to_string(queue);
   }
@@ -95,17 +95,17 @@ class Vendor {
 const Vendor* find_vendor(std::string_view os);
 const char* name_of(Impact impact);  // "hitless", "drops traffic", "port flap", "reload", "unknown"
 
-// Why nothing of the switch is rendered.
+// The reason for not rendering the switch.
 Problem refusal(const SwitchPlan& plan, std::string what, std::string seen, std::string expected,
                 std::string hint);
-// What the reader of a rendering that does not rewrite DSCPs must know of ports that are not
-// trusted; empty if all are.
+// A warning for a rendering that does not rewrite DSCPs on untrusted ports; empty if all ports are
+// trusted.
 std::string remark_warning(const SwitchPlan& plan);
 
 // One per file under switch/vendors/; registry.cc lists them.
 std::unique_ptr<const Vendor> make_sonic();
 std::unique_ptr<const Vendor> make_tc();
-// Those that are data: switch/targets/.
+// The targets that are data: switch/targets/.
 std::vector<std::unique_ptr<const Vendor>> make_tree_vendors();
 
 }  // namespace dlcp::fabric

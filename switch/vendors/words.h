@@ -27,7 +27,7 @@ inline std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-// "a", "b" -> "a b"; "", "b" -> "b". Made once, in the room that it takes.
+// "a", "b" -> "a b"; "", "b" -> "b". Allocates once.
 inline std::string with_word(std::string_view line, std::string_view word) {
   std::string text;
   text.reserve(line.size() + 1 + word.size());

@@ -1,5 +1,5 @@
-// Builds the change of one switch: wanted rows go in, and what differs from the running
-// configuration comes out as patches. Definitions (profiles, maps) come first and touch no port.
+// Builds the change of one switch from the wanted rows: patches with their differences from the
+// running configuration. Definitions (profiles, maps) come first and affect no port.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class ChangeSet {
     direct_.direct = true;
   }
 
-  void begin(std::string patch);  // rows put from now on belong to it
+  void begin(std::string patch);  // subsequent rows belong to this patch
   void put(const std::string& table, const std::string& key, const Json& row, Impact impact);
-  void remove(const std::string& table, const std::string& key, Impact impact);  // if it is there
-  // Rows of tables that the release's updater refuses are in a patch of their own, before all
-  // others. Removes DLCP's own definitions that nothing refers to any more; returns those that
-  // ports outside the plan still use.
+  void remove(const std::string& table, const std::string& key, Impact impact);  // if it exists
+  // Removes DLCP's own definitions that no row refers to any more; returns those that ports outside
+  // the plan still use. Rows of tables that the release's updater rejects go into a separate patch
+  // before all others.
   std::vector<std::string> drop_stale();
   std::vector<Patch> take();  // without empty patches
   const Json& config() const { return config_; }
@@ -42,33 +42,32 @@ class ChangeSet {
   std::set<std::string> created_;
 };
 
-// What becomes of the buffer profile of one queue of a port.
+// The treatment of the buffer profile of one queue of a port.
 enum class BufferFate {
-  kSite,      // stays: as planned already, or nothing is known of buffers here
+  kSite,      // kept: as planned already, or the import has no buffers
   kOwn,       // a row of DLCP's with the planned alpha
-  kRange,     // stays, though not as planned: the site's row covers other queues too
-  kLossless,  // the queue is the site's lossless one: refused
+  kRange,     // kept although it differs from the plan: the site's row covers other queues as well
+  kLossless,  // the site's lossless queue: an error
 };
-// `trims`: the queue is to trim what it cannot take, which is a field of its
-// buffer profile.
+// `trims`: the queue must trim packets that do not fit, which is a field of its buffer profile.
 BufferFate buffer_fate(const Json& config, const std::string& port, const QueuePlan& queue,
                        bool trims);
 bool queue_trims(const SwitchPlan& plan, const QueuePlan& queue);
 
-// Names that DLCP's definitions got, by port group and queue.
+// Names of DLCP's definitions, by port group and queue.
 struct Definitions {
   struct Queue {
     std::string scheduler, wred;  // wred empty: neither marked nor dropped early
-    std::string buffer;           // empty: no lossy profile to start from
+    std::string buffer;           // empty: no lossy profile to copy
   };
   std::vector<std::map<int, Queue>> groups;
   std::string trusted_map;                // DSCP map of trusted ports
-  std::map<int, std::string> remark_map;  // by remark DSCP; empty name: the site's own does it
-  std::string queue_map, group_map;       // empty: the site's own do it
+  std::map<int, std::string> remark_map;  // by remark DSCP; empty name: the site's own map is used
+  std::string queue_map, group_map;       // empty: the site's own maps are used
   std::map<std::string, std::string> rewriting;  // of fabric ports, by the site's TC_TO_DSCP_MAP
 };
 
-// Puts profiles and maps; problems are appended.
+// Adds profiles and maps to `change`, and problems to `out`.
 Definitions put_definitions(const SwitchPlan& plan, const Document& document, ChangeSet& change,
                             Rendering& out);
 

@@ -1,5 +1,5 @@
-// What a config_db.json says of the hardware and its ports: speeds, link aggregates, the ASIC, the
-// lossy pool and whether DSCPs are rewritten as packets leave.
+// Reads the hardware and ports of a config_db.json: speeds, link aggregates, the ASIC, the lossy
+// pool, and whether DSCPs are rewritten on egress.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ using Fault = std::function<void(const char* table, const std::string& key, std:
 
 // Fills ports, port_facts, hardware and asic.
 void read_hardware(const Json& config, SiteConfig& site, const Fault& fault);
-// Fills egress_rewrite and class_to_dscp, and which ports rewrite.
+// Fills egress_rewrite, class_to_dscp, and SitePort::rewrites_dscps.
 void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& fault);
-// Fills the pool that lossy queues share: of the profile that the default class's queue has, else
-// of the pools of customary names. Also the headroom, and which queues trim.
+// Fills the pool that lossy queues share: from the profile of the default class's queue, else from
+// the pools with customary names. Also fills the headroom, and which queues trim.
 void read_buffers(const Json& config, SiteConfig& site);
 
 }  // namespace dlcp::fabric::sonic

@@ -1,5 +1,4 @@
-// What a plan asks of a SONiC switch beside its queues: hash fields, trimming,
-// and an end to pause storms.
+// Features of a SONiC switch in addition to queues: hash fields, trimming, PFC watchdog.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace dlcp::fabric::sonic {
 
-// Problems and notes go into `out`.
+// Adds problems and notes to `out`.
 class SwitchFeatures {
  public:
   SwitchFeatures(const SwitchPlan& plan, const Document& document, const Release& release,
@@ -17,7 +16,7 @@ class SwitchFeatures {
       : plan_(plan), document_(document), release_(release), out_(out) {}
 
   void put_switch(ChangeSet& change);
-  // `maps`: the port's row of PORT_QOS_MAP, as it is being written.
+  // `maps`: the port's row of PORT_QOS_MAP that is being built.
   void put_port(const std::string& port, Json& maps, ChangeSet& change);
 
  private:

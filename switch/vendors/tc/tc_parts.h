@@ -1,4 +1,4 @@
-// The parts of the tc target behind its Vendor (tc.cc), and what an import keeps.
+// The parts of the tc target behind its Vendor (tc.cc), and the contents of an import.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace dlcp::fabric::tc {
 
-// `tc qdisc show` as it was imported: per port its lines, without "dev PORT".
+// The imported `tc qdisc show`: the lines of each port, without "dev PORT".
 struct Import : ImportedDocument {
   std::map<std::string, std::vector<std::string>> qdiscs;
 };
 
 Checked<SiteConfig> import_qdiscs(const NamedText& running);
-nlohmann::json script_context(const SwitchPlan& plan);  // what the template sees
+nlohmann::json script_context(const SwitchPlan& plan);  // input of the template
 Rendering render_script(const Sections& templates, const SwitchPlan& plan);
 std::vector<VerifyCommand> commands(const SwitchPlan& plan);
 Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const NamedText& captured);

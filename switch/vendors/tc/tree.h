@@ -1,6 +1,6 @@
-// What the plan of one port becomes in Linux: one "ets" qdisc with a band per queue, highest first,
-// and in each band the qdisc that marks and drops as the queue's plan says. Rendering and verifying
-// both go by this, so that they cannot disagree. No syntax here; see render.cc.
+// The Linux form of the plan of one port: an "ets" qdisc with a band per queue, highest first, and
+// in each band a qdisc that marks and drops as the queue's plan requires. Both rendering and
+// verification use this tree, so that they always agree. The syntax is in render.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dlcp::fabric::tc {
 
-// Major number of every handle DLCP makes: the root of its tree, and below it one per band.
+// Major number of all handles that DLCP creates: the root of its tree, and below it one per band.
 inline constexpr unsigned kHandle = 0xd1c0;
 // RED's thresholds times its weight must stay below 2^31 (the kernel's red_check_params).
 inline constexpr std::uint64_t kThresholdMax = (std::uint64_t{1} << 30) - 1;
@@ -29,7 +29,7 @@ struct BandLevel {
   std::string name;               // classes, joined with '+'
   std::uint64_t mark_bytes = 0;   // 0: not marked
   std::uint64_t limit_bytes = 0;  // dropped above this depth of the whole band
-  bool protect = false;           // must not be dropped at all as long as senders slow down
+  bool protect = false;           // never dropped if senders respond to marks
 };
 
 struct Band {
@@ -45,11 +45,11 @@ struct Band {
 };
 
 struct Tree {
-  std::vector<Band> bands;  // index + 1 = minor number; strict ones first
+  std::vector<Band> bands;  // index + 1 = minor number; strict bands first
   std::size_t default_band = 0;
 };
 
-// Where packets of one DSCP go.
+// The band for packets of one DSCP.
 struct Match {
   int dscp = 0;
   std::size_t band = 0;

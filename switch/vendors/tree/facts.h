@@ -1,5 +1,5 @@
-// Facts of a running configuration: statements that one of the target's patterns says the meaning
-// of, with what its holes hold. import.cc lists their kinds.
+// Facts of a running configuration: statements that match one of the target's patterns, with the
+// values of its holes. import.cc lists their kinds.
 #pragma once
 
 #include <functional>
@@ -22,20 +22,20 @@ using Facts = std::map<std::string, std::vector<Fact>, std::less<>>;
 
 const std::vector<Fact>& of(const Facts& facts, std::string_view kind);
 std::string held(const Captures& captures, std::string_view name);  // empty: no such hole
-// What both have of these, they have alike.
+// True if the captures agree in all of these names that both have.
 bool joins(const Captures& a, const Captures& b, std::initializer_list<std::string_view> names);
-// By the name that the site or the target has for a queue, else by its number.
+// The queue with this name, given by the site or the target, or else with this number.
 std::optional<int> queue_named(const Document& document, const std::string& name);
 
 // The ports with their speeds and aggregates.
 void read_ports(const Target& target, const Facts& facts, const Document& document,
                 SiteConfig& site);
 
-// How queues are served in the scheduler policy of this name, which most ports have.
+// How the scheduler policy of this name, which most ports have, serves queues.
 void read_scheduling(const Target& target, const Facts& facts, const std::string& scheduler,
                      Document& document, SiteConfig& site);
 
-// What becomes of DSCPs on the way out; the ports of the site are known already.
+// The rewriting of DSCPs on egress; the site's ports must be filled already.
 void read_rewriting(const Target& target, const Facts& facts, const Document& document,
                     SiteConfig& site);
 

@@ -1,5 +1,5 @@
-// A change as a gNMI Set request in JSON: a path to delete, or a path and the tree that takes its
-// place, for each row.
+// A change as a gNMI Set request in JSON: for each row a path to delete, or a path and the tree
+// that replaces its contents.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace dlcp::fabric::tree {
 
 std::string gnmi_set(const JsonShape& shape, const std::vector<Row>& rows);
 
-// As JSON has it; most text needs nothing but the quotes.
+// Appends the text as a JSON string; fast if no character needs escaping.
 void add_quoted(std::string& out, std::string_view text);
 
 }  // namespace dlcp::fabric::tree

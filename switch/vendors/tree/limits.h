@@ -1,5 +1,4 @@
-// Holds a statement against what its target's data says it takes: numbers in their ranges, words of
-// a list.
+// Checks statements against the target's limits: numbers in their ranges, words of a list.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,16 +10,16 @@
 
 namespace dlcp::fabric::tree {
 
-// Of "ranges" in a target's file: [pattern, min, max] or [pattern, "|word|word|"].
+// From "ranges" in a target's file: [pattern, min, max] or [pattern, "|word|word|"].
 std::vector<Range> ranges_of(const nlohmann::json& data);
-// Of "refers": a statement, and what has to be there then.
+// From "refers": a statement, and another one that it requires.
 std::vector<std::pair<Pattern, Pattern>> references_of(const nlohmann::json& data);
 
 struct Excess {
   std::string seen, expected;
 };
 struct Judged {
-  bool described = false;  // some range is about this statement
+  bool described = false;  // some range matches this statement
   std::vector<Excess> faults;
 };
 Judged judge_limits(const std::vector<Range>& ranges, const std::string& statement);

@@ -1,5 +1,6 @@
-// The files of a change where a configuration is a tree of operations (Syntax::kOperations): per
-// patch a YAML of what is set and a list of what is unset, both ways, and what guard.py compares.
+// The files of a change to a configuration that is a tree of operations (Syntax::kOperations): for
+// each patch a YAML of set values and a list of unset paths, in both directions, and the input of
+// guard.py.
 #pragma once
 
 #include <map>
@@ -13,12 +14,12 @@ namespace dlcp::fabric::tree {
 // "qos mapping P trust" -> "qos/mapping/P/trust"
 std::string slashed(std::string path);
 
-// Files of one patch; its rows are of single statements.
+// Files of one patch, whose rows are single statements.
 void write_operations(const Target& target, const Patch& patch, Rendering& out);
-// Commands for somebody to run, and their way back, where `running` (by path) says otherwise.
+// Commands for an operator to run, and their reverse, for paths where `running` differs.
 void write_by_hand(const ByHand& by_hand, const Statements& wanted,
                    const std::map<std::string, std::string>& running, Rendering& out);
-// As a list of one `set` operation; by slashed path.
+// A YAML list with one `set` operation. `leaves`: by slashed path.
 std::string yaml_of(const std::map<std::string, std::string>& leaves);
 
 }  // namespace dlcp::fabric::tree

@@ -1,6 +1,6 @@
-// DLCP's objects in a configuration whose statements are rows of their own (Target::leaf_rows):
-// what of them a change has to take away, because it writes them without it or nothing refers to
-// them.
+// DLCP's objects in a configuration whose statements are separate rows (Target::leaf_rows): finds
+// the statements that a change must remove, because the patch writes the object without them or
+// nothing refers to the object.
 #pragma once
 
 #include <set>
@@ -13,23 +13,23 @@ namespace dlcp::fabric::tree {
 
 class OwnObjects {
  public:
-  // The running statements outlive this.
+  // The running statements must outlive this object.
   OwnObjects(const Target& target, const Statements& running)
       : target_(target), running_(running) {}
 
-  // Statements of objects that the patch writes, which it does not have any more.
+  // Adds the removal of statements that the patch's objects no longer have.
   void complete(Patch& patch, std::set<std::string>& touched) const;
-  // Objects that the patch's ports have and are not to have any more.
+  // Adds the removal of objects that the patch's ports no longer use.
   void unbind(Patch& patch, const std::vector<std::string>& ports,
               std::set<std::string>& touched) const;
-  // Objects that nothing refers to; the roots of those that something outside of the plan does are
-  // put into `kept`.
+  // Removes objects that nothing refers to. Objects that ports outside the plan refer to are kept;
+  // their roots are put into `kept`.
   Patch stale(const std::vector<Patch>& patches, const std::set<std::string>& touched,
               std::set<std::string>& kept) const;
 
  private:
-  std::string root_of(const std::string& statement) const;  // empty: of no object of DLCP's
-  // The root that a port's binding refers to; empty: it is no binding to one of DLCP's.
+  std::string root_of(const std::string& statement) const;  // empty: not part of an object of DLCP
+  // The root that a port's binding refers to; empty: not a binding to an object of DLCP.
   std::string referred(const std::string& statement) const;
   bool is_own_binding(const std::string& statement, std::string& port) const;
 
@@ -37,7 +37,7 @@ class OwnObjects {
   const Statements& running_;
 };
 
-// All but the last word of a statement, and that.
+// All but the last word of a statement, and the last word.
 std::string leaf_path(const std::string& statement);
 std::string leaf_value(const std::string& statement);
 

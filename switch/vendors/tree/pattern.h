@@ -1,6 +1,6 @@
-// A statement with holes: "interface {port} > service-policy type qos input {name}". A hole takes
-// one word, or what is between its fixed ends ("c-out-8q-q{queue}", "{port}.0"); {name*} takes all
-// words that are left, {*} takes them or none and forgets them.
+// A statement with holes: "interface {port} > service-policy type qos input {name}". A hole matches
+// one word, or the part of a word between fixed ends ("c-out-8q-q{queue}", "{port}.0"). {name*}
+// matches all remaining words; {*} matches any number of them and captures nothing.
 #pragma once
 
 #include <map>
@@ -18,33 +18,33 @@ class Pattern {
   Pattern() = default;
   explicit Pattern(std::string_view text);
 
-  // What the holes hold; nullopt: it is another statement.
+  // The values of the holes; nullopt: the statement does not match.
   std::optional<Captures> match(std::string_view statement) const;
-  // The same for a statement that only begins so; `taken` is how much of it the pattern covers.
+  // The same for a statement that begins with the pattern; `taken` is the length of the match.
   std::optional<Captures> begins(std::string_view statement, std::size_t& taken) const;
   bool covers(std::string_view statement, std::size_t& taken) const {
     return scan(statement, true, &taken, nullptr);
   }
-  // The text with its holes filled; those without a capture stay.
+  // The text with its holes filled; holes without a capture remain.
   std::string filled(const Captures& captures) const;
   const std::string& text() const { return text_; }
 
  private:
   struct Word {
-    std::string fixed, hole, tail;  // hole empty: fixed text alone
+    std::string fixed, hole, tail;  // hole empty: fixed text only
     bool rest = false;
   };
-  // Most statements are none of a pattern's: nothing is captured before all of it fits.
+  // Captures only after the whole pattern has matched, as most statements do not match.
   bool scan(std::string_view statement, bool prefix, std::size_t* taken, Captures* captures) const;
 
   bool begins_with_head(std::string_view statement) const;
 
   std::string text_;
-  std::string head_;  // before the first hole
+  std::string head_;  // text before the first hole
   std::vector<Word> words_;
 };
 
-// Text of any form, with its {holes} filled where something is known of them.
+// Any text, with those of its {holes} filled that `captures` has.
 std::string with_holes_filled(std::string text, const Captures& captures);
 
 }  // namespace dlcp::fabric::tree

@@ -1,5 +1,5 @@
-// Patterns by their words, so that a statement is held against those few that it may match instead
-// of against all.
+// An index of patterns by their words, so that a statement is compared with the few patterns that
+// it may match instead of all.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 
 namespace dlcp::fabric::tree {
 
-// What a statement of this pattern says.
+// The meaning of statements that match this pattern.
 struct Meaning {
   enum class Kind { kFact, kBinding, kShared, kWord };
 
   Kind kind;
   const Pattern* pattern;
-  const std::string* name;             // of the fact, of the kind of object, or of the word
+  const std::string* name;             // of the fact, the kind of object, or the word
   const std::string* value = nullptr;  // of the word
 };
 
 class PatternIndex {
  public:
-  // `id`: what may_match() answers with.
+  // `id`: the value that may_match() returns.
   void add(const Pattern& pattern, std::size_t id);
-  // Ids of all patterns that match the statement, and of some that only look so; ascending.
+  // Ids of all patterns that match the statement, possibly with some that do not; ascending.
   std::vector<std::size_t> may_match(std::string_view statement) const;
-  // The same of patterns that the statement begins with.
+  // The same for patterns that match the beginning of the statement.
   std::vector<std::size_t> may_begin(std::string_view statement) const;
 
  private:
   struct Node {
     std::vector<std::pair<std::string, std::size_t>> fixed;  // word -> the next node
-    std::size_t any = 0;                                     // where a hole leads; 0: nowhere
-    std::vector<std::size_t> ends, rests;  // patterns that end here, or take all that is left
+    std::size_t any = 0;                                     // next node for a hole; 0: none
+    std::vector<std::size_t> ends, rests;  // patterns that end here, or match all remaining words
   };
 
   std::size_t next(std::size_t node, const std::string& word);

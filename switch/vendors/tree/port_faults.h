@@ -1,4 +1,4 @@
-// What ports have of their own that the copies of their objects would not have.
+// Settings of single ports that the copies of their objects would lack.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct PortFault {
   const Statement* statement;
 };
 
-// By port, of each the one that the target names first.
+// By port; for each port the fault that the target lists first.
 std::map<std::string, PortFault> port_faults(const Target& target, const Document& document);
 
 }  // namespace dlcp::fabric::tree

@@ -1,6 +1,6 @@
-// A change of a target's configuration row by row: a row is everything below one scope, before and
-// after. From rows come the text that makes the change, the text that takes it back, and what
-// guard.py compares.
+// A change of a target's configuration as rows: a row is everything below one scope, before and
+// after. Rows give the text that makes the change, the text that reverts it, and the input of
+// guard.py.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace dlcp::fabric::tree {
 
 struct Row {
   std::string scope;
-  std::vector<std::string> before, after;  // statements in their order; empty: there is none
+  std::vector<std::string> before, after;  // statements in order; empty: the row does not exist
   Change change = Change::kReplace;
   bool hitless = false;
 };
@@ -22,10 +22,10 @@ struct Patch {
   std::vector<Row> rows;
 };
 
-// Text that turns `before` of every row into `after`, in the target's own syntax.
+// Text that changes every row from `before` to `after`, in the target's own syntax.
 std::string change_text(const Target& target, const std::vector<Row>& rows);
 std::vector<Row> reversed(std::vector<Row> rows);
-// The rows and how to read a running configuration, for guard.py.
+// The rows and the syntax of a running configuration, for guard.py.
 std::string guard_text(const Target& target, const std::vector<Row>& rows);
 
 }  // namespace dlcp::fabric::tree

@@ -1,5 +1,5 @@
-// What a plan makes of a target's configuration: the statements that DLCP wants there, beside and
-// in copies of the site's.
+// The statements that a plan needs in a target's configuration, in addition to the site's and in
+// copies of the site's objects.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,39 +20,40 @@ struct WantedPart {
 struct Wanted {
   std::vector<WantedPart> parts;
   std::vector<Problem> problems;
-  std::set<std::string> notes;  // of what copies of the site's objects got beside DLCP's queues
-  Statements by_hand;           // what is written apart
+  std::set<std::string>
+      notes;           // additions to copies of the site's objects other than DLCP's queues
+  Statements by_hand;  // statements in a separate file
 };
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
 
-// Queues that DLCP's would turn from strict to round-robin, or the other way round, where a system
-// makes every queue below a round-robin one round-robin too.
+// Errors: DLCP's queues would change a queue from strict to round-robin or back, on a system where
+// every queue below a round-robin one is round-robin too.
 std::vector<Problem> scheduling_faults(const Target& target, const SwitchPlan& plan);
-// What becomes of the default class there, which may be turned; empty: nothing.
+// The change of the default class's scheduling there, which is allowed; empty: none.
 std::string default_class_note(const Target& target, const SwitchPlan& plan);
 
-// The queue's name in the configuration: the site's, or the one that DLCP gives it.
+// The queue's name in the configuration: the site's, or DLCP's.
 std::string queue_name(const Document& document, int queue);
 
 std::string word_used(const Word& word, const std::string& name, const SwitchPlan& plan,
                       const Document& document);
-// What templates see where one map is the whole switch's: DLCP's DSCPs, and classes whose queue
-// must be said. The plan has a port group.
+// Template input for a target whose one map applies to the whole switch: DLCP's DSCPs, and classes
+// whose queue must be configured. The plan must have a port group.
 nlohmann::json map_context(const Target& target, const SwitchPlan& plan, const Document& document);
 nlohmann::json remark_context(const SwitchPlan& plan, const PortGroup& group);
 
-// What templates see of a queue: its numbers in every unit.
+// Template input for a queue: its numbers in every unit.
 nlohmann::json queue_row(const SwitchPlan& plan, const PortGroupPlan& group,
                          const QueuePlan& queue);
 
-// What templates see of a port group: its queues with their depths in every unit.
+// Template input for a port group: its queues with their depths in every unit.
 nlohmann::json queues_context(const Target& target, const SwitchPlan& plan,
                               const Document& document, const PortGroupPlan& group);
-// Features of the switch as a whole; also what of the site's they go into.
+// Features of the whole switch, and the site's objects that they extend.
 nlohmann::json features_context(const Target& target, const SwitchPlan& plan,
                                 const Document& document);
-// Where DSCPs of the site's lead, what is lossless, and what DLCP has.
+// Queues that the site's DSCPs lead to, lossless queues, and DLCP's queues.
 std::set<int> queues_in_use(const SwitchPlan& plan);
 struct ClassedDscp {
   int dscp, queue, precedence;
@@ -67,6 +68,6 @@ struct ClassedDscps {
 ClassedDscps classed_dscps(const Target& target, const SwitchPlan& plan, const Document& document,
                            const PortGroup& group);
 nlohmann::json context_of(const ClassedDscps& map);
-std::string text_of(const ClassedDscps& map);  // all that templates see of it
+std::string text_of(const ClassedDscps& map);  // identifies all that templates read of the map
 
 }  // namespace dlcp::fabric::tree
