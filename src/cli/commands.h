@@ -1,5 +1,5 @@
-// The verbs of `dlcp`, one source file each. add_* registers a subcommand whose callback leaves its
-// outcome in `exit_code`; main() does the rest.
+// The verbs of `dlcp`, one source file each. add_* registers a subcommand whose callback stores its
+// result in `exit_code`; main() does the rest.
 #pragma once
 
 #include "cli/exit_code.h"
@@ -17,7 +17,7 @@ void add_order(CLI::App& app, ExitCode& exit_code);
 void add_knobs(CLI::App& app, ExitCode& exit_code);
 void add_counters(CLI::App& app, ExitCode& exit_code);
 void add_traffic_class(CLI::App& app, ExitCode& exit_code);
-void add_exact(CLI::App& app, ExitCode& exit_code);  // in cli/stats, as the next two
+void add_exact(CLI::App& app, ExitCode& exit_code);  // in cli/stats, as are the next two
 void add_stats(CLI::App& app, ExitCode& exit_code);
 void add_simulate(CLI::App& app, ExitCode& exit_code);  // in cli/simulate
 void add_synth(CLI::App& app, ExitCode& exit_code);     // in cli/synth

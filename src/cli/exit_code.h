@@ -1,4 +1,4 @@
-// What every `dlcp` verb exits with, documented in each --help.
+// Exit codes of all `dlcp` verbs, documented in each --help.
 #pragma once
 
 namespace dlcp::cli {

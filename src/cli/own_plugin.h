@@ -1,4 +1,4 @@
-// Where the plugin is that was built or installed together with this program.
+// Finds the plugin that was built or installed together with this program.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@ namespace dlcp::cli {
 
 inline constexpr const char* kPluginFile = "libnccl-net-dlcp.so";
 
-// Path of the plugin file: in the library folder beside the program's, by any of the names that
-// systems give it, or next to the program. Empty if there is none.
+// Path of the plugin file: in the library folder that belongs to the program's folder, under any of
+// the usual names, or next to the program. Empty if not found.
 std::string own_plugin_path();
 
 }  // namespace dlcp::cli

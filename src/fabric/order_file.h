@@ -1,5 +1,5 @@
-// order.json: a fabric and the order of its hosts, as `dlcp order` writes and `dlcp synth`,
-// `dlcp order exec`, the launchers' formats and the plugin read it. People may write one by hand:
+// order.json: a fabric and the order of its hosts. `dlcp order` writes it; `dlcp synth`, `dlcp
+// order exec`, the launchers' formats and the plugin read it. It can also be written by hand:
 //
 //   {"version": 1,
 //    "hosts": [{"name": "gpu1", "gb_per_s": 100}, {"name": "gpu2"}],
@@ -10,8 +10,8 @@
 //
 // Members of a host: name, addresses, gb_per_s, slots, slow, silent; of a group: name,
 // uplink_gb_per_s, round_trip_us, slow, and hosts, groups, or both. "order" may be missing: the
-// hosts as they are listed. "report" is for people and is not read. Other members are errors, so
-// that a mistyped one is not passed over.
+// hosts are then used in listed order. "report" is for readers and is ignored. Other members are
+// errors, so that a misspelt one is detected.
 #pragma once
 
 #include <string>
@@ -32,9 +32,9 @@ struct OrderFile {
   std::string report;      // a JSON object as text, or empty; written, never read
 };
 
-// The error says where, what was seen, and what is expected.
+// The error contains the position, the value seen, and the expected one.
 Result<OrderFile> read_order(std::string_view text);
-// What read_order() reads. `file` must be sound: see check().
+// Writes the form that read_order() reads. `file` must be valid: see check().
 std::string write_order(const OrderFile& file);
 
 // The order in which the hosts are listed.

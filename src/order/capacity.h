@@ -1,5 +1,6 @@
-// What a network carries when all hosts send at once, which no idle pair of hosts shows: who sends
-// to whom in each phase of the load, and what the received rates say of hosts and uplinks.
+// Measures what a network carries when all hosts send at once, which an idle pair of hosts does not
+// show: the transfers of each phase of the load, and the rates of hosts and uplinks that follow
+// from the received rates.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct Transfer {
 };
 
 struct LoadPhase {
-  int depth = 0;  // of the groups whose uplinks it loads; one more than the deepest: hosts alone
+  int depth =
+      0;  // of the groups whose uplinks it loads; one more than the deepest: only hosts are loaded
   std::vector<Transfer> transfers;  // each host sends to at most one and receives from at most one
 };
 
@@ -24,11 +26,11 @@ struct LoadResult {
   std::vector<double> gb_per_s;  // received, by transfer; NaN: not known
 };
 
-// First hosts within their leaves, then leaves among each other, then what is above. `silent` hosts
-// and such without a partner take no part.
+// First hosts within their leaves, then between leaves, then between higher groups. `silent` hosts
+// and hosts without a partner take no part.
 std::vector<LoadPhase> plan_load(const fabric::Fabric& fabric);
 
-// Writes rates of hosts, capacities of uplinks and who is slow into the fabric.
+// Writes rates of hosts, capacities of uplinks and the slow flags into the fabric.
 void apply_load(fabric::Fabric& fabric, const std::vector<LoadResult>& results);
 
 }  // namespace dlcp::order

@@ -1,5 +1,6 @@
-// What a pattern costs on a fabric, given which host has which rank: time for its bytes where links
-// are full, time for its messages where they are empty, and how often leaves are left.
+// The cost of a pattern on a fabric with a given order of hosts: the time for its bytes on loaded
+// links, the time for its messages on idle links, and the number of ring neighbours on different
+// leaves.
 #pragma once
 
 #include <span>
@@ -11,20 +12,20 @@
 namespace dlcp::order {
 
 struct Cost {
-  double seconds = 0;     // for the bytes, by the fullest host or uplink of each round
-  double latency_us = 0;  // for the first byte: round trips along the way
+  double seconds = 0;     // for the bytes, limited by the most loaded host or uplink of each round
+  double latency_us = 0;  // for the first byte: RTTs along the path
 };
 
-// `order`: hosts by rank. What the fabric does not know is no limit and takes no time.
+// `order`: hosts by rank. Unknown rates do not limit, and unknown RTTs count as 0.
 Cost cost_of(const fabric::Fabric& fabric, std::span<const int> order, const Pattern& pattern);
-// Every host to every other, 10^9 bytes in all from each: the order does not matter.
+// Every host to every other, 10^9 bytes in all from each: independent of the order.
 Cost all_to_all_cost(const fabric::Fabric& fabric, std::span<const int> hosts);
 
-// No order of these hosts makes the pattern's bytes take less.
+// A lower bound over all orders of these hosts of the time for the pattern's bytes.
 double bound_seconds(const fabric::Fabric& fabric, std::span<const int> hosts,
                      const Pattern& pattern);
 
-// Neighbours in the ring that are on different leaves, the ends included.
+// Ring neighbours on different leaves, including the last host and the first.
 int crossings(const fabric::Fabric& fabric, std::span<const int> order);
 
 }  // namespace dlcp::order

@@ -1,5 +1,5 @@
-// Finds out what a network is like, over whatever can measure it: surveys, loads, and puts together
-// what came of it. The measuring itself, and time, are the caller's.
+// Determines a fabric with any means of measuring: surveys, loads, and combines the results. The
+// caller measures and keeps the time.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace dlcp::order {
 
-// Something that can be measured. Each call takes its time and returns when it is done.
+// A network that can be measured. Each call blocks until its measurement is complete.
 class Network {
  public:
   virtual ~Network() = default;
-  // One measurement for each pair, in their order, all at once.
+  // One measurement for each pair, in their order, all at the same time.
   virtual std::vector<Measurement> probe(const std::vector<Pair>& pairs) = 0;
-  // Received Gb/s by transfer, all at once; NaN where nothing is known.
+  // Received Gb/s by transfer, all at the same time; NaN if not known.
   virtual std::vector<double> load(const LoadPhase& phase) = 0;
 };
 
@@ -42,7 +42,7 @@ struct Discovery {
 Discovery discover(Network& network, std::vector<fabric::Host> hosts,
                    const DiscoveryOptions& options);
 
-// Distances of all pairs that were measured; nothing for more hosts than fit into memory squared.
+// Distances of all measured pairs; nullopt if there are too many hosts for a square matrix.
 std::optional<Distances> all_distances(const Measurements& known);
 
 }  // namespace dlcp::order

@@ -1,5 +1,5 @@
-// From leaves to a fabric: groups the leaves into pods where the distances between them show such,
-// and says how far the hosts of each group are from each other.
+// Builds a fabric from leaves: groups the leaves into pods if the distances between them show any,
+// and sets the distance between the hosts of each group.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace dlcp::order {
 
-// `hosts` as given, with nothing known but who they are. Silent hosts hang on the top group.
+// `hosts`: names and addresses only. Silent hosts are placed in the top group.
 fabric::Fabric find_fabric(std::vector<fabric::Host> hosts, const Measurements& known,
                            const Survey& survey);
 

@@ -1,4 +1,4 @@
-// An order in the words of those who start jobs.
+// An order in the formats of launchers.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace dlcp::order {
 
 struct Format {
   const char* name;  // hostfile, rankfile, ...
-  const char* help;  // for whom, and how it is given to him
+  const char* help;  // which launcher reads it, and how to pass it
   Result<std::string> (*write)(const fabric::OrderFile& file);
 };
 

@@ -1,4 +1,4 @@
-// Orders that follow the tree of groups: whatever is in a group is contiguous.
+// Orders that follow the tree of groups: the hosts of each group are contiguous.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 namespace dlcp::order {
 
 enum class Siblings {
-  kAsGiven,       // by the first of their hosts in the given order
+  kAsGiven,       // by the position of their first host in the given order
   kLargestFirst,  // so that leaves begin at multiples of their size
 };
 
-// `given` with each group's hosts drawn together; the host of rank 0 stays where that costs nothing
-// (it is the address that jobs meet at). Where `distances` between hosts show that groups beside
-// each other are not equally far apart, neighbours are put side by side.
+// `given` with the hosts of each group made contiguous. The host of rank 0 keeps its rank if that
+// costs nothing (jobs use its address for rendezvous). If `distances` between hosts show that
+// sibling groups are not equally far apart, near ones are placed next to each other.
 std::vector<int> hierarchical(const fabric::Fabric& fabric, const std::vector<int>& given,
                               Siblings siblings, const Distances* distances);
 

@@ -1,6 +1,6 @@
-// What is known of the distances between hosts so far: a sparse, symmetric table. One measurement
-// of a pair is one burst of probes and their answers; of several, the nearest counts, as noise on a
-// path only ever adds.
+// The known distances between hosts: a sparse, symmetric table. One measurement of a pair is one
+// burst of probes and their answers. Of several measurements the shortest counts, as noise on a
+// path only adds delay.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace dlcp::order {
 
-// `from` asks and `to` answers; both are indices of hosts.
+// `from` sends probes and `to` answers; both are indices of hosts.
 struct Pair {
   int from = 0;
   int to = 0;
@@ -22,8 +22,8 @@ struct Pair {
 
 struct Measurement {
   bool answered = false;
-  double round_trip_us = 0;  // the least of the burst; only if answered
-  int hops = -1;             // routers that the answer passed, from its TTL; -1: not known
+  double round_trip_us = 0;  // the minimum of the burst; only if answered
+  int hops = -1;             // routers on the answer's path, from its TTL; -1: not known
 };
 
 class Measurements {
@@ -33,15 +33,15 @@ class Measurements {
   int hosts() const { return static_cast<int>(heard_.size()); }
   void add(Pair pair, const Measurement& measurement);
   bool known(int a, int b) const { return a == b || pairs_.contains(key(a, b)); }
-  // Microseconds, or nothing where the pair was not measured or did not answer. Where all answers
-  // show how many routers they passed, each router counts for more than any round trip.
+  // In microseconds; nullopt if the pair was not measured or did not answer. If the number of
+  // routers is known for all answers, each router adds more than any RTT.
   std::optional<double> distance(int a, int b) const;
   std::optional<double> round_trip_us(int a, int b) const;
 
-  // Of every pair that answered, in order of the pairs.
+  // Of all pairs that answered, in order of the pairs.
   std::vector<std::pair<Pair, double>> round_trips() const;
 
-  // At least two others were asked about the host, or all there are, and none got an answer.
+  // True if no probe of the host was answered, from at least two other hosts or all there are.
   bool silent(int host) const;
   std::size_t size() const { return pairs_.size(); }
 
@@ -54,7 +54,7 @@ class Measurements {
   std::unordered_map<std::uint64_t, Measurement> pairs_;
   std::vector<int> heard_;  // by host: pairs with an answer
   std::vector<int> asked_;  // by host: pairs measured
-  bool hops_known_ = true;  // of every answer
+  bool hops_known_ = true;  // for every answer
 };
 
 }  // namespace dlcp::order

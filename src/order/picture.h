@@ -1,4 +1,4 @@
-// An order as a picture: the fabric found, and the ring through it before and after.
+// A picture of an order: the fabric, and the ring through it before and after.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace dlcp::order {
 
-// SVG text. Hosts on a circle, leaf by leaf; lines within a leaf are grey, across leaves coloured.
+// SVG text. Hosts are on a circle, leaf by leaf; lines within a leaf are grey, across leaves
+// coloured.
 std::string picture(const fabric::Fabric& fabric, const std::vector<int>& before,
                     const std::vector<int>& after);
 

@@ -1,5 +1,5 @@
-// Which of the wanted pairs are measured at the same time: bursts that share a host delay each
-// other, so no host asks more than a few others at once. Answering costs less.
+// Schedules the pairs to measure: bursts that share a host delay each other, so no host probes more
+// than a few others at the same time. Answering costs less.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace dlcp::order {
 
-// Slots in sequence, the pairs of each at once; all of `wanted`, each once.
+// Slots in sequence; the pairs of a slot run at the same time. Contains each pair of `wanted` once.
 std::vector<std::vector<Pair>> schedule(std::vector<Pair> wanted, int hosts);
 
 }  // namespace dlcp::order

@@ -1,5 +1,6 @@
-// Exchanges hosts between ranks until the fullest host or uplink carries no less. A maximum has no
-// slope; the eighth powers of all loads together have one, and follow it closely.
+// Swaps hosts between ranks as long as this reduces the load of the most loaded host or uplink. The
+// objective is the sum of the eighth powers of all loads: it follows the maximum closely, but
+// unlike the maximum it also rewards small improvements.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace dlcp::order {
 
 struct SwapLimits {
-  int tries = 60'000;      // exchanges looked at
-  int fruitless = 20'000;  // in a row, before giving up
+  int tries = 60'000;      // swaps evaluated
+  int fruitless = 20'000;  // swaps in a row without improvement, before the search stops
 };
 
 // `order`: hosts by rank. The same seed gives the same result. Only the first round of the pattern

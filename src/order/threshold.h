@@ -1,7 +1,7 @@
-// Where "near" ends and "far" begins among measured distances. Near is an equivalence: whoever is
-// near to my neighbour is near to me. So the right threshold is one under which near pairs close
-// triangles (or leave none open), far more often than as many pairs drawn by chance would; the
-// shape of the distribution alone, which noise distorts, is not asked.
+// The threshold between "near" and "far" among measured distances. Near is an equivalence: a host
+// near my neighbour is near me. Therefore the right threshold is one under which near pairs close
+// triangles (or leave none open) far more often than the same number of random pairs would. The
+// shape of the distribution is not used, because noise distorts it.
 #pragma once
 
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace dlcp::order {
 
-// Distances among a few hosts: symmetric, the diagonal is not looked at, NaN where not known.
+// Distances among a few hosts: symmetric, the diagonal is ignored, NaN if not known.
 class Distances {
  public:
   explicit Distances(std::size_t hosts)
@@ -22,7 +22,7 @@ class Distances {
   void set(std::size_t a, std::size_t b, double distance) {
     values_[a * hosts_ + b] = values_[b * hosts_ + a] = distance;
   }
-  // All that is known, each pair once, ascending.
+  // All known distances, each pair once, ascending.
   std::vector<double> sorted() const;
 
  private:
@@ -30,9 +30,9 @@ class Distances {
   std::vector<double> values_;
 };
 
-// The least threshold (near: at most so far) under which the samples are made of groups, or nothing
-// where chance explains them as well. Samples are judged together and must not have been chosen by
-// the distances that are in them.
+// The smallest threshold (near: at most that distance) under which the samples consist of groups;
+// nullopt if chance explains them as well. Samples are judged together, and must not have been
+// chosen by the distances that are in them.
 std::optional<double> find_threshold(std::span<const Distances> samples);
 
 }  // namespace dlcp::order

@@ -1,8 +1,8 @@
 // The queues of a port of a commodity switch: one for each SwitchQueue of the class table and one
-// for all that has no class, the first strictly before the others, those by deficit round robin.
-// Each is limited in bytes, by itself or by a share of what is left of the switch's buffer (dynamic
-// threshold), marks or drops early along a slope (WRED), and may cut what it has no room for down
-// to its header (trimming).
+// for all packets without a class. The first queue has strict priority; the others share by deficit
+// round robin. Each queue has a limit in bytes, fixed or a share of the free switch buffer (dynamic
+// threshold). It marks or drops early with a probability that grows with its length (WRED), and may
+// cut packets that do not fit down to their header (trimming).
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace dlcp::simulate {
 
 inline constexpr std::size_t kClassQueues = 5;
 
-// The chance of an early mark or drop: 0 up to `from` bytes, `most` at `full`, 1 beyond.
+// The probability of an early mark or drop: 0 up to `from` bytes, `most` at `full`, 1 beyond.
 struct Slope {
   std::size_t from = std::numeric_limits<std::size_t>::max();
   std::size_t full = std::numeric_limits<std::size_t>::max();
@@ -35,20 +35,19 @@ struct QueuePlan {
   std::size_t limit_bytes = std::size_t{256} << 10;
   Slope mark;
   std::array<Slope, 3> drop;  // of droppable packets, by drop precedence 1 .. 3
-  std::uint32_t weight = 1;   // of those that are not strict
+  std::uint32_t weight = 1;   // of the queues that are not strict
 };
 
 struct ClassPlan {
   std::array<QueuePlan, kClassQueues> queues;
-  // Above 0 the limit of each queue is also this times what is free of the switch's buffer.
+  // Above 0, each queue is also limited to this multiple of the free switch buffer.
   double dynamic_alpha = 0;
   bool trims = false;
   std::uint32_t trimmed_bytes = 64;
-  bool marks_at_departure = false;  // by what waits when a packet leaves, not when it comes
+  bool marks_at_departure = false;  // by the queue length when a packet leaves, not when it arrives
 };
 
-// Buffers as commodity switches of 2020 on have them: a queue takes up to a quarter of what is
-// free.
+// Buffers as in commodity switches since 2020: a queue uses up to a quarter of the free buffer.
 inline constexpr std::size_t kCommodityBuffer = 37'000'000;
 inline ClassPlan commodity_plan() {
   ClassPlan plan;
@@ -60,7 +59,7 @@ inline ClassPlan commodity_plan() {
 
 class ClassQueues final : public Discipline {
  public:
-  // The plan and the buffer (null: none) outlive it.
+  // The plan and the buffer (null: none) must outlive this object.
   ClassQueues(const ClassPlan& plan, SharedBuffer* buffer, std::uint64_t seed)
       : plan_(plan), buffer_(buffer), rng_(seed) {}
 

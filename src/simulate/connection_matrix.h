@@ -1,5 +1,5 @@
-// Workloads as text in the form of htsim's connection matrices (.cm), so that the same file runs
-// there and here:
+// Reads workloads in the format of htsim's connection matrices (.cm), so that the same file runs in
+// both simulators:
 //
 //   Nodes 16
 //   Connections 2
@@ -8,9 +8,9 @@
 //   5->9 id 2 trigger 1 size 2000000
 //   trigger id 1 oneshot
 //
-// Times are picoseconds. A barrier lets go once `count` connections have named it. send_done and
-// recv_done are the same moment here: the last byte has arrived. Priorities are passed over;
-// failures are refused by name, as a scenario says what fails.
+// Times are picoseconds. A barrier triggers when `count` connections have named it. send_done and
+// recv_done are the same event here: the arrival of the last byte. Priorities are ignored; failures
+// are rejected by name, as a scenario describes them.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ namespace dlcp::simulate {
 
 struct ConnectionMatrix {
   std::size_t hosts = 0;
-  Workload workload;  // in the order of the file
+  Workload workload;  // in file order
 };
 
 inline constexpr std::size_t kMatrixHostsMax = 4096;
 inline constexpr std::size_t kMatrixConnectionsMax = std::size_t{1} << 20;
 
-// `source` names the text in errors, which give the line.
+// `source` names the text in errors, which contain the line.
 Result<ConnectionMatrix> parse_connection_matrix(const std::string& text,
                                                  const std::string& source);
 

@@ -1,5 +1,5 @@
 // One host with the real protocol: the engine's pump between the core and a phantom datapath. It
-// wakes by events alone: a packet, room at its card, or the deadline of its pump.
+// runs only on events: a packet, room at its network card, or the deadline of its pump.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
    public:
     virtual ~Listener() = default;
     virtual void on_core_event(Time now, HostIndex host, const core::Event& event) = 0;
-    // What lay here is lost.
+    // The data at this place is lost.
     virtual void on_zeros(std::span<const std::byte> place) = 0;
-    // A step has brought something: connections may have opened, posts may be possible again.
+    // After a step: connections may have opened, posts may be possible again.
     virtual void on_step(Time now, HostIndex host) = 0;
   };
 
-  // `packet_cost`: of the host's processor, for each packet in or out.
+  // `packet_cost`: processor time of the host, for each packet sent or received.
   CoreHost(Fabric& fabric, PacketPool& pool, PhantomMemory& memory, Scratch& scratch,
            HostIndex host, const HostPlan& plan, core::Config config, Duration packet_cost,
            std::uint64_t seed, Listener& listener);
@@ -33,11 +33,11 @@ class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
   PhantomMemory::Cursor& cursor() { return cursor_; }
   std::uint64_t dropped() const { return datapath_.dropped(); }
 
-  void on_event(Time now, PacketPtr packet) override;  // a packet, or time to wake
+  void on_event(Time now, PacketPtr packet) override;  // a packet, or a wake-up
   void on_room(Time now) override {
     if (pump_.blocked()) step(now);
   }
-  // After calls from above.
+  // Call it after calls to the core.
   void step(Time now);
 
  private:
@@ -55,7 +55,7 @@ class CoreHost final : public Sink, public Port::Feeder, engine::Placer {
   PhantomMemory::Cursor cursor_;
   const Duration packet_cost_;
   Time busy_until_{};
-  Time wakes_at_ = kNever;  // the earliest wake-up that is scheduled
+  Time wakes_at_ = kNever;  // the earliest scheduled wake-up
 };
 
 }  // namespace dlcp::simulate

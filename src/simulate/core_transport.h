@@ -18,35 +18,35 @@ struct CoreConfig {
   core::Config core;
   HostPlan host;
   std::size_t paths = 64;
-  Duration packet_cost{0};      // of a host's processor
-  double magnitude_spread = 1;  // of gradients, as GradientField says
+  Duration packet_cost{0};      // processor time of a host, per packet
+  double magnitude_spread = 1;  // of gradients; see GradientField
   bool blind_marks = false;
-  double knee = 1;  // where switches mark and drop early, by what dlcp-switch plans
+  double knee = 1;  // depth at which switches mark and drop early, relative to dlcp-switch's plan
   std::uint64_t seed = 1;
 };
 
 class CoreTransport final : public Transport, public CoreHost::Listener {
  public:
-  // All outlive it.
+  // All references must outlive this object.
   CoreTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
                 const CoreConfig& config);
 
-  // What dlcp-switch plans for a fabric of this speed.
+  // The settings that dlcp-switch plans for a fabric of this speed.
   static ClassPlan switches(const CoreConfig& config, const FabricPlan& fabric);
 
   void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) override;
   void announce(Time now, std::span<const Transfer> transfers) override;
   void begin(Time now, TransferId id, const Transfer& transfer) override;
   TransportCounters counters() const override;
-  core::Counters core_counters() const;  // of all hosts
+  core::Counters core_counters() const;  // sum over all hosts
 
  private:
-  // The so-and-so-many-th transfer between two hosts, at both ends.
+  // The n-th transfer between two hosts, at both ends.
   struct Slot {
-    std::span<std::byte> memory;  // at both ends, as nobody writes or reads it
+    std::span<std::byte> memory;  // the same at both ends, as it is never written or read
     core::Licence licence;
-    TransferId id = 0;      // once it has begun,
-    std::size_t bytes = 0;  // of which it has so many
+    TransferId id = 0;      // valid once it has begun
+    std::size_t bytes = 0;  // size of the transfer
   };
   struct Pair {
     HostIndex from = 0;
@@ -55,11 +55,11 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
     core::ConnectionId sender = 0;
     std::optional<core::ConnectionId> receiver;
     std::vector<Slot> slots;
-    // Of them, in order:
+    // Numbers of slots in each state, in order:
     std::size_t begun = 0;
-    std::size_t sent = 0;      // posted
+    std::size_t sent = 0;      // send posted
     std::size_t expected = 0;  // receive posted
-    std::size_t received = 0;  // done
+    std::size_t received = 0;  // receive complete
   };
 
   void add_hosts(std::span<const std::pair<HostIndex, HostIndex>> pairs);
@@ -68,7 +68,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   void on_step(Time now, HostIndex host) override;
   core::Licence licence_of(const Transfer& transfer);
   bool is_open(const Pair& pair);
-  // False when some of it cannot be posted now.
+  // False if some of it cannot be posted yet.
   bool post_sends(Time now, std::size_t number);
   bool post_receives(Time now, std::size_t number);
 
@@ -79,11 +79,11 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   PhantomMemory memory_;
   std::shared_ptr<const GradientField> field_;
   Scratch scratch_;
-  std::vector<std::unique_ptr<CoreHost>> hosts_;  // null: of somebody else
+  std::vector<std::unique_ptr<CoreHost>> hosts_;  // null: host of another transport
   std::deque<Pair> pairs_;
   std::map<std::pair<HostIndex, HostIndex>, std::size_t> numbers_;
-  std::vector<std::vector<std::size_t>> unopened_;  // of each host that listens, pairs
-  std::vector<std::vector<std::size_t>> blocked_;   // of each host, pairs with posts not taken
+  std::vector<std::vector<std::size_t>> unopened_;  // by listening host, pairs
+  std::vector<std::vector<std::size_t>> blocked_;   // by host, pairs with posts that were refused
   std::map<std::uint32_t, SharedBudget> pools_;
   std::size_t unaccepted_ = 0;
   std::uint64_t bytes_given_up_ = 0;

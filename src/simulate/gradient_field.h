@@ -1,6 +1,6 @@
-// What the gradients in phantom memory would be: a mean magnitude for every 4 KiB, log-normal, so
-// that packets of licensed messages differ in worth as those of training do. The protocol asks it
-// in place of the memory; the simulation asks it what was lost.
+// The gradients that phantom memory stands for: a mean magnitude for every 4 KiB, log-normal, so
+// that packets of licensed messages differ in importance as in training. The protocol reads
+// magnitudes from it instead of the memory; the simulation computes the lost energy from it.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,8 @@ namespace dlcp::simulate {
 
 class GradientField final : public core::WorthSource {
  public:
-  // `spread`: standard deviation of the magnitudes' logarithm. `blind`: the protocol is told
-  // others, drawn alike, that say nothing of these.
+  // `spread`: standard deviation of the magnitudes' logarithm. `blind`: the protocol gets other
+  // magnitudes of the same distribution, independent of the real ones.
   GradientField(PhantomMemory& memory, double spread, bool blind)
       : all_(memory.all()), magnitudes_(drawn(spread, 1)) {
     if (blind) told_ = drawn(spread, 2);
@@ -27,7 +27,7 @@ class GradientField final : public core::WorthSource {
     const std::size_t block = block_of(payload.data());
     return told_.empty() ? magnitudes_[block] : told_[block];
   }
-  // The sum of the squares of what lies there, in units of a byte's at magnitude 1.
+  // The sum of squares of this piece, in units of one byte at magnitude 1.
   double energy(std::span<const std::byte> piece) const {
     double sum = 0;
     while (!piece.empty()) {
@@ -46,7 +46,7 @@ class GradientField final : public core::WorthSource {
     Rng rng(seed);
     std::vector<float> made(kPhantomBytes / kPhantomBlock);
     for (float& one : made) {
-      double normal = -6;  // twelve uniform numbers have a variance of 1
+      double normal = -6;  // the sum of twelve uniform numbers has variance 1
       for (int i = 0; i < 12; ++i)
         normal += rng.unit();
       one = static_cast<float>(std::exp(spread * normal));
@@ -60,7 +60,7 @@ class GradientField final : public core::WorthSource {
 
   std::span<const std::byte> all_;
   std::vector<float> magnitudes_;
-  std::vector<float> told_;  // empty: the same
+  std::vector<float> told_;  // magnitudes given to the protocol; empty: the real ones
 };
 
 }  // namespace dlcp::simulate

@@ -1,5 +1,5 @@
-// A workload: transfers, each of which begins at a time or some time after others have arrived.
-// Collectives, jobs and plain lists of flows are all of this form.
+// A workload: transfers, each of which begins at a given time or some time after others have
+// arrived. Collectives, jobs and plain lists of flows all have this form.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace dlcp::simulate {
 
 struct Step {
   Transfer transfer;
-  Duration wait{0};               // after the beginning, or after the last of those before it
-  Duration not_before{0};         // after the beginning, whatever it waits for
-  std::vector<TransferId> after;  // indices of steps; their data has to be here
+  Duration wait{0};               // after the beginning, or after the last of `after` has arrived
+  Duration not_before{0};         // earliest begin, after the workload's beginning
+  std::vector<TransferId> after;  // indices of steps whose data must have arrived
 };
 using Workload = std::vector<Step>;
 
@@ -29,18 +29,18 @@ struct Finish {
 
 class Job final : public TransferListener {
  public:
-  // The workload outlives the job.
+  // The workload must outlive the job.
   Job(Events& events, const Workload& workload);
 
-  // Opens the connections and runs until everything has arrived and is acknowledged. False if that
-  // takes longer than `limit` of simulated time. `neighbours`, if not null, moves what is theirs:
-  // between hosts of their own.
+  // Opens the connections and runs until all data has arrived and is acknowledged. Returns false if
+  // that takes longer than `limit` of simulated time. `neighbours`, if not null, carries the
+  // neighbours' transfers, which have separate hosts.
   bool run(Transport& transport, Duration limit, Transport* neighbours = nullptr);
-  // Also called, if set, at the job's beginning: faults that come at a time.
+  // Called, if set, at the job's beginning, to schedule faults.
   std::function<void(Time begins)> at_start;
 
   Time began() const { return began_; }
-  // Until the last of the job has arrived, neighbours apart.
+  // Until the last of the job's transfers has arrived, neighbours excluded.
   Duration took() const { return delivered_at_ - began_; }
   Duration took_acknowledged() const { return acknowledged_at_ - began_; }
   const std::vector<Finish>& finishes() const { return finishes_; }
@@ -70,8 +70,8 @@ class Job final : public TransferListener {
   PacketPool tokens_;
   Starter starter_{*this};
   std::vector<Finish> finishes_;
-  std::vector<std::uint32_t> waits_for_;        // of each step, so many others
-  std::vector<std::vector<TransferId>> frees_;  // whom each step lets begin
+  std::vector<std::uint32_t> waits_for_;        // by step: number of steps that it waits for
+  std::vector<std::vector<TransferId>> frees_;  // by step: steps that wait for it
   std::size_t undelivered_ = 0;
   std::size_t unacknowledged_ = 0;
   Time began_{};

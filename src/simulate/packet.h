@@ -1,6 +1,6 @@
-// A packet of a large simulation: what hosts and switches look at, and how long it is. Payloads are
-// phantoms, of which only the length travels. Packets come from a pool and go back to it by
-// themselves; the pool outlives them.
+// A packet of a large simulation: the fields that hosts and switches read, and its length. Payloads
+// are phantoms: only their length exists. Packets come from a pool and return to it automatically;
+// the pool must outlive them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace dlcp::simulate {
 
 using HostIndex = std::uint32_t;
 
-// What hosts send that know nothing of DLCP's classes: behind the last queue of the class table.
+// The queue of packets without a DLCP class: after the last queue of the class table.
 inline constexpr auto kOthersQueue = static_cast<SwitchQueue>(4);
 
 class PacketPool;
@@ -29,34 +29,34 @@ struct alignas(64) Packet {
 
   HostIndex source = 0;
   HostIndex destination = 0;
-  std::uint32_t wire_bytes = 0;  // that it occupies of a link, headers and gaps included
-  std::uint32_t flow = 0;        // what hosts know it by
-  std::uint32_t sequence = 0;    // of a packet of the flow, or of the one that this answers
-  std::uint32_t cumulative = 0;  // an answer: all packets below have arrived
-  std::uint32_t left = 0;        // of the message, in packets: pFabric's priority
-  std::uint32_t before = 0;      // of the message, in packets: PIAS's priority
-  std::uint16_t path = 0;        // entropy that ECMP sees
+  std::uint32_t wire_bytes = 0;  // length on the link, headers and gaps included
+  std::uint32_t flow = 0;        // the hosts' number for it
+  std::uint32_t sequence = 0;    // of a packet of the flow, or of the packet that this one answers
+  std::uint32_t cumulative = 0;  // of an answer: all packets below have arrived
+  std::uint32_t left = 0;        // remaining packets of the message: pFabric's priority
+  std::uint32_t before = 0;      // earlier packets of the message: PIAS's priority
+  std::uint16_t path = 0;        // entropy that ECMP hashes
   std::uint16_t echoed_path = 0;
   Kind kind = Kind::kData;
   SwitchQueue queue = SwitchQueue::kExact;
   std::uint8_t dscp = 0;
-  std::uint8_t level = 0;  // of strict priorities; 0 goes first
+  std::uint8_t level = 0;  // strict priority; 0 is the highest
   std::uint8_t drop_precedence = 1;
   Ecn ecn = Ecn::kNotEct;
-  bool droppable = false;  // above the early threshold it is dropped and not marked
-  bool trimmable = false;  // a full switch cuts it down to its header
+  bool droppable = false;  // dropped, not marked, above the early-drop threshold
+  bool trimmable = false;  // a switch with a full queue cuts it down to its header
   bool echoed_mark = false;
-  Port* via = nullptr;  // where flow is controlled: the port that fills the switch with it
+  Port* via = nullptr;  // with flow control: the port that sent it to the switch
 
-  // Switches look at none of what follows: the rest lies in one line of the cache.
-  Time sent_at;     // when the host sent it, or the packet that this answers
+  // Switches read none of the following fields, which share a cache line.
+  Time sent_at;     // time when the host sent this packet, or the packet that this one answers
   Time arrived_at;  // at a host
-  // Frames of the real protocol: header and control bytes, then a phantom payload.
+  // Frames of the real protocol: header and control bytes, followed by a phantom payload.
   std::uint32_t phantom_bytes = 0;
   std::vector<std::byte> bytes;
 
   PacketPool* home = nullptr;
-  Packet* next_free = nullptr;  // in its home
+  Packet* next_free = nullptr;  // in the pool
 };
 
 static_assert(offsetof(Packet, sent_at) <= alignof(Packet));
@@ -72,7 +72,7 @@ class PacketPool {
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
-  // A packet of which every field has its default.
+  // A packet with the default value of every field.
   PacketPtr take() {
     Packet* packet = free_;
     if (packet != nullptr)

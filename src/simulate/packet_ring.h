@@ -1,5 +1,5 @@
-// A first-in-first-out queue of packets that needs no memory until something waits: a fabric has
-// tens of thousands of queues, nearly all of them empty.
+// A first-in-first-out queue of packets that allocates memory only when a packet waits: a fabric
+// has tens of thousands of queues, nearly all of them empty.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class PacketRing {
   }
 
  private:
-  static constexpr std::size_t kFirst = 8;  // a power of two, as all sizes
+  static constexpr std::size_t kFirst = 8;  // a power of two, like all sizes
 
   void grow() {
     std::vector<PacketPtr> larger(places_.empty() ? kFirst : 2 * places_.size());

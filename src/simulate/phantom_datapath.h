@@ -1,7 +1,6 @@
-// The datapath of a host of a large simulation: headers and control frames travel as they are,
-// payloads only as lengths. What arrives is shown to the core as whole datagrams, whose payload is
-// whatever lies behind the header in a scratch buffer; nobody reads it, as tags cover headers
-// alone.
+// The datapath of a host in a large simulation: headers and control frames are sent in full,
+// payloads only as lengths. The core receives whole datagrams whose payload is arbitrary data of a
+// scratch buffer. The payload is never read, because tags cover only headers.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +17,16 @@ namespace dlcp::simulate {
 struct HostPlan {
   std::size_t mtu = 4200;  // IP bytes: payloads of 4 KiB
   std::size_t paths = 64;
-  std::size_t burst_packets_max = 1;               // RoCE gives every packet a path of its own
-  std::size_t card_bytes = std::size_t{64} << 10;  // more than that waiting: send() takes no more
+  std::size_t burst_packets_max = 1;  // RoCE gives every packet its own path
+  std::size_t card_bytes = std::size_t{64}
+                           << 10;  // limit of waiting bytes; above it send() accepts no more
   std::size_t receive_bytes = std::size_t{12} << 20;  // 3072 receives, as over RoCE
-  // IP and UDP, and what RoCE adds to them (12 + 8 + 4); Ethernet with preamble and gap.
+  // IP and UDP, and RoCE's additions (12 + 8 + 4); Ethernet with preamble and gap.
   std::size_t ip_bytes = 28 + 24;
   std::size_t ethernet_bytes = 38;
 };
 
-// Where datagrams are put together, for one batch of one host at a time.
+// The buffer in which datagrams are assembled, for one batch of one host at a time.
 class Scratch {
  public:
   static constexpr std::size_t kSlots = 64;
@@ -43,7 +43,7 @@ class Scratch {
 
 class PhantomDatapath final : public datapath::Datapath {
  public:
-  // All outlive it.
+  // All references must outlive this object.
   PhantomDatapath(Fabric& fabric, PacketPool& pool, PhantomMemory& memory, Scratch& scratch,
                   HostIndex host, const HostPlan& plan);
 
@@ -70,8 +70,8 @@ class PhantomDatapath final : public datapath::Datapath {
   wire::EndpointAddress address_;
   PacketRing waiting_;
   std::size_t waiting_bytes_ = 0;
-  std::vector<PacketPtr> handed_out_;  // until the next receive()
-  std::uint64_t dropped_ = 0;          // the receive queue was full
+  std::vector<PacketPtr> handed_out_;  // valid until the next receive()
+  std::uint64_t dropped_ = 0;          // because the receive queue was full
 };
 
 }  // namespace dlcp::simulate

@@ -1,6 +1,5 @@
-// Memory of messages that nobody fills or looks at: all hosts of a simulation take pieces of the
-// same zeros, each its own pieces in turn, so that those of messages under way at one host are
-// apart.
+// Message memory that is never written or read: all hosts of a simulation share the same zeros.
+// Each host takes pieces in turn, so that the pieces of its messages in progress do not overlap.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +11,17 @@
 namespace dlcp::simulate {
 
 inline constexpr std::size_t kPhantomBytes = std::size_t{1} << 28;
-inline constexpr std::size_t kPhantomBlock = 4096;  // what a packet of full size carries
+inline constexpr std::size_t kPhantomBlock = 4096;  // payload of a full packet
 
 class PhantomMemory {
  public:
-  // calloc leaves pages untouched that are zero anyway.
+  // calloc does not touch pages that are zero already.
   PhantomMemory() : bytes_(static_cast<std::byte*>(std::calloc(kPhantomBytes, 1)), std::free) {
     if (bytes_ == nullptr) throw std::bad_alloc();
   }
   std::span<std::byte> all() { return {bytes_.get(), kPhantomBytes}; }
 
-  // Hands out pieces in turn; at most half of it may be under way at once.
+  // Returns pieces in turn; at most half of the memory may be in use at the same time.
   class Cursor {
    public:
     explicit Cursor(std::size_t first_block)

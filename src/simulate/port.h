@@ -1,6 +1,6 @@
-// An egress port and the one direction of a cable that it feeds: packets wait by the rules of its
-// discipline, are serialised at its rate and arrive at the far end after the delay of the cable. A
-// port that is idle sends at once, for one event; one that is busy needs a second to wake up.
+// An egress port and its direction of a cable: packets wait in the port's discipline, are
+// serialised at its rate and arrive at the far end after the cable's delay. An idle port sends at
+// once and needs one event per packet; a busy port needs a second one to wake up.
 #pragma once
 
 #include <algorithm>
@@ -18,24 +18,25 @@ struct Wire {
   Duration delay{1000};
 };
 
-// Priority flow control: a switch asks the port that fills it to pause when more than so much of
-// what that has sent waits there, and to go on when less does. The strict queue is never paused.
+// Priority flow control: a switch pauses the port that sends to it when more than `off_bytes` of
+// that port's packets wait in the switch, and resumes it below the lower threshold. The strict
+// queue is never paused.
 struct FlowControl {
   std::size_t off_bytes = 0;
   std::size_t on_bytes = 0;
 };
 
 struct PortCounters {
-  std::uint64_t packets = 0;  // put on the wire, whatever became of them
+  std::uint64_t packets = 0;  // put on the wire, including those lost later
   std::uint64_t bytes = 0;
-  std::uint64_t lost = 0;        // silently, on the wire
-  std::uint64_t while_down = 0;  // sent into a dead link
-  std::uint64_t pauses = 0;      // that the far end has asked for
+  std::uint64_t lost = 0;        // lost silently on the wire
+  std::uint64_t while_down = 0;  // sent while the link was down
+  std::uint64_t pauses = 0;      // requested by the far end
 };
 
 class Port final : public Sink {
  public:
-  // Told when no more than `room_bytes` wait any longer.
+  // Called when at most `room_bytes` wait.
   class Feeder {
    public:
     virtual ~Feeder() = default;
@@ -49,16 +50,16 @@ class Port final : public Sink {
   }
 
   void enqueue(Time now, PacketPtr packet);
-  void on_event(Time now, PacketPtr) override;  // the wire is free again
+  void on_event(Time now, PacketPtr) override;  // transmission complete
 
-  // From now on on_room() is called whenever a packet leaves and no more than that wait.
+  // Calls on_room() whenever a packet leaves and at most `room_bytes` wait.
   void set_feeder(Feeder& feeder, std::size_t room_bytes) {
     feeder_ = &feeder;
     room_bytes_ = room_bytes;
   }
 
   void use_flow_control(const FlowControl& limits) { flow_control_ = limits; }
-  // At the far end: a packet of ours has come into the switch, or has left it.
+  // Called at the far end when a packet of this port enters or leaves the switch.
   void hold(Time now, std::size_t bytes);
   void let_go(Time now, std::size_t bytes);
 
@@ -68,12 +69,12 @@ class Port final : public Sink {
     ps_per_byte_ = 8000.0 / wire.gbit_per_s;
   }
   void set_loss(double chance) { loss_ = chance; }  // of each packet, silently
-  void set_down(bool down) { down_ = down; }        // everything sent is lost
+  void set_down(bool down) { down_ = down; }        // all packets sent are lost
   bool down() const { return down_; }
-  // All but what goes first, as a host asks for that pauses it.
+  // Pauses all but the strict queue, as a host requests it.
   void set_paused(bool paused);
 
-  // What waits, and what is left of the packet on the wire.
+  // Bytes waiting, plus the rest of the packet in transmission.
   double backlog_bytes(Time now) const {
     const auto left_ps = static_cast<double>(free_at_ps_ - ns_of(now) * 1000);
     return static_cast<double>(waiting_bytes()) + std::max(left_ps, 0.0) / ps_per_byte_;
@@ -83,7 +84,7 @@ class Port final : public Sink {
   const PortCounters& counters() const { return counters_; }
 
  private:
-  // What the far end asks for, when it has come here.
+  // Delivers the far end's pause and resume requests to this port after the cable's delay.
   class Rein final : public Sink {
    public:
     explicit Rein(Port& port) : port_(port) {}
@@ -100,16 +101,16 @@ class Port final : public Sink {
   std::unique_ptr<Discipline> discipline_;
   Wire wire_;
   double ps_per_byte_ = 80;
-  std::int64_t free_at_ps_ = 0;  // whole nanoseconds would add up to an error of 1% at 400 Gbit/s
+  std::int64_t free_at_ps_ = 0;  // whole nanoseconds would give an error of 1% at 400 Gbit/s
   bool wakes_ = false;
   bool down_ = false;
   double loss_ = 0;
   Feeder* feeder_ = nullptr;
   std::size_t room_bytes_ = 0;
   std::optional<FlowControl> flow_control_;
-  std::size_t held_bytes_ = 0;  // of ours, in the switch at the far end
-  bool asked_ = false;          // it has asked us to pause
-  bool paused_ = false;         // and we do
+  std::size_t held_bytes_ = 0;  // this port's bytes in the switch at the far end
+  bool asked_ = false;          // the far end has requested a pause
+  bool paused_ = false;         // this port is paused
   Rein rein_{*this};
   PortCounters counters_;
   Rng rng_;

@@ -1,6 +1,6 @@
-// A switch: looks up the ports that lead towards the destination's leaf and chooses among equal
-// ones by a seeded hash (ECMP), of the flow alone or of the packet's entropy as well; or, where it
-// routes adaptively, takes the one where least waits, among such in turn.
+// A switch: looks up the ports towards the destination's leaf and chooses among equal ones by a
+// seeded hash (ECMP), of the flow only or also of the packet's entropy. With adaptive routing it
+// takes the port with the shortest queue, equal ones in turn.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace dlcp::simulate {
 
 class Switch final : public Sink {
  public:
-  // `leaves`: that there are to route to.
+  // `leaves`: number of destinations.
   Switch(std::size_t leaves, std::size_t hosts_per_leaf, std::uint64_t hash_seed)
       : hosts_per_leaf_(static_cast<HostIndex>(hosts_per_leaf)),
         hash_seed_(hash_seed),

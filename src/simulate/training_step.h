@@ -1,6 +1,6 @@
-// One step of data-parallel training: forward, then backward from the last layers to the first;
-// as soon as the gradient of some layers is there, it is summed over all hosts, one sum after the
-// other as NCCL does on a stream.
+// One step of data-parallel training: forward, then backward from the last layers to the first.
+// When the gradient of some layers is complete, it is summed over all hosts, one sum after the
+// other, like NCCL operations on one stream.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace dlcp::simulate {
 
-// Layers whose gradient is summed at once. Sizes and arithmetic follow from the architecture.
+// Layers whose gradient is summed together. Sizes and arithmetic follow from the architecture.
 struct LayerGroup {
   double mega_parameters = 0;
-  double giga_macs = 0;  // multiply-and-adds of a sample, forward; backward takes twice that
+  double giga_macs = 0;  // multiply-adds of a sample, forward; backward takes twice as many
 };
 struct Model {
   std::string_view name;
-  double samples = 0;              // that a host computes in a step
-  std::vector<LayerGroup> layers;  // in the order of forward
+  double samples = 0;              // computed by a host in a step
+  std::vector<LayerGroup> layers;  // in forward order
 };
 const std::vector<Model>& models();
 
-// What a step moves and when.
+// The gradient bytes that a step sums together, and the time when they are ready.
 struct Bucket {
   std::uint64_t bytes = 0;
   Duration ready{0};  // after the step has begun
@@ -32,17 +32,17 @@ struct StepPlan {
   std::vector<Bucket> buckets;
   Duration compute{0};
 };
-// Four bytes a parameter, summed in buckets of 25 MB; at `tera_flops` a second. Of bytes and
-// arithmetic the same part, 0 .. 1.
+// Four bytes per parameter, summed in buckets of 25 MB; computed at `tera_flops` per second.
+// `part`: scales both bytes and arithmetic, 0 .. 1.
 StepPlan step_of(const Model& model, double tera_flops, double part);
 
 enum class AllReduce {
   kRing,
   kHierarchical,  // within a leaf, across leaves, within a leaf, each by rings
-  kDirect         // everybody's share to its owner, and back
+  kDirect         // each rank's share to its owner, and the sum back
 };
 
-// Hosts are numbered leaf by leaf, and so are the rings.
+// Hosts are numbered leaf by leaf, and rings follow the numbers.
 Workload training_step(const std::vector<Bucket>& buckets, AllReduce kind, std::size_t leaves,
                        std::size_t hosts_per_leaf);
 

@@ -1,4 +1,4 @@
-// What moves transfers between the hosts of a fabric: the real protocol, or one of its opponents.
+// Carries transfers between the hosts of a fabric: the real protocol, or another transport.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct Transfer {
   HostIndex to = 0;
   std::uint64_t bytes = 0;
   double may_lose = 0;  // share of its bytes that need not arrive, 0 .. 0.25
-  // Contributions of direct exchange to one part of a result: may_lose is then of all of them
-  // together, those of `ranks` ranks, and transfers of one pool have its number. 0: by itself.
+  // Contributions of direct exchange to one part of a result, from `ranks` ranks: all transfers
+  // with the same pool number share may_lose. 0: not shared.
   std::uint32_t pool = 0;
   std::uint32_t ranks = 2;
-  bool neighbour = false;  // of somebody else, beside the job
+  bool neighbour = false;  // not part of the job
 };
 
 struct TransportCounters {
   std::uint64_t packets = 0;         // with data, sent for the first time
-  std::uint64_t packets_again = 0;   // sent again
-  std::uint64_t bytes = 0;           // payload of the first
-  std::uint64_t bytes_again = 0;     // payload of those sent again
-  std::uint64_t bytes_given_up = 0;  // lost within what may be
+  std::uint64_t packets_again = 0;   // retransmissions
+  std::uint64_t bytes = 0;           // payload of first transmissions
+  std::uint64_t bytes_again = 0;     // payload of retransmissions
+  std::uint64_t bytes_given_up = 0;  // lost within the budget
   std::uint64_t timeouts = 0;
-  // Sums of the squares of licensed gradients: all of them, and those given up.
+  // Sums of squares of licensed gradients: of all, and of those given up.
   double energy = 0;
   double energy_given_up = 0;
 
@@ -43,17 +43,19 @@ struct TransportCounters {
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
-  virtual void on_delivered(Time now, TransferId transfer) = 0;     // the receiver has all
-  virtual void on_acknowledged(Time now, TransferId transfer) = 0;  // the sender knows
+  virtual void on_delivered(Time now, TransferId transfer) = 0;  // all data has arrived
+  virtual void on_acknowledged(Time now,
+                               TransferId transfer) = 0;  // the sender has the acknowledgement
 };
 
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Before the first transfer: all pairs that will be used. Their hosts are this transport's own
-  // from then on. Returns when connections, of those who have such, are open.
+  // Called before the first transfer, with all pairs that will be used. From then on their hosts
+  // belong to this transport. Returns when all connections, if the transport has any, are open.
   virtual void open(std::span<const std::pair<HostIndex, HostIndex>> pairs) = 0;
-  // Behind open(): all transfers that will begin, roughly in order; receivers know what comes.
+  // Called after open(): all future transfers, approximately in order, so that receivers can expect
+  // them.
   virtual void announce(Time /*now*/, std::span<const Transfer> /*transfers*/) {}
   // Transfers between the same two hosts are delivered in the order in which they begin.
   virtual void begin(Time now, TransferId id, const Transfer& transfer) = 0;

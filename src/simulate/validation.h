@@ -1,5 +1,5 @@
-// Whether the simulator can be believed: its parts against closed forms, and its model of NSCC
-// against results that others have published for theirs.
+// Validation of the simulator: its parts against closed forms, and its model of NSCC against
+// published results of another simulator.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ struct Check {
   std::string unit;
   double expected = 0;
   double measured = 0;
-  double tolerance = 0;  // relative; 0: to the last digit
+  double tolerance = 0;  // relative; 0: exact
   std::string source;
 
   bool ok() const { return std::abs(measured - expected) <= tolerance * std::abs(expected); }
@@ -22,7 +22,7 @@ struct Check {
 
 using Progress = std::function<void(const std::string&)>;
 
-// A few seconds; asserted in the tests.
+// Takes a few seconds; asserted in the tests.
 std::vector<Check> closed_forms();
 // Ultra Ethernet's htsim, committed results of version 40ccb05: fat trees of 128 and 1024 hosts at
 // 100 Gbit/s, packets of 4150 bytes. Half a minute; the quick part takes a second.

@@ -1,6 +1,7 @@
-// The sockets around collective/switch_aggregator: worker i sends to port P + i, which says who it
-// is, and gets its answers from there. The first packet at a port fixes the worker's address;
-// another port of that address is the worker started anew, and another address is a stranger.
+// The sockets around collective/switch_aggregator: worker i sends to port P + i, which identifies
+// it, and receives its answers from that port. The first packet at a port fixes the worker's
+// address. Another source port of the same address is a restarted worker; another address is a
+// stranger.
 #pragma once
 
 #include <netinet/in.h>
@@ -19,10 +20,10 @@ namespace dlcp::cli {
 struct ServerOptions {
   collective::AggregatorTerms terms;
   std::uint16_t port = collective::kSwitchPortBase;
-  double drop = 0;  // share of the packets that are lost here, each way
+  double drop = 0;  // share of the packets dropped here on purpose, in each direction
 };
 
-// A UDP socket with large buffers. On all addresses of the host, or on the loopback one alone.
+// A UDP socket with large buffers, on all addresses of the host or on the loopback address only.
 Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only);
 
 class AggregatorServer {
@@ -31,12 +32,12 @@ class AggregatorServer {
     std::uint64_t received = 0;
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;    // on purpose
-    std::uint64_t strangers = 0;  // packets of addresses that are no worker's
+    std::uint64_t strangers = 0;  // packets from addresses that belong to no worker
   };
 
   static Result<AggregatorServer> open(const ServerOptions& options, bool loopback_only);
 
-  // Answers what arrives within `wait`; returns how many packets came.
+  // Answers packets that arrive within `wait`; returns how many arrived.
   std::size_t serve(Duration wait);
 
   const Counts& counts() const { return counts_; }
@@ -45,7 +46,7 @@ class AggregatorServer {
  private:
   struct Worker {
     Fd socket;
-    sockaddr_in6 address{};  // of IPv4 as IPv6 has it; family 0: has not sent yet
+    sockaddr_in6 address{};  // IPv4 in IPv6 form; family 0: has not sent yet
   };
 
   explicit AggregatorServer(const ServerOptions& options)

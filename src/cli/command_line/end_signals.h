@@ -1,11 +1,11 @@
-// SIGINT and SIGTERM as requests to a server to end.
+// SIGINT and SIGTERM as requests to stop a server.
 #pragma once
 
 #include <csignal>
 
 namespace dlcp::cli {
 
-inline volatile std::sig_atomic_t end_signals = 0;  // how many have come
+inline volatile std::sig_atomic_t end_signals = 0;  // number received
 
 // From now on these signals are counted and do not end the process.
 inline void count_end_signals() {

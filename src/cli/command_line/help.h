@@ -1,4 +1,4 @@
-// --help, wrapped at the terminal's width: CLI11 of Debian 12 breaks no line.
+// --help, wrapped at the terminal's width: the CLI11 of Debian 12 does not wrap lines.
 #pragma once
 
 #include <CLI/CLI.hpp>

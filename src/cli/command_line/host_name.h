@@ -1,10 +1,10 @@
-// What this host calls itself.
+// The name of this host.
 #pragma once
 
 #include <string>
 
 namespace dlcp::cli {
 
-std::string host_name();  // "" where the system does not say
+std::string host_name();  // "" if the system call fails
 
 }  // namespace dlcp::cli

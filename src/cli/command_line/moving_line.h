@@ -1,6 +1,6 @@
-// One line on stderr that is rewritten while something takes its time, and gone afterwards. Where
-// stderr is no terminal, a line every half minute instead, so that a job's log says what it waits
-// for.
+// A progress line on stderr that is rewritten during long work and erased afterwards. If stderr is
+// not a terminal, it prints a line every half minute instead, so that a job's log shows the
+// progress.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class MovingLine {
   MovingLine(const MovingLine&) = delete;
   MovingLine& operator=(const MovingLine&) = delete;
 
-  // Cheap to call often: draws five times a second at most.
+  // Cheap to call often: draws at most five times a second.
   void show(const std::string& text);
 
  private:

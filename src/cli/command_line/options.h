@@ -1,7 +1,7 @@
-// Verbs and their options, for files that need not see CLI11 itself: its header takes five seconds
-// to compile and leaves 100 kB of code, in each file. Values are checked where they are read:
-// a bad size, share, time, count or choice throws CLI::ValidationError with the value, the range
-// and how it may be written.
+// Verbs and their options, for files that need not include CLI11: its header takes five seconds to
+// compile and adds 100 kB of code to each file. Values are checked when they are read: a bad size,
+// share, time, count or choice throws CLI::ValidationError with the value, the range and the
+// accepted forms.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& valu
                       const std::string& help);
 CLI::Option* add_numbers(CLI::App& verb, const std::string& name, std::vector<int>& values,
                          const std::string& help);
-// Takes its value from the variable where the command line does not give it.
+// Takes the value from this environment variable if the command line does not give it.
 void take_from(CLI::Option* option, const char* environment_variable);
 
 bool given(const CLI::Option* option);
 void exclude_each_other(CLI::Option* one, CLI::Option* other);
 void need(CLI::Option* option, CLI::Option* other);  // `option` requires `other`
-// Throws CLI::RequiredError, which the parser explains: to be called while the verb runs.
+// Throws CLI::RequiredError, which the parser reports. Call it only while the verb runs.
 [[noreturn]] void miss(const std::string& options);
 
 template <class T>
@@ -62,7 +62,7 @@ inline CLI::Option* add_choice(CLI::App& verb, const std::string& name,
   return add_choice(
       verb, name, choices, [&value](const std::string& given) { value = given; }, help);
 }
-// Stores what the chosen name stands for.
+// Stores the value of the chosen name.
 template <class T, class Value>
 CLI::Option* add_choice(CLI::App& verb, const std::string& name,
                         const std::map<std::string, T>& choices, Value& value,
@@ -75,7 +75,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name,
       help);
 }
 
-// Puts the options that are in no group yet, --help apart, under a heading in --help.
+// Puts the options that are in no group yet, except --help, under a heading in --help.
 void group_rest(CLI::App& verb, const std::string& heading);
 
 template <class T>

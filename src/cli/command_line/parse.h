@@ -1,5 +1,5 @@
-// The command line as a whole: adds the verbs, runs the parser, and says what is wrong in one line
-// that names the word, what was probably meant, and where help is.
+// The command line as a whole: adds the verbs, runs the parser, and reports an error in one line
+// that names the wrong word, the probable intention, and how to get help.
 #pragma once
 
 #include <span>
@@ -19,11 +19,11 @@ struct Program {
   std::string version;
   std::string footer;  // of --help without a verb
 };
-// Adds a verb whose callback leaves its outcome in the exit code.
+// Adds a verb whose callback stores its result in the exit code.
 using AddVerb = void (*)(CLI::App& app, ExitCode& exit_code);
 
-// Runs the verb that is asked for. kUsage after an error, which is on stderr then; --help and
-// --version are kOk.
+// Runs the requested verb. kUsage after an error, which is printed to stderr; kOk for --help and
+// --version.
 ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int argc, char** argv);
 
 }  // namespace dlcp::cli

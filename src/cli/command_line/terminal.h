@@ -1,4 +1,4 @@
-// How wide what is printed may be, and text broken into lines of that width.
+// The width of the output, and text wrapped to a width.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,19 @@
 
 namespace dlcp::cli {
 
-// Columns for what goes to stdout: the terminal's, 40..100; 80 where it is no terminal.
+// Columns of stdout: the terminal's width, limited to 40..100; 80 if it is not a terminal.
 std::size_t output_width();
 
-// Whether that is a terminal on which a line can be drawn over: not one that calls itself dumb.
+// Whether the descriptor is a terminal that can redraw a line; a "dumb" terminal cannot.
 bool can_draw(int descriptor);
 
 // `text` in lines of at most `width` columns, broken at blanks; each line begins with `indent`
-// blanks, and newlines in `text` stay. A word that is too long keeps a line of its own. Ends with a
+// blanks, and newlines in `text` stay. A word that is too long has its own line. Ends with a
 // newline unless empty.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
-// `name` in a column of `column` blanks, `text` wrapped beside it, or below where it is longer.
+// `name` in a column of `column` blanks and `text` wrapped to the right of it, or below it if
+// `name` is longer.
 std::string beside(std::string_view name, std::string_view text, std::size_t column,
                    std::size_t width);
 

@@ -1,4 +1,4 @@
-// Files that verbs read and write as a whole.
+// Reads and writes whole files for verbs.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace dlcp::cli {
 
-// Of at most 256 MiB; "-": standard input. kInvalidUsage names the path and the reason.
+// At most 256 MiB; "-": standard input. kInvalidUsage names the path and the reason.
 Result<std::string> read_text_file(const std::string& path);
 
-// Who reads the file meanwhile sees the old text or the new one, never a part: it is written beside
-// it and takes its name at the end. What is no regular file (/dev/stdout, a pipe) is written to.
+// Replaces the file atomically: readers see the old text or the new one, never a part of it. The
+// text is written to a temporary file that is then renamed. Anything but a regular file
+// (/dev/stdout, a pipe) is written directly.
 Status write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace dlcp::cli

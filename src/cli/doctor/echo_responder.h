@@ -1,8 +1,9 @@
-// The listening half of `dlcp doctor --peer`: answers echo requests and tells each prober what
-// arrived. Probers find it at the ports where they meet, and probe the data ports that it names:
-// random ones of the range that data uses. From further ones it calls a prober that asks for it, as
-// a peer would that begins a conversation. Remembers a bounded number of probers; never answers
-// with more bytes than it was asked with. It also tells the devices of this host.
+// The listening half of `dlcp doctor --peer`: answers echo requests and reports to each prober
+// which probes arrived. Probers reach it at the meeting ports and then probe the data ports that it
+// names: random ports of the range that data uses. On request it also sends first, from other
+// random ports, as a peer does that opens a connection. It keeps state of a bounded number of
+// probers, never answers with more bytes than the request had, and reports the devices of this
+// host.
 #pragma once
 
 #include <array>
@@ -20,28 +21,30 @@
 
 namespace dlcp::cli {
 
-// Where prober and listener meet. Either is enough: one is outside the range that data uses, so
-// that a firewall that closes the range is found out; one is inside, so that a firewall that opens
-// nothing else is none. It is above the ports that Linux gives to others.
+// Ports where prober and listener meet; one that works is enough. One is outside the range that
+// data uses, so that a firewall that closes the range is detected. The other is inside, so that a
+// firewall that opens only that range does not block the check. It is above Linux's ephemeral
+// ports.
 inline constexpr std::array<std::uint16_t, 2> kMeetingPorts = {48555, 61555};
 
 class EchoResponder {
  public:
-  // On every address of the families that this host has; fails when it can have neither, or not
-  // all of `ports`.
+  // Listens on every address family of this host. Fails if it can use neither, or cannot bind all
+  // of `ports`.
   static Result<EchoResponder> open(std::span<const std::uint16_t> ports);
 
-  // Answers what arrives within `wait`; returns how many requests it answered.
+  // Answers requests that arrive within `wait`; returns how many it answered.
   std::size_t serve(Duration wait);
 
-  std::uint64_t strangers() const { return strangers_; }  // datagrams that were no sound request
+  std::uint64_t strangers() const { return strangers_; }  // datagrams that were not valid requests
   std::size_t sessions() const { return sessions_.size(); }
-  // Addresses whose probes began since this was last called.
+  // Addresses that have begun to probe since the last call.
   std::vector<std::string> take_newcomers() { return std::exchange(newcomers_, {}); }
 
  private:
   struct Session {
-    std::uint64_t last_used = 0;  // in requests answered, to forget the oldest
+    std::uint64_t last_used =
+        0;  // number of requests answered by then; the oldest prober is forgotten first
     std::array<std::uint32_t, 256> seen{};
   };
 

@@ -1,5 +1,5 @@
-// What `dlcp doctor` has to say: one finding per check, with what was seen and how to mend it.
-// Checks return findings and print nothing; the command prints them as text or JSON.
+// The result of one check of `dlcp doctor`: the value found, and the fix if it is not good. Checks
+// return findings and print nothing; the command prints them as text or JSON.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,23 @@ namespace dlcp::cli {
 
 enum class Level : std::uint8_t {
   kOk,
-  kWarn,  // works, but slower or with something missing
-  kFail,  // will not work as it is
+  kWarn,  // works, but more slowly or without some feature
+  kFail,  // does not work in this state
 };
 
 struct Finding {
   std::string check;  // a stable name, for scripts
   Level level = Level::kOk;
-  std::string value;  // what was seen
-  std::string fix;    // what to do; empty when there is nothing to mend
+  std::string value;  // the value found
+  std::string fix;    // what to do; empty if nothing needs fixing
 };
 
 using Findings = std::vector<Finding>;
 
 std::size_t count(const Findings& findings, Level level);
 
-// Level, check and value of each, wrapped at `width`, and "fix:" under those that have one.
+// Level, check and value of each finding, wrapped at `width`, with "fix:" below those that have
+// one.
 std::string to_text(const Findings& findings, std::size_t width);
 nlohmann::json to_json(const Findings& findings);
 

@@ -1,4 +1,4 @@
-// Checks of the host as the plugin will meet it: kernel, settings, interfaces.
+// Checks of the host as the plugin uses it: kernel, settings, interfaces.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dlcp::cli {
 
-Finding check_kernel(const std::string& release);  // "6.1.0-18-amd64", as uname gives it
+Finding check_kernel(const std::string& release);  // "6.1.0-18-amd64", as in uname
 std::string kernel_release();
 
 // The settings of environment and config file, then the interfaces that they choose. Each chosen

@@ -1,5 +1,6 @@
-// A UDP socket for looking at what the network does to the IP header: every datagram is sent with a
-// given TOS byte and never fragmented, and received with the TOS byte it arrived with.
+// A UDP socket for observing changes of the IP header by the network: datagrams are sent with a
+// given TOS byte and without fragmentation, and are received with the TOS byte with which they
+// arrived.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +20,28 @@ class MarkSocket {
   struct Received {
     std::size_t size = 0;
     std::size_t segment_bytes =
-        0;  // of the datagrams that the kernel merged into this; 0: just one
+        0;  // size of the datagrams that the kernel merged into this one; 0: not merged
     std::uint8_t tos = 0;
     datapath::SocketAddress from;
-    datapath::IpAddress to;  // our address that it was sent to
+    datapath::IpAddress to;  // local address that it was sent to
   };
 
-  // Port 0: any free one of 49152 and above.
+  // Port 0: any free one from 49152 up.
   static Result<MarkSocket> open(const datapath::IpAddress& local, std::uint16_t port);
 
-  // From now on only to and from `peer`; a refusal by its host then shows as ECONNREFUSED in
+  // Restricts the socket to `peer`; an ICMP rejection by its host then appears as ECONNREFUSED in
   // send().
   Status connect(const datapath::SocketAddress& peer);
-  bool enable_merging();  // UDP_GRO; false where the kernel has none
-  // Every datagram without a source of its own leaves from that address by that link, whatever the
-  // kernel would choose (0: its choice).
+  bool enable_merging();  // UDP_GRO; false if the kernel lacks it
+  // Sets the default source address and link of datagrams; link 0: chosen by the kernel.
   void send_from(const datapath::IpAddress& ip, int link) {
     from_ = ip;
     link_ = link;
   }
 
-  // 0, or the errno. `to` is null on a connected socket; `from` picks our address where there are
-  // several; with segment_bytes the kernel cuts the bytes into datagrams of that size
-  // (UDP_SEGMENT).
+  // send() returns 0 or the errno. `to` is null on a connected socket; `from` selects a local
+  // address if the socket has several. With segment_bytes the kernel cuts the bytes into datagrams
+  // of that size (UDP_SEGMENT).
   struct Route {
     const datapath::SocketAddress* to = nullptr;
     const datapath::IpAddress* from = nullptr;
@@ -57,7 +57,8 @@ class MarkSocket {
 
   std::uint16_t port() const { return port_; }
   int descriptor() const { return fd_.get(); }
-  // The route's MTU as the kernel knows it, IP header included; 0 if it does not. Connected only.
+  // The route's MTU according to the kernel, IP header included; 0 if unknown. Connected sockets
+  // only.
   std::size_t route_mtu() const;
 
  private:
@@ -70,7 +71,7 @@ class MarkSocket {
   int link_ = 0;
 };
 
-// Bytes of IP and UDP header in front of a datagram.
+// Bytes of the IP and UDP headers of a datagram.
 std::size_t header_bytes(datapath::IpFamily family);
 
 }  // namespace dlcp::cli

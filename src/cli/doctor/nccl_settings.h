@@ -1,6 +1,6 @@
 // NCCL's own settings as a job would have them: from the environment, then from NCCL_CONF_FILE or
-// ~/.nccl.conf, then from /etc/nccl.conf; the first that names a variable counts. And whether NCCL
-// will ask this plugin for its network with them.
+// ~/.nccl.conf, then from /etc/nccl.conf; the first source that sets a variable counts. Also
+// whether NCCL will use this plugin with them.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@ class NcclSettings {
  public:
   struct Setting {
     std::string value;
-    std::string origin;  // "environment", or the file
+    std::string origin;  // "environment", or the file's path
   };
 
-  // A variable that has a value keeps it: earlier sources take precedence.
+  // A variable that is already set keeps its value: earlier sources take precedence.
   void add(const std::string& name, const std::string& value, const std::string& origin);
-  // Lines NAME=value; others, and comments, are passed over, as NCCL does.
+  // Reads lines NAME=value; ignores comments and other lines, as NCCL does.
   void add_file(std::string_view text, const std::string& path);
   const Setting* find(const std::string& name) const;
-  // Puts what came from files into this process's environment.
+  // Copies the settings from files into this process's environment.
   void apply() const;
 
  private:

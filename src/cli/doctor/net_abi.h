@@ -1,5 +1,6 @@
-// Which version of NCCL's net interface each release looks up first, and which of ours it then
-// takes. Source: the lookup lists in NCCL's own net plugin loader, tag by tag.
+// The version of NCCL's net interface that each release looks up first, and the version of DLCP's
+// interfaces that it then uses. Source: the lookup lists in NCCL's own net plugin loader, tag by
+// tag.
 #pragma once
 
 #include <array>
@@ -8,9 +9,9 @@
 namespace dlcp::cli {
 
 struct NetAbiRow {
-  int since;             // ncclGetVersion's form: major * 10000 + minor * 100 + patch
-  const char* releases;  // as people write them
-  int newest;            // that these releases look up
+  int since;             // in ncclGetVersion's form: major * 10000 + minor * 100 + patch
+  const char* releases;  // for messages
+  int newest;            // highest interface version that these releases look up
 };
 
 inline constexpr std::array<NetAbiRow, 7> kNetAbiRows = {{
@@ -24,14 +25,14 @@ inline constexpr std::array<NetAbiRow, 7> kNetAbiRows = {{
 }};
 inline constexpr std::array<int, 6> kOurNetAbis = {12, 11, 10, 9, 8, 6};
 
-// The newest interface that NCCL of this version looks up; 0 below 2.13.4.
+// The newest interface that this NCCL version looks up; 0 below 2.13.4.
 int newest_net_abi(int version);
-// The newest of ours among those that it looks up; 0 when there is none.
+// The newest of DLCP's interfaces that it looks up; 0 if there is none.
 int net_abi_taken(int version);
 std::string nccl_version_text(int version);  // "2.28.9"
 
-// NCCL that unloads the plugin with a process's last communicator, its name included, and looks for
-// libnccl-net.so the next time (src/plugin/net.cc, ncclNetPluginUnload; mended in 2.30.3).
+// NCCL versions that unload the plugin with a process's last communicator, drop its name, and look
+// for libnccl-net.so the next time (src/plugin/net.cc, ncclNetPluginUnload; fixed in 2.30.3).
 inline constexpr int kForgetsPluginSince = 22803;
 inline constexpr int kForgetsPluginUntil = 23002;
 

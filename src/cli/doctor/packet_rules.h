@@ -1,5 +1,5 @@
-// What this host's kernel may drop before a job sees it: reverse-path filters, and rules of the
-// packet filter where this user may read them.
+// Reasons for which this host's kernel may drop packets before a job receives them: reverse-path
+// filters, and rules of the packet filter if this user may read them.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace dlcp::cli {
 
-// Strict filters (rp_filter=1) among the devices; a warning where they can drop what a job needs:
-// two devices in one subnet.
+// Strict filters (rp_filter=1) on the devices; a warning if they can drop packets that a job needs:
+// with two devices in one subnet.
 Findings check_reverse_path_filter(const std::vector<datapath::Interface>& devices,
                                    const std::string& proc_root = "/proc");
 
-// Two devices in one subnet: peers may send to both by one of them.
+// Two devices in one subnet: peers may use the same device to reach both.
 Findings check_shared_subnets(const std::vector<datapath::Interface>& devices);
 
-// Of `nft list ruleset`, as text: rules that drop or reject UDP ports that data uses, and input
-// chains that drop what no rule accepts. It looks at rules about UDP ports alone, so a warning is
-// the most that it says.
+// Checks the output of `nft list ruleset`: rules that drop or reject UDP ports that data uses, and
+// input chains that drop by default. It interprets only rules about UDP ports, so it reports at
+// most a warning.
 Findings judge_ruleset(std::string_view ruleset);
-// That of this host; nothing where it cannot be read.
+// Checks the ruleset of this host; no findings if it cannot be read.
 Findings check_ruleset();
 
 }  // namespace dlcp::cli

@@ -1,5 +1,5 @@
-// Every pair of a device here and one at the peer, both ways: what `dlcp doctor --peer` does beyond
-// the one pair that the kernel would choose.
+// Every pair of a local device and a device of the peer, in both directions: the part of `dlcp
+// doctor --peer` beyond the one pair that the kernel would choose.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@ struct PairResult {
   NamedDevice there;
   std::size_t here_number = 0;
   std::size_t there_number = 0;
-  std::string trouble;                         // why nothing could be measured; empty: it was
+  std::string trouble;                         // why the measurement failed; empty: it succeeded
   std::optional<PathMeasurement> measurement;  // with few probes
-  std::optional<DeviceAnswer> seen;            // as the peer sees this device
-  std::uint16_t sent_from = 0;                 // the port of the question that `seen` answers
+  std::optional<DeviceAnswer> seen;            // this device as the peer sees it
+  std::uint16_t sent_from = 0;                 // source port of the question that `seen` answers
 
   bool is_translated() const;  // NAT between the two
   bool works() const;
 };
 
-// Asks the listener for its devices. Its version may have no answer to that: then there are none.
+// Requests the listener's devices; empty if its version does not support the request.
 Result<std::vector<NamedDevice>> ask_devices(const datapath::IpAddress& peer,
                                              const std::vector<std::uint16_t>& meeting_ports);
 
-// Of one address family each. `options`: of the main probe.
+// Pairs addresses of the same family. `options`: of the main probe.
 std::vector<PairResult> check_pairs(const std::vector<NamedDevice>& here,
                                     const std::vector<NamedDevice>& there,
                                     const PathProbeOptions& options);
 
-// A finding for each pair: one that does not work is a failure only if none does, and else a
-// warning if NCCL's topology assumes it.
+// A finding for each pair. A pair that does not work is a failure only if no pair works; otherwise
+// it is a warning if NCCL's topology uses it.
 Findings judge(const std::vector<PairResult>& pairs);
 
 // The last line: "NCCL will use DLCP between these hosts over ...", or the first thing to fix among
-// `findings`. `pairs` may be empty: the main probe alone speaks then, of `peer`.
+// `findings`. If `pairs` is empty, only the main probe of `peer` counts.
 Finding verdict(const std::vector<PairResult>& pairs, const Findings& findings,
                 const std::string& peer);
 

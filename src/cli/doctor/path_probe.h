@@ -1,5 +1,5 @@
-// The probing half of `dlcp doctor --peer`: measures what the network between two hosts does to
-// size, marks and delivery, path by path. Measures only; path_report judges.
+// The probing half of `dlcp doctor --peer`: measures packet size, DSCP and ECN marks, loss and
+// delay between two hosts, path by path. It only measures; path_report judges.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +19,38 @@ namespace dlcp::cli {
 
 struct PathProbeOptions {
   datapath::IpAddress peer;
-  std::vector<std::uint16_t> meeting_ports;  // where the listener may be found
+  std::vector<std::uint16_t> meeting_ports;  // ports to try for the listener
   std::size_t paths = 16;                    // source ports, 1..256
   std::size_t probes = 100;                  // per path, for loss and delay
-  Duration interval = 500us;                 // between probes of all paths together
+  Duration interval = 500us;                 // between probes, all paths together
   ProbeSource from{};
 };
 
 struct MarkResult {
   TrafficClass traffic_class = TrafficClass::kControl;
-  std::uint8_t sent = 0;                // TOS byte, both ways
-  std::optional<std::uint8_t> forward;  // as it arrived at the peer; nothing: no answer
+  std::uint8_t sent = 0;                // TOS byte, in both directions
+  std::optional<std::uint8_t> forward;  // as it arrived at the peer; nullopt: no answer
   std::optional<std::uint8_t> back;     // as the answer arrived here
 };
 
-struct LaneResult {  // one source port, to one of the listener's
+struct LaneResult {  // one source port, to one of the listener's ports
   std::uint16_t port = 0;
   std::size_t sent = 0;
-  std::size_t seen = 0;     // by the peer
-  std::size_t replies = 0;  // that came back
+  std::size_t seen = 0;     // received by the peer
+  std::size_t replies = 0;  // answers received
   Duration rtt_median{};
   Duration rtt_max{};
   std::uint16_t to_port = 0;
 };
 
-// All that follows the ports stays empty when there is no open port on the way there, or back.
+// Everything after the ports stays empty if no open port was found in either direction.
 struct PathMeasurement {
-  PortsResult there;            // the listener's ports, when we begin
-  PortsResult back;             // ours, when the listener begins
+  PortsResult there;            // the listener's ports, for packets from this host first
+  PortsResult back;             // local ports, for packets from the listener first
   bool answers = false;         // probes of data ports are answered
-  std::size_t route_mtu = 0;    // of our side's route, IP header included
-  std::size_t mtu_forward = 0;  // largest IP packet that got there
-  std::size_t mtu_both = 0;     // largest that got there and back
+  std::size_t route_mtu = 0;    // of the local route, IP header included
+  std::size_t mtu_forward = 0;  // largest IP packet that arrived at the peer
+  std::size_t mtu_both = 0;     // largest IP packet whose answer also arrived
   std::vector<MarkResult> marks;
   std::vector<LaneResult> lanes;  // worst first: by loss, then by delay
 };
@@ -59,7 +59,7 @@ class PathProbe {
  public:
   static Result<PathProbe> open(const PathProbeOptions& options);
 
-  // kRemote when the peer does not answer at all.
+  // kRemote if the peer does not answer at all.
   Result<PathMeasurement> measure();
 
  private:
@@ -83,7 +83,7 @@ class PathProbe {
   int send(std::size_t lane, std::size_t packet_bytes, std::size_t reply_packet_bytes,
            std::uint8_t tos);
   std::optional<Answer> receive(std::size_t lane, Duration wait);
-  // Sends and waits for the answer to just this one; ask() a few times over.
+  // Sends one request and waits for its answer; ask() repeats this.
   std::optional<Answer> ask_once(std::size_t lane, std::size_t packet_bytes,
                                  std::size_t reply_bytes, std::uint8_t tos);
   std::optional<Answer> ask(std::size_t packet_bytes, std::size_t reply_bytes, std::uint8_t tos);
@@ -91,10 +91,10 @@ class PathProbe {
   PathProbeOptions options_;
   PortCheck ports_;
   std::vector<MarkSocket> sockets_;      // lanes
-  std::vector<std::uint16_t> to_ports_;  // of the lanes
+  std::vector<std::uint16_t> to_ports_;  // destination ports of the lanes
   std::uint64_t session_ = 0;
   std::uint32_t sequence_ = 0;
-  Duration patience_ = 300ms;  // for one answer; follows the measured round trip
+  Duration patience_ = 300ms;  // timeout for one answer; follows the measured RTT
   int last_error_ = 0;
   wire::Buffer frame_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(std::size_t{1} << 16);

@@ -1,4 +1,4 @@
-// What a PathMeasurement means for the plugin: findings, and a table of the paths.
+// The consequences of a PathMeasurement for the plugin: findings, and a table of the paths.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@ namespace dlcp::cli {
 
 Findings judge(const PathMeasurement& measurement);
 
-// The worst `rows` paths, one line each under a heading, and how many are not shown.
+// The worst `rows` paths, one line each under a heading, and the number of paths not shown.
 std::string lane_table(const PathMeasurement& measurement, std::size_t rows);
 nlohmann::json to_json(const PathMeasurement& measurement);
 

@@ -1,4 +1,4 @@
-// From "HOST", "HOST:PORT", "[IPV6]:PORT" or a bare IPv6 address to where probes go.
+// Parses "HOST", "HOST:PORT", "[IPV6]:PORT" or a bare IPv6 address into the target of probes.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace dlcp::cli {
 
 struct Peer {
   datapath::IpAddress address;
-  std::optional<std::uint16_t> port;  // where one is written
+  std::optional<std::uint16_t> port;  // if given
 };
 
-// Asks the system's resolver for names. kInvalidUsage for what is neither name nor address, and for
-// a link-local address without the interface.
+// Resolves names with the system's resolver. kInvalidUsage for a text that is neither a name nor an
+// address, and for a link-local address without an interface.
 Result<Peer> resolve_peer(const std::string& text);
 
 }  // namespace dlcp::cli

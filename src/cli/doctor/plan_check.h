@@ -1,12 +1,12 @@
-// What DLCP_PLAN names: whether jobs can take it, before one fails to.
+// Checks the plan that DLCP_PLAN names, before a job fails to use it.
 #pragma once
 
 #include "cli/doctor/finding.h"
 
 namespace dlcp::cli {
 
-// Nothing where no plan is set. Whether a job has as many hosts as the plan has ranks is not known
-// here, so that is said and not judged.
+// No findings if no plan is set. A job's number of hosts is not known here; the finding states the
+// number that the plan needs.
 Findings check_plan();
 
 }  // namespace dlcp::cli

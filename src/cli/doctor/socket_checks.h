@@ -1,4 +1,4 @@
-// Checks of what this kernel's UDP sockets really do, each by doing it over loopback.
+// Checks of this kernel's UDP socket features, each by using the feature over loopback.
 #pragma once
 
 #include "cli/doctor/finding.h"
@@ -8,6 +8,6 @@ namespace dlcp::cli {
 Finding check_segmentation();          // UDP_SEGMENT: one send, many datagrams
 Finding check_merging();               // UDP_GRO: many datagrams, one receive
 Findings check_marks_over_loopback();  // DSCP and ECN per datagram, IPv4 and IPv6
-Findings check_socket_buffers();       // net.core.rmem_max, wmem_max and what a socket gets
+Findings check_socket_buffers();  // net.core.rmem_max, wmem_max and the resulting socket buffers
 
 }  // namespace dlcp::cli

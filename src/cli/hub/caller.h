@@ -1,5 +1,5 @@
-// One TCP connection to a hub, without the socket: what has been heard on it. Until a rank has
-// proven that it has a token, nothing that comes changes anything but this.
+// One TCP connection to a hub, without the socket: the state of its conversation. Until a rank has
+// proven that it has a token, received bytes change only this object.
 #pragma once
 
 #include <optional>
@@ -15,26 +15,26 @@ namespace dlcp::cli {
 class Caller {
  public:
   enum class State {
-    kStranger,  // has not said who it is
+    kStranger,  // has not identified itself
     kAsks,      // join() waits for an answer
     kSeated,    // belongs to a job
-    kLeft,      // says that it leaves
-    kRefused,   // has said something wrong: why()
+    kLeft,      // has announced that it leaves
+    kRefused,   // has sent something invalid: why()
   };
 
   explicit Caller(const engine::HubChallenge& challenge) : challenge_(challenge) {}
 
-  // What comes first.
+  // The first frame to send.
   engine::HubFrame challenge() const { return encode(challenge_); }
   State on_bytes(std::span<const std::byte> bytes, const Tenants& tenants);
-  // kAsks: lets the rank in, or does not.
+  // kAsks: accepts or refuses the rank.
   engine::HubFrame answer(const engine::HubAnswer& answer);
 
   State state() const { return state_; }
   const engine::HubJoin& join() const { return join_; }
   Tenant* tenant() const { return tenant_; }  // null before kAsks
   const std::string& why() const { return why_; }
-  // kRefused: what is to be said.
+  // kRefused: the frame to send.
   engine::HubFrame refusal() const;
 
  private:

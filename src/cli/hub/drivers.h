@@ -1,6 +1,6 @@
-// The threads that do a hub's work: each drives the jobs that it was given, in turn, a bounded step
-// at a time, so that none keeps others waiting. With processors named each has one of its own, and
-// what it touches first lies near it.
+// The threads that do a hub's work. Each runs its jobs in turn, in bounded steps, so that no job
+// delays the others for long. If processors are given, each has one thread, and memory that the
+// thread touches first is allocated near it.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@ namespace dlcp::cli {
 
 class Drivers {
  public:
-  // One thread for each processor; a single one, anywhere, where none is named.
+  // One thread for each processor; a single unbound thread if none is given.
   explicit Drivers(const std::vector<int>& processors);
   ~Drivers();
   Drivers(const Drivers&) = delete;
   Drivers& operator=(const Drivers&) = delete;
 
-  // To the one that has the fewest.
+  // Gives the job to the thread with the fewest jobs.
   void give(const std::shared_ptr<HubJob>& job);
 
  private:
   struct Driver {
     std::mutex mutex;
-    std::vector<std::shared_ptr<HubJob>> given;  // and not taken yet
+    std::vector<std::shared_ptr<HubJob>> given;  // not yet taken by the thread
     std::atomic<std::size_t> jobs{0};
     std::thread thread;
   };
@@ -38,7 +38,7 @@ class Drivers {
   std::vector<std::unique_ptr<Driver>> drivers_;
 };
 
-// Only these processors, for this thread and those that it begins. False if the system refuses.
+// Binds this thread, and threads that it creates, to these processors. False if the system refuses.
 bool bind_to(const std::vector<int>& processors);
 
 }  // namespace dlcp::cli

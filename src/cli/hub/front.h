@@ -1,5 +1,5 @@
-// A hub's door: takes ranks' calls over TCP, seats those that prove a token in jobs, within what
-// the hub and their tenant have left, and notices when they leave or die. One thread.
+// A hub's TCP server: accepts ranks' connections, adds ranks with a valid token to jobs within the
+// limits of the hub and their tenant, and detects when they leave or die. One thread.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct FrontOptions {
 class Front {
  public:
   struct Door {
-    Fd socket;  // listens
+    Fd socket;  // listening
     engine::Registry* registry = nullptr;
     engine::Port port;
     std::uint32_t speed_mbps = 0;
@@ -37,13 +37,13 @@ class Front {
 
   Front(Door door, const FrontOptions& options, Tenants tenants, Drivers& drivers, HubJob::Say say);
 
-  // What happens within `wait`.
+  // Handles the events of the next `wait`.
   void serve(Duration wait);
   // New jobs are refused from now on.
   void drain() { drains_ = true; }
   void end_all(const std::string& why);
   std::size_t jobs() const { return jobs_.size(); }
-  std::string metrics();  // as Prometheus text
+  std::string metrics();  // in Prometheus' text format
 
  private:
   struct Seat {

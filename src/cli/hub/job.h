@@ -1,5 +1,5 @@
-// A group that a hub serves: its ranks come one by one, then the group is set up with them, then
-// the hub adds for it until they leave. The front seats ranks; a driver does the work.
+// A group that a hub serves: its ranks join one by one, then the group is set up with them, then
+// the hub adds for it until they leave. The front accepts the ranks; a driver does the work.
 #pragma once
 
 #include <atomic>
@@ -29,23 +29,24 @@ class HubJob {
     std::uint64_t partial = 0;
   };
 
-  // `first`: of the rank that came first; the others must agree with it. `tenant` outlives this.
+  // `first`: of the rank that joined first; the others must agree with it. `tenant` must outlive
+  // this object.
   HubJob(engine::Registry& registry, const engine::Port& port, std::uint32_t speed_mbps,
          const engine::HubJoin& first, Tenant& tenant, Say say);
   ~HubJob();
 
   const engine::HubJoin& terms() const { return first_; }
   Tenant& tenant() const { return tenant_; }
-  // Where it listens.
+  // The address at which the job listens.
   engine::Opening::Peer peer() const { return {invitation_, listening_.address()}; }
 
-  // Why the rank cannot be let in; empty: it is.
+  // Adds the rank. Returns the reason if it cannot join, else "".
   std::string seat(const engine::HubJoin& join);
   void leave(std::uint32_t rank, bool in_order);
-  // The hub ends, and so does this.
+  // Ends the job because the hub ends.
   void end(const std::string& why);
 
-  // A bounded step; of one thread at a time. After kOver nothing is left to do.
+  // Performs a bounded step; only one thread may call it at a time. After kOver no work is left.
   Step step();
   bool over() const { return over_.load(); }
   bool failed() const { return failed_.load(); }
@@ -76,8 +77,8 @@ class HubJob {
   std::unique_ptr<engine::GroupOpening> opening_;
   std::unique_ptr<engine::Group> group_;
   const collective::HubExchange* exchange_ = nullptr;  // the group's
-  std::string wrong_;                                  // what has been heard from outside
-  std::optional<Time> left_at_;                        // when the first rank left, in order
+  std::string wrong_;            // why the job must end: a rank died, or the hub ends
+  std::optional<Time> left_at_;  // when the first rank left properly
   Counts counts_;
   std::atomic<bool> over_{false};
   std::atomic<bool> failed_{false};

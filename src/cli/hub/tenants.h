@@ -1,8 +1,8 @@
-// Whose jobs a hub serves: each tenant has a token, and shares of the hub's memory, rate and jobs.
+// The tenants of a hub: each has a token, and shares of the hub's memory, rate and jobs.
 //
-// The token file has a line for each: a name, 32 hexadecimal digits, and limits, in any order
-// ("team-a 0123...ef memory=4G gbit=20 jobs=8"). A line of digits alone is the tenant "default". #
-// begins a comment. Without a file whoever comes is "everybody".
+// The token file has a line for each tenant: a name, 32 hexadecimal digits, and limits, in any
+// order ("team-a 0123...ef memory=4G gbit=20 jobs=8"). A line with only digits is the tenant
+// "default". # begins a comment. Without a file every rank belongs to the tenant `everybody`.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace dlcp::cli {
 
-// Bytes per second that are given out as they come, a little ahead at most.
+// A rate limit: bytes per second with a short burst.
 class RateShare {
  public:
   // 0: no limit.
   void set(double bytes_per_second) { rate_ = bytes_per_second; }
-  // False: not now.
+  // Returns false if the bytes exceed the rate now.
   bool take(std::uint64_t bytes, Time now);
 
  private:
@@ -36,23 +36,23 @@ class RateShare {
 
 struct Tenant {
   std::string name;
-  wire::Key token;  // zero: none is asked for
+  wire::Key token;  // zero: not required
   std::uint64_t memory_max = std::numeric_limits<std::uint64_t>::max();
   std::uint32_t jobs_max = std::numeric_limits<std::uint32_t>::max();
-  double gbit_per_s = 0;  // of contributions; 0: no limit
+  double gbit_per_s = 0;  // of contributions; 0: unlimited
   RateShare rate;
 
-  // What is in use, and what was; the front's alone.
+  // Current and past use; only the front accesses it.
   std::uint64_t memory = 0;
   std::uint32_t jobs = 0;
   std::uint64_t jobs_served = 0;
   std::uint64_t jobs_failed = 0;
-  std::uint64_t calls = 0;  // of jobs that are over
+  std::uint64_t calls = 0;  // of jobs that have ended
   std::uint64_t bytes = 0;
 };
 
 using Tenants = std::vector<std::unique_ptr<Tenant>>;
-// `path`: for messages. No line repeats what a token is.
+// `path`: for messages. Error messages never repeat a token.
 Result<Tenants> parse_tenants(std::string_view text, const std::string& path);
 Tenants everybody();
 

@@ -1,5 +1,5 @@
-// The part of `dlcp order` that runs on every host: answers probes, and does the leader's jobs, one
-// after the other, until the leader ends it.
+// The part of `dlcp order` that runs on every host: answers probes and performs the leader's jobs,
+// one after the other, until the leader ends it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ namespace dlcp::cli {
 
 class Agent {
  public:
-  // `line` leads to the leader. `interfaces` as NCCL_SOCKET_IFNAME selects; `name`: what the host
-  // is called, empty: its host name. Throws BenchError when there is nothing to measure by.
+  // `line` is the connection to the leader. `interfaces`: a selection as in NCCL_SOCKET_IFNAME.
+  // `name`: of the host; empty: its host name. Throws BenchError if no interface can be used for
+  // measuring.
   Agent(int line, const std::string& interfaces, const std::string& name);
 
-  // Throws BenchError(kTransport) when the leader is gone.
+  // Throws BenchError(kTransport) if the connection to the leader is lost.
   void run();
 
  private:

@@ -1,5 +1,5 @@
-// What the leader of `dlcp order` and the agents on the hosts say to each other, as JSON in the
-// frames of launch/frames.h. A word that is not understood is nullopt, and ends the conversation.
+// The messages between the leader of `dlcp order` and the agents on the hosts, as JSON in the
+// frames of launch/frames.h. A message that cannot be parsed gives nullopt and ends the connection.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace dlcp::cli {
 
-// An agent's first word.
+// An agent's first message.
 struct AgentHello {
   std::string name;
-  std::string machine;                 // the same for processes that share a network
+  std::string machine;                 // the same for all processes that share a network
   std::vector<std::string> addresses;  // numeric; the first is probed
-  std::vector<std::uint16_t> ports;    // where it answers
+  std::vector<std::uint16_t> ports;    // where it answers probes
   int speed_mbps = 0;
 };
 
-// The leader's: who there is, which of them the agent is, and the number of this run.
+// The leader's answer: all hosts, the agent's index among them, and the number of this run.
 struct PeerList {
   std::uint64_t session = 0;
   int self = 0;
@@ -31,15 +31,15 @@ struct PeerList {
 
 // One job of an agent: bursts to some hosts, or a load to one.
 struct AgentJob {
-  std::vector<int> probe;  // hosts to ask
+  std::vector<int> probe;  // hosts to probe
   bool load = false;
-  int to = -1;  // host to load; -1: none, but receive
+  int to = -1;  // host to load; -1: none, only receive
   int ms = 0;
   double gb_per_s = 0;
 };
 
 struct AgentAnswer {
-  std::vector<order::Measurement> measured;  // by host asked
+  std::vector<order::Measurement> measured;  // by probed host
   double received_gb_per_s = -1;             // -1: not known
   double received_bytes = 0;
   double sent_bytes = 0;

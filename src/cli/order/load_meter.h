@@ -1,5 +1,5 @@
-// The rate at which a load arrives, by the kernel's times of arrival. The beginning does not count:
-// it comes out of the token buckets and queues on the way, faster than links carry on.
+// The arrival rate of a load, from the kernel's receive timestamps. The beginning is ignored,
+// because token buckets and queues on the path deliver it faster than the links' lasting rate.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class LoadMeter {
 
   double bytes() const;
   std::int64_t last_ns() const { return arrivals_.empty() ? 0 : arrivals_.back().at_ns; }
-  // nullopt where too little arrived to tell.
+  // nullopt if too few packets arrived.
   std::optional<double> gb_per_s() const;
 
  private:

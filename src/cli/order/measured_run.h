@@ -1,5 +1,5 @@
-// The hosts of a real network behind the interface that they are measured by: an agent on each,
-// started here (network namespaces) or by a launcher, and lines to all of them.
+// The hosts of a real network behind the interface order::Network: an agent on each host, started
+// here (network namespaces) or by a launcher, and connections to all of them.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace dlcp::cli {
 
 class MeasuredRun : public order::Network {
  public:
-  // Meets the other ranks, or starts an agent in each namespace. Throws BenchError.
+  // Connects to the other ranks, or starts an agent in each namespace. Throws BenchError.
   static std::unique_ptr<MeasuredRun> start(const OrderOptions& options);
   ~MeasuredRun() override;
   MeasuredRun(const MeasuredRun&) = delete;
   MeasuredRun& operator=(const MeasuredRun&) = delete;
 
-  // False: this process is an agent alone, and serve() is all there is to do.
+  // False: this process is only an agent and must call serve().
   bool leads() const { return lead_; }
   void serve();
 
-  // In the order of their ranks; several ranks of one host are one host with as many slots.
+  // In the order of their ranks. Several ranks on one host are one host with that many slots.
   std::vector<fabric::Host> hosts() const { return hosts_; }
   std::vector<order::Measurement> probe(const std::vector<order::Pair>& pairs) override;
   std::vector<double> load(const order::LoadPhase& phase) override;
@@ -41,7 +41,7 @@ class MeasuredRun : public order::Network {
   };
   struct LoadRound {
     std::vector<double> gb_per_s;  // by transfer; NaN: not known
-    double median_bytes = 0;       // received by a transfer
+    double median_bytes = 0;       // received by one transfer
   };
 
   explicit MeasuredRun(const OrderOptions& options) : options_(options) {}
@@ -57,7 +57,7 @@ class MeasuredRun : public order::Network {
 
   const OrderOptions& options_;
   bool lead_ = true;
-  int own_line_ = -1;        // of an agent that does not lead
+  int own_line_ = -1;        // of an agent that is not the leader
   std::vector<Line> lines_;  // by rank, then by host
   std::vector<fabric::Host> hosts_;
   Children agents_;

@@ -1,4 +1,4 @@
-// The order file that `dlcp order` and its verbs begin with.
+// Reads the order file for `dlcp order` and its verbs.
 #pragma once
 
 #include <string>

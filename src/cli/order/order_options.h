@@ -10,23 +10,23 @@
 namespace dlcp::cli {
 
 struct OrderOptions {
-  std::string simulate;   // a network that exists as numbers only
-  std::string netns;      // prefix: host i is namespace PREFIXi of this machine
-  std::string from;       // an order file instead of measuring
-  std::string out;        // order.json
-  std::string plot;       // SVG
+  std::string simulate;   // specification of a simulated network
+  std::string netns;      // prefix: host i is the namespace PREFIXi of this machine
+  std::string from;       // an order file, used instead of measuring
+  std::string out;        // path of the output, order.json
+  std::string plot;       // path of an SVG
   std::string mesh;       // "pp=4,dp=16"
-  std::string interface;  // as NCCL_SOCKET_IFNAME selects
+  std::string interface;  // selection as in NCCL_SOCKET_IFNAME
   bool full = false;
   bool no_load = false;
-  double share = 1;  // of the interface's rate, in the load
+  double share = 1;  // of the interface's rate, used by the load
   double gain_min = 0.1;
   double timeout = 60;
   std::uint64_t seed = 1;
   bool json = false;
   WorldFlags world;
 
-  // What must be the same in every process of a run, an option per line.
+  // The options that must be equal in every process of a run, one per line.
   std::string summary() const;
 };
 

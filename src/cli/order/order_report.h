@@ -1,4 +1,4 @@
-// What `dlcp order` tells of a network and an order, for people and as JSON.
+// The report of `dlcp order` on a network and an order, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,10 +13,10 @@ struct OrderReport {
   const fabric::Fabric& fabric;
   const order::Solution& solution;
   bool measured = true;      // false: the fabric comes from a file
-  std::size_t probes = 0;    // pairs, one burst each
-  std::size_t packets = 0;   // of 64 bytes, asked
+  std::size_t probes = 0;    // pairs probed, one burst each
+  std::size_t packets = 0;   // of 64 bytes, sent as probes
   double load_gb = 0;        // 10^9 bits sent to load the network
-  double probe_seconds = 0;  // load included; simulated where the network is
+  double probe_seconds = 0;  // load included; simulated time in a simulated network
   double solver_seconds = 0;
 
   nlohmann::ordered_json to_json() const;

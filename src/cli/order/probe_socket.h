@@ -1,5 +1,5 @@
-// A UDP socket for measuring: what arrives comes with the kernel's time of arrival and its TTL,
-// many at a time; what leaves can be cut by the kernel (UDP_SEGMENT).
+// A UDP socket for measurements: packets are received in batches with the kernel's receive
+// timestamp and their TTL; the kernel can cut sent data into datagrams (UDP_SEGMENT).
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ class ProbeSocket {
     std::span<const std::byte> bytes;
     datapath::SocketAddress from;
     std::int64_t at_ns = 0;         // CLOCK_REALTIME, as wall_ns()
-    int ttl = -1;                   // that was left; -1: not told
-    std::size_t segment_bytes = 0;  // of what the kernel merged; 0: one datagram
+    int ttl = -1;                   // on arrival; -1: not reported
+    std::size_t segment_bytes = 0;  // size of the datagrams that the kernel merged; 0: one datagram
   };
 
-  // On any free port of those that data uses.
+  // Binds to a free port of the range that data uses.
   static Result<ProbeSocket> open(const datapath::IpAddress& local);
 
-  // Hands out what is there, at most a few hundred arrivals.
+  // Passes received packets to `take`, at most a few hundred per call.
   void receive(const std::function<void(const Arrival&)>& take);
-  // False when it did not leave; segment_bytes 0: one datagram.
+  // False if the kernel did not send it; segment_bytes 0: one datagram.
   bool send(std::span<const std::byte> bytes, const datapath::SocketAddress& to,
             std::uint16_t segment_bytes = 0) const;
 
@@ -42,7 +42,7 @@ class ProbeSocket {
   std::uint16_t port_ = 0;
 };
 
-// The clock of the kernel's stamps.
+// The clock of the kernel's timestamps.
 std::int64_t wall_ns();
 
 }  // namespace dlcp::cli

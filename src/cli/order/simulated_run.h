@@ -1,5 +1,5 @@
-// A simulated network behind the interface that real ones are measured by, with the time that real
-// bursts and loads would have taken.
+// A simulated network behind the interface order::Network, with the time that real bursts and loads
+// would take.
 #pragma once
 
 #include "order/discovery.h"

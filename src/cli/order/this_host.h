@@ -1,4 +1,4 @@
-// Which host of an order this is, by name or by the addresses of its interfaces.
+// Finds this host in an order, by name or by the addresses of its interfaces.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace dlcp::cli {
 
-// Names that this host goes by: what the launcher calls it, its own name, that up to the first dot;
+// Names of this host: the launcher's name for it, its host name, the host name up to the first dot;
 // then its addresses.
 std::vector<std::string> names_of_this_host();
-// `name` where the user says it, else the first of the names above that the fabric knows.
+// `name` if the user gives it, else the first of the names above that is in the fabric.
 Result<int> find_this_host(const fabric::Fabric& fabric, const std::string& name);
 
 }  // namespace dlcp::cli

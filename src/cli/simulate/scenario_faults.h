@@ -1,4 +1,4 @@
-// What befalls the fabric of a scenario: cables and hosts that misbehave.
+// Faults in a scenario's fabric: cables and hosts that misbehave.
 #pragma once
 
 #include "simulate/contest.h"
@@ -6,7 +6,7 @@
 
 namespace dlcp::cli {
 
-// An element of 'faults', and 'storm'; what names nothing of the fabric is refused.
+// An element of 'faults', and 'storm'. Names that are not in the fabric are rejected.
 simulate::CableFault fault_of(const YAML::Node& map, const simulate::FabricPlan& plan);
 simulate::PauseStorm storm_of(const YAML::Node& map, const simulate::FabricPlan& plan);
 

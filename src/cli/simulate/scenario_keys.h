@@ -1,5 +1,5 @@
-// What values of a scenario's keys may look like. Whatever may not is refused with its line, as
-// synth::refuse does.
+// Parses values of a scenario's keys. Invalid values are rejected with their line, as synth::refuse
+// does.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace dlcp::cli {
 
 double gbit_of(const YAML::Node& node, const char* key);
-Duration time_of(const YAML::Node& node, const char* key);  // an hour at most
+Duration time_of(const YAML::Node& node, const char* key);  // at most an hour
 double share_of(const YAML::Node& node, const char* key, double most);
 std::uint64_t bytes_of(const YAML::Node& node, const char* key, std::uint64_t most);  // not 0
 YAML::Node wanted(const YAML::Node& map, const char* key, const char* hint);

@@ -1,4 +1,4 @@
-// Figures and validation tables, for a terminal and as JSON.
+// Prints figures and validation tables, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

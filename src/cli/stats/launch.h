@@ -1,5 +1,4 @@
-// Which job a process belongs to and which rank of it it is, by what its launcher left in its
-// environment.
+// The job of a process and its rank in the job, from the variables that its launcher set.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ struct Launch {
 
 // `environment`: NAME=value, each ended by a zero byte.
 Launch launch_of(std::string_view environment);
-// Of a process of this host; empty where it is gone or not ours.
+// For a process of this host; empty if it has ended or its environment is not readable.
 Launch read_launch(int pid);
 
 }  // namespace dlcp::cli

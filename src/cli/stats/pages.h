@@ -1,4 +1,4 @@
-// The processes of this host that use the plugin, as far as we may look into them.
+// The processes of this host that use the plugin, as far as this user may read them.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ struct Page {
   engine::LiveView view;
 
   int pid() const { return place.pid; }
-  // What the page shows; nothing where its plugin lays it out in another way.
+  // The contents of the page; an error if its plugin uses another layout.
   Result<ProcessSnapshot> read() const;
 };
 
-// Which processes are meant; all conditions hold together, and an empty one always does.
+// Selects processes: all conditions must hold; an empty condition always holds.
 struct Selection {
   std::vector<int> pids;
   std::string user;          // name or number
-  std::string communicator;  // the beginning of its hash, as `dlcp stats` prints it
+  std::string communicator;  // the beginning of its hash, as in `dlcp stats`
 };
 
 struct Pages {
@@ -30,11 +30,11 @@ struct Pages {
   std::vector<std::string> problems;  // a line each: processes that cannot be read, or do not exist
 };
 
-// Problems are of pages that fail to open and of named processes without one. An unknown user is
+// Problems: pages that cannot be opened, and requested processes without a page. An unknown user is
 // kInvalidUsage.
 Result<Pages> open_pages(const Selection& selection);
 
-// "alice", or the number where it has no name.
+// "alice", or the number if it has no name.
 std::string user_name(unsigned id);
 
 }  // namespace dlcp::cli

@@ -1,4 +1,4 @@
-// A terminal as a screen to draw on, and its keys; given back as it was, whatever ends us.
+// A terminal as a screen to draw on, and its keys. Its state is restored however the program ends.
 #pragma once
 
 #include <termios.h>
@@ -12,9 +12,9 @@
 
 namespace dlcp::cli {
 
-// The alternate screen with keys unechoed, for as long as this lives; stdin and stdout must be a
-// terminal. SIGINT, SIGTERM and SIGHUP arrive as the key q; Ctrl-Z does nothing, since a stopped
-// process would leave the screen to the shell.
+// Uses the alternate screen without echo while this object exists; stdin and stdout must be a
+// terminal. SIGINT, SIGTERM and SIGHUP arrive as the key q. Ctrl-Z has no effect, because a stopped
+// process would leave the shell on the alternate screen.
 class Screen {
  public:
   struct Size {
@@ -28,9 +28,9 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   static Size size();
-  // Lines of at most the width, and at most the height of them.
+  // Draws at most as many lines as the height, each of at most the width.
   void draw(const std::vector<std::string>& lines) const;
-  // A key; 0 when the time is up or the terminal has another size now.
+  // A key; 0 after a timeout or a change of the terminal's size.
   char wait(std::chrono::steady_clock::time_point until) const;
 
  private:

@@ -1,4 +1,4 @@
-// The options by which verbs are told which processes are meant.
+// The options that select processes for a verb.
 #pragma once
 
 #include <vector>

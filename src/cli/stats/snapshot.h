@@ -1,5 +1,4 @@
-// What a live page says, copied out of it and checked: a page is memory that another process
-// writes.
+// The contents of a live page, copied and checked, because another process writes that memory.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ namespace dlcp::cli {
 struct ProcessSnapshot {
   int pid = 0;
   std::string command;
-  std::string version;  // of its plugin
+  std::string version;  // of the process's plugin
   std::string user;
   Launch launch;
   std::int64_t started_at = 0;  // seconds since 1970
@@ -25,7 +24,7 @@ struct ProcessSnapshot {
   std::vector<engine::LiveCommunicator> communicators;
   std::vector<engine::LivePath> paths;  // by association and path
 
-  // Name of the device of a row; "?" when it is gone meanwhile.
+  // Name of the device in a row; "?" if it no longer exists.
   std::string device_name(std::uint32_t device) const;
 };
 
@@ -34,15 +33,15 @@ ProcessSnapshot read_snapshot(int pid, const engine::LivePage& page);
 std::uint64_t count_of(const std::array<std::uint64_t, core::kCounterCount>& counters,
                        core::Counter counter);
 
-// With ? for what a terminal might take for a command: other processes wrote it.
+// Replaces control characters and non-ASCII bytes by ?, because other processes wrote the text.
 std::string printable(std::string_view text);
 
 // Tables of at most 80 columns.
 std::string to_table(const std::vector<ProcessSnapshot>& processes);
 std::string to_path_table(const std::vector<ProcessSnapshot>& processes);
 std::string to_json(const std::vector<ProcessSnapshot>& processes);
-// Prometheus' text exposition format 0.0.4; `host` becomes a label. Some of it is there without any
-// process.
+// Prometheus' text exposition format 0.0.4; `host` becomes a label. Some metrics are present
+// without any process.
 std::string to_prometheus(const std::vector<ProcessSnapshot>& processes, const std::string& host);
 
 }  // namespace dlcp::cli

@@ -1,4 +1,4 @@
-// `dlcp synth --mscclpp-json`: the fastest algorithm that MSCCL++'s executor has room for.
+// `dlcp synth --mscclpp-json`: the fastest algorithm that fits into MSCCL++'s executor.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace dlcp::cli {
 
-// Writes the algorithm of the largest size of `made`, or, where thread blocks have no room for it,
-// the fastest that they have room for. Gives what to say about that: what was left out, and what it
-// costs; else nothing. `box`: how many ranks side by side share memory. Fails where none fits.
+// Writes the algorithm for the largest size of `made` or, if it does not fit into the executor's
+// thread blocks, the fastest one that fits. Returns a note on the algorithm that was left out and
+// the time this costs; empty if none was. `box`: number of consecutive ranks that share memory.
+// Fails if no algorithm fits.
 Result<std::string> write_mscclpp_file(const std::string& path, const synth::Topology& topology,
                                        const synth::Synthesis& made, const synth::Wishes& wishes,
                                        int box);

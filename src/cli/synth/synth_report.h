@@ -1,4 +1,4 @@
-// What a synthesis came to, as a table and as JSON.
+// The result of a synthesis, as a table and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@ namespace dlcp::cli {
 struct SynthReport {
   const synth::Topology& topology;
   const synth::Synthesis& synthesis;
-  double seconds;  // that the synthesis took
+  double seconds;  // duration of the synthesis
 
   std::string to_text() const;
   nlohmann::ordered_json to_json() const;

@@ -1,4 +1,4 @@
-// Topologies from files, whatever kind they are of.
+// Reads topologies from files of any supported kind.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dlcp::cli {
 
-// `sketch` is a file of TACCL's, or empty.
+// `sketch`: path of a TACCL sketch, or empty.
 Result<synth::Topology> read_topology(const std::string& path, const std::string& sketch);
 
 }  // namespace dlcp::cli

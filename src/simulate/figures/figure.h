@@ -1,5 +1,4 @@
-// A figure: what was compared, under which parameters, and what came of it, with 95% intervals over
-// seeds.
+// A figure: the compared cases, their parameters, and the results with 95% intervals over seeds.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@ namespace dlcp::simulate {
 
 struct Interval {
   double mean = 0;
-  double low = 0;  // of the 95% interval of the mean (Student's t); one sample: the mean
+  double low = 0;  // of the 95% interval of the mean (Student's t); with one sample: the mean
   double high = 0;
 };
 Interval interval_of(const std::vector<double>& samples);
-// The smallest sample that at least this share of all does not exceed.
+// The smallest sample x such that at least this share of all samples is <= x.
 double quantile(std::vector<double> samples, double share);
 
 struct FigureRow {
@@ -34,13 +33,13 @@ struct Figure {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<std::uint64_t> seeds;
   std::vector<FigureRow> rows;
-  std::vector<std::string> notes;  // what is to be read from it, where DLCP loses included
+  std::vector<std::string> notes;  // conclusions, including cases in which DLCP loses
 };
 
 struct FigureWishes {
   bool quick = false;     // small fabrics and short transfers
   std::size_t seeds = 3;  // 1 .. 1000
-  std::string only;       // cases whose experiment or transport contains it; empty: all
+  std::string only;       // runs only cases whose experiment or transport contains it; empty: all
   std::function<void(const std::string&)> progress;
 };
 

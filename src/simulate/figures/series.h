@@ -1,4 +1,4 @@
-// Fills a figure: runs each case with each seed and takes its metrics from the outcomes.
+// Fills a figure: runs each case with each seed and computes its metrics from the outcomes.
 #pragma once
 
 #include <functional>
@@ -16,19 +16,19 @@ struct Metric {
   std::function<double(const Outcome&)> value;
 };
 Metric completion();   // us until the last byte has arrived
-Metric sent_twice();   // bytes, % of those that had to be sent
+Metric sent_twice();   // retransmitted bytes, % of the bytes that had to be sent
 Metric given_up();     // bytes, % of all
 Metric lost_energy();  // % of the sum of squares of all licensed gradients
-Metric busiest();      // uplink of a leaf over the mean of its uplinks
-Metric mean_time();    // us that a transfer took, in the mean
-Metric tail_time();    // and that one in a hundred took longer than
-// The same of neighbours' transfers.
+Metric busiest();      // busiest uplink of a leaf over the mean of its uplinks
+Metric mean_time();    // mean duration of a transfer, us
+Metric tail_time();    // 99th percentile of the duration of a transfer, us
+// The same for neighbours' transfers.
 Metric neighbour_mean();
 Metric neighbour_tail();
 
 struct Case {
   std::string experiment;
-  std::string transport;  // as the figure calls it
+  std::string transport;  // name in the figure
   Setting setting;
   std::function<Workload(std::uint64_t seed)> workload;
 };
@@ -41,11 +41,11 @@ class Series {
     figure_.parameters.emplace_back(name, value);
   }
   void run(const Case& one, const std::vector<Metric>& metrics);
-  // Mean of what was run; 0 if it was not.
+  // Mean over the seeds; 0 if it was not run.
   double mean(const std::string& experiment, const std::string& transport,
               const std::string& metric) const;
-  // One transport's metric against another's over all experiments, in a sentence that says who is
-  // ahead and by how much; apart only where the intervals are.
+  // For each experiment, adds a note that compares the metric of two transports: the ratio, and
+  // which is better if the intervals do not overlap.
   void compare(const std::string& ours, const std::string& theirs, const std::string& metric);
   void note(const std::string& text) { figure_.notes.push_back(text); }
   Figure take() { return std::move(figure_); }
@@ -69,8 +69,8 @@ Figure worth_figure(const FigureWishes& wishes);
 Figure iteration_figure(const FigureWishes& wishes);
 Figure training_figure(const FigureWishes& wishes);
 
-// 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; or 16 hosts where it has to be quick. Uplinks
-// carry as much as the hosts, or a share of it.
+// 144 hosts at 100 Gbit/s: 9 leaves of 16, 4 spines; 16 hosts if `quick`. Uplinks have the hosts'
+// rate divided by `oversubscription`.
 FabricPlan paper_fabric(bool quick, double oversubscription = 1);
 std::string paper_fabric_words(bool quick);  // for a figure's parameters
 

@@ -1,6 +1,6 @@
-// DCQCN's sender (Zhu and others, SIGCOMM 2015): a rate that falls by how often marks are reported
-// and climbs back by a timer and by what was sent. Nothing here needs an event of its own: what
-// time has done is caught up with when somebody asks.
+// DCQCN's sender (Zhu and others, SIGCOMM 2015): its rate falls with the frequency of mark reports,
+// and rises with a timer and with the bytes sent. No timer events are needed: the state is brought
+// up to date when it is read.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,12 @@
 namespace dlcp::simulate {
 
 struct DcqcnConfig {
-  Duration cnp_gap{50'000};  // a receiver reports marks at most so often
-  Duration period{55'000};   // of alpha and of the rate's timer
+  Duration cnp_gap{50'000};  // least interval between a receiver's mark reports
+  Duration period{55'000};   // of the timers of alpha and of the rate
   double gain = 1.0 / 256;
   double counter_bytes = 10e6;
   int fast_stages = 5;
-  double add_share =
-      0.001;  // of the line's rate, a step of additive increase (40 of 40,000 Mbit/s)
+  double add_share = 0.001;  // of the line rate, a step of additive increase (40 of 40,000 Mbit/s)
   double hyper_share = 0.01;
   double least_share = 0.001;
 };
@@ -42,7 +41,7 @@ class DcqcnRate {
     climb();
   }
 
-  // Marks were reported.
+  // The receiver has reported marks.
   void on_marks(Time now) {
     catch_up(now);
     target_ = rate_;
@@ -63,7 +62,7 @@ class DcqcnRate {
       ++timer_stages_;
       climb();
       if (rate_ < line_ || target_ < line_) continue;
-      // Nothing more to gain; of alpha only the decay goes on, which nobody sees until it counts.
+      // The rate is at its maximum; only alpha still decays.
       const auto rest = (now - turns_at_) / config_->period;
       for (std::int64_t i = 0; i < std::min<std::int64_t>(rest, 4096); ++i)
         alpha_ *= 1 - config_->gain;

@@ -1,6 +1,6 @@
 // DCTCP (Alizadeh and others, SIGCOMM 2010; RFC 8257): TCP that cuts its window by the share of
 // marked packets, on one path, with selective acknowledgement, fast retransmission after three
-// later packets, and a retransmission time-out that is never shorter than a minimum.
+// later packets, and a retransmission timeout with a minimum.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace dlcp::simulate {
 struct DctcpConfig {
   WindowConfig window;
   double first_window = 10;          // packets, RFC 6928
-  std::size_t mark_bytes = 100'000;  // of queue, above which switches mark
+  std::size_t mark_bytes = 100'000;  // of queue length, above which switches mark
 };
 
 class DctcpTransport : public WindowTransport {
@@ -28,7 +28,7 @@ class DctcpTransport : public WindowTransport {
   void on_answer(Time now, std::uint32_t flow, const Answer& answer) override;
   void on_trimmed(Time, std::uint32_t, std::uint32_t) override {}
   void on_timeout(Time now, std::uint32_t flow) override;
-  // A port for each flow: ECMP sends all of it one way.
+  // One port for each flow: ECMP sends all its packets over one path.
   std::uint16_t choose_path(std::uint32_t flow, std::uint32_t) override {
     return static_cast<std::uint16_t>(flow);
   }
@@ -39,8 +39,9 @@ class DctcpTransport : public WindowTransport {
     double alpha = 1;        // share of marked packets, smoothed
     double acked = 0;        // in this window
     double marked = 0;
-    std::uint32_t window_ends = 0;  // packet after the last that was sent when it began
-    std::uint32_t recovers = 0;     // what was sent before the last cut
+    std::uint32_t window_ends =
+        0;  // the sequence number after the last one sent when the window began
+    std::uint32_t recovers = 0;  // first sequence number after the last cut
   };
   void find_losses(std::uint32_t flow, State& state, const Answer& answer);
 

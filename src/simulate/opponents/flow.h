@@ -1,5 +1,5 @@
-// One direction between two hosts, as the models of other transports keep it: packets numbered from
-// 0, in transfers one after the other, of which each end knows what has arrived.
+// One direction between two hosts in the models of other transports: packets numbered from 0, in
+// consecutive transfers. Each end records which packets have arrived.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace dlcp::simulate {
 
-// Which packets of a growing sequence are there.
+// The set of received sequence numbers.
 class Arrivals {
  public:
-  // False if it was there before.
+  // False if it was already in the set.
   bool add(std::uint32_t number) {
     if (number / 64 >= words_.size()) words_.resize(std::max<std::size_t>(number / 64 + 1, 8));
     std::uint64_t& word = words_[number / 64];
@@ -29,7 +29,7 @@ class Arrivals {
   bool has(std::uint32_t number) const {
     return number / 64 < words_.size() && (words_[number / 64] >> (number % 64) & 1) != 0;
   }
-  std::uint32_t below() const { return below_; }  // all before this are there
+  std::uint32_t below() const { return below_; }  // all lower numbers are in the set
   std::uint32_t count() const { return count_; }
 
  private:
@@ -55,13 +55,13 @@ struct Flow {
   std::uint32_t packets = 0;  // of all transfers so far
   std::uint32_t next = 0;     // first that was never sent
   Arrivals acknowledged;
-  std::deque<std::uint32_t> again;     // to be sent again, first come first served
-  std::vector<Time> sent_at;           // of each packet, the last time
+  std::deque<std::uint32_t> again;     // to retransmit, first in, first out
+  std::vector<Time> sent_at;           // of each packet, its last transmission
   std::vector<std::uint16_t> path_of;  // likewise
-  std::vector<std::uint8_t> flying;    // of each packet: sent, and nothing heard of it
+  std::vector<std::uint8_t> flying;    // of each packet: sent and not acknowledged
   std::uint32_t in_flight = 0;         // packets
   double window = 0;                   // packets
-  bool queued = false;                 // stands in its host's queue of those who may send
+  bool queued = false;                 // is in its host's queue of flows that may send
   bool timer_set = false;
   std::uint32_t timeouts_in_row = 0;
 

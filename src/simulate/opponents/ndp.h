@@ -1,7 +1,7 @@
-// NDP (Handley and others, SIGCOMM 2017): senders begin at line rate with a bandwidth-delay
-// product; switches with eight packets a queue cut what they have no room for down to its header;
-// receivers pull the rest, packet by packet at the rate of their link, in turn over all who send to
-// them. Packets are sprayed over all paths.
+// NDP (Handley and others, SIGCOMM 2017). Senders begin at line rate with a bandwidth-delay
+// product. Switches with queues of eight packets trim packets that do not fit to their header.
+// Receivers pull the rest packet by packet, at the rate of their link and in turn over all their
+// senders. Packets are sprayed over all paths.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace dlcp::simulate {
 
 struct NdpConfig {
   WindowConfig window;
-  double first_window = 0;        // packets: a bandwidth-delay product
+  double first_window = 0;        // of packets: a bandwidth-delay product
   std::size_t queue_packets = 8;  // of data, at a port
 };
 
@@ -41,7 +41,7 @@ class NdpTransport final : public WindowTransport {
   void dress(std::uint32_t flow, Packet&) override { credits_[flow] -= 1; }
 
  private:
-  // Sends the pulls of one receiver, a packet time apart.
+  // Sends the pulls of one receiver, spaced by the transmission time of a packet.
   class Puller;
   Puller& puller(HostIndex host);
 

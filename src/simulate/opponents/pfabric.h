@@ -1,6 +1,6 @@
-// pFabric (Alizadeh and others, SIGCOMM 2013): switches with small buffers serve the packet whose
-// message has the least left, and throw away the one that has the most; hosts start at line rate
-// and send again after a short time-out. Packets are sprayed.
+// pFabric (Alizadeh and others, SIGCOMM 2013): switches with small buffers send the packet whose
+// message has the least data left, and drop the packet whose message has the most. Hosts start at
+// line rate and retransmit after a short timeout. Packets are sprayed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace dlcp::simulate {
 
-// The queue of one port: by what is left, and of a flow the earliest packet first.
+// The queue of one port: ordered by remaining data; of one flow the earliest packet first.
 class LeastLeftFirst final : public Discipline {
  public:
   explicit LeastLeftFirst(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -30,7 +30,7 @@ class LeastLeftFirst final : public Discipline {
 struct PfabricConfig {
   WindowConfig window;
   double window_packets = 0;    // a bandwidth-delay product
-  std::size_t queue_bytes = 0;  // of a port; two products
+  std::size_t queue_bytes = 0;  // of a port; two bandwidth-delay products
 };
 
 class PfabricTransport final : public WindowTransport {

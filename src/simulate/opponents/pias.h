@@ -1,6 +1,6 @@
-// PIAS (Bai and others, NSDI 2015): DCTCP whose packets sink through the strict priorities of the
-// switches as their message goes on, so that short messages overtake long ones whose length nobody
-// has to know.
+// PIAS (Bai and others, NSDI 2015): DCTCP whose packets move to lower strict priorities of the
+// switches as their message proceeds, so that short messages overtake long ones without knowledge
+// of message lengths.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace dlcp::simulate {
 
 inline constexpr std::size_t kPiasLevels = 8;
 
-// The queues of a port: strict priorities that share one limit and one threshold for marks.
+// The queues of a port: strict priorities with one common limit and one common mark threshold.
 class StrictLevels final : public Discipline {
  public:
   StrictLevels(std::size_t limit_bytes, std::size_t mark_bytes)
@@ -32,7 +32,7 @@ class StrictLevels final : public Discipline {
 
 struct PiasConfig {
   DctcpConfig dctcp;
-  // Bytes of a message from which on it is in the next level, each four times the one before.
+  // Bytes of a message in the first level; each further threshold is four times the one before.
   std::size_t first_level_bytes = 16'384;
   std::size_t queue_bytes = 4'000'000;  // of a port
 };

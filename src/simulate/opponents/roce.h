@@ -1,5 +1,5 @@
-// RoCE as it runs today: DCQCN, go-back-N, one path for each flow, and switches that pause whoever
-// fills them (PFC) instead of dropping.
+// RoCE as deployed today: DCQCN, go-back-N, one path for each flow, and switches that pause the
+// ports that fill their buffers (PFC) instead of dropping.
 #pragma once
 
 #include <deque>
@@ -15,12 +15,13 @@ namespace dlcp::simulate {
 
 struct RoceConfig {
   std::uint32_t packet_bytes = 4150;  // on the wire, headers included
-  std::uint32_t header_bytes = 64;    // of those
+  std::uint32_t header_bytes = 64;    // part of packet_bytes
   std::uint32_t answer_bytes = 64;
-  Duration timeout{4'096'000};  // of silence, before everything from the first gap on goes again
+  Duration timeout{
+      4'096'000};  // without an answer, before everything from the first gap on is retransmitted
   DcqcnConfig dcqcn;
-  bool slows_down = true;  // by DCQCN; else pauses alone hold senders back
-  // Marks as DCQCN's authors set them at 40 Gbit/s, in proportion.
+  bool slows_down = true;  // DCQCN is enabled; otherwise only pauses limit senders
+  // Mark thresholds of DCQCN's authors for 40 Gbit/s, scaled to the rate.
   Slope mark;
   FlowControl pause;
 };

@@ -1,6 +1,6 @@
-// What the models of other transports have in common: flows of numbered packets, a window, an
-// answer to every packet, a timer against silence, and hosts that serve their flows in turn. What
-// the window is, which path a packet takes and what counts as lost is said by each of them.
+// The common part of the models of other transports: flows of numbered packets, a window, an answer
+// to every packet, a retransmission timeout, and hosts that serve their flows in turn. Derived
+// classes define the window, the path of a packet and what counts as lost.
 #pragma once
 
 #include <deque>
@@ -15,19 +15,19 @@ namespace dlcp::simulate {
 
 struct WindowConfig {
   std::uint32_t packet_bytes = 4150;  // on the wire, headers included
-  std::uint32_t header_bytes = 64;    // of those
+  std::uint32_t header_bytes = 64;    // part of packet_bytes
   std::uint32_t answer_bytes = 64;    // on the wire
-  Duration timeout_min{1'000'000};    // of silence, before what is in flight is sent again
-  std::uint16_t paths = 1;            // entropy values
-  bool answers_first = true;          // answers go through the strict queue
+  Duration timeout_min{1'000'000};  // without an answer, before in-flight packets are retransmitted
+  std::uint16_t paths = 1;          // entropy values
+  bool answers_first = true;        // answers use the strict queue
   bool data_trimmable = false;
-  SwitchQueue queue = SwitchQueue::kExact;  // of data, and of answers that do not go first
+  SwitchQueue queue = SwitchQueue::kExact;  // of data, and of answers if not answers_first
   std::uint64_t seed = 1;
 };
 
 class WindowTransport : public Transport {
  public:
-  // All outlive it.
+  // All references must outlive this object.
   WindowTransport(Fabric& fabric, PacketPool& pool, TransferListener& listener,
                   const WindowConfig& config);
   ~WindowTransport() override;
@@ -42,32 +42,32 @@ class WindowTransport : public Transport {
     bool marked;
     std::uint16_t path;
     Duration round_trip;
-    bool news;  // the packet was not known to have arrived
+    bool news;  // first answer that reports this packet
   };
 
-  // State of a kind of its own, in step with flow numbers.
+  // Adds the derived class's state for a flow; flow numbers are consecutive.
   virtual void on_open(std::uint32_t flow) = 0;
   virtual void on_answer(Time now, std::uint32_t flow, const Answer& answer) = 0;
   virtual void on_trimmed(Time now, std::uint32_t flow, std::uint32_t sequence) = 0;
   virtual void on_timeout(Time now, std::uint32_t flow) = 0;
-  // Nothing was heard of a packet that took this path.
+  // The retransmission timeout of a packet on this path has expired.
   virtual void on_silence(std::uint32_t /*flow*/, std::uint16_t /*path*/) {}
   virtual std::uint16_t choose_path(std::uint32_t flow, std::uint32_t sequence) = 0;
   virtual bool may_send(std::uint32_t flow) const {
     return flows_[flow].in_flight < std::max(1.0, flows_[flow].window);
   }
-  // Last word on a data packet.
+  // Sets fields of a data packet just before it is sent.
   virtual void dress(std::uint32_t /*flow*/, Packet&) {}
-  // A transfer has begun; `idle`: all before it was acknowledged.
+  // A transfer has begun; `idle`: all earlier ones were acknowledged.
   virtual void on_work(std::uint32_t /*flow*/, bool /*idle*/) {}
-  // At the receiver: a packet has come, or its header. send_pull() asks for another.
+  // At the receiver: a packet, or its header, has arrived. send_pull() requests another one.
   virtual void on_received(Time, std::uint32_t /*flow*/) {}
   virtual void on_pull(Time, std::uint32_t /*flow*/) {}
   void send_pull(Time now, std::uint32_t flow);
 
   Flow& flow(std::uint32_t index) { return flows_[index]; }
   Events& events() { return fabric_.events(); }
-  // Of what is in flight; sent again as soon as the window allows.
+  // Declares an in-flight packet lost; it is retransmitted when the window allows.
   void lose(std::uint32_t flow, std::uint32_t sequence);
   const WindowConfig& config() const { return config_; }
   std::uint32_t payload_bytes() const { return config_.packet_bytes - config_.header_bytes; }
@@ -96,7 +96,7 @@ class WindowTransport : public Transport {
   WindowConfig config_;
   std::deque<Flow> flows_;
   std::map<std::pair<HostIndex, HostIndex>, std::uint32_t> numbers_;
-  std::vector<std::unique_ptr<Host>> hosts_;  // null: of somebody else
+  std::vector<std::unique_ptr<Host>> hosts_;  // null: host of another transport
   std::unique_ptr<Timer> timer_;
   TransportCounters counters_;
 };
