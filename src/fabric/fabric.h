@@ -19,8 +19,8 @@ inline constexpr double kMicrosecondsMax = 1e9;
 struct Host {
   std::string name;                    // as launchers name it; unique
   std::vector<std::string> addresses;  // numeric, the probed one first; may be empty
-  double gb_per_s =
-      0;  // 10^9 bits per second of all its interfaces together, in each direction; 0: not known
+  // 10^9 bits per second of all its interfaces together, in each direction; 0: not known
+  double gb_per_s = 0;
   int slots = 1;        // processes that the launcher starts on it, 1..1024
   bool slow = false;    // has less than half of the usual rate
   bool silent = false;  // answers no probe
@@ -29,8 +29,8 @@ struct Host {
 struct Group {
   std::string name;  // unique
   int parent = -1;   // index in Fabric::groups, less than its own; -1: the top
-  double uplink_gb_per_s =
-      0;  // from the group to its parent, in each direction; 0: not known, taken as unlimited
+  // from the group to its parent, in each direction; 0: not known, taken as unlimited
+  double uplink_gb_per_s = 0;
   double round_trip_us = 0;  // between hosts whose smallest common group this is; 0: not known
   bool slow = false;         // its uplinks have less than half of its siblings' rate
 };

@@ -16,8 +16,8 @@ struct Transfer {
 };
 
 struct LoadPhase {
-  int depth =
-      0;  // of the groups whose uplinks it loads; one more than the deepest: only hosts are loaded
+  // Of the groups whose uplinks it loads; one more than the deepest: only hosts are loaded.
+  int depth = 0;
   std::vector<Transfer> transfers;  // each host sends to at most one and receives from at most one
 };
 

@@ -19,8 +19,7 @@ struct Message {
 struct Pattern {
   std::string name;
   std::vector<std::vector<Message>> rounds;
-  bool sequential =
-      false;  // for latency: the messages of a round wait for each other, as in a ring
+  bool sequential = false;  // for latency: messages of a round wait for each other, as in a ring
 };
 
 // AllReduce of 10^9 bytes over `nodes`: ring; NCCL's two trees (Sanders, Speck, Träff 2009), half

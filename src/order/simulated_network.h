@@ -14,11 +14,10 @@ namespace dlcp::order {
 
 // "hosts=512,leaves=32,oversubscription=4,noise=0.3,seed=7"; the names are those of the members.
 struct SimulationSpec {
-  int hosts = 64;  // 1..65536
-  int leaves = 1;  // 1..hosts; 1: flat
-  int pods = 1;    // 1..leaves; more than 1: three tiers
-  double oversubscription =
-      1;  // 1..1000: ratio of the rate of a leaf's hosts to that of its uplinks
+  int hosts = 64;               // 1..65536
+  int leaves = 1;               // 1..hosts; 1: flat
+  int pods = 1;                 // 1..leaves; more than 1: three tiers
+  double oversubscription = 1;  // 1..1000: rate of a leaf's hosts over that of its uplinks
   double pod_oversubscription = 1;
   double noise = 0;      // 0..1: largest relative error of a pair's RTT, constant for the pair
   double asymmetry = 0;  // 0..1: the same, but different in each direction

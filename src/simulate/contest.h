@@ -46,16 +46,14 @@ struct Setting {
   Contender contender = Contender::kDlcp;
   std::size_t paths = 0;  // entropy values; 0: the contender's default
   Spraying spraying = Spraying::kBitmap;
-  Duration timeout_min{
-      0};  // of transports with a retransmission timeout; 0: the contender's default
+  Duration timeout_min{0};  // retransmission timeout, if any; 0: contender's default
   std::vector<CableFault> faults;
   std::optional<PauseStorm> storm;
   bool dctcp_neighbours = false;  // transfers of neighbours use DCTCP, else the job's transport
   Duration packet_cost{0};   // processor time of DLCP's hosts, for each packet sent or received
   double knee = 1;           // of DLCP's switches: early-drop depth relative to the planned one
   bool blind_marks = false;  // DLCP's marks are unrelated to the magnitudes of packets
-  std::size_t switch_buffer_bytes =
-      kCommodityBuffer;         // shared by ports, for DLCP's and DCTCP's switches
+  std::size_t switch_buffer_bytes = kCommodityBuffer;  // shared by ports; DLCP's and DCTCP's
   std::size_t queue_bytes = 0;  // of a port of switches without classes; 0: the contender's default
   HostPlan hosts;               // of DLCP; its `paths` are set above
   double loss_to_hosts = 0;     // share of packets lost silently between leaves and hosts

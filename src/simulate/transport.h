@@ -43,9 +43,8 @@ struct TransportCounters {
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
-  virtual void on_delivered(Time now, TransferId transfer) = 0;  // all data has arrived
-  virtual void on_acknowledged(Time now,
-                               TransferId transfer) = 0;  // the sender has the acknowledgement
+  virtual void on_delivered(Time now, TransferId transfer) = 0;     // all data has arrived
+  virtual void on_acknowledged(Time now, TransferId transfer) = 0;  // at the sender
 };
 
 class Transport {

@@ -1,5 +1,5 @@
-// The topology of a fabric that `dlcp order` measured: a switch for every group, hosts in the order
-// that the file gives.
+// The topology of a fabric that `dlcp order` measured: a switch for every group, hosts in the
+// file's order.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@ namespace dlcp::synth {
 
 // Whether a file looks like order.json.
 bool is_order_file(std::string_view text);
-// Rates that were not measured are 100 Gbit/s, or no limit for uplinks; both are noted. A host of
-// several slots is one rank. Silent hosts are left out. Settled.
+// Hosts without a measured rate get 100 Gbit/s, uplinks without one are unlimited; notes report
+// both. A host with several slots is one rank. Silent hosts are left out. The result is settled.
 Result<Topology> parse_order_file(std::string_view text, const std::string& source);
 
 }  // namespace dlcp::synth

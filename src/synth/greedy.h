@@ -1,5 +1,5 @@
-// Schedules for networks that no regular algorithm fits: in the order of time, each chunk goes over
-// whatever is free to a rank that lacks it, the transfer that ends first being taken first.
+// Schedules for networks that no regular algorithm suits: in order of time, each chunk is sent over
+// free links to a rank that lacks it; of all possible transfers the one that ends first is chosen.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace dlcp::synth {
 
-// For buffers of about `bytes`, each rank's share cut into `parts` chunks. Nothing for AllToAll,
-// for one rank, and where there would be more than kGreedyMessagesMax messages.
+// For buffers of about `bytes`, each rank's share cut into `parts` chunks. nullopt for AllToAll,
+// for one rank, and for more than kGreedyMessagesMax messages.
 inline constexpr std::size_t kGreedyMessagesMax = 1 << 14;
 std::optional<Recipe> greedy(const Topology& topology, const Routes& routes, Collective collective,
                              double bytes, int parts);

@@ -1,6 +1,6 @@
-// The topology behind an intent of dlcp-switch: leaves with their host ports, spines above them. An
-// intent does not say which cable goes where: each leaf's fabric ports are taken as spread over all
-// spines, as their rates are.
+// The topology of an intent of dlcp-switch: leaves with their host ports, spines above them. An
+// intent does not describe cables: each leaf's fabric ports are assumed to be spread over all
+// spines in proportion to their rates.
 #pragma once
 
 #include <string>

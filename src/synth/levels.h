@@ -1,4 +1,4 @@
-// What belongs together in a network: boxes, leaves, pods; and which ranks are alike.
+// The groups of a network: boxes, leaves, pods; and which ranks are equivalent.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,12 @@ struct Partition {
   std::vector<int> of_node;  // by node: its group, or -1 for switches between groups
 };
 
-// From fine to coarse, each of more than one and fewer than all ranks' groups: what the input
-// names, then what stays connected without the switches farther from ranks.
+// From fine to coarse; each has more than one group, and fewer groups than ranks. First the groups
+// that the input names, then the components that remain connected without the switches farther from
+// ranks.
 std::vector<Partition> levels_of(const Topology& topology);
 
-// Ranks of one number cannot be told apart by the links around them (colour refinement).
+// Ranks with the same number have equivalent links around them (colour refinement).
 std::vector<int> classes_of(const Topology& topology);
 
 // The ranks of each group of a partition, in order.

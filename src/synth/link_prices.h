@@ -1,4 +1,4 @@
-// The loads of all links while chunks are routed over them, and what the next chunk would pay.
+// The loads of all links while chunks are routed, and the price of routing the next chunk.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,16 @@ namespace dlcp::synth {
 
 class LinkPrices {
  public:
-  // A load of 1 is what the most loaded link has when the rate of the bound is reached; `target` is
-  // that in seconds per byte of a rank's buffer. `transposed`: everything runs against the links.
+  // Load 1 is that of the most loaded link at the rate of the bound; `target` is the inverse of
+  // that rate, in seconds per byte of a rank's buffer. `transposed`: data flows against the links'
+  // direction.
   LinkPrices(const Topology& topology, const Routes& routes, double target, bool transposed);
 
-  // `share` of a rank's buffer from one rank to another; negative takes it away.
+  // Adds `share` of a rank's buffer from one rank to another; a negative share removes it.
   void add(int from, int to, double share);
-  // How steeply prices grow with load, from now on.
+  // Sets how steeply prices grow with load.
   void sharpen(double steepness);
-  // What a share between two adjacent ranks costs now; infinite where they are not adjacent.
+  // The present price of a share between two adjacent ranks; infinite if they are not adjacent.
   double price(int from, int to) const;
   double highest_load() const;
 
@@ -32,7 +33,7 @@ class LinkPrices {
   bool transposed_;
   double steepness_ = 4;
   std::vector<double> load_;                 // by link
-  mutable std::vector<double> hop_price_;    // by hop of the routes; kStale until somebody asks
+  mutable std::vector<double> hop_price_;    // by hop of the routes; kStale until computed
   std::vector<std::vector<int>> hops_over_;  // by link: the hops that use it
 };
 

@@ -18,7 +18,7 @@
 
 namespace dlcp::synth {
 
-// `source` names the file in errors. Settled.
+// `source` names the file in errors. The result is settled.
 Result<Topology> parse_links(const std::string& text, const std::string& source);
 
 }  // namespace dlcp::synth

@@ -1,5 +1,5 @@
-// A schedule as MSCCL's XML, which its interpreters in RCCL and msccl-executor-nccl read: for each
-// GPU a thread block per connection and direction, steps that wait for steps of other blocks.
+// A schedule as MSCCL's XML for the interpreters in RCCL and msccl-executor-nccl: for each GPU a
+// thread block per connection and direction, with steps that wait for steps of other blocks.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dlcp::synth {
 
-// Of a schedule that verify() has proven, unsliced: the interpreter cuts the data by itself.
+// The schedule must be proven by verify() and unsliced: the interpreter slices the data itself.
 // AllReduce, AllGather and ReduceScatter in place; AllToAll from input to output.
 std::string msccl_xml(const Schedule& schedule, const std::string& name);
 

@@ -1,6 +1,6 @@
-// One thread block of one GPU in a plan for MSCCL++'s executor: its operations, and what they refer
-// to. It knows what the executor's threads may do at the same time, and puts a barrier of threads
-// between operations that would otherwise meet.
+// One thread block of one GPU in a plan for MSCCL++'s executor: its operations and their operands.
+// It tracks which operations the executor's threads may run at the same time, and inserts a barrier
+// between operations that conflict.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct MscclppPut {
   MscclppSpan to;    // there
 };
 
-// Channels of one kind lead to peers: through memory of the same box, or through a network port.
+// Kinds of channels to peers: through memory of the same box, or through a network port.
 enum class MscclppChannel { kMemory, kPort };
 inline constexpr const char* kMscclppChannelNames[] = {"memory", "port"};  // in plans
 
@@ -37,36 +37,37 @@ struct MscclppOperation {
   std::vector<int> channels{};
   std::vector<MscclppSpan> from{};
   std::vector<MscclppSpan> to{};
-  std::vector<int> remote{};  // whose buffers `to` is in, as the block numbers them; empty: here
+  // Ranks whose buffers `to` is in, as the block numbers them; empty: this GPU.
+  std::vector<int> remote{};
 };
 
 class MscclppBlock {
  public:
-  // What one block may have; the executor refuses plans with more, or reads beyond its arrays.
+  // Limits of one block. The executor rejects plans beyond them, or reads outside its arrays.
   static constexpr std::size_t kOperationsMax = 64;
-  static constexpr std::size_t kChannelsMax = 16;  // of each kind; as many remote buffers
+  static constexpr std::size_t kChannelsMax = 16;  // of each kind; equally many remote buffers
   static constexpr std::size_t kAtOnce = 8;        // channels of one operation
 
   using Peers = std::vector<int>;
 
-  // Peers of the same number after division by `box` share memory.
+  // Peers with the same quotient by `box` share memory.
   MscclppBlock(int rank, int box) : rank_(rank), box_(box) {}
 
   MscclppChannel kind(int peer) const {
     return peer / box_ == rank_ / box_ ? MscclppChannel::kMemory : MscclppChannel::kPort;
   }
-  // Tells peers, or is told by them.
+  // Signals peers, or waits for their signals.
   void signal(const Peers& peers) { talk("signal", peers); }
   void wait(const Peers& peers) { talk("wait", peers); }
-  // Writes, and tells each peer once after the last of its own.
+  // Writes the data, and signals each peer once after its last write.
   void send(const std::vector<MscclppPut>& puts);
-  // `to` = the sum of all `from`, of the same length; a single one is copied.
+  // `to` = the sum of all `from`, all of the same length; a single one is copied.
   void sum(const std::vector<MscclppSpan>& from, const MscclppSpan& to);
 
   bool fits() const;
   bool empty() const { return operations_.empty(); }
   const Peers& peers(MscclppChannel kind) const { return used_[index(kind)].peers; }
-  // In the order of their numbers in this block: peer and buffer.
+  // Peer and buffer, in the order of their numbers in this block.
   const std::vector<std::pair<int, char>>& remote_buffers(MscclppChannel kind) const {
     return used_[index(kind)].buffers;
   }
@@ -89,7 +90,7 @@ class MscclppBlock {
   int box_;
   Used used_[2];
   std::vector<MscclppOperation> operations_;
-  // Since the last barrier of threads.
+  // Since the last barrier.
   std::vector<MscclppSpan> reads_, writes_;
   bool put_ = false;
   bool waited_ = false;

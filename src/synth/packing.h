@@ -1,9 +1,9 @@
-// Spanning trees and paths that share the network's links evenly: what ForestColl's optimum asks
-// for, found by routing chunk after chunk along the cheapest tree where a link's price grows with
-// its load, and routing each again until nothing improves. For topologies that no regular algorithm
-// fills: unequal hosts and leaves, GPUs that must relay.
+// Spanning trees and paths that load the network's links evenly, as ForestColl's optimum requires.
+// They are found by routing one chunk after the other along the cheapest tree, where a link's price
+// grows with its load, and by routing each chunk again until nothing improves. For topologies that
+// no regular algorithm uses fully: unequal hosts and leaves, GPUs that must relay.
 //
-// Many ranks are planned on the quotient graph: equal ranks of a group take turns to represent it.
+// With many ranks it plans on the quotient graph: equivalent ranks of a group represent it in turn.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace dlcp::synth {
 
-// Nothing where ranks cannot reach each other as the trees need it (never for AllToAll). `parts`:
-// pieces of a shard (AllReduce: of the vector) that are routed one by one.
+// nullopt if ranks cannot reach each other as the trees require (never for AllToAll). `parts`:
+// pieces of a shard (AllReduce: of the vector) that are routed separately.
 std::optional<Recipe> pack(const Topology& topology, const Routes& routes, Collective collective,
                            const Bound& bound, int parts);
 

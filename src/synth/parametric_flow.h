@@ -1,5 +1,5 @@
 // The largest x for which a network still carries a demand that grows with x. Exact: capacities are
-// integers, and x is a quotient of two of them (Dinkelbach's method over LEMON's preflow).
+// integers, and x is a quotient of two integers (Dinkelbach's method over LEMON's preflow).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class ParametricFlow {
     arcs_.push_back({from, to, capacity, 0});
     sum_ += capacity;
   }
-  // Of capacity coefficient * x.
+  // Adds an arc of capacity coefficient * x.
   void add_growing(int from, int to, std::int64_t coefficient) {
     arcs_.push_back({from, to, 0, coefficient});
   }
 
-  // Of as much as all links together.
+  // Adds an arc with the total capacity of all links.
   void add_unlimited(int from, int to) { arcs_.push_back({from, to, kUnlimited, 0}); }
 
   // The supremum of x such that the maximum flow is demand * x. The sum of all links' capacities
@@ -37,7 +37,7 @@ class ParametricFlow {
   };
   struct Cut {
     bool carried;
-    std::int64_t fixed;  // of the minimum cut's arcs
+    std::int64_t fixed;  // capacity of the minimum cut's fixed arcs
     std::int64_t growing;
   };
   Cut cut_at(int source, int sink, std::int64_t demand, std::int64_t numerator,

@@ -1,7 +1,7 @@
 // A plan as JSON:
 //
 //   {"version": 1, "hash": "...", "topology": "...", "collective": "allreduce", "ranks": 16,
-//    "rank_names": [...], "bound_bytes_per_second": ..., "brackets": [
+//    "rank_names": [...], "bound_bytes_per_second": ... , "brackets": [
 //      {"up_to": 65536, "algorithm": "exchange", "name": "direct of 4, direct of 4", "slices": 1,
 //       "order": [0, 1, ...], "levels": [[4, "direct"], [4, "direct"]],
 //       "predicted": {"bytes": 65536, "seconds": 1e-4}},
@@ -18,12 +18,12 @@
 
 namespace dlcp::synth {
 
-// What two plans that do the same have in common: FNV-1a over everything but predictions and names,
-// as 16 hexadecimal digits.
+// A hash of a plan's behaviour: FNV-1a over everything except predictions and names, as 16
+// hexadecimal digits.
 std::string hash_of(const Plan& plan);
 std::string write_plan(const Plan& plan);
-// Refuses what is no plan, another version, or changed since its hash was written. Schedules are
-// not expanded: see expand() and verify().
+// Rejects text that is not a plan, other versions, and plans that were changed after their hash was
+// written. Does not expand schedules: see expand() and verify().
 Result<Plan> read_plan(const std::string& text, const std::string& source);
 
 }  // namespace dlcp::synth

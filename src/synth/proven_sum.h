@@ -1,5 +1,4 @@
-// Whether jobs can take a plan for AllReduce: it is correct, and every rank ends with the same
-// bits.
+// Whether jobs can use a plan for AllReduce: it is correct, and every rank ends with the same bits.
 #pragma once
 
 #include "synth/plan.h"
@@ -8,12 +7,12 @@
 
 namespace dlcp::synth {
 
-// Whether every rank ends with the same bits of every chunk, of a correct AllReduce in the order of
-// steps. Sums of two are the same either way round.
+// Whether every rank ends with the same bits in every chunk. The schedule must be a correct
+// AllReduce, sorted by step. The order of the operands of a single addition does not matter.
 bool adds_alike(const Schedule& schedule);
 
-// The recipe's schedule, in the order of steps. Refuses (kInvalidUsage) what is wrong, and what
-// adds in different orders on different ranks.
+// The recipe's schedule, sorted by step. Rejects (kInvalidUsage) incorrect schedules and those that
+// add in different orders on different ranks.
 Result<Schedule> proven_all_reduce(const Plan& plan, Recipe recipe);
 
 }  // namespace dlcp::synth

@@ -1,6 +1,6 @@
-// How the network carries a message from one rank to another: over the shortest paths through
-// switches, spread over links side by side in proportion to their rates. No rank relays here; what
-// has no such path is for the algorithm to send through a rank.
+// Routes of a message from one rank to another: the shortest paths through switches, spread over
+// parallel links in proportion to their rates. Ranks do not relay here; if there is no such path,
+// the algorithm must relay through a rank.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct LinkShare {
 
 struct Hop {
   std::vector<LinkShare> links;
-  double latency = 0;           // of the slowest
-  double seconds_per_byte = 0;  // of the most loaded link, when nobody else sends
+  double latency = 0;           // of the slowest path
+  double seconds_per_byte = 0;  // of the most loaded link, without other traffic
 };
 
 class Routes {
@@ -30,12 +30,12 @@ class Routes {
 
   int ranks() const { return ranks_; }
   bool adjacent(int from, int to) const { return !hops(from, to).empty(); }
-  // In order, indices for hop(); empty if only another rank could relay.
+  // In order; indices for hop(). Empty if only another rank could relay.
   std::span<const int> hops(int from, int to) const;
   const Hop& hop(int index) const { return hops_[static_cast<std::size_t>(index)]; }
   std::size_t hop_count() const { return hops_.size(); }
   double latency(int from, int to) const;
-  double seconds_per_byte(int from, int to) const;  // of the narrowest hop
+  double seconds_per_byte(int from, int to) const;  // of the slowest hop
   bool all_adjacent() const;
 
  private:

@@ -1,12 +1,14 @@
-// What every rank sends, in steps: the common form of all algorithms, which the verifier proves,
-// the simulation costs and the benchmark executes.
+// The messages of every rank, in steps: the common form of all algorithms, which the verifier
+// proves, the simulation evaluates and the benchmark executes.
 //
-// A rank's buffer of S bytes is cut into `units` equal parts; a chunk is a run of them. AllReduce:
-// of the vector. AllGather: of the output, chunk.source has it first. ReduceScatter: of the input,
-// its sum ends at chunk.target. AllToAll: units cut one block (S/ranks) for one pair of ranks.
+// A rank's buffer of S bytes is cut into `units` equal parts; a chunk is a range of them.
+// AllReduce: of the vector. AllGather: of the output; chunk.source has it first. ReduceScatter: of
+// the input; its sum ends at chunk.target. AllToAll: the units divide one block (S/ranks) for one
+// pair of ranks.
 //
-// A message of step k carries what its sender has after all messages of lower steps have arrived;
-// `reduce` adds it to what the receiver has, otherwise it replaces that. Messages of one ordered
+// A message of step k carries the sender's data after all messages of lower steps have arrived.
+// `reduce` adds it to the receiver's data; otherwise it replaces that data. Messages of one ordered
+// pair of ranks are sent in the order of the list.
 // pair of ranks travel in the order of the list.
 #pragma once
 
@@ -51,7 +53,7 @@ class Schedule {
   std::span<const Range> ranges(const Message& message) const {
     return {range_pool.data() + message.first_range, message.ranges};
   }
-  // Calls visit(chunk) for all that the message carries, in order.
+  // Calls visit(chunk) for all chunks of the message, in order.
   template <class Visit>
   void each_chunk(const Message& message, Visit&& visit) const {
     for (const Range& range : ranges(message))
@@ -65,17 +67,17 @@ class Schedule {
 
   int steps() const;  // one more than the highest step
   std::int64_t units_of(const Message& message) const;
-  // Whose share of all units of a rank's buffer: S bytes times this is what the message carries.
+  // The message's size as a share of a rank's buffer of S bytes.
   double share_of(const Message& message) const;
   void sort_by_step();  // stable
 };
 
-// The way back: what was copied out of a root comes in as sums. AllGather becomes ReduceScatter.
+// The reverse schedule: copies from a root become sums to it. AllGather becomes ReduceScatter.
 Schedule reversed(const Schedule& gather);
-// Sums to each chunk's source, and from there to everyone: an AllReduce.
+// Sums to each chunk's source, then copies to all ranks: an AllReduce.
 Schedule all_reduce_of(const Schedule& reduce, const Schedule& gather);
-// The same for each of `slices` equal parts of every chunk, each part a step behind the one before,
-// so that steps of different parts overlap.
+// The same for each of `slices` equal parts of every chunk, each part one step behind the previous
+// one, so that steps of different parts overlap.
 Schedule sliced(const Schedule& schedule, int slices);
 
 }  // namespace dlcp::synth

@@ -1,7 +1,7 @@
-// The time that a schedule takes on a topology in the alpha-beta model with contention: a message
-// costs its sender and its receiver a fixed time each, a hop its latency, and links serve messages
-// one after the other, the first hop in the schedule's order of those that are ready. Bytes flow
-// through (a hop begins when the first byte is there), as packets do.
+// The time of a schedule on a topology in the alpha-beta model with contention: a message costs its
+// sender and its receiver a fixed time each, a hop its latency, and links serve messages one after
+// the other; the first hop serves ready messages in the schedule's order. Forwarding is cut-through
+// (a hop begins when the first byte arrives), as with packets.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@ namespace dlcp::synth {
 
 struct Timing {
   double begin = 0;  // seconds: the message leaves its sender
-  double end = 0;    // it has arrived
+  double end = 0;    // the message has arrived
 };
 
 struct Simulated {
   double seconds = 0;
   std::vector<Timing> timings;  // by message, if asked for
-  double busiest = 0;           // share of the time that the most loaded link sends
+  double busiest = 0;           // share of the time in which the most loaded link sends
 };
 
-// Every pair that sends must be adjacent. `bytes`: of a rank's buffer.
+// All pairs that send must be adjacent. `bytes`: of a rank's buffer.
 Simulated simulate(const Topology& topology, const Routes& routes, const Schedule& schedule,
                    double bytes, bool keep_timings = false);
 

@@ -1,4 +1,5 @@
-// The cheapest trees and paths over nodes 0..n-1 of which each pair has a price, infinite for none.
+// The cheapest trees and paths over nodes 0..n-1 with a price for each pair; infinite: not
+// connected.
 #pragma once
 
 #include <functional>
@@ -8,14 +9,14 @@ namespace dlcp::synth {
 
 using Price = std::function<double(int from, int to)>;
 
-// The parent of each node, -1 for the root; empty if not all can be reached.
+// The parent of each node, -1 for the root; empty if some node cannot be reached.
 std::vector<int> cheapest_arborescence(int nodes, int root, const Price& price);
-// Of symmetric prices; the root is where the tree is least deep.
+// For symmetric prices; the root is the node that gives the least depth.
 std::vector<int> cheapest_spanning_tree(int nodes, const Price& price);
-// The cheapest paths from a node to all others: the node before each, -1 for `from`; empty if not
-// all can be reached.
+// The cheapest paths from a node to all others: the predecessor of each, -1 for `from`; empty if
+// some node cannot be reached.
 std::vector<int> cheapest_paths(int nodes, int from, const Price& price);
-// Of those the one to `to`, both ends included.
+// The path to `to` from these predecessors, both ends included.
 std::vector<int> path_to(int to, const std::vector<int>& before);
 
 }  // namespace dlcp::synth

@@ -1,6 +1,6 @@
-// What a schedule costs if every step begins when the step before has ended everywhere: one pass
-// over the schedule, then the time for any size. Close for schedules of few steps, and too high for
-// those whose steps overlap; for choosing what to simulate.
+// The time of a schedule if every step begins when the previous one has ended on all ranks: one
+// pass over the schedule, then the time for any size. Accurate for schedules of few steps, too high
+// if steps overlap; used to choose schedules for simulation.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace dlcp::synth {
 
 class StepProfile {
  public:
-  // Every pair that sends must be adjacent.
+  // All pairs that send must be adjacent.
   StepProfile(const Topology& topology, const Routes& routes, const Schedule& schedule);
 
   double seconds(double bytes) const;
-  // Seconds per byte of the most loaded link over all steps: what overlapping can come to at best.
+  // Seconds per byte of the most loaded link over all steps: a lower bound with perfect overlap.
   double seconds_per_byte() const { return whole_; }
 
  private:

@@ -17,8 +17,8 @@ struct Outcome {  // of one size
   std::size_t bracket = 0;  // of the plan
   double seconds = 0;
   double bound_seconds = 0;
-  double ring_seconds = 0;  // over the order given, as NCCL would; 0 where no ring is possible
-  double tree_seconds = 0;  // NCCL's tree over the same; 0 where there is none
+  double ring_seconds = 0;  // over the ranks in the given order, as NCCL; 0 if no ring is possible
+  double tree_seconds = 0;  // NCCL's tree over the same order; 0 if none
 
   double ratio() const { return seconds > 0 ? bound_seconds / seconds : 1; }
 };
@@ -28,7 +28,7 @@ struct Synthesis {
   Bound bound;
   std::vector<Outcome> outcomes;  // by size
   bool verified = false;
-  std::string fault;          // why not
+  std::string fault;          // of the proof; empty if correct
   int ranks_taking_part = 0;  // in every bracket
 };
 
@@ -36,13 +36,13 @@ enum class Algorithms { kAll, kNcclRing, kNcclTree };
 
 struct Wishes {
   Algorithms algorithms = Algorithms::kAll;
-  // Is told what is under way.
+  // Receives progress messages.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
-  // Plans are made of schedules for which this is true: not every executor has room for all.
+  // Only schedules for which this is true are used, because executors have limits.
   std::function<bool(const Schedule&)> accepts = [](const Schedule&) { return true; };
 };
 
-// `sizes`: bytes of a rank's buffer, ascending, at least one. Fails where no candidate fits the
+// `sizes`: bytes of a rank's buffer, ascending, at least one. Fails if no candidate fits the
 // topology and is accepted.
 Result<Synthesis> synthesise(const Topology& topology, Collective collective,
                              const std::vector<double>& sizes, const Wishes& wishes = {});

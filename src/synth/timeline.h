@@ -1,5 +1,5 @@
-// A schedule's messages over time as a picture (SVG): a row for each rank that sends, a bar from
-// when a message leaves to when it has arrived, coloured by step.
+// A schedule's messages over time as a picture (SVG): a row for each sending rank, a bar from the
+// begin to the arrival of each message, coloured by step.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace dlcp::synth {
 
-// `simulated` with its timings. Of very many messages the longest are drawn.
+// `simulated` must have timings. If there are too many messages, only the longest are drawn.
 std::string timeline_svg(const Topology& topology, const Schedule& schedule,
                          const Simulated& simulated, const std::string& title);
 

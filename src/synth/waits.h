@@ -1,5 +1,5 @@
-// What each message of a schedule waits for: the arrivals that its sender's copy is made of. For
-// the simulation, which counts them down, and for the verifier, which looks for circles.
+// The dependencies of each message of a schedule: the arrivals that make up its sender's copy. The
+// simulation counts them down; the verifier searches them for cycles.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace dlcp::synth {
 
-// A graph of messages (0..messages-1, by their index) and gates (from messages on): a gate is open
-// when all it waits for has happened, so that many that wait for the same many need few arcs.
+// A graph of messages (0..messages-1, by their index) and gates (from messages on). A gate opens
+// when all its dependencies are complete, so that messages with many common dependencies need few
+// arcs.
 class Waits {
  public:
   // `schedule` must have valid indices.
@@ -19,8 +20,8 @@ class Waits {
 
   std::size_t size() const { return waits_for_.size(); }
   bool is_gate(std::uint32_t node) const { return node >= messages_; }
-  std::uint32_t count(std::uint32_t node) const { return waits_for_[node]; }  // what it waits for
-  // Calls visit(node) for all that wait for `node`.
+  std::uint32_t count(std::uint32_t node) const { return waits_for_[node]; }  // of dependencies
+  // Calls visit(node) for all nodes that depend on `node`.
   template <class Visit>
   void each_after(std::uint32_t node, Visit visit) const {
     for (std::uint32_t at = first_[node]; at != kNone; at = arcs_[at].next)
@@ -42,7 +43,7 @@ class Waits {
   std::vector<Arc> arcs_;
 };
 
-// A message that can never be sent if messages between two ranks keep the list's order; nothing if
+// A message that can never be sent if messages between two ranks keep the list's order; nullopt if
 // all can.
 std::optional<std::size_t> first_waiting(const Schedule& schedule);
 

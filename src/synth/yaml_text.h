@@ -1,5 +1,5 @@
-// YAML and JSON (which is YAML) as the readers of topologies take them: values with the place they
-// stand at, units, and errors that name both.
+// YAML and JSON (a subset of YAML) for the readers of topologies: values with their positions,
+// units, and errors that name both.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -14,7 +14,7 @@
 
 namespace dlcp::synth {
 
-// Thrown inside readers, turned into an Error by read_yaml.
+// Thrown inside readers; read_yaml turns it into an Error.
 class BadInput : public std::runtime_error {
  public:
   BadInput(const std::string& what, std::string hint = "")
@@ -29,7 +29,7 @@ class BadInput : public std::runtime_error {
 [[noreturn]] void refuse(const YAML::Node& at, const std::string& what,
                          const std::string& hint = "");
 
-// The text of a scalar; refuses lists and maps.
+// The text of a scalar; rejects lists and maps.
 std::string text_of(const YAML::Node& node, const std::string& key);
 int count_of(const YAML::Node& node, const std::string& key, int least, int most);
 double number_of(const YAML::Node& node, const std::string& key, double least, double most);
@@ -38,15 +38,15 @@ bool flag_of(const YAML::Node& node, const std::string& key);
 double rate_of(const YAML::Node& node, const std::string& key);
 // Seconds of "1.3us".
 double seconds_of(const YAML::Node& node, const std::string& key);
-// Refuses keys that are not in the list: a misspelt one would otherwise say nothing.
+// Rejects keys that are not in the list, so that a misspelt key is not ignored.
 void only_keys(const YAML::Node& map, std::initializer_list<const char*> keys);
-// "h[0-3]" is h0 h1 h2 h3; lists of such are joined.
+// "h[0-3]" is h0 h1 h2 h3; lists of names are concatenated.
 std::vector<std::string> names_of(const YAML::Node& node, const std::string& key);
 
 inline constexpr std::size_t kTextMax = 64 << 20;
 
-// Parses `text` and reads the root with `read`; `source` names the file in errors, `what` the kind
-// of file it should be, and `page` where that is described.
+// Parses `text` and reads the root with `read`. `source` names the file in errors, `what` the
+// expected kind of file, and `page` the page that describes it.
 Result<Unit> read_yaml(const std::string& text, const std::string& source,
                        const std::function<void(const YAML::Node&)>& read,
                        const char* what = "topology", const char* page = "docs/synth.md");

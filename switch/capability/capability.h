@@ -39,10 +39,9 @@ struct Capabilities {
   int control_plane_queue = -1;
   std::uint64_t cell_bytes = 1;  // thresholds are rounded down to a multiple of it
   std::uint64_t threshold_bytes_max = 0;
-  std::uint64_t lossy_pool_bytes =
-      0;  // conservative default; 0: the intent must state it, or the import supplies it
-  std::uint64_t buffer_bytes = 0;  // of the whole chip; 0: unknown
-  bool pool_per_port = false;      // each port has its own pool; no dynamic threshold
+  std::uint64_t lossy_pool_bytes = 0;  // conservative default; 0: must be stated or imported
+  std::uint64_t buffer_bytes = 0;      // of the whole chip; 0: unknown
+  bool pool_per_port = false;          // each port has its own pool; no dynamic threshold
   int alpha_exponent_min = 0, alpha_exponent_max = 0;  // min == max: the queue limit is fixed
   unsigned weight_min = 1, weight_max = 100;
   bool weights_are_percent = false;  // their sum must not exceed 100

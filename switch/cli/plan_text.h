@@ -16,7 +16,7 @@ std::string drops_text(const QueuePlan& queue);
 // Markdown: one table of queues for each port group.
 std::string queue_tables(const SwitchPlan& plan);
 
-// What `dlcp-switch plan` prints of one switch; `explain` adds the arithmetic.
+// The output of `dlcp-switch plan` for one switch; `explain` adds the arithmetic.
 std::string plan_text(const SwitchPlan& plan, bool explain);
 
 }  // namespace dlcp::fabric::cli

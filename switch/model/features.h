@@ -18,8 +18,7 @@ enum class LoadBalancing {
 // A packet that does not fit into a full queue is cut to its first bytes and forwarded, instead of
 // being dropped.
 struct Trimming {
-  std::uint64_t size_bytes =
-      0;  // remaining size of a packet; 0: the smallest that the target supports
+  std::uint64_t size_bytes = 0;      // remaining size of a packet; 0: the target's minimum
   std::optional<std::uint8_t> dscp;  // of trimmed packets; nullopt: that of DLCP's control class
   bool operator==(const Trimming&) const = default;
 };

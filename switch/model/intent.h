@@ -27,10 +27,7 @@ enum class Trust {
   kRemarked,  // DLCP's DSCPs are rewritten to `remark_dscp`: no DLCP sender is behind this port
 };
 
-enum class Overlay {
-  kNone,
-  kVxlanUniform
-};  // uniform: outer DSCP and ECN are copied in both directions
+enum class Overlay { kNone, kVxlanUniform };  // uniform: outer DSCP and ECN copied, both ways
 
 struct PendingImport;  // switch/model/site_import.h
 
@@ -76,10 +73,9 @@ struct FabricIntent {
 struct DlcpIntent {
   std::array<TrafficClassRow, kTrafficClassCount> classes;  // the table with the site's overrides
   LevelShares level_shares;
-  LevelShares sent_shares =
-      kTwoLevelShares;        // of the hosts' marks: from the class file, else the default
-  int shares_line = 0;        // of `level_shares`; 0: the plan uses `sent_shares`
-  double strict_percent = 0;  // cap of the strict queue
+  LevelShares sent_shares = kTwoLevelShares;  // of the hosts' marks: class file, else default
+  int shares_line = 0;                        // of `level_shares`; 0: the plan uses `sent_shares`
+  double strict_percent = 0;                  // cap of the strict queue
   double exact_percent = 0, urgent_percent = 0, bulk_percent = 0;  // guaranteed parts of a link
   std::array<std::optional<std::uint8_t>, 4> queue_of;  // index SwitchQueue; nullopt: any free one
 };

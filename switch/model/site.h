@@ -69,8 +69,7 @@ struct SiteConfig {
   std::string hardware;               // hwsku in the document; empty: not stated
   std::string asic;                   // as the capability table names it, derived from `hardware`
   std::string egress_rewrite;         // the row or line that rewrites DSCPs on egress
-  std::array<std::optional<std::uint8_t>, kTrafficClassesMax>
-      class_to_dscp;                                 // DSCPs that it writes
+  std::array<std::optional<std::uint8_t>, kTrafficClassesMax> class_to_dscp;  // what it writes
   std::string pool_source;                           // row that lossy_pool_bytes was read from
   std::shared_ptr<const ImportedDocument> document;  // null if the site is declared
 };

@@ -7,7 +7,6 @@
 
 namespace dlcp::fabric {
 
-std::optional<int> first_line_not_utf8(
-    std::string_view text);  // counted from 1; nullopt: all text is UTF-8
+std::optional<int> first_line_not_utf8(std::string_view text);  // from 1; nullopt: all is UTF-8
 
 }  // namespace dlcp::fabric

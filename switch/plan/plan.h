@@ -41,8 +41,8 @@ struct QueuePlan {
   std::uint8_t queue = 0, traffic_class = 0;
   std::string name;  // "control", "exact", "urgent", "bulk", joined with '+' if merged
   std::vector<SwitchQueue> carries;
-  std::size_t tenant =
-      0;  // whose shares it has; a strict queue carries the control packets of all tenants
+  // Whose shares it has; a strict queue carries the control packets of all tenants.
+  std::size_t tenant = 0;
   bool strict = false;
   std::uint64_t shape_bits_per_second = 0;  // strict queues: always > 0
   std::uint64_t shape_burst_bytes = 0;      // may be sent at once above that rate
@@ -92,8 +92,7 @@ struct SwitchPlan {
   std::shared_ptr<const SiteConfig> site;
   std::array<TrafficClassRow, kTrafficClassCount> classes;  // of the first tenant
   std::vector<std::string> tenants;                         // names of the other tenants
-  std::vector<std::array<TrafficClassRow, kTrafficClassCount>>
-      tenant_classes;            // of the other tenants
+  std::vector<std::array<TrafficClassRow, kTrafficClassCount>> tenant_classes;  // by tenant
   std::uint64_t dlcp_dscps = 0;  // bit d: some tenant marks DSCP d
   std::array<DscpRow, kDscpCount> dscp;
   std::vector<PortGroupPlan> groups;

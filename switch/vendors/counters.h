@@ -17,10 +17,9 @@ namespace dlcp::fabric {
 // In packets; nullopt: not counted, or not shown.
 struct QueueCounters {
   std::optional<std::uint64_t> packets;
-  std::optional<std::uint64_t> drops;  // total
-  std::optional<std::uint64_t>
-      early_drops;                     // by WRED or a similar mechanism, before the queue was full
-  std::optional<std::uint64_t> marks;  // ECN
+  std::optional<std::uint64_t> drops;        // total
+  std::optional<std::uint64_t> early_drops;  // by WRED or similar, before the queue was full
+  std::optional<std::uint64_t> marks;        // ECN
 };
 
 using CounterTable = std::map<std::pair<std::string, int>, QueueCounters>;  // (port, queue)

@@ -43,8 +43,7 @@ class EchoResponder {
 
  private:
   struct Session {
-    std::uint64_t last_used =
-        0;  // number of requests answered by then; the oldest prober is forgotten first
+    std::uint64_t last_used = 0;  // in answered requests, to forget the oldest
     std::array<std::uint32_t, 256> seen{};
   };
 

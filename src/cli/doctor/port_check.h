@@ -26,8 +26,7 @@ struct ProbeSource {
 struct PortsResult {
   std::vector<std::uint16_t> open;    // destination ports at which a packet arrived
   std::vector<std::uint16_t> closed;  // destination ports at which none of several packets arrived
-  std::optional<datapath::IpAddress>
-      other_sender;  // source address of calls if it is not the peer's
+  std::optional<datapath::IpAddress> other_sender;  // source of calls, if not the peer's address
 };
 
 class PortCheck {

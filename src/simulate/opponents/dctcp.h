@@ -39,9 +39,8 @@ class DctcpTransport : public WindowTransport {
     double alpha = 1;        // share of marked packets, smoothed
     double acked = 0;        // in this window
     double marked = 0;
-    std::uint32_t window_ends =
-        0;  // the sequence number after the last one sent when the window began
-    std::uint32_t recovers = 0;  // first sequence number after the last cut
+    std::uint32_t window_ends = 0;  // first number not yet sent when it began
+    std::uint32_t recovers = 0;     // first sequence number after the last cut
   };
   void find_losses(std::uint32_t flow, State& state, const Answer& answer);
 

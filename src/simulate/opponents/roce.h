@@ -17,8 +17,7 @@ struct RoceConfig {
   std::uint32_t packet_bytes = 4150;  // on the wire, headers included
   std::uint32_t header_bytes = 64;    // part of packet_bytes
   std::uint32_t answer_bytes = 64;
-  Duration timeout{
-      4'096'000};  // without an answer, before everything from the first gap on is retransmitted
+  Duration timeout{4'096'000};  // without an answer; then all from the first gap on is sent again
   DcqcnConfig dcqcn;
   bool slows_down = true;  // DCQCN is enabled; otherwise only pauses limit senders
   // Mark thresholds of DCQCN's authors for 40 Gbit/s, scaled to the rate.

@@ -16,10 +16,9 @@ namespace dlcp::fabric::tree {
 struct Refusal {
   Pattern pattern;
   std::string why, hint;
-  std::optional<Pattern> but;  // statements of the pattern that are accepted
-  std::optional<Pattern>
-      beside;  // refused only if the configuration also has this, with the same {name}
-  bool unless_named_so = false;  // accepted if {id} is {port} or "{port}.N"
+  std::optional<Pattern> but;     // statements of the pattern that are accepted
+  std::optional<Pattern> beside;  // refused only if the configuration has this, same {name}
+  bool unless_named_so = false;   // accepted if {id} is {port} or "{port}.N"
 };
 
 // The system's default for a statement that one of its objects lacks.
@@ -50,8 +49,7 @@ struct ObjectKind {
   std::string tag;          // in names of copies, if two kinds have the same root
   bool ours_first = false;  // DLCP's statements precede the site's: the first match applies
   bool required = false;    // every port has one of DLCP's, whether or not the site has one
-  bool classifies =
-      false;  // it determines the treatment of the port's DSCPs, in addition to queues
+  bool classifies = false;  // it determines the treatment of the port's DSCPs
   std::vector<Requirement> requirements;
   std::vector<Refusal> refused;  // after the root: not allowed in a copy
   std::string title;             // in messages
@@ -59,8 +57,7 @@ struct ObjectKind {
   std::vector<Implied> implied;
   bool idle_left_out = false;  // of {queue} in left_out, also queues that no DSCP leads to
   std::string idle_note;       // of these {queues} of {name}; empty: no note
-  bool copied =
-      true;  // false: objects of DLCP that ports have in addition to the site's, such as ACLs
+  bool copied = true;          // false: objects of DLCP in addition to the site's, such as ACLs
 };
 
 // A number in statements, and the target's range for it.
@@ -95,10 +92,9 @@ struct Scope {
 // A word that sites use in one of several ways: the first way seen in the configuration, else that
 // of the ASIC, else `otherwise`. Templates refer to it by its name.
 struct Word {
-  std::vector<std::pair<Pattern, std::string>> seen;       // holes of the pattern are filled in
-  std::vector<std::pair<std::string, std::string>> asics;  // prefix of the ASIC's name
-  std::vector<std::pair<std::string, std::string>>
-      releases;  // first release; the last entry that applies
+  std::vector<std::pair<Pattern, std::string>> seen;          // holes of the pattern are filled in
+  std::vector<std::pair<std::string, std::string>> asics;     // prefix of the ASIC's name
+  std::vector<std::pair<std::string, std::string>> releases;  // first release; the last match
   std::string otherwise;
 };
 

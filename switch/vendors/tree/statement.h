@@ -53,8 +53,8 @@ struct NumberList {
 struct Reader {
   Syntax syntax = Syntax::kBlocks;
   std::string prefix;  // of flat lines: "set "
-  std::vector<std::string>
-      roots;  // only statements with these prefixes are kept; of operations: {hole}
+  // Only statements with these prefixes are kept; of operations: {hole}.
+  std::vector<std::string> roots;
   JsonShape json;
   std::vector<NumberList> lists;
   std::string kept_comment;    // of blocks: comments with this prefix are statements; empty: none

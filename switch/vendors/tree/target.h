@@ -36,11 +36,9 @@ struct Target {
   std::string ports_begin;                         // names with another prefix are not ports
   std::string lag_prefix;                          // prefix of names of link aggregates
   std::map<std::string, std::string> name_speeds;  // prefix of port names -> "100G"
-  std::vector<int>
-      doubtful_classes;  // classes whose queue depends on the platform, unless it is configured
-  std::vector<int> usual_rewriting;  // class -> DSCP, if only rewriting itself is enabled
-  bool round_robin_binds_below =
-      false;  // a queue is strict only if no queue from it upwards is round-robin
+  std::vector<int> doubtful_classes;     // queue depends on the platform, unless configured
+  std::vector<int> usual_rewriting;      // class -> DSCP, if only rewriting itself is enabled
+  bool round_robin_binds_below = false;  // strict only if no queue from it up is round-robin
   std::map<std::string, Word> words;
   bool configured_is_used = true;  // a queue that the site configures belongs to the site
   // For targets whose classifiers use DSCPs only if configured: the statements that enable it, and

@@ -20,9 +20,8 @@ struct WantedPart {
 struct Wanted {
   std::vector<WantedPart> parts;
   std::vector<Problem> problems;
-  std::set<std::string>
-      notes;           // additions to copies of the site's objects other than DLCP's queues
-  Statements by_hand;  // statements in a separate file
+  std::set<std::string> notes;  // additions to site copies other than DLCP's queues
+  Statements by_hand;           // statements in a separate file
 };
 
 Wanted wanted_statements(const Target& target, const SwitchPlan& plan, const Document& document);
