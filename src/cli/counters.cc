@@ -1,4 +1,4 @@
-// `dlcp counters`: what each counter means.
+// `dlcp counters`: the meaning of each counter.
 #include "core/counters.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace dlcp::cli {
 namespace {
 
-// As in the statistics file: an object for each kind of datapath.
+// As in the statistics file: one object for each kind of datapath.
 template <class Counters>
 void add_rows(Document& document, std::string_view datapath,
               std::span<const datapath::CounterRow<Counters>> rows) {

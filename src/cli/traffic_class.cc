@@ -1,4 +1,5 @@
-// `dlcp traffic-class`: the number by which a communicator tells DLCP what it may lose, and back.
+// `dlcp traffic-class`: converts the loss budget of a communicator to the number that NCCL passes
+// on, and back.
 #include <fmt/format.h>
 
 #include <array>

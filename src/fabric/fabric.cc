@@ -17,7 +17,7 @@ bool in_range(double value, double most) {
   return std::isfinite(value) && value >= 0 && value <= most;
 }
 
-// Names go into files of lines and columns; what those cannot hold is each format's business.
+// Names are written to line-based and column-based files; each format checks its own restrictions.
 bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= 255 &&
          std::ranges::none_of(
@@ -109,7 +109,8 @@ int depth_of(const Fabric& fabric, int group) {
 int common_group(const Fabric& fabric, int a, int b) {
   int x = fabric.group_of[static_cast<std::size_t>(a)];
   int y = fabric.group_of[static_cast<std::size_t>(b)];
-  // A parent's index is less than its child's, so the greater one is never an ancestor.
+  // A parent's index is less than its child's, so the greater index is never an ancestor of the
+  // other.
   while (x != y) {
     int& greater = x > y ? x : y;
     greater = fabric.groups[static_cast<std::size_t>(greater)].parent;

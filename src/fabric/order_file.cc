@@ -1,4 +1,4 @@
-// The writer; the reader is in order_reader.cc.
+// Writes order.json; order_reader.cc reads it.
 #include "fabric/order_file.h"
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ Json tree_of(const Fabric& fabric) {
     groups.push_back(to_json(group));
   for (std::size_t i = 0; i < fabric.hosts.size(); ++i)
     groups[static_cast<std::size_t>(fabric.group_of[i])]["hosts"].push_back(fabric.hosts[i].name);
-  // From the last: a group is whole before it goes into its parent.
+  // From the last to the first: a group is complete before it is added to its parent.
   for (std::size_t i = groups.size(); i-- > 1;) {
     Json& siblings = groups[static_cast<std::size_t>(fabric.groups[i].parent)]["groups"];
     if (siblings.is_null()) siblings = Json::array();
@@ -42,7 +42,7 @@ Json tree_of(const Fabric& fabric) {
   return std::move(groups.front());
 }
 
-// An object per line where it is small: a person reads and edits this.
+// A small object is one line, because people read and edit this file.
 std::string lines_of(const Json& list, const char* indent) {
   std::string text = "[";
   for (std::size_t i = 0; i < list.size(); ++i)

@@ -1,5 +1,5 @@
-// The reader of order.json. Every complaint says at which member, so it is thrown through the
-// recursion and becomes a Result in one place.
+// Reads order.json. Every error names the member; it is thrown through the recursion and converted
+// to a Result in one place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,13 +20,13 @@ using Json = nlohmann::json;
   throw Error{ErrorCode::kInvalidUsage, "order file: " + what, hint};
 }
 
-// What was found instead, short enough for a line.
+// The value found, shortened to one line.
 std::string seen(const Json& value) {
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
-// One object of the file, and where it is.
+// An object of the file, with its position.
 class Section {
  public:
   Section(const Json& json, std::string where, std::span<const std::string_view> known)
@@ -177,7 +177,7 @@ class Reader {
     slot = group;
   }
 
-  // A fabric that says nothing of its inside is flat.
+  // A fabric without groups or hosts inside is flat.
   void place_rest(bool has_inside) {
     for (std::size_t i = 0; i < in_.fabric.hosts.size(); ++i) {
       int& group = in_.fabric.group_of[i];

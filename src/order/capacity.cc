@@ -7,7 +7,7 @@ namespace dlcp::order {
 namespace {
 
 constexpr double kSlow = 0.5;  // of the median
-// An uplink that carried nearly all that its hosts can send was not what limited them.
+// An uplink that carried nearly all that its hosts can send was not the limit.
 constexpr double kUnlimited = 0.9;
 
 using fabric::Fabric;
@@ -30,7 +30,7 @@ int deepest_leaf(const Fabric& fabric) {
   return depth;
 }
 
-// The group of that depth that holds the host, or its leaf where that is higher.
+// The host's group at that depth, or its leaf if the leaf is higher.
 int ancestor(const Fabric& fabric, int host, int depth) {
   int group = fabric.group_of[at(host)];
   while (fabric::depth_of(fabric, group) > depth)
@@ -38,8 +38,8 @@ int ancestor(const Fabric& fabric, int host, int depth) {
   return group;
 }
 
-// Hosts of one group, sorted by its parts, each sending to one that is the largest part ahead: as
-// long as that part is at most half of all, everybody's partner is in another part.
+// Pairs hosts of one group, sorted by its parts: each sends to the host that is the size of the
+// largest part ahead. If that part has at most half of all hosts, every partner is in another part.
 void add_across(const Fabric& fabric, const std::vector<int>& hosts, int depth, LoadPhase& phase) {
   std::vector<std::pair<int, int>> sorted;  // part, host
   for (const int host : hosts)
@@ -61,7 +61,7 @@ void add_within(const std::vector<int>& hosts, LoadPhase& phase) {
     phase.transfers.push_back({hosts[i], hosts[(i + 1) % hosts.size()]});
 }
 
-// What a group or host sent and received, summed over the transfers that left it or came into it.
+// The rate that a group or host sent and received, over the transfers that left or entered it.
 struct Flow {
   double out = 0, in = 0;
   bool known = false;
@@ -81,7 +81,7 @@ std::vector<Flow> host_flows(const Fabric& fabric, const LoadResult& result) {
 }
 
 void apply_to_hosts(Fabric& fabric, const std::vector<LoadResult>& results) {
-  // A host's rate is the best that it showed: a slow partner or uplink says nothing of it.
+  // A host's rate is its best measured one, because a slow partner or uplink can limit the others.
   for (const LoadResult& result : results) {
     const auto flows = host_flows(fabric, result);
     for (std::size_t host = 0; host < fabric.size(); ++host) {
@@ -109,7 +109,7 @@ void apply_to_groups(Fabric& fabric, const LoadResult& result) {
     from.known = to.known = true;
   }
   const auto members = fabric::members(fabric);
-  std::vector<double> shares;  // of what its hosts can send, by group
+  std::vector<double> shares;  // of the rate of its hosts, by group
   for (std::size_t g = 1; g < flows.size(); ++g) {
     if (!flows[g].known) continue;
     double hosts = 0;

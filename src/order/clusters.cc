@@ -21,7 +21,8 @@ class Linkage {
 
   void merge_within(double threshold) {
     for (std::size_t start = 0; start < n_; ++start) {
-      // A chain ends in two that are each other's nearest; merging is final for average linkage.
+      // A chain ends with two mutual nearest neighbours; with average linkage merging them is
+      // final.
       std::vector<std::size_t> chain{start};
       while (!chain.empty() && size_[start] > 0) {
         const std::size_t top = chain.back();
@@ -52,7 +53,7 @@ class Linkage {
   }
 
  private:
-  // Ties go to the one before in the chain, so that chains end.
+  // Ties go to the predecessor in the chain, so that chains end.
   std::size_t nearest(std::size_t a, std::size_t previous) const {
     std::size_t best = previous;
     double least =

@@ -17,7 +17,7 @@ double time_of(double gb, double gb_per_s) {
   return gb_per_s > 0 ? gb / gb_per_s : 0;
 }
 
-// What hosts and uplinks carry in one round, each way.
+// The load of hosts and uplinks in one round, in each direction.
 class Loads {
  public:
   explicit Loads(const fabric::Fabric& fabric)
@@ -47,7 +47,7 @@ class Loads {
   std::vector<double> host_, uplink_;  // out, in
 };
 
-// Along the tree from the farthest leaf to the root, and back.
+// From the farthest leaf of the tree to the root, and back.
 double tree_latency_us(const fabric::Fabric& fabric, std::span<const int> order) {
   const int nodes = static_cast<int>(order.size());
   double worst = 0;
@@ -60,7 +60,7 @@ double tree_latency_us(const fabric::Fabric& fabric, std::span<const int> order)
   return worst;
 }
 
-// The hosts among `hosts` below each group.
+// The number of `hosts` below each group.
 std::vector<int> counts(const fabric::Fabric& fabric, std::span<const int> hosts) {
   std::vector<int> count(fabric.groups.size());
   for (const int host : hosts)
@@ -118,7 +118,7 @@ double bound_seconds(const fabric::Fabric& fabric, std::span<const int> hosts,
       out[at(message.from)] += message.gb;
       in[at(message.to)] += message.gb;
     }
-    // No better than the busiest ranks on the fastest hosts.
+    // Not faster than the busiest ranks on the fastest hosts.
     std::vector<double> rates;
     for (const int host : hosts) {
       const double rate = fabric.hosts[at(host)].gb_per_s;

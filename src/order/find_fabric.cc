@@ -24,7 +24,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Between every two leaves the median of what is known between their hosts.
+// For each pair of leaves, the median of the known distances between their hosts.
 Distances between(const Leaves& leaves, const Measurements& known) {
   Distances distances(leaves.size());
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -50,10 +50,10 @@ Leaves united(const Leaves& parts, const std::vector<int>& label) {
   return whole;
 }
 
-// Tiers from the leaves upwards; each but the first says which group of the next holds one of its.
+// Tiers from the leaves upwards, each with its parents in the next tier.
 struct Tiers {
   std::vector<Leaves> tiers;
-  std::vector<std::vector<int>> parent;  // by tier: of each group, its group in the next tier
+  std::vector<std::vector<int>> parent;  // by tier: for each group, its group in the next tier
 };
 
 Tiers find_tiers(const Leaves& leaves, const Measurements& known) {
@@ -76,7 +76,7 @@ const char* kind_of(std::size_t tier, std::size_t tiers) {
 }
 
 void add_groups(fabric::Fabric& fabric, const Tiers& found) {
-  std::vector<std::vector<int>> index(found.tiers.size());  // in fabric.groups
+  std::vector<std::vector<int>> index(found.tiers.size());  // in fabric.groups, by tier
   for (std::size_t tier = found.tiers.size(); tier-- > 0;) {
     for (std::size_t i = 0; i < found.tiers[tier].size(); ++i) {
       const bool top = tier + 1 == found.tiers.size();

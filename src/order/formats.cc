@@ -16,7 +16,7 @@ const Host& host_of(const OrderFile& file, int index) {
   return file.fabric.hosts[static_cast<std::size_t>(index)];
 }
 
-// None of these launchers has a way to quote.
+// These launchers' formats have no quoting.
 Status check_names(const OrderFile& file, const char* format, std::string_view forbidden) {
   for (const Host& host : file.fabric.hosts) {
     const std::size_t at = host.name.find_first_of(forbidden);
@@ -93,7 +93,8 @@ Result<std::string> topology(const OrderFile& file) {
         '_');
     names.push_back(name);
   }
-  // Slurm's switches hold nodes or switches, not both: hosts beside subgroups get one of their own.
+  // A switch in Slurm's format has either nodes or switches: hosts next to subgroups get a switch
+  // of their own.
   std::string text;
   for (std::size_t g = groups.size(); g-- > 0;) {
     if (!nodes[g].empty() && !switches[g].empty()) {

@@ -13,7 +13,7 @@
 namespace dlcp::order {
 namespace {
 
-// LEMON compares doubles by a tolerance that lives in its library; whole numbers need none.
+// LEMON compares doubles with a tolerance that is compiled into its library; integers need none.
 using Whole = long long;
 constexpr double kScale = 1e9;
 

@@ -10,16 +10,16 @@
 namespace dlcp::order {
 namespace {
 
-constexpr double kUneven = 1.5;  // farthest over nearest siblings, from which on places matter
-constexpr std::size_t kWitnesses = 4;  // hosts of a group that speak for it
+constexpr double kUneven = 1.5;        // farthest over nearest siblings; above it places matter
+constexpr std::size_t kWitnesses = 4;  // hosts of a group that represent it
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// What stands side by side in a group: its subgroups, and its own hosts as one block.
+// The contiguous parts of a group: its subgroups, and its own hosts as one block.
 struct Block {
-  int group = -1;  // -1: the hosts that hang on the group itself
+  int group = -1;  // -1: the hosts directly in the group
   std::vector<int> hosts;
 };
 
@@ -92,7 +92,7 @@ class Builder {
       }
     }
     if (farthest < kUneven * nearest) return std::nullopt;
-    std::ranges::replace(between, -1, farthest);  // what is not known is not near
+    std::ranges::replace(between, -1, farthest);  // unknown distances count as far
     for (double& d : between)
       d = std::round(1000 * d / farthest);
     return short_tour(static_cast<int>(n), between);

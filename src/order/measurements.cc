@@ -5,7 +5,7 @@
 namespace dlcp::order {
 namespace {
 
-constexpr double kHopUs = 1e7;  // more than any round trip
+constexpr double kHopUs = 1e7;  // more than any RTT
 
 }  // namespace
 

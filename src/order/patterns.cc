@@ -17,7 +17,7 @@ double ring_share(int nodes) {
   return 2.0 * (nodes - 1) / nodes;
 }
 
-// Both directions of an edge carry half of the vector: sums up, results down.
+// Both directions of an edge carry half of the vector: sums upwards, results downwards.
 void add_edge(std::vector<Message>& round, int a, int b) {
   round.push_back({a, b, kVectorGb / 2});
   round.push_back({b, a, kVectorGb / 2});
@@ -57,7 +57,7 @@ void add_group(std::vector<Message>& round, const MeshAxis& axis, int first, int
       for (int j = 0; j < axis.size; ++j)
         if (i != j) round.push_back({rank(i), rank(j), gb / axis.size});
     }
-  } else if (axis.name == "pp") {  // activations there, gradients back
+  } else if (axis.name == "pp") {  // activations forwards, gradients backwards
     for (int i = 0; i + 1 < axis.size; ++i) {
       round.push_back({rank(i), rank(i + 1), gb});
       round.push_back({rank(i + 1), rank(i), gb});
@@ -89,7 +89,7 @@ Pattern double_tree(int nodes) {
   for (int rank = 1; rank < nodes; ++rank) {
     const int parent = tree_parent(rank, nodes);
     add_edge(pattern.rounds[0], rank, parent);
-    // The second tree is the first shifted by one rank, or mirrored where the number is even.
+    // The second tree is the first shifted by one rank, or mirrored if the number is even.
     const auto twin = [&](int r) { return nodes % 2 == 1 ? (r + 1) % nodes : nodes - 1 - r; };
     add_edge(pattern.rounds[0], twin(rank), twin(parent));
   }
@@ -99,7 +99,8 @@ Pattern double_tree(int nodes) {
 Pattern pat(int nodes) {
   Pattern pattern{"pat", {}, false};
   for (int distance = 1; distance < nodes; distance *= 2) {
-    // Far steps carry few blocks, near ones many; there and back for the two halves of AllReduce.
+    // Long distances carry few blocks, short ones many; both directions for the two halves of
+    // AllReduce.
     const int blocks = (nodes + distance - 1) / (2 * distance);
     pattern.rounds.emplace_back();
     for (int rank = 0; rank < nodes; ++rank) {

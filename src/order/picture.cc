@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSize = 420;
 constexpr double kRadius = 165;
-constexpr std::size_t kNamesMax = 64;  // more names than that cannot be read
+constexpr std::size_t kNamesMax = 64;  // more names are not readable
 
 struct Point {
   double x, y;
@@ -43,7 +43,7 @@ class Painter {
       hosts[i] = static_cast<int>(i);
     std::ranges::stable_sort(hosts, {}, [&](int h) { return group_of(h); });
     at_.resize(hosts.size());
-    // A gap's width between leaves.
+    // A gap between leaves is as wide as a host.
     const auto places = static_cast<double>(hosts.size() + fabric::leaves(fabric).size());
     double place = 0;
     for (std::size_t i = 0; i < hosts.size(); ++i) {

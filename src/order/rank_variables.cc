@@ -11,7 +11,8 @@
 namespace dlcp::order {
 namespace {
 
-// What one launcher sets: rank and number of processes, the same on this host, the host's rank.
+// Variables of one launcher: rank and number of processes, both also within the host, and the
+// host's rank.
 struct Launcher {
   const char* name;
   const char* rank;
@@ -47,8 +48,8 @@ const Launcher* find_launcher(const Lookup& env) {
   return found == std::end(kLaunchers) ? nullptr : found;
 }
 
-// Where all processes meet: rank 0's host, which is another now. torchrun's own store stays where
-// it is, whoever has rank 0.
+// The address where all processes meet: rank 0's host, which has changed. torchrun's own store
+// keeps its address.
 void set_master(const fabric::OrderFile& file, const Lookup& env, Assignments& set) {
   const char* const agents = env("TORCHELASTIC_USE_AGENT_STORE");
   if (agents != nullptr && std::string(agents) == "True") return;
@@ -84,10 +85,10 @@ Result<RankVariables> rank_variables(const fabric::OrderFile& file, int host, co
   const auto place = std::ranges::find(file.order, host);
   result.node_rank = static_cast<int>(place - file.order.begin());
   result.rank = result.node_rank * local_size + local_rank;
-  // All that are there are changed: who knows which of them the program reads.
+  // Changes all variables that are set, as it is not known which of them the program reads.
   for (const Launcher& one : kLaunchers) {
     if (env(one.rank) != nullptr) result.set.emplace_back(one.rank, std::to_string(result.rank));
-    // Open MPI's node rank is a number on the host, not the host's.
+    // Open MPI's node rank is a process's number on its host, not the host's rank.
     const bool of_host = one.node_rank != nullptr && one.node_rank != kLaunchers[1].node_rank;
     if (of_host && env(one.node_rank) != nullptr)
       result.set.emplace_back(one.node_rank, std::to_string(result.node_rank));

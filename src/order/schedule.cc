@@ -5,12 +5,12 @@
 namespace dlcp::order {
 namespace {
 
-constexpr std::size_t kAsksMax = 32;  // of a host in a slot
+constexpr std::size_t kAsksMax = 32;  // probes of a host in a slot
 
 }  // namespace
 
 std::vector<std::vector<Pair>> schedule(std::vector<Pair> wanted, int hosts) {
-  // The direction is free: whoever has asked less asks.
+  // The direction is arbitrary: the host with fewer probes asks.
   std::vector<std::size_t> asked(static_cast<std::size_t>(hosts));
   std::vector<std::vector<Pair>> slots;
   const bool one_pivot =

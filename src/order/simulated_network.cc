@@ -17,8 +17,8 @@
 namespace dlcp::order {
 namespace {
 
-constexpr double kLeafRoundTripUs = 10;  // each tier above adds as much
-constexpr int kProbesOfBurst = 24;       // of which the least counts
+constexpr double kLeafRoundTripUs = 10;  // of each tier
+constexpr int kProbesOfBurst = 24;       // of which the shortest RTT counts
 constexpr double kSlowShare = 0.25;
 
 std::size_t at(int index) {
@@ -78,14 +78,14 @@ Status set_field(SimulationSpec& spec, std::string_view name, std::string_view t
                              : fmt::format("did you mean {}?", similar));
 }
 
-// Uniform in -1..1, the same each time for the same numbers.
+// Uniform in -1..1, and always the same for the same arguments.
 double wobble(std::uint64_t seed, int a, int b) {
   Rng random(seed ^ (static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b)) *
                         0x9e3779b97f4a7c15u);
   return 2 * random.unit() - 1;
 }
 
-// How many hosts each leaf has; those that do not divide go to the first ones.
+// The number of hosts of each leaf; the first leaves get the remainder.
 std::vector<int> leaf_sizes(const SimulationSpec& spec, Rng& random) {
   std::vector<int> sizes(at(spec.leaves), spec.hosts / spec.leaves);
   for (int i = 0; i < spec.hosts % spec.leaves; ++i)
@@ -146,7 +146,7 @@ SimulatedNetwork::SimulatedNetwork(const SimulationSpec& spec)
     truth_.group_of.push_back(spec.leaves > 1 ? 1 + pods + place[at(i)] : 0);
     if (i < spec.slow_hosts) truth_.hosts.back().gb_per_s *= kSlowShare;
   }
-  // Hosts in the middle, so that neither the first pivot nor the slow ones are among them.
+  // Hosts in the middle, so that neither the first pivot nor the slow hosts are among them.
   for (int i = 0; i < spec.silent; ++i)
     silent_[at((spec.hosts / 2 + i) % spec.hosts)] = true;
   if (spec.leaves > 1) truth_.groups[0].round_trip_us = (pods > 0 ? 3 : 2) * kLeafRoundTripUs;
@@ -169,14 +169,15 @@ Measurement SimulatedNetwork::measure(Pair pair) const {
   const auto [low, high] = std::minmax(pair.from, pair.to);
   double factor = 1 + spec_.noise * wobble(spec_.seed, low, high) +
                   spec_.asymmetry * wobble(~spec_.seed, pair.from, pair.to);
-  // Of exponential jitter in each probe the burst's least remains.
+  // Of the exponential jitter of single probes, the burst's minimum remains.
   factor += spec_.noise / kProbesOfBurst * std::fabs(wobble(spec_.seed + 1, pair.from, pair.to));
   const int tiers = static_cast<int>(std::lround(base / kLeafRoundTripUs));
   return {true, base * std::max(factor, 0.01), spec_.hops ? 2 * tiers - 1 : -1};
 }
 
 std::vector<double> SimulatedNetwork::load(const std::vector<Transfer>& transfers) const {
-  // Fair shares by filling up: all grow alike until something is full; what passes it stays.
+  // Max-min fair shares by progressive filling: all rates grow equally until a link is full, which
+  // fixes the rates of its transfers.
   std::map<std::pair<int, int>, double> room;  // (kind and direction, index) -> Gb/s left
   std::vector<std::vector<std::pair<int, int>>> passes(transfers.size());
   for (std::size_t i = 0; i < transfers.size(); ++i) {

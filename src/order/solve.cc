@@ -13,8 +13,8 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Where nothing is known of uplinks, one that carries a quarter of its hosts is assumed: orders are
-// then still told apart, though nothing is predicted.
+// An uplink of unknown rate is assumed to carry a quarter of its hosts' rate. Orders can then still
+// be compared, although no times are predicted.
 constexpr double kAssumedShare = 0.25;
 constexpr double kNoLoss = 0.999;
 
@@ -69,7 +69,8 @@ class Solver {
   }
 
  private:
-  // The pattern that counts most; the others, and latency, tell apart what is alike in it.
+  // The main pattern decides; the other patterns and latency distinguish orders that are equal in
+  // it.
   double score(const std::vector<int>& order) const {
     double sum = 0, weight = 1;
     for (const Pattern& pattern : patterns_) {
@@ -95,7 +96,7 @@ class Solver {
     return all;
   }
 
-  // The hosts handed out along one axis first, so that its groups share leaves.
+  // Assigns hosts along one axis first, so that its groups share leaves.
   std::vector<int> along(std::size_t axis, const std::vector<int>& hosts) const {
     const int stride = stride_of(*options_.mesh, axis);
     const int size = (*options_.mesh)[axis].size;
@@ -118,8 +119,8 @@ class Solver {
     solution.comparisons.push_back({"alltoall", all, all, all.seconds});
   }
 
-  // In bytes, or in round trips, which matter to small messages and are measured even where
-  // capacities are not; and what matters most does not lose by it.
+  // In bytes or in RTTs. RTTs matter for small messages, and are measured even where capacities are
+  // not. The main pattern must not lose.
   bool gains(const Solution& solution) const {
     if (solution.comparisons.front().gain() < kNoLoss) return false;
     return std::ranges::any_of(solution.comparisons, [this](const Comparison& one) {
@@ -132,7 +133,7 @@ class Solver {
   const fabric::Fabric assumed_;
   const SolveOptions& options_;
   std::vector<int> given_, silent_;
-  std::vector<Pattern> patterns_;  // what counts most comes first
+  std::vector<Pattern> patterns_;  // the main one first
 };
 
 }  // namespace

@@ -12,12 +12,12 @@
 namespace dlcp::order {
 namespace {
 
-constexpr int kAllPairs = 24;           // so many hosts are measured in full
-constexpr std::size_t kSample = 32;     // hosts near to a pivot, measured among themselves
-constexpr std::size_t kSamplesMax = 3;  // pivots until a network counts as flat
+constexpr int kAllPairs = 24;           // up to this number of hosts all pairs are measured
+constexpr std::size_t kSample = 32;     // hosts near a pivot, measured among each other
+constexpr std::size_t kSamplesMax = 3;  // pivots before a network counts as flat
 constexpr std::size_t kJury = 6;
-constexpr std::size_t kBeyondMin = 4;     // hosts farther than anything in a sample
-constexpr std::size_t kFullSample = 256;  // hosts by which the threshold of a full survey is found
+constexpr std::size_t kBeyondMin = 4;     // hosts farther away than any pair in a sample
+constexpr std::size_t kFullSample = 256;  // hosts that determine the threshold of a full survey
 
 double median(std::vector<double> values) {
   if (values.empty()) return std::nan("");
@@ -115,7 +115,8 @@ class Surveyor {
     }
   }
 
-  // The pivot's distances, nearest first, itself left out; nothing where some are not known yet.
+  // The hosts by distance from the pivot, nearest first, without the pivot; nullopt if some
+  // distances are not known yet.
   std::optional<std::vector<int>> neighbours(int pivot) {
     bool all = true;
     for (const int host : open_)
@@ -150,7 +151,7 @@ class Surveyor {
     assign_small_leaves();
   }
 
-  // Finds the threshold from hosts near to a few pivots. False: more is to be measured first.
+  // Finds the threshold from hosts near a few pivots. False: more measurements are needed first.
   bool calibrate() {
     std::vector<Distances> samples;
     double farthest = 0;  // within a sample
@@ -158,7 +159,7 @@ class Surveyor {
     for (const int pivot : pivots) {
       auto near = neighbours(pivot);
       if (!near) return false;
-      if (near->empty()) continue;  // a silent one
+      if (near->empty()) continue;  // a silent host
       if (near->size() > kSample) near->resize(kSample);
       if (!have_among(*near)) return false;
       samples.push_back(among(*near));
@@ -170,8 +171,8 @@ class Surveyor {
       if (!values.empty()) farthest = std::max(farthest, values.back());
       if (samples.size() == kSamplesMax) break;
     }
-    // Nothing is grouped among those near to the pivots. Either they all are of one leaf, and
-    // others are farther from its pivot than they are from each other, or all there is is one leaf.
+    // The hosts near the pivots form no groups. Either each sample is one leaf, and other hosts are
+    // farther from the pivot than the sample's hosts from each other; or the network is one leaf.
     std::size_t beyond = 0;
     for (const int host : open_)
       beyond += known_.distance(pivots.front(), host).value_or(0) > farthest;
@@ -188,12 +189,12 @@ class Surveyor {
     return pivots;
   }
 
-  // The hosts of the pivot's leaf, itself included; nothing while more is to be measured.
+  // The hosts of the pivot's leaf, including the pivot; nullopt if more measurements are needed.
   std::optional<std::vector<int>> judge(int pivot, const std::vector<int>& near) {
     std::vector<int> candidates;
     for (const int host : near)
       if (*known_.distance(pivot, host) <= threshold_) candidates.push_back(host);
-    if (std::isinf(threshold_)) {  // flat: who does not answer the pivot may answer others
+    if (std::isinf(threshold_)) {  // flat: hosts that do not answer the pivot may answer others
       candidates = open_;
       return candidates;
     }
@@ -209,7 +210,7 @@ class Surveyor {
     return leaf;
   }
 
-  // The median of what is known between a host and others.
+  // The median of the known distances between a host and others.
   double distance_to(int host, const std::vector<int>& others, int and_to = -1) const {
     std::vector<double> distances;
     for (const int other : others) {
@@ -221,8 +222,8 @@ class Surveyor {
     return median(std::move(distances));
   }
 
-  // Hosts that noise has kept out of their leaf, or that are slow to answer whomever, end up in a
-  // small leaf of their own; those of the nearest leaf are asked about them once more.
+  // Hosts that noise has kept out of their leaf, or that always answer slowly, end up in a small
+  // leaf. The hosts of the nearest leaf probe them again.
   void assign_small_leaves() {
     auto& leaves = result_.leaves;
     std::vector<double> sizes;
@@ -243,8 +244,8 @@ class Surveyor {
     std::erase_if(leaves, [](const auto& leaf) { return leaf.empty(); });
   }
 
-  // The leaf of at least `size_min`, by index, to which the hosts of a small one belong; as many as
-  // there are leaves: none.
+  // The index of the leaf of at least `size_min` hosts to which the hosts of a small leaf belong;
+  // the number of leaves if there is none.
   std::size_t home_of(std::size_t small, double size_min) {
     const auto& leaves = result_.leaves;
     const auto& hosts = leaves[small];
@@ -270,7 +271,8 @@ class Surveyor {
     }
     const double there = median(distances);
     if (there <= threshold_) return nearest;
-    // Slow to answer: near is what is as much nearer than the rest as it is for others.
+    // A slow host: it belongs to the leaf if the leaf is nearer than the rest by as much as for the
+    // leaf's own hosts.
     const double inside = distance_to(leaves[nearest].back(), jury);
     const bool nearer =
         to_others.size() > 2 && median(to_others) - there > 1.5 * (threshold_ - inside);
@@ -293,7 +295,7 @@ class Surveyor {
   const SurveyOptions& options_;
   Survey result_;
   std::vector<int> open_;    // in no leaf yet, ascending
-  std::vector<int> pivots_;  // of result_.leaves, by index
+  std::vector<int> pivots_;  // by index in result_.leaves
   double threshold_ = 0;
 };
 

@@ -34,7 +34,7 @@ class SwapSearch {
       scale_[g] = fabric.groups[g].uplink_gb_per_s > 0 ? 1 / fabric.groups[g].uplink_gb_per_s : 0;
     for (const Message& message : messages_)
       add(message, 1);
-    // Utilisations near one, so that no power overflows.
+    // Scales utilisations to about one, so that powers do not overflow.
     double most = 0;
     for (std::size_t i = 0; i < load_.size(); ++i)
       most = std::max(most, load_[i] * scale_[i / 2]);
@@ -44,7 +44,7 @@ class SwapSearch {
       sum_ += eighth_power(load_[i] * scale_[i / 2]);
   }
 
-  // True when the exchange made things better; else nothing has changed.
+  // True if the swap reduced the cost; otherwise nothing has changed.
   bool exchange(int a, int b) {
     if (fabric_.group_of[at(order_[at(a)])] == fabric_.group_of[at(order_[at(b)])]) return false;
     const double before = sum_;
@@ -95,9 +95,9 @@ class SwapSearch {
   const fabric::Fabric& fabric_;
   std::vector<int> order_;
   const std::vector<Message>& messages_;
-  std::vector<std::vector<std::size_t>> of_rank_;  // messages that begin or end there
+  std::vector<std::vector<std::size_t>> of_rank_;  // messages of the rank, sent or received
   std::vector<double> load_;                       // by group: out, in
-  std::vector<double> scale_;                      // by group: of a load to a utilisation
+  std::vector<double> scale_;                      // by group: factor from load to utilisation
   double sum_ = 0;
 };
 

@@ -10,21 +10,21 @@
 namespace dlcp::order {
 namespace {
 
-constexpr double kEvidenceMin = 9.2;   // nats: once in 10,000 pairs drawn at random look as grouped
-constexpr double kScoreMin = 0.6;      // share of wedges that are closed, beyond chance
+constexpr double kEvidenceMin = 9.2;   // nats: one in 10,000 random sets looks as grouped
+constexpr double kScoreMin = 0.6;      // share of closed wedges, beyond chance
 constexpr double kStray = 0.02;        // share of pairs that noise may put on the wrong side
-constexpr std::size_t kInsideMin = 4;  // fewer hosts have no groups among them
+constexpr std::size_t kInsideMin = 4;  // fewer hosts cannot show groups
 constexpr std::size_t kStepsMax = 160;
-// What few values may show without a test: a gap wider than what is on both sides of it.
+// For few values, without a test: a gap that is wider than the spread on both sides of it.
 constexpr double kGapToSpread = 3;
 constexpr double kGapRatio = 1.15;
 constexpr std::size_t kFewPairs = 66;  // of 12 hosts
 
-// Pairs within a threshold as a graph, and what its wedges (two edges at one host) say.
+// Pairs within a threshold as a graph, with the statistics of its wedges (two edges at one host).
 struct Census {
   double edges = 0, pairs = 0;
   double closed = 0, open = 0;                    // wedges; a triangle has three closed ones
-  double expected_open = 0, expected_closed = 0;  // with as many edges drawn at random
+  double expected_open = 0, expected_closed = 0;  // for the same number of random edges
 
   void add(const Distances& sample, double threshold);
   double score() const {
@@ -33,7 +33,7 @@ struct Census {
     const double wedges = closed + open;
     return wedges == 0 ? 1 : (closed / wedges - density) / (1 - density);
   }
-  double evidence() const;  // nats against chance; 0 where the pairs do not look like groups
+  double evidence() const;  // nats against chance; 0 if the pairs do not look like groups
 };
 
 void Census::add(const Distances& sample, double threshold) {
@@ -71,7 +71,8 @@ void Census::add(const Distances& sample, double threshold) {
   pairs += all;
 }
 
-// How little a Poisson variable of that mean would like such a count, in nats (Chernoff's bound).
+// The improbability, in nats, of such a count of a Poisson variable with that mean (Chernoff's
+// bound).
 double surprise(double count, double mean) {
   if (mean <= 0) return 0;
   return count > 0 ? mean - count + count * std::log(count / mean) : mean;
@@ -84,7 +85,7 @@ double Census::evidence() const {
   return score() >= kScoreMin ? found : 0;
 }
 
-// Few hosts leave chance much room; then a gap that nobody can overlook decides.
+// With few hosts chance explains much; then only an obvious gap decides.
 std::optional<double> obvious_gap(const Distances& sample) {
   const std::vector<double> values = sample.sorted();
   if (values.size() > kFewPairs) return std::nullopt;
@@ -105,8 +106,8 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-// Between what is inside the groups that a threshold makes and what is between them: farther from
-// both than the first pair that did not fit.
+// A threshold between the distances inside the groups and those between groups, above the first
+// pair that did not fit.
 double centred(std::span<const Distances> samples, double threshold) {
   std::vector<double> inside, outside;
   for (const Distances& sample : samples) {
@@ -123,7 +124,7 @@ double centred(std::span<const Distances> samples, double threshold) {
   return far > near ? (near + far) / 2 : threshold;
 }
 
-// The threshold that chance explains worst.
+// The threshold that is least probable by chance.
 std::optional<double> most_evident(std::span<const Distances> samples) {
   std::vector<double> values;
   for (const Distances& sample : samples) {
@@ -134,7 +135,7 @@ std::optional<double> most_evident(std::span<const Distances> samples) {
   std::optional<double> best;
   double most = kEvidenceMin;
   for (std::size_t step = 1; step < kStepsMax && values.size() > 1; ++step) {
-    // Finer at the near end: leaves are few among all pairs.
+    // Finer at short distances, as pairs within leaves are a small part of all pairs.
     const double share = std::pow(static_cast<double>(step) / kStepsMax, 2);
     const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
     const double threshold = (values[at] + values[at + 1]) / 2;
@@ -150,7 +151,7 @@ std::optional<double> most_evident(std::span<const Distances> samples) {
   return best;
 }
 
-// The groups that a threshold makes, each as a sample of its own.
+// The groups that result from a threshold, each as a separate sample.
 std::vector<Distances> groups_within(std::span<const Distances> samples, double threshold) {
   std::vector<Distances> groups;
   for (const Distances& sample : samples) {
@@ -188,7 +189,7 @@ std::optional<double> find_threshold(std::span<const Distances> samples) {
   const auto found = most_evident(samples);
   if (!found) return std::nullopt;
   const double threshold = centred(samples, *found);
-  // What chance explains worst may be groups of groups.
+  // The least probable threshold may separate groups of groups.
   const auto groups = groups_within(samples, threshold);
   const auto largest = [](const auto& some) {
     return std::ranges::max(some, {}, &Distances::hosts).hosts();

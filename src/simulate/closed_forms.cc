@@ -1,4 +1,4 @@
-// Parts of the simulator, each driven alone, against what theory says of them.
+// Compares parts of the simulator, each run alone, with theory.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kClose = 0.02;
 constexpr std::uint32_t kPacketBytes = 4150;
 
-// What arrives here, when, and how long it was under way.
+// Records packets that arrive here: number, time and delay.
 class Meter final : public Sink {
  public:
   void on_event(Time now, PacketPtr packet) override {
@@ -72,7 +72,7 @@ Check waiting_line(double load, std::uint64_t packets) {
   Events events;
   Meter meter;
   const ClassPlan plan = deep_plan();
-  const Wire wire{8, Duration(0)};  // a byte a ns
+  const Wire wire{8, Duration(0)};  // one byte per ns
   Port port(events, meter, std::make_unique<ClassQueues>(plan, nullptr, 1), wire, 1);
   constexpr double kService = 1000;
   Rng rng(7);
@@ -99,7 +99,7 @@ Check waiting_line(double load, std::uint64_t packets) {
 std::array<Check, 2> strict_levels(double load) {
   PacketPool pool;
   Events events;
-  const Wire wire{8, Duration(0)};  // a byte a ns
+  const Wire wire{8, Duration(0)};  // one byte per ns
   struct Levels final : Sink {
     void on_event(Time now, PacketPtr packet) override {
       sum_ns[packet->level] += static_cast<double>((now - packet->sent_at).count());
@@ -160,7 +160,7 @@ Check round_robin_share() {
       "weight 4 beside 2 and 1, share", "", 4.0 / 7, first / total, kClose, "deficit round robin"};
 }
 
-// n queues that are always offered more each hold alpha / (1 + n alpha) of the buffer.
+// n queues that always have packets to accept each hold alpha / (1 + n alpha) of the buffer.
 Check dynamic_threshold(double alpha, std::size_t count) {
   PacketPool pool;
   ClassPlan plan = deep_plan();
@@ -204,7 +204,8 @@ Check marking_slope() {
   return {"marks half up a slope to 80%", "", 0.4, marked / kTries, kClose, "RED"};
 }
 
-// Each of m flows of a leaf takes one of k uplinks by its hash: (1 - 1/k)^m of them stay idle.
+// Each of m flows of a leaf uses one of k uplinks by its hash: (1 - 1/k)^m of the uplinks stay
+// idle.
 Check balls_in_bins() {
   double expected = 0;
   double idle = 0;
@@ -238,7 +239,7 @@ Check ring_time() {
   std::vector<HostIndex> ring;
   for (HostIndex i = 0; i < 16; ++i)
     ring.push_back(i);
-  constexpr double kPackets = 256;  // a chunk
+  constexpr double kPackets = 256;  // of a chunk
   constexpr double kPayload = 4086;
   const Outcome outcome =
       run(setting, ring_all_reduce(ring, static_cast<std::uint64_t>(16 * kPackets * kPayload)));
@@ -252,7 +253,7 @@ Check ring_time() {
           "2 (N - 1) (S / N B + hop)"};
 }
 
-// N senders keep the receiver's link busy: nothing is faster than its rate.
+// N senders keep the receiver's link busy: its rate is a lower bound on the time.
 Check incast_time(Contender contender, std::size_t senders, double mega_bytes) {
   Setting setting;
   setting.fabric = single_switch(senders + 1, Wire{});
@@ -269,8 +270,9 @@ Check incast_time(Contender contender, std::size_t senders, double mega_bytes) {
           "bytes / rate"};
 }
 
-// Pauses alone hold the senders back: none of their packets is lost, the receiver's link never
-// rests, and of each sender so much waits as asks for a pause, and comes until that takes effect.
+// With pauses as the only limit, no packet of the senders is lost, the receiver's link is never
+// idle, and each sender's queue reaches the pause threshold plus the bytes that arrive until the
+// pause takes effect.
 std::array<Check, 2> paused_incast(std::size_t senders) {
   PacketPool pool;
   RoceConfig config = RoceTransport::defaults(Wire{}.gbit_per_s);
@@ -299,7 +301,7 @@ std::array<Check, 2> paused_incast(std::size_t senders) {
             "n (threshold + rate x (2 delay + packet) (1 - 1/n))"}}};
 }
 
-// Half the rate is lost at the first report, and each period wins back half of what lacks.
+// The first report halves the rate, and each period recovers half of the difference.
 Check dcqcn_recovery() {
   const DcqcnConfig config;
   DcqcnRate rate(config, 100);

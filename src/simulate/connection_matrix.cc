@@ -37,11 +37,11 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 struct Trigger {
-  bool known = false;  // its own line has come
+  bool known = false;  // its own line was read
   bool barrier = false;
   std::size_t count = 0;           // of a barrier
-  std::vector<TransferId> pulls;   // connections that name it as theirs when they are done
-  std::vector<TransferId> starts;  // and that wait for it
+  std::vector<TransferId> pulls;   // connections that trigger it when they are done
+  std::vector<TransferId> starts;  // connections that wait for it
 };
 
 class Reader {
@@ -167,7 +167,7 @@ class Reader {
     matrix_.workload.push_back(std::move(step));
   }
 
-  // Some write picoseconds with a point.
+  // Some files write picoseconds with a decimal point.
   Duration start(std::string_view word) const {
     const auto ps = parse_number(word);
     if (!ps || *ps < 0 || *ps > 3.6e15)
@@ -206,7 +206,7 @@ class Reader {
     own->count = count;
   }
 
-  // Whoever waits for a trigger waits for all that pull it.
+  // A connection that waits for a trigger waits for all connections that pull it.
   void join() {
     for (const auto& [id, one] : triggers_) {
       if (!one.known)

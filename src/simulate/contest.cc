@@ -26,10 +26,10 @@ constexpr std::array<std::pair<Contender, std::string_view>, 8> kNames = {{
     {Contender::kRoce, "roce"},
 }};
 
-// Beside the 2 + 2 + 1 of DLCP's weighted queues: three eighths of a link are not DLCP's.
+// Relative to 2 + 2 + 1 for DLCP's weighted queues: three eighths of a link for other traffic.
 constexpr std::uint32_t kOthersWeight = 3;
 
-// All faults of a setting, as events.
+// Applies the faults of a setting, as events.
 class Breaker final : public Sink {
  public:
   Breaker(Events& events, Fabric& fabric, const Setting& setting)
@@ -61,7 +61,7 @@ class Breaker final : public Sink {
  private:
   enum What : std::uint32_t { kStrike, kWithdraw, kHeal, kStorm, kCalm };
 
-  // What follows from a fault that comes now.
+  // Schedules the events that follow a fault at `now`.
   void plan_on(Time now, std::uint32_t index) {
     const CableFault& fault = setting_.faults[index];
     const bool passes = fault.lasts > Duration::zero();
@@ -98,7 +98,7 @@ class Breaker final : public Sink {
   const Setting& setting_;
 };
 
-// What a contender asks of the switches, and how it is made on the fabric.
+// The switch settings of a contender, and its construction on the fabric.
 class Corner {
  public:
   explicit Corner(const Setting& setting) : setting_(setting) {
@@ -172,13 +172,13 @@ class Corner {
       plan.flow_control.reset();
       plan.make_discipline = [limit = setting_.queue_bytes]() -> std::unique_ptr<Discipline> {
         return std::make_unique<StrictLevels>(limit,
-                                              limit);  // of one level: first come, first served
+                                              limit);  // one level: first in, first out
       };
     }
     return plan;
   }
 
-  // Hosts that know nothing of the job's transport, in a queue of their own.
+  // Hosts that do not use the job's transport; their packets have a separate queue.
   std::unique_ptr<Transport> neighbours(Fabric& fabric, PacketPool& pool,
                                         TransferListener& listener) const {
     if (!setting_.dctcp_neighbours) return nullptr;
@@ -245,7 +245,7 @@ std::string contender_names() {
 Outcome run(const Setting& setting, const Workload& workload) {
   PacketPool pool;
   const Corner corner(setting);
-  // Events hold packets of the pool and of the job, so they are given up first.
+  // Events hold packets of the pool and of the job, so they are destroyed first.
   std::unique_ptr<Job> job;
   std::unique_ptr<Breaker> breaker;
   Events events;

@@ -31,7 +31,7 @@ CoreHost::CoreHost(Fabric& fabric, PacketPool& pool, PhantomMemory& memory, Scra
       index_(host),
       datapath_(fabric, pool, memory, scratch, host, plan),
       pump_(datapath_, completed(std::move(config), datapath_.limits()), secrets_of(seed), *this),
-      cursor_(std::size_t{host} * 1021),  // no two hosts send the same gradients at once
+      cursor_(std::size_t{host} * 1021),  // hosts send different gradients at the same time
       packet_cost_(packet_cost) {
   fabric.attach(host, *this);
   fabric.card(host).set_feeder(*this, plan.card_bytes / 2);

@@ -10,20 +10,21 @@ namespace dlcp::simulate {
 namespace {
 
 constexpr Duration kOpenLimit = 10s;  // simulated
-// After the last connection has opened, so that nothing of that is still under way.
+// After the last connection has opened, so that none of its packets remain in flight.
 constexpr Duration kRest = 1ms;
-// Connections to a host open one after the other, as ranks listen for one after the other.
+// Connections to a host open one after the other, as ranks create their listeners one after the
+// other.
 constexpr Duration kOpenEvery = 2us;
 
-// NCCL has so many slices of a channel under way.
+// NCCL's number of slices in progress per channel.
 constexpr std::size_t kReceivesAhead = 8;
 
 core::RequestId request_of(std::size_t pair, std::size_t slot) {
   return core::RequestId{pair} << 32 | slot;
 }
 
-// As dlcp-switch plans: marks and early drops begin at so much of what the host's link carries in a
-// base round trip, and not below so many packets.
+// As in dlcp-switch's plan: marks and early drops begin at this share of the bandwidth-delay
+// product of the host's link, and not below this number of packets.
 constexpr double kKnee = 1.2 / 7;
 constexpr double kKneePackets = 16;
 
@@ -166,7 +167,7 @@ bool CoreTransport::post_sends(Time now, std::size_t number) {
   for (; pair.sent < pair.begun; ++pair.sent) {
     const Slot& slot = pair.slots[pair.sent];
     core::Licence licence = slot.licence;
-    licence.pool = nullptr;  // the receiver's
+    licence.pool = nullptr;  // the pool is set at the receiver
     if (!endpoint.post_send(now, pair.sender, request_of(number, pair.sent),
                             slot.memory.first(slot.bytes), licence))
       return false;
@@ -174,7 +175,7 @@ bool CoreTransport::post_sends(Time now, std::size_t number) {
   return true;
 }
 
-// As NCCL does, ahead of what is sent.
+// Ahead of the sends, as NCCL does.
 bool CoreTransport::post_receives(Time now, std::size_t number) {
   Pair& pair = pairs_[number];
   engine::Pump& pump = hosts_[pair.to]->pump();
@@ -194,14 +195,14 @@ core::Licence CoreTransport::licence_of(const Transfer& transfer) {
   licence.ranks = licence.hops = transfer.ranks;
   licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose * core::kBudgetScale);
   if (transfer.pool == 0) {
-    // Of two ranks each byte is half of the result: half the budget is the share of a transfer.
+    // With two ranks each byte is half of the result: half the budget is the share of a transfer.
     licence.hops = 1;
     licence.budget_ppm = static_cast<std::uint32_t>(transfer.may_lose / 2 * core::kBudgetScale);
     return licence;
   }
   const auto [pool, is_new] = pools_.try_emplace(transfer.pool);
   licence.shape = core::LossShape::kDirect;
-  licence.result_bytes = transfer.bytes * transfer.ranks;  // of a call with as many such parts
+  licence.result_bytes = transfer.bytes * transfer.ranks;  // of a call with that many equal parts
   licence.pool = &pool->second;
   if (is_new) pool->second.grant(licence.result_bytes * licence.budget_ppm / core::kBudgetScale);
   return licence;

@@ -8,7 +8,7 @@
 namespace dlcp::simulate {
 namespace {
 
-// A card takes what its host gives it; the host looks at how much waits.
+// A card accepts all packets of its host; the host limits the number that waits.
 const ClassPlan& card_plan() {
   static const ClassPlan plan = [] {
     ClassPlan made;
@@ -141,11 +141,11 @@ std::size_t Fabric::find(Tier tier, std::size_t which) const {
 void Fabric::set_withdrawn(std::size_t link, bool withdrawn) {
   if (links_[link].withdrawn == withdrawn) return;
   links_[link].withdrawn = withdrawn;
-  links_[link ^ 1].withdrawn = withdrawn;  // the two directions of a cable lie side by side
+  links_[link ^ 1].withdrawn = withdrawn;  // the two directions of a cable have adjacent indices
   route();
 }
 
-// For each leaf, distances from all switches to it, and the links that come nearer.
+// For each leaf, computes the distances from all switches to it and the links that lead nearer.
 void Fabric::route() {
   std::vector<std::vector<std::size_t>> into(switches_.size());
   for (std::size_t i = 0; i < links_.size(); ++i)

@@ -8,10 +8,10 @@
 namespace dlcp::simulate {
 namespace {
 
-// What a queued datagram costs beyond its bytes.
+// The cost of a queued datagram beyond its bytes.
 constexpr std::size_t kQueuedOverheadBytes = 64;
 
-// As SimDatapath's addresses: a family, then the host's number and one.
+// Same form as SimDatapath's addresses: a family, then the host's number plus one.
 HostIndex host_of_address(const wire::EndpointAddress& address) {
   HostIndex host = 0;
   std::memcpy(&host, address.bytes.data() + 1, sizeof host);

@@ -6,7 +6,7 @@
 namespace dlcp::simulate {
 namespace {
 
-// The first whole nanosecond that is not before it.
+// Rounds up to a whole nanosecond.
 Time time_of_ps(std::int64_t ps) {
   return time_from_ns((ps + 999) / 1000);
 }
@@ -23,7 +23,7 @@ void Port::enqueue(Time now, PacketPtr packet) {
 }
 
 void Port::transmit(Time now, PacketPtr packet) {
-  // Back to back with the one before, to the picosecond.
+  // Consecutive packets are back to back with picosecond precision.
   const std::int64_t begins = now == time_of_ps(free_at_ps_) ? free_at_ps_ : ns_of(now) * 1000;
   free_at_ps_ = begins + static_cast<std::int64_t>(packet->wire_bytes * ps_per_byte_);
   if (packet->via != nullptr) packet->via->let_go(now, packet->wire_bytes);

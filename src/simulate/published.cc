@@ -1,4 +1,4 @@
-// The workloads of results that others have published, on fabrics of the same shape.
+// The workloads of published results, on fabrics of the same shape.
 #include <fmt/format.h>
 
 #include "simulate/contest.h"

@@ -9,14 +9,14 @@ namespace {
 
 constexpr double kBytes = 4;
 constexpr double kFlopsOfMac = 2;
-constexpr double kBackward = 2;        // times forward
-constexpr double kBucketBytes = 25e6;  // as PyTorch gathers them
-// Direct exchange sends one message behind the other without waiting for answers: so many transfers
-// are under way at a host, or a round trip's worth at 400 Gbit/s of short ones.
+constexpr double kBackward = 2;        // relative to forward
+constexpr double kBucketBytes = 25e6;  // PyTorch's bucket size
+// Direct exchange sends one message after the other without waiting for answers: a host has this
+// number of transfers in progress or, if they are short, the bytes of one RTT at 400 Gbit/s.
 constexpr std::size_t kLanes = 4;
 constexpr std::uint64_t kUnderWayBytes = 512 << 10;
 
-// Builds the sums one behind the other.
+// Appends one sum after the other.
 class Builder {
  public:
   Builder(std::size_t leaves, std::size_t hosts_per_leaf)
@@ -61,7 +61,7 @@ class Builder {
     return static_cast<TransferId>(workload_.size() - 1);
   }
 
-  // Round a ring for so many stages: who has received sends on.
+  // Passes data along a ring for this number of stages: a host forwards what it has received.
   void pass(const std::vector<HostIndex>& ring, std::uint64_t chunk, std::size_t stages) {
     const std::size_t count = ring.size();
     for (std::size_t stage = 0; stage < stages; ++stage) {
@@ -80,7 +80,7 @@ class Builder {
       pass(members(leaf * in_leaf_, 1, in_leaf_), bytes / in_leaf_, in_leaf_ - 1);
   }
 
-  // Everybody to everybody, beginning with the neighbour.
+  // All-to-all, beginning with the neighbour.
   void exchange(std::uint64_t bytes) {
     const std::size_t hosts = before_.size();
     const std::size_t lanes =
@@ -103,14 +103,14 @@ class Builder {
   std::size_t in_leaf_;
   Duration ready_{0};
   Workload workload_;
-  std::vector<Ids> before_;  // of each host: what has to be there before it sends on
+  std::vector<Ids> before_;  // by host: transfers that must arrive before it sends
 };
 
 }  // namespace
 
 const std::vector<Model>& models() {
-  // A transformer's layer of width h has 12 h^2 parameters, and a token takes as many
-  // multiply-and-adds in it; scores of attention over 512 and 1024 tokens add a twelfth and less.
+  // A transformer layer of width h has 12 h^2 parameters, and a token needs as many multiply-adds
+  // in it. Attention scores over 512 and 1024 tokens add at most a twelfth.
   const auto transformer = [](double embedding, std::size_t groups, LayerGroup group) {
     std::vector<LayerGroup> layers{{embedding, 0}};
     layers.insert(layers.end(), groups, group);
@@ -142,7 +142,7 @@ StepPlan step_of(const Model& model, double tera_flops, double part) {
   for (const LayerGroup& group : model.layers)
     ns += time_of(group.giga_macs);
   StepPlan plan;
-  double bytes = 0;  // of layers whose gradients wait for company
+  double bytes = 0;  // of layers whose gradients do not fill a bucket yet
   for (auto group = model.layers.rbegin(); group != model.layers.rend(); ++group) {
     ns += kBackward * time_of(group->giga_macs);
     bytes += group->mega_parameters * 1e6 * kBytes * part;

@@ -60,8 +60,8 @@ Workload ring_all_reduce(const std::vector<HostIndex>& ring, std::uint64_t bytes
   return workload;
 }
 
-// A call is hosts x (hosts - 1) contributions, those to an owner side by side, and then as many
-// results, those to a host side by side.
+// A call has hosts x (hosts - 1) contributions, those to one owner adjacent, followed by the same
+// number of results, those to one host adjacent.
 Workload direct_all_reduces(std::size_t hosts, std::uint64_t bytes, std::size_t calls,
                             double may_lose) {
   const std::uint64_t part = bytes / hosts / 4 * 4;  // whole elements

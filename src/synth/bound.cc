@@ -16,7 +16,7 @@ namespace dlcp::synth {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t kGroupsTried = 64;  // of one partition; equal ones prove nothing new
+constexpr std::size_t kGroupsTried = 64;  // of one partition; equivalent groups give the same bound
 
 // Bounds of one topology. Each function returns bytes per second of a rank's whole buffer.
 class FlowBounds {
@@ -31,7 +31,7 @@ class FlowBounds {
     unit_ *= static_cast<double>(ranks_) * ranks_ / static_cast<double>(std::int64_t{1} << 58);
   }
 
-  // Every rank has 1/n of the data, and `sink` wants all of it.
+  // Every rank has 1/n of the data, and `sink` needs all of it.
   double gather_at(int sink) const {
     ParametricFlow flow = network(1);
     for (int rank = 0; rank < ranks_; rank++)
@@ -39,21 +39,21 @@ class FlowBounds {
     return ranks_ * rate(flow.largest(nodes_, sink, ranks_));
   }
 
-  // What one side has must reach the other.
+  // The data of one side must reach the other.
   double pair(int from, int to) const {
     ParametricFlow flow = network(1);
     flow.add_growing(nodes_, from, 1);
     return rate(flow.largest(nodes_, to, 1));
   }
 
-  // Switches neither copy nor reduce: what arrives somewhere has left somebody else.
-  // Every rank gets `ranks - 1` shards (of all, or one of each other rank).
+  // Switches neither copy nor reduce: received data must have been sent by another rank. Every rank
+  // receives `ranks - 1` shards (of all data, or one from each other rank).
   double shards(bool from_each) const;
-  // Groups of ranks, each as if it were one: all but one send and all but one receive a whole
+  // Groups of ranks, each treated as one rank: all but one send and all but one receive a whole
   // buffer.
   double sums(const std::vector<int>& of_node, int groups) const;
 
-  // From each rank outside `inside` to each rank in it, a block.
+  // A block from each rank outside `inside` to each rank in it.
   double exchange(const std::vector<bool>& inside) const;
 
  private:
@@ -74,12 +74,12 @@ class FlowBounds {
   bool reversed_;
   int ranks_;
   int nodes_;
-  double unit_ = 0;  // bytes per second of one unit of capacity: products of sums stay below 2^62
+  double unit_ = 0;  // bytes per second per unit of capacity: products of sums stay below 2^62
 };
 
-// Groups are split in a part that sends, behind all nodes, and one that receives, at the group's
-// own number, so that nothing passes through them. Groups are no more than ranks: switches keep
-// theirs.
+// Splits each group into a sending node, after all other nodes, and a receiving node, with the
+// group's own number, so that no flow passes through the group. There are at most as many groups as
+// ranks, so the switches keep their numbers.
 ParametricFlow FlowBounds::split(const std::vector<int>& of_node) const {
   ParametricFlow flow(2 * nodes_ + 3);
   for (const Link& link : topology_.links) {
@@ -148,7 +148,7 @@ std::vector<int> one_of_each(const std::vector<int>& classes) {
   return picked;
 }
 
-// By the longest of the shortest ways, with what messages cost where a rank must relay.
+// The longest of the shortest paths, including message costs at ranks that relay.
 double farthest(const Topology& topology) {
   std::vector<std::vector<int>> out(topology.nodes.size());
   for (std::size_t i = 0; i < topology.links.size(); i++)
@@ -186,7 +186,7 @@ bool has_multicast(const Topology& topology) {
       topology.nodes.begin(), topology.nodes.end(), [](const Node& n) { return n.multicast; });
 }
 
-// ReduceScatter is AllGather with every link turned round.
+// ReduceScatter is AllGather with all links reversed.
 void bound_gather(const Topology& topology, bool reversed, Bound& bound) {
   const FlowBounds flows(topology, reversed);
   for (const int rank : one_of_each(classes_of(topology)))

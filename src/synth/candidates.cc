@@ -14,7 +14,7 @@ namespace {
 
 enum class Kind { kDirect, kRing, kHalving };
 
-// A radix as the levels of its prime factors.
+// Splits a radix into levels by its prime factors.
 void add_halving(int radix, std::vector<Level>& levels) {
   for (int factor = 2; radix > 1; factor++)
     for (; radix % factor == 0; radix /= factor)
@@ -37,11 +37,12 @@ Recipe exchange(const std::vector<int>& order, const std::vector<int>& radices, 
   return recipe;
 }
 
-// Sizes of the levels from the inside out where all groups of each are equal: {n} at least.
+// Sizes of the levels from the innermost outwards, where all groups of a level are equal; at least
+// {n}.
 std::vector<std::vector<int>> shapes_of(const Topology& topology) {
   const int n = topology.ranks();
   std::vector<std::vector<int>> shapes{{n}};
-  std::vector<int> sizes;  // ranks in a group, of each level that is regular
+  std::vector<int> sizes;  // ranks in a group, for each regular level
   for (const Partition& level : levels_of(topology)) {
     const auto members = members_of(topology, level);
     const std::size_t size = members.front().size();
@@ -131,7 +132,7 @@ std::vector<Recipe> regular_candidates(const Topology& topology, const Routes& r
     all.push_back(nccl_tree(order));
     all.push_back({"binomial tree", Family::kTrees, {}, {}, binomial_tree(order), {}, {}, 1});
   }
-  // One rank after the other is the quickest to refuse: only what is adjacent can be sent to.
+  // Candidates whose senders cannot reach their receivers are removed.
   std::erase_if(all, [&](const Recipe& recipe) {
     const auto schedule = expand(recipe, collective, n);
     return !schedule || !fits(schedule.value(), routes);
@@ -147,9 +148,9 @@ std::optional<Recipe> weighted_direct(const Topology& topology, const Routes& ro
     if (link.from < n) out[static_cast<std::size_t>(link.from)] += link.rate;
     if (link.to < n) in[static_cast<std::size_t>(link.to)] += link.rate;
   }
-  // Who sums a share w of the vector sends and receives 1 + (n - 2) w of it. At a rate r of the
-  // whole his link of rate b allows w = (b / r - 1) / (n - 2); the r for which all shares are 1 is
-  // sought.
+  // A rank that sums a share w of the vector sends and receives 1 + (n - 2) w of the vector. At
+  // rate r for the whole vector, its link of rate b allows w = (b / r - 1) / (n - 2). Finds the r
+  // for which the shares sum to 1.
   std::vector<double> share(out.size());
   const auto shares_at = [&](double rate) {
     double sum = 0;

@@ -5,8 +5,8 @@
 namespace dlcp::synth {
 namespace {
 
-// Places as digits, and chunks numbered so that the first digit counts most: what ranks that agree
-// in the first digits own is then one range.
+// Places as digits, with chunks numbered so that the first digit is the most significant: ranks
+// that agree in the first digits then own one contiguous range.
 class Places {
  public:
   Places(std::span<const int> order, std::span<const Level> levels)
@@ -68,7 +68,8 @@ Schedule gather_by_levels(std::span<const int> order, std::span<const Level> lev
     const int owner = places.rank_at(place);
     schedule.chunks[static_cast<std::size_t>(places.chunk_of(place))] = {owner, 1, owner, -1};
   }
-  // The last level comes first: there a place holds one chunk; then what it has grows by the radix.
+  // Begins with the last level, where a place has one chunk; each level multiplies the chunks by
+  // its radix.
   int step = 0;
   for (std::size_t level = levels.size(); level-- > 0;) {
     const int radix = levels[level].radix;
@@ -94,7 +95,7 @@ Schedule all_to_all_by_levels(std::span<const int> order, std::span<const Level>
   const Places places(order, levels);
   const int n = places.count();
   Schedule schedule = empty(Collective::kAllToAll, n);
-  // By level: rounds by distance in the digit, so that no two send to one at once.
+  // By level: rounds by distance in the digit, so that no rank receives from two ranks at a time.
   struct Parcel {
     int from = 0;
     int to = 0;

@@ -10,11 +10,11 @@ namespace dlcp::synth {
 namespace {
 
 constexpr double kBytesPerGbit = 1e9 / 8;
-constexpr double kHostRate = 100 * kBytesPerGbit;  // where none was measured
+constexpr double kHostRate = 100 * kBytesPerGbit;  // for hosts without a measured rate
 constexpr double kLinkLatency = 1e-6;
 
-// Of one link up or down, so that two of them and what a message costs make half of the round trip
-// measured.
+// Latency of one link up or down. Two links and the cost of a message make half of the measured
+// RTT.
 double latency_of(const fabric::Group& group, double message) {
   if (group.round_trip_us <= 0) return kLinkLatency;
   return std::max(group.round_trip_us * 1e-6 / 2 - 2 * message, 0.0) / 2;
@@ -73,7 +73,7 @@ class FabricReader {
     const fabric::Group& group = fabric_.groups[static_cast<std::size_t>(index)];
     const double measured = group.uplink_gb_per_s * kBytesPerGbit;
     unlimited_ += measured <= 0;
-    // What is farther apart than hosts of the group is so by the links above it.
+    // Hosts of different groups are farther apart because of the links above the group.
     const fabric::Group& parent = fabric_.groups[static_cast<std::size_t>(group.parent)];
     const double apart = std::max(parent.round_trip_us - group.round_trip_us, 0.0) * 1e-6 / 4;
     const bool known = parent.round_trip_us > 0 && group.round_trip_us > 0;

@@ -11,7 +11,7 @@ Schedule shards(std::span<const int> order) {
   schedule.ranks = static_cast<int>(order.size());
   schedule.units = schedule.ranks;
   for (const int rank : order)
-    schedule.chunks.push_back({rank, 1, rank, -1});  // chunk i is that of place i
+    schedule.chunks.push_back({rank, 1, rank, -1});  // chunk i belongs to place i
   return schedule;
 }
 
@@ -41,8 +41,8 @@ int deepest(const std::vector<Tree>& trees) {
   return most;
 }
 
-// In-order binary tree over 0..n-1: the parent of a number is it with its lowest one cleared and
-// the next one set, or without it where that is outside.
+// In-order binary tree over 0..n-1: the parent of a number has its lowest set bit cleared and the
+// next bit set, or only the bit cleared if that number is not below n.
 int binary_parent(int node, int n) {
   if (node == 0) return -1;
   int bit = 1;
@@ -82,7 +82,7 @@ Schedule gather_by_pat(std::span<const int> order) {
   for (int distance = far; distance >= 1 && n > 1; distance /= 2, step++) {
     for (int place = 0; place < n; place++) {
       chunks.clear();
-      // Those that came from farther away, each in strides of twice this distance.
+      // Chunks that came from farther away, in strides of twice this distance.
       for (int away = 0; away + distance < n; away += 2 * distance)
         chunks.push_back({(place - away + n) % n, 1});
       std::sort(chunks.begin(), chunks.end(),
@@ -144,7 +144,8 @@ std::vector<Tree> double_binary_tree(std::span<const int> order) {
   };
   for (int place = 0; place < n; place++) {
     trees[0].parent[static_cast<std::size_t>(rank_at(place))] = rank_at(binary_parent(place, n));
-    // The second is the first turned round for an even number, moved on by one for an odd.
+    // The second tree is the first mirrored for an even number of ranks, shifted by one for an odd
+    // number.
     const int there = n % 2 == 0 ? n - 1 - place : (place - 1 + n) % n;
     const int above = binary_parent(there, n);
     const int back = above < 0 ? -1 : n % 2 == 0 ? n - 1 - above : (above + 1) % n;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Plans an AllGather forwards in time. What is planned on the network with all links turned round
-// is, played backwards, a ReduceScatter.
+// Plans an AllGather forwards in time. A plan on the network with all links reversed, played
+// backwards, is a ReduceScatter.
 class Gathering {
  public:
   Gathering(const Topology& topology, const Routes& routes, double chunk_bytes, int parts,
@@ -48,7 +48,7 @@ class Gathering {
       open_.pop();
       if (expected.ends > known(expected)) continue;
       known(expected) = kNever;
-      // What has been taken since may be in its way, or have brought the chunk.
+      // Transfers chosen since then may occupy the links, or may have brought the chunk.
       const Transfer now = best(expected.from, expected.to);
       if (now.ends > expected.ends) {
         push(now);
@@ -61,8 +61,8 @@ class Gathering {
         offer(now.to, next, now.chunk);
     }
     if (taken.size() != static_cast<std::size_t>(chunks_) * static_cast<std::size_t>(ranks_ - 1))
-      return std::nullopt;  // some rank is out of reach
-    // A chunk is there before it is sent on, so a step for each message keeps all order there is.
+      return std::nullopt;  // some rank cannot be reached
+    // A chunk arrives before it is forwarded, so one step per message preserves the order.
     std::stable_sort(taken.begin(), taken.end(),
                      [](const Transfer& a, const Transfer& b) { return a.begins < b.begins; });
     int step = 0;
@@ -94,7 +94,7 @@ class Gathering {
     push(best(from, to));
   }
 
-  // A chunk that is new at `from`.
+  // Call it after a chunk has become available at `from`.
   void offer(int from, int to, int chunk) {
     if (there(to, chunk) < kNever || hops(from, to).empty()) return;
     Transfer transfer{kNever, std::max(there(from, chunk), ready(from, to)), from, to, chunk};
@@ -107,7 +107,7 @@ class Gathering {
     known(transfer) = transfer.ends;
     open_.push(transfer);
   }
-  // When the best transfer that is open between the two ends.
+  // The end of the best open transfer between the two ranks.
   double& known(const Transfer& transfer) {
     return known_[static_cast<std::size_t>(transfer.from) * static_cast<std::size_t>(ranks_) +
                   static_cast<std::size_t>(transfer.to)];
@@ -117,7 +117,7 @@ class Gathering {
     return backwards_ ? routes_.hops(to, from) : routes_.hops(from, to);
   }
 
-  // The chunk that `from` can send first, and of those the one that fewest have.
+  // The chunk that `from` can send first; of several, the one that the fewest ranks have.
   Transfer best(int from, int to) {
     Transfer transfer{kNever, kNever, from, to, -1};
     const double idle = ready(from, to);
@@ -140,7 +140,7 @@ class Gathering {
     return routes_.hop(list[backwards_ ? list.size() - 1 - index : index]);
   }
 
-  // When sender and first links have nothing else to do.
+  // The time when the sender and the first links are idle.
   double ready(int from, int to) const {
     double time = sends_[static_cast<std::size_t>(from)];
     for (const LinkShare& one : hop(from, to, 0).links)
@@ -148,7 +148,7 @@ class Gathering {
     return time;
   }
 
-  // As the simulation has it: when the transfer ends; `take` occupies links and processors.
+  // The end of the transfer, computed as in the simulation; `take` reserves links and processors.
   double pass(const Transfer& transfer, bool take) {
     double head = transfer.begins + topology_.message, tail = head;
     const std::size_t count = hops(transfer.from, transfer.to).size();
@@ -185,11 +185,11 @@ class Gathering {
   bool backwards_;
   int ranks_;
   int chunks_;
-  std::vector<double> there_;             // by rank and chunk: when it is there, or will be
+  std::vector<double> there_;             // by rank and chunk: time when it is there, or will be
   std::vector<double> known_;             // by pair
-  std::vector<int> holders_;              // of a chunk, and who will be
+  std::vector<int> holders_;              // by chunk: ranks that have it or will have it
   std::vector<double> free_;              // by link
-  std::vector<double> sends_, receives_;  // by rank: until when its processor does so
+  std::vector<double> sends_, receives_;  // by rank: end of its processor's reservation
   std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> open_;
   Schedule schedule_;
 };

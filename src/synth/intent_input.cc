@@ -10,9 +10,9 @@
 namespace dlcp::synth {
 namespace {
 
-constexpr double kBaseRtt = 8e-6;  // where the intent says none
+constexpr double kBaseRtt = 8e-6;  // if the intent has none
 
-// "Ethernet[0-24:8]" is every eighth; the rest as names_of() reads it.
+// Expands "Ethernet[0-24:8]" to every eighth port; other names as in names_of().
 std::vector<std::string> ports_of(const YAML::Node& node) {
   if (node.IsSequence()) {
     std::vector<std::string> all;
@@ -54,7 +54,7 @@ class IntentReader {
       if (fabric["base_rtt"]) rtt = seconds_of(fabric["base_rtt"], "base_rtt");
       if (fabric["link_speed"]) link_speed_ = rate_of(fabric["link_speed"], "link_speed");
     }
-    latency_ = rtt / 8;  // host, leaf, spine, leaf, host, and back
+    latency_ = rtt / 8;  // the links between host, leaf, spine, leaf and host, in both directions
     if (!root["switches"].IsSequence()) refuse(root, "switches must be a list");
     for (const auto& one : root["switches"])
       read_switch(one);

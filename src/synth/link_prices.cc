@@ -21,7 +21,7 @@ LinkPrices::LinkPrices(const Topology& topology, const Routes& routes, double ta
 }
 
 double LinkPrices::price_of(std::size_t link) const {
-  // Bounded, so that sums of prices stay numbers whatever the load.
+  // Bounded, so that sums of prices remain finite at any load.
   const double load = std::min(steepness_ * (load_[link] - 1), 300.0);
   return std::exp(load) / (topology_.links[link].rate * target_);
 }

@@ -33,7 +33,7 @@ struct Place {
   int offset;
 };
 
-// Everything that one GPU does.
+// All operations of one GPU.
 class Gpu {
  public:
   Gpu(const Schedule& schedule, int rank)
@@ -46,7 +46,7 @@ class Gpu {
     });
   }
 
-  // AllToAll: what a rank has for itself.
+  // AllToAll: copies a rank's block for itself.
   void copy_own() {
     blocks_.push_back({});
     blocks_.back().steps.push_back({"cpy", 'i', rank_ * s_.units, s_.units, {}, false});
@@ -76,7 +76,7 @@ class Gpu {
  private:
   struct Uses {  // of this GPU's copy of a chunk
     At written;
-    std::vector<At> read;  // since
+    std::vector<At> read;  // since the last write
     int scratch = -1;
   };
 
@@ -110,7 +110,8 @@ class Gpu {
 
   void add_step(int index, bool receives, bool reduce, int block) {
     Uses& uses = uses_[static_cast<std::size_t>(index)];
-    // One step can wait for one other: those before it, which do nothing, wait for the rest.
+    // A step can depend on only one other step: empty steps before it carry the remaining
+    // dependencies.
     std::map<int, int> waits;
     const auto wait_for = [&](const At& at) {
       if (at.block >= 0 && at.block != block)

@@ -43,7 +43,8 @@ void MscclppBlock::synchronise() {
   put_ = waited_ = false;
 }
 
-// What one thread reads, another may still have to write, and whoever waits is one thread alone.
+// Threads of a block may access the same data without synchronisation, and only one thread waits
+// for signals; a barrier separates conflicting operations.
 void MscclppBlock::begin(const std::vector<MscclppSpan>& reads,
                          const std::vector<MscclppSpan>& writes) {
   if (waited_ || any_meets(reads, writes_) || any_meets(writes, writes_) ||
@@ -56,7 +57,7 @@ void MscclppBlock::begin(const std::vector<MscclppSpan>& reads,
 void MscclppBlock::talk(const char* name, const Peers& peers) {
   const bool tells = name == std::string_view("signal");
   if (tells && put_) synchronise();
-  // Of each channel once in an operation, and of one kind.
+  // At most once per channel in an operation, and channels of one kind.
   std::map<MscclppChannel, std::vector<std::vector<int>>> batches;
   for (const int peer : peers) {
     auto& of_kind = batches[kind(peer)];
@@ -76,7 +77,7 @@ void MscclppBlock::talk(const char* name, const Peers& peers) {
 }
 
 void MscclppBlock::put(const char* name, MscclppChannel of, const std::vector<MscclppPut>& puts) {
-  // The executor reads all of one operation from the buffer of the first.
+  // The executor takes all sources of an operation from the buffer of the first one.
   for (const char buffer : {'i', 'o', 's'}) {
     std::vector<MscclppPut> mine;
     std::copy_if(puts.begin(), puts.end(), std::back_inserter(mine),
@@ -106,7 +107,8 @@ void MscclppBlock::send(const std::vector<MscclppPut>& puts) {
       place_in(told, one.peer);
       continue;
     }
-    // A port tells the peer behind what it wrote last, and is done when the card has read it all.
+    // A port signals the peer after its last write, and is done when the network card has read all
+    // data.
     const auto older = std::find_if(
         last.begin(), last.end(), [&](const MscclppPut& other) { return other.peer == one.peer; });
     if (older == last.end()) {

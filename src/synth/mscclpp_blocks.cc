@@ -8,7 +8,7 @@
 namespace dlcp::synth {
 namespace {
 
-// What a message brings of one chunk: where it lies at the sender, and where it is written.
+// The part of a message for one chunk: its place at the sender, and the place where it is written.
 struct Piece {
   int chunk = 0;
   bool reduce = false;
@@ -16,7 +16,7 @@ struct Piece {
   MscclppSpan to;
 };
 
-// What becomes of the pieces of one chunk, or of chunks side by side, that arrive in one step.
+// The operation on the pieces of one chunk, or of adjacent chunks, that arrive in one step.
 struct Sum {
   std::vector<MscclppSpan> from;
   MscclppSpan to;
@@ -33,11 +33,11 @@ bool continues(const Sum& a, const Sum& b) {
   return true;
 }
 
-// Chunks share nothing, so each thread block has chunks of its own, on all GPUs, and a channel of
-// its own to each peer: blocks of one GPU never wait for each other.
+// Chunks are independent, so each thread block handles separate chunks on all GPUs, with its own
+// channel to each peer: blocks of one GPU never wait for each other.
 class BlockMaker {
  public:
-  // Allocates scratch from `scratch`, by rank.
+  // Allocates scratch memory from `scratch`, by rank.
   BlockMaker(const Schedule& schedule, int box, int first, int end, std::vector<int>& scratch)
       : s_(schedule), first_(first), end_(end), scratch_(scratch) {
     for (int rank = 0; rank < s_.ranks; rank++) {
@@ -64,7 +64,7 @@ class BlockMaker {
   }
 
  private:
-  using Ids = std::vector<std::uint32_t>;  // of what was sent, ascending
+  using Ids = std::vector<std::uint32_t>;  // of sent messages, ascending
 
   bool fits() const {
     return std::all_of(
@@ -91,7 +91,7 @@ class BlockMaker {
     });
   }
 
-  // Where a chunk lies at the beginning, or where its result belongs; nothing in `units` where it
+  // The place of a chunk at the beginning, or the place of its result; `units` is 0 if the chunk
   // has no such place.
   MscclppSpan home(int rank, int index, bool result) const {
     const Chunk& c = chunk(index);
@@ -116,7 +116,7 @@ class BlockMaker {
     return {'s', next - units, units};
   }
 
-  // Nobody writes to a peer before its kernel has begun, which says that the buffers are its own.
+  // No rank writes to a peer before the peer's kernel has begun, which releases its buffers.
   void greet(const std::map<int, std::vector<const Message*>>& by_step) {
     std::vector<std::set<int>> to(blocks_.size()), from(blocks_.size());
     for (const auto& [step, messages] : by_step) {
@@ -131,7 +131,7 @@ class BlockMaker {
     }
   }
 
-  // What each rank has for itself.
+  // Copies each rank's own data to its output.
   void keep_own() {
     const bool moves = s_.collective == Collective::kAllToAll ||
                        (s_.collective == Collective::kReduceScatter && s_.ranks == 1);
@@ -139,7 +139,7 @@ class BlockMaker {
       block(rank).sum({{'i', rank * s_.units, s_.units}}, {'o', rank * s_.units, s_.units});
   }
 
-  // All of a step is sent from what was there before it.
+  // All messages of a step are sent from the data before the step.
   void run_step(const std::vector<const Message*>& messages) {
     const std::uint32_t first_id = ids_;
     for (const Message* m : messages) {
@@ -189,14 +189,15 @@ class BlockMaker {
 
   Piece piece_of(const Message& m, int index) {
     Piece piece{index, m.reduce, held_[at(m.from, index)], home(m.to, index, true)};
-    // A sum is made by who receives it. A copy goes where it belongs, unless what lies there may
-    // still be on its way to somebody.
+    // The receiver performs sums. A copy goes to its final place, unless an earlier transfer may
+    // still read the data there.
     if (m.reduce || piece.to.units == 0 || is_read(m, index))
       piece.to = fresh(m.to, chunk(index).units);
     return piece;
   }
 
-  // Whether something that the receiver has sent of a chunk is no cause of what arrives.
+  // Whether the receiver has sent some data of this chunk that the arriving message does not depend
+  // on.
   bool is_read(const Message& m, int index) const {
     const Ids& causes = causes_[at(m.from, index)];
     const Ids& sent = sent_[at(m.to, index)];
@@ -211,7 +212,7 @@ class BlockMaker {
       if (fresh) {
         const MscclppSpan& held = held_[at(rank, piece.chunk)];
         sum.to = home(rank, piece.chunk, true);
-        // Sums that a rank only passes on stay out of its input.
+        // Sums that a rank only forwards must not overwrite its input.
         if (sum.to.units == 0) sum.to = held.buffer == 's' && held.units > 0 ? held : piece.to;
         if (piece.reduce) sum.from.push_back(held);
       }
@@ -239,7 +240,8 @@ class BlockMaker {
   int first_, end_;  // chunks
   std::vector<int>& scratch_;
   std::vector<MscclppBlock> blocks_;  // by rank
-  // By rank and chunk: where its copy is, what had to be sent for it, and when it was sent on.
+  // By rank and chunk: the place of its copy, the messages it depends on, and the messages that
+  // sent it.
   std::vector<MscclppSpan> held_;
   std::vector<Ids> causes_, sent_;
   std::uint32_t ids_ = 0;

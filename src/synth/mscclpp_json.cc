@@ -16,15 +16,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kBlocksWanted = 8;  // where there are as many chunks: one block does not fill a link
-constexpr int kBlocksMax = 64;    // all of them must run at the same time
+constexpr int kBlocksWanted = 8;  // if there are enough chunks: one block does not fill a link
+constexpr int kBlocksMax = 64;    // all of them must run concurrently
 
 struct Made {
   std::vector<std::vector<MscclppBlock>> blocks;  // by rank
   std::vector<int> scratch;
 };
 
-// The blocks have about as many chunks each.
+// Distributes the chunks evenly over `count` blocks.
 std::optional<Made> make(const Schedule& schedule, int box, int count) {
   Made made;
   made.blocks.resize(static_cast<std::size_t>(schedule.ranks));
@@ -40,7 +40,7 @@ std::optional<Made> make(const Schedule& schedule, int box, int count) {
   return made;
 }
 
-// With as few blocks as have room for everything.
+// Uses the fewest blocks that fit.
 std::optional<Made> make(const Schedule& schedule, int box) {
   const int chunks = std::max(static_cast<int>(schedule.chunks.size()), 1);
   const int most = std::min(chunks, kBlocksMax);
@@ -79,11 +79,11 @@ Json operation_json(const MscclppOperation& operation) {
 
 constexpr MscclppChannel kKinds[] = {MscclppChannel::kMemory, MscclppChannel::kPort};
 
-// Channels of a GPU are numbered by kind, block by block; two GPUs have the same blocks in common,
-// so the k-th channel to a peer is that peer's k-th to this GPU.
+// Channels of a GPU are numbered by kind, block by block. Two GPUs have the same sequence of common
+// blocks, so the k-th channel to a peer matches that peer's k-th channel to this GPU.
 Json gpu_json(int rank, const std::vector<MscclppBlock>& blocks) {
   Json gpu, list = Json::array(), channels = Json::array(), buffers = Json::array();
-  std::vector<std::pair<int, std::pair<int, char>>> known;  // buffers by kind
+  std::vector<std::pair<int, std::pair<int, char>>> known;  // numbered buffers by kind
   std::vector<int> connected[2];
   for (std::size_t id = 0; id < blocks.size(); id++) {
     Json block, used = Json::array(), refs = Json::array();

@@ -14,13 +14,13 @@
 namespace dlcp::synth {
 namespace {
 
-constexpr int kAloneMax = 64;  // ranks up to which each is a node of its own
+constexpr int kAloneMax = 64;  // number of ranks up to which each is a separate node
 constexpr double kSteepness[] = {4, 8, 16, 32, 64, 128};
-// A tree's deeper messages go before the next tree's first: what is on its way leaves little for
-// the end, when nothing new fills the links.
+// A tree's deeper messages precede the next tree's first ones, so that little is left at the end,
+// when no new messages keep the links busy.
 constexpr int kReleaseSteps = 4;
 
-// Equal ranks of a group, one of which stands for all in a tree.
+// Equivalent ranks of a group; in each tree one rank represents them.
 std::vector<std::vector<int>> clusters_of(const Topology& topology) {
   const int n = topology.ranks();
   std::vector<std::vector<int>> clusters;
@@ -69,7 +69,7 @@ class TreePacking {
     for (const double steepness : kSteepness) {
       prices_.sharpen(steepness);
       for (std::size_t k = 0; k < trees_.size(); k++) {
-        // In turns over the roots, so that early ones have no first choice of everything.
+        // Alternates between the roots, so that early roots do not use all cheap links.
         const std::size_t t =
             rooted_ ? k % static_cast<std::size_t>(ranks_) * static_cast<std::size_t>(parts_) +
                           k / static_cast<std::size_t>(ranks_)
@@ -152,7 +152,7 @@ class PathPacking {
         for (int from = 0; from < ranks_; from++)
           paths_.push_back({from, (from + distance) % ranks_, part, {}});
     }
-    // Of many ranks each has little of all there is to send: all its paths are found at once.
+    // With many ranks the share of each is small: all its paths are found at once.
     if (ranks_ <= kAloneMax) return;
     together_ = static_cast<std::size_t>(ranks_ - 1);
     std::stable_sort(paths_.begin(), paths_.end(), [](const Path& a, const Path& b) {
@@ -183,7 +183,7 @@ class PathPacking {
     std::vector<int> ranks;
   };
 
-  // Paths that begin at the same rank.
+  // Routes paths that begin at the same rank.
   bool route(std::span<Path> paths) {
     const double share = 1.0 / ranks_ / parts_;
     for (const Path& path : paths)
@@ -222,7 +222,7 @@ class PathPacking {
   LinkPrices prices_;
   int ranks_;
   int parts_;
-  std::size_t together_ = 1;  // so many paths are found at once
+  std::size_t together_ = 1;  // number of paths found at once
   std::vector<Path> paths_;
 };
 
@@ -247,7 +247,7 @@ std::optional<Recipe> pack(const Topology& topology, const Routes& routes, Colle
     return recipe;
   }
   if (collective != Collective::kAllReduce) return std::nullopt;
-  // Links that lead one way: copies go out by other trees than sums come in.
+  // One-way links: copies use other trees than sums.
   const int each = std::max(parts / topology.ranks(), 1);
   auto down = TreePacking(topology, routes, Collective::kAllGather, bound, each).run();
   auto up = TreePacking(topology, routes, Collective::kReduceScatter, bound, each).run();

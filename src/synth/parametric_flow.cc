@@ -30,8 +30,8 @@ ParametricFlow::Cut ParametricFlow::cut_at(int source, int sink, std::int64_t de
 }
 
 double ParametricFlow::largest(int source, int sink, std::int64_t demand) const {
-  // Every link at once is more than any cut; from there each cut found is a smaller x, until one
-  // is carried.
+  // Begins above the capacity of any cut. Each cut found gives a smaller x, until the network
+  // carries x.
   std::int64_t numerator = sum_ + 1, denominator = 1;
   if (demand <= 0) return std::numeric_limits<double>::infinity();
   for (;;) {

@@ -33,7 +33,7 @@ bool levels_fit(const std::vector<Level>& levels, int ranks) {
   return product == ranks;
 }
 
-// One root, and from everywhere the way up ends there.
+// Whether there is exactly one root, and every path upwards ends there.
 bool is_tree(const Tree& tree, int ranks) {
   if (tree.units < 1 || tree.units > 1 << 20 || tree.release < 0 || tree.release > 1 << 20)
     return false;
@@ -45,7 +45,7 @@ bool is_tree(const Tree& tree, int ranks) {
       if (at >= ranks) return false;
       int& mark = seen_from[static_cast<std::size_t>(at)];
       if (mark == rank) return false;
-      if (mark >= 0) break;  // known to end well
+      if (mark >= 0) break;  // known to end at the root
       mark = rank;
     }
   }

@@ -42,7 +42,7 @@ Json schedule_json(const Schedule& schedule) {
   return json;
 }
 
-// What ranks must have alike.
+// The parts that must be equal on all ranks.
 Json recipe_json(const Recipe& recipe) {
   Json json;
   for (const auto& [family, name] : kFamilies)
@@ -64,7 +64,8 @@ Json up_to_json(const Bracket& bracket) {
   return bracket.up_to > 0 ? Json(bracket.up_to) : Json();
 }
 
-// Throws nlohmann's exceptions, and std::invalid_argument for values that no plan has.
+// Throws std::invalid_argument for values that no plan has, next to nlohmann's own exceptions.
+// the same place.
 [[noreturn]] void bad(const std::string& what) {
   throw std::invalid_argument(what);
 }

@@ -12,7 +12,8 @@
 namespace dlcp::synth {
 namespace {
 
-// What a copy of a chunk is made of, as a number that only equal sums in equal order have.
+// The composition of each copy of a chunk, as a number that is equal only for equal sums in equal
+// order.
 class Origins {
  public:
   explicit Origins(const Schedule& schedule)
@@ -22,7 +23,7 @@ class Origins {
         cells_.push_back({mix(0, static_cast<std::uint64_t>(rank) + 1), {}});
   }
 
-  // All messages of a step carry what was there before it.
+  // All messages of a step carry the data before the step.
   void run(std::size_t first, std::size_t end) {
     std::vector<std::uint64_t> sent;
     for (std::size_t m = first; m < end; ++m) {
@@ -56,7 +57,7 @@ class Origins {
  private:
   struct Cell {
     std::uint64_t value = 0;
-    std::vector<std::uint64_t> added;  // not yet: what comes in a row is added at once
+    std::vector<std::uint64_t> added;  // pending: consecutive arrivals are added together
   };
 
   static std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -99,7 +100,7 @@ bool adds_alike(const Schedule& schedule) {
 }
 
 Result<Schedule> proven_all_reduce(const Plan& plan, Recipe recipe) {
-  const int slices = std::exchange(recipe.slices, 1);  // copies that share nothing: one proves all
+  const int slices = std::exchange(recipe.slices, 1);  // independent copies: one proves all
   auto once = expand(recipe, plan.collective, plan.ranks);
   if (!once) return once.error();
   once->sort_by_step();

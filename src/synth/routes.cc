@@ -9,7 +9,7 @@ namespace {
 constexpr int kFar = 1 << 30;
 
 std::uint64_t hash_of(const Hop& hop) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, a word at a time
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, one word at a time
   for (const LinkShare& one : hop.links) {
     hash = (hash ^ static_cast<std::uint64_t>(one.link)) * 0x100000001b3;
     hash = (hash ^ std::bit_cast<std::uint64_t>(one.share)) * 0x100000001b3;
@@ -75,7 +75,7 @@ bool Routes::all_adjacent() const {
   return true;
 }
 
-// Hops to `node` over switches alone; ranks have a distance, but nothing goes on from them.
+// Hops to `node` over switches only; ranks have a distance, but paths do not pass through them.
 std::vector<int> Routes::distances_to(int node) const {
   std::vector<int> distance(topology_.nodes.size(), kFar);
   distance[static_cast<std::size_t>(node)] = 0;
@@ -97,7 +97,8 @@ std::vector<int> Routes::distances_to(int node) const {
   return distance;
 }
 
-// All bytes at `from` flow down the distances to `to`; each node splits what it has by the rates.
+// All bytes at `from` flow along decreasing distances to `to`; each node splits them in proportion
+// to the rates.
 Routes::HopList Routes::spread(int from, int to, const std::vector<int>& distance) {
   HopList list;
   std::map<int, double> layer{{from, 1.0}};
@@ -147,7 +148,7 @@ Routes::HopList Routes::between(int from, int to) {
   const auto& out = out_[static_cast<std::size_t>(from)];
   const auto& in = in_[static_cast<std::size_t>(to)];
   if (out.size() == 1 && in.size() == 1) {
-    // Hosts of one cable each share what lies between their switches.
+    // Hosts with one cable each share the part between their switches.
     const int first = topology_.links[static_cast<std::size_t>(out[0])].to;
     const int last = topology_.links[static_cast<std::size_t>(in[0])].from;
     const bool over_switches = !topology_.nodes[static_cast<std::size_t>(first)].rank &&

@@ -67,7 +67,7 @@ class Simulation {
     double begin = 0;
     double tail = 0;  // when the last byte is where the head is
   };
-  struct Port {  // of a first hop: what is ready to go there, in the schedule's order
+  struct Port {  // a first hop: ready messages, in the schedule's order
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
     bool waked = false;
   };
@@ -91,7 +91,7 @@ class Simulation {
     events_.push({time, What::kPort, port});
   }
 
-  // The port takes the first message that is ready; the next when this one has left.
+  // The port takes the first ready message; the next one when this one has left.
   void serve(double time, std::uint32_t port_index) {
     Port& port = ports_[port_index];
     port.waked = false;
@@ -113,7 +113,7 @@ class Simulation {
     wake(freed, port_index);
   }
 
-  // The head of a message is at the links of its next hop.
+  // The head of a message has reached the links of its next hop.
   void pass(double time, std::uint32_t index) {
     State& state = state_[index];
     const Message& m = message(index);
@@ -135,7 +135,7 @@ class Simulation {
       events_.push({state.tail, What::kTail, index});
   }
 
-  // The last byte is there; the receiver's processor takes the message when it has time.
+  // The last byte has arrived; the receiver's processor handles the message when it is free.
   void receive(double time, std::uint32_t index) {
     double& cpu = cpu_[static_cast<std::size_t>(message(index).to)];
     cpu = std::max(cpu, time) + topology_.message;
@@ -159,7 +159,7 @@ class Simulation {
   std::vector<double> bytes_;
   std::vector<double> free_;  // by link
   std::vector<double> busy_;
-  std::vector<double> cpu_;  // by rank: when its processor is done with what it does
+  std::vector<double> cpu_;  // by rank: when its processor is free again
   std::vector<Port> ports_;  // by hop
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   Simulated result_;

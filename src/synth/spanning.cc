@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Dijkstra's or Prim's way through a dense graph: parents, by what a node costs when taken.
+// Dijkstra's or Prim's algorithm on a dense graph; `cost` gives a node's cost. Returns parents.
 template <class Cost>
 std::vector<int> grow(int nodes, int start, Cost cost) {
   const auto n = static_cast<std::size_t>(nodes);
@@ -42,7 +42,7 @@ std::vector<int> grow(int nodes, int start, Cost cost) {
   return parent;
 }
 
-// The farthest node from `start` over the edges of a tree, and the way back from it.
+// The farthest node from `start` over the edges of a tree, and the path back from it.
 std::vector<int> farthest_way(const std::vector<std::vector<int>>& beside, int start) {
   std::vector<int> from(beside.size(), -2);
   std::vector<int> open{start};
@@ -96,7 +96,7 @@ std::vector<int> cheapest_spanning_tree(int nodes, const Price& price) {
     beside[i].push_back(grown[i]);
     beside[static_cast<std::size_t>(grown[i])].push_back(static_cast<int>(i));
   }
-  // The middle of a longest way is the centre.
+  // The middle of a longest path is the centre.
   const auto longest = farthest_way(beside, farthest_way(beside, 0).front());
   std::vector<int> parent(grown.size(), -2);
   std::vector<int> open{longest[longest.size() / 2]};

@@ -19,8 +19,8 @@
 namespace dlcp::synth {
 namespace {
 
-constexpr std::size_t kSimulated = 3;          // of the candidates, for each size
-constexpr std::size_t kMessagesMax = 1 << 19;  // of a schedule that is simulated in slices
+constexpr std::size_t kSimulated = 3;          // number of candidates, for each size
+constexpr std::size_t kMessagesMax = 1 << 19;  // of a schedule that is simulated with slices
 constexpr std::size_t kQuickMessages =
     1 << 15;  // up to which every size is simulated, not only the largest
 constexpr double kGoodEnough =
@@ -31,11 +31,11 @@ constexpr double kNever =
     std::numeric_limits<double>::infinity();  // of what cannot be, or be taken
 
 struct Candidate {
-  Recipe recipe;  // unsliced
+  Recipe recipe;  // without slices
   std::size_t messages;
   StepProfile profile;
 
-  // As if steps overlapped perfectly, or not at all, whichever slices are tried.
+  // A lower estimate: perfect overlap of steps, or none, for any number of slices.
   double hope(double bytes) const {
     return std::min(profile.seconds(bytes),
                     profile.seconds(0) + 1.02 * profile.seconds_per_byte() * bytes);
@@ -74,12 +74,12 @@ class Search {
       if (auto recipe = weighted_direct(topology_, routes_)) add(std::move(*recipe));
     }
     if (empty()) return add_packed();
-    // Other paths between the same pairs can only spread the load more evenly.
+    // Other paths between the same pairs could only spread the load more evenly.
     if (collective_ == Collective::kAllToAll && spreads_evenly()) return;
     if (best(largest, true).seconds * kGoodEnough > bound_.seconds(largest)) add_packed();
   }
 
-  // Whether a candidate loads no link more than the bound asks.
+  // Whether a candidate loads every link at most as much as the bound requires.
   bool spreads_evenly() const {
     return std::any_of(
         candidates_.begin(), candidates_.end(),
@@ -100,7 +100,7 @@ class Search {
     const int most = collective_ == Collective::kAllReduce  ? 256
                      : collective_ == Collective::kAllToAll ? 4
                                                             : 32;
-    // So that all trees together stay a schedule that is quick to simulate.
+    // Limits the size of all trees together, so that the schedule can be simulated quickly.
     const int room =
         collective_ == Collective::kAllReduce ? (1 << 18) / (2 * n) : (1 << 17) / (n * n);
     const int parts = std::clamp(room, 1, most);
@@ -111,7 +111,7 @@ class Search {
     }
   }
 
-  // Simulated for this size, in as many slices as help.
+  // Simulated for this size, with the best number of slices.
   Choice best(double bytes, bool thorough) {
     std::vector<std::size_t> order(candidates_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -139,7 +139,7 @@ class Search {
     return best;
   }
 
-  // What is made for this very size, where that is faster than `known`.
+  // A schedule made for exactly this size, if it is faster than `known`.
   Choice or_greedy(Choice known, double bytes) const {
     for (int parts = 1; parts <= kGreedyPartsMax; parts *= 2) {
       if (known.seconds * kCloseEnough <= bound_.seconds(bytes)) break;
@@ -183,7 +183,7 @@ class Search {
   std::map<std::pair<std::size_t, double>, Choice> simulated_;  // by candidate and size
 };
 
-// What NCCL's algorithm takes in the order of ranks that the input gives.
+// The time of NCCL's algorithm in the input's order of ranks.
 double baseline(const Search& search, Recipe recipe, double bytes) {
   recipe.slices = 1;
   const double whole = search.simulated(recipe, bytes);
@@ -214,7 +214,7 @@ void prove(Synthesis& synthesis, const Routes& routes) {
   synthesis.ranks_taking_part = synthesis.plan.ranks;
   for (const Bracket& bracket : synthesis.plan.brackets) {
     Recipe recipe = bracket.recipe;
-    recipe.slices = 1;  // slices are copies that share nothing
+    recipe.slices = 1;  // slices are independent copies
     const auto schedule = expand(recipe, synthesis.plan.collective, synthesis.plan.ranks);
     const Verdict verdict =
         schedule ? verify(schedule.value(), &routes) : Verdict{false, schedule.error().what, 0};

@@ -12,8 +12,8 @@
 namespace dlcp::synth {
 namespace {
 
-// How NVLink joins the eight GPUs of the boxes for which TACCL's files give two betas and no
-// matrix: 1 for the first, 2 for the second.
+// NVLink topology of the eight GPUs of boxes for which TACCL's files give two betas and no matrix:
+// 1 stands for the first beta, 2 for the second.
 constexpr int kNvlink[8][8] = {{0, 1, 2, 2, 1, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0},
                                {2, 2, 0, 1, 0, 0, 1, 0}, {2, 1, 1, 0, 0, 0, 0, 2},
                                {1, 0, 0, 0, 0, 1, 2, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
@@ -43,7 +43,7 @@ class TacclReader {
     if (root["remote_beta"]) remote_rate_ = rate_of_beta(root["remote_beta"], "remote_beta");
     if (root["remote_alpha"])
       remote_alpha_ = number_of(root["remote_alpha"], "remote_alpha", 0, 1e6) * 1e-6;
-    topology_.message = 0;  // alpha is all that a message costs in this model
+    topology_.message = 0;  // in this model alpha contains the whole cost of a message
   }
 
   void read_sketch(const YAML::Node& root) {
@@ -151,7 +151,7 @@ class TacclReader {
       const auto& members = switches_[s];
       const int node = add_switch(fmt::format("{}/switch{}", box, s), box);
       for (const int gpu : members) {
-        // A GPU's beta towards the others is that of its port.
+        // A GPU's beta to other boxes is that of its port.
         const auto& row = rates_[static_cast<std::size_t>(gpu)];
         const double rate = *std::max_element(row.begin(), row.end());
         topology_.links.push_back({box * gpus_ + gpu, node, rate, alpha_ / 2});
@@ -168,8 +168,8 @@ class TacclReader {
     }
   }
 
-  // One fabric for each set of senders and receivers that are connected at all; a NIC for each, or,
-  // where there are fewer NICs, one that neighbours share.
+  // One fabric for each set of connected senders and receivers; one NIC for each GPU or, if there
+  // are fewer NICs, one shared by neighbours.
   void join_boxes() {
     std::vector<int> set(static_cast<std::size_t>(2 * gpus_));
     std::iota(set.begin(), set.end(), 0);
@@ -222,7 +222,7 @@ class TacclReader {
   double remote_alpha_ = 0;
   std::vector<std::vector<double>> rates_;  // bytes per second, from, to; 0 for none
   std::vector<std::vector<int>> switches_;
-  std::set<std::pair<int, int>> relays_;  // sender and receiver of another box
+  std::set<std::pair<int, int>> relays_;  // sender and receiver in another box
 };
 
 }  // namespace

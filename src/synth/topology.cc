@@ -14,7 +14,7 @@ Error refuse(std::string what, std::string hint = "") {
   return {ErrorCode::kInvalidUsage, std::move(what), std::move(hint)};
 }
 
-// Which nodes can be reached from `start`, along the links or against them.
+// The nodes that can be reached from `start`, along the links or against them.
 std::vector<bool> reached(const Topology& topology, int start, bool forward) {
   std::vector<std::vector<int>> next(topology.nodes.size());
   for (const Link& link : topology.links) {
@@ -101,7 +101,7 @@ void Topology::merge_links() {
   std::map<std::pair<int, int>, Link> merged;
   std::size_t dead = 0, parallel = 0;
   for (const Link& link : links) {
-    // Below a byte per second nothing ever arrives, and integer capacities would be 0.
+    // Links below one byte per second are useless, and their integer capacity would be 0.
     if (link.rate < 1) {
       dead++;
       continue;

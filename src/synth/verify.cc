@@ -14,7 +14,7 @@ namespace {
 
 using Fault = std::optional<std::string>;
 
-// Sets of ranks, one for each rank: whose contributions its copy of one chunk holds.
+// One set of ranks for each rank: the contributions that its copy of one chunk contains.
 class Copies {
  public:
   Copies(int ranks, int contributions)
@@ -86,7 +86,7 @@ Fault check_indices(const Schedule& s) {
   return std::nullopt;
 }
 
-// Chunks of one key (everything, a shard's owner, a pair of ranks) must fill [begin, begin +
+// Chunks with the same key (everything, a shard's owner, a pair of ranks) must fill [begin, begin +
 // units).
 Fault check_cover(const Schedule& s) {
   const bool pairs = s.collective == Collective::kAllToAll;
@@ -146,7 +146,7 @@ class ChunkRun {
     }
   }
 
-  // `messages` by step. All of one step are sent before any of it arrives.
+  // `messages` are sorted by step. All messages of a step are sent before any of them arrives.
   Fault run(const std::vector<std::uint32_t>& messages) {
     for (std::size_t i = 0; i < messages.size();) {
       std::size_t end = i;

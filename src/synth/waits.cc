@@ -7,9 +7,9 @@
 namespace dlcp::synth {
 namespace {
 
-// The arrivals at one rank's copy of one chunk, of the steps so far.
+// The arrivals at one rank's copy of one chunk, up to the current step.
 struct Arrivals {
-  std::vector<std::uint32_t> before;   // of lower steps: what a message sent now waits for
+  std::vector<std::uint32_t> before;   // of lower steps: dependencies of a message sent now
   std::vector<std::uint32_t> current;  // of `step`
   int step = -1;
 

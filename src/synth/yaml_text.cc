@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kNamesMax = 1 << 16;
 constexpr std::size_t kNameMax = 128;
 
-// Bits or bytes per second; nothing if `text` is no rate.
+// In bits or bytes per second; nullopt if `text` is not a rate.
 std::optional<double> parse_rate(std::string text) {
   double bits = 1;
   const auto cut = [&](std::string_view ending) {

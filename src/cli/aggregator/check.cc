@@ -1,5 +1,5 @@
-// `dlcp-aggregator check`: a sum of known numbers over loopback, through the ports that it would
-// serve.
+// `dlcp-aggregator check`: a sum of known numbers over loopback, through the ports that `serve`
+// would use.
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -67,7 +67,7 @@ Result<Rank> open_rank(const CheckOptions& options, unsigned index) {
   return rank;
 }
 
-// Answers first: what has come by now needs no repeat.
+// Receives before it sends: a message that is already answered needs no repetition.
 void turn(Rank& rank, std::span<std::byte> buffer) {
   const auto taken = rank.worker.counts().taken;
   for (auto size = ::recv(rank.socket.get(), buffer.data(), buffer.size(), 0); size >= 0;

@@ -1,4 +1,4 @@
-// `dlcp-aggregator`: adds what workers send it as SwitchML's switch does, on a host.
+// `dlcp-aggregator`: performs the additions of SwitchML's switch on a host.
 #include "cli/aggregator/verbs.h"
 #include "cli/command_line/parse.h"
 

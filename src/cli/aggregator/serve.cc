@@ -1,5 +1,5 @@
-// `dlcp-aggregator serve`: until it is told to end by SIGINT or SIGTERM, or nothing has come for as
-// long as it was told.
+// `dlcp-aggregator serve`: runs until SIGINT or SIGTERM, or until no packet has arrived for a given
+// time.
 #include <fmt/format.h>
 
 #include <cstdio>

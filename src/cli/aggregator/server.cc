@@ -26,7 +26,7 @@ Result<Fd> open_udp_socket(std::uint16_t port, bool loopback_only) {
   }
   const int no = 0;
   (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  // The forced one, beyond net.core.rmem_max, is for root alone.
+  // SO_RCVBUFFORCE, which exceeds net.core.rmem_max, requires root.
   for (const int buffer : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE})
     (void)::setsockopt(socket.get(), SOL_SOCKET, buffer, &kBufferBytes, sizeof kBufferBytes);
   sockaddr_in6 address{};
@@ -75,21 +75,21 @@ std::size_t AggregatorServer::serve(Duration wait) {
   return counts_.received - before;
 }
 
-// False when nothing more is waiting.
+// False if no packet is waiting.
 bool AggregatorServer::receive(unsigned index) {
   Worker& worker = workers_[index];
   sockaddr_in6 from{};
   socklen_t length = sizeof from;
   const auto size = ::recvfrom(worker.socket.get(), buffer_.data(), buffer_.size(), 0,
                                reinterpret_cast<sockaddr*>(&from), &length);
-  if (size < 0) return errno == ECONNREFUSED || errno == EINTR;  // of a worker that is gone
+  if (size < 0) return errno == ECONNREFUSED || errno == EINTR;  // refused: the worker has exited
   ++counts_.received;
   if (rng_.chance(drop_)) {
     ++counts_.dropped;
     return true;
   }
   const auto packet = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size));
-  // What is no packet of the protocol makes nobody known.
+  // Only valid packets of the protocol identify a worker.
   if (collective::read_switch_head(packet) && !knows(worker, from)) return true;
   using To = collective::SwitchAggregator::To;
   const To to = aggregator_.on_packet(index, packet);
@@ -125,7 +125,7 @@ void AggregatorServer::answer(const Worker& worker) {
   const auto sent =
       ::sendto(worker.socket.get(), packet.data(), packet.size(), 0,
                reinterpret_cast<const sockaddr*>(&worker.address), sizeof worker.address);
-  if (sent >= 0) ++counts_.sent;  // what the kernel does not take is lost, and asked for again
+  if (sent >= 0) ++counts_.sent;  // otherwise it is lost, and the worker repeats its request
 }
 
 }  // namespace dlcp::cli

@@ -13,7 +13,7 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowestText = 30;  // a last column that is wrapped is at least as wide
+constexpr std::size_t kNarrowestText = 30;  // the least width of a wrapped last column
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -15,7 +15,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
   return beside(name, make_option_desc(option), kColumn, output_width());
 }
 
-// The first sentence of what the verb says of itself.
+// The first sentence of the verb's description.
 std::string HelpFormatter::make_subcommand(const CLI::App* verb) const {
   std::string text = verb->get_description();
   text = text.substr(0, text.find_first_of("\n"));

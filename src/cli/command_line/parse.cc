@@ -34,7 +34,8 @@ std::vector<std::string> options_of(const CLI::App& verb) {
   return names;
 }
 
-// The word that no verb or option took; one that looks like an option says more than its value.
+// The word that matches no verb or option; a word that looks like an option has precedence over its
+// value.
 std::string unexpected_word(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
   const auto option =
@@ -87,7 +88,7 @@ ExitCode run_program(const Program& program, std::span<const AddVerb> verbs, int
     return outcome;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
-      app.exit(error);  // prints what was asked for
+      app.exit(error);  // prints the requested text
       return ExitCode::kOk;
     }
     const std::vector<std::string> words(argv + 1, argv + argc);

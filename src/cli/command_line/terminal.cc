@@ -13,7 +13,7 @@ constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 100;
 constexpr std::size_t kInPipes = 80;
 
-// One paragraph; `out` stands at the beginning of a line that has its indent already.
+// One paragraph; `out` already contains the indent of the first line.
 void wrap_line(std::string& out, std::string_view line, std::size_t width, std::size_t indent) {
   std::size_t column = indent;
   const std::size_t deeper = std::min(line.find_first_not_of(' '), line.size());
@@ -21,7 +21,7 @@ void wrap_line(std::string& out, std::string_view line, std::size_t width, std::
   column += deeper;
   bool first = true;
   for (line.remove_prefix(deeper); !line.empty();) {
-    // Blanks within a line are kept: they align examples.
+    // Keeps blanks within a line, because they align examples.
     const std::size_t end = std::min(line.find(' ', line.find_first_not_of(' ')), line.size());
     std::string_view piece = line.substr(0, end);
     line.remove_prefix(end);

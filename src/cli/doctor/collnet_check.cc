@@ -11,7 +11,7 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr int kServedSince = 22000;  // NCCL 2.20: before it channels' calls have no common order
+constexpr int kServedSince = 22000;  // NCCL 2.20: earlier, channels' calls have no common order
 constexpr int kTellsLengthsSince = 22800;
 
 Finding says(Level level, const std::string& value, const std::string& fix = "") {
@@ -89,7 +89,7 @@ Finding check_collnet(int nccl_version) {
   state.offered = engine::nccl_offers_collnet();
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
-  if (settings) {  // bad settings are another finding
+  if (settings) {  // bad settings are reported by another finding
     state.refused = settings.value().collnet == engine::CollnetChoice::kOff;
     state.by_plan = !settings.value().plan_file.empty();
     state.by_switch = settings.value().collnet_switch;

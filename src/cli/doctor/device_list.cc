@@ -38,7 +38,7 @@ std::optional<std::uint64_t> session_in(std::string_view magic, std::span<const 
   return session;
 }
 
-// Takes the next word up to `end` from the text.
+// Removes the next word, up to `end`, from the text and returns it.
 std::string_view take(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
   const std::string_view word = text.substr(0, at);
@@ -81,7 +81,7 @@ std::vector<std::byte> encode_device_answer(std::uint64_t session, const DeviceA
       fmt::format("{} {}\n", datapath::to_string(answer.seen_from), answer.seen_port);
   for (const NamedDevice& device : answer.devices) {
     auto ip = device.ip;
-    ip.scope = 0;  // means nothing elsewhere
+    ip.scope = 0;  // valid only on this host
     const std::string line = fmt::format("{} {}\n", device.name, datapath::to_string(ip));
     if (text.size() + line.size() <= kDeviceFrameBytes - kHeadBytes) text += line;
   }

@@ -1,4 +1,4 @@
-// `dlcp doctor`: registers the verb, runs the checks that were asked for, prints.
+// `dlcp doctor`: registers the verb, runs the requested checks, prints their findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace dlcp::cli {
 namespace {
 
-// As --help says them; 0 and 2 are every verb's.
+// As in --help; 0 and 2 have the same meaning for every verb.
 constexpr ExitCode kExitWarnings{1};  // with --strict
 constexpr ExitCode kExitFailures{3};
 constexpr std::size_t kRowsShown = 8;
@@ -35,7 +35,7 @@ struct DoctorOptions {
   bool strict = false;
   bool listen = false;
   std::string peer;
-  std::uint16_t port = 0;  // 0: where both meet by default
+  std::uint16_t port = 0;  // 0: the default meeting ports
   double seconds = 0;
   PathProbeOptions probe;
 };
@@ -96,7 +96,7 @@ std::vector<std::uint16_t> meeting_ports(std::uint16_t port) {
   return {kMeetingPorts.begin(), kMeetingPorts.end()};
 }
 
-// Whether NCCL on this host asks the plugin at all.
+// Whether NCCL on this host would use the plugin at all.
 Findings failures_before_the_path() {
   const NcclSettings nccl = read_nccl_settings();
   nccl.apply();
@@ -105,7 +105,7 @@ Findings failures_before_the_path() {
   return failures;
 }
 
-// All that follows the path that the kernel chooses: each pair of devices, and the verdict.
+// The checks after the path that the kernel chooses: each pair of devices, and the verdict.
 Findings pair_findings(const PathProbeOptions& options, const Findings& path,
                        const std::string& peer) {
   Findings findings = failures_before_the_path();
@@ -121,7 +121,7 @@ Findings pair_findings(const PathProbeOptions& options, const Findings& path,
   for (Finding& finding : judge(pairs))
     findings.push_back(std::move(finding));
   Findings all = findings;
-  // The probed address may be one that no device has: it does not matter where pairs work.
+  // The probed address may belong to no device. Its path does not matter if some pair works.
   if (std::ranges::none_of(pairs, &PairResult::works))
     all.insert(all.begin(), path.begin(), path.end());
   findings.push_back(verdict(pairs, all, peer));

@@ -76,7 +76,7 @@ std::size_t EchoResponder::serve(Duration wait) {
   return answered_ - before;
 }
 
-// False when nothing more is waiting.
+// False if no datagram is waiting.
 bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
   const auto received = socket.receive(buffer_, Duration{0});
   if (!received) return false;
@@ -102,7 +102,7 @@ bool EchoResponder::answer(const Family& family, const MarkSocket& socket) {
   return true;
 }
 
-// False if it was not asked for.
+// False if the datagram is not a device question.
 bool EchoResponder::tell_devices(const MarkSocket& socket, const MarkSocket::Received& received) {
   const auto session = decode_device_question(std::span(buffer_).first(received.size));
   const auto from = datapath::ip_address_of(received.from.any);
@@ -115,7 +115,7 @@ bool EchoResponder::tell_devices(const MarkSocket& socket, const MarkSocket::Rec
   return true;
 }
 
-// reply_ goes out once more, from a socket that nobody sends to.
+// Sends reply_ again, from a socket that receives no probes.
 void EchoResponder::call(const Family& family, const wire::EchoRequest& request,
                          const MarkSocket::Received& received) {
   const auto ip = datapath::ip_address_of(received.from.any);

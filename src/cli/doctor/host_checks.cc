@@ -15,14 +15,14 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr int kKernelTested = 5 * 1000 + 4;   // older ones are likely to work and not tried
+constexpr int kKernelTested = 5 * 1000 + 4;   // older kernels probably work, but are not tested
 constexpr int kKernelWithGro = 5 * 1000 + 0;  // UDP_GRO
-constexpr std::size_t kMtuTooSmall = 1280;    // IPv6's minimum, which our control frames fit
+constexpr std::size_t kMtuTooSmall = 1280;  // IPv6's minimum, which DLCP's control frames fit into
 constexpr std::size_t kMtuWorthRaising = 4000;
 
 Finding interface_finding(const datapath::Interface& interface) {
   const auto& properties = interface.properties;
-  // As a job asks for it, which works without /sys, too.
+  // Determined as in a job; this also works without /sys.
   const auto asked = datapath::interface_mtu(interface.name, interface.ip);
   const std::size_t mtu = asked && !interface.is_routed_to ? asked.value() : properties.mtu;
   Finding finding{"interface", Level::kOk, "", ""};

@@ -39,7 +39,7 @@ void set_ip_options(int fd, IpFamily family) {
   }
 }
 
-// Control messages of one send, in a buffer large enough for all three.
+// Control messages of one send, in a buffer that is large enough for all three.
 class ControlWriter {
  public:
   explicit ControlWriter(msghdr& message) : message_(message) {

@@ -63,7 +63,7 @@ std::vector<std::string> lines_of(const char* command) {
   return lines;
 }
 
-// As a shell reads it: in quotes if there is a character that it would take for itself.
+// For a shell: in quotes if a character has a special meaning there.
 std::string quoted(const std::string& path) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-:@%,";
@@ -74,8 +74,8 @@ std::string quoted(const std::string& path) {
   return text + "'";
 }
 
-// Where NCCL may lie, in the order a job would most likely meet it: the loader's path, the Python
-// that is on the PATH (an active environment's before the system's), the usual folders.
+// Possible locations of NCCL, in the order in which a job would most likely find it: the loader's
+// path, the Python in the PATH (an active environment before the system's), the usual folders.
 std::vector<std::string> nccl_candidates() {
   std::vector<std::string> candidates = {"libnccl.so.2", "libnccl.so"};
   const auto folders = lines_of(
@@ -114,7 +114,7 @@ bool are_equal(const std::string& one, const std::string& other) {
          std::equal(std::istreambuf_iterator<char>(a), {}, std::istreambuf_iterator<char>(b), {});
 }
 
-// Whether the library that NCCL takes where no name is given is this plugin.
+// Whether the library that NCCL loads without a plugin name is this plugin.
 bool is_ours_unasked() {
   const Library unasked("libnccl-net.so");
   std::error_code error;

@@ -21,7 +21,8 @@ bool is_same_word(std::string_view one, std::string_view other) {
   return one.size() == other.size() && ::strncasecmp(one.data(), other.data(), one.size()) == 0;
 }
 
-// One name of the list, or a path: "dlcp", "libnccl-net-dlcp.so", "/opt/x/libnccl-net-dlcp.so".
+// `plugin`: one name of the list, or a path: "dlcp", "libnccl-net-dlcp.so",
+// "/opt/x/libnccl-net-dlcp.so".
 bool names_us(std::string_view plugin) {
   plugin = plugin.substr(plugin.rfind('/') == plugin.npos ? 0 : plugin.rfind('/') + 1);
   return plugin == "dlcp" || plugin == "libnccl-net-dlcp.so";
@@ -40,7 +41,7 @@ std::string shown(const char* name, const NcclSettings::Setting& setting) {
   return fmt::format("{}={} ({})", name, setting.value, setting.origin);
 }
 
-// Where to change it: a variable of the environment hides what the files say.
+// Where to change the setting: an environment variable overrides the files.
 std::string how_to_set(const char* assignment, const NcclSettings::Setting& setting) {
   return setting.origin == "environment"
              ? fmt::format("export {}", assignment)
@@ -116,7 +117,8 @@ NcclSettings read_nccl_settings() {
   if (named != nullptr && !named->value.empty()) {
     settings.add_file(text_of(named->value), named->value);
   } else {
-    // NCCL asks the system for the home directory; containers often set HOME to another one.
+    // NCCL gets the home directory from the passwd database; containers often set HOME to another
+    // one.
     const char* const home = std::getenv("HOME");
     const passwd* const user = ::getpwuid(::getuid());
     const char* const system_home = user != nullptr ? user->pw_dir : nullptr;

@@ -15,7 +15,7 @@ int newest_net_abi(int version) {
 
 int net_abi_taken(int version) {
   const int newest = newest_net_abi(version);
-  for (const int abi : kOurNetAbis)  // NCCL looks older ones up too
+  for (const int abi : kOurNetAbis)  // newest first; NCCL also looks up older ones
     if (abi <= newest) return abi;
   return 0;
 }

@@ -25,7 +25,7 @@ int number_in(const std::string& path) {
   return value;
 }
 
-// The kernel takes the larger of the two.
+// The kernel uses the larger of the two values.
 bool is_strict(const std::string& name, const std::string& proc_root) {
   const std::string conf = proc_root + "/sys/net/ipv4/conf/";
   return std::max(number_in(conf + "all/rp_filter"), number_in(conf + name + "/rp_filter")) == 1;

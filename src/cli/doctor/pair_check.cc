@@ -48,7 +48,7 @@ std::optional<Asked> ask(const datapath::IpAddress& peer, const std::vector<std:
   return std::nullopt;
 }
 
-// As the plugin's packets leave.
+// The source address and link of the plugin's packets.
 ProbeSource source_of(const NamedDevice& device, const datapath::IpAddress& peer) {
   datapath::Egress egress(device.ip, device.name);
   return {device.ip, egress.link_for(peer)};
@@ -81,8 +81,8 @@ std::string name_of(const PairResult& pair) {
                      pair.there.name, datapath::to_string(pair.there.ip));
 }
 
-// What keeps data from passing, of a pair that was measured; empty: nothing. Loss is judged by the
-// main probe, as a pair has too few packets for that.
+// The first reason why data cannot pass over a measured pair; an empty finding if there is none.
+// Only the main probe judges loss, as a pair has too few packets for that.
 Finding first_failure(const PairResult& pair) {
   if (pair.measurement) {
     for (Finding& finding : judge(*pair.measurement))
@@ -141,7 +141,7 @@ std::size_t devices_there(const std::vector<PairResult>& pairs) {
   return most;
 }
 
-// By which pair connections of that device go: the one that NCCL assumes, else another that works.
+// The pair that connections of this device use: the one that NCCL assumes, else another that works.
 const PairResult* pair_of(const std::vector<PairResult>& pairs, std::size_t here_number) {
   const PairResult* found = nullptr;
   for (const PairResult& pair : pairs) {
@@ -217,7 +217,7 @@ Finding verdict(const std::vector<PairResult>& pairs, const Findings& findings,
             failed->fix};
   }
   std::string over;
-  std::string others;  // devices that reach nothing: the plugin takes another pair
+  std::string others;  // devices without a working pair: the plugin uses another pair
   std::size_t last = ~std::size_t{0};
   for (const PairResult& pair : pairs) {
     if (std::exchange(last, pair.here_number) == pair.here_number) continue;

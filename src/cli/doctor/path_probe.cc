@@ -12,11 +12,11 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr int kAttempts = 6;  // at 20% loss each way, one in 500 such series fails
+constexpr int kAttempts = 6;  // at 20% loss in each direction, one in 500 series of attempts fails
 constexpr std::size_t kPortsCalled = 8;
 constexpr std::size_t kSmallestMtu = 576;
 constexpr std::size_t kLargestIpPacket = 65535;
-// Common MTUs, tried in rising order before the exact value is sought between two of them.
+// Common MTUs, tried in ascending order before the exact value is searched between two of them.
 constexpr std::array<std::size_t, 6> kUsualMtus = {1280, 1420, 1500, 4200, 9000, 9216};
 constexpr std::size_t kLossPacketBytes = 1200;
 constexpr Duration kPatienceMin = 40ms;
@@ -65,7 +65,7 @@ Status PathProbe::open_lanes() {
   return Unit{};
 }
 
-// Which of the listener's ports our packets get to, answered or not.
+// The listener's ports that packets reach, whether or not an answer arrives.
 PortsResult PathProbe::knock(bool& answers) {
   PortsResult result;
   answers = false;
@@ -145,7 +145,7 @@ std::optional<PathProbe::Answer> PathProbe::ask_once(std::size_t lane, std::size
 std::optional<PathProbe::Answer> PathProbe::ask(std::size_t packet_bytes, std::size_t reply_bytes,
                                                 std::uint8_t tos) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    // A path of its own per attempt: one dead path must not look like a dead peer.
+    // Each attempt uses another path, so that one dead path does not look like a dead peer.
     const std::size_t lane = static_cast<std::size_t>(attempt) % sockets_.size();
     if (const auto answer = ask_once(lane, packet_bytes, reply_bytes, tos)) return answer;
     if (last_error_ == EMSGSIZE) return std::nullopt;
@@ -153,8 +153,8 @@ std::optional<PathProbe::Answer> PathProbe::ask(std::size_t packet_bytes, std::s
   return std::nullopt;
 }
 
-// The peer's count of what came on the lane, without this question: answers that were lost at the
-// end would otherwise look like probes lost on the way there.
+// Gets the peer's count of received probes of the lane, without this question. Without the count,
+// lost answers would look like lost probes.
 void PathProbe::conclude(std::size_t lane, LaneResult& result) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto answer = ask_once(lane, 0, 0, 0);
@@ -209,7 +209,8 @@ std::vector<LaneResult> PathProbe::probe_lanes() {
     lanes[i].to_port = to_ports_[i];
     ready.push_back({sockets_[i].descriptor(), POLLIN, 0});
   }
-  session_ = random_session();  // the peer counts from zero, and late answers are strangers
+  session_ = random_session();  // the peer counts from zero, and late answers of an earlier session
+                                // are ignored
   const auto collect = [&](Duration wait) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
     if (::poll(ready.data(), ready.size(), static_cast<int>(ms)) <= 0) return;

@@ -9,7 +9,7 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::size_t kMtuNeeded = 1280;  // control frames fit into it
-constexpr double kLossToMend = 0.01;      // above this something is broken, not merely busy
+constexpr double kLossToMend = 0.01;      // a higher loss indicates a fault, not only congestion
 constexpr std::uint8_t kEcnBits = 3;
 constexpr const char* kDataPorts = "49152-65535";
 constexpr const char* kMarkFix =
@@ -28,7 +28,7 @@ std::string port_span(const std::vector<std::uint16_t>& ports) {
                        : fmt::format("{}-{} ({} ports)", least, most, ports.size());
 }
 
-// What does not get through one way; "" when all does.
+// The ports that no packet passes in this direction; "" if all are open.
 std::string closed_text(const PortsResult& ports, const char* way) {
   if (ports.closed.empty()) return "";
   if (ports.open.empty()) return fmt::format("UDP {} is closed {}", kDataPorts, way);
@@ -79,8 +79,8 @@ Finding judge_mtu(const PathMeasurement& m) {
   return finding;
 }
 
-// "DSCP 18 arrives as 0", "ECN is cleared", or nothing when the mark survived. CE in place of ECT
-// is the network doing its duty.
+// "DSCP 18 arrives as 0", "ECN is cleared", or "" if the mark is unchanged. CE instead of ECT is a
+// normal congestion mark.
 std::string change(std::uint8_t sent, std::optional<std::uint8_t> seen) {
   if (!seen) return "no answer";
   std::string text;

@@ -24,7 +24,7 @@ Findings check_plan() {
   const auto settings =
       engine::load_settings(engine::process_environment(), engine::read_text_file);
   if (!settings || settings.value().plan_file.empty())
-    return {};  // bad settings are another finding
+    return {};  // bad settings are reported by another finding
   const std::string& path = settings.value().plan_file;
   const auto text = engine::read_named("DLCP_PLAN", path, engine::read_text_file,
                                        "write one with dlcp synth --collective allreduce -o FILE");

@@ -96,7 +96,7 @@ std::uint32_t PortCheck::seen(std::uint64_t session, std::uint16_t path) {
   request.path = path;
   const std::uint32_t before = sequence_;
   const auto reply = ask(meeting_[answering_], request, kAttempts);
-  const std::uint32_t questions = sequence_ - before;  // they count as probes, where they arrived
+  const std::uint32_t questions = sequence_ - before;  // counted as probes if they arrived
   return reply && reply->requests_seen > questions ? reply->requests_seen - questions : 0;
 }
 

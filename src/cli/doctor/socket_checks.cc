@@ -19,7 +19,7 @@ using datapath::IpFamily;
 constexpr Duration kLoopbackWait = 200ms;
 constexpr std::uint16_t kSegmentBytes = 1200;
 constexpr std::size_t kSegments = 8;
-// Below this a 100 Gbit/s path cannot be kept full over 200 us, whatever the credits.
+// With a smaller buffer a 100 Gbit/s path cannot be kept busy for 200 us, whatever the credits.
 constexpr std::uint64_t kGoodBufferBytes = std::uint64_t{4} << 20;
 
 IpAddress loopback(IpFamily family) {
@@ -73,7 +73,7 @@ Result<Burst> send_burst(bool merge) {
   return burst;
 }
 
-// Where loopback itself does not work, nothing is known of the kernel.
+// If loopback does not work, the kernel's features cannot be tested.
 Finding not_tried(const char* check, const Error& error) {
   return {check, Level::kWarn, "not tried: " + error.what,
           "ip link set lo up; checks of the kernel use loopback"};
@@ -108,7 +108,7 @@ Finding check_marks(IpFamily family) {
   return finding;
 }
 
-// What a socket gets that asks for `wanted`, halved because the kernel doubles what it grants.
+// The buffer of a socket that requests `wanted`, halved because the kernel doubles the request.
 std::uint64_t granted(int option, int force_option, std::uint64_t wanted) {
   const Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int value = static_cast<int>(wanted);

@@ -38,7 +38,7 @@ void Caller::on_frame(std::span<const std::byte> frame, const Tenants& tenants) 
       return;
     }
     error = join.error();
-    if (error->code != ErrorCode::kInvalidUsage) break;  // another token will not help
+    if (error->code != ErrorCode::kInvalidUsage) break;  // does not depend on the token
   }
   refuse(error->code == ErrorCode::kInvalidUsage
              ? "wrong token (DLCP_HUB_TOKEN_FILE of the rank, --token-file of the hub)"

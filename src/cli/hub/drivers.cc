@@ -9,7 +9,7 @@
 namespace dlcp::cli {
 namespace {
 
-// After so long without anything to do a thread sleeps longer between looks.
+// After `after` without work, a thread sleeps for `sleep` between polls.
 struct Rest {
   Duration after;
   Duration sleep;

@@ -15,7 +15,7 @@ namespace {
 
 using engine::steady_now;
 
-constexpr std::size_t kStrangersMax = 64;  // at a time; the oldest makes room
+constexpr std::size_t kStrangersMax = 64;  // at a time; a new one replaces the oldest
 constexpr Duration kSpeaksWithin = 5s;
 constexpr std::uint32_t kRanksMax = 256;
 constexpr std::uint16_t kHubsMax = 256;
@@ -114,7 +114,7 @@ void Front::let_in(Seat& seat) {
   send(seat, seat.caller.answer({"", found->second->peer()}));
 }
 
-// The first rank of a job asks; empty: it may come.
+// Why the first rank of a job is refused; empty: it is accepted.
 std::string Front::why_not(const Caller& caller) const {
   const engine::HubJoin& join = caller.join();
   const Tenant& tenant = *caller.tenant();
@@ -141,7 +141,7 @@ std::string Front::why_not(const Caller& caller) const {
   return "";
 }
 
-// Less than any socket's buffer; who does not take it hears nothing.
+// A frame is smaller than any socket buffer; if the buffer is full, the frame is dropped.
 void Front::send(Seat& seat, const engine::HubFrame& frame) {
   (void)::send(seat.socket.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

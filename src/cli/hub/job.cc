@@ -30,7 +30,7 @@ HubJob::HubJob(engine::Registry& registry, const engine::Port& port, std::uint32
       began_(steady_now()),
       peers_(first.us.members()),
       seated_(first.us.ranks) {
-  // One invitation for all lanes, as the plugin's listeners have it.
+  // One invitation for all lanes, as for the plugin's listeners.
   const std::uint32_t number = registry_.new_listener();
   for (const engine::Lane& lane : listening_.lanes()) {
     const auto listening = lane.engine->listen(context_, number);
@@ -78,7 +78,8 @@ HubJob::Step HubJob::step() {
   if (over_) return Step::kOver;
   if (!wrong_.empty()) return finish(wrong_);
   if (group_ != nullptr) return serve();
-  // A rank that gives up tells all others why, and us where we are that far; that says more.
+  // A rank that gives up reports the reason to the other ranks and, once the opening has begun, to
+  // the hub. That reason is more precise, so wait for it.
   if (left_at_ && (opening_ == nullptr || steady_now() - *left_at_ > kSaysWhyWithin))
     return finish("a rank has left before the group was set up");
   if (opening_ != nullptr) return open();
@@ -139,7 +140,7 @@ void HubJob::begin_group() {
 }
 
 HubJob::Step HubJob::serve() {
-  // Credits are what a tenant's rate is kept by: nothing comes that no receive was posted for.
+  // Credits enforce a tenant's rate: peers send only what receives were posted for.
   const auto served = group_->serve([this](const Transfer& transfer) {
     return transfer.sends || transfer.lane != Transfer::Lane::kContributions ||
            tenant_.rate.take(transfer.memory.size(), steady_now());

@@ -1,4 +1,4 @@
-// `dlcp-hub`: adds for the ranks of jobs, on a host of its own.
+// `dlcp-hub`: adds the contributions of jobs' ranks, on a separate host.
 #include "cli/command_line/parse.h"
 #include "cli/hub/verbs.h"
 

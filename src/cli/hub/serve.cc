@@ -1,4 +1,5 @@
-// `dlcp-hub serve`: opens device and door, serves until it is told to end.
+// `dlcp-hub serve`: opens the device and the TCP server, and serves until it receives a signal to
+// stop.
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <sched.h>
@@ -36,7 +37,7 @@ struct ServeOptions {
 };
 
 struct Place {
-  std::optional<datapath::IpAddress> ip;  // nothing: the first device's
+  std::optional<datapath::IpAddress> ip;  // nullopt: that of the first device
   std::uint16_t port = engine::kHubPort;
 };
 
@@ -48,7 +49,7 @@ Error system_error(const std::string& what) {
   return {ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)), ""};
 }
 
-// Port 0: one that is free.
+// Port 0: any free port.
 Result<Place> read_place(const std::string& text) {
   Place place;
   if (text.empty()) return place;
@@ -63,7 +64,7 @@ Result<Place> read_place(const std::string& text) {
   return place;
 }
 
-// The interface that has the address, which is the one to use then.
+// Selects the interface that has the address.
 Status choose_interface(const datapath::IpAddress& ip) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return system_error("interfaces cannot be listed");
@@ -175,10 +176,10 @@ Status serve(const ServeOptions& options) {
   for (const int processor : options.processors)
     if (processor < 0 || processor >= CPU_SETSIZE)
       return usage(fmt::format("--cpus {}", processor), "`nproc --all` says how many there are");
-  // Before any thread begins: all that the process starts stays there.
+  // Before any thread begins, so that all threads of the process inherit the processors.
   if (!options.processors.empty() && !bind_to(options.processors))
     return system_error("--cpus names processors that this process may not use");
-  // Page by page as it is touched: jobs' memory is there as far as they need it.
+  // Locks each page when it is first touched, so that only the memory that jobs use is locked.
   if (options.lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
     return system_error("--lock-memory is refused (ulimit -l, LimitMEMLOCK=infinity in a unit)");
   count_end_signals();

@@ -20,7 +20,7 @@ Error wrong(const std::string& path, int line, const std::string& what) {
           "a token"};
 }
 
-// False if it is none.
+// False if the word is not a limit.
 bool read_limit(const std::string& word, Tenant& tenant) {
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
@@ -50,7 +50,7 @@ bool RateShare::take(std::uint64_t bytes, Time now) {
   const double most = rate_ * std::chrono::duration<double>(kAhead).count();
   credit_ = std::min(credit_ + passed * rate_, most);
   at_ = now;
-  if (credit_ <= 0)  // what is owed is paid first, so that large messages pass too
+  if (credit_ <= 0)  // a debt must be repaid first; it allows messages larger than the credit
     return false;
   credit_ -= static_cast<double>(bytes);
   return true;

@@ -20,15 +20,15 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr std::size_t kSockets = 4;  // source ports, so that ECMP shows more than one path
+constexpr std::size_t kSockets = 4;  // source ports, so that ECMP uses more than one path
 constexpr std::int64_t kPatienceNs = 150'000'000;  // for answers, after the last probe
-constexpr std::int64_t kQuietNs = 40'000'000;      // without arrivals, and a load is over
-constexpr std::int64_t kDrainNs = 1'000'000'000;   // longest wait for that
-constexpr std::size_t kLoadBytes = 1408;           // of a datagram; fits any path that data takes
-constexpr std::size_t kLoadSegments = 16;          // that leave in one call
-constexpr std::int64_t kAhead = 1'000'000;  // a load may be sent so far ahead of its rate, ns
+constexpr std::int64_t kQuietNs = 40'000'000;      // a load is over after this time without packets
+constexpr std::int64_t kDrainNs = 1'000'000'000;   // longest wait for the end of a load
+constexpr std::size_t kLoadBytes = 1408;           // of a datagram; fits any path that data uses
+constexpr std::size_t kLoadSegments = 16;          // per system call
+constexpr std::int64_t kAhead = 1'000'000;         // ns; how far a load may be ahead of its rate
 
-// Processes of one kernel and network namespace are one host.
+// An id for this host: processes of one kernel and network namespace count as one host.
 std::string machine_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -38,7 +38,7 @@ std::string machine_id() {
   return fmt::format("{} {}", boot, net.st_ino);
 }
 
-// From the TTL that is left, as systems begin with 64, 128 or 255.
+// From the TTL on arrival, as systems start at 64, 128 or 255.
 int hops_of(int ttl) {
   if (ttl <= 0) return -1;
   return (ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255) - ttl;
@@ -76,7 +76,7 @@ void Agent::run() {
     serve(-1);
 }
 
-// Waits for whatever comes first: a word of the leader, or datagrams.
+// Waits for the first of: a message of the leader, datagrams, the timeout.
 void Agent::serve(int timeout_ms) {
   std::array<pollfd, kSockets + 1> waits{};
   waits[0] = {line_.fd(), POLLIN, 0};
@@ -89,7 +89,7 @@ void Agent::serve(int timeout_ms) {
   if (waits[0].revents != 0) take_words();
 }
 
-// All words that are there: poll() says nothing of those that have been read already.
+// Takes all complete messages: poll() does not report those that have been read already.
 void Agent::take_words() {
   while (!ended_) {
     const auto frame = line_.read(0);
@@ -131,7 +131,7 @@ void Agent::take(const ProbeSocket& socket, const ProbeSocket::Arrival& arrival)
     meter_.add(arrival.at_ns, arrival.bytes.size());
     return;
   }
-  // The kernel merges datagrams of equal length that follow each other.
+  // The kernel merges consecutive datagrams of equal length.
   const std::size_t step = arrival.segment_bytes > 0 ? arrival.segment_bytes : arrival.bytes.size();
   for (std::size_t at = 0; at + step <= arrival.bytes.size() && step > 0; at += step) {
     const auto bytes = arrival.bytes.subspan(at, step);
@@ -142,8 +142,8 @@ void Agent::take(const ProbeSocket& socket, const ProbeSocket::Arrival& arrival)
   }
 }
 
-// The time that the request lay here is added to its time of departure, which comes back: what a
-// busy host takes is no distance.
+// The time for which the request waited here is added to its send time, which the answer returns:
+// delays in a busy host must not count as distance.
 void Agent::answer(const ProbeSocket& socket, const ProbeSocket::Arrival& arrival,
                    const wire::EchoRequest& request) {
   if (request.session != peers_.session) return;
@@ -187,7 +187,7 @@ void Agent::probe(const std::vector<int>& hosts) {
   bursts_.clear();
   for (const int host : hosts)
     bursts_.push_back({host, {}, 0});
-  // Hosts begin at different times, so that a pivot is not asked by all of them at once.
+  // Hosts begin at different times, so that a pivot does not receive all probes at once.
   const std::int64_t step = kBurstTime.count() / kBurstProbes;
   const std::int64_t begin = now_ns() + step * (peers_.self % 8) / 8;
   for (int number = 0; number < kBurstProbes && !ended_; ++number) {
@@ -218,7 +218,7 @@ void Agent::load(const AgentJob& job) {
   const std::int64_t begin = now_ns();
   const std::int64_t end = begin + std::int64_t{job.ms} * 1'000'000;
   std::size_t port = 0;
-  std::uint16_t segment = kLoadBytes;  // 0 once the kernel has refused to cut
+  std::uint16_t segment = kLoadBytes;  // 0 after the kernel has refused segmentation
   while (now_ns() < end && !ended_) {
     const double due = job.gb_per_s / 8 * static_cast<double>(now_ns() - begin + kAhead);
     if (job.to < 0 || answer.sent_bytes >= due) {

@@ -12,7 +12,7 @@ constexpr std::size_t kHostsMax = 65536;
 constexpr std::size_t kPortsMax = 16;
 constexpr int kMsMax = 10'000;
 
-// Whatever is of another type or out of range throws; here is the one place that catches it.
+// Values of a wrong type or out of range throw; only this function catches the exceptions.
 template <class Word, class Read>
 std::optional<Word> decode(std::string_view text, const Read& read) {
   try {
@@ -31,7 +31,7 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Types are checked: get<int>() of 1e300 would be undefined.
+// Checks the value first: get<int>() of 1e300 would be undefined.
 int whole(const Json& json) {
   const double value = json.get<double>();
   return std::isfinite(value) && std::fabs(value) < 1e9 ? static_cast<int>(value) : -2;

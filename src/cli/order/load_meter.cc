@@ -5,7 +5,7 @@
 namespace dlcp::cli {
 namespace {
 
-constexpr double kPassedOver = 0.3;  // of the time, at its beginning
+constexpr double kPassedOver = 0.3;  // of the time, at its beginning, ignored
 constexpr std::size_t kArrivalsMin = 8;
 
 }  // namespace
@@ -22,7 +22,7 @@ std::optional<double> LoadMeter::gb_per_s() const {
   const auto [first, last] = std::ranges::minmax(arrivals_, {}, &Arrival::at_ns);
   const auto begin = first.at_ns + static_cast<std::int64_t>(
                                        kPassedOver * static_cast<double>(last.at_ns - first.at_ns));
-  // From one arrival to another: the first that counts only says when.
+  // Counts from the first arrival to the last; the first gives only the start time.
   std::int64_t from = last.at_ns;
   for (const Arrival& arrival : arrivals_)
     if (arrival.at_ns >= begin) from = std::min(from, arrival.at_ns);

@@ -19,9 +19,9 @@ namespace dlcp::cli {
 namespace {
 
 constexpr std::int64_t kAnswerNs = 20'000'000'000;  // longest wait for an agent
-constexpr double kBytesEnough = 300'000;            // of a transfer, to tell its rate by
+constexpr double kBytesEnough = 300'000;            // of a transfer, for a reliable rate
 constexpr int kLoadMsMax = 600;
-constexpr double kHeadroom = 3;  // over the best rate seen: what a link limits stays limited
+constexpr double kHeadroom = 3;  // over the best measured rate, so that the link remains the limit
 
 double median(std::vector<double> values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
@@ -80,9 +80,9 @@ void MeasuredRun::start_ranks() {
     lines_.push_back({FrameReader(fd >= 0 ? fd : start_agent("", "")), {}, false});
 }
 
-// An agent in a process of its own; returns our end of its line.
+// Starts an agent in a separate process; returns this process's end of the connection.
 int MeasuredRun::start_agent(const std::string& net_namespace, const std::string& name) {
-  auto ends = socket_pair();  // ours, the agent's
+  auto ends = socket_pair();  // this process's, the agent's
   agents_.start([&] {
     for (const Line& line : lines_)
       close(line.reader.fd());
@@ -137,8 +137,8 @@ void MeasuredRun::take_hellos() {
   }
 }
 
-// Ranks become hosts: several of one machine are one, and machines that call themselves alike go by
-// their addresses.
+// Turns ranks into hosts: several ranks on one machine are one host, and machines with equal names
+// are named by their addresses.
 void MeasuredRun::choose_names() {
   std::vector<Line> hosts;
   for (Line& line : lines_) {
@@ -169,7 +169,7 @@ void MeasuredRun::send(std::size_t host, const AgentJob& job) {
   line.gone = line.gone || !write_frame(line.reader.fd(), FrameType::kExchange, encode(job));
 }
 
-// What the agent answers; nothing measured where it is gone.
+// The agent's answer; an empty one if the agent is gone.
 AgentAnswer MeasuredRun::await(std::size_t host, std::int64_t deadline) {
   Line& line = lines_[host];
   while (!line.gone && now_ns() < deadline) {
@@ -239,8 +239,8 @@ MeasuredRun::LoadRound MeasuredRun::load_once(const order::LoadPhase& phase, int
   return round;
 }
 
-// A first round says how long the others have to be, so that slow links show their rate too, and
-// how much need be sent, so that fast ones are not flooded.
+// A first round determines the length of the others, so that slow links carry enough to be
+// measured, and the bytes to send, so that fast links are not flooded.
 std::vector<double> MeasuredRun::load(const order::LoadPhase& phase) {
   constexpr double kUnlimited = 1e6;
   int ms =

@@ -57,7 +57,7 @@ struct Found {
   bool measured = true;
   double seconds = 0;
   double load_gb = 0;
-  std::vector<int> given;  // hosts by node rank today
+  std::vector<int> given;  // hosts by present node rank
 };
 
 order::DiscoveryOptions discovery_options(const OrderOptions& options, MovingLine& line) {

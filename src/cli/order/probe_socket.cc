@@ -45,7 +45,7 @@ void read_control(msghdr& message, ProbeSocket::Arrival& arrival) {
   }
 }
 
-// Buffers of one thread of one process: a call uses them up before it returns.
+// Buffers of the thread, valid until the call returns.
 struct Buffers {
   std::vector<std::byte> bytes = std::vector<std::byte>(kBatch * kBytesMax);
   std::array<mmsghdr, kBatch> messages{};

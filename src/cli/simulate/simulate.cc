@@ -1,4 +1,4 @@
-// `dlcp simulate`: the real protocol and its opponents on fabrics that nobody has at hand.
+// `dlcp simulate`: the real protocol and other transports on simulated fabrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ using Make = std::function<simulate::Figure(const simulate::FigureWishes& wishes
 
 ExitCode draw(const SimulateOptions& options, const std::string& name, std::size_t seeds,
               const Make& make) {
-  // Before minutes of simulation whose picture nobody could have.
+  // Checked before minutes of simulation whose picture could not be written.
   if (!options.plot.empty() && !std::filesystem::is_directory(options.plot))
     return fail(fmt::format("--plot: '{}' is no folder; make it first", options.plot));
   std::optional<MovingLine> line(std::in_place);

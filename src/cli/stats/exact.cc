@@ -1,5 +1,4 @@
-// `dlcp exact`: the one thing that can be asked of running processes. It says whom it will ask
-// before it does.
+// `dlcp exact`: the only command that changes running processes. It lists them before it does so.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -77,7 +76,7 @@ bool agrees(std::size_t count) {
   return answer == "y" || answer == "yes";
 }
 
-// Nothing when the change may be made.
+// nullopt if the change may be made.
 std::optional<ExitCode> confirm(const ExactOptions& options, std::size_t count) {
   if (options.dry_run) return ExitCode::kOk;
   if (!options.selects())

@@ -1,4 +1,4 @@
-// `dlcp stats` for programs: JSON.
+// `dlcp stats --json`.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 namespace dlcp::cli {
 namespace {
 
-// The first that is set counts.
+// The first variable that is set counts.
 constexpr std::array<std::string_view, 5> kJob = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
                                                   "JOB_ID", "TORCHELASTIC_RUN_ID"};
 constexpr std::array<std::string_view, 4> kRank = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",

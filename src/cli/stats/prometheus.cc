@@ -1,5 +1,5 @@
 // `dlcp stats` for Prometheus: counters, histograms that can be added over ranks, and labels that
-// outlive a job: which job, whose, where, which rank.
+// stay the same between jobs: job, user, host, rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ struct Labelled {
   std::string labels;
 };
 
-// Job and rank stay the same when a job is started again; a process id does not, and is added only
-// where nothing else tells two processes apart.
+// Job and rank stay the same when a job is restarted. A process id does not, and is added only if
+// nothing else distinguishes two processes.
 std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
                                   const std::string& host) {
   std::vector<Labelled> all;
@@ -65,8 +65,8 @@ std::vector<Labelled> with_labels(const std::vector<ProcessSnapshot>& processes,
   return all;
 }
 
-// What the communicators on one device of a process come to together: they come and go, and a
-// series for each would be one for each job.
+// Sums over the communicators on one device of a process. A series for each communicator would
+// create new series in each job.
 struct DeviceSums {
   std::uint64_t licensed_bytes = 0, lost_bytes = 0, budget_used_ppm = 0;
   DurationHistogram sends, receives;
@@ -110,7 +110,8 @@ void counter_metrics(std::string& out, const std::vector<Labelled>& processes) {
   }
 }
 
-// One metric for all reasons, so that their rates can be added, and a new reason needs no new rule.
+// One metric with a label for the reason, so that rates can be added and a new reason needs no new
+// rule.
 void dropped_metric(std::string& out, const std::vector<Labelled>& processes) {
   Metric metric(out, "dlcp_dropped_packets_total", "counter",
                 "packets that arrived and were not used; `dlcp counters` explains each reason");

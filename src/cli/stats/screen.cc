@@ -39,8 +39,8 @@ Screen::Size Screen::size() {
   return {size.ws_row, std::min<std::size_t>(size.ws_col, 200)};
 }
 
-// A line is cleared before it is written: after one that fills it, the cursor still stands on its
-// last column, and clearing from there would take the last character.
+// Clears a line before writing it: after a line of full width the cursor is still on its last
+// column, and clearing from there would erase the last character.
 void Screen::draw(const std::vector<std::string>& lines) const {
   std::string out = "\033[H";
   for (std::size_t i = 0; i < lines.size(); ++i)

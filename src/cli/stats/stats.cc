@@ -1,4 +1,4 @@
-// `dlcp stats`: what running processes do, once.
+// `dlcp stats`: the activity of running processes, printed once.
 #include <fmt/format.h>
 
 #include <ctime>
@@ -50,7 +50,7 @@ ExitCode stats(const StatsOptions& options) {
   }
   for (const std::string& problem : problems)
     fmt::print(stderr, "dlcp stats: {}\n", problem);
-  // Metrics go on while no job runs, so that nobody takes a pause for an outage.
+  // Writes metrics even if no job runs, so that the absence of jobs does not look like an outage.
   if (options.prometheus || !options.textfile.empty()) {
     const std::string text = to_prometheus(processes, host_name());
     if (options.textfile.empty())

@@ -1,5 +1,5 @@
-// `dlcp top`: `dlcp stats` as it changes. Drawn with a handful of control sequences that every
-// terminal knows; where stdout is none it prints one table and ends.
+// `dlcp top`: `dlcp stats`, updated periodically. It uses a few control sequences that every
+// terminal supports; if stdout is not a terminal, it prints one table and exits.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ struct TopOptions {
   bool json = false;
 };
 
-// What can be read of the chosen processes now; what cannot is left out.
+// A snapshot of the selected processes; unreadable ones are left out.
 Result<std::vector<ProcessSnapshot>> look(const Selection& selection, bool paths) {
   auto pages = open_pages(selection);
   if (!pages) return pages.error();

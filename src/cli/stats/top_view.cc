@@ -22,7 +22,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Counters only grow, unless another device has taken the row meanwhile.
+// Counters only grow, unless another device has been assigned to the row.
 std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
   return after > before ? after - before : 0;
 }
@@ -62,7 +62,7 @@ std::string cut(std::string line, std::size_t width) {
   return line;
 }
 
-// As the launcher says it, or else NCCL.
+// From the launcher, or else from NCCL.
 std::string rank_of(const ProcessSnapshot& process) {
   if (!process.launch.rank.empty()) return process.launch.rank;
   const auto known =

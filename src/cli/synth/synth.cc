@@ -1,4 +1,4 @@
-// `dlcp synth`: reads a topology, plans a collective for it, prints what that comes to.
+// `dlcp synth`: reads a topology, plans a collective for it, prints the result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct SynthOptions {
   std::string plot;
   std::string msccl_xml;
   std::string mscclpp_json;
-  int box = 0;  // 0: as the topology says
+  int box = 0;  // 0: from the topology
   bool json = false;
 };
 
@@ -87,7 +87,7 @@ ExitCode fail(const Error& error) {
   return ExitCode::kUsage;
 }
 
-// The schedule of the largest size; unsliced where a reader slices by itself.
+// The schedule of the largest size; unsliced for readers that slice it themselves.
 Result<synth::Schedule> last_schedule(const synth::Plan& plan, bool with_slices) {
   synth::Recipe recipe = plan.brackets.back().recipe;
   if (!with_slices) recipe.slices = 1;

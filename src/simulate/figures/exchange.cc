@@ -1,4 +1,4 @@
-// F6: everybody to everybody, as mixtures of experts do.
+// F6: all-to-all, as in mixtures of experts.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"

@@ -1,4 +1,4 @@
-// F5: a permutation while one cable of the fabric is not what routing takes it for.
+// F5: a permutation while one cable of the fabric differs from routing's assumption.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"
@@ -24,10 +24,10 @@ constexpr Misfortune kAll[] = {
     {"one uplink loses 0.1%", 1, 0.001, true},
 };
 constexpr const char* kStorm = "one host pauses";
-constexpr Duration kStormLasts = 20ms;  // a watchdog takes longer
+constexpr Duration kStormLasts = 20ms;  // shorter than a watchdog's detection time
 constexpr HostIndex kStormHost = 0;
 
-// Whoever sends to the host that pauses is stuck; how do the others fare?
+// Senders to the paused host are blocked; the figure measures the others.
 void add_storm(Series& series, const FigureWishes& wishes, std::uint64_t bytes) {
   for (const Contender contender : {Contender::kDlcp, Contender::kNscc, Contender::kRoce}) {
     for (const bool storm : {false, true}) {

@@ -11,7 +11,8 @@
 namespace dlcp::simulate {
 namespace {
 
-// Student's t for 95%, by degrees of freedom from 1 on; beyond, the normal distribution's.
+// Student's t for 95%, by degrees of freedom from 1; beyond the table, the normal distribution's
+// value.
 constexpr std::array<double, 15> kStudent = {12.706, 4.303, 3.182, 2.776, 2.571,
                                              2.447,  2.365, 2.306, 2.262, 2.228,
                                              2.201,  2.179, 2.160, 2.145, 2.131};

@@ -1,4 +1,4 @@
-// F4: many hosts to one, at once.
+// F4: many hosts send to one host at the same time.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"

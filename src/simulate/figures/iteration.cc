@@ -1,4 +1,4 @@
-// F2: how long a step of training takes, by algorithm, speed and loss.
+// F2: the duration of a training step, by algorithm, speed and loss.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"
@@ -8,7 +8,7 @@ namespace dlcp::simulate {
 namespace {
 
 constexpr double kTeraFlops = 150;
-// As DLCP_PATHS unless it is set; 64 of each of 261,632 connections would not fit into memory.
+// The default of DLCP_PATHS; 64 paths for each of 261,632 connections would not fit into memory.
 constexpr std::size_t kPaths = 16;
 
 struct Trouble {
@@ -29,7 +29,7 @@ constexpr Way kWays[] = {{"ring", AllReduce::kRing},
                          {"hierarchical", AllReduce::kHierarchical},
                          {"direct", AllReduce::kDirect}};
 
-// 512 hosts, or 16, that a step of a part of the model's bytes and arithmetic keeps busy.
+// 512 hosts, or 16, with a step of part of a model's bytes and arithmetic.
 struct Scene {
   FabricPlan fabric;
   double bytes;  // of gradients

@@ -1,4 +1,4 @@
-// F9: what a licence to lose gains over exact mode, under random loss and in incast.
+// F9: the gain of a licence over exact mode, under random loss and in incast.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"

@@ -1,5 +1,5 @@
-// F7: what a job that is licensed to lose does to those who share the fabric with it, against the
-// same job in exact mode.
+// F7: the effect of a job with a licence on other jobs in the same fabric, compared with the same
+// job in exact mode.
 #include <fmt/format.h>
 
 #include "simulate/figures/series.h"
@@ -24,7 +24,7 @@ constexpr Beside kAll[] = {
     {"may lose 10%", true, 0.1},
 };
 
-// Every second host of each leaf is the job's. Its ring goes from leaf to leaf at every hop.
+// Every second host of each leaf belongs to the job. Its ring goes from leaf to leaf at every hop.
 Workload shared(const FabricPlan& fabric, const Beside& beside, std::uint64_t chunk,
                 Duration length, std::uint64_t seed) {
   std::vector<HostIndex> ring;

@@ -1,4 +1,4 @@
-// F1: jobs with parameter servers on the fabric of 144 hosts that pFabric was published with.
+// F1: jobs with parameter servers on the fabric of 144 hosts from pFabric's publication.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +17,7 @@ struct Model {
 constexpr std::array<Model, 4> kModels = {
     {{"ResNet50", 102}, {"VGG16", 553}, {"Inception-v3", 95}, {"Transformer", 260}}};
 
-// Gradients are compressed to a part of the model's bytes; switches share so much of buffer.
+// Gradients are scaled to a part of the model's bytes, and the switches' shared buffer with them.
 struct Scale {
   double part;
   double buffer_mb;

@@ -1,5 +1,5 @@
-// F8: what marks by worth save of the sums' error, and what the depth at which switches begin to
-// drop does to it.
+// F8: the reduction of the sums' error by marks that follow magnitudes, and the influence of the
+// depth at which switches begin to drop.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -24,7 +24,7 @@ void DctcpTransport::on_open(std::uint32_t index) {
   flow(index).window = dctcp_.first_window;
 }
 
-// One path keeps the order, so what was sent before a packet that has arrived is lost.
+// One path keeps packets in order, so packets sent before an acknowledged one are lost.
 void DctcpTransport::find_losses(std::uint32_t index, State& state, const Answer& answer) {
   Flow& sender = flow(index);
   bool lost = false;

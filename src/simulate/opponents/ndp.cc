@@ -7,7 +7,7 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr double kTimeoutRounds = 10;  // base round trips of silence
+constexpr double kTimeoutRounds = 10;  // base RTTs without an answer
 
 }  // namespace
 
@@ -25,7 +25,7 @@ class NdpTransport::Puller final : public Sink {
       const std::uint32_t number = turns_.front();
       turns_.pop_front();
       const Flow& flow = owner_.flow(number);
-      if (flow.arrived.count() == flow.packets) continue;  // nothing is left to be pulled
+      if (flow.arrived.count() == flow.packets) continue;  // nothing is left to pull
       owner_.send_pull(now, number);
       free_at_ = now + owner_.gap_;
       if (!turns_.empty()) {
@@ -38,7 +38,7 @@ class NdpTransport::Puller final : public Sink {
 
  private:
   NdpTransport& owner_;
-  std::deque<std::uint32_t> turns_;  // flows, once for each packet or header that has come
+  std::deque<std::uint32_t> turns_;  // flows, once for each received packet or header
   Time free_at_{};
   bool waits_ = false;
 };
@@ -60,7 +60,7 @@ ClassPlan NdpTransport::switches(const NdpConfig& config) {
   plan.trimmed_bytes = config.window.header_bytes;
   for (QueuePlan& queue : plan.queues)
     queue.limit_bytes = config.queue_packets * config.window.packet_bytes;
-  // Headers of an incast of a thousand.
+  // Enough for the headers of an incast of a thousand senders.
   plan.queues[static_cast<std::size_t>(SwitchQueue::kStrictHigh)].limit_bytes = 10'000'000;
   return plan;
 }
@@ -84,7 +84,7 @@ void NdpTransport::on_open(std::uint32_t) {
   credits_.push_back(0);
 }
 
-// What begins on a flow at rest begins at line rate, as a new connection would.
+// A transfer on an idle flow begins at line rate, as on a new connection.
 void NdpTransport::on_work(std::uint32_t index, bool idle) {
   if (idle) credits_[index] = ndp_.first_window;
 }
@@ -97,12 +97,12 @@ void NdpTransport::on_pull(Time, std::uint32_t index) {
   if (flow(index).has_data()) credits_[index] += 1;
 }
 
-// The pull that the header has asked for comes behind this notice.
+// The header's pull follows this notice.
 void NdpTransport::on_trimmed(Time, std::uint32_t index, std::uint32_t sequence) {
   lose(index, sequence);
 }
 
-// What was silent goes again without a pull: those may be what is lost.
+// Packets without an answer are retransmitted without a pull, as the pulls may be lost.
 void NdpTransport::on_timeout(Time, std::uint32_t index) {
   credits_[index] = std::max(credits_[index], static_cast<double>(flow(index).again.size()));
 }

@@ -6,23 +6,23 @@
 namespace dlcp::simulate {
 namespace {
 
-// The constants are the specification's, for the network that it scales all others to.
+// The specification's constants, for the network to which it scales all others.
 constexpr double kReferenceBytes = 150'000;  // 100 Gbit/s for 12 us
 constexpr double kReferenceDelay = 12'000;   // ns
 constexpr double kWindowMax = 1.5;           // bandwidth-delay products
-constexpr double kProportional = 4;          // packets a round trip, at no delay
-constexpr double kFair = 1;                  // packets a round trip, at any delay without a mark
-constexpr double kEver = 0.15;               // packets an adjustment, whatever happens
-constexpr double kFast = 0.25;        // of what is acknowledged, after a window without a queue
+constexpr double kProportional = 4;          // packets per RTT, without delay
+constexpr double kFair = 1;                  // packets per RTT, at any delay without a mark
+constexpr double kEver = 0.15;               // packets per adjustment, in all cases
+constexpr double kFast = 0.25;        // of the acknowledged bytes, after a window without queueing
 constexpr double kFastDelay = 1'000;  // ns: no queue
 constexpr double kDecrease = 0.8;
 constexpr double kDecreaseMost = 0.5;
 constexpr double kMeanGain = 0.0125;
 constexpr double kAdjustPackets = 8;
-// Ours: the specification leaves paths to the implementation.
+// DLCP's choice, because the specification does not define path selection.
 constexpr std::uint8_t kSkipsSilent = 255;
 constexpr double kAdaptDelay = 4;         // targets
-constexpr double kAdaptAchieved = 0.125;  // of the largest window: who has more is not adapted
+constexpr double kAdaptAchieved = 0.125;  // of the largest window: flows above it are not adapted
 
 double ns(Duration duration) {
   return static_cast<double>(duration.count());
@@ -55,7 +55,7 @@ ClassPlan NsccTransport::switches(const NsccConfig& config, double gbit_per_s) {
   }
   QueuePlan& control = plan.queues[static_cast<std::size_t>(SwitchQueue::kStrictHigh)];
   control.mark = {};
-  control.limit_bytes *= 100;  // headers of an incast of a thousand
+  control.limit_bytes *= 100;  // for the headers of an incast of a thousand senders
   return plan;
 }
 

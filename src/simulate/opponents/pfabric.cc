@@ -6,11 +6,11 @@
 namespace dlcp::simulate {
 namespace {
 
-// After so many time-outs in a row a flow only probes, until something arrives.
+// After this number of consecutive timeouts a flow only probes until a packet arrives.
 constexpr std::uint32_t kTimeoutsMost = 5;
-constexpr double kTimeoutRounds = 3;  // base round trips
+constexpr double kTimeoutRounds = 3;  // base RTTs
 
-// Answers before all data.
+// Answers precede all data.
 std::uint32_t left_of(const Packet& packet) {
   return packet.kind == Packet::Kind::kData ? packet.left : 0;
 }
@@ -21,7 +21,7 @@ void LeastLeftFirst::admit(PacketPtr packet) {
   bytes_ += packet->wire_bytes;
   packets_.push_back(std::move(packet));
   while (bytes_ > limit_bytes_) {
-    // The last of those that have the most left: the newcomer, if it is one of them.
+    // The last of the packets with the most data left; possibly the new packet.
     const auto worst = std::max_element(
         packets_.rbegin(), packets_.rend(),
         [](const PacketPtr& a, const PacketPtr& b) { return left_of(*a) < left_of(*b); });

@@ -6,7 +6,7 @@
 namespace dlcp::simulate {
 namespace {
 
-constexpr std::size_t kCardBytes = 0;  // no more waits at a card, beside what it is sending
+constexpr std::size_t kCardBytes = 0;  // waiting at a card besides the packet being sent
 
 }  // namespace
 
@@ -23,17 +23,17 @@ struct RoceTransport::Queue {
   std::deque<Message> undelivered;
   std::uint32_t packets = 0;       // of all transfers so far
   std::uint32_t next = 0;          // to be sent
-  std::uint32_t sent = 0;          // below it all was sent at least once
-  std::uint32_t acknowledged = 0;  // below it all has arrived
-  Time heard_at{};                 // when that last moved, or sending began
-  bool ready = false;              // in its host's line
-  bool waits = false;              // for its rate
+  std::uint32_t sent = 0;          // all lower numbers were sent at least once
+  std::uint32_t acknowledged = 0;  // all lower numbers have arrived
+  Time heard_at{};                 // when `acknowledged` last grew, or sending began
+  bool ready = false;              // in its host's queue
+  bool waits = false;              // for its rate limit
   bool timed = false;
   DcqcnRate rate;
   // The receiver.
   std::uint32_t expected = 0;
-  bool complained = false;  // about the gap at `expected`
-  Time reported_at{};       // marks
+  bool complained = false;  // sent a negative acknowledgement for the gap at `expected`
+  Time reported_at{};       // time of the last mark report
   bool reported = false;
 
   Queue(const DcqcnConfig& config, double line) : rate(config, line) {}
@@ -47,7 +47,7 @@ class RoceTransport::Host final : public Sink, public Port::Feeder {
   }
   void on_room(Time now) override { transport_.serve(now, index_); }
 
-  std::deque<std::uint32_t> turns;  // queues whose rate lets them send
+  std::deque<std::uint32_t> turns;  // queue pairs that their rate allows to send
 
  private:
   RoceTransport& transport_;
@@ -76,7 +76,7 @@ RoceConfig RoceTransport::defaults(double gbit_per_s) {
 ClassPlan RoceTransport::switches(const RoceConfig& config) {
   ClassPlan plan;
   for (QueuePlan& queue : plan.queues) {
-    queue.limit_bytes = std::size_t{1} << 40;  // pauses keep it small
+    queue.limit_bytes = std::size_t{1} << 40;  // pauses keep it short
     queue.mark = config.mark;
   }
   return plan;
@@ -131,7 +131,7 @@ void RoceTransport::begin(Time now, TransferId id, const Transfer& transfer) {
   wake(now, number, false);
 }
 
-// When its rate lets it send, or when its patience ends.
+// Schedules a wake-up for its rate limit or its timeout.
 void RoceTransport::wake(Time at, std::uint32_t number, bool timeout) {
   Queue& queue = queues_[number];
   if (!timeout && (queue.waits || queue.ready || queue.next == queue.packets)) return;
@@ -219,7 +219,7 @@ void RoceTransport::on_data(Time now, const Packet& packet) {
     queue.undelivered.pop_front();
     listener_.on_delivered(now, id);
   }
-  // Of what comes behind a gap only the first is answered, and none of it kept.
+  // After a gap only the first packet is answered, and none is kept.
   const bool gap = packet.sequence > queue.expected;
   const bool marks = packet.ecn == Ecn::kCe &&
                      (!queue.reported || now >= queue.reported_at + config_.dcqcn.cnp_gap);

@@ -6,7 +6,7 @@
 namespace dlcp::simulate {
 namespace {
 
-// No more than that waits at a card, beside what it is sending, when its host gives it more.
+// Limit of bytes waiting at a network card, in addition to the packet in transmission.
 constexpr std::size_t kCardBytes = 0;
 constexpr std::uint32_t kBackOffMost = 6;  // doublings
 
@@ -161,7 +161,7 @@ void WindowTransport::on_packet(Time now, HostIndex host, PacketPtr packet) {
       on_ack(now, *packet);
       break;
     case Packet::Kind::kTrimmed:
-      // A header without its data: at the receiver it becomes a notice, at the sender it is one.
+      // A trimmed packet: the receiver turns it into a notice, and at the sender it is a notice.
       if (host == flows_[packet->flow].to) {
         send_answer(now, *packet, Packet::Kind::kTrimmed);
         on_received(now, packet->flow);
@@ -255,7 +255,7 @@ void WindowTransport::set_timer(Time at, std::uint32_t number) {
   fabric_.events().schedule(at, *timer_, std::move(token));
 }
 
-// The oldest packet that nothing has been heard of decides.
+// The timeout depends on the oldest unacknowledged packet.
 void WindowTransport::on_timer(Time now, PacketPtr token) {
   const std::uint32_t number = token->flow;
   Flow& flow = flows_[number];
