@@ -271,8 +271,8 @@ class Surveyor {
     }
     const double there = median(distances);
     if (there <= threshold_) return nearest;
-    // A slow host: it belongs to the leaf if the leaf is nearer than the rest by as much as for the
-    // leaf's own hosts.
+    // A slow host belongs to the leaf if the leaf is nearer than the other leaves by 1.5 times the
+    // difference between the threshold and the distances inside the leaf.
     const double inside = distance_to(leaves[nearest].back(), jury);
     const bool nearer =
         to_others.size() > 2 && median(to_others) - there > 1.5 * (threshold_ - inside);

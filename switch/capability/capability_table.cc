@@ -1,7 +1,6 @@
-// The rows behind find_capabilities: operating systems (what their configuration can say) and ASICs
-// (sizes). What operating systems can say is in switch/targets/. Figures come from vendors'
-// documentation and public configuration templates; what was only inferred is a sentence in
-// `unverified`.
+// The rows behind find_capabilities: operating systems (their configurable features, from
+// switch/targets/) and ASICs (sizes). Figures come from vendors' documentation and public
+// configuration templates; a figure that was only inferred has a sentence in `unverified`.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct AsicRow {
   Family family;
   unsigned cell_bytes;
   std::uint64_t buffer_bytes;
-  std::uint64_t lossy_pool_bytes;  // a third of the chip's buffer where no template is public
+  std::uint64_t lossy_pool_bytes;  // a third of the chip's buffer if no template is public
 };
 
 constexpr std::uint64_t kMega = 1'000'000;
@@ -49,12 +48,12 @@ constexpr AsicRow kAsics[] = {
 // A row of a file in switch/targets/.
 struct SystemRow {
   std::string os;
-  unsigned version_min = 0;  // as version_number() reads it
+  unsigned version_min = 0;  // in the form of version_number()
   std::string version_text;
   std::vector<Family> families;
   std::vector<std::string> releases;
-  std::string remarking_since;                 // older ones only classify; empty: all
-  std::map<std::string, std::string> sources;  // by what they are the source of
+  std::string remarking_since;                 // older releases only classify; empty: all releases
+  std::map<std::string, std::string> sources;  // by the capability's name
   Capabilities what;
 };
 
@@ -78,7 +77,7 @@ std::optional<Family> family_of(const std::string& name) {
   return Family::kGeneric;
 }
 
-// What is not said keeps Capabilities' own default.
+// A missing key keeps Capabilities' default.
 template <class T>
 void take(const nlohmann::json& data, const char* key, T& value) {
   value = data.value(key, value);

@@ -18,8 +18,8 @@ bool has_bit(std::uint64_t bits, unsigned position) {
   return (bits >> position & 1) != 0;
 }
 
-// No row of DLCP may touch what PFC protects: PFC on a lossy queue stops the fabric under loss, and
-// drops in a lossless queue break RoCE.
+// No row of DLCP may affect a class that PFC protects: PFC on a lossy queue stops the fabric under
+// loss, and drops in a lossless queue break RoCE.
 void check_lossless(Findings& findings, const SwitchPlan& plan) {
   for (const QueuePlan& queue : plan.groups.front().queues) {
     const SiteQueue& row = plan.site->queues[queue.queue];
@@ -44,7 +44,8 @@ void check_lossless(Findings& findings, const SwitchPlan& plan) {
   }
 }
 
-// The switch's own BGP, LACP and BFD are not-ECT: early drops in their queue take sessions down.
+// The switch's own BGP, LACP and BFD packets are not-ECT: early drops in their queue break
+// sessions.
 void check_control_plane(Findings& findings, const SwitchPlan& plan) {
   const int queue = plan.capabilities.control_plane_queue;
   for (const QueuePlan& ours : plan.groups.front().queues) {
@@ -78,7 +79,7 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
   return text;
 }
 
-// What was wanted and is not expressed; REPORT.md says the same.
+// Requested properties that the plan lacks; REPORT.md lists them, too.
 void check_merges(Findings& findings, const SwitchPlan& plan) {
   for (const Merge& merge : plan.merges)
     findings.warning("merged", merge.what, "because " + merge.reason);
@@ -96,7 +97,7 @@ void check_given_queues(Findings& findings, const SwitchPlan& plan) {
                    "make sure that nobody sends them, or map them to the default class");
 }
 
-// All 64 DSCPs: the site's as they were, DLCP's each once.
+// All 64 DSCPs: the site's are unchanged, each of DLCP's occurs once.
 void check_dscps(Findings& findings, const SwitchPlan& plan) {
   std::vector<unsigned> unmapped;
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
@@ -239,7 +240,7 @@ void check_senders(Findings& findings, const SwitchPlan& plan) {
   }
 }
 
-// A release newer than all that were read is planned as the newest of them.
+// A release newer than all documented ones is planned like the newest of them.
 void check_release(Findings& findings, const SwitchPlan& plan) {
   static const std::vector<TargetRow> kTargets = known_targets();
   for (const TargetRow& row : kTargets) {

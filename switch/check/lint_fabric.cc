@@ -1,4 +1,4 @@
-// Checks of the switches together: see lint.h.
+// Checks across switches: see lint.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace dlcp::fabric {
 namespace {
 
-// Equal seeds on consecutive tiers make every flow that chose the first of two links below choose
-// the first above, too: half of the paths stay empty.
+// With equal seeds on consecutive tiers every flow that uses the first of two links below also uses
+// the first link above: half of the paths stay empty.
 void check_hash_seeds(Findings& findings, const std::vector<SwitchPlan>& plans) {
   std::map<SwitchRole, std::set<unsigned>> seeds;
   std::set<SwitchRole> silent;
@@ -91,7 +91,8 @@ std::string shares_text(const LevelShares& shares) {
                      100 * shares.urgent_droppable, 100 * shares.urgent_protected);
 }
 
-// Depths follow the shares of what arrives: planned for others, a level is too shallow or too deep.
+// Depths follow the shares of arriving packets: with other shares a level is too shallow or too
+// deep.
 void check_sent_shares(std::vector<Problem>& problems, const Intent& intent) {
   for (std::size_t i = 0; i <= intent.tenants.size(); ++i) {
     const DlcpIntent& dlcp = tenant_of(intent, i);

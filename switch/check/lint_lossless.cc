@@ -1,5 +1,5 @@
-// Checks of what keeps the site's lossless classes alive beside DLCP: headroom
-// for the cables, and somebody who ends pause storms.
+// Checks of requirements of the site's lossless classes next to DLCP: headroom for the cables, and
+// a watchdog against pause storms.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 namespace dlcp::fabric {
 namespace {
 
-// The longer cable counts: of the intent's own and of those that the switch has
-// been told of.
+// The longer cable counts, of the intent's and the switch's configuration.
 void check_cables(Findings& findings, const SwitchPlan& plan, const PortGroupPlan& each) {
   const PortGroup& group = each.group;
   if (group.cable_metres == 0) return;
@@ -44,7 +43,7 @@ void check_cables(Findings& findings, const SwitchPlan& plan, const PortGroupPla
   }
 }
 
-// All of it together must leave DLCP's pool what the plan takes.
+// The total headroom must leave the bytes of DLCP's pool that the plan uses.
 void check_total(Findings& findings, const SwitchPlan& plan, std::uint64_t pool) {
   const auto priorities =
       static_cast<std::uint64_t>(std::popcount(unsigned{plan.site->pfc_priorities}));

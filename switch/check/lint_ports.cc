@@ -1,4 +1,4 @@
-// Checks of a switch's ports: names, link aggregates, and what happens to marks on the way out.
+// Checks of a switch's ports: names, link aggregates, and the treatment of marks on egress.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// '#' stands for a number and '*' for letters, as many as there are: what follows is another kind
-// of character, but for "*GigE", whose letters end where the rest begins.
+// '#' stands for a number and '*' for letters, as many as there are: the next character is of
+// another kind, except in "*GigE", whose letters end where the rest begins.
 bool has_shape(std::string_view name, std::string_view shape) {
   if (shape.empty()) return name.empty();
   const auto rest = shape.substr(1);
@@ -46,8 +46,8 @@ std::string in_words(const std::vector<std::string>& shapes) {
   return text;
 }
 
-// The first port of a group that the running configuration lacks, or, without one, that is not
-// called as this system calls physical ports.
+// Reports the first port of a group that is not in the running configuration or, without one, whose
+// name does not have the form of this system's physical ports.
 void check_names(Findings& findings, const SwitchPlan& plan, const PortGroup& group) {
   const auto& known = plan.site->ports;
   const auto& shapes = plan.capabilities.port_shapes;
@@ -106,7 +106,7 @@ void note_members(Findings& findings, const std::string& lag) {
                 "render again when members change; its hash needs the UDP source port, too");
 }
 
-// Link aggregates of the intent. Their members have their QoS one by one.
+// Link aggregates of the intent. QoS applies to their members one by one.
 void check_declared_aggregates(Findings& findings, const SwitchPlan& plan) {
   std::map<std::string, const PortGroup*> lags;
   for (const PortGroupPlan& each : plan.groups) {

@@ -24,7 +24,8 @@ const PortGroup* first_group(const SwitchPlan& plan, PortRole role) {
   return any;
 }
 
-// What a packet is to the switch: untrusted ports class DLCP's marks as the remark DSCP.
+// The DSCP by which the switch classifies a packet: on untrusted ports DLCP's marks count as the
+// remark DSCP.
 std::uint8_t classed_as(const SwitchPlan& plan, const PortGroup& in, std::uint8_t dscp) {
   const bool ours = plan.dscp[dscp].owner == Owner::kDlcp;
   return ours && in.trust == Trust::kRemarked ? in.remark_dscp : dscp;
@@ -87,7 +88,7 @@ std::vector<Sent> classes_of(const SwitchPlan& plan) {
   return all;
 }
 
-// The part of DLCP that a class belongs in is among those of its queue, which is its tenant's.
+// The class's part of DLCP is among those of its queue, which belongs to the class's tenant.
 bool serves(const SwitchPlan& plan, const Hop& hop, const Sent& sent) {
   const TrafficClassRow& row = *sent.row;
   for (const PortGroupPlan& group : plan.groups)
@@ -116,7 +117,8 @@ std::vector<const SwitchPlan*> kinds_of(const std::vector<SwitchPlan>& plans, Sw
   return kinds;
 }
 
-// A class of its own is rewritten by the ports of the fabric, to which the next switch is attached.
+// A separate traffic class is rewritten on egress, at the fabric ports that lead to the next
+// switch.
 bool loses_marks(const SwitchPlan& plan, const PortGroup& in, const std::string& out) {
   if (!remark_class(plan, in)) return rewrites_marks(plan, in);
   return std::any_of(plan.groups.begin(), plan.groups.end(), [&out](const PortGroupPlan& each) {
@@ -230,7 +232,7 @@ std::vector<ClassTrace> trace(const Endpoint& from, const Endpoint& to,
   return traces;
 }
 
-// Every class through every pair of ports: what a trace would show anywhere in the fabric.
+// Every class through every pair of ports, as in all possible traces.
 void lint_egress(Findings& findings, const SwitchPlan& plan) {
   if (plan.site->egress_rewrite.empty()) return;
   const std::vector<Sent> sent = classes_of(plan);

@@ -1,5 +1,5 @@
-// `dlcp-switch check`: everything that can be said about an intent without writing anything: the
-// file, the plans, the semantic checks, and what the vendors find while rendering.
+// `dlcp-switch check`: reports all problems of an intent without writing anything: the file, the
+// plans, the semantic checks, and problems that vendors find while rendering.
 #include <fmt/core.h>
 
 #include <algorithm>

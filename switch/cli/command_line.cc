@@ -13,11 +13,12 @@
 #include "switch/cli/wrap.h"
 #include "switch/model/intent_keys.h"
 
-// CLI11's header takes five seconds to compile wherever it is included: here and in help.cc.
+// CLI11's header takes five seconds to compile in each file that includes it: only this one and
+// help.cc.
 namespace dlcp::fabric::cli {
 namespace {
 
-// A verb whose options live as long as the parser does.
+// A verb with options that live as long as the parser.
 template <class Options>
 struct Verb {
   CLI::App* app;
@@ -148,7 +149,7 @@ void add_tables(CLI::App& app, ExitCode& exit_code) {
                  "Who has trimming, spraying, seeds and watchdogs");
 }
 
-// The verb that the first word is nearly; empty: it is one, or none is near.
+// The verb that is most similar to the first word; empty if the word is a verb, or none is similar.
 std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || *argv[1] == '-') return "";
   std::vector<std::string> names;

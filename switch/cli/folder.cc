@@ -32,7 +32,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Relative paths of the regular files below, sorted.
+// Relative paths of the regular files below the folder, sorted.
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -56,8 +56,8 @@ std::uint64_t hash_of(const fs::path& folder) {
   return hash;
 }
 
-// Every file of `fresh` is in `place` with the same text, and none that a render had written and
-// this one has not; what operators and scripts have put beside does not count.
+// Every file of `fresh` is in `place` with the same text, and `place` has no file of an earlier
+// render that `fresh` lacks. Files of operators and scripts do not count.
 bool holds_same(const fs::path& place, const fs::path& fresh) {
   if (!fs::is_directory(place) || !fs::is_directory(fresh)) return false;
   const auto files = files_below(fresh);
@@ -66,7 +66,7 @@ bool holds_same(const fs::path& place, const fs::path& fresh) {
     return fs::file_size(place / file, ignored) == fs::file_size(fresh / file, ignored) &&
            text_of(place / file) == text_of(fresh / file);
   });
-  // REPORT.md lists the files that belong to it, so that equal reports mean equal lists.
+  // REPORT.md lists the files of the folder, so equal reports have equal lists.
   return all;
 }
 
@@ -77,11 +77,11 @@ Folder::Folder(const std::string& path) : target_(path) {
   partial_ = target_;
   partial_ += ".partial";
   std::error_code ignored;
-  fs::create_directory(partial_, ignored);  // where it cannot be, writing says why
+  fs::create_directory(partial_, ignored);  // on failure, writing reports the reason
   lock_ = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   is_taken_ = lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (is_taken_) return;
-  for (const auto& left : fs::directory_iterator(partial_, ignored))  // by a run that was ended
+  for (const auto& left : fs::directory_iterator(partial_, ignored))  // left by an interrupted run
     fs::remove_all(left.path(), ignored);
 }
 
@@ -99,7 +99,7 @@ std::optional<Problem> Folder::write(const std::string& path, const std::string&
     if (relative.is_absolute() || part == "..") return failure(relative, "not within the folder");
   const fs::path file = partial_ / relative;
   std::ofstream stream(file, std::ios::binary);
-  if (!stream) {  // the first file of its folder
+  if (!stream) {  // the folder of this file does not exist yet
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     if (error) return failure(file.parent_path(), error.message());
@@ -123,7 +123,7 @@ std::optional<Problem> Folder::keep(const fs::path& place, Outcome& outcome) con
   std::error_code error;
   fs::create_directories(target_ / kKept, error);
   if (!error && fs::exists(kept))
-    fs::remove_all(place, error);  // the same is kept already
+    fs::remove_all(place, error);  // an equal copy is kept already
   else if (!error)
     fs::rename(place, kept, error);
   if (error) return failure(kept, error.message());

@@ -5,7 +5,7 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-constexpr std::size_t kColumn = 26;  // where explanations begin
+constexpr std::size_t kColumn = 26;  // where descriptions begin
 
 std::string beside(const std::string& name, const std::string& text, std::size_t width) {
   const std::string body = wrapped(text, width, kColumn);

@@ -1,4 +1,4 @@
-// `dlcp-switch init`: a commented sample to begin with. Never overwrites.
+// `dlcp-switch init`: writes a commented sample intent. Never overwrites a file.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-// Never over something that is there.
+// Fails if the file exists.
 ExitCode write_new(const std::string& file, std::string_view text) {
   if (std::filesystem::exists(file)) {
     fmt::print(stderr,
@@ -48,7 +48,7 @@ ExitCode run_init(const InitOptions& options) {
   if (outcome != ExitCode::kOk) return outcome;
   fmt::print("wrote {}; name it as dlcp.classes of the intent, and as DLCP_CLASSES on every host\n",
              options.classes);
-  // Who has an intent already wants the classes alone.
+  // A user who has an intent already needs only the classes.
   return std::filesystem::exists(options.file) ? ExitCode::kOk : write_sample(options.file);
 }
 

@@ -61,7 +61,7 @@ void keep_only(const std::string& name, Intent& intent, std::vector<Problem>& pr
                 [&name](const SwitchIntent& device) { return device.name != name; });
 }
 
-// One switch, from its running configuration to what the verb does with it.
+// The result for one switch.
 struct Outcome {
   std::optional<SwitchPlan> plan;
   std::vector<Problem> problems;

@@ -1,4 +1,4 @@
-// `dlcp-switch`: from a short description of a fabric to configuration of its switches.
+// `dlcp-switch`: generates switch configuration from a short description of a fabric.
 #include "switch/cli/command_line.h"
 
 int main(int argc, char** argv) {

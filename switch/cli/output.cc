@@ -101,7 +101,7 @@ Json json_of(const SwitchPlan& plan) {
   return one;
 }
 
-// What a hint says of a switch, without the switch's name.
+// A hint without the switch's name.
 std::string hint_of_any(const Problem& problem) {
   const auto name = "'" + problem.what.substr(0, problem.what.find(": ")) + "'";
   std::string hint = problem.hint;
@@ -109,14 +109,15 @@ std::string hint_of_any(const Problem& problem) {
   return hint;
 }
 
-// The text behind "leaf1: ", by which problems of equal switches are alike.
+// The text after "leaf1: ", which is the same for problems of equal switches.
 std::string without_name(const std::string& what) {
   const auto colon = what.find(": ");
   return colon == std::string::npos ? what : what.substr(colon + 2);
 }
 
 std::string text_of(const Json& json) {
-  // Names of files may hold bytes that are no UTF-8; they are replaced, not thrown at.
+  // File names may contain bytes that are not UTF-8; they are replaced instead of causing an
+  // exception.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -129,7 +130,7 @@ std::vector<Problem> collapsed(const std::vector<Problem>& problems) {
   std::vector<int> more;
   for (const Problem& problem : problems) {
     const bool of_switch = !problem.rule.empty();
-    // Switches of one kind that the intent lists one by one say the same on lines of their own.
+    // Equal switches that the intent lists separately have the same warning on different lines.
     const bool by_line = !of_switch || problem.severity == Severity::kError;
     const Key key{problem.severity,
                   problem.file,

@@ -27,8 +27,8 @@ Columns columns_of(const QueuePlan& queue) {
 constexpr const char* kHeads[] = {"queue",    "carries", "DSCPs", "scheduler",
                                   "ECN from", "drops",   "limit"};
 
-// The terminal's table, as wide as what is in it: 80 columns as a rule. Without the drops, which
-// have lines of their own.
+// The table for a terminal, as wide as its contents: usually 80 columns. Drops are left out,
+// because they have separate lines.
 std::string terminal_table(const PortGroupPlan& group) {
   const auto cells = [](const Columns& c) {
     return std::array{c.queue, c.carries, c.dscps, c.scheduler, c.mark, c.limit};

@@ -1,4 +1,4 @@
-// `dlcp-switch plan`: the numbers, and with --explain where they come from.
+// `dlcp-switch plan`: prints the numbers, and with --explain their derivation.
 #include <fmt/core.h>
 
 #include "switch/cli/output.h"

@@ -1,5 +1,5 @@
-// `dlcp-switch render`: per switch a folder with configuration, rollback, verification and
-// REPORT.md. Written whole or not at all.
+// `dlcp-switch render`: for each switch a folder with configuration, rollback, verification and
+// REPORT.md. Either all of it is written, or nothing.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kProgressFrom = 200;
 
-// Which step each switch belongs to, as its report says it.
+// The step of each switch, for its report.
 std::map<std::string, std::string> steps_by_switch(const std::vector<CanaryStep>& steps) {
   std::map<std::string, std::string> by_switch;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -30,7 +30,7 @@ std::map<std::string, std::string> steps_by_switch(const std::vector<CanaryStep>
   return by_switch;
 }
 
-// What the checks found on this switch, for its report; they begin with its name.
+// The findings of the checks on this switch, for its report; their text begins with its name.
 std::vector<Problem> findings_of(const std::string& name, const std::vector<Problem>& problems) {
   std::vector<Problem> findings;
   for (const Problem& problem : problems) {
@@ -41,7 +41,7 @@ std::vector<Problem> findings_of(const std::string& name, const std::vector<Prob
   return findings;
 }
 
-// Renders switches as they are planned, in several threads; nothing appears before commit().
+// Renders switches after planning, in several threads; no file is visible before commit().
 class Renderer {
  public:
   explicit Renderer(const RenderOptions& options) : options_(options), folder_(options.folder) {}
@@ -95,7 +95,7 @@ class Renderer {
 
   const std::vector<Rendered>& switches() const { return switches_; }
 
-  // What became of the folders that were there before.
+  // Prints which former folders were kept or are stale.
   void print_former() const {
     for (const std::string& kept : outcome_.kept)
       fmt::print("kept what was there of {}: its rollback leads back to before it\n", kept);
@@ -141,7 +141,7 @@ class Renderer {
   Folder::Outcome outcome_;
   std::vector<CanaryStep> steps_;
   std::map<std::string, std::string> step_of_;
-  std::vector<Rendered> switches_;  // for --json
+  std::vector<Rendered> switches_;  // filled only for --json
   std::atomic<std::size_t> done_ = 0, refused_ = 0;
   std::atomic<bool> unwritten_ = false;
 };

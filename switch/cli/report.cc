@@ -56,7 +56,7 @@ std::string features_of(const SwitchPlan& plan) {
   return text.empty() ? "" : text + "\n";
 }
 
-// What spreads DLCP over paths.
+// The hash fields that spread DLCP over paths.
 std::string hashing_of(const Rendering& rendering) {
   const bool written =
       std::any_of(rendering.changes.begin(), rendering.changes.end(), [](const Change& change) {
@@ -97,7 +97,7 @@ std::string expression(const SwitchPlan& plan, const Rendering& rendering) {
   return text + (plan.merges.empty() ? "Nothing.\n\n" : "\n");
 }
 
-// "WRED_PROFILE|DLCP_1" and its neighbours are one line of the table.
+// "WRED_PROFILE|DLCP_1" and similar rows share a line of the table.
 std::string group_of(const std::string& row) {
   const auto bar = row.find('|');
   if (bar != std::string::npos) return row.substr(0, bar);
@@ -157,7 +157,7 @@ std::string_view purpose_of(const OutputFile& file) {
   return kKinds[static_cast<int>(file.kind)];
 }
 
-// What has looked at a file before it is written.
+// The check of a file before it is written.
 std::string_view check_of(const OutputFile& file) {
   if (file.executable || is_guard(file) || file.kind == FileKind::kArtefact)
     return "this project's tests, against stand-ins";

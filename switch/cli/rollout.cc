@@ -10,13 +10,14 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-// A figure that stops the rollout where it gets worse. Commands print one number. They are written
-// from memory of each system's manual and have met no switch, which the inventory says.
+// A figure that stops the rollout if it gets worse. Each command prints one number. The commands
+// follow each system's manual and are not tested on a switch; the inventory says so.
 struct HealthRow {
   const char* os;
   const char* name;
   const char* command;
-  bool may_grow;  // else it must not: drops; of what may, none must be lost: sessions
+  bool may_grow;  // a larger value is good (sessions: none may be lost); otherwise it must not grow
+                  // (drops)
 };
 
 constexpr HealthRow kHealth[] = {
@@ -37,13 +38,13 @@ constexpr HealthRow kHealth[] = {
     {"tc", "ports_up", "ip -br link | grep -c ' UP ' || true", true},
 };
 
-// How the scripts of a system are run: on the switch, or from here by ssh.
+// How a system's scripts run: on the switch, or on this host over ssh.
 struct RunRow {
   const char* os;
   bool from_here;
   const char* apply;     // arguments of apply.sh
   const char* rollback;  // of rollback.sh
-  const char* keep;      // once it has proved well; empty: nothing to do
+  const char* keep;      // after a successful test; empty: nothing to do
 };
 
 constexpr RunRow kRuns[] = {
@@ -62,7 +63,7 @@ constexpr RunRow kRuns[] = {
     {"nxos", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")",
      "printf 'copy running-config startup-config\\nno checkpoint dlcp\\n' | ssh -T "
      "\"$DLCP_SWITCH\""},
-    // Others take effect at once and for good, as a gNMI Set does.
+    // Other systems apply changes at once and permanently, such as a gNMI Set.
     {"", true, R"(apply.sh "$DLCP_SWITCH")", R"(rollback.sh "$DLCP_SWITCH")", ""},
 };
 
@@ -77,7 +78,7 @@ std::string with_ports(std::string text, unsigned ports) {
   return at == std::string::npos ? text : text.replace(at, 7, std::to_string(ports));
 }
 
-// A scalar of YAML that may hold anything.
+// A YAML scalar for any text.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text)
@@ -259,7 +260,7 @@ std::size_t ports_of(const SwitchIntent& device) {
 
 std::string words(const Intent& intent, const std::vector<CanaryStep>& steps,
                   const RolloutPace& pace) {
-  constexpr double kSonicMinutesPerPort = 3;  // the updater's published time, a port at a time
+  constexpr double kSonicMinutesPerPort = 3;  // duration published for the updater, for one port
   std::map<std::string, const SwitchIntent*> device_of;
   for (const SwitchIntent& device : intent.switches)
     device_of[device.name] = &device;

@@ -1,11 +1,11 @@
-// `dlcp-switch rollout`: the order of change for a whole fabric, as files for Ansible.
+// `dlcp-switch rollout`: writes the order of change of a whole fabric as files for Ansible.
 #include "switch/cli/fabric_files.h"
 #include "switch/cli/verbs.h"
 
 namespace dlcp::fabric::cli {
 
 ExitCode run_rollout(const RolloutOptions& options) {
-  // A fabric that cannot be rendered has no order of change.
+  // The files are written only if every switch can be rendered.
   return write_fabric_files(
       load(options.intent, {}, render_for_problems), options.intent.json, options.folder,
       [&](const Intent& intent) {

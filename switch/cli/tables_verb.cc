@@ -13,7 +13,7 @@ namespace dlcp::fabric::cli {
 
 namespace {
 
-// Markdown in a pipe, from which documents take it.
+// Prints Markdown if stdout is not a terminal, for inclusion in documents.
 void print_table(const std::string& table) {
   fmt::print("{}", isatty(STDOUT_FILENO) != 0 ? as_list(table, output_width()) : table);
 }

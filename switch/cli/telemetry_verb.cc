@@ -1,5 +1,5 @@
-// `dlcp-switch telemetry`: how to watch this fabric's queues, as files for Prometheus, gnmic and
-// Grafana.
+// `dlcp-switch telemetry`: files for Prometheus, gnmic and Grafana that monitor the fabric's
+// queues.
 #include "switch/cli/fabric_files.h"
 #include "switch/cli/verbs.h"
 #include "switch/telemetry/collect.h"

@@ -89,7 +89,7 @@ std::vector<TracedPath> trace_all(const TraceOptions& options, Loaded& loaded) {
 
 ExitCode run_trace(const TraceOptions& options) {
   Loaded loaded = load(options.intent);
-  // A switch that cannot be rendered is traced all the same: that is when one asks.
+  // Switches that cannot be rendered are traced as well, because a trace helps to find the problem.
   const bool planned = loaded.intent && loaded.plans.size() == loaded.intent->switches.size();
   std::vector<TracedPath> paths;
   if (planned) paths = trace_all(options, loaded);

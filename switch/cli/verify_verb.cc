@@ -1,5 +1,5 @@
-// `dlcp-switch verify`: which commands show DLCP at work on a switch; and, given what they printed,
-// whether each queue drops and marks as planned.
+// `dlcp-switch verify`: prints commands that show DLCP's queues on a switch; given their output,
+// checks that each queue drops and marks as planned.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ ExitCode print_findings(const std::vector<Finding>& findings) {
   return ExitCode::kOk;
 }
 
-// JSON of Prometheus or gNMI where the target's counters have names there; else what commands
-// print.
+// Reads JSON of Prometheus or gNMI if the target's counters have names there, else the output of
+// show commands.
 Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const Vendor& vendor,
                                     const NamedText& captured) {
   const auto* const names = telemetry::find_names(plan.os);
@@ -33,7 +33,7 @@ Checked<std::vector<Finding>> judge(const SwitchPlan& plan, const Vendor& vendor
   const auto label = [&](int queue) {
     return names->queues_by_name ? vendor.queue_name(plan, queue) : std::to_string(queue);
   };
-  // JSON may also be a show command's own.
+  // JSON may also be the output of a show command.
   if (auto shown = vendor.verify(plan, captured); shown.value) return shown;
   auto table = telemetry::read_capture({plan, *names, label}, captured);
   Checked<std::vector<Finding>> judged;

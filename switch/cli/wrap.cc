@@ -10,7 +10,7 @@
 namespace dlcp::fabric::cli {
 namespace {
 
-// "| a | b |" -> "a", "b", without Markdown's marks of code and weight.
+// "| a | b |" -> "a", "b", without Markdown's marks for code and bold text.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   for (std::size_t from = line.find("| "); from != std::string::npos;) {
@@ -57,7 +57,7 @@ std::string as_list(const std::string& table, std::size_t width) {
   std::string line, text;
   std::getline(lines, line);
   const auto heads = cells_of(line);
-  std::getline(lines, line);  // the rule below the heads
+  std::getline(lines, line);  // the line below the headings
   while (std::getline(lines, line)) {
     const auto cells = cells_of(line);
     std::string title, rest;

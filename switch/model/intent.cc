@@ -1,4 +1,4 @@
-// Names of the intent's enumerations and switches, as files, reports and errors spell them.
+// Names of the intent's enumerations and switches, as in files, reports and errors.
 #include "switch/model/intent.h"
 
 #include <fmt/core.h>

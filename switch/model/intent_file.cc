@@ -40,7 +40,7 @@ auto between(double min, double max) {
 void read_fabric(Reading& reading, const YamlNode& node, FabricIntent& fabric,
                  FabricPresets& presets) {
   Section section(reading, node, "fabric", "fabric");
-  presets.link_speed = 1'000'000'000;  // after an error here, ports shall not complain, too
+  presets.link_speed = 1'000'000'000;  // after an error here, avoids further errors about ports
   if (!section.usable()) return;
   fabric.name = section.text("name").value_or("");
   const auto time = [](std::string_view text) -> std::optional<std::uint64_t> {
@@ -63,7 +63,7 @@ void read_fabric(Reading& reading, const YamlNode& node, FabricIntent& fabric,
       section.value("saturated_queues", between(1, 4096), "1 to 4096").value_or(16);
 }
 
-// Overwrites a share where the key is there.
+// Overwrites a share if the key is present.
 void share(Section& section, const char* key, double& percent) {
   const auto value = section.value(key, read_percent, "a percentage such as 20%");
   if (value) percent = *value;
@@ -186,7 +186,7 @@ std::optional<std::string> read_tenant_name(std::string_view text) {
   return std::string(text);
 }
 
-// DSCPs that two tenants mark, and shares that the link does not have.
+// DSCPs that two tenants mark, and shares whose sum exceeds the link.
 void check_tenants(Reading& reading, const Intent& intent) {
   std::array<std::string, kDscpCount> owner;
   double sum = 0;

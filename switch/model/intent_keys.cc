@@ -125,7 +125,7 @@ constexpr KeyRow kKeys[] = {
     {"switches[].ports[]", "lag", "text", false, "", "link aggregate that the ports belong to"},
 };
 
-// Edits between two words, case and dashes aside.
+// Edit distance between two words, ignoring case and dashes.
 std::size_t distance(std::string_view a, std::string_view b) {
   const auto plain = [](char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

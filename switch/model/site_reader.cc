@@ -96,7 +96,7 @@ void number_queues(SiteConfig& site) {
     site.queues[i].queue = static_cast<std::uint8_t>(i);
 }
 
-// Plans index by these; a configuration may hold anything.
+// Plans use these values as indices, and a configuration may contain any number.
 void check_range(Reading& reading, SiteConfig& site, int line) {
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
     auto& traffic_class = site.dscp_to_class[dscp];
@@ -114,7 +114,7 @@ void check_range(Reading& reading, SiteConfig& site, int line) {
   }
 }
 
-// The class that most DSCPs of an import lead to: where unlisted traffic goes.
+// The class of most DSCPs of an import: the class of unlisted traffic.
 std::uint8_t commonest_class(const SiteConfig& site) {
   std::array<int, kTrafficClassesMax> count{};
   for (const auto& row : site.dscp_to_class) {
@@ -151,7 +151,8 @@ DeclaredSite read_site(Reading& reading, const YamlNode& node, const std::string
     for (const std::uint8_t dscp : dscps)
       site.config.permitted_dscps |= std::uint64_t{1} << dscp;
   if (!site.has_map) return site;
-  // Declared maps are complete: the rest is in the default class, each class in its own queue.
+  // Declared maps are complete: unlisted DSCPs have the default class, and each class has its own
+  // queue.
   for (auto& traffic_class : site.config.dscp_to_class)
     if (!traffic_class) traffic_class = site.config.default_class;
   for (std::size_t i = 0; i < kQueueCount; ++i) {

@@ -11,7 +11,7 @@
 namespace dlcp::fabric {
 namespace {
 
-// The value that a word stands for, from a short list.
+// The value of a word from a short list.
 template <class T, std::size_t N>
 auto one_of(const std::pair<const char*, T> (&words)[N]) {
   return [&words](std::string_view text) -> std::optional<T> {
@@ -47,7 +47,7 @@ std::optional<unsigned> read_metres(std::string_view text) {
   return metres && *metres > 0 ? std::optional(static_cast<unsigned>(*metres)) : std::nullopt;
 }
 
-// Whole milliseconds, as watchdogs count.
+// Whole milliseconds, the unit of watchdogs.
 std::optional<unsigned> read_milliseconds(std::string_view text) {
   constexpr std::uint64_t kNanoseconds = 1'000'000, kMinuteNs = 60'000'000'000;
   const auto time = read_time_ns(text);
@@ -73,7 +73,7 @@ std::optional<double> read_degree(std::string_view text) {
 
 constexpr std::size_t kNameMax = 64;
 
-// Names become folders and shell words.
+// Names become folder names and shell words.
 std::optional<std::vector<std::string>> read_switch_names(std::string_view text) {
   if (text.find_first_of("/:") != std::string_view::npos || text.starts_with('.') ||
       text.starts_with('-'))

@@ -5,10 +5,10 @@
 namespace dlcp::fabric {
 namespace {
 
-// What a sequence that begins with this byte looks like: its length, and the range of the second
-// byte, which leaves out overlong forms, surrogates and what is beyond U+10FFFF.
+// The form of a sequence that begins with this byte: its length, and the range of the second byte,
+// which excludes overlong forms, surrogates and code points above U+10FFFF.
 struct Sequence {
-  std::size_t length = 0;  // 0: no sequence begins so
+  std::size_t length = 0;  // 0: not the first byte of a sequence
   unsigned char low = 0x80, high = 0xbf;
 };
 

@@ -22,7 +22,7 @@ bool same_word(std::string_view a, std::string_view b) {
       a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-// Number and unit, with or without a space between; result rounded to an integer above zero.
+// Number and unit, with or without a space between them; rounded to an integer above zero.
 template <std::size_t N>
 std::optional<std::uint64_t> with_unit(std::string_view text, const std::array<Unit, N>& units) {
   double value = 0;
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> with_unit(std::string_view text, const std::array<U
   return std::nullopt;
 }
 
-// "[1-4]" or "[0-124:4]" after the bracket was found; false: not such a range.
+// Parses "[1-4]" or "[0-124:4]" after the bracket; false: not such a range.
 struct Range {
   std::uint64_t first, last, step;
 };

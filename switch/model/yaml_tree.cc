@@ -13,7 +13,7 @@ namespace dlcp::fabric {
 namespace {
 
 constexpr std::size_t kDepthMax = 24;               // an intent file nests six deep
-constexpr std::size_t kExpandedNodesMax = 100'000;  // by aliases of one file
+constexpr std::size_t kExpandedNodesMax = 100'000;  // created by aliases in one file
 
 int line_of(const YAML::Mark& mark) {
   return mark.line + 1;
@@ -41,7 +41,7 @@ Extent extent_of(const YamlNode& node) {
   return {extent.nodes + 1, extent.depth + 1};
 }
 
-// Puts what the merge key "<<" names where the map itself says nothing.
+// Adds the entries of the merge key "<<" that the map itself does not have.
 void merge(YamlNode& map) {
   constexpr std::string_view kMerge = "<<";
   const auto at = std::find_if(map.entries.begin(), map.entries.end(),
@@ -112,7 +112,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     YamlNode node;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    bool has_key = false;  // maps: entries.back() waits for its value
+    bool has_key = false;  // maps: the value of entries.back() is expected next
   };
 
   bool awaits_key() const {
@@ -159,7 +159,7 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
-  std::size_t expanded_ = 0;  // nodes that aliases stand for
+  std::size_t expanded_ = 0;  // nodes created by aliases
   bool done_ = false;
 };
 

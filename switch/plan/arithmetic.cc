@@ -6,7 +6,7 @@
 namespace dlcp::fabric {
 namespace {
 
-constexpr double kPacketsAtLeast = 16;  // a threshold below this marks or drops single bursts
+constexpr double kPacketsAtLeast = 16;  // a lower threshold would mark or drop single bursts
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 namespace dlcp::fabric {
 namespace {
 
-// Collects what is wrong, at the switch's line of the intent.
+// Collects problems, each at the switch's line of the intent.
 class Settler {
  public:
   Settler(const Intent& intent, const SwitchIntent& device, SwitchPlan& plan)
@@ -128,8 +128,7 @@ class Settler {
   void settle_seed() {
     if (!device_.hash_seed) return;
     const auto found = find_feature({device_.os, device_.version, device_.asic, "hash_seed", ""});
-    // Where a seed cannot be set it is still compared between tiers: lint says
-    // so.
+    // A seed that the target cannot set is still compared between tiers; lint reports it.
     if (found.value && fits(*found.value, "hash_seed", *device_.hash_seed))
       plan_.features.hash_seed = device_.hash_seed;
   }

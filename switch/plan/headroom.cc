@@ -10,7 +10,7 @@ struct Response {
   std::uint64_t bits_per_second;
   std::uint64_t quanta;
 };
-// The slowest first; faster ports than the last need as many at least.
+// Slowest first; faster ports than the last need at least as many quanta.
 constexpr Response kResponses[] = {
     {1'000'000'000, 2},    {10'000'000'000, 67},   {25'000'000'000, 80},   {40'000'000'000, 118},
     {50'000'000'000, 147}, {100'000'000'000, 394}, {200'000'000'000, 453}, {400'000'000'000, 905},

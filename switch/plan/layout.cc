@@ -21,13 +21,13 @@ bool is_lossless_class(const SiteConfig& site, std::uint8_t traffic_class) {
   return queue && *queue < kQueueCount && site.queues[*queue].lossless;
 }
 
-// DLCP takes a DSCP out of the site's default class, or out of another with the site's permission
-// (of the DSCP or of the queue it leads to), and never out of a lossless one.
+// DLCP takes a DSCP from the site's default class, or from another class with the site's permission
+// (for the DSCP or for the queue it leads to), and never from a lossless class.
 void check_collisions(const Intent& intent, const SwitchIntent& device,
                       std::vector<Problem>& problems) {
   const SiteConfig& site = *device.site;
   std::vector<Problem> found;
-  std::string all;  // what the site would have to give up
+  std::string all;  // DSCPs or queues that the site would have to give up
   std::vector<TrafficClassRow> rows;
   for (std::size_t tenant = 0; tenant <= intent.tenants.size(); ++tenant) {
     const auto& classes = tenant_of(intent, tenant).classes;
@@ -67,7 +67,7 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
   }
 }
 
-// Queues that the site gives up must be its to give.
+// Queues that the site gives up must not be lossless or otherwise unavailable.
 void check_permissions(const Intent& intent, const SwitchIntent& device,
                        std::vector<Problem>& problems) {
   const SiteConfig& site = *device.site;
@@ -85,7 +85,7 @@ void check_permissions(const Intent& intent, const SwitchIntent& device,
   }
 }
 
-// The queues that the intent names for these parts. What has joined another part needs none.
+// The queues that the intent names for these parts. A part that has joined another one needs none.
 using NamedQueues = decltype(DlcpIntent::queue_of);
 NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
   NamedQueues named;
@@ -96,7 +96,7 @@ NamedQueues named_queues(const Intent& intent, const std::vector<Part>& parts) {
   return named;
 }
 
-// Queues that the intent names in vain, as what they are for has joined another's.
+// Notes queues that the intent names for parts that have joined another one.
 void note_unused_names(const Intent& intent, const NamedQueues& asked, Layout& layout) {
   for (std::size_t part = 0; part < asked.size(); ++part) {
     const auto named = intent.dlcp.queue_of[part];
@@ -114,7 +114,7 @@ void note_unused_names(const Intent& intent, const NamedQueues& asked, Layout& l
   }
 }
 
-// Takes the queue that the intent names for this part, else the next free one.
+// Uses the queue that the intent names for this part, else the next free one.
 bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_plane_queue,
                   const Part& part, const NamedQueues& asked, FreeQueues& available,
                   QueuePlan& plan, std::vector<Problem>& problems) {
@@ -161,7 +161,8 @@ bool choose_queue(const Intent& intent, const SwitchIntent& device, int control_
   return true;
 }
 
-// A traffic class that only DLCP uses: the queue's own number where it is free, else the lowest.
+// A traffic class that only DLCP uses: the one with the queue's number if free, else the lowest
+// free one.
 std::optional<std::uint8_t> choose_class(const SiteConfig& site, const Capabilities& capabilities,
                                          std::uint64_t dlcp_dscps, std::uint8_t queue,
                                          std::uint16_t taken) {
@@ -217,7 +218,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   Layout layout;
   layout.dscp = site_rows(*device.site);
   std::uint16_t taken = 0;
-  // The control-plane queue is one more only for a control part that goes there.
+  // The control-plane queue is an additional queue only if the control part is assigned to it.
   const auto control = intent.dlcp.queue_of[static_cast<std::size_t>(SwitchQueue::kStrictHigh)];
   free.control_plane =
       free.control_plane && (!control || *control == capabilities.control_plane_queue);
@@ -237,7 +238,7 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   const NamedQueues asked = named_queues(intent, parts);
   for (const Part& part : parts) {
     QueuePlan plan = queue_of(part, intent, capabilities, layout.merges);
-    if (plan.levels.empty()) continue;  // overrides have put its classes into other queues
+    if (plan.levels.empty()) continue;  // overrides have moved its classes to other queues
     if (!choose_queue(intent, device, capabilities.control_plane_queue, part, asked, free, plan,
                       result.problems))
       continue;

@@ -13,7 +13,7 @@ using Q = SwitchQueue;
 
 struct Arrangement {
   std::vector<Part> parts;
-  const char* lost;  // against the richest one; empty: nothing
+  const char* lost;  // compared with the richest division; empty: nothing
 };
 
 const std::vector<Arrangement>& shared_queues() {
@@ -72,12 +72,12 @@ bool holds(const Part& part, const TrafficClassRow& row) {
   return part.kind == Kind::kAll || (part.kind == Kind::kDroppable) == droppable(row);
 }
 
-// Offered bytes of a class, in percent of the link as the intent shares it out.
+// Offered bytes of a class, in percent of the link, from the intent's shares.
 double offered(const DlcpIntent& dlcp, const TrafficClassRow& row) {
   const LevelShares& shares = dlcp.level_shares;
   switch (row.traffic_class) {
     case TrafficClass::kControl:
-      return 1;  // acknowledgements of the rest
+      return 1;  // acknowledgements of the other classes
     case TrafficClass::kExact:
       return dlcp.exact_percent;
     case TrafficClass::kUrgentProtected:
@@ -94,7 +94,7 @@ double offered(const DlcpIntent& dlcp, const TrafficClassRow& row) {
   return dlcp.bulk_percent * shares.bulk_droppable;
 }
 
-// 0 dropped first, 1 middle, 2 protected.
+// 0: dropped first, 1: middle, 2: protected.
 std::size_t rank_of(const TrafficClassRow& row) {
   if (!droppable(row)) return 2;
   return row.drop_precedence >= 3 ? 0 : 1;
@@ -108,7 +108,7 @@ std::string names_of(const Level& level) {
 }
 
 void absorb(Level& into, const Level& from) {
-  for (const TrafficClass member : from.classes)  // two tenants' control is one class
+  for (const TrafficClass member : from.classes)  // the control class is common to all tenants
     if (std::find(into.classes.begin(), into.classes.end(), member) == into.classes.end())
       into.classes.push_back(member);
   for (const std::uint8_t dscp : from.dscps)
@@ -126,7 +126,7 @@ bool share_a_dscp(const Level& a, const Level& b) {
       });
 }
 
-// Every tenant has the weighted parts; a strict one serves the control of all.
+// Every tenant has the weighted parts; a strict part serves the control packets of all.
 std::vector<Part> for_tenants(const std::vector<Part>& parts, std::size_t tenants) {
   std::vector<Part> all;
   for (std::size_t tenant = 0; tenant < tenants; ++tenant)
@@ -146,7 +146,7 @@ std::string name_of(const Part& part) {
   return text;
 }
 
-// Levels that the target cannot tell apart, or that one DSCP carries, become one.
+// Joins levels that the target cannot distinguish, or that share a DSCP.
 void merge_levels(std::vector<Level>& levels, const std::string& name, const Part& part,
                   const Capabilities& capabilities, std::vector<Merge>& merges) {
   const bool whole = part.kind == Kind::kAll;
@@ -222,8 +222,7 @@ QueuePlan queue_of(const Part& part, const Intent& intent, const Capabilities& c
       add(tenant_of(intent, tenant));
   else
     add(tenant_of(intent, part.tenant));
-  // A level that nobody marks needs no depth of its own, and losing it loses
-  // nothing.
+  // A level that no sender marks needs no depth of its own, and can be joined without loss.
   Level& middle = ranked[1];
   if (!ranked[0].classes.empty() && !middle.classes.empty() && middle.share <= 0) {
     absorb(ranked[0], middle);
@@ -250,7 +249,7 @@ void number_levels(std::vector<QueuePlan>& queues, std::array<DscpRow, kDscpCoun
   for (QueuePlan& queue : queues) {
     for (std::size_t i = 0; i < queue.levels.size(); ++i) {
       Level& level = queue.levels[i];
-      // The protected level is colour 0; the first of two or three dropped is colour 2.
+      // The protected level is colour 0; of two or three levels the one dropped first is colour 2.
       const std::size_t from_top = queue.levels.size() - 1 - i;
       level.drop_precedence = static_cast<std::uint8_t>(i == 0 && from_top > 0 ? 2 : from_top);
       for (const std::uint8_t code_point : level.dscps)

@@ -1,5 +1,5 @@
-// Puts a switch's plan together: capabilities, layout, depths, shares, in that order. Each step
-// adds its problems, merges and reasoning; the first with errors ends it.
+// Combines the plan of a switch: capabilities, layout, depths, shares, in that order. Each step
+// adds its problems, merges and reasoning; planning stops after the first step with errors.
 #include "switch/plan/plan.h"
 
 #include <fmt/core.h>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kGigabit = 1e9;
 
-// The group's ports by the speed they have; ports of which nobody says get the group's.
+// The group's ports by their speed; ports of unknown speed get the group's.
 std::map<std::uint64_t, std::vector<std::size_t>> by_speed(const SiteConfig& site,
                                                            const PortGroup& group) {
   std::map<std::uint64_t, std::vector<std::size_t>> result;
@@ -83,7 +83,7 @@ std::vector<Problem> settle_ports(const Intent& intent, SwitchIntent& device) {
             speed_differs(intent, device, group, group.ports[members.front()], speed));
       }
     }
-    // In the order of the group's first port of each speed, so that names of patches are stable.
+    // In the order of each speed's first port in the group, so that names of patches are stable.
     std::vector<const std::pair<const std::uint64_t, std::vector<std::size_t>>*> order;
     for (const auto& part : parts)
       order.push_back(&part);

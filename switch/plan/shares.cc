@@ -12,7 +12,7 @@ namespace {
 
 struct SiteWeights {
   double total = 0;  // of its weighted queues in use
-  int unknown = 0;   // weighted queues in use whose weight nobody said
+  int unknown = 0;   // weighted queues in use whose weight is not known
   bool any = false;
 };
 
@@ -30,8 +30,8 @@ SiteWeights site_weights(const SiteConfig& site, std::uint8_t used) {
   return result;
 }
 
-// What a queue asks for. Where levels are queues, the droppable half of a class must not starve the
-// protected one: it asks for a third.
+// The share that a queue requests. If levels are separate queues, the droppable half of a class
+// must not starve the protected half: it requests a third.
 double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
   unsigned held = 0;  // bit: a class of this kind is in the queue
   for (const Level& level : queue.levels)
@@ -48,7 +48,7 @@ double wanted_percent(const DlcpIntent& dlcp, const QueuePlan& queue) {
          dlcp.bulk_percent * (part(TrafficClass::kBulkProtected, 2.0 / 3) + bulk_droppable);
 }
 
-// What is left of 100 percent, or the site's total stretched by what DLCP asks for.
+// The rest of 100 percent, or the site's total increased by DLCP's request.
 double weight_to_give(const Capabilities& capabilities, const SiteWeights& site, double wanted) {
   if (capabilities.weights_are_percent) return std::min(wanted, 100 - site.total);
   const double share = std::min(wanted, 90.0) / 100;
@@ -105,7 +105,7 @@ std::vector<Problem> share_out(const Intent& intent, const SwitchIntent& device,
   double total = site.total;
   for (QueuePlan* queue : weighted) {
     const double exact = give * wanted_percent(tenant_of(intent, queue->tenant), *queue) / wanted;
-    // Percentages are rounded down, so that their sum stays within 100.
+    // Percentages are rounded down, so that their sum does not exceed 100.
     const double rounded = capabilities.weights_are_percent ? std::floor(exact) : std::round(exact);
     queue->weight = static_cast<unsigned>(
         std::clamp(rounded, double(capabilities.weight_min), double(capabilities.weight_max)));

@@ -14,7 +14,7 @@ bool has_bit(std::uint64_t bits, unsigned position) {
   return (bits >> position & 1) != 0;
 }
 
-// Calls with (dscp, class) of every DSCP that stays the site's and is classed today.
+// Calls `use` with (dscp, class) for every DSCP that remains the site's and has a class.
 template <class Use>
 void each_site_dscp(const SiteConfig& site, std::uint64_t dlcp_dscps, Use use) {
   for (unsigned dscp = 0; dscp < kDscpCount; ++dscp) {
@@ -54,7 +54,7 @@ std::uint8_t queues_in_use(const SiteConfig& site, std::uint64_t dlcp_dscps) {
     if ((row.in_use || row.configured) && !earlier) used |= 1U << queue;
   }
   used &= ~static_cast<unsigned>(site.permitted_queues);
-  for (unsigned queue = 0; queue < kQueueCount; ++queue) {  // PFC is never given up
+  for (unsigned queue = 0; queue < kQueueCount; ++queue) {  // lossless queues are never given up
     const bool earlier = has_bit(site.dlcp_queues, queue);
     if (site.queues[queue].lossless && !earlier) used |= 1U << queue;
   }

@@ -12,7 +12,7 @@
 namespace dlcp::fabric {
 namespace {
 
-// A queue takes no more of the shared pool than its levels need: alpha is raised from 1/8 up to 1.
+// A queue gets no more of the shared pool than its levels need: alpha is raised from 1/8 up to 1.
 constexpr int kAlphaFirst = -3;
 constexpr int kAlphaLast = 0;
 
@@ -60,7 +60,7 @@ std::vector<double> depths_of(const QueuePlan& queue, const PortFigures& port,
   return level_depths(port, shares, one_curve);
 }
 
-// The worst queue: how much more than the usable limit its deepest level needs. <= 1 fits.
+// The worst queue: the ratio of its deepest level to the usable limit. <= 1 fits.
 struct Worst {
   double excess = 0;
   std::size_t queue = 0;
@@ -113,7 +113,7 @@ std::optional<Buffer> buffer_of(const Intent& intent, const SwitchIntent& device
   return buffer;
 }
 
-// The smallest alpha under which everything fits, else the largest allowed.
+// The smallest alpha with which everything fits, else the largest allowed.
 int choose_alpha(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
                  const Layout& layout, const Buffer& buffer) {
   if (device.alpha_exponent) return *device.alpha_exponent;
@@ -134,7 +134,7 @@ std::string names_of(const std::vector<TrafficClass>& classes) {
   return text;
 }
 
-// Joins levels of the worst queue until everything fits. False: the knee alone does not.
+// Joins levels of the worst queue until everything fits. False: even the knee does not fit.
 bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabilities& capabilities,
                 Layout& layout, double limit, std::vector<Problem>& problems) {
   for (;;) {
@@ -166,8 +166,9 @@ bool fit_levels(const Intent& intent, const SwitchIntent& device, const Capabili
   }
 }
 
-// What a round trip brings at the queue's rate, and never less than a few packets: acknowledgements
-// come in bursts, and a shaper without room would drop what it only has to delay.
+// The bytes that arrive in one RTT at the queue's rate, but at least a few packets:
+// acknowledgements arrive in bursts, and a shaper without burst size would drop packets that it
+// should only delay.
 std::uint64_t burst_bytes(std::uint64_t bits_per_second, const PortFigures& port) {
   constexpr double kPacketsMin = 16;
   PortFigures queue = port;

@@ -7,7 +7,7 @@
 namespace dlcp::fabric {
 namespace {
 
-// Three digits that count: 1.54 MB, 15.4 MB, 154 MB.
+// Three significant digits: 1.54 MB, 15.4 MB, 154 MB.
 std::string scaled(double value, const std::array<const char*, 4>& units) {
   std::size_t unit = 0;
   while (value >= 999.5 && unit + 1 < units.size()) {

@@ -23,7 +23,7 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// What a plan compares; the others are for alerts.
+// The counters that a plan is compared with; the others are for alerts.
 std::optional<std::uint64_t>* place_of(QueueCounters& counters, Counter which) {
   switch (which) {
     case Counter::kPackets:
@@ -39,7 +39,7 @@ std::optional<std::uint64_t>* place_of(QueueCounters& counters, Counter which) {
   }
 }
 
-// Rates of little traffic are below one packet: what is not zero stays so.
+// Rates of little traffic are below one packet: nonzero rates become at least one.
 std::optional<std::uint64_t> whole(double value) {
   if (!std::isfinite(value) || value < 0 || value > kCountMax) return std::nullopt;
   return static_cast<std::uint64_t>(std::ceil(value));
@@ -97,7 +97,7 @@ class Reader {
 
   std::string ask() const { return "ask with /api/v1/query?query=" + query_of(from_.plan.name); }
 
-  // False: the counter has been there before, with another value.
+  // False: the counter is present already, with another value.
   bool put(const std::string& port, int queue, Counter which, std::uint64_t count) {
     ++rows_;
     auto* const place = place_of(table_[{port, queue}], which);
@@ -183,7 +183,7 @@ class Reader {
       return refuse(fmt::format("a series of {} says too little", name),
                     series.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 120),
                     "a port, and a value as [TIME, \"COUNT\"]", ask());
-    if (queue < 0 || std::isnan(*count)) return;  // of a multicast queue; or nothing was counted
+    if (queue < 0 || std::isnan(*count)) return;  // a multicast queue, or no count
     const auto packets = whole(which->recorded ? *count * kRateSeconds : *count);
     if (!packets)
       return refuse(fmt::format("a counter of {} is out of range", port),
@@ -194,7 +194,7 @@ class Reader {
              "ask for raw counters or recorded rates, not for both, and of one exporter");
   }
 
-  // By the label that targets.json and gnmic.json give; else by the exporter's address.
+  // From the label that targets.json and gnmic.json set; else from the exporter's address.
   static std::string switch_of(const Json& metric) {
     for (const char* label : {"switch", "source", "instance"}) {
       const auto text = text_of(metric, label);
@@ -248,7 +248,7 @@ class Reader {
             fmt::format("{} of {} queue {} is not a count", leaf.name, leaf.port, leaf.queue),
             leaf.value->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60),
             "a number from 0", "");
-      if (queue < 0) return;  // of multicast, or a queue that no class leads to
+      if (queue < 0) return;  // multicast, or a queue that no class leads to
       if (!put(leaf.port, queue, static_cast<Counter>(i), *count))
         refuse(fmt::format("{} of {} queue {} is there twice", leaf.name, leaf.port, leaf.queue),
                "", "one answer of one Get", "save a single Get, not a stream of samples");

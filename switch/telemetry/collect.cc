@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSonicScript = "sonic-queue-counters.py";
 
-// A path of gNMI with its holes filled; those without a value become "*".
+// Fills the holes of a gNMI path; holes without a value become "*".
 std::string filled(std::string path, const std::string& port, const std::string& queue) {
   const auto put = [&path](const std::string& hole, const std::string& value) {
     const auto at = path.find(hole);
@@ -32,7 +32,7 @@ Json labels_of(const std::string& fabric, const Watch& watch, const std::string&
   return {{"fabric", fabric}, {"switch", device}, {"dlcp_plan", watch.name}};
 }
 
-// For file_sd_configs: exporters on the switches.
+// Targets for file_sd_configs: exporters on the switches.
 Json scrape_targets(const std::string& fabric, const std::vector<Watch>& watches) {
   Json list = Json::array();
   for (const Watch& watch : watches) {

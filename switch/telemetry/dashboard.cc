@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kColumns = 24, kHeight = 8;
 
-// What the queues that carry the same have in common, and where they differ.
+// The common properties of the queues for one kind of traffic, and the differences among them.
 struct Carried {
   std::string name, dscps, shed;
   std::set<int> queues;
@@ -107,7 +107,7 @@ class Board {
  private:
   static Json source() { return {{"type", "prometheus"}, {"uid", "${datasource}"}}; }
 
-  // Grafana takes 40 characters of these.
+  // Grafana limits this identifier to 40 characters.
   static std::string uid_of(const std::string& fabric) {
     std::string uid = "dlcp-switch-";
     for (const char c : fabric)

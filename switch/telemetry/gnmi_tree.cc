@@ -16,7 +16,7 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// "a[k=v]" at `at` of a path; a '/' within brackets belongs to the value.
+// The element "a[k=v]" at position `at` of a path; a '/' within brackets belongs to the value.
 std::string element_at(const std::string& path, std::size_t& at) {
   while (at < path.size() && path[at] == '/')
     ++at;
@@ -76,7 +76,7 @@ void GnmiTree::hold(Place& place, const std::string& hole, const std::string& te
   if (hole == "queue") place.held.queue = text;
 }
 
-// One element further, if the path has it there.
+// Advances by one element if the path matches it.
 bool GnmiTree::step(Place& place, const std::string& name, const Keys& keys) const {
   if (place.element >= elements_.size()) return false;
   const Element& element = elements_[place.element];
@@ -127,7 +127,7 @@ void GnmiTree::follow(Place place, const std::string& path, const Json& value,
     if (place.element == elements_.size()) {
       place.held.name = name_in(element);
       place.held.value = &value;
-      while (at < path.size())  // a leaf further down is none of a queue's own
+      while (at < path.size())  // leaves at deeper levels do not belong to a queue
         if (!element_at(path, at).empty()) return;
       return use(place.held);
     }
@@ -156,7 +156,7 @@ void GnmiTree::descend(const Place& place, const Json& value, const Use& use) co
   }
 }
 
-// At a queue, or at the object whose members are queues.
+// Visits the leaves of a queue, or of an object whose members are queues.
 void GnmiTree::leaves(const Place& place, const Json& value, const Use& use) const {
   if (!value.is_object()) return;
   for (const auto& [name, inner] : value.items()) {

@@ -12,7 +12,7 @@ std::string in_quotes(const std::string& text) {
   return out + "'";
 }
 
-// Inside double quotes of PromQL.
+// Escapes text for double quotes of PromQL.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text)
@@ -20,7 +20,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A regular expression for these names alone, inside double quotes of PromQL.
+// A regular expression that matches exactly these names, for double quotes of PromQL.
 std::string any_of_names(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) {
@@ -33,7 +33,7 @@ std::string any_of_names(const std::vector<std::string>& names) {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// The recording rules of the switches that are alike.
+// The recording rules of equal switches.
 class Recorder {
  public:
   Recorder(const std::string& fabric, const Watch& watch)
@@ -91,7 +91,7 @@ class Recorder {
   }
 
   void put_queue(const WatchedPorts& group, const WatchedQueue& queue) {
-    // Rules of one name that differ in no label would be one rule to Prometheus' checks.
+    // Prometheus' checks reject rules with the same name and the same labels.
     const Labels labels = {{"plan", watch_.name},
                            {"group", std::to_string(group_)},
                            {"queue", std::to_string(queue.queue)},
@@ -102,7 +102,7 @@ class Recorder {
         record(fmt::format("{}{}:rate5m", kRecorded, name), expression, labels);
       return !expression.empty();
     };
-    const auto own = [&](const char* name) {  // what has just been recorded for these ports
+    const auto own = [&](const char* name) {  // selects the series recorded above
       return fmt::format("{}{}:rate5m{{fabric=\"{}\",plan=\"{}\",queue=\"{}\",port=~\"{}\"}}",
                          kRecorded, name, fabric_, watch_.name, queue.queue,
                          any_of_names(group.ports));
@@ -126,7 +126,7 @@ class Recorder {
     const CounterName* const deepest = names_.counter(Counter::kWatermark, watch_.version);
     if (deepest == nullptr || queue.limit_bytes == 0) return;
     std::string series = matchers(*deepest, queue.label, group.ports);
-    // Without a period of its own a watermark stays for ever: only one that has just risen counts.
+    // A watermark without a period never falls: it counts only if it has risen within an hour.
     if (deepest->where.empty()) series = fmt::format("({0} and changes({0}[1h]) > 0)", series);
     record(fmt::format("{}depth:ratio", kRecorded),
            fmt::format("{} / {}", by_port("max", series), queue.limit_bytes), labels);
@@ -162,16 +162,16 @@ class Recorder {
     }
   }
 
-  const std::string fabric_;  // as PromQL writes it
+  const std::string fabric_;  // in PromQL's notation
   const Watch& watch_;
   const Names& names_;
-  int group_ = 0;  // of ports that are treated alike, from 1
+  int group_ = 0;  // of ports with equal treatment, from 1
   std::string text_;
 };
 
 struct Alert {
   const char* name;
-  const char* expression;  // {fabric} is filled in
+  const char* expression;  // with {fabric} to fill in
   const char* lasts;
   const char* severity;
   const char* summary;

@@ -21,7 +21,7 @@ bool drops_early(const QueuePlan& queue) {
       [](const Level& level) { return level.drop_bytes.has_value(); });
 }
 
-// What cannot be judged, and why; empty: it can.
+// Why the counters cannot be judged; empty: they can.
 std::string not_shown(const QueuePlan& queue, const QueueCounters& seen) {
   if (!seen.early_drops && !seen.marks && !seen.drops)
     return "no counters in the capture (or this platform does not count)";
@@ -42,7 +42,7 @@ std::string not_shown(const QueuePlan& queue, const QueueCounters& seen) {
   return {};
 }
 
-// What is wrong; empty: nothing.
+// The fault; empty: none.
 std::string fault_of(const QueuePlan& queue, const QueueCounters& seen) {
   const bool sheds = drops_early(queue), marks = queue.mark_bytes.has_value();
   const auto early = seen.early_drops.value_or(0), marked = seen.marks.value_or(0);

@@ -16,7 +16,7 @@ std::size_t members_of(const nlohmann::json& value) {
   return count;
 }
 
-// Calls with (begin, end) of every string that a colon follows; false from it ends the walk.
+// Calls `use` with (begin, end) of every string before a colon; false from it stops the search.
 template <class Use>
 void each_key(const std::string& text, Use use) {
   for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at)) {
@@ -36,7 +36,7 @@ std::optional<KeyTwice> first_key_twice(const std::string& text, const nlohmann:
   std::size_t written = 0;
   each_key(text, [&written](std::size_t, std::size_t) { return ++written > 0; });
   if (written == members_of(parsed)) return std::nullopt;
-  // Which of the keys: objects are followed by their braces, which strings may hold, too.
+  // Finds the key. Objects are identified by their braces, which strings may also contain.
   std::vector<std::set<std::string>> open;
   std::optional<KeyTwice> twice;
   std::size_t seen = 0;

@@ -1,5 +1,4 @@
-// The targets that are built in, and what they all say alike. A new vendor adds its factory to the
-// list.
+// The built-in targets, and their common messages. A new vendor adds its factory to the list.
 #include <fmt/format.h>
 
 #include <algorithm>

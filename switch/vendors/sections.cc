@@ -33,8 +33,8 @@ Data data_of(const Json& json) {
   return Data{json.is_string() ? json.get<std::string>() : json.dump()};
 }
 
-// A line of one section's tag alone leaves no line behind, whether the section is there or not:
-// kainjow leaves an empty one where it is not.
+// Removes a line that has only a section's tag, whether the section is rendered or not: kainjow
+// leaves an empty line if it is not.
 bool is_tag(const std::string& line) {
   const bool opens = line.starts_with("{{#") || line.starts_with("{{^") || line.starts_with("{{/");
   return opens && line.find("}}") == line.size() - 2;
@@ -42,7 +42,8 @@ bool is_tag(const std::string& line) {
 
 }  // namespace
 
-// Texts by section and context; few, so that a fabric whose switches all differ stays small.
+// Results by section and context; limited in number, so that a fabric with all switches different
+// uses little memory.
 class Sections::Lately {
  public:
   std::optional<std::string> find(const std::string& key) {

@@ -1,4 +1,4 @@
-// Reads what show commands print by what a target's data says of them.
+// Reads the output of show commands as a target's data describes it.
 #include "switch/vendors/shows.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace dlcp::fabric {
 namespace {
 
-// One space between words, without the bars of tables and what leads a flat statement.
+// Normalises a line: one space between words, without table bars and without the prefix of flat
+// statements.
 std::string plain(std::string line) {
   std::replace(line.begin(), line.end(), '|', ' ');
   std::string text;
@@ -24,7 +25,7 @@ std::string plain(std::string line) {
   return text;
 }
 
-// JSON between lines of text, as statements: "egress-queue-stats 3 tx-frames 1000".
+// Converts JSON between lines of text to statements: "egress-queue-stats 3 tx-frames 1000".
 void each_leaf(const nlohmann::json& node, const std::string& path, int depth,
                const std::function<void(const std::string&)>& take) {
   constexpr int kDepthMax = 16;
@@ -64,13 +65,13 @@ class CounterReader {
   }
 
  private:
-  // Documents end in a line that begins with their closing brace.
+  // A JSON document ends with a line that begins with its closing brace.
   bool take_json(const std::string& text) {
     const auto last = text.rfind('\n', text.size() - 2);
     const auto begin = last == std::string::npos ? 0 : last + 1;
     if (text[begin] != '}' && begin != 0) return false;
     const auto document = nlohmann::json::parse(text, nullptr, false);
-    if (document.is_discarded()) return begin != 0;  // ended, and nothing to read
+    if (document.is_discarded()) return begin != 0;  // complete, but not readable
     each_leaf(document, "", 0, [this](const std::string& leaf) { take(leaf); });
     return true;
   }
@@ -91,7 +92,7 @@ class CounterReader {
       const auto column = table_now_->columns.find(header_[i]);
       if (column == table_now_->columns.end()) continue;
       const auto held = column->second.match(words[i]);
-      if (!held) return true;  // a row of something else
+      if (!held) return true;  // a row about something else
       row.insert(held->begin(), held->end());
     }
     take("table", row);
@@ -104,7 +105,7 @@ class CounterReader {
         if (const auto held = pattern.match(line)) take(name, *held);
   }
 
-  // "Et1/1", "1/1", "Ethernet1/1": all of them the last.
+  // "Et1/1", "1/1", "Ethernet1/1" all become the last form.
   std::string whole_name(const std::string& text) const {
     if (text.starts_with(shows_.ports_begin)) return text;
     const auto& shortly = shows_.ports_short;
@@ -118,7 +119,7 @@ class CounterReader {
       return is_place(one.first) || counter_of(one.second).has_value();
     });
     if (name == "rows" && !counts) return;
-    if (name == "others") port_.clear();  // what follows is of something else than queues
+    if (name == "others") port_.clear();  // later lines are not about queues
     for (const auto& [hole, text] : held) {
       if (hole == "port") port_ = whole_name(text);
       if (hole == "queue") queue_ = queue_of_(text);
@@ -154,7 +155,7 @@ class CounterReader {
   const ShownTable* table_now_ = nullptr;
   std::vector<std::string> header_;
   CounterTable table_;
-  std::map<std::pair<std::string, int>, std::uint64_t> tails_;  // drops of full queues alone
+  std::map<std::pair<std::string, int>, std::uint64_t> tails_;  // tail drops only
   std::string port_;
   std::optional<int> queue_;
 };

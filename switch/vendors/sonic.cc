@@ -1,5 +1,6 @@
-// SONiC: config_db.json in, JSON patches for the generic configuration updater out. The parts are
-// in switch/vendors/sonic/: document (rows and patches), import, definitions, render, constraints.
+// SONiC: reads config_db.json, writes JSON patches for the generic configuration updater. The parts
+// are in switch/vendors/sonic/: document (rows and patches), import, definitions, render,
+// constraints.
 #include "switch/vendors/shows.h"
 #include "switch/vendors/sonic/document.h"
 

@@ -1,5 +1,5 @@
-// Linux tc, for software switches: a bash script that puts "ets" with tbf, red and gred on every
-// port. The parts are in switch/vendors/tc/: tree (queues and thresholds as qdiscs), render,
+// Linux tc, for software switches: a bash script that installs "ets" with tbf, red and gred on
+// every port. The parts are in switch/vendors/tc/: tree (queues and thresholds as qdiscs), render,
 // import, verify, and engine.sh, which is the same in every script.
 #include "switch/vendors/tc/tc_parts.h"
 

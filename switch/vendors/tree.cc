@@ -1,4 +1,4 @@
-// Every target that is data (switch/targets/), as a vendor.
+// Makes a vendor of every target that is data (switch/targets/).
 #include "switch/vendors/tree/facts.h"
 #include "switch/vendors/tree/wanted.h"
 

@@ -1,5 +1,5 @@
-// Holds the rows that DLCP writes against what SONiC accepts: fields, ranges, choices and
-// references are data (switch/targets/sonic.json); what two fields of a row say together is here.
+// Checks DLCP's rows against SONiC's constraints: fields, ranges, choices and references are data
+// (switch/targets/sonic.json); relations between two fields of a row are checked here.
 #include <fmt/format.h>
 
 #include <set>
@@ -41,10 +41,10 @@ class Checker {
     if (!row.after->is_object()) return fault("", "a row is an object of fields");
     if (names_map(row.table) && !is_name(row.key))
       fault(row.key, "at most 32 of A-Z a-z 0-9 - _, a letter or digit first");
-    // A row of the site keeps fields that DLCP knows nothing of; those are not for it to judge.
+    // Fields of the site that DLCP does not change are not checked.
     for (const auto& [name, value] : row.after->items())
       if (!row.before || row.before->value(name, Json()) != value)
-        check_values(row.table + " row ", name, value);  // what a row is called does not matter
+        check_values(row.table + " row ", name, value);  // names of rows are not checked
     if (row.table == "WRED_PROFILE")
       for (const char* colour : {"green", "yellow", "red"})
         ordered(*row.after, fmt::format("{}_min_threshold", colour),
@@ -70,7 +70,7 @@ class Checker {
       fault(fmt::format("{} {}", high, *second), fmt::format("at least {} {}", low, *first));
   }
 
-  // Of lists, and of priorities such as "3,4", one by one.
+  // Checks the elements of lists, and of priorities such as "3,4", one by one.
   void check_values(const std::string& row, const std::string& name, const Json& value) {
     if (value.is_array()) {
       for (const auto& one : value)
@@ -89,7 +89,7 @@ class Checker {
 
   void check_value(const std::string& row, const std::string& name, const std::string& value) {
     auto said = row + name + " " + value;
-    if (fine_.count(said) != 0) return;  // rows of many ports say the same
+    if (fine_.count(said) != 0) return;  // the same for rows of many ports
     const auto count = problems_.size();
     const auto judged = tree::judge_limits(limits().ranges, said);
     if (!judged.described) fault(name + " " + value, "a field that SONiC has");

@@ -1,5 +1,5 @@
-// DLCP's own profiles and maps. A map is the site's own, entry for entry, with DLCP's entries in
-// it: the site's row stays as it is for every other port, and rolling back is pointing at it again.
+// DLCP's own profiles and maps. A map is a copy of the site's map with DLCP's entries: the site's
+// row remains for every other port, and a rollback refers to it again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Definer {
   }
 
  private:
-  // One row per distinct content: "DLCP-bulk", then "DLCP-bulk-2" for ports of another speed.
+  // One row for each distinct content: "DLCP-bulk", then "DLCP-bulk-2" for ports of another speed.
   std::string named(const char* table, const QueuePlan& queue, const Json& row) {
     std::string stem = std::string(kPrefix) + queue.name;
     std::replace(stem.begin(), stem.end(), '+', '-');
@@ -52,9 +52,9 @@ class Definer {
     }
   }
 
-  // SONiC has one pair of thresholds per colour, and ECT alone tells packets of a queue apart.
+  // SONiC has one pair of thresholds per colour, and only ECT distinguishes packets of a queue.
   void check_depths(const QueuePlan& queue) {
-    std::optional<std::uint64_t> depth;  // at which not-ECT packets are dropped
+    std::optional<std::uint64_t> depth;  // of not-ECT packets
     for (const auto& level : queue.levels) {
       if (!level.drop_bytes) continue;
       if (level.ect || (depth && *depth != *level.drop_bytes))
@@ -69,8 +69,8 @@ class Definer {
               "one depth: SONiC has one threshold pair per colour", kNothing);
   }
 
-  // A profile with the planned alpha, from the lossy one that the site's default queue has; put if
-  // some port of the group takes it.
+  // A profile with the planned alpha, copied from the lossy profile of the site's default queue;
+  // added if some port of the group uses it.
   std::string buffer(const PortGroupPlan& group, const QueuePlan& queue) {
     const Json* site = lossy_profile();
     if (site == nullptr) return {};
@@ -131,7 +131,7 @@ class Definer {
     return declared;
   }
 
-  // Ports with no DLCP sender behind them: DLCP's DSCPs are classed as the remark DSCP is.
+  // Ports without a DLCP sender: DLCP's DSCPs get the class of the remark DSCP.
   void put_remark_map(int remark) {
     if (result_.remark_map.count(remark) != 0) return;
     const Json site = site_dscps();
@@ -150,8 +150,8 @@ class Definer {
     return plan_.site->dscp_to_class[dscp].value_or(plan_.site->default_class);
   }
 
-  // Classes that carry untrusted ports' packets alone are served as those of the DSCPs that these
-  // become. A switch without a map of its own has the platform's, which is one to one.
+  // Classes that carry only untrusted ports' packets are served like the classes of the DSCPs that
+  // these packets are rewritten to. A switch without a map has the platform's, which is one to one.
   void serve_remarked(Json& queues, Json& groups) const {
     if (plan_.remark_classes.empty()) return;
     for (int c = 0; document_.queue_map.empty() && c < kQueueCount; ++c)
@@ -164,7 +164,7 @@ class Definer {
     }
   }
 
-  // What leaves through ports of the fabric: untrusted ports' packets as told, others as they are.
+  // Rewriting at fabric ports: untrusted ports' packets get the remark DSCP, others are unchanged.
   void put_rewriting() {
     if (plan_.remark_classes.empty()) return;
     for (const auto& group : plan_.groups) {
@@ -183,7 +183,7 @@ class Definer {
     }
   }
 
-  // Copies of the class maps, where the site's own do not lead DLCP's classes where they must go.
+  // Copies the class maps if the site's maps do not lead DLCP's classes to their queues.
   void put_class_maps() {
     if (plan_.groups.empty()) return;
     Json queues = site_row("TC_TO_QUEUE_MAP", document_.queue_map);

@@ -17,7 +17,7 @@ void append_escaped(std::string& out, std::string_view token) {
       out += c;
 }
 
-// JSON text of "/TABLE/key", escaped as RFC 6901 and JSON ask for.
+// The path "/TABLE/key" as a JSON string, escaped according to RFC 6901 and JSON.
 std::string path_of(const std::string& table, const std::string& key) {
   std::string path = "/";
   append_escaped(path, table);
@@ -48,8 +48,8 @@ class Operations {
   std::string text_;
 };
 
-// A change from one state of a row to another, refused when the row is in neither: the test of what
-// is there comes first, and a patch applies as a whole or not at all.
+// A change of a row from one state to another. It tests the present state first; as a patch applies
+// completely or not at all, it is rejected if the row is in another state.
 void add_row(Operations& operations, const RowChange& row, const std::optional<Json>& from,
              const std::optional<Json>& to) {
   const std::string path = path_of(row.table, row.key);
@@ -133,7 +133,7 @@ Cover find_cover(const Json& config, std::string_view table, std::string_view po
   const auto found = config.find(std::string(table));
   if (found == config.end() || !found->is_object()) return cover;
   const std::string prefix = std::string(port) + "|";
-  // Rows are sorted by key, so those of a port lie together.
+  // Rows are sorted by key, so the rows of a port are adjacent.
   for (auto row = found->get_ref<const Json::object_t&>().lower_bound(prefix);
        row != found->get_ref<const Json::object_t&>().end(); ++row) {
     if (row->first.compare(0, prefix.size(), prefix) != 0) break;
@@ -158,7 +158,7 @@ std::string rollback_text(const Patch& patch) {
   Operations operations;
   for (auto row = patch.rows.rbegin(); row != patch.rows.rend(); ++row)
     if (!is_created(patch, row->table)) add_row(operations, *row, row->after, row->before);
-  // SONiC keeps no empty table: one that was not there goes as a whole.
+  // SONiC keeps no empty tables: a table that the patch created is removed as a whole.
   for (auto table = patch.tables.rbegin(); table != patch.tables.rend(); ++table) {
     const Json rows = rows_of(patch, *table);
     operations.add("test", path_of(*table, ""), &rows);

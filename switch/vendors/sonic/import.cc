@@ -1,6 +1,6 @@
-// Reads a config_db.json: which DSCP goes to which class, queue and priority group today, what PFC
-// protects, and how large the lossy pool is. Rows that an earlier DLCP change has written are
-// looked through, to the site's own below them.
+// Reads a config_db.json: the class, queue and priority group of each DSCP, the priorities that PFC
+// protects, and the size of the lossy pool. Rows of an earlier DLCP change are replaced by the
+// site's rows that they were copied from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Importer {
   }
 
  private:
-  // Line of a row: the first mention of its key after the first mention of its table.
+  // Line of a row: the first occurrence of its key after the first occurrence of its table.
   int line_of(std::string_view table, std::string_view key = {}) const {
     const std::string_view text = running_.text;
     auto at = text.find(fmt::format("\"{}\"", table));
@@ -86,7 +86,7 @@ class Importer {
     return !has_errors(problems_);
   }
 
-  // Before 202205, a reference was spelled "[TABLE|row]".
+  // Before 202205, a reference was written "[TABLE|row]".
   bool check_references() {
     for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE", "BUFFER_PROFILE"})
       for (const auto& [key, row] : table(name).items())
@@ -100,8 +100,8 @@ class Importer {
     return true;
   }
 
-  // Every value is text in config_db; others are of a hand, or another system's, and would be
-  // overlooked.
+  // Every value in config_db is text; other types come from manual edits or another system, and
+  // would be overlooked.
   bool check_texts() {
     for (const char* name : {"QUEUE", "PORT_QOS_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_QUEUE",
                              "BUFFER_PROFILE", "BUFFER_POOL", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP",
@@ -123,7 +123,7 @@ class Importer {
     return false;
   }
 
-  // Rows under another name than the port's are not found when the port's are looked for.
+  // Rows with a different spelling of the port's name would not be found.
   bool check_ports() {
     for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE"})
       for (const auto& [key, row] : table(name).items()) {
@@ -141,9 +141,9 @@ class Importer {
     return true;
   }
 
-  // A file with a part of its tables would be taken for a switch that lacks them.
+  // A file with only some of its tables would look like a switch that lacks the others.
   bool check_named() {
-    std::set<std::string> seen;  // "TABLE field name"; rows of many ports name the same
+    std::set<std::string> seen;  // "TABLE field name"; rows of many ports name the same row
     for (const char* name : {"QUEUE", "PORT_QOS_MAP", "BUFFER_QUEUE"})
       for (const auto& [key, row] : table(name).items())
         for (const auto& [field, value] : row.items()) {
@@ -208,7 +208,7 @@ class Importer {
     return !has_errors(problems_);
   }
 
-  // The first row of each kind that the data refuses.
+  // The first row of each kind that the data rejects.
   void check_refused() {
     for (const tree::Refusal& one : limits().refused) {
       const auto name = words_of(one.pattern.text()).front();
@@ -237,7 +237,7 @@ class Importer {
     return found == document_->config.end() || !found->is_object() ? kEmpty : *found;
   }
 
-  // The map that most ports use; ports that differ are refused when a change would touch them.
+  // The map that most ports use; ports with another one are rejected if a change would affect them.
   std::string most_used(const char* field) const {
     std::map<std::string, int> uses;
     for (const auto& [port, row] : table("PORT_QOS_MAP").items()) {
@@ -258,7 +258,7 @@ class Importer {
            "check that QoS is configured: show runningconfiguration all");
   }
 
-  // Calls with (key, value) of a map's row, both in range; everything else is a problem.
+  // Calls `use` with (key, value) of a map's row if both are in range; reports anything else.
   template <class Use>
   void each_entry(const char* name, const std::string& key, int key_max, int value_max, Use use) {
     const Json* row = key.empty() ? nullptr : find_row(document_->config, name, key);
@@ -279,7 +279,7 @@ class Importer {
 
   void read_dscps() {
     std::array<int, kTrafficClassesMax> uses{};
-    site_.unmapped_class = 0;  // SAI's default: what no map names has traffic class 0
+    site_.unmapped_class = 0;  // SAI's default: unmapped DSCPs have traffic class 0
     each_entry("DSCP_TO_TC_MAP", document_->dscp_map, kDscpCount - 1, kTrafficClassesMax - 1,
                [&](int dscp, int traffic_class) {
                  site_.dscp_to_class[dscp] = static_cast<std::uint8_t>(traffic_class);
@@ -305,7 +305,7 @@ class Importer {
       site_.queues[q].queue = static_cast<std::uint8_t>(q);
     for (const auto& traffic_class : site_.dscp_to_class) {
       if (!traffic_class) continue;
-      // What no map names leaves through queue 0: SAI's default.
+      // Unmapped classes use queue 0: SAI's default.
       site_.queues[site_.class_to_queue[*traffic_class].value_or(0)].in_use = true;
     }
     for (const auto& [key, row] : table("QUEUE").items()) {

@@ -15,7 +15,7 @@ const Json& table_of(const Json& config, const char* name) {
   return found == config.end() || !found->is_object() ? kEmpty : *found;
 }
 
-// 0: absent, or no number.
+// 0: absent, or not a number.
 std::uint64_t number_field(const Json& row, const char* field) {
   const auto text = text_field(row, field);
   if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos)
@@ -32,13 +32,13 @@ SitePort* port_named(SiteConfig& site, const std::string& name) {
   return at == site.port_facts.end() || at->name != name ? nullptr : &*at;
 }
 
-// "Ethernet0|3-4" -> the queues; nullopt: another kind of row.
+// "Ethernet0|3-4" -> the queues; nullopt: another form of row.
 std::optional<Range> queues_of(const std::string& key) {
   const auto bar = key.find('|');
   return range_of(bar == std::string::npos ? "" : key.substr(bar + 1));
 }
 
-// The pool behind the lossy queues that the default class leads to; null: the rows do not say.
+// The pool of the lossy queues that the default class leads to; null: not in the rows.
 const Json* lossy_pool(const Json& config, const SiteConfig& site, std::string& name) {
   const int queue = site.class_to_queue[site.default_class].value_or(0);
   for (const auto& [key, row] : table_of(config, "BUFFER_QUEUE").items()) {
@@ -66,7 +66,7 @@ void read_cables(const Json& config, SiteConfig& site) {
   }
 }
 
-// Headroom that the profile of a port's lossless priority groups has by itself.
+// Headroom in the profile of a port's lossless priority groups.
 void read_headroom(const Json& config, SiteConfig& site) {
   for (const auto& [key, row] : table_of(config, "BUFFER_PG").items()) {
     const auto bar = key.find('|');
@@ -112,7 +112,7 @@ void read_egress_rewrite(const Json& config, SiteConfig& site, const Fault& faul
     const auto map = site_map(config, &row, "tc_to_dscp_map");
     if (map.empty()) continue;
     const Json* entries = find_row(config, "TC_TO_DSCP_MAP", map);
-    if (entries == nullptr) continue;  // refused already
+    if (entries == nullptr) continue;  // reported already
     if (SitePort* known = port_named(site, port)) known->rewrites_dscps = true;
     if (!site.egress_rewrite.empty()) continue;
     site.egress_rewrite = fmt::format("TC_TO_DSCP_MAP|{} (tc_to_dscp_map of {})", map, port);

@@ -15,7 +15,7 @@ const Json& facts() {
   return kFacts;
 }
 
-// Rows that a change adds are changed by a later one and removed by its rollback.
+// Rows that a change adds must also be replaceable by a later change and removable by a rollback.
 bool takes_rows(const Json& operations) {
   constexpr const char* kAll[] = {"add", "remove", "replace"};
   return std::all_of(std::begin(kAll), std::end(kAll), [&](const char* operation) {
@@ -34,7 +34,7 @@ Release::Release(std::string_view version, std::string_view asic) {
                                     [&](const std::string& name) { return name > digits; });
     name_ = newer == names.begin() ? names.front() : *std::prev(newer);
   }
-  for (const auto& entry : facts().at("updater")) {  // the last that holds is the release's own
+  for (const auto& entry : facts().at("updater")) {  // the last one that applies counts
     if (!holds(entry.at("since").get<std::string>())) continue;
     rules_.clear();
     const Json& asics = entry.at("asics");
@@ -52,7 +52,7 @@ bool Release::updater_takes(std::string_view table, bool table_is_there, bool ch
   const auto found = rules_.find(table);
   if (found == rules_.end()) return true;
   if (found->second.rows) return !changes || knows_asic_;
-  return found->second.fields && table_is_there;  // a new table has rows for fields
+  return found->second.fields && table_is_there;  // a new table has no row to change
 }
 
 std::string asic_of(std::string_view hwsku) {

@@ -1,5 +1,5 @@
 // The change of one SONiC switch: JSON patches for the generic configuration updater (GCU), their
-// rollbacks, and scripts that refuse when a touched row is not as it was imported.
+// rollbacks, and scripts that stop if an affected row differs from the import.
 //
 // GCU takes a port administratively down while rows of QUEUE, BUFFER_QUEUE or PORT_QOS_MAP of that
 // port change (patch_sorter.py, RequiredValueIdentifier), so definitions are one patch and every
@@ -17,7 +17,7 @@
 namespace dlcp::fabric::sonic {
 namespace {
 
-constexpr double kMinutesPerPort = 3;  // sonic-buildimage 23945: speed changes, the same sorter
+constexpr double kMinutesPerPort = 3;  // sonic-buildimage 23945: speed changes, same sorter
 
 class Renderer {
  public:
@@ -71,7 +71,7 @@ class Renderer {
     out_.notes.push_back({severity, std::move(text), false});
   }
 
-  // True if the port's rows are such that a change of one row changes this port alone, as imported.
+  // True if the port's rows, as imported, can be changed without affecting other ports.
   bool accepts(const std::string& port, const Json* maps) {
     if (document_->config.empty()) return true;
     if (find_row(document_->config, "PORT", port) == nullptr) {
@@ -114,7 +114,7 @@ class Renderer {
            same("tc_to_pg_map", document_->group_map);
   }
 
-  // Rows may name several ports ("Ethernet0,Ethernet4"), which one port's change must not break up.
+  // A row may name several ports ("Ethernet0,Ethernet4"); the change of one port must not split it.
   void find_shared(const char* table) {
     const auto found = document_->config.find(table);
     if (found == document_->config.end()) return;
@@ -162,7 +162,7 @@ class Renderer {
     if (!row.empty()) change.put("PORT_QOS_MAP", port, row, Impact::kPortFlap);
   }
 
-  // A map of an earlier change goes where nothing is rewritten any more.
+  // Removes the map of an earlier change if nothing is rewritten any more.
   void put_rewriting(const PortGroup& group, const Definitions& definitions, const Json* maps,
                      Json& row) const {
     const auto site = site_map(document_->config, maps, "tc_to_dscp_map");
@@ -175,7 +175,7 @@ class Renderer {
       row.erase("tc_to_dscp_map");
   }
 
-  // The key of the row for one queue alone; empty, with a problem, where a range holds it.
+  // The key of the row for this queue only; empty, with a problem, if a range contains it.
   std::string own_key(const char* table, const std::string& port, int queue) {
     const auto cover = find_cover(document_->config, table, port, queue);
     if (cover.row == nullptr) return fmt::format("{}|{}", port, queue);
@@ -223,7 +223,7 @@ class Renderer {
     rows.insert(cover.key);
   }
 
-  // `config load` writes fields and takes none away.
+  // `config load` writes fields and removes none.
   void check_direct(const std::vector<Patch>& patches) {
     for (const auto& patch : patches)
       for (const auto& row : patch.rows) {
@@ -237,7 +237,7 @@ class Renderer {
       }
   }
 
-  // Rules of watchdogs' rows are those of other tables on some ASICs alone.
+  // On some ASICs, rows of watchdogs are subject to the updater's rules of other tables.
   void note_watchdogs(const std::vector<Patch>& patches) {
     const auto is_watchdog = [](const RowChange& row) { return row.table == "PFC_WD"; };
     for (const auto& patch : patches)
@@ -337,7 +337,7 @@ class Renderer {
   const Document* document_ = nullptr;
   Rendering out_;
   const Refuser refuse_{plan_, out_.problems};
-  std::map<std::string, std::string> shared_;                 // by port, the row
+  std::map<std::string, std::string> shared_;                 // by port: the row
   std::map<std::string, std::set<std::string>> kept_ranges_;  // by profile
 };
 

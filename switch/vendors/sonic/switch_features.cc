@@ -61,7 +61,7 @@ void SwitchFeatures::put_trimming(ChangeSet& change) {
                                          trimming.queue));
 }
 
-// Nothing may be left that trims: queues of the site that do would drop from then on.
+// Requires that no queue trims any more: trimming queues of the site would begin to drop.
 void SwitchFeatures::remove_trimming(ChangeSet& change) {
   const auto profiles = document_.config.find("BUFFER_PROFILE");
   if (profiles != document_.config.end())
@@ -76,8 +76,7 @@ void SwitchFeatures::remove_trimming(ChangeSet& change) {
        "the ASIC keeps it until the next boot");
 }
 
-// Ends pause storms on the site's lossless priorities of a port; a row that
-// is there stays.
+// Adds watchdogs for the site's lossless priorities of a port; an existing row is kept.
 void SwitchFeatures::put_port(const std::string& port, Json& maps, ChangeSet& change) {
   const auto& watchdog = plan_.features.pfc_watchdog;
   const auto priorities = text_field(maps, "pfc_enable");

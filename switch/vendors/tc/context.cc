@@ -1,5 +1,5 @@
-// What tc's template sees of a plan. Units and places are all of the arithmetic here: what is a
-// band and what marks or drops in it is tree.h's.
+// The input of tc's template. It only converts units and positions; tree.h decides about bands,
+// marks and drops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kBytesPerRound = 300;  // of weight 1, in one round of the weighted queues
+constexpr std::uint64_t kBytesPerRound = 300;  // for weight 1, in one round of the weighted queues
 constexpr std::uint64_t kBurstBytesMin = 20'000;
 constexpr std::uint64_t kBurstsPerSecond = 1000;
 constexpr unsigned kRedBurst = 32;
-constexpr std::uint64_t kRedRateMax = 30'000'000'000;  // tc takes 32 bits of bytes per second here
+constexpr std::uint64_t kRedRateMax = 30'000'000'000;  // tc has 32 bits for bytes per second
 constexpr unsigned kFirstPref = 0xd100;                // preference of DLCP's filters
 constexpr int kPriorities = 16;                        // of packets, in the kernel
 
@@ -29,8 +29,8 @@ std::string tos_of(unsigned dscp) {
   return fmt::format("{:#04x}", dscp << 2);
 }
 
-// tc chooses RED's weight from min, burst and avpkt; for these it is 1/2, the least there is, so
-// that marking goes by the depth of the moment.
+// tc computes RED's weight from min, burst and avpkt; these values give 1/2, the smallest possible
+// weight, so that marking follows the momentary queue length.
 void put_curve(Json& to, std::uint64_t at_bytes) {
   to["at"] = at_bytes;
   to["at_max"] = at_bytes + 1;
@@ -44,7 +44,7 @@ Json level_row(const Band& band, std::size_t index) {
               {"level_marks", level.mark_bytes > 0},
               {"level_mark_at", level.mark_bytes},
               {"level_limit", level.limit_bytes}};
-  // Without marks the curve begins where everything is dropped: the limit alone decides.
+  // Without marks the curve begins at the tail-drop depth: only the limit applies.
   put_curve(row, level.mark_bytes > 0 ? level.mark_bytes : band.limit_bytes);
   return row;
 }
@@ -90,7 +90,7 @@ Json match_rows(const std::vector<Match>& matches) {
   return rows;
 }
 
-// DSCPs of the first tenant in the order of its classes, then those of the others.
+// DSCPs of the first tenant in the order of its classes, then those of the other tenants.
 std::vector<unsigned> marks_of(const SwitchPlan& plan) {
   std::vector<unsigned> marks;
   for (const TrafficClassRow& row : plan.classes)

@@ -1,6 +1,6 @@
-// `tc qdisc show` (all devices, as text) -> what the switch does today. Nothing in it says where a
-// DSCP goes: a port either has the kernel's own queue or one token bucket, which DLCP's tree takes
-// the place of or goes below, or a tree of the site's, which is not touched.
+// Reads `tc qdisc show` (all devices, as text). It does not show where a DSCP leads. A port has the
+// kernel's own queue, or one token bucket, which DLCP's tree replaces or is placed below, or a tree
+// of the site, which is not changed.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Problem problem_at(const NamedText& running, int line, std::string what, const s
           .hint = "capture it with `tc qdisc show > FILE` on the switch, without -j, -s or -d"};
 }
 
-// The line as the script's snapshot has it: no "dev PORT", no reference count, no dealt-out
+// The line in the form of the script's snapshot: without "dev PORT", reference count and automatic
 // handles.
 std::string without_device(std::istringstream& words) {
   std::string text;
@@ -40,8 +40,8 @@ std::string without_device(std::istringstream& words) {
   return text;
 }
 
-// A port on which DLCP's queues are already: what is left without them. Nothing is left where they
-// took the place of the kernel's own queue, whose looks are then not known.
+// Removes DLCP's queues from the lines of a port. Nothing remains if they replaced the kernel's own
+// queue, whose form is then not known.
 void forget_ours(std::vector<std::string>& rows) {
   const std::string ours = fmt::format("{:x}", kHandle >> 4);
   const auto is_ours = [&ours](const std::string& row) {

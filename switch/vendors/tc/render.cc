@@ -1,5 +1,5 @@
-// A plan as one bash script: its tables (ports, queues, who goes where) are the template's, the
-// engine below them is the same in every script.
+// A plan as one bash script: the template writes its tables (ports, queues, filters); the engine
+// below them is the same in every script.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ Problem problem_at(const PortGroupPlan& group, std::string what, std::string see
           .hint = std::move(hint)};
 }
 
-// Trees that are not the kernel's own, or a token bucket that holds nothing else: the site's.
+// False for trees of the site: anything but the kernel's own queue, or a token bucket without
+// children.
 bool may_attach(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     if (line.starts_with("qdisc clsact") || line.starts_with("qdisc ingress")) return false;
@@ -133,7 +134,7 @@ Rendering render_script(const Sections& templates, const SwitchPlan& plan) {
   for (const PortGroupPlan& group : plan.groups) {
     const std::size_t bands = tree_of(plan, group).bands.size();
     for (const std::string& port : group.group.ports) {
-      // What is queued at that moment goes with the old tree.
+      // Packets in the old tree at that moment are dropped.
       rendering.changes.push_back({.row = "qdisc dev " + port,
                                    .before = "the kernel's default, or the site's tbf",
                                    .after = fmt::format("ets {:x}: with {} bands", kHandle, bands),

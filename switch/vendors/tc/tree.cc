@@ -51,7 +51,7 @@ Band band_of(const SwitchPlan& plan, const QueuePlan& queue) {
   return band;
 }
 
-// The site's weighted queues of which nobody said the weight share what the plan leaves them.
+// The site's weighted queues of unknown weight share the rest of the plan's weights.
 unsigned weight_of_others(const PortGroupPlan& group, const std::vector<Band>& bands) {
   double known = 0;
   unsigned unknown = 0;

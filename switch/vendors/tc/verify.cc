@@ -1,6 +1,6 @@
-// Captured `tc -s -j qdisc show` against the plan: are the queues there with the planned depths,
-// and do drops and marks happen where DLCP causes them and nowhere else. Counters are those since
-// the apply.
+// Compares a captured `tc -s -j qdisc show` with the plan: the queues exist with the planned
+// depths, and drops and marks occur only where DLCP causes them. Counters start at the time of
+// apply.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
@@ -89,7 +89,7 @@ class PortJudge {
     }
   }
 
-  // The qdisc is the planned one, with the planned value of one option.
+  // Checks that the qdisc has the planned kind, and one option with the planned value.
   bool judge_kind(const Band& band, const Json& qdisc, const char* kind, const char* option,
                   std::uint64_t planned) {
     const std::uint64_t is = number(member(qdisc, "options"), option);
@@ -146,7 +146,7 @@ class PortJudge {
 
   void judge_levels(const Band& band, const Json& qdisc) {
     const Json& queues = member(member(qdisc, "options"), "vqs");
-    std::uint64_t dropped_before = 0;  // of the level that is dropped before this one
+    std::uint64_t dropped_before = 0;  // of the previous level, which is dropped first
     std::uint64_t seen_before = 0;
     for (std::size_t i = 0; i < band.levels.size(); ++i) {
       const BandLevel& level = band.levels[i];

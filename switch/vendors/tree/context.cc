@@ -1,4 +1,4 @@
-// What templates see. Units are all of the arithmetic here: every number comes from the plan.
+// The input of templates. It only converts units: every number comes from the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kSpareSequence = 900;  // where the site's strict schedulers leave no number before
+constexpr int kSpareSequence = 900;  // if the site's strict schedulers leave no lower number
 constexpr const char* kColours[] = {"low", "medium", "high"};  // drop precedence 0, 1, 2
 
-// A depth in every unit that a target may want it in.
+// A depth in every unit that a target may need.
 void put_depth(Json& to, const std::string& name, std::uint64_t bytes, std::uint64_t limit,
                std::uint64_t cell) {
   to[name] = bytes;
@@ -90,7 +90,7 @@ Json queue_row(const SwitchPlan& plan, const PortGroupPlan& group, const QueuePl
       std::max(1, static_cast<int>(100.0 * static_cast<double>(queue.shape_bits_per_second) /
                                    std::max(speed, 1.0)));
   if (queue.mark_bytes) put_depth(row, "mark_at", *queue.mark_bytes, queue.limit_bytes, cell);
-  std::optional<std::uint64_t> first = queue.mark_bytes;  // where one curve does both
+  std::optional<std::uint64_t> first = queue.mark_bytes;  // if one curve both marks and drops
   row["levels"] = Json::array();
   bool drops = false;
   for (const Level& level : queue.levels) {
@@ -141,7 +141,7 @@ std::string queue_name(const Document& document, int queue) {
 
 namespace {
 
-// A word that is empty is not there.
+// Empty words are left out.
 void put_words(const Target& target, const SwitchPlan& plan, const Document& document, Json& to) {
   for (const auto& [name, word] : target.words) {
     auto text = word_used(word, name, plan, document);
@@ -167,7 +167,7 @@ Json queues_context(const Target& target, const SwitchPlan& plan, const Document
   const auto rest = static_cast<unsigned>(kQueueCount) - static_cast<unsigned>(list.size());
   const unsigned left = used < 100 && rest > 0 ? (100 - used) / rest : 1;
   const std::set<int> in_use = queues_in_use(plan);
-  unsigned percent = used;  // with one for each queue that nothing leads to
+  unsigned percent = used;  // includes one percent for each queue that nothing leads to
   for (int queue = 0; queue < kQueueCount; ++queue) {
     if ((ours >> queue & 1) != 0) continue;
     Json row = {{"queue", queue}, {"weight", std::max(left, 1U)}, {"default", queue == 0}};
@@ -219,7 +219,7 @@ Json map_context(const Target& target, const SwitchPlan& plan, const Document& d
 }
 
 Json remark_context(const SwitchPlan& plan, const PortGroup& group) {
-  constexpr std::size_t kRuleStep = 10;  // room for an operator's rules between them
+  constexpr std::size_t kRuleStep = 10;  // leaves room for an operator's rules between them
   std::string list;
   Json marks = Json::array();
   for (int dscp = 0; dscp < kDscpCount; ++dscp) {

@@ -1,5 +1,5 @@
-// What is in a running configuration, or is missing from it, that would make the import wrong: it
-// is refused rather than guessed at.
+// Finds contents of a running configuration, and missing parts, that would make the import wrong.
+// Such a configuration is rejected.
 #include <algorithm>
 
 #include "switch/vendors/tree/facts.h"
@@ -37,8 +37,8 @@ class Doubts {
   }
 
  private:
-  // A site that leaves its ports to the system, or a file that ends before what ports have. Systems
-  // that print something last have been asked for it.
+  // The site may leave its ports at the system's defaults, or the file may be truncated before the
+  // port settings. Systems that print a known last line are checked by it.
   void check_any_qos() {
     if (!document_.bound.empty() || !document_.shared.empty()) return;
     if (!target_.reader.ends_with.empty()) return;
@@ -55,7 +55,7 @@ class Doubts {
                          std::move(hint)});
   }
 
-  // Those that the site is seen to use, or what is meant where it is not.
+  // The words that the site uses, or their default.
   Captures words() const {
     Captures words;
     for (const auto& [name, word] : target_.words)
@@ -65,7 +65,7 @@ class Doubts {
     return words;
   }
 
-  // Names are one word, and a port is one port.
+  // Names must be one word, and a port must be one port.
   void check_words(const Statement& statement) {
     for (const std::size_t id : target_.scope_index.may_begin(statement.text)) {
       std::size_t taken = 0;
@@ -102,7 +102,8 @@ class Doubts {
     }
   }
 
-  // Objects of a kind that no port has, where none has another: the ports may be missing.
+  // Objects of a kind that no port uses, if ports use no other object either: the ports may be
+  // missing from the file.
   void check_used(const ObjectKind& kind) {
     if (document_.bound.count(kind.name) != 0 || document_.shared.count(kind.name) != 0) return;
     for (const Statement& statement : document_.statements) {
@@ -117,7 +118,8 @@ class Doubts {
     }
   }
 
-  // What ports have is in the configuration, or built into the system: those are called default.
+  // Objects that ports use must be in the configuration, or be built in: those have "default" in
+  // their name.
   void check_defined(const ObjectKind& kind, const std::string& name) {
     if (name.empty() || name.find("default") != std::string::npos) return;
     if (!checked_.insert(kind.name + " " + name).second) return;

@@ -12,13 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A node's name with the module that it needs one of, as RFC 7951 has it.
+// A node's name, with its module if it needs one, according to RFC 7951.
 std::string named(const JsonShape& shape, const std::string& names, const std::string& name) {
   const auto module = shape.modules.find(names);
   return module == shape.modules.end() ? name : module->second + ":" + name;
 }
 
-// What keys a list has, looked up once for each list.
+// The keys of lists, looked up once for each list.
 class Keys {
  public:
   explicit Keys(const JsonShape& shape) : shape_(shape) {}
@@ -34,8 +34,7 @@ class Keys {
   std::unordered_map<std::string, std::vector<std::string>> known_;
 };
 
-// "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` gets what leads there without
-// keys.
+// "qos queues queue q5" -> "/qos/queues/queue[name=q5]"; `names` receives the path without keys.
 std::string path_of(Keys& known, const std::string& scope, std::string& names) {
   std::string path;
   const auto words = words_of(scope);
@@ -51,7 +50,7 @@ std::string path_of(Keys& known, const std::string& scope, std::string& names) {
   return path;
 }
 
-// A leaf is named by as many of the names that lead to it as tell it apart.
+// The list names a leaf by the last names of its path, as many as are needed to identify it.
 bool is_of(const std::vector<std::string>& list, const std::string& names) {
   return std::any_of(
       list.begin(), list.end(),
@@ -67,7 +66,7 @@ Json scalar(const JsonShape& shape, const std::string& names, const std::string&
   return value;
 }
 
-// One statement, without its scope, into the tree below the scope.
+// Adds one statement, without its scope, to the tree below the scope.
 void put(Keys& known, Json& node, const std::string& names, const std::vector<std::string>& words,
          std::size_t at) {
   if (at >= words.size()) return;
@@ -90,7 +89,7 @@ void put(Keys& known, Json& node, const std::string& names, const std::vector<st
     return put(known, list.back(), here, words, at + 1 + keys.size());
   }
   if (at + 2 < words.size()) return put(known, node[name], here, words, at + 1);
-  if (at + 1 == words.size()) {  // a container that is there, and says no more
+  if (at + 1 == words.size()) {  // an empty container
     if (node[name].is_null()) node[name] = Json::object();
     return;
   }
@@ -103,12 +102,12 @@ void put(Keys& known, Json& node, const std::string& names, const std::vector<st
   }
 }
 
-// Rows of many ports have one value among them: each is made a tree and printed once.
+// Rows of many ports have equal values: each distinct value is made and printed once.
 class Values {
  public:
   explicit Values(Keys& known) : known_(known) {}
 
-  // As it stands in the request, six spaces deep.
+  // As text of the request, indented by six spaces.
   const std::string& text_of(const Row& row, const std::string& names) {
     std::string said = names;
     for (const auto& statement : row.after)
@@ -119,7 +118,7 @@ class Values {
   }
 
  private:
-  // A tree, or of a leaf its scalar.
+  // A tree or, for a leaf, its scalar.
   Json value_of(const Row& row, const std::string& names) {
     Json value = Json::object();
     for (const auto& statement : row.after) {
@@ -140,7 +139,7 @@ class Values {
   }
 
   Keys& known_;
-  std::unordered_map<std::string, std::string> made_;  // by what the row says
+  std::unordered_map<std::string, std::string> made_;  // by the contents of the row
 };
 
 std::string list_of(const char* name, const std::vector<std::string>& items) {

@@ -1,4 +1,4 @@
-// What a system does where its objects say nothing, as statements beside those of the site.
+// The system's defaults where its objects state nothing, as statements in addition to the site's.
 #include <algorithm>
 #include <set>
 

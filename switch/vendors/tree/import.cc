@@ -1,29 +1,36 @@
-// Turns a running configuration's statements into what the site does, by the target's facts.
+// Converts a running configuration's statements to a SiteConfig, using the target's facts.
 //
-//   dscp          {policy} {dscp*} {class}: a classifier's row
-//   class_map, policy_class    the same in two steps: {map} {dscp*}, and {policy} {map} {class}
-//   other_match   {map}: it matches something, unless no_match is of the same statement; a map that
-//                 matches nothing stands for all the rest
-//   class_defined {map}, where every map but the default one is in the configuration
-//   class_queue   {class} {queue}; without it a class leads to the queue of its number
-//   queue_index   {queue} {index}: what a queue's name means
-//   weight, strict             {policy} {queue} [{weight}]
-//   queue_scheduler, scheduler_weight, scheduler_strict    the same in two steps, joined by what
-//                              the two facts both have: {policy}, {scheduler}, {id}
-//   configured    {policy} {queue}: the site says something of it
-//   shape         {policy} {queue} {rate} {unit}
-//   round_robin   {policy} {queue}, where queues are strict unless one from them on is round-robin
-//   class_to_queue {class} {queue}: where classes are numbers beside those of queues
-//   own_queue     {name} {queue}: an object of DLCP's says that a queue is DLCP's
-//   pfc           {priority}, or {class}, or {queue}
-//   pfc_profile   {profile}: what turns PFC on; watchdog {profile}: and ends pause storms
-//   port          {port}; speed {port} {speed}; lag {port} {lag}
-//   slot_speed    {slot1}, {slot2}...: the numbers in the names of ports, the last of them as a
-//   list;
-//                 {speed}: of these ports and of those that they are split into
-//   trust         {policy} {trust}: whether a classifier goes by DSCPs; port_class {policy} {class}
-//   rewrite       {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
-//   rewriter      {port} {profile}: which profile rewrites what leaves there
+// Classifiers:
+//
+//   - dscp {policy} {dscp*} {class}: a classifier's row
+//   - class_map, policy_class: the same in two steps, {map} {dscp*}, and {policy} {map} {class}
+//   - other_match {map}: it has a match, unless no_match is of the same statement; a map without a
+//       match stands for all remaining packets
+//   - class_defined {map}, if every map but the default one is in the configuration
+//   - trust {policy} {trust}: whether a classifier uses DSCPs; port_class {policy} {class}
+//
+// Queues:
+//
+//   - class_queue {class} {queue}; without it a class leads to the queue of its number
+//   - class_to_queue {class} {queue}: if classes have numbers other than those of queues
+//   - queue_index {queue} {index}: the number of a named queue
+//   - own_queue {name} {queue}: an object of DLCP marks a queue as DLCP's
+//   - configured {policy} {queue}: the site configures it
+//   - weight, strict {policy} {queue} [{weight}]
+//   - queue_scheduler, scheduler_weight, scheduler_strict: the same in two steps, joined by the
+//       names that both facts have: {policy}, {scheduler}, {id}
+//   - shape {policy} {queue} {rate} {unit}
+//   - round_robin {policy} {queue}, if a queue is strict unless one from it upwards is round-robin
+//   - pfc {priority}, or {class}, or {queue}
+//   - pfc_profile {profile}: enables PFC; watchdog {profile}: also stops pause storms
+//
+// Ports:
+//
+//   - port {port}; speed {port} {speed}; lag {port} {lag}
+//   - slot_speed {slot1}, {slot2}...: the numbers in names of ports, the last of them a list;
+//       {speed}: of these ports, and of the ports that they are split into
+//   - rewrite {port}, or {profile}; rewrite_dscp [{profile}] {class} {dscp}
+//   - rewriter {port} {profile}: the profile that rewrites packets leaving the port
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,8 +121,8 @@ class Importer {
 
   const std::vector<Fact>& facts(std::string_view name) const { return of(facts_, name); }
 
-  // Classifiers that no port has, and no port either: those are in another part of what is asked
-  // for.
+  // Classifiers that no port uses, and no ports at all: the ports are in another part of the
+  // configuration.
   void check_bindings() {
     if (target_.facts.count("port") == 0) return;
     if (target_.ports_are_listed && !document_->statements.empty())
@@ -132,7 +139,7 @@ class Importer {
       }
   }
 
-  // What names of queues and classes mean: as the target has it, and as the site says.
+  // The meaning of names of queues and classes, from the target and from the site.
   void read_names() {
     auto& known = document_->queue_of;
     known.insert(target_.queue_names.begin(), target_.queue_names.end());
@@ -158,7 +165,7 @@ class Importer {
     return tree::queue_named(*document_, name);
   }
 
-  // What most ports have, by the name of the site's that DLCP's may be a copy of.
+  // The object that most ports use, by the site's name if it is a copy of DLCP's.
   std::string most_used(const std::string& kind) const {
     std::map<std::string, int> uses;
     const auto ports = document_->bound.find(kind);
@@ -182,7 +189,7 @@ class Importer {
     return most;
   }
 
-  // "10", "8,10-12", "af11 cs1": all of them.
+  // "10", "8,10-12", "af11 cs1": all DSCPs of the text.
   std::vector<int> dscps_in(const Fact& fact) {
     std::string text = held(fact.held, "dscp");
     std::replace(text.begin(), text.end(), ',', ' ');
@@ -221,7 +228,7 @@ class Importer {
     }
   }
 
-  // Statements about DSCPs, and those that say nothing of what is matched.
+  // Statements that match DSCPs, or that do not restrict the match.
   bool is_dscp_match(const Fact& match) const {
     for (const char* kind : {"class_map", "no_match"})
       for (const Fact& fact : facts(kind))
@@ -229,7 +236,7 @@ class Importer {
     return false;
   }
 
-  // A class of the classifying policy: the DSCPs it matches, or all that are left.
+  // A class of the classifying policy: the DSCPs that it matches, or all remaining ones.
   void map_class(const Fact& step) {
     bool by_dscp = false;
     for (const Fact& fact : facts("class_map")) {
@@ -283,7 +290,7 @@ class Importer {
         site_.queues[static_cast<std::size_t>(doubtful)].in_use = true;
   }
 
-  // Classifiers that go by something else than DSCPs: all are of one class then.
+  // Classifiers that do not use DSCPs: all packets then have one class.
   void read_trust() {
     for (const Fact& fact : facts("port_class"))
       if (held(fact.held, "policy") == document_->classifier)
@@ -296,7 +303,7 @@ class Importer {
       };
       document_->by_dscp = is_of(target_.dscp_trusts);
       document_->by_tag = is_of(target_.tag_trusts);
-      // Where something is refused, what classifies may be just that.
+      // After an error the classifier may be the rejected statement.
       if (document_->by_dscp || has_errors(problems_)) continue;
       problems_.push_back(
           {Severity::kWarning,
@@ -329,8 +336,8 @@ class Importer {
     }
   }
 
-  // Where the DSCP map is one for the whole switch, what an earlier change took of it is found by
-  // its queues.
+  // If one DSCP map applies to the whole switch, the DSCPs of an earlier change are found by their
+  // queues.
   void read_owned() {
     for (const Fact& fact : facts("own_queue"))
       if (const auto queue = queue_named(held(fact.held, "queue"));
@@ -368,9 +375,9 @@ class Importer {
   const Target& target_;
   const NamedText& running_;
   std::shared_ptr<Document> document_ = std::make_shared<Document>();
-  std::uint8_t port_class_ = 0;  // of everything, on ports that go by no DSCP
+  std::uint8_t port_class_ = 0;  // of all packets, on ports that do not use DSCPs
   Facts facts_;
-  std::set<int> said_;  // DSCPs that the classifier has a row for
+  std::set<int> said_;  // DSCPs with a row in the classifier
   SiteConfig site_;
   std::vector<Problem> problems_;
 };

@@ -15,7 +15,7 @@ namespace {
 using Leaves = std::map<std::string, std::string>;
 
 struct Leaf {
-  std::string path;  // with spaces
+  std::string path;  // separated by spaces
   std::optional<std::string> before, after;
 };
 
@@ -53,7 +53,7 @@ std::string set_text(const std::vector<Leaf>& patch, bool undo) {
   return leaves.empty() ? std::string() : yaml_of(leaves);
 }
 
-// Paths to unset: a whole object of DLCP's where nothing of it is left, else single leaves.
+// Paths to unset: a whole object of DLCP if nothing of it remains, else single leaves.
 class Unsetting {
  public:
   Unsetting(const Target& target, const std::vector<Leaf>& patch, bool undo, bool whole)
@@ -68,7 +68,7 @@ class Unsetting {
       std::string path = leaf.path;
       if (const auto root = root_of(path); whole_ && !root.empty() && goes(root)) path = root;
       if (path.ends_with(" inbound"))
-        path.erase(path.rfind(' '));  // the binding, not its direction
+        path.erase(path.rfind(' '));  // the binding, without its direction
       lines.insert(path);
     }
     std::string text;

@@ -1,6 +1,6 @@
-// YAML as NVUE prints it: a list of operations over one tree, of which `set` is the configuration.
-// Keys that name several ports or numbers ("swp1-4,swp6") are expanded, so that a statement is one
-// value of one port: "interface swp1 qos mapping profile P".
+// Reads YAML as NVUE prints it: a list of operations on one tree, of which `set` is the
+// configuration. Keys that name several ports or numbers ("swp1-4,swp6") are expanded, so that a
+// statement is one value of one port: "interface swp1 qos mapping profile P".
 #include <fmt/format.h>
 
 #include <charconv>
@@ -13,10 +13,10 @@
 namespace dlcp::fabric::tree {
 namespace {
 
-constexpr std::size_t kNamesMax = 4096;  // that one key stands for
+constexpr std::size_t kNamesMax = 4096;  // that one key may cover
 constexpr std::string_view kNothing = "{}";
 
-// "swp1-3" -> the names, or itself.
+// "swp1-3" -> its names; other text is returned unchanged.
 void expand_part(std::string_view part, std::vector<std::string>& names) {
   const auto dash = part.rfind('-');
   std::string_view stem, last;
@@ -39,7 +39,7 @@ void expand_part(std::string_view part, std::vector<std::string>& names) {
     names.push_back(fmt::format("{}{}", stem, i));
 }
 
-// "swp1-3,swp5" -> swp1 swp2 swp3 swp5; "0-2,7" -> 0 1 2 7; anything else is itself.
+// "swp1-3,swp5" -> swp1 swp2 swp3 swp5; "0-2,7" -> 0 1 2 7; other text is returned unchanged.
 std::vector<std::string> expanded(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty() && names.size() < kNamesMax) {
@@ -74,7 +74,7 @@ class Flattener {
     for (const auto& word : path_)
       text += word + " ";
     text += node.kind == YamlNode::Kind::kScalar ? node.text : std::string(kNothing);
-    if (words_of(text).size() == path_.size() + 1)  // what is several words is nothing of ours
+    if (words_of(text).size() == path_.size() + 1)  // DLCP has no names of several words
       statements_.push_back({std::move(text), node.line, false});
   }
   bool overflows() const { return statements_.size() > kStatementsMax; }
@@ -87,7 +87,7 @@ class Flattener {
     return false;
   }
 
-  // On the way to one of the roots, or below it.
+  // The path leads to one of the roots, or is below it.
   bool is_wanted() const {
     for (const auto& root : roots_) {
       std::size_t same = 0;
@@ -105,7 +105,7 @@ class Flattener {
   Statements statements_;
 };
 
-// The names that lead to what is written last.
+// The path of the last item in the text.
 std::vector<std::string> last_path(const YamlNode& set) {
   std::vector<std::string> path;
   for (const YamlNode* node = &set; node->kind == YamlNode::Kind::kMap && !node->entries.empty();
@@ -154,7 +154,7 @@ Checked<Statements> read_operations(const Reader& reader, const std::string& fil
   if (flattener.overflows()) return refuse(0, "the configuration is too large");
   const char end = text[text.find_last_not_of(" \t\r\n")];
   if (end == ':') return refuse(0, "the file ends in the middle: its last key has no value");
-  const bool closed = end == ']' || end == '}';  // YAML in JSON's own syntax, or nothing below
+  const bool closed = end == ']' || end == '}';  // YAML in JSON's syntax, or an empty tree
   if (auto problem = unfinished_line(file, text); problem && !closed)
     result.problems.push_back(std::move(*problem));
   else if (end != ']' && last < words_of(reader.ends_with))

@@ -40,7 +40,7 @@ std::string OwnObjects::referred(const std::string& statement) const {
   return "";
 }
 
-// A port has it beside the site's: the row itself is DLCP's.
+// A port has the object in addition to the site's: the row belongs to DLCP.
 bool OwnObjects::is_own_binding(const std::string& statement, std::string& port) const {
   for (const ObjectKind& kind : target_.objects)
     for (const Pattern& pattern : kind.bindings) {
@@ -74,7 +74,7 @@ void OwnObjects::unbind(Patch& patch, const std::vector<std::string>& ports,
 
 Patch OwnObjects::stale(const std::vector<Patch>& patches, const std::set<std::string>& touched,
                         std::set<std::string>& kept) const {
-  std::set<std::string> roots;  // of what ports will have
+  std::set<std::string> roots;  // of objects that ports will use
   for (const Statement& one : running_)
     if (touched.count(leaf_path(one.text)) == 0) roots.insert(referred(one.text));
   for (const Patch& patch : patches)

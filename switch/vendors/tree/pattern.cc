@@ -24,7 +24,8 @@ Pattern::Pattern(std::string_view text) : text_(text) {
   }
 }
 
-// Its last character tells most statements apart: they begin alike.
+// Compares the head's last character first: it distinguishes most statements, whose beginnings are
+// alike.
 bool Pattern::begins_with_head(std::string_view statement) const {
   if (head_.empty()) return true;
   return statement.size() >= head_.size() && statement[head_.size() - 1] == head_.back() &&

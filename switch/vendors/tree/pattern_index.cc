@@ -11,7 +11,7 @@ constexpr std::string_view kHole;
 
 }  // namespace
 
-// `word` empty: a hole.
+// An empty `word` stands for a hole.
 std::size_t PatternIndex::next(std::size_t node, const std::string& word) {
   const auto added = nodes_.size();
   if (word == kHole) {

@@ -3,7 +3,7 @@
 namespace dlcp::fabric::tree {
 namespace {
 
-// {port}, or what a {subinterface} is of; empty: that is none.
+// {port}, or the port of a {subinterface}; empty if there is none.
 std::string port_of(const Captures& said) {
   if (const auto port = said.find("port"); port != said.end()) return port->second;
   const auto& name = said.at("subinterface");

@@ -1,4 +1,4 @@
-// The ports of a running configuration, with what it says of them.
+// The ports of a running configuration, with their speeds and link aggregates.
 #include <algorithm>
 
 #include "switch/vendors/numbers.h"
@@ -19,7 +19,7 @@ std::uint64_t speed_of(std::string text) {
   return giga ? static_cast<std::uint64_t>(*number) * 1'000'000'000 : 0;
 }
 
-// "Ethernet1/49/2" is of slot "1/49", "et-0/0/1:3" of "0/0/1" and of "0/0".
+// "Ethernet1/49/2" belongs to slot "1/49", "et-0/0/1:3" to "0/0/1" and to "0/0".
 bool is_of_slot(std::string_view port, std::string_view slot) {
   const auto digits = std::min(port.find_first_of("0123456789"), port.size());
   const auto numbers = port.substr(digits);
@@ -27,7 +27,7 @@ bool is_of_slot(std::string_view port, std::string_view slot) {
                                        numbers[slot.size()] == '/' || numbers[slot.size()] == ':');
 }
 
-// "0", "0", "4-7,9" -> "0/0/4" ... "0/0/9". What is no list is one slot, which no port has.
+// "0", "0", "4-7,9" -> "0/0/4" ... "0/0/9". Text that is not a list gives one slot without ports.
 std::vector<std::string> slots_of(const Captures& held) {
   constexpr int kPortsMax = 512;
   std::string stem, list;
@@ -52,7 +52,7 @@ std::vector<std::string> slots_of(const Captures& held) {
   return slots;
 }
 
-// The part of a name before its numbers says how fast the port is.
+// The speed of a port from the part of its name before the numbers.
 std::uint64_t speed_by_name(const Target& target, const std::string& port) {
   const auto digits = port.find_first_of("0123456789");
   const auto known = target.name_speeds.find(port.substr(0, digits));
@@ -76,7 +76,7 @@ void read_ports(const Target& target, const Facts& facts, const Document& docume
       port(name);
   for (const Fact& fact : of(facts, "speed"))
     port(held(fact.held, "port")).bits_per_second = speed_of(held(fact.held, "speed"));
-  // Those of one port go before those of a whole module.
+  // Speeds of a single port precede those of a whole module.
   std::vector<std::pair<std::string, std::uint64_t>> slots;
   for (const Fact& fact : of(facts, "slot_speed"))
     for (auto& slot : slots_of(fact.held))

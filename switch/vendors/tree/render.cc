@@ -1,5 +1,5 @@
-// The change of one switch whose target is data: wanted statements against those of the running
-// configuration, row by row, with the way back.
+// The change of one switch whose target is data: compares wanted statements with the running
+// configuration, row by row, and writes the change and its rollback.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,14 +55,14 @@ class Renderer {
     const auto rank = rank_of(statement, taken);
     return rank == target_.scopes.size() ? std::nullopt : std::optional(statement.substr(0, taken));
   }
-  // Which of the target's scopes this is in; rows are written in that order.
+  // The target's scope of this statement; rows are written in the order of scopes.
   std::size_t rank_of(const std::string& statement, std::size_t& taken) const {
     const auto rank = tree::rank_of(target_, statement, taken);
     if (target_.leaf_rows) taken = statement.rfind(' ');
     return rank;
   }
 
-  // In the order of their paths, as slashed() writes them.
+  // Orders rows by their paths in the form of slashed().
   static bool comes_before(const Row& a, const Row& b) {
     const auto as_path = [](char c) { return c == ' ' ? '/' : c; };
     return std::lexicographical_compare(a.scope.begin(), a.scope.end(), b.scope.begin(),
@@ -70,7 +70,7 @@ class Renderer {
                                         [&](char x, char y) { return as_path(x) < as_path(y); });
   }
 
-  // Where statements are rows, what goes is seen statement by statement.
+  // For targets whose statements are rows: decides on removals statement by statement.
   void settle_leaves() {
     const OwnObjects objects(target_, document_->statements);
     std::set<std::string> touched(touched_.begin(), touched_.end()), kept;
@@ -131,7 +131,7 @@ class Renderer {
     return patch;
   }
 
-  // "interface X" alone is only the way to what is in it.
+  // A statement such as "interface X" that only leads to the statements in it.
   static std::unordered_set<std::string_view> ways_in(const Statements& statements) {
     std::unordered_set<std::string_view> ways;
     for (const Statement& statement : statements) {
@@ -150,7 +150,7 @@ class Renderer {
     return x == y;
   }
 
-  // Words that are names of DLCP's.
+  // Calls `take` for every word that is a name of DLCP's.
   template <class Take>
   static void each_own_word(std::string_view text, Take take) {
     constexpr std::string_view kOwn = "DLCP";
@@ -168,7 +168,7 @@ class Renderer {
     return std::string(first);
   }
 
-  // Rows of an earlier change that nothing refers to any more.
+  // Removes rows of an earlier change that nothing refers to any more.
   Patch cleanup() {
     std::set<std::string, std::less<>> referred;
     const auto refer = [&referred](const std::string& own, const std::string& statement) {
@@ -204,7 +204,7 @@ class Renderer {
     }
     std::stable_sort(patch.rows.begin(), patch.rows.end(), [this](const Row& a, const Row& b) {
       std::size_t taken = 0;
-      return rank_of(b.scope, taken) < rank_of(a.scope, taken);  // what refers goes first
+      return rank_of(b.scope, taken) < rank_of(a.scope, taken);  // referring objects go first
     });
     return patch;
   }
@@ -234,12 +234,12 @@ class Renderer {
           !is_since(plan_.os, plan_.version, before))
         return Impact::kReload;
     }
-    // A row of the switch's own (a hash seed) is felt at once.
+    // A row of the switch itself (such as a hash seed) takes effect at once.
     const bool felt = !row.hitless && (ports || own_name(row.scope).empty());
     return felt ? Impact::kUnknown : Impact::kHitless;
   }
 
-  // What a change is called, and what its statements say of it.
+  // The change of one row, named by its scope, with its statements.
   fabric::Change change_row(const Row& row, bool ports) const {
     if (!target_.leaf_rows)
       return {row.scope, joined(row.before), joined(row.after), impact_of(row, ports)};
@@ -309,7 +309,7 @@ class Renderer {
     return text;
   }
 
-  // The text for each statement of the site's that an untrusted port has.
+  // The text, filled in for each matching statement of the site's on an untrusted port.
   std::set<std::string> on_remarked(const Pattern& pattern, const std::string& text) const {
     std::set<std::string> ports, texts;
     for (const PortGroupPlan& group : plan_.groups)

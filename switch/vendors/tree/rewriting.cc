@@ -1,4 +1,4 @@
-// Turns facts about rewriting on egress into what becomes of DSCPs at each port.
+// Determines the rewriting of DSCPs on egress at each port from facts.
 #include "switch/vendors/tree/facts.h"
 
 namespace dlcp::fabric::tree {
@@ -24,7 +24,7 @@ class Rewriting {
   }
 
  private:
-  // Of a port, of the ports that have a profile, or of all.
+  // For one port, for the ports with a profile, or for all ports.
   void read_ports(const Fact& fact) {
     const auto name = held(fact.held, "port"), profile = held(fact.held, "profile");
     bool any = profile.empty();
@@ -48,7 +48,7 @@ class Rewriting {
   const Facts& facts_;
   const Document& document_;
   SiteConfig& site_;
-  std::string profile_;  // whose map counts: the first that rewrites
+  std::string profile_;  // the first profile that rewrites; its map is used
 };
 
 }  // namespace

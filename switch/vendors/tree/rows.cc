@@ -14,13 +14,13 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Prints statements as nested blocks: the contexts that a line needs, where they are not open.
+// Prints statements as nested blocks, and opens the contexts that a line needs.
 class Blocks {
  public:
   Blocks(const Target& target, std::string& out) : target_(target), out_(out) {}
 
   void take_away(const std::string& statement) { line(statement, true, false); }
-  // `opens`: statements inside of this one follow.
+  // `opens`: statements inside this one follow.
   void add(const std::string& statement, bool opens) { line(statement, false, opens); }
 
  private:
@@ -82,7 +82,7 @@ void print_flat(const Target& target, const Row& row, std::string& out) {
     out += prefix + statement + "\n";
 }
 
-// What statements say behind their scope.
+// Appends a JSON list of the statements without their scope.
 void add_list(std::string& text, const std::vector<std::string>& list, std::size_t scope_size) {
   text += '[';
   for (const auto& one : list) {

@@ -1,4 +1,4 @@
-// Turns facts about scheduling into how the queues of the site are served.
+// Determines from facts how the site's queues are served.
 #include <algorithm>
 
 #include "switch/vendors/numbers.h"
@@ -32,7 +32,7 @@ class Scheduling {
   }
 
  private:
-  // The queue that a fact is about, if it is one of this policy.
+  // The queue of a fact, if it belongs to this policy.
   SiteQueue* queue_of(const Fact& fact) const {
     const auto policy = fact.held.find("policy");
     if (policy != fact.held.end() && policy->second != scheduler_) return nullptr;
@@ -69,7 +69,7 @@ class Scheduling {
     queue->strict = true;
   }
 
-  // In percent: of a port of 100 Gb/s; else in kb/s.
+  // A percentage refers to a port of 100 Gb/s; other rates are in kb/s.
   static void put_shape(SiteQueue* queue, const Captures& shape) {
     const auto rate = number_of(held(shape, "rate"));
     if (queue == nullptr || !rate) return;

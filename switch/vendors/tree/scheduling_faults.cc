@@ -1,5 +1,5 @@
-// Where a round-robin queue makes all queues below it round-robin too, DLCP could change how queues
-// of the site are served by its own alone: that is refused.
+// On systems where all queues below a round-robin queue are round-robin too, DLCP's queues could
+// change the scheduling of the site's queues. Such plans are rejected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace dlcp::fabric::tree {
 namespace {
 
-// The highest round-robin queue of DLCP's, and its strict one.
+// The highest round-robin queue of DLCP, and its strict queue.
 struct Edges {
   int round_robin = -1, strict = kQueueCount;
 };

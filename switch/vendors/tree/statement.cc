@@ -95,7 +95,7 @@ class Reading {
   }
 
  private:
-  // A last line that says all it can needs no line end.
+  // A complete last line needs no line end.
   void see_end(const std::string& text) {
     if (!reader_.ends_with.empty()) return;
     if (auto problem = unfinished_line(file_, text)) problems_.push_back(std::move(*problem));
@@ -113,7 +113,7 @@ class Reading {
     bool is_so = begin != std::string::npos;
     for (std::size_t at = begin; is_so && at <= last; ++at)
       is_so = !is_white(line[at]) || (line[at] == ' ' && line[at + 1] != ' ');
-    if (is_so) return line.substr(begin, last + 1 - begin);  // most lines are
+    if (is_so) return line.substr(begin, last + 1 - begin);  // the usual case
     std::string text;
     for (const auto& word : words_of(line))
       text += (text.empty() ? "" : " ") + word;
@@ -141,14 +141,14 @@ class Reading {
     }
   }
 
-  // A statement for every number that the line names.
+  // Adds a statement for every number that the line names.
   void add_each(const std::string& text, int line) {
     for (const NumberList& list : reader_.lists) {
       if (!text.starts_with(list.before)) continue;
       const auto end = text.find(list.after, list.before.size());
       if (end == std::string::npos) continue;
       auto names = text.substr(list.before.size(), end - list.before.size());
-      if (names.find(" > ") != std::string::npos) continue;  // inside of it
+      if (names.find(" > ") != std::string::npos) continue;  // a statement inside the block
       std::replace(names.begin(), names.end(), ',', ' ');
       for (const auto& word : words_of(names)) {
         const auto range = range_of(word);
@@ -171,7 +171,7 @@ class Reading {
     return std::pair{*first, *last};
   }
 
-  // One file is one switch's: another name in it begins the next one's.
+  // A file belongs to one switch: another switch name begins the next switch's configuration.
   bool is_name(const std::string& text, int line) {
     const auto& before = reader_.names_itself;
     if (before.empty() || !text.starts_with(before)) return false;
@@ -198,10 +198,10 @@ class Reading {
     full_ = true;
   }
 
-  // "openconfig-qos:qos" and "qos" are one name.
+  // "openconfig-qos:qos" and "qos" are the same name.
   static std::string_view plain(std::string_view name) { return name.substr(name.find(':') + 1); }
 
-  // A scalar that is one word; nullopt: anything else, which no statement of ours has.
+  // A scalar of one word; nullopt: any other value, which DLCP's statements never have.
   static std::optional<std::string> word_of(const nlohmann::json& value) {
     if (value.is_structured()) return std::nullopt;
     auto text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -209,7 +209,7 @@ class Reading {
     return text;
   }
 
-  // What gnmic prints of a Get: each value beside the path that it was asked by.
+  // The output of gnmic for a Get: each value has the path that was requested.
   void walk_updates(const nlohmann::json& updates) {
     if (!updates.is_array()) return;
     for (const auto& update : updates) {
@@ -224,7 +224,7 @@ class Reading {
     }
   }
 
-  // The words of an entry's keys; nullopt: one is not there, or is more than a word.
+  // The words of an entry's keys; nullopt: a key is missing, or is more than one word.
   std::optional<std::string> keys_in(const nlohmann::json& item,
                                      const std::vector<std::string>& keys) {
     std::string text;
@@ -238,8 +238,8 @@ class Reading {
     return text;
   }
 
-  // Where the walk is in the tree: with the keys of lists, and without. Both grow and shrink in
-  // place, as there is a path for every leaf.
+  // The position in the tree: with the keys of lists, and without. Both strings are changed in
+  // place, as every leaf has a path.
   struct Place {
     std::string path, names;
 
@@ -260,11 +260,11 @@ class Reading {
     }
   };
 
-  // `keys`: leaves that the path has already.
+  // `keys`: leaves that are part of the path already.
   void walk(const nlohmann::json& node, Place& place, std::size_t depth,
             const std::vector<std::string>& keys = {}) {
     if (depth > kDepthMax) return;
-    if (node.is_array() && place.path.empty()) {  // several answers in one
+    if (node.is_array() && place.path.empty()) {  // several answers in one array
       for (const auto& item : node)
         walk(item, place, depth + 1);
       return;
@@ -280,7 +280,7 @@ class Reading {
       return walk_updates(node["updates"]);
     }
     if (!place.path.empty() && node.size() == keys.size())
-      add(place.path, 0);  // there is no more to say
+      add(place.path, 0);  // an empty container
     const auto path_size = place.path.size(), names_size = place.names.size();
     for (const auto& [long_name, value] : node.items()) {
       const auto name = plain(long_name);
@@ -297,7 +297,7 @@ class Reading {
   void walk_list(const nlohmann::json& list, Place& place, std::size_t depth) {
     const auto [known, is_new] = keys_.try_emplace(place.names);
     if (is_new) known->second = keys_of(reader_.json, place.names);
-    const std::vector<std::string>& keys = known->second;  // stays where it is
+    const std::vector<std::string>& keys = known->second;  // a reference that remains valid
     const auto path_size = place.path.size(), names_size = place.names.size();
     for (const auto& item : list) {
       if (!item.is_object()) {
@@ -313,10 +313,10 @@ class Reading {
   const Reader& reader_;
   const std::string& file_;
   std::unordered_map<std::string, std::vector<std::string>>
-      keys_;  // of lists, by the names that lead there
+      keys_;  // of lists, by the names that lead to them
   Statements statements_;
-  std::string name_;    // of the switch, where the configuration says it
-  bool ended_ = false;  // the line has been that the system prints last
+  std::string name_;    // of the switch, if the configuration contains it
+  bool ended_ = false;  // the system's usual last line was read
   bool full_ = false;
   std::vector<Problem> problems_;
 };

@@ -1,5 +1,5 @@
-// Reads switch/targets/*.json. The files are compiled in, so that a fault in one is a fault of the
-// build: tests load them all.
+// Reads switch/targets/*.json. The files are compiled in, so an error in one is an error of the
+// build: tests load all of them.
 #include "switch/vendors/tree/target.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Reader reader_of(const Json& data) {
   return reader;
 }
 
-// Templates are lines, without what a configuration has before them.
+// Templates are lines without the prefix that lines of a configuration have.
 Reader template_reader_of(const Reader& running) {
   Reader reader;
   reader.syntax = running.syntax == Syntax::kBlocks ? Syntax::kBlocks : Syntax::kFlat;
@@ -59,7 +59,7 @@ Reader template_reader_of(const Reader& running) {
   return reader;
 }
 
-// A number for all, "precedence" (DSCP / 8), or a list of 64.
+// One number for all, "precedence" (DSCP / 8), or a list of 64 numbers.
 std::array<int, kDscpCount> classes_of(const Json& data) {
   std::array<int, kDscpCount> classes{};
   for (std::size_t dscp = 0; dscp < kDscpCount; ++dscp) {
@@ -70,8 +70,8 @@ std::array<int, kDscpCount> classes_of(const Json& data) {
   return classes;
 }
 
-// [pattern, why, hint], and a pattern of what is accepted of it; or an object, where something else
-// must be there, too, or names must differ.
+// [pattern, why, hint], and a pattern of accepted statements; or an object, if another statement
+// must be present or names must differ.
 std::vector<Refusal> refusals_of(const Json& data, const char* key) {
   std::vector<Refusal> list;
   for (const auto& row : data.value(key, Json::array())) {
@@ -126,7 +126,7 @@ Change change_of(const std::string& name) {
   return name == "overwrite line" ? Change::kOverwriteLine : Change::kReplace;
 }
 
-// A pattern, or one with how rows of it change.
+// A pattern, or an object of a pattern and the way in which its rows change.
 std::vector<Scope> scopes_of(const Json& config) {
   const auto usual = config.value("change", "replace");
   std::vector<Scope> list;
@@ -206,7 +206,7 @@ void read_limits(Target& target, const Json& config) {
                            row.at(2).get<std::string>(), row.at(3).get<std::string>()});
 }
 
-// Files that a target has besides those of all.
+// Files that a target has in addition to the common ones.
 void read_files(Target& target, const Json& config) {
   target.scripts = config.value("scripts", "");
   target.leaf_rows = config.value("leaf_rows", false);
@@ -245,7 +245,7 @@ Target target_of(const TargetFile& file, const Json& data) {
   return target;
 }
 
-// Statements mean what the lists say in this order.
+// The order of these lists determines the meaning of a statement that matches several patterns.
 void read_meanings(Target& target) {
   const auto add = [&target](Meaning meaning) {
     target.meaning_index.add(*meaning.pattern, target.meanings.size());
@@ -277,7 +277,7 @@ std::vector<Target> read_targets() {
     const auto data = Json::parse(file.data);
     if (data.contains("configuration")) list.push_back(target_of(file, data));
   }
-  for (Target& target : list) {  // which stay where they are from here on
+  for (Target& target : list) {  // their addresses no longer change
     read_meanings(target);
     index_rows(target.refusals, target.refusal_index);
     index_rows(target.port_refusals, target.port_refusal_index);
@@ -334,7 +334,7 @@ std::optional<int> dscp_of(std::string_view name) {
 }
 
 std::size_t rank_of(const Target& target, std::string_view statement, std::size_t& taken) {
-  std::size_t rank = 0;  // they are few
+  std::size_t rank = 0;  // there are few
   while (rank < target.scopes.size() && !target.scopes[rank].pattern.covers(statement, taken))
     ++rank;
   return rank;

@@ -57,12 +57,12 @@ class Maker {
   }
 
  private:
-  // What templates see, and the same as text: what says the same makes the same.
+  // Template input, and a text that identifies it: equal texts give equal output.
   struct Seen {
     std::function<Json()> context;
     std::string text;
   };
-  // Of what stays where it is for as long as this is asked.
+  // `context` must remain valid while the result is used.
   static Seen as_seen(const Json& context) {
     return {[&context] { return context; }, context.dump()};
   }
@@ -77,7 +77,7 @@ class Maker {
 
   Statements& definitions() { return wanted_.parts.front().statements; }
 
-  // The statements that a section of the target's templates makes of this.
+  // The statements that a section of the target's templates produces from this input.
   Statements made(const std::string& section, const Seen& seen) {
     if (!target_.templates.has(section)) return {};
     auto read = read_statements(target_.template_reader, target_.os + ".mustache",
@@ -92,7 +92,7 @@ class Maker {
     }
   }
 
-  // "10", "8,10-12", "af11 cs1": one of them is DLCP's.
+  // "10", "8,10-12", "af11 cs1": true if one of them belongs to DLCP.
   bool holds_ours(std::string list) const {
     std::replace(list.begin(), list.end(), ',', ' ');
     for (const auto& word : words_of(list)) {
@@ -124,7 +124,7 @@ class Maker {
     return false;
   }
 
-  // The site's object under a name of DLCP's, without what DLCP takes.
+  // The site's object under a name of DLCP's, without the parts that DLCP replaces.
   Statements copy_of(const ObjectKind& kind, const std::string& base, const std::string& name) {
     Statements copy;
     if (base.empty()) return copy;
@@ -162,7 +162,7 @@ class Maker {
     return before;
   }
 
-  // What a statement of an object says, without the object's root and what joins the two.
+  // A statement without its object's root and the separator.
   static std::string_view inside(const std::string& statement, const std::string& root) {
     std::string_view rest = std::string_view(statement).substr(root.size());
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == '>'))
@@ -189,7 +189,7 @@ class Maker {
     if (!base.empty()) wanted_.notes.insert(named_base(one.note));
   }
 
-  // What the site gives queues that nothing leads to is not in the copy.
+  // Notes the site's settings of unused queues, which are not in the copy.
   void note_idle(const ObjectKind& kind, const std::string& base) {
     const auto from = kind.root.filled({{"name", base}});
     std::set<int> idle;
@@ -223,14 +223,14 @@ class Maker {
     return fmt::format("DLCP-{}{}-{}", kind.tag, number, base.empty() ? "none" : base);
   }
 
-  // An object of DLCP's for this base and context; equal ones are one. Empty: it would say nothing.
+  // Name of DLCP's object for this base and input; equal ones share it. Empty: no object.
   std::string named(const ObjectKind& kind, const std::string& base, const Seen& seen,
                     const std::string& tag) {
     const auto sort = kind.name + "\n" + base + "\n" + tag;
     const auto [at, is_new] = names_.try_emplace(sort + "\n" + seen.text);
     if (!is_new) return at->second;
     int number = counts_[sort] + 1;
-    if (target_.short_names) {  // those with other numbers may say the same
+    if (target_.short_names) {  // objects with other numbers may be equal
       std::string content;
       for (const Statement& one : object(kind, base, seen, "{name}", 0))
         content += one.text + "\n";
@@ -238,7 +238,7 @@ class Maker {
       number = contents_.try_emplace(sort + "\n" + content, number).first->second;
     }
     at->second = name_of(kind, base, tag, number);
-    if (number <= counts_[sort]) return at->second;  // said already
+    if (number <= counts_[sort]) return at->second;  // stated already
     counts_[sort] = number;
     for (auto& statement : object(kind, base, seen, at->second, number))
       if (known_.insert(statement.text).second) definitions().push_back(std::move(statement));
@@ -258,7 +258,7 @@ class Maker {
     return "";
   }
 
-  // By kind; empty: the port keeps what it has.
+  // By kind; empty: the port keeps its object.
   std::vector<std::string> names_for(const PortGroupPlan& group,
                                      const std::vector<std::string>& bases, const Seen& queues,
                                      const Seen& both) {
@@ -278,7 +278,7 @@ class Maker {
     return names;
   }
 
-  // Ports whose objects of the site's are the same get the same statements, each with its name.
+  // Ports with the same site objects get the same statements, each with its own name.
   void put_group(const PortGroupPlan& group) {
     const Json of_queues = queues_context(target_, plan_, document_, group);
     Json of_marks = remark_context(plan_, group.group);
@@ -343,7 +343,7 @@ class Maker {
     return std::all_of(all.begin(), all.end(), [](const Statement& one) { return one.implied; });
   }
 
-  // Percentages, as a rule.
+  // The sums are usually percentages.
   void check_sums() {
     std::map<std::pair<const Sum*, std::string>, std::uint64_t> sums;  // by the other holes
     for (const Sum& sum : target_.sums)
@@ -383,9 +383,9 @@ class Maker {
   std::vector<bool> ours_;  // by DSCP
   std::set<int> queues_;    // DLCP's
   std::unordered_set<std::string> known_;
-  std::set<int> used_;                            // those that something leads to
+  std::set<int> used_;                            // queues that something leads to
   std::map<std::string, std::string> names_;      // by kind, base and context
-  std::map<std::string, int> counts_, contents_;  // by kind and base; and what it says
+  std::map<std::string, int> counts_, contents_;  // by kind and base; by contents
   std::map<std::string, PortFault> port_faults_;  // by port
   Wanted wanted_;
   const Refuser refuse_{plan_, wanted_.problems};
