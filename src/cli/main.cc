@@ -8,7 +8,7 @@
 namespace {
 
 // Some launchers close stdin, stdout or stderr. A socket that is opened then would get their number
-// and receive what is printed.
+// and receive the program's output.
 void fill_standard_streams() {
   for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
     if (fd <= STDERR_FILENO) continue;

@@ -68,7 +68,7 @@ class CoreTransport final : public Transport, public CoreHost::Listener {
   void on_step(Time now, HostIndex host) override;
   core::Licence licence_of(const Transfer& transfer);
   bool is_open(const Pair& pair);
-  // False if some of it cannot be posted yet.
+  // False if some posts are not possible yet.
   bool post_sends(Time now, std::size_t number);
   bool post_receives(Time now, std::size_t number);
 

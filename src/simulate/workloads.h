@@ -40,7 +40,7 @@ struct ParameterServerPlan {
   std::size_t servers = 1;
   std::size_t tensors = 1;           // for each server
   std::vector<std::uint64_t> bytes;  // of each job's gradient
-  double may_lose = 0;               // of what is pushed
+  double may_lose = 0;               // share of the pushed bytes
 };
 // The hosts of the jobs are a random arrangement of jobs x (workers + servers).
 Workload parameter_servers(const ParameterServerPlan& plan, std::uint64_t seed);

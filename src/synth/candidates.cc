@@ -132,7 +132,7 @@ std::vector<Recipe> regular_candidates(const Topology& topology, const Routes& r
     all.push_back(nccl_tree(order));
     all.push_back({"binomial tree", Family::kTrees, {}, {}, binomial_tree(order), {}, {}, 1});
   }
-  // Candidates whose senders cannot reach their receivers are removed.
+  // Removes candidates whose senders cannot reach their receivers.
   std::erase_if(all, [&](const Recipe& recipe) {
     const auto schedule = expand(recipe, collective, n);
     return !schedule || !fits(schedule.value(), routes);

@@ -1,8 +1,8 @@
 // A topology as a list of ranks, switches and links: the plainest input, YAML or JSON.
 //
 //   name: two leaves
-//   message: 1us                  what a message costs its sender and its receiver
-//   latency: 1us                  of links that do not say
+//   message: 1us                  cost of a message at its sender and its receiver
+//   latency: 1us                  of links without their own latency
 //   ranks: h[0-7]
 //   switches: ['leaf[0-1]', {name: nv, multicast: yes}]
 //   groups: ['h[0-3]', 'h[4-7]']     optional: ranks that belong together

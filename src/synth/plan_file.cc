@@ -65,7 +65,6 @@ Json up_to_json(const Bracket& bracket) {
 }
 
 // Throws std::invalid_argument for values that no plan has, next to nlohmann's own exceptions.
-// the same place.
 [[noreturn]] void bad(const std::string& what) {
   throw std::invalid_argument(what);
 }

@@ -9,7 +9,6 @@
 // A message of step k carries the sender's data after all messages of lower steps have arrived.
 // `reduce` adds it to the receiver's data; otherwise it replaces that data. Messages of one ordered
 // pair of ranks are sent in the order of the list.
-// pair of ranks travel in the order of the list.
 #pragma once
 
 #include <cstdint>

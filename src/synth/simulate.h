@@ -18,7 +18,7 @@ struct Timing {
 
 struct Simulated {
   double seconds = 0;
-  std::vector<Timing> timings;  // by message, if asked for
+  std::vector<Timing> timings;  // by message, if requested
   double busiest = 0;           // share of the time in which the most loaded link sends
 };
 

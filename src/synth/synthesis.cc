@@ -28,7 +28,7 @@ constexpr double kGoodEnough =
 constexpr int kGreedyPartsMax = 16;  // of a rank's share
 constexpr double kCloseEnough = 0.99;  // no other candidate is tried
 constexpr double kNever =
-    std::numeric_limits<double>::infinity();  // of what cannot be, or be taken
+    std::numeric_limits<double>::infinity();  // of impossible or rejected schedules
 
 struct Candidate {
   Recipe recipe;  // without slices

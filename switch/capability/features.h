@@ -19,7 +19,7 @@ struct FeatureRow {
   std::vector<std::string> modes;  // of load_balancing: "flowlet", "packet"
   std::uint64_t min = 0, max = 0;  // range of the feature's number; max 0: unlimited
   std::uint64_t step = 1;          // the number must be a multiple of this
-  int queue = -1;                  // queue that trimmed packets must use; -1: as the intent says
+  int queue = -1;                  // queue that trimmed packets must use; -1: chosen by the intent
   bool own_rows = false;           // configuration rows without a name that identifies their owner
   std::string how;                 // description of the configuration that is written
   std::string source;

@@ -67,7 +67,7 @@ void check_collisions(const Intent& intent, const SwitchIntent& device,
   }
 }
 
-// Queues that the site gives up must not be lossless or otherwise unavailable.
+// The site must not give up its default class's queue, or a queue that PFC protects.
 void check_permissions(const Intent& intent, const SwitchIntent& device,
                        std::vector<Problem>& problems) {
   const SiteConfig& site = *device.site;
@@ -218,7 +218,8 @@ Checked<Layout> lay_out(const Intent& intent, const SwitchIntent& device,
   Layout layout;
   layout.dscp = site_rows(*device.site);
   std::uint16_t taken = 0;
-  // The control-plane queue is an additional queue only if the control part is assigned to it.
+  // The control-plane queue is one more free queue unless the intent assigns the control part
+  // to another queue.
   const auto control = intent.dlcp.queue_of[static_cast<std::size_t>(SwitchQueue::kStrictHigh)];
   free.control_plane =
       free.control_plane && (!control || *control == capabilities.control_plane_queue);

@@ -33,7 +33,7 @@ struct Level {
   double share = 0;                         // of the queue's offered bytes
   std::uint8_t drop_precedence = 0;         // 2 = dropped first; as in DscpRow
   bool ect = false;                         // its packets are ECN-capable
-  std::uint64_t needs_bytes = 0;            // depth the arithmetic asks for (D_i)
+  std::uint64_t needs_bytes = 0;            // depth from the arithmetic (D_i)
   std::optional<std::uint64_t> drop_bytes;  // early-drop depth, a step; nullopt: tail drop only
 };
 

@@ -41,7 +41,7 @@ struct Shows {
   std::string expected, hint;  // for a capture without counters
 };
 
-// From "verify_switch", "verify_port" and "verify_last" (command, what it shows, the first release
+// From "verify_switch", "verify_port" and "verify_last" (command, its purpose, the first release
 // with it, the first release without it, its feature), "counters", "tables" and "capture".
 Shows shows_of(const nlohmann::json& data);
 // Of a target whose file has them under "shows".

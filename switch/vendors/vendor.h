@@ -29,7 +29,7 @@ struct OutputFile {
   std::string text;
   FileKind kind = FileKind::kConfig;
   bool grammar_checked =
-      false;  // false: written only with --unverified, and its first line says so
+      false;  // false: written only with --unverified, with a notice in its first line
   bool executable = false;
   std::string_view checked_by = {};  // the check, for the report
 };

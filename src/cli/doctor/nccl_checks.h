@@ -8,7 +8,7 @@
 
 namespace dlcp::cli {
 
-// NCCL's version, the interface that it uses, and whether it keeps the plugin loaded.
+// NCCL's version and net interface, whether it keeps the plugin loaded, and direct exchange.
 Findings check_nccl();
 // Whether a process that destroys all its communicators and creates new ones gets the plugin again.
 // `version`: of ncclGetVersion. `keeps`: NCCL_NET_PLUGIN_REF_COUNT is set. `unasked`: the

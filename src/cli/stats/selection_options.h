@@ -8,7 +8,7 @@
 
 namespace dlcp::cli {
 
-// Adds --pid and --user; `selection` must outlive the verb. Returns what it added.
+// Adds --pid and --user; `selection` must outlive the verb. Returns the added options.
 std::vector<CLI::Option*> add_selection(CLI::App& verb, Selection& selection);
 
 }  // namespace dlcp::cli

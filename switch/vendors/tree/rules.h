@@ -45,8 +45,8 @@ struct ObjectKind {
   std::vector<Pattern>
       left_out;  // after the root: not copied if {dscp}, {class} or {queue} is DLCP's
   std::vector<Pattern>
-      renames;              // after the root: the object's own name, which the copy has its own of
-  std::string tag;          // in names of copies, if two kinds have the same root
+      renames;      // after the root: contain the object's own name, which differs in the copy
+  std::string tag;  // in names of copies, if two kinds have the same root
   bool ours_first = false;  // DLCP's statements precede the site's: the first match applies
   bool required = false;    // every port has one of DLCP's, whether or not the site has one
   bool classifies = false;  // it determines the treatment of the port's DSCPs
