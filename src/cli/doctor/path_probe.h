@@ -43,7 +43,7 @@ struct LaneResult {  // one source port, to one of the listener's ports
   std::uint16_t to_port = 0;
 };
 
-// Everything after the ports stays empty if one direction has no open port.
+// The members after `answers` stay empty if it is false.
 struct PathMeasurement {
   PortsResult there;            // the listener's ports, for packets from this host first
   PortsResult back;             // local ports, for packets from the listener first
