@@ -43,4 +43,9 @@ function(dlcp_precompiled target)
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${provider})
+  # GCC then warns of the standard library's own code, which it no longer knows to be a system header's.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict
+      -Wno-maybe-uninitialized)
+  endif()
 endfunction()

@@ -24,8 +24,8 @@ std::vector<std::byte> frame_of(std::string_view magic, std::uint64_t session,
   std::vector<std::byte> frame(kDeviceFrameBytes);
   std::memcpy(frame.data(), magic.data(), magic.size());
   std::memcpy(frame.data() + magic.size(), &session, sizeof session);
-  std::memcpy(frame.data() + kHeadBytes, text.data(),
-              std::min(text.size(), frame.size() - kHeadBytes));
+  const auto kept = std::as_bytes(std::span(text.substr(0, frame.size() - kHeadBytes)));
+  std::ranges::copy(kept, frame.begin() + kHeadBytes);
   return frame;
 }
 
