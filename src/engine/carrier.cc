@@ -34,7 +34,8 @@ core::Config core_config(const datapath::Limits& limits, const Settings& setting
   config.peer_timeout = settings.peer_timeout;
   config.protection = settings.protection;
   config.compression.mode = settings.compression;
-  config.compression.encode_s_per_byte = measure_encode_cost();
+  if (settings.compression == core::CompressionMode::kAuto)
+    config.compression.encode_s_per_byte = measure_encode_cost();
   config.congestion = settings.congestion;
   config.target_delay =
       settings.target_delay != Duration::zero() ? settings.target_delay : limits.host_delay;

@@ -27,15 +27,16 @@ std::string test_command(const PeerTrouble& trouble) {
 }
 
 Explanation port_unreachable(const PeerTrouble& trouble, bool by_peer, const std::string& speaker) {
+  const std::string report = fmt::format("{} answers with ICMP port unreachable", speaker);
   if (by_peer)
-    return {fmt::format("{} answers with ICMP port unreachable", speaker),
-            fmt::format("either that rank has ended, or a firewall there rejects {}: see that "
-                        "rank's log and exit status",
-                        kPorts)};
-  return {
-      fmt::format("{} answers with ICMP port unreachable", speaker),
-      fmt::format("a firewall or NAT between the hosts rejects {}: let them pass both ways",
-                  trouble.host.empty() ? kPorts : fmt::format("{} to {}", kPorts, trouble.host))};
+    return {report, fmt::format("either that rank has ended, or a firewall there rejects {}: see "
+                                "that rank's log and exit status",
+                                kPorts)};
+  const std::string ports =
+      trouble.host.empty() ? kPorts : fmt::format("{} to {}", kPorts, trouble.host);
+  return {report,
+          fmt::format("a firewall or NAT between the hosts rejects {}: let them pass both ways",
+                      ports)};
 }
 
 Explanation unreachable(const PeerTrouble& trouble, const std::string& speaker) {

@@ -20,7 +20,7 @@ struct Finding {
   std::string check;  // a stable name, for scripts
   Level level = Level::kOk;
   std::string value;  // the value found
-  std::string fix;    // what to do; empty if nothing needs fixing
+  std::string fix;    // instruction for the user; empty if there is no problem
 };
 
 using Findings = std::vector<Finding>;

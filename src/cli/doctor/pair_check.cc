@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <utility>
 
 #include "cli/doctor/path_report.h"
+#include "cli/doctor/port_check.h"
 #include "datapath/udp/egress.h"
 
 namespace dlcp::cli {
@@ -18,11 +18,6 @@ constexpr std::size_t kPairPaths = 4;
 constexpr std::size_t kPairProbes = 10;
 constexpr int kQuestions = 3;
 constexpr Duration kAnswerWait = 300ms;
-
-std::uint64_t random_session() {
-  std::random_device random;
-  return static_cast<std::uint64_t>(random()) << 32 | random();
-}
 
 struct Asked {
   DeviceAnswer answer;

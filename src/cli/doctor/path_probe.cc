@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <random>
 #include <span>
 
 namespace dlcp::cli {
@@ -23,11 +22,6 @@ constexpr Duration kPatienceMin = 40ms;
 
 Duration local_clock() {
   return std::chrono::steady_clock::now().time_since_epoch();
-}
-
-std::uint64_t random_session() {
-  std::random_device random;
-  return static_cast<std::uint64_t>(random()) << 32 | random();
 }
 
 Duration median(std::vector<Duration>& values) {

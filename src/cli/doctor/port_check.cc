@@ -29,12 +29,16 @@ Result<MarkSocket> ProbeSource::open(datapath::IpFamily family) const {
   return socket;
 }
 
+std::uint64_t random_session() {
+  std::random_device random;
+  return static_cast<std::uint64_t>(random()) << 32 | random();
+}
+
 Result<PortCheck> PortCheck::open(const datapath::IpAddress& peer,
                                   std::span<const std::uint16_t> meeting_ports,
                                   const ProbeSource& from) {
   PortCheck check(peer, from);
-  std::random_device random;
-  check.session_ = static_cast<std::uint64_t>(random()) << 32 | random();
+  check.session_ = random_session();
   for (const std::uint16_t port : meeting_ports) {
     auto socket = from.open(peer.family);
     if (!socket) return socket.error();

@@ -23,6 +23,9 @@ struct ProbeSource {
   Result<MarkSocket> open(datapath::IpFamily family) const;
 };
 
+// Identifies the frames of one run, so that late answers to an earlier one are ignored.
+std::uint64_t random_session();
+
 struct PortsResult {
   std::vector<std::uint16_t> open;    // destination ports at which a packet arrived
   std::vector<std::uint16_t> closed;  // destination ports at which none of several packets arrived

@@ -118,8 +118,9 @@ std::span<SendStream* const> SendAssociation::on_ack(Time now, const wire::Ack& 
   sample.window_limited = window_.take_limited();
   congestion_->on_ack(sample);
   if (gate_.on_ack(now, sample.window_limited, rate_.total()))
-    config_.tell(
-        {now, peer_token(), "compresses messages from now on (0: no more):", gate_.open()});
+    config_.tell({now, peer_token(),
+                  gate_.open() ? "starts to compress messages" : "stops compressing messages",
+                  std::nullopt});
   pacer_.on_answer(now, acks_.rtt(), window_.limit(congestion_->window()),
                    congestion_->in_slow_start());
   if (sample.lost_packets > 0) tell_window(now);

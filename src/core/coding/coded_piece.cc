@@ -8,7 +8,7 @@ namespace dlcp::core {
 
 CodedPiece code_piece(compression::Format format, std::span<const std::byte> rest,
                       std::uint32_t payload_bytes, wire::Buffer& memory) {
-  const std::size_t room = payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
+  const std::size_t room = coded_room(payload_bytes);
   const std::size_t memory_bytes = wire::kCodedHeaderBytes + room + compression::block_room(format);
   if (memory.size() < memory_bytes) memory.resize(memory_bytes);
   const auto out = std::span(memory).subspan(wire::kCodedHeaderBytes);

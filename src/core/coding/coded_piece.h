@@ -18,6 +18,12 @@ struct CodedPiece {
   std::size_t coded_bytes = 0;  // of the payload, which may be padded
 };
 
+// The payload bytes of a compressed packet, whose header is longer. `payload_bytes`: of an
+// uncompressed packet.
+constexpr std::size_t coded_room(std::uint32_t payload_bytes) {
+  return payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
+}
+
 // `rest`: the unsent part of a chunk, not empty. `payload_bytes`: of an uncompressed packet.
 CodedPiece code_piece(compression::Format format, std::span<const std::byte> rest,
                       std::uint32_t payload_bytes, wire::Buffer& memory);

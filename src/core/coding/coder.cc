@@ -5,11 +5,14 @@
 
 #include "compression/packet_code.h"
 #include "compression/sample.h"
+#include "core/coding/coded_piece.h"
 #include "wire/data_header.h"
 
 namespace dlcp::core {
 namespace {
 
+// A message is compressed if that reduces its packets at least by this factor.
+constexpr double kRatioMin = 1.05;
 constexpr std::size_t kPlaces = 8;  // samples of a message
 constexpr std::size_t kGranule = wire::kPayloadGranuleBytes;
 
@@ -22,7 +25,7 @@ struct ChunkSize {
 // a packet at each of kPlaces places; a larger chunk is assumed to need several packets there.
 ChunkSize choose_chunk(std::span<const std::byte> message, compression::Format format,
                        std::uint32_t payload_bytes) {
-  const std::size_t room = payload_bytes - (wire::kCodedHeaderBytes - wire::kDataHeaderBytes);
+  const std::size_t room = coded_room(payload_bytes);
   std::array<std::byte, 16 << 10> out;
   std::array<std::size_t, kPlaces> fits;
   const std::size_t step = message.size() / kPlaces / kGranule * kGranule;

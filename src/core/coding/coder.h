@@ -18,9 +18,6 @@ struct MessageCoding {
   bool used() const { return chunk_bytes != 0; }
 };
 
-// A message is compressed if that reduces its packets at least by this factor.
-inline constexpr double kRatioMin = 1.05;
-
 class Coder {
  public:
   // `payload_bytes`: of an uncompressed packet.
