@@ -3,9 +3,15 @@
 
 # dlcp_apart(TARGET SOURCE...): compiles these sources of the target one by one; paths are relative to the project.
 function(dlcp_apart target)
-  if(TARGET ${target})
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(NOT TARGET ${target})
+    return()
   endif()
+  foreach(source ${ARGN})
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${source})
+      message(FATAL_ERROR "scripts/cmake/unity.cmake names ${source}, which does not exist: remove the name")
+    endif()
+  endforeach()
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 dlcp_apart(dlcp_fabric_model src/fabric/order_reader.cc)  # Json
@@ -20,9 +26,9 @@ dlcp_apart(dlcp_simulate  # kAll, kTimeoutRounds, kCardBytes
 dlcp_apart(dlcp_cli_plugin src/cli/plugin/net_plugin.cc)  # adapt()
 dlcp_apart(dlcp_cli_command_line src/cli/command_line/moving_line.cc)  # columns()
 dlcp_apart(dlcp_cli  # run(), losses_json(), round_up(), seconds(), fail(), time_text(), name_of()
-  src/cli/bench/bench.cc src/cli/bench/report.cc src/cli/bench/slots.cc src/cli/stats/prometheus.cc src/cli/stats/top.cc
+  src/cli/bench/bench.cc src/cli/bench/report.cc src/cli/stats/prometheus.cc src/cli/stats/top.cc
   src/cli/stats/top_view.cc src/cli/traffic_class.cc)
-dlcp_apart(dlcp_cli_doctor src/cli/doctor/path_probe.cc src/cli/doctor/port_check.cc)  # random_session(), local_clock()
+dlcp_apart(dlcp_cli_doctor src/cli/doctor/port_check.cc)  # local_clock()
 dlcp_apart(dlcp_cli_order src/cli/order/order_report.cc)  # Json
 dlcp_apart(dlcp_fabric  # take(), check_names(), Json, text_of(), names_of()
   switch/capability/features.cc switch/model/intent_file.cc switch/telemetry/collect.cc switch/telemetry/dashboard.cc
