@@ -76,9 +76,9 @@ struct LevelShares {
 };
 // The default: senders use two levels of bulk and never mark packets as bulk-middle.
 inline constexpr LevelShares kTwoLevelShares = {0.25, 0, 0.75, 0.25, 0.75};
-// Three levels of bulk: the same packets are droppable, and the ones with the smallest magnitudes
-// are dropped first. A switch with two levels treats both droppable levels alike, so fabrics of
-// both kinds can carry the same traffic.
+// Three levels of bulk: the droppable packets of kTwoLevelShares in two levels. Switches drop the
+// level with the smallest magnitudes first. Switches with two levels put both into one queue level,
+// so the same traffic can cross both kinds of switches.
 inline constexpr LevelShares kThreeLevelShares = {0.10, 0.15, 0.75, 0.25, 0.75};
 
 // The IPv4 TOS or IPv6 traffic-class byte: DSCP in the upper six bits, ECN in the lower two.

@@ -45,7 +45,7 @@ class CheckProse(unittest.TestCase):
     def test_a_sentence_does_not_begin_with_a_relative_clause(self):
         self.finds("It works. What is lost is sent again.\n", "What is lost")
         self.finds("- an item\n- Who waits\n  asks.\n", "Who waits asks.", 2)
-        self.passes("What is lost? Who\nasks?\n\n## What NCCL must say\n\n| What | Who asks |\n|---|---|\n")
+        self.passes("What is lost? Who\nasks?\n\n## What NCCL must say?\n\n| What | Who asks |\n|---|---|\n")
 
     def test_a_long_sentence_is_found_outside_tables(self):
         long = "It " + "counts one more word and " * 9
@@ -60,6 +60,10 @@ class CheckProse(unittest.TestCase):
         for name in ("docs/recipes/page.md", "src/core/README.md"):
             self.assertEqual(check("Nobody.\n", name=name)[1], 1)
         self.assertEqual(check("Nobody.\n", name="test/switch/golden/README.md")[1], 2)  # nothing to look at
+
+    def test_a_heading_names_its_subject(self):
+        self.assertEqual(check("## What was lost\n\nA host.\n")[1], 1)
+        self.passes("## Lost packets\n\n## What is lost?\n\n```\n## What is code\n```\n")
 
     def test_comments_of_sources_are_read_when_named(self):
         with tempfile.TemporaryDirectory() as folder:

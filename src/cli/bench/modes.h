@@ -19,7 +19,7 @@ struct ModeTraits {
   bool per_rank;        // the bus bandwidth is that of one rank, otherwise of all together
   bool makes_payload;   // takes --data; the other modes send numbers that they can reduce
   bool reduces;         // all-reduces; the table shows wrong elements instead of wrong bytes
-  const char* time_of;  // what one sample of the times is; null: a message
+  const char* time_of;  // the operation that one time sample measures; null: one message
   // All connections of a case, in the same order on every rank.
   std::vector<Wire> (*wires)(const BenchCase& bench_case);
   void (*run)(Session& session);
