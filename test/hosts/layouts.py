@@ -11,6 +11,8 @@ class Case:
     check: object = None          # called after DLCP has run; what is wrong, or None
     refused_with: tuple = ()      # DLCP cannot work here: words of its error instead
     timeout: int = 25
+    wrap: tuple = ()              # command in front of each rank
+    wrap_b: tuple = ()            # command in front of the rank on host b alone
 
 
 LAYOUTS = []

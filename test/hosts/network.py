@@ -22,11 +22,16 @@ class Network:
         self.spaces = []
         self.ports = []     # of hosts: (host, port)
         self.sent_before = {}
+        self.processes = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            process.stdout.close()
         for space in self.spaces:
             run("ip", "netns", "del", space, check=False)
 
@@ -42,6 +47,12 @@ class Network:
 
     def on(self, host, *command, check=True):
         return run("ip", "netns", "exec", self.name(host), *command, check=check)
+
+    def background(self, host, *command):
+        """Starts a program that prints a line when it is ready; it ends with the layout."""
+        process = subprocess.Popen(["ip", "netns", "exec", self.name(host), *map(str, command)], stdout=subprocess.PIPE)
+        self.processes.append(process)
+        process.stdout.readline()
 
     def sysctl(self, host, **settings):
         for name, value in settings.items():

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import rig  # noqa: E402
+import surroundings  # noqa: E402,F401 pylint: disable=unused-import
 from layouts import LAYOUTS  # noqa: E402
 from network import Network, Unsupported  # noqa: E402
 
@@ -31,7 +32,8 @@ def run_pair(net, build, plugin, case):
         environment = {key: value for key, value in environment.items() if not key.startswith("DLCP_")}
     ranks = []
     for rank, name in enumerate("ab"):
-        command = ["ip", "netns", "exec", net.name(name), str(build.dlcp), "bench", "--plugin", str(plugin), "--rank",
+        wrap = case.wrap or (case.wrap_b if name == "b" else ())
+        command = ["ip", "netns", "exec", net.name(name), *wrap, str(build.dlcp), "bench", "--plugin", str(plugin), "--rank",
                    str(rank), "--world", "2", "--rendezvous", f"{host}:{PORT}", "--timeout", str(case.timeout), "--seconds",
                    "0.2", "--size", "64K", *(case.options or ("--mode", "bw"))]
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))

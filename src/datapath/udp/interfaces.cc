@@ -29,13 +29,18 @@ namespace {
 
 using IfaddrsList = std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)>;
 
-Error system_error(std::string what) {
-  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)), ""};
+Error system_error(std::string what, std::string hint = "") {
+  return Error{ErrorCode::kSystem, fmt::format("{}: {}", what, system_text(errno)),
+               std::move(hint)};
 }
 
 Result<IfaddrsList> read_addresses() {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces");
+  if (::getifaddrs(&list) != 0) {
+    return system_error("cannot list the network interfaces",
+                        "getifaddrs() needs a netlink socket: let the sandbox or seccomp profile "
+                        "permit AF_NETLINK, which NCCL needs too");
+  }
   return IfaddrsList(list, &::freeifaddrs);
 }
 
