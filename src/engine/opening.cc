@@ -37,12 +37,18 @@ Opening::Opening(const Port& port, core::ContextId context, const Peer& peer, co
 
 // The number of local lanes is sent with the first packet; the peer's lanes arrive with the answer.
 Connection* Opening::call_first(const wire::EndpointAddress& to) const {
-  const std::size_t lanes = lanes_ == Over::kAllLanes ? port_.of(*over_).size() : 1;
+  const std::size_t lanes = uses_all_lanes() ? port_.of(*over_).size() : 1;
   wire::Membership membership;
   membership.lanes = static_cast<std::uint8_t>(lanes > 1 ? lanes : 0);
   return port_.over(*over_)->engine->connect(
       context_, peer_.listener, to, membership,
       has_ways() ? core::OnSilence::kEndAlone : core::OnSilence::kFailContext);
+}
+
+// All lanes of the peer's device have its own address, so there are several only if that one
+// answers.
+bool Opening::uses_all_lanes() const {
+  return lanes_ == Over::kAllLanes && (way() == nullptr || way()->address == 0);
 }
 
 const Way* Opening::way() const {
@@ -131,7 +137,7 @@ bool Opening::fall_back() {
 void Opening::call_others() {
   called_others_ = true;
   members_.push_back({port_.holder_of(connection_->engine), connection_});
-  if (lanes_ == Over::kOneLane) return;
+  if (!uses_all_lanes()) return;
   const auto here = port_.of(*over_);
   const auto there = connection_->engine->peer_lanes(*connection_);
   for (std::size_t i = 1; i < std::min(here.size(), there.size() + 1); ++i) {

@@ -57,6 +57,7 @@ class Opening {
  private:
   bool has_ways() const { return ways_.ways.all.size() > 1; }
   Connection* call_first(const wire::EndpointAddress& to) const;
+  bool uses_all_lanes() const;
   bool fall_back();
   Duration way_patience() const;
   core::ConnectionState poll_way(core::ConnectionState state);

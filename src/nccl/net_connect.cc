@@ -24,13 +24,11 @@ engine::Opening::Over lanes_of_each(const Context& context) {
                                                   : engine::Opening::Over::kOneLane;
 }
 
-// The pairs of addresses by which to try the peer. None for a bundle, because its members are the
-// lanes of one device.
+// The pairs of addresses by which to try the peer.
 engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer) {
   const auto setup = context.setup();
   const engine::Settings& settings = setup->value().settings;
   engine::OpeningWays to;
-  if (settings.bundle) return to;
   to.ways = context.registry().ways().ways(setup->value().devices, static_cast<std::size_t>(device),
                                            peer);
   to.port_of = [&context](std::size_t number) { return context.port(static_cast<int>(number)); };

@@ -75,7 +75,7 @@ Result<std::unique_ptr<ListenComm>> open_listener(Context& context, int device, 
   const engine::Port own = comm->port;
   comm->own_lanes = own.lanes().size();
   std::vector<engine::Lane> spares;
-  if (with_spares && lanes == engine::Opening::Over::kOneLane) {
+  if (with_spares) {
     spares = spare_lanes(context, device);
     std::vector<engine::Lane> all = own.lanes();
     all.insert(all.end(), spares.begin(), spares.end());

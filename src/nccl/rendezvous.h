@@ -19,8 +19,7 @@ Status check_setup(const Context& context);
 // Listens on a lane of each carrier of the device, and writes the handle. The context counts the
 // listener as an object until close_listener(). Over::kAllLanes is for peers that connect over
 // several lanes. With `with_spares` it also listens on some of the process's other devices, whose
-// addresses are added to the handle, for peers that cannot reach this one; not combined with all
-// lanes.
+// addresses are added to the handle, for peers that cannot reach this one.
 Result<std::unique_ptr<ListenComm>> open_listener(
     Context& context, int device, HandleBytes handle,
     engine::Opening::Over lanes = engine::Opening::Over::kOneLane, bool with_spares = false);

@@ -53,7 +53,7 @@ class Simulated(unittest.TestCase):
         self.assertAlmostEqual(found["predicted_gain"], 4, places=1)
         self.assertLessEqual(found["probes"], 3 * 512 * math.log2(512))
         self.assertLessEqual(found["probe_seconds"], 5)
-        self.assertLess(found["solver_seconds"], 1)  # 0.02 s on an idle machine
+        self.assertLess(found["solver_seconds"], 3)  # 0.02 s on an idle machine, 0.5 s with sanitizers
         ring = found["algorithms"]["ring"]
         self.assertAlmostEqual(ring["seconds_after"], ring["seconds_bound"])
 

@@ -230,3 +230,24 @@ def proxy_in_front_of_all_tcp(net):
                       "  meta l4proto tcp meta mark != 7 ip daddr != 127.0.0.1 redirect to :15001\n }\n}\n")
         net.background(host, sys.executable, HERE / "proxy.py", "15001", "7")
     return Case("10.1.0.1")
+
+
+@layout
+def one_rail_dead_for_a_bundle(net):
+    two_hosts(net, 2)
+    one_subnet_each(net, 2)
+    for host in "ab":
+        net.ip("s1", "link", "set", f"{host}.eth1", "nomaster")
+    return Case("10.1.0.1", env={"DLCP_BUNDLE": "1", "DLCP_LANES": "2"}, options=("--device-by-rank",))
+
+
+@layout
+def cards_in_another_order_for_a_bundle(net):
+    net.host("a", "b")
+    net.switch("s", "t")
+    for host, order in (("a", "st"), ("b", "ts")):
+        for card, switch in enumerate(order):
+            net.plug(host, f"eth{card}", switch)
+            net.addr(host, f"10.{61 if switch == 's' else 62}.0.{number(host)}/24", f"eth{card}")
+        net.sysctl(host, ipv4__conf__all__rp_filter=1)
+    return Case("10.61.0.1", env={"DLCP_BUNDLE": "1", "DLCP_LANES": "2"})

@@ -33,7 +33,8 @@ std::size_t place_of(std::uint64_t iteration, std::size_t first) {
 
 std::size_t count_unequal(const std::byte* seen, const std::byte* expected, std::size_t bytes,
                           std::size_t element_bytes) {
-  if (bytes == 0 || std::memcmp(seen, expected, bytes) == 0) return 0;  // a null pointer may come with 0
+  // With 0 bytes the pointers may be null, which memcmp does not permit.
+  if (bytes == 0 || std::memcmp(seen, expected, bytes) == 0) return 0;
   std::size_t unequal = 0;
   for (std::size_t i = 0; i < bytes; i += element_bytes)
     unequal += std::memcmp(seen + i, expected + i, element_bytes) != 0 ? 1 : 0;
