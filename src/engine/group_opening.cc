@@ -83,29 +83,44 @@ GroupLinks GroupOpening::take() {
 void GroupOpening::begin_calls() {
   while (!error_ && !to_call_.empty() && calls_.size() < kCallsMax) {
     const GroupPlace place = to_call_.back();
-    const Opening::Peer& peer =
-        place.rail == 0 ? plan_.peers[place.peer] : places_[place.peer][place.rail - 1];
-    const Port lanes = rails_[place.rail].port.for_connection();
-    auto route = choose_route(lanes, peer.address);
-    if (!route) {
-      Error error = route.error();
+    auto opening = call(place);
+    if (!opening) {
+      Error error = opening.error();
       error.what = fmt::format("{}: {}", member_name(plan_.us, place.peer), error.what);
       return fail(error);
     }
-    calls_.push_back(
-        {place, Opening(lanes, plan_.context, peer, route.value(), plan_.carrier_patience)});
+    calls_.push_back({place, std::move(opening).value()});
     to_call_.pop_back();
   }
+}
+
+Result<Opening> GroupOpening::call(const GroupPlace& place) const {
+  const bool is_first_rail = place.rail == 0;
+  const Opening::Peer& peer =
+      is_first_rail ? plan_.peers[place.peer] : places_[place.peer][place.rail - 1];
+  OpeningWays ways;
+  if (is_first_rail && plan_.ways_to) ways = plan_.ways_to(peer.address);
+  const Way* const first = ways.ways.all.empty() ? nullptr : &ways.ways.all.front();
+  auto port = first != nullptr ? ways.port_of(first->device) : Result(rails_[place.rail].port);
+  if (!port) return port.error();
+  const Port lanes = port->for_connection();
+  auto route = choose_route(lanes, first != nullptr ? first->to : peer.address);
+  if (!route) return route.error();
+  return Opening(lanes, plan_.context, peer, route.value(), plan_.carrier_patience,
+                 Opening::Over::kOneLane, std::move(ways));
 }
 
 void GroupOpening::poll_calls() {
   for (auto call = calls_.begin(); !error_ && call != calls_.end();) {
     const core::ConnectionState state = call->opening.poll();
-    Connection* const connection = call->opening.connection();
     if (state == core::ConnectionState::kClosed) {
-      on_lost({connection->failed.load() ? connection->error.code : ErrorCode::kRemote,
+      const Connection* const lost = call->opening.connection();
+      const bool has_failed = lost != nullptr && lost->failed.load();
+      const Error gone{ErrorCode::kRemote, "it is gone", ""};
+      const Error why = call->opening.failure().value_or(has_failed ? lost->error : gone);
+      on_lost({why.code,
                fmt::format("{} cannot be reached: {}", member_name(plan_.us, call->place.peer),
-                           connection->failed.load() ? connection->error.what : "it is gone"),
+                           why.what),
                "its log says why"});
       if (error_) return;
     }
@@ -114,8 +129,9 @@ void GroupOpening::poll_calls() {
       continue;
     }
     const GroupPlace& place = call->place;
+    const Bundle opened = call->opening.bundle();
     GroupLink& link = links_.at(place.peer, place.lane, true, place.rail);
-    link = {rails_[place.rail].port.holder_of(connection->engine), connection};
+    link = {opened.members().front().engine, opened.members().front().connection};
     --missing_links_[place.rail];
     say(link, Word::kIntroduction, place);
     call = calls_.erase(call);
@@ -327,10 +343,9 @@ void GroupOpening::fail(const Error& why) {
 }
 
 void GroupOpening::close_all() {
-  for (const Call& call : calls_) {
-    Connection* const connection = call.opening.connection();
-    connection->engine->close(connection);
-  }
+  for (const Call& call : calls_)
+    if (Connection* const connection = call.opening.connection(); connection != nullptr)
+      connection->engine->close(connection);
   std::vector<Connection*> accepted;  // without introduction: links only in heard_
   for (const Passing& heard : heard_)
     accepted.push_back(heard.link.connection);

@@ -2,12 +2,12 @@
 // opens its connections to the members that it needs (linked()) and accepts those of its peers. A
 // rank that has all connections informs rank 0, which commits once all ranks have done so. A rank
 // that has not reported to rank 0 gives up after the timeout. After its report, rank 0 decides, or
-// the connection to it fails. A rank that fails declines to the others with its reason,
-// so that they fail at once with the same message.
+// the connection to it fails. A rank that fails declines to the others with its reason.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <optional>
 #include <span>
@@ -31,24 +31,23 @@ class GroupOpening {
     std::vector<Opening::Peer> peers;         // by member; the own entry is ignored
     std::vector<core::ListenerId> listeners;  // local, one on each lane of `listening`
     std::vector<GroupRail> rails;             // further rails; their listeners' places are in `us`
-    Duration carrier_patience{};              // see Opening
+    // For the first rail; the peers then listen on their spare devices too.
+    std::function<OpeningWays(const wire::EndpointAddress& peer)> ways_to;
+    Duration carrier_patience{};  // see Opening
     Duration timeout{};
   };
   enum class State : std::uint8_t { kPending, kReady, kFailed };
 
-  // `port` has all lanes of the device, `listening` those that the listeners are on.
+  // `port`: all lanes of the device; `listening`: those that the listeners are on.
   GroupOpening(const Port& port, const Port& listening, Plan plan);
   ~GroupOpening();  // closes connections that take() has not returned
   GroupOpening(const GroupOpening&) = delete;
   GroupOpening& operator=(const GroupOpening&) = delete;
 
-  // Makes all progress that is possible now.
-  State poll();
+  State poll();                                   // makes all progress that is possible now
   const Error& error() const { return *error_; }  // in kFailed; names the rank and the cause
-  // In kReady, and only once.
-  GroupLinks take();
-  // In kReady: speed of the slowest device of the group times the number of rails; the same on all
-  // ranks.
+  GroupLinks take();                              // in kReady, and only once
+  // In kReady: speed of the slowest device times the number of rails; the same on all ranks.
   std::uint32_t slowest_mbps() const { return slowest_mbps_ * agreed_rails_; }
   std::uint32_t rails() const { return agreed_rails_; }  // in kReady
   // Fails the set-up for an error that the caller has found.
@@ -74,6 +73,7 @@ class GroupOpening {
   bool has_link(const GroupPlace& place, bool sends) const;
   void plan_calls(std::uint32_t rail);
   void begin_calls();
+  Result<Opening> call(const GroupPlace& place) const;
   void poll_calls();
   void accept();
   bool accept_on(const engine::Lane& lane, core::ListenerId listener);

@@ -50,7 +50,7 @@ Result<std::unique_ptr<ListenComm>> try_to_listen(Context& context, int device,
   const auto setup = context.setup();
   if (const std::string why_not = reluctance(*setup); !why_not.empty())
     return Error{ErrorCode::kInvalidUsage, why_not, ""};
-  auto listening = open_listener(context, device, handle);
+  auto listening = open_listener(context, device, handle, engine::Opening::Over::kOneLane, true);
   if (listening && !setup->value().settings.collnet_switch.empty()) {
     auto written = decode_handle(handle);
     written->terms.by_switch = true;
@@ -104,6 +104,9 @@ Result<OpenedGroup> open_group(const CollectiveListenComm& comm, const std::vect
   plan.rails = rails.rails();
   plan.carrier_patience = carrier_patience(*comm.context);
   plan.timeout = comm.context->setup()->value().settings.collnet_timeout;
+  plan.ways_to = [&comm, until = plan.timeout](const wire::EndpointAddress& peer) {
+    return ways_to(*comm.context, comm.device, peer, until);
+  };
   engine::GroupOpening opening(port.value(), comm.listening->port, std::move(plan));
   if (why_not != nullptr || !hubs) opening.fail(why_not != nullptr ? *why_not : hubs.error());
   for (;;) {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "engine/ways.h"
 #include "nccl/comm.h"
 #include "nccl/handle.h"
 #include "nccl/log.h"
@@ -24,21 +23,10 @@ engine::Opening::Over lanes_of_each(const Context& context) {
                                                   : engine::Opening::Over::kOneLane;
 }
 
-// The pairs of addresses by which to try the peer.
-engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer) {
-  const auto setup = context.setup();
-  const engine::Settings& settings = setup->value().settings;
-  engine::OpeningWays to;
-  to.ways = context.registry().ways().ways(setup->value().devices, static_cast<std::size_t>(device),
-                                           peer);
-  to.port_of = [&context](std::size_t number) { return context.port(static_cast<int>(number)); };
-  to.until = settings.peer_timeout;
-  return to;
-}
-
 ResultCode start_connecting(Context& context, int device, const Handle& peer, HandleBytes handle) {
   context.object_opened();
-  engine::OpeningWays ways = ways_to(context, device, peer.address);
+  engine::OpeningWays ways =
+      ways_to(context, device, peer.address, context.setup()->value().settings.peer_timeout);
   const auto& all = ways.ways.all;
   auto port = context.port(all.empty() ? device : static_cast<int>(all.front().device));
   if (!port) {

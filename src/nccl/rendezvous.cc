@@ -105,6 +105,16 @@ void close_listener(const ListenComm& comm) {
   comm.context->object_closed(false);
 }
 
+engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer,
+                            Duration until) {
+  engine::OpeningWays to;
+  to.ways = context.registry().ways().ways(context.setup()->value().devices,
+                                           static_cast<std::size_t>(device), peer);
+  to.port_of = [&context](std::size_t number) { return context.port(static_cast<int>(number)); };
+  to.until = until;
+  return to;
+}
+
 Status check_alike(const Context& context, const Handle& peer, core::Refusal& why_not) {
   const AgreedTerms ours = agreed_terms(context);
   const wire::Key secret = site_secret(context);

@@ -25,6 +25,10 @@ Result<std::unique_ptr<ListenComm>> open_listener(
     engine::Opening::Over lanes = engine::Opening::Over::kOneLane, bool with_spares = false);
 void close_listener(const ListenComm& comm);
 
+// The pairs of addresses by which to try a peer until the time is over.
+engine::OpeningWays ways_to(Context& context, int device, const wire::EndpointAddress& peer,
+                            Duration until);
+
 // Checks that the peer has the same settings. If not, `why_not` is the error to send to the peer,
 // from its point of view.
 Status check_alike(const Context& context, const Handle& peer, core::Refusal& why_not);

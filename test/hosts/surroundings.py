@@ -251,3 +251,12 @@ def cards_in_another_order_for_a_bundle(net):
             net.addr(host, f"10.{61 if switch == 's' else 62}.0.{number(host)}/24", f"eth{card}")
         net.sysctl(host, ipv4__conf__all__rp_filter=1)
     return Case("10.61.0.1", env={"DLCP_BUNDLE": "1", "DLCP_LANES": "2"})
+
+
+@layout
+def one_rail_dead_for_direct_exchange(net):
+    two_hosts(net, 2)
+    one_subnet_each(net, 2)
+    for host in "ab":
+        net.ip("s1", "link", "set", f"{host}.eth1", "nomaster")
+    return Case("10.1.0.1", options=("--mode", "allreduce", "--algo", "direct", "--device-by-rank"))

@@ -31,11 +31,14 @@ def run_pair(net, build, plugin, case):
     if plugin == build.tcp:
         environment = {key: value for key, value in environment.items() if not key.startswith("DLCP_")}
     ranks = []
+    options = case.options or ("--mode", "bw")
+    if plugin == build.tcp and "direct" in options:  # which it does not have
+        options = tuple("ring" if option == "direct" else option for option in options)
     for rank, name in enumerate("ab"):
         wrap = case.wrap or (case.wrap_b if name == "b" else ())
         command = ["ip", "netns", "exec", net.name(name), *wrap, str(build.dlcp), "bench", "--plugin", str(plugin), "--rank",
                    str(rank), "--world", "2", "--rendezvous", f"{host}:{PORT}", "--timeout", str(case.timeout), "--seconds",
-                   "0.2", "--size", "64K", *(case.options or ("--mode", "bw"))]
+                   "0.2", "--size", "64K", *options]
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
     worst, said = 0, []
     for process in ranks:
