@@ -15,7 +15,7 @@ AckClock::Arrival middle_of_long() {
 
 }  // namespace
 
-TEST_CASE("nothing is due before anything has come") {
+TEST_CASE("no acknowledgement is due before any packet has arrived") {
   AckClock clock;
   CHECK(clock.due() == kNever);
 }
@@ -28,7 +28,7 @@ TEST_CASE("a single packet of a long message is acknowledged after the delay") {
   CHECK(clock.due() == kNever);
 }
 
-TEST_CASE("every 64th packet is acknowledged at once, and not the 63rd") {
+TEST_CASE("every 64th packet is acknowledged at once, the 63rd is not") {
   AckClock clock;
   for (int i = 0; i < 63; ++i)
     clock.on_data(t0 + 1us, middle_of_long());
@@ -37,7 +37,7 @@ TEST_CASE("every 64th packet is acknowledged at once, and not the 63rd") {
   CHECK(clock.due() == t0 + 1us);
 }
 
-TEST_CASE("who asks is answered at once, and the count begins anew") {
+TEST_CASE("a packet that requests an ACK gets it at once, and the packet count restarts") {
   AckClock clock;
   clock.on_data(t0, middle_of_long());
   auto asking = middle_of_long();
@@ -49,7 +49,7 @@ TEST_CASE("who asks is answered at once, and the count begins anew") {
   CHECK(clock.due() == t0 + 53us);
 }
 
-TEST_CASE("a small window is acknowledged by quarters") {
+TEST_CASE("with a small window, every quarter of the window is acknowledged") {
   AckClock clock;
   clock.on_data(t0, {.message_bytes = 1 << 20, .window = 8});
   CHECK(clock.due() == t0 + 50us);
@@ -74,7 +74,7 @@ namespace {
 constexpr AckClock::Arrival last_short{
     .message_bytes = 64, .ends_message = true, .nothing_posted = true, .window = 1024};
 
-// The application posts its next receive so long after each of the messages has come.
+// The application posts its next receive `after` each message has arrived.
 void take_turns(AckClock& clock, int messages, Duration after) {
   for (int i = 0; i < messages; ++i) {
     const Time now = t0 + i * 1ms;
@@ -87,25 +87,26 @@ void take_turns(AckClock& clock, int messages, Duration after) {
 
 }  // namespace
 
-TEST_CASE("nor does the end of a short one wait, as nobody may call in any more") {
+TEST_CASE("the end of a short message is acknowledged at once as well when no receive is left") {
   AckClock clock;
   clock.on_data(t0, last_short);
   CHECK(clock.due() == t0);
 }
 
-TEST_CASE("an application that takes turns with its peer answers first") {
+TEST_CASE(
+    "if the application alternates with its peer, the ACK waits for the application's answer") {
   AckClock clock;
   take_turns(clock, 16, 10us);
   clock.on_data(t0 + 1s, last_short);
   CHECK(clock.due() == t0 + 1s + 5us);
 }
 
-TEST_CASE("one that has once left after its last receive is not waited for again") {
+TEST_CASE("an application that once posted no further receive in time gets no delay any more") {
   AckClock clock;
-  SECTION("its next receive came late") {
+  SECTION("the next receive was posted late") {
     take_turns(clock, 1, 60us);
   }
-  SECTION("the acknowledgement went out late") {
+  SECTION("the acknowledgement was sent late") {
     take_turns(clock, 16, 10us);
     clock.on_data(t0 + 1s, last_short);
     clock.on_sent(t0 + 1s + 2ms, true);
@@ -115,7 +116,7 @@ TEST_CASE("one that has once left after its last receive is not waited for again
   CHECK(clock.due() == t0 + 2s);
 }
 
-TEST_CASE("packets that come fast wait longer for company") {
+TEST_CASE("at a high packet rate an acknowledgement waits longer to cover more packets") {
   AckClock clock;
   for (int i = 0; i < 12; ++i)
     clock.on_data(t0, middle_of_long());
@@ -124,14 +125,14 @@ TEST_CASE("packets that come fast wait longer for company") {
   CHECK(clock.due() == t0 + 151us);
 }
 
-TEST_CASE("what did not fit into one acknowledgement follows at once") {
+TEST_CASE("data that did not fit into one acknowledgement follows at once in the next") {
   AckClock clock;
   clock.on_data(t0, middle_of_long());
   clock.on_sent(t0 + 50us, false);
   CHECK(clock.due() == t0 + 50us);
 }
 
-TEST_CASE("a posted receive is told after the delay, unless the connection ends") {
+TEST_CASE("a posted receive is reported after the delay, unless the connection ends") {
   AckClock clock;
   clock.on_posted(t0);
   CHECK(clock.due() == t0 + 50us);

@@ -1,4 +1,4 @@
-// What a sender makes of the times in an acknowledgement.
+// How a sender uses the times in an acknowledgement.
 #include "core/loss_detection/ack_reader.h"
 
 #include "catch.h"
@@ -33,7 +33,7 @@ struct Sender {
     paths.on_sent(0);
     paths.on_sent(1);
   }
-  // An ACK of packet 0 of the path, that lay `held` at the receiver.
+  // An ACK of packet 0 of the path, which the receiver held for `held`.
   void report(wire::PathIndex path, Duration held, std::uint8_t ce_marks = 0) {
     ack.paths.push_back(
         {path, ce_marks, 0, wire::wire_time(kSent), static_cast<std::uint32_t>(held.count() >> 7)});
@@ -53,7 +53,7 @@ struct Sender {
 
 }  // namespace
 
-TEST_CASE("the time at the receiver is no time of the network, but belongs to the round trip") {
+TEST_CASE("the receiver's holding time is no network delay, but is part of the round trip") {
   Sender sender;
   sender.report(0, 12800ns);
   const auto delays = sender.read(kSent + 40us);
@@ -64,7 +64,7 @@ TEST_CASE("the time at the receiver is no time of the network, but belongs to th
   CHECK(sender.paths.state(0).delay == 40us - 12800ns);
 }
 
-TEST_CASE("of several paths the shortest is the round trip; marks are counted") {
+TEST_CASE("the shortest path gives the round-trip time; ECN marks are counted") {
   Sender sender;
   sender.report(0, 0ns, 3);
   sender.report(1, 20us, 1);
@@ -74,7 +74,7 @@ TEST_CASE("of several paths the shortest is the round trip; marks are counted") 
   CHECK(sender.reader.rtt().smoothed() == 100us);
 }
 
-TEST_CASE("a report that is no news is no sample") {
+TEST_CASE("a repeated report gives no sample") {
   Sender sender;
   sender.report(0, 0ns);
   sender.read(kSent + 40us);
@@ -84,24 +84,25 @@ TEST_CASE("a report that is no news is no sample") {
   CHECK(sender.reader.rtt().smoothed() == 40us);
 }
 
-TEST_CASE("what was under way while we slept is no sample; what was sent on waking is") {
+TEST_CASE("a packet in flight during a pause gives no sample; one sent on waking does") {
   Sender sender;
   sender.report(0, 0ns);
-  SECTION("sent before") {
+  SECTION("sent before the pause") {
     sender.reader.on_pause(kSent + 1ns);
     CHECK(sender.read(kSent + 3s).fabric == 0ns);
     CHECK(sender.congestion.delays.empty());
     CHECK_FALSE(sender.reader.rtt().has_sample());
     CHECK(sender.paths.state(0).delay == 77us);
   }
-  SECTION("sent when we woke") {
+  SECTION("sent on waking") {
     sender.reader.on_pause(kSent);
     CHECK(sender.read(kSent + 3ms).fabric == 3ms);
   }
 }
 
 TEST_CASE(
-    "duplicates are told once, also when their count wraps, and an overtaken ACK tells none") {
+    "duplicates are reported once, also when their count wraps, and an overtaken ACK reports "
+    "none") {
   AckReader reader;
   wire::Ack ack;
   ack.duplicates = 5;
@@ -115,22 +116,22 @@ TEST_CASE(
   CHECK(reader.read_duplicates(ack) == 2);
 }
 
-TEST_CASE("answers are timed by two clocks that wrap, beyond what the first one took") {
+TEST_CASE("answer delays are differences of two wrapping clocks, relative to the fastest answer") {
   AnswerDelay answers;
   const auto came = [](Duration after) { return kSent + after; };
   const std::uint32_t first = 0xffff'fff0u;  // units of 128 ns: wraps 2 us later
   CHECK(answers.of(first, came(0ns)) == 0ns);
   CHECK(answers.of(first + 100, came(12'800ns)) == 0ns);
   CHECK(answers.of(first + 200, came(25'600ns + 6'400ns)) == 6'400ns);
-  // One that was overtaken.
+  // An answer that a later one has overtaken.
   CHECK(answers.of(first + 150, came(25'600ns + 12'800ns)) == 19'200ns);
   CHECK(answers.of(first + 300, came(38'400ns)) == 0ns);
-  // Beyond what 32 bits hold.
+  // Longer than 32 bits can represent.
   constexpr Duration kWrap = Duration(std::int64_t{128} << 32);
   CHECK(answers.of(first + 300, came(38'400ns + kWrap)) == 0ns);
 }
 
-TEST_CASE("congestion control hears what the answer took") {
+TEST_CASE("congestion control receives the delay of the answer") {
   Sender sender;
   sender.ack.sent = wire::wire_time(kSent);
   sender.report(0, 0ns);

@@ -1,4 +1,4 @@
-// Whose turn it is, and who is served when.
+// Which place has its turn next, and which place is served when.
 #include "core/endpoint/agenda.h"
 
 #include "catch.h"
@@ -23,14 +23,14 @@ std::vector<Agenda::Place> served(Agenda& agenda, Time now) {
 
 }  // namespace
 
-TEST_CASE("a place has one turn however often it wants one, in the order of asking") {
+TEST_CASE("a place has one turn however often it requests one, in the order of requests") {
   Agenda agenda;
   agenda.want_turn(2, Agenda::Turn::kData);
   agenda.want_turn(0, Agenda::Turn::kData);
   agenda.want_turn(2, Agenda::Turn::kData);
   CHECK(agenda.has_turn(2));
   CHECK_FALSE(agenda.has_turn(1));
-  CHECK_FALSE(agenda.has_turn(7));  // a place that nobody has heard of
+  CHECK_FALSE(agenda.has_turn(7));  // a place that was never added
   CHECK(agenda.pop_turn() == 2u);
   CHECK_FALSE(agenda.has_turn(2));
   agenda.want_turn(2, Agenda::Turn::kData);  // again, behind the others
@@ -39,7 +39,7 @@ TEST_CASE("a place has one turn however often it wants one, in the order of aski
   CHECK_FALSE(agenda.pop_turn().has_value());
 }
 
-TEST_CASE("answers have their turn before data, in the order of asking among themselves") {
+TEST_CASE("answers have their turn before data, and keep the order of requests among themselves") {
   Agenda agenda;
   agenda.want_turn(0, Agenda::Turn::kData);
   agenda.want_turn(1, Agenda::Turn::kAnswer);
@@ -51,7 +51,7 @@ TEST_CASE("answers have their turn before data, in the order of asking among the
   CHECK_FALSE(agenda.pop_turn().has_value());
 }
 
-TEST_CASE("a place is served at its time, not a nanosecond before") {
+TEST_CASE("a place is served at its time, and not a nanosecond earlier") {
   Agenda agenda;
   CHECK(agenda.next() == kNever);
   agenda.serve_at(1, at(1000));
@@ -62,7 +62,8 @@ TEST_CASE("a place is served at its time, not a nanosecond before") {
   CHECK(agenda.next() == kNever);
 }
 
-TEST_CASE("a place that is to be served earlier is served once; later does not put it off") {
+TEST_CASE(
+    "rescheduling a place to an earlier time serves it once; a later time does not delay it") {
   Agenda agenda;
   agenda.serve_at(0, at(500));
   agenda.serve_at(0, at(900));
@@ -75,37 +76,38 @@ TEST_CASE("a place that is to be served earlier is served once; later does not p
   CHECK(agenda.next() == kNever);
 }
 
-TEST_CASE("what is armed while others are served waits for the next time") {
+TEST_CASE("a place that is scheduled while others are served waits for the next call") {
   Agenda agenda;
   agenda.serve_at(0, at(100));
   agenda.serve_at(1, at(200));
   agenda.take_due(at(200));
   REQUIRE(agenda.pop_due() == 0u);
-  agenda.serve_at(0, at(150));  // due already, and waiting for somebody else
-  agenda.serve_at(1, at(120));  // earlier than the entry that has been taken up
+  agenda.serve_at(0, at(150));  // due already, but this call's set of due places is fixed
+  agenda.serve_at(1, at(120));  // earlier than the entry that take_due() has removed
   CHECK_FALSE(agenda.pop_due().has_value());
   CHECK(agenda.next() == at(120));
   CHECK(served(agenda, at(200)) == std::vector<Agenda::Place>{1, 0});
 }
 
 TEST_CASE(
-    "a timer served an eighth of the peer time-out late is a pause, one a little earlier not") {
+    "a timer served late by an eighth of the peer timeout counts as a pause; slightly less does "
+    "not") {
   const Duration least = 800ms / 8;
   PauseWatch watch(800ms);
   const Time start = at(1'000'000'000);
   watch.on_run(start, kNever);
   CHECK(watch.on_run(start + 10ms, start + 20ms) == Duration::zero());
-  SECTION("just in time") {
+  SECTION("slightly less than an eighth late") {
     CHECK(watch.on_run(start + 20ms + least - 1ns, start + 20ms) == Duration::zero());
   }
-  SECTION("just late enough") {
+  SECTION("an eighth late") {
     CHECK(watch.on_run(start + 20ms + least, start + 20ms) == least);
   }
-  SECTION("nothing was due: silence is no pause") {
+  SECTION("no timer was due: silence is no pause") {
     CHECK(watch.on_run(start + 10s, kNever) == Duration::zero());
     CHECK(watch.on_run(start + 30s, start + 30s - least + 1ns) == Duration::zero());
   }
-  SECTION("only the time since we last ran counts, however old the timer is") {
+  SECTION("only the time since the last run counts, however old the timer is") {
     CHECK(watch.on_run(start + 10ms + least - 1ns, start) == Duration::zero());
     CHECK(watch.on_run(start + 10ms + 3 * least, start) == 2 * least + 1ns);
   }

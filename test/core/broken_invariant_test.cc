@@ -1,4 +1,4 @@
-// A breach of an invariant ends the connection that it is of, and nothing else.
+// A broken invariant ends the connection in which it occurs, and no other.
 #include <array>
 #include <cstring>
 #include <vector>
@@ -19,7 +19,7 @@ wire::EndpointAddress address_of(std::uint8_t host) {
   return address;
 }
 
-// Two endpoints and nothing between them: what one sends the other has at once.
+// Two endpoints that receive each other's packets at once.
 struct Pair {
   Endpoint a{Config{}, address_of(0), test::secrets_of(1)};
   Endpoint b{Config{}, address_of(1), test::secrets_of(2)};
@@ -69,12 +69,12 @@ Opened open(Pair& pair, ContextId context) {
 
 }  // namespace
 
-TEST_CASE("a breach closes its connection with an error that names the invariant") {
+TEST_CASE("a broken invariant closes its connection with an error that names the invariant") {
   Pair pair;
   const Opened broken = open(pair, 1);
   const Opened other = open(pair, 2);
   std::vector<std::byte> buffer(10'000);
-  // A ring without hops would be divided by.
+  // A ring without hops would cause a division by zero.
   const Licence no_ring{.collective = 1, .result_bytes = 10'000, .ranks = 2, .hops = 0};
   CHECK_FALSE(pair.b.post_receive(pair.now, broken.receiving, 7, buffer, no_ring));
 
@@ -88,14 +88,14 @@ TEST_CASE("a breach closes its connection with an error that names the invariant
   CHECK(pair.b.state(broken.receiving) == ConnectionState::kClosed);
   CHECK_FALSE(pair.b.poll_event());
 
-  pair.run(10ms);  // the peer hears of it
+  pair.run(10ms);  // time for the RESET to reach the peer
   const auto told = pair.a.poll_event();
   REQUIRE(told);
   CHECK(told->connection == broken.sending);
   CHECK(told->error.code == ErrorCode::kRemote);
   CHECK_THAT(told->error.what, Contains("the ranks and hops of its ring"));
 
-  // A connection of another context has not noticed.
+  // A connection of another context is not affected.
   const std::vector<std::byte> message(10'000, std::byte{5});
   REQUIRE(pair.b.post_receive(pair.now, other.receiving, 8, buffer));
   REQUIRE(pair.a.post_send(pair.now, other.sending, 9, message));

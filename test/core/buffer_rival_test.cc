@@ -19,7 +19,8 @@ CongestionRound round_of(Duration mean, double packets, double lost) {
   return round;
 }
 
-// The saw-tooth of a TCP: a queue that grows to `full` in 40 rounds, and drops a few then.
+// The saw-tooth of a TCP flow: a queue that grows to `full` in 40 rounds and then drops a few
+// packets.
 struct SawTooth {
   void play(int rounds, Duration full, Duration base = kBase, double window = 170) {
     for (int i = 0; i < rounds; ++i) {
@@ -38,14 +39,14 @@ struct SawTooth {
 
 }  // namespace
 
-TEST_CASE("losses that come with a long queue are a rival's") {
+TEST_CASE("losses that coincide with a long queue reveal a rival") {
   SawTooth s;
   s.play(200, 100us);
   CHECK(s.rival.present());
-  CHECK(s.dropped == 10);  // two rounds of each forty, and no other
+  CHECK(s.dropped == 10);  // two rounds of each forty
 }
 
-TEST_CASE("losses by chance are nobody's, however the queue goes up and down") {
+TEST_CASE("random losses reveal no rival, however the queue varies") {
   for (const double share : {0.001, 0.01, 0.05}) {
     BufferRival rival;
     Rng rng(7);
@@ -58,12 +59,13 @@ TEST_CASE("losses by chance are nobody's, however the queue goes up and down") {
       present += rival.present();
     }
     INFO(share << " lost");
-    // A hold is 256 rounds: five false alarms at most, three of a thousand lossy rounds.
+    // A detection holds for 256 rounds; at most five false ones may occur in three thousand lossy
+    // rounds.
     CHECK(present <= 5 * 256);
   }
 }
 
-TEST_CASE("what chance takes is not taken for a full buffer's beside a rival") {
+TEST_CASE("beside a rival, random losses are told apart from those of a full buffer") {
   BufferRival rival;
   Rng rng(7);
   int late = 0, early = 0, full = 0;
@@ -81,19 +83,19 @@ TEST_CASE("what chance takes is not taken for a full buffer's beside a rival") {
   CHECK(late <= 600);  // of 8,100
 }
 
-TEST_CASE("a queue of less than a quarter of the base delay drops nobody's packets") {
+TEST_CASE("losses with a queue below a quarter of the base delay reveal no rival") {
   SawTooth s;
   s.play(200, 40us);
   CHECK_FALSE(s.rival.present());
 }
 
-TEST_CASE("hosts that are slower than their path have no rival") {
+TEST_CASE("senders slower than their path have no rival") {
   SawTooth s;
   s.play(200, 40us, 20us, 17);
   CHECK_FALSE(s.rival.present());
 }
 
-TEST_CASE("jitter that hides queues hides rivals") {
+TEST_CASE("jitter that hides queues also hides rivals") {
   SawTooth s;
   s.play(200, 100us);
   s.believable = false;
@@ -101,7 +103,7 @@ TEST_CASE("jitter that hides queues hides rivals") {
   CHECK_FALSE(s.rival.present());
 }
 
-TEST_CASE("a rival is gone after two windows of rounds without losses, 256 at most") {
+TEST_CASE("a rival counts as gone after two windows of rounds without losses, 256 at most") {
   for (const auto& [window, rounds] : {std::pair{20.0, 40}, {100.0, 200}, {10000.0, 256}}) {
     SawTooth s;
     s.play(199, 100us, kBase, window);  // ends at the full buffer
@@ -115,7 +117,7 @@ TEST_CASE("a rival is gone after two windows of rounds without losses, 256 at mo
   }
 }
 
-TEST_CASE("losses that were none, and rounds without samples, change nothing") {
+TEST_CASE("spurious losses, and rounds without samples, change nothing") {
   BufferRival rival;
   for (int i = 0; i < 100; ++i) {
     CongestionRound round = round_of(kBase + 100us * (i % 40) / 40, 170, 0);

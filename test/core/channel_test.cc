@@ -41,7 +41,7 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("each control frame counts once, in whatever order") {
+TEST_CASE("each control frame is accepted once, in any order") {
   Scene s;
   CHECK_FALSE(s.control(5));
   CHECK(s.channel.last_is_newest());
@@ -53,7 +53,7 @@ TEST_CASE("each control frame counts once, in whatever order") {
   CHECK(s.channel.last_is_newest());
 }
 
-TEST_CASE("each data packet counts once, on its path") {
+TEST_CASE("each data packet is accepted once on its path") {
   Scene s;
   CHECK_FALSE(s.data(0, 0));
   CHECK(s.data(0, 0) == Counter::kDroppedReplayed);
@@ -61,7 +61,7 @@ TEST_CASE("each data packet counts once, on its path") {
   CHECK_FALSE(s.data(0, 1));
 }
 
-TEST_CASE("a number is taken by the packet that can be opened, and not opened again") {
+TEST_CASE("a packet number is used up by the first packet that decrypts, and not decrypted again") {
   const test::ToyCiphers ciphers;
   constexpr auto kEncrypted = wire::Protection::kEncrypted;
   Channel channel(kOurs, {kTheirs, kEncrypted}, kPeer, &ciphers);
@@ -82,21 +82,21 @@ TEST_CASE("a number is taken by the packet that can be opened, and not opened ag
   };
   CHECK(refuse(std::byte{1}) == Counter::kDroppedUnauthentic);
   CHECK_FALSE(refuse(std::byte{0}));
-  // Opening it would show the damage.
+  // Decrypting it would report the damage instead.
   CHECK(refuse(std::byte{1}) == Counter::kDroppedReplayed);
 }
 
-TEST_CASE("what has no right tag, or comes from elsewhere, is dropped and not remembered") {
+TEST_CASE("a packet with a wrong tag or another source is dropped and does not use up its number") {
   Scene s;
   CHECK(s.control(1, kOurs) == Counter::kDroppedUnauthentic);
   CHECK(s.control(1, kTheirs, {{11, 0}}) == Counter::kDroppedForeignHost);
   CHECK_FALSE(s.control(1));
   CHECK(s.data(0, 1, kOurs) == Counter::kDroppedUnauthentic);
   CHECK(s.data(0, 1, kTheirs, {{10, 1}}) == Counter::kDroppedForeignHost);
-  CHECK_FALSE(s.data(0, 1, kTheirs, {}));  // a network that does not tell
+  CHECK_FALSE(s.data(0, 1, kTheirs, {}));  // a network that does not report the source
 }
 
-TEST_CASE("with new keys the peer begins to count anew, and we go on") {
+TEST_CASE("with new keys the peer's numbers restart, and the local ones continue") {
   Scene s;
   CHECK(s.channel.next_sequence() == 0);
   CHECK_FALSE(s.control(0));
@@ -106,19 +106,19 @@ TEST_CASE("with new keys the peer begins to count anew, and we go on") {
   CHECK(s.channel.next_sequence() == 1);
 }
 
-TEST_CASE("a replay window tells apart what is within its reach, and takes nothing beyond") {
+TEST_CASE("a replay window distinguishes numbers within its range and refuses those below it") {
   ReplayWindow window;
   CHECK(window.accept(10'000));
   CHECK(window.accept(10'000 - ReplayWindow::kReach));
   CHECK_FALSE(window.accept(10'000 - ReplayWindow::kReach));
   CHECK_FALSE(window.accept(10'000 - ReplayWindow::kReach - 64));
   CHECK_FALSE(window.accept(~std::uint64_t{0}));  // before the first
-  CHECK(window.accept(1'000'000));                // a jump forgets all of the past
+  CHECK(window.accept(1'000'000));                // a jump discards the whole window
   for (std::uint64_t i = 1; i < ReplayWindow::kReach; ++i)
     CHECK(window.accept(1'000'000 - i));
 }
 
-TEST_CASE("a replay window takes each number once, also where 32 bits wrap") {
+TEST_CASE("a replay window accepts each number once, also where 32 bits wrap") {
   ReplayWindow window;
   Rng rng(7);
   const std::uint64_t start = (std::uint64_t{1} << 32) - 2000;
@@ -135,13 +135,13 @@ TEST_CASE("a replay window takes each number once, also where 32 bits wrap") {
   CHECK(*std::max_element(taken.begin(), taken.end()) == 1);
 }
 
-TEST_CASE("a token table finds what is in it, whatever has come and gone") {
+TEST_CASE("a token table finds every entry after any sequence of insertions and removals") {
   TokenTable table;
   Rng rng(3);
   std::vector<std::uint64_t> in;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     if (in.size() < 50 || rng.below(2) == 0) {
-      // Few homes, so that chains form and wrap around the end.
+      // Few hash slots, so that chains form and wrap around the end.
       in.push_back((rng.next() & ~std::uint64_t{0xff}) | (0xf0 + rng.below(8)));
       table.insert(in.back(), static_cast<std::uint32_t>(in.back() >> 32));
     } else {

@@ -1,4 +1,4 @@
-// Whether and how a message is compressed, and one packet of it there and back.
+// Whether and how a message is compressed, and one packet compressed and decompressed.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -39,7 +39,7 @@ std::vector<std::byte> random_bytes(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a message of gradients is cut into chunks that fill a packet when compressed") {
+TEST_CASE("a message of gradients is cut into chunks that fill a packet after compression") {
   Coder coder;
   const auto message = bf16(256 << 10);
   const MessageCoding coding = coder.choose(message, kPayloadBytes);
@@ -61,12 +61,12 @@ TEST_CASE("zeros are cut into chunks of the largest size") {
   CHECK(coder.choose(message, kPayloadBytes).chunk_bytes == wire::kCodedChunkBytesMax);
 }
 
-TEST_CASE("after messages that do not compress few others are looked at") {
+TEST_CASE("after incompressible messages only few others are sampled") {
   Coder coder;
   const auto noise = random_bytes(256 << 10);
   const auto gradients = bf16(256 << 10);
   CHECK_FALSE(coder.choose(noise, kPayloadBytes).used());
-  CHECK_FALSE(coder.choose(gradients, kPayloadBytes).used());  // not looked at
+  CHECK_FALSE(coder.choose(gradients, kPayloadBytes).used());  // not sampled
   CHECK(coder.choose(gradients, kPayloadBytes).used());
   for (int k = 0; k < 1000; ++k)
     CHECK_FALSE(coder.choose(noise, kPayloadBytes).used());
@@ -77,7 +77,7 @@ TEST_CASE("after messages that do not compress few others are looked at") {
   CHECK(coder.choose(gradients, kPayloadBytes).used());
 }
 
-TEST_CASE("a packet decodes to what it was made of, whatever that is") {
+TEST_CASE("a packet decodes to its original bytes, whatever they are") {
   Rng rng(3);
   wire::Buffer memory;
   Decoder decoder;
@@ -103,7 +103,7 @@ TEST_CASE("a packet decodes to what it was made of, whatever that is") {
   }
 }
 
-TEST_CASE("what is no code is not decoded") {
+TEST_CASE("invalid code is refused") {
   Decoder decoder;
   const auto noise = random_bytes(1000);
   CHECK_FALSE(decoder.decode({1792, 1792, 1001}, noise));  // longer than the packet
@@ -118,12 +118,12 @@ TEST_CASE("messages are compressed where the network is slower than the processo
       gate.on_ack(now += 1ms, limited, wire_bytes_per_s);
     return gate.open();
   };
-  CHECK_FALSE(acks(125e6, false));  // 1 Gbit/s, but something else is the limit
+  CHECK_FALSE(acks(125e6, false));  // 1 Gbit/s, but the network is not the limit
   CHECK(acks(125e6, true));
   CHECK(acks(1.25e9, true));
   CHECK_FALSE(acks(12.5e9, true));
   gate.note_ratio(1.01);
-  CHECK_FALSE(acks(125e6, true));  // it would gain nothing
+  CHECK_FALSE(acks(125e6, true));  // compression would gain nothing
   CHECK(CompressionGate({.mode = CompressionMode::kOn}).open());
   CHECK_FALSE(CompressionGate({.mode = CompressionMode::kOff}).open());
 }

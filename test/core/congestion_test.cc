@@ -8,7 +8,7 @@ using namespace dlcp::core;
 
 namespace {
 
-// Plays rounds of 1 ms in which a window of packets is acknowledged.
+// Plays rounds of 1 ms, in each of which a window of packets is acknowledged.
 struct Rounds {
   explicit Rounds(CongestionKind kind) : owned(make_congestion(kind, 0us)), control(*owned) {}
   void play(int rounds, Duration delay, double loss = 0, double marks = 0) {
@@ -24,7 +24,7 @@ struct Rounds {
       control.on_ack(sample);
     }
   }
-  // The same with licensed packets, of which `loss` are not sent again.
+  // The same with licensed packets: the share `loss` of them is lost and not sent again.
   void play_licensed(int rounds, double loss, double budget) {
     for (int i = 0; i < rounds; ++i) {
       now += 1ms;
@@ -43,7 +43,7 @@ struct Rounds {
   bool limited = true;
 };
 
-// What holds for every algorithm.
+// For tests that hold for every algorithm.
 CongestionKind any_kind() {
   return GENERATE(CongestionKind::kQueue, CongestionKind::kDelay, CongestionKind::kNscc);
 }
@@ -57,7 +57,7 @@ TEST_CASE("the window doubles while the network is empty") {
   CHECK(r.control.window() == Approx(8 * before));
 }
 
-TEST_CASE("the window does not grow for a sender that does not use it") {
+TEST_CASE("the window does not grow while the sender does not fill it") {
   Rounds r(any_kind());
   r.limited = false;
   const double before = r.control.window();
@@ -76,7 +76,7 @@ TEST_CASE("a queue above a fixed target cuts the window, at most by half a round
   CHECK(r.control.window() == Approx(then / 2));
 }
 
-TEST_CASE("one percent of random loss leaves the window alone, ten percent do not") {
+TEST_CASE("one percent of random loss does not cut the window, ten percent do") {
   Rounds r(any_kind());
   r.play(4, 50us);
   const double before = r.control.window();
@@ -98,7 +98,7 @@ TEST_CASE("marks cut the window in proportion to their share, as DCTCP does") {
   CHECK(many.control.window() < few.control.window());
 }
 
-TEST_CASE("a stall leaves two packets and a quick way back") {
+TEST_CASE("a stall leaves two packets, and the window recovers quickly") {
   Rounds r(any_kind());
   r.play(5, 50us);
   r.control.on_stall(r.now);
@@ -114,7 +114,7 @@ TEST_CASE("the window never falls below a quarter packet") {
   CHECK(r.control.window() >= 0.25);
 }
 
-TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack only") {
+TEST_CASE("a pacer spaces packets; a late caller may catch up by the slack only") {
   Pacer pacer;
   const Time t0 = time_from_ns(1'000'000'000);
   pacer.on_sent(t0, 10us, 0ns);
@@ -124,7 +124,7 @@ TEST_CASE("a pacer spaces packets and lets a late caller catch up by its slack o
   CHECK(pacer.next() == t0 + 1s - 90us);
 }
 
-TEST_CASE("a packet or two in flight are paced by the last answer once a crowd has gone") {
+TEST_CASE("one or two packets in flight are paced by the last answer once an incast has ended") {
   core::RttEstimator rtt;
   for (int i = 0; i < 50; ++i)
     rtt.add(800us);
@@ -137,12 +137,12 @@ TEST_CASE("a packet or two in flight are paced by the last answer once a crowd h
     pacer.on_answer(now + answer, heard, window, false);
     return pacer.next();
   };
-  CHECK(next_after(700us, 0.5) == now + 1ms);  // the crowd is there
+  CHECK(next_after(700us, 0.5) == now + 1ms);  // the incast goes on
   CHECK(next_after(6us, 0.5) == now + 6us + 8us);
-  CHECK(next_after(6us, 8) == now + 1ms);  // many answers say it anyway
+  CHECK(next_after(6us, 8) == now + 1ms);  // with a large window answers are frequent anyway
 }
 
-TEST_CASE("after a pause ten packets leave at once, or half of the window") {
+TEST_CASE("after a pause half of the window may leave at once, ten packets at most") {
   const auto free_packets = [](double window) {
     Pacer pacer;
     const Time now = time_from_ns(1'000'000'000);
@@ -162,7 +162,7 @@ TEST_CASE("after a pause ten packets leave at once, or half of the window") {
   CHECK(free_packets(1000) == 10);
 }
 
-TEST_CASE("losses within half of the budget do not slow a licensed sender, more of them do") {
+TEST_CASE("losses within half of the budget do not slow a licensed sender; larger losses do") {
   Rounds r(any_kind());
   r.play(3, 50us);
   const double before = r.control.window();
@@ -173,18 +173,19 @@ TEST_CASE("losses within half of the budget do not slow a licensed sender, more 
   CHECK(r.control.window() < tolerated / 2);
 }
 
-TEST_CASE("a small budget makes nobody slower than an exact sender, but careful") {
+TEST_CASE("a small budget makes a sender no slower than an exact one, and bounds its growth") {
   Rounds r(any_kind());
   r.play(4, 50us);
   const double before = r.control.window();
   r.play_licensed(20, 0.02, 0.01);
   CHECK(r.control.window() >= before);
-  CHECK(r.control.window() <= 2 * before + 20);  // it takes a few rounds to see the rate
+  CHECK(r.control.window() <= 2 * before + 20);  // the loss rate is known after a few rounds
   r.play_licensed(20, 0.05, 0.01);
   CHECK(r.control.window() < before);
 }
 
-TEST_CASE("while licensed packets are lost no more is in flight than arrives, and a quarter") {
+TEST_CASE(
+    "while licensed packets are lost, at most 1.25 times the delivered packets are in flight") {
   Rounds r(any_kind());
   r.play(4, 50us);
   for (int i = 0; i < 6; ++i) {  // a port that delivers 40 packets per round, whatever is sent

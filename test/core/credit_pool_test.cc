@@ -24,7 +24,7 @@ TEST_CASE("a single active connection gets nearly all of the capacity") {
   CHECK(pool.committed_bytes() <= 1024 * kPacket);
 }
 
-TEST_CASE("grants together never exceed the capacity while connections come, send and go") {
+TEST_CASE("grants together never exceed the capacity while connections open, send and close") {
   constexpr std::size_t kCapacity = 1000 * kPacket;
   CreditPool pool(kCapacity, 64 << 10);
   std::vector<Grant> grants(20);
@@ -33,7 +33,7 @@ TEST_CASE("grants together never exceed the capacity while connections come, sen
   for (int round = 0; round < 50; ++round) {
     for (std::size_t i = 0; i < grants.size(); ++i) {
       if ((i + static_cast<std::size_t>(round)) % 3 == 0) {
-        // Half of the senders have not heard of their newest window yet.
+        // Half of the senders have not received their newest window yet.
         const auto heard =
             static_cast<std::uint8_t>(i % 2 == 0 ? grants[i].epoch : grants[i].epoch - 1);
         pool.on_data(t0, grants[i], heard, kMessage);
@@ -50,7 +50,9 @@ TEST_CASE("grants together never exceed the capacity while connections come, sen
   CHECK(pool.active() == 0);
 }
 
-TEST_CASE("in a crowd whose reserves the capacity holds nobody begins with a single packet") {
+TEST_CASE(
+    "with many connections, none begins with a single packet if the capacity holds their "
+    "reserves") {
   constexpr std::size_t kCapacity = std::size_t{6} << 20;
   CreditPool pool(kCapacity, 64 << 10);
   std::vector<Grant> grants(144);
@@ -61,7 +63,7 @@ TEST_CASE("in a crowd whose reserves the capacity holds nobody begins with a sin
   CHECK(pool.committed_bytes() <= kCapacity);
 }
 
-TEST_CASE("a window that shrank counts in full until a packet shows that the sender knows") {
+TEST_CASE("a reduced window counts in full until a packet shows that the sender applies it") {
   CreditPool pool(1000 * kPacket, 64 << 10);
   Grant first;
   Grant second;
@@ -79,7 +81,7 @@ TEST_CASE("a window that shrank counts in full until a packet shows that the sen
   CHECK(first.committed == first.window);
 }
 
-TEST_CASE("everyone keeps one packet even when there are more connections than room") {
+TEST_CASE("every connection keeps one packet even when there are more connections than capacity") {
   CreditPool pool(10 * kPacket, 64 << 10);
   std::vector<Grant> grants(100);
   for (auto& grant : grants) {
@@ -88,7 +90,7 @@ TEST_CASE("everyone keeps one packet even when there are more connections than r
   }
 }
 
-TEST_CASE("an idle connection gives its share back after the reclaim time") {
+TEST_CASE("an idle connection returns its share after the reclaim time") {
   CreditPool pool(1000 * kPacket, 64 << 10);
   Grant grant;
   pool.join(grant, kPacket);
@@ -100,7 +102,7 @@ TEST_CASE("an idle connection gives its share back after the reclaim time") {
   CHECK(grant.window == grant.reserve);
 }
 
-TEST_CASE("who waits for his turn is told a few packets, and his reserve stays his") {
+TEST_CASE("a sender that waits for its turn is granted a few packets and keeps its reserve") {
   CreditPool pool(1000 * kPacket, 64 << 10);
   std::vector<Grant> grants(6);
   for (auto& grant : grants) {
@@ -122,7 +124,7 @@ TEST_CASE("who waits for his turn is told a few packets, and his reserve stays h
   CHECK(pool.committed_bytes() <= 1000 * kPacket);
 }
 
-TEST_CASE("in a crowd whose message is over is told the reserve, and soon held to it") {
+TEST_CASE("with many senders, a finished message's grant falls to the reserve, soon enforced") {
   constexpr std::size_t kCapacity = 4000 * kPacket;
   CreditPool pool(kCapacity, 64 << 10);
   std::vector<Grant> grants(40);
@@ -132,7 +134,7 @@ TEST_CASE("in a crowd whose message is over is told the reserve, and soon held t
     pool.on_data(t0, grants[i], grants[i].epoch, kMessage);
   for (std::size_t i = 0; i < 2; ++i)
     pool.refresh(grants[i]);
-  // Who comes next finds room for a share.
+  // The next sender finds room for a share.
   pool.on_data(t0, grants[2], grants[2].epoch, kMessage);
   pool.refresh(grants[2]);
   CHECK(grants[2].window > 5 * grants[2].reserve);
@@ -147,7 +149,9 @@ TEST_CASE("in a crowd whose message is over is told the reserve, and soon held t
   CHECK(pool.active() == 2);
 }
 
-TEST_CASE("of who waits for his turn a long message has one packet in flight, a short one four") {
+TEST_CASE(
+    "a sender that waits for its turn has one packet of a long message in flight, four of a short "
+    "one") {
   for (const std::size_t packets : {16, 63, 64, 1000}) {
     CreditPool pool(4000 * kPacket, 64 << 10);
     std::vector<Grant> grants(8);
@@ -158,6 +162,6 @@ TEST_CASE("of who waits for his turn a long message has one packet in flight, a 
     }
     CHECK(grants[3].window >= grants[3].reserve);
     CHECK(grants[7].window == (packets < 64 ? 4 : 1));
-    CHECK(grants[7].committed >= grants[7].reserve);  // stays his
+    CHECK(grants[7].committed >= grants[7].reserve);  // the reserve stays committed
   }
 }

@@ -23,7 +23,7 @@ struct Delays {
 
 }  // namespace
 
-TEST_CASE("one sample that is too small does not move the base delay, a second does") {
+TEST_CASE("one sample that is too small does not lower the base delay, a second does") {
   Delays d;
   d.add(200us, 8);
   d.add(1us);
@@ -32,7 +32,7 @@ TEST_CASE("one sample that is too small does not move the base delay, a second d
   CHECK(d.base.value() == 150us);
 }
 
-TEST_CASE("two wrong samples that are eight apart are single ones") {
+TEST_CASE("two wrong samples eight apart count as single ones") {
   Delays d;
   d.add(200us, 8);
   d.add(1us);
@@ -41,7 +41,7 @@ TEST_CASE("two wrong samples that are eight apart are single ones") {
   CHECK(d.base.value() == 200us);
 }
 
-TEST_CASE("before eight samples are there the base delay is not judged to be below the first") {
+TEST_CASE("before the eighth sample the base delay is not taken to be below the first") {
   Delays d;
   d.add(200us);
   d.add(1us, 6);
@@ -50,7 +50,7 @@ TEST_CASE("before eight samples are there the base delay is not judged to be bel
   CHECK(d.base.value() == 1us);
 }
 
-TEST_CASE("a base delay that has grown is believed after two epochs at the latest") {
+TEST_CASE("a larger base delay is accepted after two epochs at the latest") {
   Delays d;
   d.add(200us, 8);
   d.add(300us, 499);  // an epoch lasts at least half a second
@@ -59,7 +59,7 @@ TEST_CASE("a base delay that has grown is believed after two epochs at the lates
   CHECK(d.base.value() == 300us);
 }
 
-TEST_CASE("a restarted base delay forgets what was") {
+TEST_CASE("a restarted base delay discards earlier samples") {
   Delays d;
   d.add(200us, 8);
   d.base.restart(2ms);
@@ -67,7 +67,8 @@ TEST_CASE("a restarted base delay forgets what was") {
   CHECK(d.base.value() == 2ms);
 }
 
-TEST_CASE("the mean step of uniform jitter is a third of its width, of a standing delay nothing") {
+TEST_CASE(
+    "the mean step is a third of the width for uniform jitter, and zero for a constant delay") {
   MeanStep uniform(16);
   MeanStep none(16);
   Rng rng(1);
@@ -81,7 +82,7 @@ TEST_CASE("the mean step of uniform jitter is a third of its width, of a standin
   CHECK(none.value() < 100ns);
 }
 
-TEST_CASE("the spread of uniform jitter is half of its width, of a standing queue nothing") {
+TEST_CASE("the spread is half of the width for uniform jitter, and zero for a standing queue") {
   DelaySpread uniform;
   DelaySpread none;
   Rng rng(1);
@@ -101,7 +102,7 @@ TEST_CASE("the spread of uniform jitter is half of its width, of a standing queu
   CHECK(none.value() == 0ns);
 }
 
-TEST_CASE("rounds of a single sample are taken together for the spread") {
+TEST_CASE("rounds with a single sample are combined for the spread") {
   DelaySpread spread;
   for (int round = 0; round < 400; ++round) {
     if (round < 7) CHECK(spread.value() == 0ns);
@@ -111,12 +112,12 @@ TEST_CASE("rounds of a single sample are taken together for the spread") {
   CHECK(static_cast<double>(spread.value().count()) == Approx(40e3).epsilon(0.01));
 }
 
-TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen at most") {
+TEST_CASE("the emptiest round counts for at least eight rounds and at most sixteen") {
   QuietDelay quiet;
   CHECK(quiet.value() == Duration::max());
   for (int i = 0; i < 7; ++i)
     quiet.add(300us);
-  quiet.add(200us);  // the eighth
+  quiet.add(200us);  // the eighth sample
   for (int i = 0; i < 8; ++i)
     quiet.add(300us);
   CHECK(quiet.value() == 200us);
@@ -127,9 +128,10 @@ TEST_CASE("the emptiest round counts for eight rounds at least and for sixteen a
   CHECK(quiet.value() == 400us);
 }
 
-TEST_CASE("what answers wait for is what a few in a row took beyond the emptiest round") {
+TEST_CASE(
+    "the answers' waiting time is the excess of a few consecutive ones over the emptiest round") {
   AnswerWait answers;
-  const Duration apart = GENERATE(0ns, -3s, 7s);  // of the hosts' clocks
+  const Duration apart = GENERATE(0ns, -3s, 7s);  // offset between the hosts' clocks
   const auto play = [&](Duration each) {
     Duration last{0};
     for (int i = 0; i < 5; ++i)
@@ -145,17 +147,17 @@ TEST_CASE("what answers wait for is what a few in a row took beyond the emptiest
     CHECK(answers.wait_of(apart + 500us) == 200us);
     CHECK(answers.wait_of(apart + 400us) == 100us);
     answers.end_round();
-    // It has stood for sixteen rounds: then it is the way.
+    // After sixteen rounds the queue counts as part of the path.
     for (int i = 0; i < 14; ++i)
       CHECK(play(500us) == 200us);
     play(500us);
     CHECK(play(500us) == 0ns);
   }
-  SECTION("jitter delays single ones") {
+  SECTION("jitter delays single answers") {
     for (int i = 0; i < 40; ++i)
       CHECK(answers.wait_of(apart + (i % 4 == 0 ? 300us : 900us)) == 0ns);
   }
-  SECTION("clocks that drift apart by 100 ppm change nothing that matters") {
+  SECTION("clocks that drift apart by 100 ppm cause no relevant error") {
     // Rounds of 1 ms.
     for (int i = 0; i < 1000; ++i)
       CHECK(play(300us + i * 100ns) <= 16 * 100ns);

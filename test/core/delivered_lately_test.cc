@@ -5,11 +5,11 @@
 using namespace dlcp;
 using namespace dlcp::core;
 
-TEST_CASE("the interval between packets is that of the last four rounds whose length is known") {
+TEST_CASE("the packet interval is that of the last four rounds of known length") {
   DeliveredLately delivered;
   Time now = time_from_ns(5'000'000'000);
   CHECK(delivered.interval() == 0);
-  delivered.add(now, 100);  // nobody knows since when
+  delivered.add(now, 100);  // the length of this round is unknown
   CHECK(delivered.interval() == 0);
   delivered.add(now += 1ms, 10);
   CHECK(delivered.interval() == 100'000);
@@ -21,10 +21,10 @@ TEST_CASE("the interval between packets is that of the last four rounds whose le
   delivered.add(now += 1s, 0);
   for (int round = 0; round < 3; ++round)
     delivered.add(now += 1ms, 0);
-  CHECK(delivered.interval() == 1'003'000'000);  // none arrived: longer than all of it
+  CHECK(delivered.interval() == 1'003'000'000);  // none arrived: longer than all four rounds
 }
 
-TEST_CASE("the best of the last four rounds counts, the first too") {
+TEST_CASE("the best of the last four rounds counts, also the first round") {
   DeliveredLately delivered;
   Time now = time_from_ns(0);
   CHECK(delivered.most() == 0);

@@ -34,7 +34,7 @@ TEST_CASE("a close is repeated until it is confirmed") {
   CHECK(departed.on_frame(t0 + 7ms, FrameType::kCloseAck));
 }
 
-TEST_CASE("a tombstone answers late data and probes, and lives on while they come") {
+TEST_CASE("a tombstone answers late data and probes, which extend its life") {
   FrameArena arena;
   Departed departed = Departed::confirmed(t0, kPeer, 5, 1s);
   CHECK(frames_at(departed, t0, arena) == 0);
@@ -44,7 +44,7 @@ TEST_CASE("a tombstone answers late data and probes, and lives on while they com
   CHECK(departed.expired(t0 + 1900ms));
 }
 
-TEST_CASE("two ends that close at once confirm each other") {
+TEST_CASE("two ends that close at the same time confirm each other") {
   FrameArena arena;
   Departed departed = Departed::closed(t0, kPeer, 5, 30s);
   CHECK_FALSE(departed.on_frame(t0, FrameType::kClose));
@@ -57,7 +57,8 @@ TEST_CASE("two ends that close at once confirm each other") {
   CHECK(wire::decode<wire::CloseAck>(out[0].payload));
 }
 
-TEST_CASE("a failed connection says so a few times and to whoever still asks, but not to a RESET") {
+TEST_CASE(
+    "a failed connection sends RESET a few times and in answer to probes, but not to a RESET") {
   FrameArena arena;
   Departed departed = Departed::reset(t0, kPeer, "went away", 30s);
   CHECK_FALSE(departed.awaits_confirmation());

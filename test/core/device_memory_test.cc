@@ -1,5 +1,6 @@
-// Memory that the processor cannot read or write, as a GPU's: the core names it, and never touches
-// it. Whoever can reads worth and tags there, and places what arrives.
+// Memory that the processor cannot read or write, as a GPU's: the core passes its addresses on and
+// never dereferences them. The caller scores magnitudes, computes tags and places received data
+// there.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using namespace dlcp::core;
 
 namespace {
 
-// Addresses that fault when touched; what "lies" there is in a vector beside them.
+// Addresses that fault when touched; a vector beside them has their contents.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes) : content_(bytes) {
@@ -37,7 +38,7 @@ class DeviceMemory {
   std::span<std::byte> reach(const std::byte* at, std::size_t bytes) {
     return std::span(content_).subspan(static_cast<std::size_t>(at - base_), bytes);
   }
-  // What stands at those addresses, here or in memory of the host's.
+  // The contents of those addresses, or of host memory.
   std::span<const std::byte> read(std::span<const std::byte> from) {
     return !from.empty() && holds(from.data()) ? reach(from.data(), from.size()) : from;
   }
@@ -77,8 +78,8 @@ wire::EndpointAddress address_of(std::uint8_t host) {
 
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
-// A sender whose messages lie in a device, and a receiver that knows nothing of it but where its
-// own buffers are.
+// A sender whose messages are in device memory, and a receiver that knows only the addresses of its
+// own buffers.
 struct Pair {
   explicit Pair(bool placed_later = false) : later(placed_later) {}
   Config receiving() const {
@@ -119,7 +120,7 @@ struct Pair {
         under_way.push_back({placement, {placement.payload.begin(), placement.payload.end()}});
       else if (received.holds(placement.destination))
         put(placement);
-      else  // kept for a receive that is not posted: memory of this host's
+      else  // stored for a receive that is not posted: in host memory
         std::ranges::copy(placement.payload, placement.destination);
   }
   void put(const Placement& placement) {
@@ -128,7 +129,7 @@ struct Pair {
     if (placement.zeros > 0) std::ranges::fill(to, std::byte{0});
     std::ranges::copy(placement.payload, to.begin());
   }
-  // One of those under way, whichever.
+  // Completes one of the pending placements, chosen at random.
   void finish_one(Rng& rng) {
     const auto at = under_way.begin() + static_cast<std::ptrdiff_t>(rng.below(under_way.size()));
     UnderWay done = std::move(*at);
@@ -172,7 +173,7 @@ struct Pair {
   };
   const bool later;
   std::vector<UnderWay> under_way;
-  std::size_t drops = 0;  // of droppable packets, so many more
+  std::size_t drops = 0;  // the next droppable packets that the network drops
   ConnectionId sender = 0;
   std::optional<ConnectionId> receiver;
   DeviceMemory sent{kMessageBytes};
@@ -197,7 +198,7 @@ void fill_with_gradients(DeviceMemory& memory) {
 
 }  // namespace
 
-TEST_CASE("messages between memories that the processor cannot touch arrive, judged and sealed") {
+TEST_CASE("messages between memories that the processor cannot touch arrive, scored and sealed") {
   Pair pair;
   fill_with_gradients(pair.sent);
   pair.join();
@@ -210,14 +211,14 @@ TEST_CASE("messages between memories that the processor cannot touch arrive, jud
   CHECK(pair.received.content() == pair.sent.content());
 
   const auto packets = pair.a.counters()[Counter::kPacketsSent];
-  CHECK(pair.worth->asked == packets);  // each judged once
+  CHECK(pair.worth->asked == packets);  // each scored once
   CHECK(pair.tags->asked == packets);   // and sealed once
   CHECK(pair.droppable > packets / 8);
   CHECK(pair.b.counters()[Counter::kDroppedUnauthentic] == 0);
 }
 
 TEST_CASE(
-    "a message whose bytes are placed later, in any order, is done at both ends with the last") {
+    "a message whose bytes are placed later, in any order, completes at both ends with the last") {
   Pair pair(true);
   Rng rng(11);
   fill_with_gradients(pair.sent);
@@ -226,7 +227,7 @@ TEST_CASE(
     REQUIRE(pair.b.post_receive(pair.now, *pair.receiver, 7, pair.received.addresses()));
     pair.place(pair.b);
   };
-  const bool late = GENERATE(false, true);  // then its beginning waits in this host's memory
+  const bool late = GENERATE(false, true);  // then its beginning is stored in host memory
   if (!late) posts();
   REQUIRE(pair.a.post_send(pair.now, pair.sender, 8, pair.sent.addresses()));
   if (late) {
@@ -246,7 +247,7 @@ TEST_CASE(
   std::optional<Event> sent;
   pair.run_until([&] {
     while (!pair.under_way.empty())
-      pair.finish_one(rng);  // of chunks that seemed lost, and were sent again
+      pair.finish_one(rng);  // of chunks declared lost and sent again
     if (!received) received = pair.b.poll_event();
     if (!sent) sent = pair.a.poll_event();
     return received && sent;
@@ -256,7 +257,7 @@ TEST_CASE(
   CHECK(pair.received.content() == pair.sent.content());
 }
 
-TEST_CASE("the sender of a message with holes hears of them once their zeros are placed") {
+TEST_CASE("a sender learns of a message's holes once the zeros are placed") {
   Pair pair(true);
   Rng rng(12);
   fill_with_gradients(pair.sent);
@@ -290,7 +291,7 @@ TEST_CASE("the sender of a message with holes hears of them once their zeros are
   CHECK(pair.received.content() == pair.sent.content());
 }
 
-TEST_CASE("what is placed for a connection that is gone changes nothing") {
+TEST_CASE("a placement for a closed connection changes nothing") {
   Pair pair(true);
   Rng rng(13);
   pair.join();

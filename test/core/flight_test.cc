@@ -29,7 +29,7 @@ struct Scene {
     wire::StreamReport ack;
     ack.messages = {{0, chunk, 1}};
     ack.bitmap = {std::uint64_t{1} << chunk};
-    // first_missing must not cover chunks that are missing
+    // first_missing must not cover chunks that are missing.
     ack.messages[0].first_missing = 0;
     SendQueue::Acked acked;
     queue.acknowledge(ack, acked);
@@ -68,7 +68,7 @@ TEST_CASE("a packet overtaken on its own path is lost after the reordering windo
   CHECK(s.losses(t0 + 1s).empty());
 }
 
-TEST_CASE("a packet overtaken on another path gets the longer grace") {
+TEST_CASE("a packet overtaken on another path gets a longer waiting time") {
   Scene s;
   s.send(t0, 0);
   const auto sequence = s.send(t0 + 10us, 1);
@@ -78,7 +78,7 @@ TEST_CASE("a packet overtaken on another path gets the longer grace") {
   CHECK(s.losses(t0 + 1ms + 250us) == std::vector<std::uint32_t>{0});
 }
 
-TEST_CASE("however short the round trip another path is given 60 us, or what it was seen to need") {
+TEST_CASE("however short the round trip, another path gets 60 us, or its measured lateness") {
   Scene s;
   s.rtt = RttEstimator();
   for (int i = 0; i < 100; ++i)
@@ -89,7 +89,7 @@ TEST_CASE("however short the round trip another path is given 60 us, or what it 
   REQUIRE(s.flight.on_report(t0 + 11us, 1, sequence, t0 + 1us));
   CHECK(s.losses(t0 + 70us - 1ns).empty());
   CHECK(s.losses(t0 + 70us) == std::vector<std::uint32_t>{0});
-  s.flight.on_spurious(t0 + 80us, 10us);  // that was hasty
+  s.flight.on_spurious(t0 + 80us, 10us);  // the loss was declared too early
   s.send(t0 + 90us, 0);
   const auto next = s.send(t0 + 91us, 1);
   s.receive(3);
@@ -98,7 +98,7 @@ TEST_CASE("however short the round trip another path is given 60 us, or what it 
   CHECK(s.losses(t0 + 220us) == std::vector<std::uint32_t>{2});
 }
 
-TEST_CASE("nothing is lost while nothing sent later has arrived") {
+TEST_CASE("no packet is declared lost while no later one has arrived") {
   Scene s;
   s.send(t0, 0);
   s.send(t0, 1);
@@ -106,14 +106,14 @@ TEST_CASE("nothing is lost while nothing sent later has arrived") {
   CHECK(s.flight.deadline() == kNever);
 }
 
-TEST_CASE("an answered probe gives the packets sent before it on its path their deadline") {
+TEST_CASE("an answered probe sets the loss deadline of the packets sent before it on its path") {
   Scene s;
   s.send(t0, 3);
   s.flight.on_probe_answered(t0 + 5ms, 3, t0 + 4ms, 0ms);
   CHECK(s.losses(t0 + 5ms) == std::vector<std::uint32_t>{0});
 }
 
-TEST_CASE("a probe that may have overtaken data gives it the time that data takes") {
+TEST_CASE("a probe may overtake data; the packets before it get the time that data takes") {
   Scene s;
   s.send(t0, 3);
   s.flight.on_probe_answered(t0 + 1ms, 3, t0 + 900us, 5ms);
@@ -123,7 +123,7 @@ TEST_CASE("a probe that may have overtaken data gives it the time that data take
   CHECK(s.losses(s.flight.deadline()) == std::vector<std::uint32_t>{0});
 }
 
-TEST_CASE("acknowledged packets leave without being lost") {
+TEST_CASE("acknowledged packets are removed and not declared lost") {
   Scene s;
   const auto sequence = s.send(t0, 0);
   s.receive(0);
@@ -139,10 +139,10 @@ TEST_CASE("a report of a packet that was never sent is refused") {
   CHECK_FALSE(s.flight.on_report(t0 + 1ms, 9, 0, t0));
 }
 
-TEST_CASE("a needless retransmission doubles the reordering window") {
+TEST_CASE("a spurious retransmission doubles the reordering window") {
   Scene s;
   s.flight.on_spurious(t0, 1ms);
-  s.flight.on_spurious(t0 + 1ms - 1ns, 1ms);  // the same decision, seen again
+  s.flight.on_spurious(t0 + 1ms - 1ns, 1ms);  // the same decision, reported again
   s.send(t0, 0);
   const auto sequence = s.send(t0, 0);
   s.receive(1);
@@ -153,8 +153,8 @@ TEST_CASE("a needless retransmission doubles the reordering window") {
 
 namespace {
 
-// Packets 0 and 1 leave on one path at `at`; the second is reported after 1 ms, the first `late`
-// after that.
+// Packets 0 and 1 leave on one path at `at`; the second is acknowledged after 1 ms, the first
+// `late` after that.
 void overtake(Scene& s, Time at, Duration late) {
   const auto base = *s.queue.next();
   s.send(at, 0);
@@ -166,7 +166,7 @@ void overtake(Scene& s, Time at, Duration late) {
   s.losses(at + 1ms + late);
 }
 
-// When the loss of a packet that was overtaken now would be declared.
+// How long after `at` an overtaken packet would be declared lost.
 Duration window_at(Scene& s, Time at) {
   const auto base = *s.queue.next();
   s.send(at, 0);
@@ -179,13 +179,13 @@ Duration window_at(Scene& s, Time at) {
 
 }  // namespace
 
-TEST_CASE("a packet that was late and came shows how long to wait, with a margin of a quarter") {
+TEST_CASE("a late packet sets the waiting time, with a margin of a quarter") {
   Scene s;
   overtake(s, t0, 120us);  // within the window of 125 us
   CHECK(window_at(s, t0 + 10ms) == 150us);
 }
 
-TEST_CASE("how late packets were is forgotten within two epochs, not within one") {
+TEST_CASE("measured lateness is forgotten within two epochs, but not within one") {
   Scene s;
   overtake(s, t0, 120us);  // the epoch ends 100 ms after the first judgement
   Scene other = s;
@@ -195,7 +195,7 @@ TEST_CASE("how late packets were is forgotten within two epochs, not within one"
   CHECK(window_at(other, t0 + 302ms) == 125us);
 }
 
-TEST_CASE("packets that an acknowledgement brings together are not late, however far apart sent") {
+TEST_CASE("packets reported by the same acknowledgement are not late, whenever they were sent") {
   Scene s;
   s.send(t0, 0);
   const auto sequence = s.send(t0 + 500us, 0);
@@ -206,10 +206,10 @@ TEST_CASE("packets that an acknowledgement brings together are not late, however
   CHECK(window_at(s, t0 + 10ms) == 125us);
 }
 
-TEST_CASE("no lateness makes a loss wait for more than two round trips") {
+TEST_CASE("lateness never delays a loss by more than two round trips") {
   Scene s;
   for (int i = 0; i < 3; ++i)
-    s.flight.on_spurious(t0 + i * 1ms, 1ms);  // the window is a round trip now
+    s.flight.on_spurious(t0 + i * 1ms, 1ms);  // the window is one round trip now
   overtake(s, t0 + 3ms, 960us);
   CHECK(window_at(s, t0 + 10ms) == 1200us);
   overtake(s, t0 + 20ms, 1190us);

@@ -50,7 +50,8 @@ using Sizes = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("HELLO goes out full and safe, then in every size that might pass, at doubling pauses") {
+TEST_CASE(
+    "HELLO is sent full-size and safe, then in every size that might pass, at doubling intervals") {
   Scene s;
   CHECK(s.frames(Scene::t0) == Sizes{8972, 1452});
   CHECK(s.frames(Scene::t0 + 5ms - 1ns).empty());
@@ -59,7 +60,7 @@ TEST_CASE("HELLO goes out full and safe, then in every size that might pass, at 
   CHECK(s.frames(Scene::t0 + 15ms).size() == 8);
 }
 
-TEST_CASE("when the largest size passes, START follows at once with whole granules of payload") {
+TEST_CASE("when the largest size passes, START follows at once with a payload of whole granules") {
   Scene s;
   s.frames(Scene::t0);
   s.welcome(Scene::t0 + 1ms, 8972, 8972);
@@ -71,18 +72,18 @@ TEST_CASE("when the largest size passes, START follows at once with whole granul
   CHECK(s.handshake->next_timeout() == kNever);
 }
 
-TEST_CASE("the smaller of both interfaces decides") {
+TEST_CASE("the smaller MTU of both interfaces decides") {
   Scene s;
   s.frames(Scene::t0);
   s.welcome(Scene::t0 + 1ms, 1452, 1472);
-  // The peer's own 1472 is worth a try before 1452 is taken.
+  // The peer's own 1472 is tried before 1452 is used.
   CHECK(s.frames(Scene::t0 + 6ms) == Sizes{1472});
   s.welcome(Scene::t0 + 7ms, 1472, 1472);
   CHECK(s.handshake->state() == Handshake::State::kStart);
   CHECK(s.handshake->payload_bytes() == 1408);
 }
 
-TEST_CASE("a size that never passes is given up after some rounds") {
+TEST_CASE("a size that never passes is abandoned after some rounds") {
   Scene s;
   s.frames(Scene::t0);
   s.welcome(Scene::t0 + 1ms, 4152, 8972);
@@ -96,7 +97,7 @@ TEST_CASE("a size that never passes is given up after some rounds") {
   CHECK(now - Scene::t0 < 200ms);
 }
 
-TEST_CASE("either side's wish for full checksums is enough") {
+TEST_CASE("full checksums are used if either side wants them") {
   Scene s;
   s.frames(Scene::t0);
   wire::Welcome frame;
@@ -107,12 +108,12 @@ TEST_CASE("either side's wish for full checksums is enough") {
   CHECK(s.handshake->protection() == wire::Protection::kFull);
 }
 
-TEST_CASE("the smallest time that an answer took stands for the round trip, within bounds") {
+TEST_CASE("the shortest answer time is taken as the round trip, within bounds") {
   Scene s;
   CHECK(s.handshake->round_trip() == 50ms);
   s.welcome(Scene::t0 + 80ms, 1452, 8972);
   CHECK(s.handshake->round_trip() >= 80ms);
-  CHECK(s.handshake->round_trip() < 80ms + 1us);  // stamps count in 128 ns
+  CHECK(s.handshake->round_trip() < 80ms + 1us);  // time stamps have a unit of 128 ns
   s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 40ms);
   CHECK(s.handshake->round_trip() < 50ms + 1us);
   s.welcome(Scene::t0 + 90ms, 1452, 8972, Scene::t0 + 90ms);
@@ -122,7 +123,7 @@ TEST_CASE("the smallest time that an answer took stands for the round trip, with
   CHECK(late.handshake->round_trip() == 1s);
 }
 
-TEST_CASE("how long the path takes is what the largest size took, at its best") {
+TEST_CASE("the path's delay is the shortest answer time of the largest size") {
   Scene s;
   s.welcome(Scene::t0 + 40us, 1452, 8972);
   CHECK(s.handshake->took() < 41us);

@@ -1,4 +1,5 @@
-// When a peer is given up: by silence, by want of progress, and never for time we slept ourselves.
+// When a peer counts as dead: by silence or by missing progress, but never for time in which this
+// process was paused.
 #include "core/liveness/liveness.h"
 
 #include "catch.h"
@@ -15,7 +16,7 @@ constexpr Time kStart = time_from_ns(1'000'000'000);
 
 }  // namespace
 
-TEST_CASE("a peer that owes nothing may be silent for ever") {
+TEST_CASE("a peer from which nothing is expected may stay silent for ever") {
   Liveness liveness(kTimeout);
   REQUIRE(liveness.deadline() == kNever);
   liveness.expect(kStart, Owes::kWord);
@@ -24,7 +25,7 @@ TEST_CASE("a peer that owes nothing may be silent for ever") {
   REQUIRE(liveness.standing(kStart + 1h) == Standing::kAlive);
 }
 
-TEST_CASE("a peer that owes a word is silent once the time-out is over, and not before") {
+TEST_CASE("a peer that must answer counts as silent at the timeout, and not before") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   REQUIRE(liveness.deadline() == kStart + kTimeout);
@@ -35,14 +36,14 @@ TEST_CASE("a peer that owes a word is silent once the time-out is over, and not 
   REQUIRE(liveness.standing(kStart + 1s + kTimeout) == Standing::kSilent);
 }
 
-TEST_CASE("what was heard before anything was owed does not shorten the time-out") {
+TEST_CASE("packets received before anything was expected do not shorten the timeout") {
   Liveness liveness(kTimeout);
   liveness.on_heard(kStart);
   liveness.expect(kStart + 1min, Owes::kWord);
   REQUIRE(liveness.deadline() == kStart + 1min + kTimeout);
 }
 
-TEST_CASE("a peer that owes a word may answer for ever without moving anything") {
+TEST_CASE("a peer that must only answer may do so for ever without progress") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   for (int second = 0; second < 100; ++second) {
@@ -51,7 +52,7 @@ TEST_CASE("a peer that owes a word may answer for ever without moving anything")
   }
 }
 
-TEST_CASE("a peer that owes progress and only answers is stuck once the time-out is over") {
+TEST_CASE("a peer that must make progress but only answers counts as stuck at the timeout") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   liveness.on_heard(kStart + kTimeout - 1ns);
@@ -60,7 +61,7 @@ TEST_CASE("a peer that owes progress and only answers is stuck once the time-out
   REQUIRE(liveness.standing(kStart + kTimeout) == Standing::kStuck);
 }
 
-TEST_CASE("progress begins the time-out anew, and so does a buffer that was missing") {
+TEST_CASE("progress, or a report that no buffer is posted, restarts the timeout") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   liveness.on_progress(kStart + 3s);
@@ -71,14 +72,14 @@ TEST_CASE("progress begins the time-out anew, and so does a buffer that was miss
   REQUIRE(liveness.deadline() == kStart + 1min + kTimeout);
 }
 
-TEST_CASE("what is owed already is not owed anew by saying so again") {
+TEST_CASE("repeating an expectation does not restart its timeout") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   liveness.expect(kStart + 3s, Owes::kProgress);
   REQUIRE(liveness.deadline() == kStart + kTimeout);
 }
 
-TEST_CASE("time in which we did not run does not count") {
+TEST_CASE("time in which this process did not run does not count") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   const Time woken = kStart + 1s + 40s;
@@ -87,7 +88,7 @@ TEST_CASE("time in which we did not run does not count") {
   REQUIRE(liveness.standing(woken + kTimeout - 1s) == Standing::kSilent);
 }
 
-TEST_CASE("after a pause the peer gets a quarter of the time-out to answer in") {
+TEST_CASE("after a pause the peer has a quarter of the timeout to answer") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   const Time woken = kStart + kTimeout - 1ns + 40s;
@@ -95,7 +96,7 @@ TEST_CASE("after a pause the peer gets a quarter of the time-out to answer in") 
   REQUIRE(liveness.deadline() == woken + kTimeout / 4);
 }
 
-TEST_CASE("a pause does not make what was heard on waking look later than it was") {
+TEST_CASE("a pause does not change the arrival time of packets received on waking") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   const Time woken = kStart + 40s;
@@ -104,25 +105,26 @@ TEST_CASE("a pause does not make what was heard on waking look later than it was
   REQUIRE(liveness.deadline() == woken + kTimeout);
 }
 
-TEST_CASE("a peer whose host refuses our packets is gone if it does not answer in time") {
+TEST_CASE("a peer whose host refuses packets counts as gone if it does not answer in time") {
   Liveness liveness(kTimeout);
-  REQUIRE_FALSE(liveness.on_refused(kStart, 1ms));  // it owes nothing
+  REQUIRE_FALSE(liveness.on_refused(kStart, 1ms));  // nothing is expected of it
   liveness.expect(kStart, Owes::kWord);
   REQUIRE(liveness.on_refused(kStart + 1s, 1ms));
-  REQUIRE_FALSE(liveness.on_refused(kStart + 1s + 10ms, 1ms));  // asked already
+  REQUIRE_FALSE(liveness.on_refused(kStart + 1s + 10ms, 1ms));  // it was probed already
   REQUIRE(liveness.deadline() == kStart + 1s + 30ms);
   REQUIRE(liveness.standing(kStart + 1s + 30ms - 1ns) == Standing::kAlive);
   REQUIRE(liveness.standing(kStart + 1s + 30ms) == Standing::kGone);
 }
 
-TEST_CASE("where answers take long a refused peer has three times as long") {
+TEST_CASE("where answers take long a refused peer gets three times as long") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kProgress);
   REQUIRE(liveness.on_refused(kStart, 100ms));
   REQUIRE(liveness.deadline() == kStart + 300ms);
 }
 
-TEST_CASE("a refused peer that answers is alive, and so is one that owes nothing any more") {
+TEST_CASE(
+    "a refused peer that answers is alive, and so is one from which nothing is expected any more") {
   Liveness liveness(kTimeout);
   liveness.expect(kStart, Owes::kWord);
   liveness.on_refused(kStart, 1ms);

@@ -4,9 +4,9 @@
 
 using namespace dlcp::core;
 
-TEST_CASE("a loss rate is exceeded by two standard deviations and a packet, not before") {
+TEST_CASE("a loss rate is exceeded at two standard deviations plus one packet, and not before") {
   LossWindow window;
-  window.add(91, 9);  // 2% of 100 and 2 x sqrt(2) and 1 are 5.8
+  window.add(91, 9);  // 2 expected of 100, plus 2 x sqrt(2), plus 1: 5.8
   CHECK(window.exceeds(0.02));
   window.clear();
   window.add(95, 5);
@@ -14,7 +14,7 @@ TEST_CASE("a loss rate is exceeded by two standard deviations and a packet, not 
   CHECK(window.share() == 0.05);
 }
 
-TEST_CASE("one or two losses convict nobody, however small the window") {
+TEST_CASE("one or two losses never exceed the rate, however small the window") {
   LossWindow window;
   window.add(0, 1);
   CHECK_FALSE(window.exceeds(0.02));
@@ -22,7 +22,7 @@ TEST_CASE("one or two losses convict nobody, however small the window") {
   CHECK_FALSE(window.exceeds(0.02));
 }
 
-TEST_CASE("small and large windows with the same loss are judged alike") {
+TEST_CASE("small and large windows with the same loss rate are judged alike") {
   LossWindow small;
   LossWindow large;
   int small_at = 0;
@@ -39,7 +39,7 @@ TEST_CASE("small and large windows with the same loss are judged alike") {
   CHECK(large_at == 100);  // its first round
 }
 
-TEST_CASE("losses that were none are given back") {
+TEST_CASE("spurious losses are taken back") {
   LossWindow window;
   window.add(80, 20);
   CHECK(window.exceeds(0.02));
@@ -49,7 +49,7 @@ TEST_CASE("losses that were none are given back") {
   CHECK(window.share() == 0);
 }
 
-TEST_CASE("what is older than a few hundred packets is forgotten") {
+TEST_CASE("losses more than a few hundred packets ago are forgotten") {
   LossWindow window;
   window.add(100, 8);
   for (int i = 0; i < 10; ++i)

@@ -15,7 +15,7 @@ struct Acks {
   NsccCongestion control{15us};
   Time now = time_from_ns(0);
 
-  // One ACK of so many packets, a round trip after the last.
+  // One ACK of `packets` packets, a round trip after the last.
   void ack(Duration queue, std::uint32_t packets, std::uint32_t marks = 0, std::uint32_t lost = 0,
            Duration after = kBase) {
     now += after;
@@ -28,10 +28,10 @@ struct Acks {
                     .window_limited = true});
   }
   std::uint32_t whole() const { return static_cast<std::uint32_t>(control.window()); }
-  // Past the doubling of the beginning, with the base delay known.
+  // Until slow start has ended and the base delay is known.
   void settle() {
     for (int i = 0; i < 8; ++i)
-      ack(50us, 60);  // where it no longer doubles
+      ack(50us, 60);  // enough to end slow start
     ack(0us, 60, 60);
     REQUIRE_FALSE(control.in_slow_start());
     CHECK(control.base_delay() == kBase);
@@ -48,7 +48,9 @@ TEST_CASE("nscc: without marks and queue the window grows by four packets a roun
   CHECK(acks.control.window() == Approx(before + 4 * (1 - 1.0 / 75) * 10 / before));
 }
 
-TEST_CASE("nscc: after a whole window without a queue it grows by a quarter of what arrives") {
+TEST_CASE(
+    "nscc: after a whole window without a queue it grows by a quarter of the packets "
+    "acknowledged") {
   Acks acks;
   acks.settle();
   const double before = acks.control.window();
@@ -59,7 +61,9 @@ TEST_CASE("nscc: after a whole window without a queue it grows by a quarter of w
   CHECK(acks.control.window() == Approx(next + 10));
 }
 
-TEST_CASE("nscc: a queue at the target grows the window by one packet a round trip, a mark less") {
+TEST_CASE(
+    "nscc: at the target queue the window grows by one packet a round trip, and a mark shrinks "
+    "it") {
   Acks acks;
   acks.settle();
   const double before = acks.control.window();
@@ -67,13 +71,14 @@ TEST_CASE("nscc: a queue at the target grows the window by one packet a round tr
   CHECK(acks.control.window() == Approx(before + 20 / before));
 }
 
-TEST_CASE("nscc: marks below the target change nothing, at it they decrease") {
+TEST_CASE(
+    "nscc: marks below the target queue change nothing, at the target they decrease the window") {
   Acks acks;
   acks.settle();
   double before = acks.control.window();
   acks.ack(75us - 1ns, 20, 20);
   CHECK(acks.control.window() == before);
-  // What counts is the mean queue, which follows.
+  // The mean queue counts, and it follows slowly.
   for (int i = 0; i < 100; ++i)
     acks.ack(100us, 10);
   before = acks.control.window();
@@ -81,7 +86,7 @@ TEST_CASE("nscc: marks below the target change nothing, at it they decrease") {
   CHECK(acks.control.window() == Approx(before * (1 - 0.8 * 25 / 100)).epsilon(0.001));
 }
 
-TEST_CASE("nscc: it decreases once in a round trip, and a nanosecond later again") {
+TEST_CASE("nscc: it decreases once per round trip, and again a nanosecond after one") {
   Acks acks;
   acks.settle();
   for (int i = 0; i < 100; ++i)
@@ -94,7 +99,7 @@ TEST_CASE("nscc: it decreases once in a round trip, and a nanosecond later again
   CHECK(acks.control.window() < then);
 }
 
-TEST_CASE("nscc: where no switch marks, twice the target counts as a mark") {
+TEST_CASE("nscc: if no switch marks, a queue of twice the target counts as a mark") {
   Acks below;
   below.settle();
   for (int i = 0; i < 30; ++i)
@@ -106,7 +111,7 @@ TEST_CASE("nscc: where no switch marks, twice the target counts as a mark") {
   CHECK(below.control.window() < grown);
 }
 
-TEST_CASE("nscc: when much is lost no more is under way than has arrived") {
+TEST_CASE("nscc: at high loss no more is in flight than was delivered") {
   Acks acks;
   acks.settle();
   acks.ack(0us, 10, 0, acks.whole() - 10);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Time kStart = time_from_ns(1'000'000'000);
 
-// Sends the round's questions, and answers those that a path of `mtu_payload` carries.
+// Sends the round's probes and answers those that a path of `mtu_payload` carries.
 bool play_round(PacketSize& size, std::uint32_t mtu_payload) {
   static std::uint32_t echo = 0;
   std::vector<std::uint32_t> arrived;
@@ -26,7 +26,7 @@ bool play_round(PacketSize& size, std::uint32_t mtu_payload) {
   return grew;
 }
 
-// Rounds until packets shrink; 0 if ten do not do it.
+// Rounds until packets shrink; 0 if ten rounds do not shrink them.
 int rounds_to_shrink(PacketSize& size, std::uint32_t mtu_payload) {
   for (int round = 0; round <= 10; ++round) {
     if (size.on_fruitless(kStart)) return round;
@@ -37,7 +37,7 @@ int rounds_to_shrink(PacketSize& size, std::uint32_t mtu_payload) {
 
 }  // namespace
 
-TEST_CASE("packets begin as large as was agreed, and ask nothing") {
+TEST_CASE("packets begin with the agreed size, and no probe is sent") {
   PacketSize size;
   size.agree(8832);
   REQUIRE(size.payload_bytes() == 8832);
@@ -46,7 +46,7 @@ TEST_CASE("packets begin as large as was agreed, and ask nothing") {
   REQUIRE(size.next_timeout() == kNever);
 }
 
-TEST_CASE("a round asks the agreed size twice and every common one below it") {
+TEST_CASE("a round probes the agreed size twice and every common size below it once") {
   PacketSize size;
   size.agree(8832);
   REQUIRE_FALSE(size.on_fruitless(kStart));
@@ -59,7 +59,8 @@ TEST_CASE("a round asks the agreed size twice and every common one below it") {
 }
 
 TEST_CASE(
-    "three rounds without an answer to the current size make packets as large as is answered") {
+    "after three rounds without an answer to the current size, packets shrink to an answered "
+    "size") {
   PacketSize size;
   size.agree(8832);
   REQUIRE(rounds_to_shrink(size, 1408) == 3);
@@ -68,7 +69,7 @@ TEST_CASE(
   REQUIRE(size.payload_bytes() == 1152);
 }
 
-TEST_CASE("an answer to the current size clears it of suspicion") {
+TEST_CASE("an answer to the current size resets the count of failed rounds") {
   PacketSize size;
   size.agree(8832);
   REQUIRE(rounds_to_shrink(size, 8832) == 0);
@@ -79,10 +80,10 @@ TEST_CASE("an answer to the current size clears it of suspicion") {
   }
   REQUIRE_FALSE(size.on_fruitless(kStart));
   play_round(size, 8832);
-  REQUIRE(rounds_to_shrink(size, 1408) == 3);  // counted anew
+  REQUIRE(rounds_to_shrink(size, 1408) == 3);  // counted from the beginning
 }
 
-TEST_CASE("progress clears the size of suspicion as well") {
+TEST_CASE("progress resets the count of failed rounds as well") {
   PacketSize size;
   size.agree(8832);
   for (int round = 0; round < 3; ++round) {
@@ -100,7 +101,7 @@ TEST_CASE("silence makes no packet smaller") {
   REQUIRE(size.payload_bytes() == 8832);
 }
 
-TEST_CASE("shrunk packets grow when two rounds of larger questions were answered") {
+TEST_CASE("shrunk packets grow when larger probes were answered in two rounds") {
   PacketSize size;
   size.agree(8832);
   rounds_to_shrink(size, 1152);
@@ -114,7 +115,7 @@ TEST_CASE("shrunk packets grow when two rounds of larger questions were answered
   REQUIRE(size.payload_bytes() == 1152);
   size.on_timeout(size.next_timeout());
   REQUIRE(play_round(size, 8832));
-  REQUIRE(size.payload_bytes() == 4096);  // what both rounds have carried
+  REQUIRE(size.payload_bytes() == 4096);  // the size that passed in both rounds
   size.on_timeout(size.next_timeout());
   REQUIRE(play_round(size, 8832));
   REQUIRE_FALSE(size.shrunk());
@@ -132,7 +133,7 @@ TEST_CASE("one answer in three rounds makes no packet larger") {
   REQUIRE(size.payload_bytes() == 1152);
 }
 
-TEST_CASE("an echo that nobody asked for changes nothing") {
+TEST_CASE("an echo of no probe changes nothing") {
   PacketSize size;
   size.agree(8832);
   REQUIRE_FALSE(size.on_answered(0));

@@ -1,4 +1,4 @@
-// Chunks that come in pieces: what is new of each, whatever overlaps.
+// Chunks that arrive in pieces: which bytes of each piece are new, whatever overlaps.
 #include "core/packet_size/partial_chunks.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace dlcp;
 using core::is_piece;
 using core::PartialChunks;
 
-TEST_CASE("pieces begin at a granule and end at one, or at the chunk's end") {
+TEST_CASE("a piece begins at a granule and ends at one, or at the chunk's end") {
   REQUIRE(is_piece(0, 128, 1000));
   REQUIRE(is_piece(896, 1000, 1000));
   REQUIRE_FALSE(is_piece(896, 1000, 1001));
@@ -19,7 +19,7 @@ TEST_CASE("pieces begin at a granule and end at one, or at the chunk's end") {
   REQUIRE_FALSE(is_piece(0, 1024, 1000));
 }
 
-TEST_CASE("a chunk is whole once its pieces have come, whatever their order") {
+TEST_CASE("a chunk is complete once its pieces have arrived, in any order") {
   PartialChunks partial;
   REQUIRE(partial.add(3, 1000, 512, 1000).size() == 1);
   REQUIRE_FALSE(partial.whole(3));
@@ -32,7 +32,7 @@ TEST_CASE("a chunk is whole once its pieces have come, whatever their order") {
   REQUIRE(partial.empty());
 }
 
-TEST_CASE("no byte of a chunk is new twice") {
+TEST_CASE("no byte of a chunk counts as new twice") {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);

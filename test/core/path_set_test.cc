@@ -18,23 +18,23 @@ std::array<int, 8> counts_of(PathSet& paths, int draws) {
 }
 }  // namespace
 
-TEST_CASE("paths that nothing is known of are all used") {
+TEST_CASE("all untested paths are used") {
   PathSet paths(8, 1);
   for (const int count : counts_of(paths, 800))
     CHECK(count > 50);
 }
 
-TEST_CASE("a slow path gets less than its share, a fast one more") {
+TEST_CASE("a slow path gets less than its share, a fast path more") {
   PathSet paths(8, 1);
   for (std::uint8_t path = 0; path < 8; ++path) {
     paths.on_sent(path);
     paths.on_report(path, 0, path == 3 ? 1ms : 100us, false);
   }
   const auto counts = counts_of(paths, 800);
-  CHECK(counts[3] < 40);  // only when drawn twice
+  CHECK(counts[3] < 40);  // only when both draws hit it
 }
 
-TEST_CASE("a quarter of the paths that crawls gets far less than what two choices leave it") {
+TEST_CASE("if a quarter of the paths is very slow, they get far less than with two choices") {
   PathSet paths(8, 1);
   for (std::uint32_t round = 0; round < 4; ++round) {
     for (std::uint8_t path = 0; path < 8; ++path) {
@@ -43,16 +43,17 @@ TEST_CASE("a quarter of the paths that crawls gets far less than what two choice
     }
   }
   const auto counts = counts_of(paths, 8000);
-  CHECK(counts[3] + counts[7] < 80);  // 500 of two choices, 31 of four
+  CHECK(counts[3] + counts[7] < 80);  // 500 with two choices, 31 with four
   CHECK(counts[3] + counts[7] > 5);   // its delay is still measured
 }
 
-TEST_CASE("a path that swallows several bursts is left, tried once after a pause, and taken back") {
+TEST_CASE("a path that loses several bursts is avoided, tried once after a pause, and reused") {
   PathSet paths(8, 1);
   CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
   CHECK_FALSE(paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);
   CHECK_FALSE(
-      paths.on_lost(t0, 5, t0 - 2ms, 1ms).avoided);  // one burst in one full queue is no black hole
+      paths.on_lost(t0, 5, t0 - 2ms, 1ms)
+          .avoided);  // one burst lost in one full queue does not make the path a black hole
   CHECK(paths.on_lost(t0, 5, t0 - 1ms, 1ms).avoided);
   CHECK(paths.avoided() == 1);
   CHECK(counts_of(paths, 800)[5] == 0);
@@ -69,15 +70,15 @@ TEST_CASE("a path that swallows several bursts is left, tried once after a pause
   CHECK(counts_of(paths, 800)[5] > 0);
 }
 
-TEST_CASE("a path that has swallowed a packet gets one in a round trip until it delivers") {
+TEST_CASE("a path that has lost a packet gets one per round trip until it delivers") {
   PathSet paths(8, 1);
   paths.on_sent(5);
   const auto first = paths.on_lost(t0, 5, t0 - 1ms, 1ms);
-  CHECK_FALSE(first.known);  // it may have been a full queue
+  CHECK_FALSE(first.known);  // the cause may have been a full queue
   std::array<int, 8> counts = counts_of(paths, 800);
-  CHECK(counts[5] == 1);  // at once, after few of the others
+  CHECK(counts[5] == 1);  // soon, after few packets of the others
   const auto again = paths.on_lost(t0 + 1ms, 5, t0, 1ms);
-  CHECK(again.known);  // and is no sign of congestion
+  CHECK(again.known);  // and a loss there does not indicate congestion
   CHECK_FALSE(again.avoided);
   CHECK(paths.avoided() == 0);
   const auto trial = paths.choose(t0 + 1ms, 0ns);
@@ -93,10 +94,10 @@ TEST_CASE("a path that has swallowed a packet gets one in a round trip until it 
   CHECK(counts_of(paths, 800)[5] > 1);
 }
 
-TEST_CASE("a repair takes a path that has just delivered, and does not try doubted ones") {
+TEST_CASE("a retransmission takes a path that has just delivered, and no doubted one") {
   constexpr auto kRepair = PathSet::Cargo::kRepair;
   PathSet paths(64, 1);
-  CHECK(paths.choose(t0, 0ns, kRepair).packets_max > 1);  // nothing is known: as any other
+  CHECK(paths.choose(t0, 0ns, kRepair).packets_max > 1);  // no path is known yet: any is chosen
   for (const wire::PathIndex path : std::to_array<wire::PathIndex>({3, 17, 40})) {
     paths.on_sent(path);
     paths.on_report(path, 0, 100us, false);
@@ -107,19 +108,19 @@ TEST_CASE("a repair takes a path that has just delivered, and does not try doubt
     CHECK((choice.path == 3 || choice.path == 17 || choice.path == 40));
     CHECK(choice.packets_max > 1);
   }
-  // Who has nothing but repairs to send tries doubted paths as well, seldom.
+  // If all packets are retransmissions, doubted paths are tried as well, rarely.
   int tried = 0;
   for (int i = 0; i < 6400; ++i)
     tried += paths.choose(t0 + i * 1ms, 0ns, kRepair).path == 9 ? 1 : 0;
   CHECK(tried > 10);
   CHECK(tried < 200);
-  // One that has swallowed something since is none of them.
+  // A path that has lost a packet since then is not used.
   paths.on_lost(t0 + 1ms, 17, t0, 1ms);
   for (int i = 0; i < 60; ++i)
     CHECK(paths.choose(t0, 0ns, kRepair).path != 17);
 }
 
-TEST_CASE("a packet that a later one of its path has overtaken raises no doubt of the path") {
+TEST_CASE("a packet overtaken on its own path raises no doubt of the path") {
   PathSet paths(8, 1);
   for (int i = 0; i < 8; ++i) {
     const auto suspicion = paths.on_lost(t0, 5, t0 - 10ms + i * 1ms, 1ms, true);
@@ -127,10 +128,10 @@ TEST_CASE("a packet that a later one of its path has overtaken raises no doubt o
     CHECK_FALSE(suspicion.avoided);
   }
   CHECK(paths.avoided() == 0);
-  CHECK(counts_of(paths, 800)[5] > 1);  // fewer, as it loses much
+  CHECK(counts_of(paths, 800)[5] > 1);  // fewer than its share, because its loss rate is high
 }
 
-TEST_CASE("where all paths are doubted the packets go on over all of them") {
+TEST_CASE("if all paths are doubted, packets go over all of them") {
   PathSet paths(8, 1);
   for (std::uint8_t path = 0; path < 8; ++path)
     paths.on_lost(t0, path, t0 - 1ms, 1ms);
@@ -138,7 +139,7 @@ TEST_CASE("where all paths are doubted the packets go on over all of them") {
     CHECK(count > 50);
 }
 
-TEST_CASE("when every path is avoided the packets still go somewhere, round about") {
+TEST_CASE("if every path is avoided, packets rotate over all of them") {
   PathSet paths(2, 1);
   for (std::uint8_t path = 0; path < 2; ++path)
     for (int i = 0; i < 4; ++i)
@@ -150,7 +151,7 @@ TEST_CASE("when every path is avoided the packets still go somewhere, round abou
   CHECK(first.path != second.path);
 }
 
-TEST_CASE("a path that loses a tenth of its packets is used less, though never avoided") {
+TEST_CASE("a path with 10% loss is used less, though never avoided") {
   PathSet paths(8, 1);
   std::array<std::uint32_t, 8> sent{};
   for (int round = 0; round < 200; ++round) {

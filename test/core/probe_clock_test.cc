@@ -1,4 +1,4 @@
-// When a peer is asked, at the exact boundaries.
+// When a peer is probed, at exact boundaries.
 #include "core/liveness/probe_clock.h"
 
 #include <utility>
@@ -15,7 +15,7 @@ constexpr Time kStart = time_from_ns(1'000'000'000);
 constexpr ProbeClock::Terms kInFlight{.answer_time = 10ms, .outstanding = true};
 constexpr ProbeClock::Terms kWaiting{.answer_time = 10ms, .outstanding = false};
 
-// The pauses before each of the next `count` questions; `answered` says whether each gets one.
+// The intervals before each of the next `count` probes; `answered`: whether each is answered.
 std::vector<Duration> pauses(ProbeClock& clock, Time from, const ProbeClock::Terms& terms,
                              std::size_t count, bool answered) {
   std::vector<Duration> all;
@@ -34,7 +34,7 @@ std::vector<Duration> pauses(ProbeClock& clock, Time from, const ProbeClock::Ter
 
 }  // namespace
 
-TEST_CASE("a clock that does not run asks nothing") {
+TEST_CASE("a stopped clock sends no probe") {
   ProbeClock clock(30s);
   REQUIRE(clock.next_timeout() == kNever);
   REQUIRE_FALSE(clock.on_timeout(kStart, kInFlight));
@@ -44,13 +44,13 @@ TEST_CASE("a clock that does not run asks nothing") {
 }
 
 TEST_CASE(
-    "with packets in flight three questions come quickly, then ever more slowly up to 200 ms") {
+    "with packets in flight three probes follow quickly, then at doubling intervals up to 200 ms") {
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, kInFlight, 9, false) ==
           std::vector<Duration>{10ms, 10ms, 10ms, 10ms, 20ms, 40ms, 80ms, 160ms, 200ms});
 }
 
-TEST_CASE("questions that are answered and bring nothing back off as well") {
+TEST_CASE("probes that are answered without progress back off as well") {
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, kInFlight, 9, true) ==
           std::vector<Duration>{10ms, 10ms, 10ms, 10ms, 20ms, 40ms, 80ms, 160ms, 200ms});
@@ -58,13 +58,13 @@ TEST_CASE("questions that are answered and bring nothing back off as well") {
   REQUIRE(clock.fruitless() == 9);
 }
 
-TEST_CASE("with nothing in flight every question waits twice as long, up to a second") {
+TEST_CASE("with nothing in flight every interval doubles, up to a second") {
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, kWaiting, 9, true) ==
           std::vector<Duration>{10ms, 20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1s, 1s});
 }
 
-TEST_CASE("progress makes the next questions quick again") {
+TEST_CASE("progress makes the next probes quick again") {
   ProbeClock clock(30s);
   pauses(clock, kStart, kInFlight, 9, true);
   clock.on_progress();
@@ -72,7 +72,7 @@ TEST_CASE("progress makes the next questions quick again") {
   REQUIRE(pauses(clock, kStart + 1h, kInFlight, 2, true) == std::vector<Duration>{10ms, 10ms});
 }
 
-TEST_CASE("no pause is longer than a quarter of the peer time-out, whatever an answer takes") {
+TEST_CASE("no interval exceeds a quarter of the peer timeout, whatever an answer takes") {
   ProbeClock clock(200ms);
   REQUIRE(pauses(clock, kStart, kWaiting, 5, true) ==
           std::vector<Duration>{10ms, 20ms, 40ms, 50ms, 50ms});
@@ -81,8 +81,7 @@ TEST_CASE("no pause is longer than a quarter of the peer time-out, whatever an a
           50ms);
 }
 
-TEST_CASE(
-    "on a short path three early questions ask for a lost tail; the next wait a millisecond") {
+TEST_CASE("on a short path three early probes cover a lost tail; the next wait a millisecond") {
   const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, quick, 5, false) ==
@@ -96,7 +95,7 @@ TEST_CASE(
   REQUIRE(pauses(clock, kStart + 1h, quick, 2, false) == std::vector<Duration>{100us, 200us});
 }
 
-TEST_CASE("early questions go out in twos and fours, as one path may be dead") {
+TEST_CASE("early probes are sent in twos and fours, because one path may be dead") {
   const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
   std::vector<unsigned> together;
@@ -110,21 +109,21 @@ TEST_CASE("early questions go out in twos and fours, as one path may be dead") {
   REQUIRE(together == std::vector<unsigned>{2, 4, 4, 1, 2});
 }
 
-TEST_CASE("there is no second early question once the first is answered and nothing comes of it") {
+TEST_CASE("no second early probe follows if the first is answered without progress") {
   const ProbeClock::Terms quick{.answer_time = 20us, .outstanding = true};
   ProbeClock clock(30s);
   REQUIRE(pauses(clock, kStart, quick, 1, true) == std::vector<Duration>{100us});
-  clock.postpone();  // all that was in flight is lost, and sent again
+  clock.postpone();  // everything in flight is lost, and sent again
   REQUIRE(pauses(clock, kStart + 1s, quick, 2, true) == std::vector<Duration>{1ms, 1ms});
   clock.on_progress();
   REQUIRE(pauses(clock, kStart + 1h, quick, 1, true) == std::vector<Duration>{100us});
 }
 
-TEST_CASE("early questions come when an answer to what was sent is late, and only then") {
+TEST_CASE("early probes are sent when the answer to sent packets is late, and only then") {
   ProbeClock late(30s);
   REQUIRE(pauses(late, kStart, {.answer_time = 300us, .outstanding = true}, 4, false) ==
           std::vector<Duration>{300us, 600us, 1ms, 1ms});
-  ProbeClock waiting(30s);  // for the peer's application: there is nothing to hurry for
+  ProbeClock waiting(30s);  // waits for the peer's application: no need for early probes
   REQUIRE(pauses(waiting, kStart, {.answer_time = 20us}, 2, false) ==
           std::vector<Duration>{1ms, 2ms});
   ProbeClock longer(30s);
@@ -133,7 +132,7 @@ TEST_CASE("early questions come when an answer to what was sent is late, and onl
   CHECK(longer.unanswered() == 2);
 }
 
-TEST_CASE("one question, then two, then four at a time; one again after an answer") {
+TEST_CASE("one probe, then two, then four at a time; one again after an answer") {
   ProbeClock clock(30s);
   std::vector<unsigned> together;
   clock.run(kStart, kInFlight);
@@ -149,22 +148,22 @@ TEST_CASE("one question, then two, then four at a time; one again after an answe
   REQUIRE(clock.due() == 1);
 }
 
-TEST_CASE("what is sent again is asked for as early as what was sent first") {
+TEST_CASE("a retransmission is probed as early as a first transmission") {
   constexpr ProbeClock::Terms kTerms{.answer_time = 100us, .outstanding = true};
   ProbeClock clock(30s);
   clock.run(kStart, kTerms);
   REQUIRE(clock.next_timeout() == kStart + 100us);
   REQUIRE(clock.on_timeout(kStart + 100us, kTerms));
-  clock.on_answer();  // without news: packets take their time
+  clock.on_answer();  // without progress: the packets are slow
   clock.run(kStart + 150us, kTerms);
   CHECK(clock.next_timeout() == kStart + 150us + 1ms);
-  clock.on_repair(kStart + 150us, kTerms);  // the answer has shown a hole
+  clock.on_repair(kStart + 150us, kTerms);  // the answer has reported a hole
   CHECK(clock.next_timeout() == kStart + 250us);
-  clock.on_repair(kStart + 200us, kTerms);  // another one does not put the question off
+  clock.on_repair(kStart + 200us, kTerms);  // another retransmission does not delay the probe
   CHECK(clock.next_timeout() == kStart + 250us);
 }
 
-TEST_CASE("what is lost however often it is sent is not asked for early for ever") {
+TEST_CASE("a packet that is lost every time is not probed early for ever") {
   constexpr ProbeClock::Terms kTerms{.answer_time = 100us, .outstanding = true};
   ProbeClock clock(30s);
   clock.run(kStart, kTerms);

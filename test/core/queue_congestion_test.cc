@@ -9,7 +9,7 @@ using namespace dlcp::core;
 namespace {
 
 // Plays rounds of 1 ms, each of `samples` acknowledgements, on a path of base delay 200 us whose
-// queue holds no more than `room` packets of ours.
+// queue holds at most `room` packets of this sender.
 struct Rounds {
   void ack(Duration delay, double packets, double lost = 0, double marked = 0) {
     control.on_delay(now, delay, 0ns);
@@ -71,20 +71,22 @@ TEST_CASE("jitter of twice the base delay does not hold the window down, however
   }
 }
 
-TEST_CASE("a queue above the target is cut by its share of the delay and a quarter more") {
+TEST_CASE(
+    "a queue above the target cuts the window by the queue's share of the delay and a quarter "
+    "more") {
   Rounds r;
   r.play(8, 200us);
   const double before = r.control.window();
   r.play(1, 300us);  // 100 us of queue of 300
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3)));
-  r.play(1, 100ms);  // decides nothing: it was sent before the cut,
-  r.play(1, 100ms);  // as this was
+  r.play(1, 100ms);  // has no effect: it was sent before the cut,
+  r.play(1, 100ms);  // and so was this
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3)));
   r.play(1, 100ms);
   CHECK(r.control.window() == Approx(before * (1 - 1.25 / 3) / 2));
 }
 
-TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter a round") {
+TEST_CASE("without cuts the window grows faster and faster, up to a quarter per round") {
   Rounds r;
   r.play(9, 200us);
   r.play(1, 400us);  // ends slow start
@@ -105,7 +107,7 @@ TEST_CASE("the longer nothing is cut, the faster a window grows, up to a quarter
   CHECK(growth() == Approx(0.25));
 }
 
-TEST_CASE("a few marks cut only where a queue shows or the window is large, many always") {
+TEST_CASE("few marks cut only with a visible queue or a large window, many always do") {
   const auto is_cut = [](Duration queue, double share, int before) {
     Rounds r;
     r.play_marked(4, queue, share, before);
@@ -120,7 +122,7 @@ TEST_CASE("a few marks cut only where a queue shows or the window is large, many
   CHECK(is_cut(20us, 0.02, 6));
 }
 
-TEST_CASE("marks cut no more than empties the queue that shows, and a little") {
+TEST_CASE("marks cut at most the visible queue and a little more") {
   const auto left = [](Duration queue) {
     Rounds r;
     r.play_marked(50, queue, 1);
@@ -132,7 +134,7 @@ TEST_CASE("marks cut no more than empties the queue that shows, and a little") {
   CHECK(left(20us) < 0.9);
 }
 
-TEST_CASE("marks leave a small window as it is while that is not what holds the sender back") {
+TEST_CASE("marks do not cut a small window that is not what limits the sender") {
   for (const bool limited : {true, false}) {
     Rounds r;
     const auto marked_round = [&] {
@@ -149,7 +151,7 @@ TEST_CASE("marks leave a small window as it is while that is not what holds the 
   }
 }
 
-TEST_CASE("no queue is judged before seven samples have shown what jitter does") {
+TEST_CASE("no queue is judged before seven samples have measured the jitter") {
   Rounds r;
   r.control.on_handshake(200us);
   r.play(6, 2ms);
@@ -158,7 +160,7 @@ TEST_CASE("no queue is judged before seven samples have shown what jitter does")
   CHECK(r.control.window() < 16 * 64);
 }
 
-TEST_CASE("a small window accepts a queue that a large one does not") {
+TEST_CASE("a small window tolerates a queue that a large one does not") {
   Rounds small;
   Rounds large;
   small.play(1, 200us);
@@ -171,11 +173,11 @@ TEST_CASE("a small window accepts a queue that a large one does not") {
   CHECK(large.control.window() < large_before);
 }
 
-TEST_CASE("who has hardly anything in the queue does not cut, however long it is") {
+TEST_CASE("a sender with hardly any packets in the queue does not cut, however long the queue is") {
   const auto window_after = [](double packets) {  // per round of 1 ms, in a queue of 900 us
     Rounds r;
     r.play(8, 200us);
-    for (int i = 0; i < 4; ++i) {  // as little as that was sent
+    for (int i = 0; i < 4; ++i) {  // only that many are sent
       r.now += 1ms;
       r.limited = false;
       r.ack(200us, packets);
@@ -189,7 +191,7 @@ TEST_CASE("who has hardly anything in the queue does not cut, however long it is
   CHECK(window_after(16) < 1);
 }
 
-TEST_CASE("a base delay that grows by 2 ms is followed within twenty round trips") {
+TEST_CASE("a base delay that grows by 2 ms is adopted within twenty round trips") {
   Rounds r;
   r.play(6, 200us);
   const double before = r.control.window();
@@ -200,7 +202,7 @@ TEST_CASE("a base delay that grows by 2 ms is followed within twenty round trips
 }
 
 TEST_CASE(
-    "a queue that stands again soon after is somebody's, and TCP's window is kept beside it") {
+    "a queue that soon stands again reveals a rival, and the window follows TCP's beside it") {
   Rounds r;
   r.play(6, 200us);
   r.play(9, 2200us);
@@ -211,11 +213,11 @@ TEST_CASE(
   CHECK(r.control.window() > before / 2);
   r.play(70, 9ms);
   CHECK(r.control.competing());
-  r.play(2, 200us);  // he has gone
+  r.play(2, 200us);  // the rival has ended
   CHECK_FALSE(r.control.competing());
 }
 
-TEST_CASE("a base delay that turns out to have been a queue is a rival's as well") {
+TEST_CASE("a base delay that turns out to have been a queue reveals a rival as well") {
   Rounds r;
   r.play(6, 200us);
   r.play(9, 2200us);
@@ -224,7 +226,7 @@ TEST_CASE("a base delay that turns out to have been a queue is a rival's as well
   CHECK(r.control.competing());
 }
 
-TEST_CASE("who joins a queue knows from the handshake that the path is shorter") {
+TEST_CASE("a flow that joins a queue learns the path's delay from the handshake") {
   Rounds late;
   late.play(10, 400us);  // 200 us of them are a queue
   CHECK(late.control.base_delay() == 400us);
@@ -233,13 +235,13 @@ TEST_CASE("who joins a queue knows from the handshake that the path is shorter")
   told.play(10, 400us);
   CHECK(told.control.base_delay() == 200us);
   CHECK(told.control.window() < late.control.window() / 2);
-  Rounds slow;  // whose process was busy when the answer came
+  Rounds slow;  // the process was busy when the answer arrived
   slow.control.on_handshake(5ms);
   slow.play(1, 210us);
   CHECK(slow.control.base_delay() == 210us);
 }
 
-TEST_CASE("a single sample that is too small does not make the rest look like a queue") {
+TEST_CASE("a single sample that is too small does not make all others look like a queue") {
   Rounds r;
   r.play(10, 200us);
   const double before = r.control.window();
@@ -249,7 +251,7 @@ TEST_CASE("a single sample that is too small does not make the rest look like a 
   CHECK(r.control.window() > before);
 }
 
-TEST_CASE("two paths of unequal delay are no queue") {
+TEST_CASE("two paths of unequal delay do not look like a queue") {
   Rounds r;
   for (int i = 0; i < 100; ++i) {
     r.now += 1ms;
@@ -259,11 +261,11 @@ TEST_CASE("two paths of unequal delay are no queue") {
   CHECK(r.control.window() > 1000);
 }
 
-TEST_CASE("what answers wait for cuts nothing, and what is delivered meanwhile may be in flight") {
+TEST_CASE("the answers' waiting time cuts nothing, and allows as many more packets in flight") {
   Rounds r;
   r.play(10, 200us);
   r.limited = false;  // no growth from here on
-  // A hundred answers a round: a few in a row show the wait.
+  // A hundred answers a round: a few consecutive ones show the waiting time.
   const auto play_answers = [&](int rounds, Duration wait) {
     for (int i = 0; i < rounds * 100; ++i) {
       if (i % 100 == 0) r.now += 1ms;
@@ -276,15 +278,15 @@ TEST_CASE("what answers wait for cuts nothing, and what is delivered meanwhile m
   play_answers(5, 0us);
   const double before = r.control.window();
   play_answers(2, 500us);
-  // 100 packets a millisecond: half of them in the time that answers wait.
+  // 100 packets a millisecond: 50 of them in the 0.5 ms for which answers wait.
   CHECK(r.control.window() == Approx(before + 50).margin(1));
-  SECTION("but no more than the window itself has, and none after a stall") {
+  SECTION("but at most as many as the window, and none after a stall") {
     play_answers(1, 10s);
     CHECK(r.control.window() <= 2 * before);
     r.control.on_stall(r.now);
     CHECK(r.control.window() == 2);
   }
-  SECTION("until they no longer wait; on the way there the same delay is a queue") {
+  SECTION("until answers no longer wait; then the same delay is a queue") {
     play_answers(1, 0us);
     CHECK(r.control.window() == before);
     r.play(2, 700us);
@@ -292,7 +294,7 @@ TEST_CASE("what answers wait for cuts nothing, and what is delivered meanwhile m
   }
 }
 
-TEST_CASE("a queue that shrinks under cuts is somebody's who gives way, and no longer path") {
+TEST_CASE("a queue that shrinks after cuts was a rival's that slowed down, and not the path") {
   Rounds r;
   r.play(20, 200us);
   for (const Duration queue : {16ms, 8ms, 4ms, 2ms, 1ms})
@@ -306,17 +308,17 @@ TEST_CASE("beside a rival in a short buffer a loss halves the window, which then
   r.play(40, r.base);
   while (r.control.window() > 400)
     r.play(1, r.base, 0.5);
-  // Short of the target, and 4 packets are dropped whenever it is at its longest.
+  // Below the target queue; 4 packets are dropped whenever the queue is longest.
   const auto saw_tooth = [&r](int phase) {
     r.now += 1ms;
     r.ack(r.base + 70us * phase / 20, r.control.window(), phase >= 17 ? 4 : 0);
   };
   for (int i = 0; i < 400; ++i)
     saw_tooth(i % 20);
-  saw_tooth(0);  // one round rests after the cut
+  saw_tooth(0);  // no cut in the round after a cut
   const double cut = r.control.window();
   saw_tooth(1);
-  CHECK(r.control.window() - cut > 2.2);  // nobody is in the way
+  CHECK(r.control.window() - cut > 2.2);  // faster growth, because the queue is empty
   for (int phase = 2; phase < 12; ++phase)
     saw_tooth(phase);
   const double queued = r.control.window();
@@ -328,7 +330,7 @@ TEST_CASE("beside a rival in a short buffer a loss halves the window, which then
   CHECK(r.control.window() == Approx(before / 2));
 }
 
-TEST_CASE("growth by a share of the window ends on the way to the target") {
+TEST_CASE("growth by a share of the window ends before the queue reaches the target") {
   Rounds r;
   r.play(1000, r.base, 0);
   const auto growth = [&r](Duration queue) {

@@ -48,7 +48,7 @@ struct Queue {
 
 }  // namespace
 
-TEST_CASE("chunks are placed at their offsets in whatever order") {
+TEST_CASE("chunks are placed at their offsets in any order of arrival") {
   Queue q;
   std::vector<std::byte> buffer(400, std::byte{0});
   CHECK_FALSE(q.post(7, buffer));
@@ -65,7 +65,8 @@ TEST_CASE("chunks are placed at their offsets in whatever order") {
   CHECK(q.queue.completed() == 1);
 }
 
-TEST_CASE("a chunk that is there is a duplicate, before and after its message completes") {
+TEST_CASE(
+    "a chunk that has arrived already is a duplicate, before and after its message completes") {
   Queue q;
   std::vector<std::byte> buffer(256);
   q.post(1, buffer);
@@ -75,28 +76,28 @@ TEST_CASE("a chunk that is there is a duplicate, before and after its message co
   CHECK(q.data(0, 256, 128) == Receipt::kDuplicate);
 }
 
-TEST_CASE("an early message is kept and handed over when its receive is posted") {
+TEST_CASE("an early message is stored and delivered when its receive is posted") {
   Queue q;
   CHECK(q.data(0, 300, 128) == Receipt::kKept);
   CHECK(q.data(0, 300, 0) == Receipt::kKept);
   CHECK(q.data(0, 300, 256) == Receipt::kKept);
-  CHECK(q.queue.completed() == 1);  // all here, though nobody has asked for it
+  CHECK(q.queue.completed() == 1);  // complete, though no receive is posted
   CHECK_FALSE(q.queue.pop_done());
   CHECK(q.pool.bytes_used == 300);
   std::vector<std::byte> buffer(300);
-  CHECK_FALSE(q.post(3, buffer));  // nothing more is to come
+  CHECK_FALSE(q.post(3, buffer));  // nothing is outstanding
   CHECK(q.pool.bytes_used == 0);
   CHECK(std::count(buffer.begin(), buffer.end(), std::byte{1}) == 300);
   CHECK(q.queue.pop_done()->request == 3);
 }
 
-TEST_CASE("what exceeds the eager allowance or the pool is not kept, and can come again later") {
+TEST_CASE("data beyond the eager allowance or the pool is not stored, and may arrive again later") {
   Queue q(512, 600);
   CHECK(q.data(0, 4096, 0) == Receipt::kKept);
   CHECK(q.data(0, 4096, 512) == Receipt::kNoRoom);  // beyond the first eager_bytes
   CHECK(q.data(1, 128, 0) == Receipt::kNoRoom);     // the pool is full
   std::vector<std::byte> buffer(4096);
-  CHECK(q.post(1, buffer));  // it is waited for
+  CHECK(q.post(1, buffer));  // its receive is posted
   CHECK(q.data(0, 4096, 512) == Receipt::kPlaced);
 }
 
@@ -104,15 +105,15 @@ TEST_CASE("impossible offsets, lengths and message numbers are refused") {
   Queue q;
   std::vector<std::byte> buffer(1000);
   q.post(1, buffer);
-  CHECK(q.data(0, 300, 64, 128) == Receipt::kOutOfWindow);   // no multiple of the payload
+  CHECK(q.data(0, 300, 64, 128) == Receipt::kOutOfWindow);   // not a multiple of the payload
   CHECK(q.data(0, 300, 256, 128) == Receipt::kOutOfWindow);  // the last chunk has 44 bytes
   CHECK(q.data(0, 300, 384, 0) == Receipt::kOutOfWindow);    // beyond the end
   CHECK(q.data(8, 128, 0) == Receipt::kOutOfWindow);         // 2 x 4 requests ahead
   CHECK(q.data(0, 300, 0) == Receipt::kPlaced);
-  CHECK(q.data(0, 301, 128) == Receipt::kOutOfWindow);  // the message has changed its size
+  CHECK(q.data(0, 301, 128) == Receipt::kOutOfWindow);  // a different size for the same message
 }
 
-TEST_CASE("a message longer than its buffer is told apart, with both sizes") {
+TEST_CASE("a message longer than its buffer is reported with both sizes") {
   Queue q;
   std::vector<std::byte> buffer(100);
   q.post(1, buffer);
@@ -122,7 +123,7 @@ TEST_CASE("a message longer than its buffer is told apart, with both sizes") {
   CHECK(q.queue.overflow()->buffer_bytes == 100);
 }
 
-TEST_CASE("empty messages complete, posted before or after they come") {
+TEST_CASE("empty messages complete, whether posted before or after they arrive") {
   Queue q;
   q.post(1, {});
   CHECK(q.data(0, 0, 0) == Receipt::kPlaced);
@@ -133,7 +134,7 @@ TEST_CASE("empty messages complete, posted before or after they come") {
   CHECK(q.queue.completed() == 2);
 }
 
-TEST_CASE("a report names the first hole and what lies behind it") {
+TEST_CASE("a report gives the first hole and a bitmap of the chunks behind it") {
   Queue q;
   std::vector<std::byte> buffer(128 * 200);
   q.post(1, buffer);
@@ -149,7 +150,7 @@ TEST_CASE("a report names the first hole and what lies behind it") {
   CHECK(ack.bitmap[2] == 4);
 }
 
-TEST_CASE("a report keeps within the room it is given") {
+TEST_CASE("a report does not exceed the room it is given") {
   Queue q;
   std::vector<std::byte> buffer(128 * 200);
   q.post(1, buffer);
@@ -162,7 +163,7 @@ TEST_CASE("a report keeps within the room it is given") {
   CHECK(ack.bitmap.size() == 1);
 }
 
-TEST_CASE("a message longer than the largest is refused, however its length wraps") {
+TEST_CASE("a message longer than the maximum is refused, however its length wraps") {
   for (const std::uint32_t bytes : {0xffff'ffffu, 0xffff'ff81u, (1u << 30) + 1}) {
     Queue q;
     std::vector<std::byte> buffer(400);
@@ -174,20 +175,20 @@ TEST_CASE("a message longer than the largest is refused, however its length wrap
   }
 }
 
-TEST_CASE("the largest message has all of its chunks") {
+TEST_CASE("a message of the maximum size has all of its chunks") {
   Queue q;
   const auto bytes = static_cast<std::uint32_t>(wire::kMessageBytesMax);
-  CHECK(q.data(0, bytes, bytes - 128) == Receipt::kNoRoom);  // known, and beyond what is kept
+  CHECK(q.data(0, bytes, bytes - 128) ==
+        Receipt::kNoRoom);  // a valid chunk, but beyond the eager allowance
   CHECK(q.data(0, bytes, 0) == Receipt::kKept);
-  // Never touched but for two chunks.
+  // Only two chunks of it are written.
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(wire::kMessageBytesMax);
   q.post(7, {buffer.get(), wire::kMessageBytesMax});
   CHECK(q.data(0, bytes, bytes - 128) == Receipt::kPlaced);
   CHECK_FALSE(q.queue.pop_done());
 }
 
-TEST_CASE(
-    "the chunks of a compressed message have a size of their own, the same in all its packets") {
+TEST_CASE("the chunks of a compressed message have a size of their own, equal in all its packets") {
   Queue q;
   std::vector<std::byte> buffer(1000, std::byte{0});
   q.post(7, buffer);

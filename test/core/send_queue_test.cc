@@ -43,7 +43,8 @@ struct Queue {
 
 }  // namespace
 
-TEST_CASE("a message is cut into payloads, the last one shorter, an empty one has one chunk") {
+TEST_CASE(
+    "a message is cut into payloads; the last may be shorter, and an empty message has one chunk") {
   Queue q;
   q.queue.set_posted(9);
   q.push(300);
@@ -56,7 +57,7 @@ TEST_CASE("a message is cut into payloads, the last one shorter, an empty one ha
   CHECK(sizes == std::vector<std::size_t>{128, 128, 44, 0});
 }
 
-TEST_CASE("messages without a posted receive get eager_bytes and no more") {
+TEST_CASE("messages without a posted receive send eager_bytes and no more") {
   Queue q;
   q.push(2000);
   CHECK(q.send_all() == 4);  // 512 bytes
@@ -64,7 +65,7 @@ TEST_CASE("messages without a posted receive get eager_bytes and no more") {
   CHECK(q.send_all() == 12);
 }
 
-TEST_CASE("one packet goes ahead however small the eager allowance") {
+TEST_CASE("one packet is sent however small the eager allowance") {
   SendQueue queue(4, 0);
   queue.set_payload_bytes(kPayload);
   std::vector<std::byte> memory(1000);
@@ -74,7 +75,7 @@ TEST_CASE("one packet goes ahead however small the eager allowance") {
   CHECK_FALSE(queue.next());
 }
 
-TEST_CASE("a lost chunk goes before new ones, and only once") {
+TEST_CASE("a lost chunk is sent before new ones, and only once") {
   Queue q;
   q.queue.set_posted(9);
   q.push(1000);
@@ -88,7 +89,8 @@ TEST_CASE("a lost chunk goes before new ones, and only once") {
   CHECK(q.queue.next()->chunk == 2);
 }
 
-TEST_CASE("a bitmap acknowledges chunks behind a hole and completes the message when it closes") {
+TEST_CASE(
+    "a bitmap acknowledges chunks behind a hole; the message completes when the hole closes") {
   Queue q;
   q.queue.set_posted(9);
   q.push(128 * 100);
@@ -99,7 +101,7 @@ TEST_CASE("a bitmap acknowledges chunks behind a hole and completes the message 
     word |= std::uint64_t{1} << bit;
   CHECK(q.ack(0, {{0, 66, 1}}, {word}).in_flight == 96);
   CHECK_FALSE(q.queue.pop_done());
-  CHECK(q.ack(0, {{0, 66, 1}}, {word}).in_flight == 0);  // the same again says nothing new
+  CHECK(q.ack(0, {{0, 66, 1}}, {word}).in_flight == 0);  // the same ACK again has no effect
   CHECK(q.ack(0, {{0, 100, 0}}).in_flight == 4);
   const auto done = q.queue.pop_done();
   REQUIRE(done);
@@ -107,8 +109,7 @@ TEST_CASE("a bitmap acknowledges chunks behind a hole and completes the message 
   CHECK(q.queue.empty());
 }
 
-TEST_CASE(
-    "an acknowledged chunk that was declared lost is counted as spurious and not sent again") {
+TEST_CASE("an acknowledged chunk that was declared lost counts as spurious and is not sent again") {
   Queue q;
   q.queue.set_posted(9);
   q.push(256);

@@ -8,7 +8,7 @@ using namespace dlcp::core;
 
 namespace {
 constexpr Time t0 = time_from_ns(1'000'000'000);
-constexpr double kWide = 1e6;  // a congestion window that limits nothing
+constexpr double kWide = 1e6;  // a congestion window that never limits
 }  // namespace
 
 TEST_CASE("the smaller of credit and congestion window is the limit") {
@@ -18,7 +18,7 @@ TEST_CASE("the smaller of credit and congestion window is the limit") {
   CHECK(window.limit(4.5) == 4.5);
 }
 
-TEST_CASE("one packet may be in flight though the congestion window is a fraction") {
+TEST_CASE("one packet may be in flight even if the congestion window is a fraction") {
   SendWindow window;
   window.open(10, 0, 1ms);
   CHECK(window.limit(0.25) == 0.25);
@@ -33,7 +33,7 @@ TEST_CASE("the epoch is the one of the credit in use") {
   CHECK(window.epoch() == 0);
 }
 
-TEST_CASE("no credit is less than one packet") {
+TEST_CASE("the credit is never less than one packet") {
   SendWindow window;
   window.open(0, 0, 1ms);
   CHECK(window.limit(kWide) == 1);
@@ -41,7 +41,7 @@ TEST_CASE("no credit is less than one packet") {
   CHECK(window.limit(kWide) == 1);
 }
 
-TEST_CASE("the share is given up after the lease with nothing in flight, not before") {
+TEST_CASE("the share is given up when nothing was in flight for the lease, and not before") {
   SendWindow window;
   window.open(4, 0, 1ms);
   window.on_credit(100, 1);
@@ -62,14 +62,14 @@ TEST_CASE("the share is kept while something is in flight") {
   CHECK(window.limit(kWide) == 100);
 }
 
-TEST_CASE("more settled than was in flight breaks an invariant") {
+TEST_CASE("settling more packets than were in flight breaks an invariant") {
   SendWindow window;
   window.on_sent(t0);
   CHECK_THROWS_AS(window.on_settled(2), BrokenInvariant);
   CHECK(window.in_flight() == 1);
 }
 
-TEST_CASE("what the credit stopped is not told to congestion control") {
+TEST_CASE("packets stopped by the credit do not count as limited by the congestion window") {
   SendWindow window;
   window.open(2, 0, 1ms);
   window.on_sent(t0);
@@ -81,14 +81,14 @@ TEST_CASE("what the credit stopped is not told to congestion control") {
   CHECK_FALSE(window.take_limited());
 }
 
-TEST_CASE("who lacks leave for a message beyond what the receiver keeps for him starves") {
+TEST_CASE("a sender without credit for a message beyond the eager allowance is starved") {
   SendWindow window;
   window.open(2, 0, 1ms);
   window.on_sent(t0);
   window.on_sent(t0);
-  window.note_stopped(kWide, 1);  // the message fits
+  window.note_stopped(kWide, 1);  // the message fits into the allowance
   CHECK_FALSE(window.starved());
-  window.note_stopped(2, 3);  // the network's window is what stops it
+  window.note_stopped(2, 3);  // the congestion window is the limit
   CHECK_FALSE(window.starved());
   window.note_stopped(kWide, 3);
   CHECK(window.starved());
@@ -103,7 +103,7 @@ TEST_CASE("who lacks leave for a message beyond what the receiver keeps for him 
 
 namespace {
 
-// Rounds of acknowledgements, as many packets in each as the window lets through.
+// Plays rounds of acknowledgements; each acknowledges as many packets as the limit allows.
 double limit_after(SendWindow& window, int rounds, Duration fabric, Duration waited) {
   for (int round = 1; round <= rounds; ++round) {
     const auto packets = static_cast<std::uint32_t>(window.limit(kWide));
@@ -114,7 +114,7 @@ double limit_after(SendWindow& window, int rounds, Duration fabric, Duration wai
 
 }  // namespace
 
-TEST_CASE("on a long path what was read is granted twofold, up to a bound") {
+TEST_CASE("on a long path twice the packets read are granted, up to a bound") {
   SendWindow window;
   window.open(1000, 0, 1ms);
   window.on_delivered(t0, 1500, 10ms, 100us);
@@ -129,14 +129,15 @@ TEST_CASE("a path of 100 ms and 10 Gbit/s is filled within ten round trips") {
   CHECK(limit_after(window, 10, 100ms, 100us) * 1024 >= 125e6);
 }
 
-TEST_CASE("on a path that the buffers cover the credit stays the limit") {
+TEST_CASE("on a path that the socket buffers cover the credit stays the limit") {
   SendWindow window;
   window.open(1000, 0, 1ms);
-  // 4 variations of a constant sample vanish only by and by; 50 us and 4 x 25 us stay below 200 us.
+  // The share of 4 variations of a constant sample decays slowly; 50 us + 4 x 25 us stay below 200
+  // us.
   CHECK(limit_after(window, 100, 50us, 10us) == 1000);
 }
 
-TEST_CASE("what packets take beyond a quick handshake is a queue, and grants nothing") {
+TEST_CASE("if the handshake was quick, a longer delay is a queue and grants nothing") {
   SendWindow near;
   near.open(2, 0, SendWindow::kQuick - 1ns);
   CHECK(limit_after(near, 100, 10ms, 10us) == 2);
@@ -145,7 +146,7 @@ TEST_CASE("what packets take beyond a quick handshake is a queue, and grants not
   CHECK(limit_after(far, 100, 10ms, 10us) > 2);
 }
 
-TEST_CASE("while packets wait long to be read only what was read is granted") {
+TEST_CASE("while packets wait long to be read, only as many as were read are granted") {
   SendWindow window;
   window.open(1000, 0, 1ms);
   window.on_delivered(t0, 1500, 10ms, 1ms);
@@ -166,7 +167,7 @@ TEST_CASE("one slow round does not narrow the window, four do") {
   CHECK(window.limit(kWide) == 200);
 }
 
-TEST_CASE("the lease is longer by two round trips of the path") {
+TEST_CASE("the lease is extended by two round trips of the path") {
   SendWindow window;
   window.open(4, 0, 1ms);
   window.on_credit(1000, 1);
@@ -179,7 +180,7 @@ TEST_CASE("the lease is longer by two round trips of the path") {
   CHECK(window.limit(kWide) == 4);
 }
 
-TEST_CASE("after a pause nothing is left of a long path's window") {
+TEST_CASE("after a pause the larger window of a long path is gone") {
   SendWindow window;
   window.open(4, 0, 1ms);
   window.on_credit(1000, 1);
@@ -189,7 +190,7 @@ TEST_CASE("after a pause nothing is left of a long path's window") {
   CHECK(window.limit(kWide) == 4);
 }
 
-TEST_CASE("a packet of each half window asks while the other half is in flight") {
+TEST_CASE("one packet per half window requests an ACK while the other half is in flight") {
   SendWindow window;
   window.open(1000, 0, 1ms);
   std::string asked;
@@ -198,7 +199,8 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
     window.on_sent(t0);
   }
   CHECK(asked == ".......!.......!");
-  // The one that fills the window asks although the half before has: that may be lost.
+  // The packet that fills the window requests an ACK although the half before did: that request may
+  // be lost.
   window.on_settled(13);
   asked.clear();
   for (int i = 0; i < 13; ++i) {
@@ -206,7 +208,7 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
     window.on_sent(t0);
   }
   CHECK(asked == ".......!....!");
-  // Not packet by packet.
+  // But not with every packet.
   asked.clear();
   for (int i = 0; i < 8; ++i) {
     window.on_settled(1);
@@ -215,7 +217,7 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
   }
   CHECK(asked == "...!...!");
   window.on_settled(16);
-  CHECK_FALSE(window.asks_ack(t0 + 1s, 16));  // not held up
+  CHECK_FALSE(window.asks_ack(t0 + 1s, 16));  // the sender is not held up
   SendWindow small;
   small.open(1, 0, 1ms);
   CHECK(small.asks_ack(t0, 0.5));
@@ -223,8 +225,8 @@ TEST_CASE("a packet of each half window asks while the other half is in flight")
   CHECK(small.asks_ack(t0 + SendWindow::kAskEvery, 0.5));
 }
 
-// Where a round trip is shorter than kAskEvery a window must not wait for it.
-TEST_CASE("on a short path a packet asks every half round trip") {
+// Where a round trip is shorter than kAskEvery, a window must not wait for kAskEvery.
+TEST_CASE("on a short path a packet requests an ACK every half round trip") {
   SendWindow window;
   window.open(1000, 0, 1ms);
   limit_after(window, 5, 12us, 0us);
@@ -233,7 +235,7 @@ TEST_CASE("on a short path a packet asks every half round trip") {
   CHECK(window.asks_ack(t0 + 1s + 6us, 0.5));
 }
 
-TEST_CASE("less than the reserve is heeded by who is near, and by nobody else") {
+TEST_CASE("a grant below the reserve applies only on a short path") {
   SendWindow window;
   window.open(16, 0, 1ms);
   window.on_delivered(t0, 1, 100us, 0us);

@@ -1,4 +1,4 @@
-// Places of an endpoint: by token, by the sender's name, and taken again.
+// An endpoint's slots: found by token, found by the sender, and reused.
 #include "core/endpoint/slot_table.h"
 
 #include <set>
@@ -20,7 +20,7 @@ wire::EndpointAddress address_of(std::uint8_t host) {
 
 }  // namespace
 
-TEST_CASE("a place is found by its token until it is released, and then taken again") {
+TEST_CASE("a slot is found by its token until it is released, and is then reused") {
   SlotTable slots(test::secrets_of(1).own);
   Slot& first = slots.add(5);
   Slot& second = slots.add(6);
@@ -44,7 +44,7 @@ TEST_CASE("a place is found by its token until it is released, and then taken ag
   CHECK(slots.size() == 2);
 }
 
-TEST_CASE("tokens are the same for the same key, and others for another") {
+TEST_CASE("tokens are equal for equal keys and differ between keys") {
   SlotTable one(test::secrets_of(1).own);
   SlotTable same(test::secrets_of(1).own);
   SlotTable other(test::secrets_of(2).own);
@@ -58,7 +58,7 @@ TEST_CASE("tokens are the same for the same key, and others for another") {
   CHECK(tokens.size() == 200);
 }
 
-TEST_CASE("a sender is known by its token and its address together, until it is forgotten") {
+TEST_CASE("a sender is identified by its token and address together, until it is forgotten") {
   SlotTable slots(test::secrets_of(1).own);
   Slot& slot = slots.add(1);
   slots.name({77, address_of(1)}, slot);
@@ -66,12 +66,12 @@ TEST_CASE("a sender is known by its token and its address together, until it is 
   CHECK(slots.find(SenderName{77, address_of(2)}) == nullptr);
   CHECK(slots.find(SenderName{78, address_of(1)}) == nullptr);
   slots.release(slot);
-  slots.add(1);  // somebody else takes the place
+  slots.add(1);  // reuses the slot
   CHECK(slots.find(SenderName{77, address_of(1)}) == nullptr);
   slots.forget({77, address_of(1)});
 }
 
-TEST_CASE("those who are there are gone through in order, and may leave meanwhile") {
+TEST_CASE("the occupied slots are visited in order, and may be released meanwhile") {
   SlotTable slots(test::secrets_of(1).own);
   for (ContextId context = 0; context < 4; ++context)
     slots.add(context);

@@ -42,14 +42,14 @@ TEST_CASE("on a short path the window grows as Reno's would, by about half a pac
   CHECK(r.window.packets() == Approx(70 + 40 * 0.9 / 1.7).epsilon(0.01));
 }
 
-TEST_CASE("on a long path the window is back after the cube root of what was cut") {
+TEST_CASE("on a long path the window recovers after the cube root of the cut") {
   Rounds r(1000);
   r.play(2, true);
   r.play(9085);  // seconds / 1000: cbrt(300 / 0.4) = 9.086
   CHECK(r.window.packets() >= 1000 * 0.999);
 }
 
-TEST_CASE("two packets are the least") {
+TEST_CASE("the window is never below two packets") {
   Rounds r(2);
   r.play(10, true);
   CHECK(r.window.packets() >= 2);

@@ -1,4 +1,4 @@
-// What a connection waits for, by name, at exact times.
+// The timers of a connection, by name, at exact times.
 #include "core/endpoint/timers.h"
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 const Time kStart = time_from_ns(1'000'000'000);
 
-// A receiving stream whose sender has said HELLO at kStart, and its association.
+// A receiving stream whose sender has sent HELLO at kStart, and its association.
 struct Receiver {
   static wire::Hello hello() {
     wire::Hello hello;
@@ -40,7 +40,7 @@ struct Receiver {
 
 }  // namespace
 
-TEST_CASE("of what is waited for the earliest counts, and each is due at its time") {
+TEST_CASE("the earliest timer determines the timeout, and each fires at its time") {
   Deadlines deadlines;
   CHECK(deadlines.next() == kNever);
   CHECK_FALSE(deadlines.due(Timer::kPace, kStart));
@@ -54,20 +54,20 @@ TEST_CASE("of what is waited for the earliest counts, and each is due at its tim
   CHECK(deadlines.next() == kStart + 2ms);
 }
 
-TEST_CASE("a receiver that nobody has accepted waits for its sender alone, and asks after 20 ms") {
+TEST_CASE("a receiver that is not accepted yet waits for its sender only, and probes after 20 ms") {
   Receiver receiver;
   CHECK(receiver.at(Timer::kPeer) == kStart + receiver.config.peer_timeout);
-  CHECK(receiver.at(Timer::kProbe) == kNever);  // START is the sender's business
+  CHECK(receiver.at(Timer::kProbe) == kNever);  // the sender must send START
   receiver.start(kStart + 1ms);
   CHECK(receiver.at(Timer::kPeer) == kStart + 1ms + receiver.config.peer_timeout);
   CHECK(receiver.at(Timer::kProbe) == kStart + 21ms);
   CHECK(receiver.association->next_timeout() == kNever);
   CHECK(receiver.stream.next_timeout() == kStart + 21ms);
   receiver.stream.on_accepted();
-  CHECK(receiver.stream.next_timeout() == kNever);  // nobody waits for anything
+  CHECK(receiver.stream.next_timeout() == kNever);  // no timer is set
 }
 
-TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms later") {
+TEST_CASE("data makes a receiver acknowledge, and its credit lapses 25 ms later") {
   Receiver receiver;
   receiver.start(kStart);
   receiver.stream.on_accepted();
@@ -84,7 +84,7 @@ TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms la
   receiver.stream.on_data(now, {.bytes = payload, .arrived_at = now, .path = 0, .source = {}}, data,
                           receiver.placements);
   CHECK(receiver.placements.size() == 1);
-  // The window is its smallest: the sender waits.
+  // The window has its smallest size, so the sender waits.
   CHECK(receiver.association->next_timeout() == now);
   FrameArena arena;
   FrameWriter frames(arena, receiver.association->channel());
@@ -98,5 +98,5 @@ TEST_CASE("data makes a receiver acknowledge, and lets its credit lapse 25 ms la
   CHECK_FALSE(receiver.stream.failed());
   receiver.stream.on_timeout(now + receiver.config.peer_timeout);
   CHECK(receiver.stream.failed());
-  CHECK(receiver.stream.next_timeout() == kNever);  // a failed one waits for nothing
+  CHECK(receiver.stream.next_timeout() == kNever);  // a failed stream has no timer
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Time t0 = time_from_ns(1'000'000'000);
 
-// So many senders who began in order.
+// `count` senders that began in order.
 struct Senders {
   explicit Senders(std::size_t count) : turn(count) {
     for (Turn& one : turn)
@@ -30,7 +30,7 @@ struct Senders {
 
 }  // namespace
 
-TEST_CASE("everybody has a turn until there are more senders than are served at once") {
+TEST_CASE("every sender has a turn unless there are more than are served at once") {
   Senders few(Turns::kServed);
   CHECK_FALSE(few.turns.crowded());
   CHECK(few.served() == std::vector<bool>{true, true, true, true});
@@ -39,7 +39,7 @@ TEST_CASE("everybody has a turn until there are more senders than are served at 
   CHECK(many.served() == std::vector<bool>{true, true, true, true, false, false});
 }
 
-TEST_CASE("whose message is over makes room for the next, and stands at the end with another") {
+TEST_CASE("a sender whose message ends gives its turn to the next, and queues again at the end") {
   Senders senders(6);
   senders.turns.leave(senders.turn[1]);
   CHECK_FALSE(senders.turns.has(senders.turn[1]));
@@ -48,16 +48,16 @@ TEST_CASE("whose message is over makes room for the next, and stands at the end 
   senders.turns.on_data(t0, senders.turn[1]);
   senders.turns.leave(senders.turn[0]);
   CHECK(senders.served() == std::vector<bool>{false, false, true, true, true, true});
-  senders.turns.leave(senders.turn[0]);  // leaves no more than once
+  senders.turns.leave(senders.turn[0]);  // leaving twice has no effect
   CHECK(senders.turns.crowded());
 }
 
-TEST_CASE("who is silent is not waited for, keeps his place for a while, and loses it then") {
+TEST_CASE("a silent sender is skipped, keeps its place for a while, and then loses it") {
   Senders senders(7);
   const Time later = t0 + Turns::kSilent + 1ns;
   for (std::size_t i = 2; i < 7; ++i)
     senders.turns.on_data(later, senders.turn[i]);
-  CHECK(senders.turns.has(senders.turn[5]));  // in place of one of the silent two
+  CHECK(senders.turns.has(senders.turn[5]));  // replaces one of the two silent senders
   CHECK_FALSE(senders.turns.has(senders.turn[6]));
   senders.turns.on_data(later, senders.turn[0]);
   CHECK_FALSE(senders.turns.has(senders.turn[5]));

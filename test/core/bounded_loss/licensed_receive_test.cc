@@ -1,4 +1,4 @@
-// What a receiver makes of a licensed message with holes: when it decides, and what.
+// The decisions of a receiver about a licensed message with missing chunks, and their times.
 #include <vector>
 
 #include "catch.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kPayload = 128;
 
-// A receiver of one message, 100 packets long, that may lose a quarter of itself.
+// A receiver of one message of 100 packets, a quarter of which may be lost.
 struct Receiver {
   Receiver() { queue.set_payload_bytes(kPayload); }
   static Licence licence() {
@@ -67,7 +67,7 @@ struct Receiver {
 
 }  // namespace
 
-TEST_CASE("a receiver completes with holes once nothing is expected on any path, not before") {
+TEST_CASE("a message completes with holes once no path can still deliver, and not before") {
   Receiver receiver;
   receiver.post(Receiver::licence());
   for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
@@ -76,7 +76,7 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   REQUIRE(receiver.sent_once({{1, 50}, {2, 60}, {3, 70}}, 3));
   receiver.see(1, 49);
   receiver.see(2, 60);
-  CHECK(receiver.decide().empty());  // path 1 may still bring its last
+  CHECK(receiver.decide().empty());  // path 1 may still deliver its last packet
   receiver.see(1, 51);
   const auto decisions = receiver.decide();
   REQUIRE(decisions.size() == 1);
@@ -99,14 +99,14 @@ TEST_CASE("a receiver completes with holes once nothing is expected on any path,
   CHECK(receiver.placements.empty());
 }
 
-TEST_CASE("only licensed packets of the same queue show that a path has nothing more to bring") {
+TEST_CASE("only licensed packets of the same queue show that a path has delivered everything") {
   Receiver receiver;
   receiver.post(Receiver::licence());
   for (std::uint32_t chunk = 0; chunk < 99; ++chunk)
     receiver.data(chunk);
   receiver.sent_once({{1, 50}, {2, 60}}, 2);
-  receiver.see(1, 51, false);       // an exact packet overtakes
-  receiver.see(1, 52, true, true);  // so does an urgent one
+  receiver.see(1, 51, false);       // an exact packet overtakes the licensed ones
+  receiver.see(1, 52, true, true);  // an urgent packet overtakes them as well
   CHECK(receiver.decide().empty());
   receiver.see(1, 50);
   CHECK(receiver.decide().size() == 1);
@@ -132,7 +132,7 @@ TEST_CASE("a path's sequence numbers may wrap while one of its queues is silent"
   CHECK_FALSE(path.passed({0, header.path_sequence}, true));
 }
 
-TEST_CASE("a SENT_ONCE on a path stands for all that came before it there") {
+TEST_CASE("a SENT_ONCE on a path covers all packets sent before it on that path") {
   Receiver receiver;
   receiver.post(Receiver::licence());
   receiver.data(0);
@@ -146,7 +146,7 @@ TEST_CASE("a SENT_ONCE on a path stands for all that came before it there") {
   CHECK(decisions[0].stop);
 }
 
-TEST_CASE("over budget, or without a licence of its own, a receiver asks for all, and asks again") {
+TEST_CASE("over budget, or without its own licence, a receiver requests all chunks, repeatedly") {
   for (const bool licensed : {true, false}) {
     Receiver receiver;
     receiver.post(licensed ? Receiver::licence() : Licence{});
@@ -168,27 +168,28 @@ TEST_CASE("over budget, or without a licence of its own, a receiver asks for all
   }
 }
 
-TEST_CASE("what the receiver dropped itself is needed, whatever the budget") {
+TEST_CASE("chunks that the receiver itself dropped are requested, whatever the budget") {
   Receiver receiver;
   for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
     receiver.data(chunk);  // 512 bytes are kept
   receiver.sent_once({}, 0);
-  CHECK(receiver.decide().empty());  // nobody has posted it
+  CHECK(receiver.decide().empty());  // no receive is posted for it
   receiver.post(Receiver::licence());
   for (std::uint32_t chunk = 5; chunk < 100; ++chunk)
-    receiver.data(chunk, true);  // 4 is missing
+    receiver.data(chunk, true);  // chunk 4 is missing
   const auto decisions = receiver.decide();
   REQUIRE(decisions.size() == 1);
   CHECK_FALSE(decisions[0].stop);
 }
 
-TEST_CASE("a SENT_ONCE that contradicts the message, or comes from far away, is refused") {
+TEST_CASE(
+    "a SENT_ONCE that contradicts the message, or names one far from the current, is refused") {
   Receiver receiver;
   receiver.post(Receiver::licence());
   receiver.data(0);
   CHECK_FALSE(receiver.losses.on_sent_once({0, 0, 99 * kPayload, 5, 0, false, {}}));
   CHECK_FALSE(receiver.losses.on_sent_once({0, 16, 100 * kPayload, 5, 0, false, {}}));
-  CHECK(
-      receiver.losses.on_sent_once({0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // long done
+  CHECK(receiver.losses.on_sent_once(
+      {0, 0xffffffff, 100 * kPayload, 5, 0, false, {}}));  // completed long ago
   CHECK_FALSE(receiver.losses.awaits());
 }

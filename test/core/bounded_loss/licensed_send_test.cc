@@ -1,5 +1,5 @@
-// What a sender does with a licensed message: in which order and class it sends the chunks, what it
-// keeps back, and when it says SENT_ONCE.
+// How a sender treats a licensed message: in which order and class it sends the chunks, what it
+// keeps back, and when it sends SENT_ONCE.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -48,7 +48,7 @@ struct Sender {
 
 }  // namespace
 
-TEST_CASE("licensed messages begin somewhere else each time, exact ones at the beginning") {
+TEST_CASE("licensed messages begin at a different chunk each time, exact ones at the beginning") {
   Sender sender;
   std::set<std::uint32_t> first, last;
   for (int i = 0; i < 32; ++i) {
@@ -69,7 +69,7 @@ TEST_CASE("licensed messages begin somewhere else each time, exact ones at the b
   CHECK(last.size() > 8);
 }
 
-TEST_CASE("what a sender marks is shared out as the plan of the switches has it") {
+TEST_CASE("the shares of packet classes are those of the switch plan") {
   for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares})
     for (const bool urgent : {false, true}) {
       Sender sender(1000, shares);
@@ -102,7 +102,7 @@ TEST_CASE("what a sender marks is shared out as the plan of the switches has it"
     }
 }
 
-TEST_CASE("within a group the small magnitudes go last, each chunk with its class") {
+TEST_CASE("within a group small magnitudes go last, and each chunk has its class") {
   for (const bool urgent : {false, true}) {
     Sender sender;
     Licence licence{.element = gradient::ElementType::kFloat32, .urgent = urgent};
@@ -137,7 +137,7 @@ TEST_CASE("within a group the small magnitudes go last, each chunk with its clas
       REQUIRE(order.size() == 100);
       for (std::uint32_t chunk = 0; chunk < 100; ++chunk)
         REQUIRE(order[chunk] == chunk);
-      if (message < 10) continue;  // the quantile finds its place
+      if (message < 10) continue;  // the quantile estimate converges first
       CHECK(droppable == 20);
       CHECK(turns == 2);
     }
@@ -159,7 +159,8 @@ TEST_CASE("elements that cannot be scored are protected, and exact messages have
   }
 }
 
-TEST_CASE("a licensed message whose receive is not posted begins with what is kept of it") {
+TEST_CASE(
+    "a licensed message without a posted receive begins with the chunks that the receiver stores") {
   for (const std::uint64_t posted : {1, 2}) {
     Sender sender(posted);
     sender.push(1, true);
@@ -169,7 +170,7 @@ TEST_CASE("a licensed message whose receive is not posted begins with what is ke
   }
 }
 
-TEST_CASE("what is lost of a licensed message is sent again only when it is needed") {
+TEST_CASE("a lost chunk of a licensed message is sent again only when the receiver requests it") {
   Sender sender;
   sender.push(50, true);
   sender.send_all();
@@ -184,7 +185,7 @@ TEST_CASE("what is lost of a licensed message is sent again only when it is need
   CHECK(sender.send_all() == std::vector<std::uint32_t>{4});
 }
 
-TEST_CASE("STOP ends a licensed message, and only one that was sent to the end") {
+TEST_CASE("STOP ends a licensed message, but only one that was sent completely") {
   Sender sender;
   sender.push(50, true);
   SendQueue::Acked acked;
@@ -211,13 +212,13 @@ TEST_CASE("chunks that a rotated message has not sent cannot be acknowledged") {
     sender.queue.mark_sent(*sender.queue.next());
   wire::StreamReport ack;
   ack.completed = 0;
-  ack.messages = {{1, 200, 0}};  // all of it, says a liar
+  ack.messages = {{1, 200, 0}};  // claims all of it
   SendQueue::Acked acked;
   CHECK(sender.queue.acknowledge(ack, acked));
   CHECK(acked.in_flight == 3);
 }
 
-TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that settles nothing") {
+TEST_CASE("SENT_ONCE follows the last packet, and goes to all paths if that brings no decision") {
   Sender sender;
   sender.push(4, true);
   LossySends lossy;
@@ -236,7 +237,7 @@ TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that se
   CHECK(*first->marks == std::vector<wire::PathMark>{{6, 101}, {5, 102}, {7, 103}});
   CHECK_FALSE(lossy.due());
 
-  LossySends eager;  // of a message that nothing follows
+  LossySends eager;  // for a message that no other message follows
   for (std::uint32_t i = 0; i < 4; ++i)
     eager.on_sent(start, 0, {paths[i], 100 + i},
                   i == 3 ? LicensedEnd::kEverything : LicensedEnd::kNothing);
@@ -270,7 +271,7 @@ TEST_CASE("SENT_ONCE is said behind the last packet, and on all paths if that se
   CHECK_FALSE(lossy.due());
 }
 
-TEST_CASE("what the ledger has no room for is repaired before the receiver has to ask") {
+TEST_CASE("losses beyond the ledger's budget are repaired before the receiver requests it") {
   // Four messages of one collective, whose pool is worth 40 chunks of stage 0.
   Licence licence{1, 200 * kPayload, 2, 2, 0, 200'000, gradient::ElementType::kFloat32};
   Sender sender;
@@ -285,7 +286,7 @@ TEST_CASE("what the ledger has no room for is repaired before the receiver has t
       sender.queue.mark_lost({message, chunk});
     sender.queue.need_beyond(ledger);
   };
-  lose(0, 25);  // no more of one message
+  lose(0, 25);  // more than a quarter of one message
   lose(1, 15);
   CHECK(sender.queue.forgoes(0));
   CHECK(sender.queue.forgoes(1));
@@ -295,11 +296,11 @@ TEST_CASE("what the ledger has no room for is repaired before the receiver has t
   CHECK(sender.queue.next()->message == 2);
   lose(0, 26);
   CHECK_FALSE(sender.queue.forgoes(0));
-  lose(3, 1);  // room again
+  lose(3, 1);  // within the pool again
   CHECK(sender.queue.forgoes(3));
 }
 
-TEST_CASE("a direct licence of 1% has no more than its share marked as droppable, the smallest") {
+TEST_CASE("a direct licence of 1% marks no more than its share as droppable: the smallest chunks") {
   for (const LevelShares& shares : {kTwoLevelShares, kThreeLevelShares}) {
     Sender sender(1000, shares);
     Rng rng(12);

@@ -63,10 +63,10 @@ TEST_CASE("a collective has one pool, opened once, however late its messages are
   ledger.open(licence(5, 0), kMessage);
   CHECK(ledger.reserve(licence(5, 0), 10'485, kMessage));
   ledger.open(licence(6, 0), kMessage);
-  ledger.open(licence(5, 1), kMessage);  // its number again: nothing new to spend
+  ledger.open(licence(5, 1), kMessage);  // its number again: no new budget
   CHECK_FALSE(ledger.reserve(licence(5, 0), 1, kMessage));
   CHECK(ledger.reserve(licence(6, 0), 10'485, kMessage));
-  ledger.open(licence(4, 0), kMessage);  // one that was left out may not come later
+  ledger.open(licence(4, 0), kMessage);  // a collective that was skipped is refused later
   CHECK_FALSE(ledger.reserve(licence(4, 0), 1, kMessage));
 }
 
@@ -84,14 +84,15 @@ TEST_CASE("messages that disagree about their collective lose nothing", "[ledger
   CHECK(ledger.reserve(licence(1, 1), 1, kMessage));
 }
 
-TEST_CASE("where the result is not known, the message that arrived is the measure", "[ledger]") {
+TEST_CASE("where the result size is unknown, the received message's size determines the budget",
+          "[ledger]") {
   LossLedger ledger;
   Licence alone = licence(1, 2);
   alone.result_bytes = 0;
   CHECK(alone.covers(kMessage, 65'536));
   CHECK(alone.hop_share() == licence(1, 2).hop_share() / 2);
-  ledger.open(alone, 4 * kMessage);                    // a receive with room for more
-  CHECK_FALSE(ledger.reserve(alone, 3496, kMessage));  // as one of 1 MiB
+  ledger.open(alone, 4 * kMessage);                    // a receive buffer larger than the message
+  CHECK_FALSE(ledger.reserve(alone, 3496, kMessage));  // counted as a message of 1 MiB
   CHECK_FALSE(ledger.reserve(alone, 1748, kMessage / 2));
   CHECK(ledger.reserve(alone, 1747, kMessage / 2));
   CHECK_FALSE(ledger.reserve(alone, 1749, kMessage));
@@ -99,7 +100,7 @@ TEST_CASE("where the result is not known, the message that arrived is the measur
   CHECK_FALSE(ledger.reserve(alone, 1, kMessage));
 }
 
-TEST_CASE("thousands of collectives later nothing old is remembered or granted", "[ledger]") {
+TEST_CASE("after thousands of collectives, old ones are forgotten and grant nothing", "[ledger]") {
   LossLedger ledger;
   for (std::uint64_t collective = 1; collective <= 10'000; ++collective)
     ledger.open(licence(collective, 0), kMessage);
@@ -154,13 +155,13 @@ TEST_CASE("a licence covers partial sums of whole floating-point elements, long 
   }
 }
 
-TEST_CASE("who may lose less than a packet sends as if there were no licence", "[ledger]") {
-  Licence one = licence(1, 0);  // of a collective
+TEST_CASE("a budget below one packet has the effect of no licence", "[ledger]") {
+  Licence one = licence(1, 0);  // with a pool per collective
   one.budget_ppm = 10'000;
   const double most = one.hop_share() * static_cast<double>(one.result_bytes);
   CHECK(one.bears_a_packet(1, static_cast<std::size_t>(most)));
   CHECK_FALSE(one.bears_a_packet(1, static_cast<std::size_t>(most) + 1));
-  one.result_bytes = 0;  // each message for itself
+  one.result_bytes = 0;  // with a budget per message
   const double share = one.hop_share();
   CHECK(one.bears_a_packet(1 << 20, static_cast<std::size_t>(share * (1 << 20))));
   CHECK_FALSE(one.bears_a_packet(1 << 18, static_cast<std::size_t>(share * (1 << 20))));
@@ -192,13 +193,15 @@ TEST_CASE("in direct exchange all connections of an owner spend one pool to the 
   CHECK_FALSE(other.reserve(licence, 401, kMessage));
   CHECK(other.reserve(licence, 400, kMessage));
   CHECK_FALSE(one.reserve(licence, 1, kMessage));
-  pool.grant(1);  // the tensor's next call
+  pool.grant(1);  // the next call on the tensor
   CHECK(one.reserve(licence, 1, kMessage));
   CHECK(pool.spent() == pool.granted());
 }
 
-TEST_CASE("nor may one contribution lose more than a quarter of itself, or anything without a pool",
-          "[ledger]") {
+TEST_CASE(
+    "in direct exchange a contribution loses a quarter of itself at most, and nothing without a "
+    "pool",
+    "[ledger]") {
   SharedBudget pool;
   pool.grant(1'000'000);
   LossLedger ledger;
@@ -209,7 +212,7 @@ TEST_CASE("nor may one contribution lose more than a quarter of itself, or anyth
   CHECK(pool.spent() == 1024);
 }
 
-TEST_CASE("a direct connection may lose P x ranks / (ranks - 1), and the call is to be long enough",
+TEST_CASE("a direct connection may lose P x ranks / (ranks - 1), if the call is long enough",
           "[ledger]") {
   Licence licence = direct_licence(nullptr);
   CHECK(licence.hop_share() == Approx(0.01 * 4 / 3));
