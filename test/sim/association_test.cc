@@ -1,5 +1,5 @@
-// Streams that share an association: one handshake for all of them, one acknowledgement stream, and
-// ends that leave the other streams alone.
+// Streams that share an association: they have one handshake and one sequence of acknowledgements,
+// and the end of a stream does not affect the others.
 #include <algorithm>
 #include <vector>
 
@@ -48,7 +48,7 @@ bool done(World& world, const std::vector<std::size_t>& flows) {
 
 }  // namespace
 
-TEST_CASE("eight streams open with one full handshake, and a small HELLO for each of the others") {
+TEST_CASE("eight streams open with one full handshake and a small HELLO for each further stream") {
   World world(two_hosts());
   std::size_t starts = 0;
   std::size_t large_hellos = 0;
@@ -64,12 +64,12 @@ TEST_CASE("eight streams open with one full handshake, and a small HELLO for eac
   for (const std::size_t flow : flows)
     world.transfer(flow, 10'000);
   world.finish(1s);
-  CHECK(starts <= 2);  // said again to a WELCOME that comes late
+  CHECK(starts <= 2);  // repeated in answer to a late WELCOME
   CHECK(large_hellos <= 2);
   CHECK(small_hellos == 7);
 }
 
-TEST_CASE("many streams keep every byte under loss, reordering and duplication") {
+TEST_CASE("many streams keep every byte intact under loss, reordering and duplication") {
   for_each_seed(
       200,
       [](std::uint64_t seed) {
@@ -84,7 +84,7 @@ TEST_CASE("many streams keep every byte under loss, reordering and duplication")
       });
 }
 
-TEST_CASE("a stream that is aborted leaves the other streams of its association alone") {
+TEST_CASE("an aborted stream does not affect the other streams of its association") {
   for_each_seed(
       50,
       [](std::uint64_t seed) {
@@ -108,7 +108,7 @@ TEST_CASE("a stream that is aborted leaves the other streams of its association 
       });
 }
 
-TEST_CASE("a communicator that fails takes no stream of another with it") {
+TEST_CASE("a communicator that fails does not affect the streams of another communicator") {
   World world(two_hosts());
   world.ledger().allow_failures();
   const auto flows = open_streams(world, 3);
@@ -141,7 +141,7 @@ TEST_CASE("a peer that dies fails every stream within the peer timeout") {
   CHECK(world.now() - killed <= 2200ms);
 }
 
-TEST_CASE("a HELLO that joins opens its stream once, however often it comes again") {
+TEST_CASE("a HELLO that joins an association opens its stream once, however often it arrives") {
   World world(two_hosts());
   Datagram join;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -181,7 +181,7 @@ TEST_CASE("a new stream opens although the receiver has forgotten the associatio
   CHECK(done(world, {second, third}));
 }
 
-TEST_CASE("a stream whose leader is refused says HELLO itself") {
+TEST_CASE("a stream that waits for a refused handshake of another stream sends HELLO itself") {
   World world(two_hosts());
   world.ledger().allow_failures();
   const auto flows = open_streams(world, 2);
@@ -230,7 +230,7 @@ TEST_CASE("streams of one association share its rate equally") {
   world.finish(30s);
 }
 
-TEST_CASE("eight streams need no more acknowledgements for a packet than one") {
+TEST_CASE("eight streams need no more acknowledgements per packet than one") {
   double share[2];
   for (const std::size_t streams : {1u, 8u}) {
     World world(two_hosts());

@@ -1,7 +1,7 @@
-// Bounded loss on the simulated network. The world checks that nothing is lost of a message that
-// not both ends have licensed, that holes are whole elements, and that nothing is written late;
-// here it is that no collective loses more than P, that a network which loses nothing costs
-// nothing, and that the tail is not waited for.
+// Bounded loss on the simulated network. The world checks that messages lose data only if both ends
+// have licensed them, that holes are whole elements, and that nothing is written late. These tests
+// check that no collective loses more than P, that licences cost nothing on a network without loss,
+// and that a message does not wait for its lost tail.
 #include <fmt/format.h>
 
 #include "core/bounded_loss/loss_ledger.h"
@@ -19,14 +19,14 @@ using gradient::ElementType;
 
 namespace {
 
-// Parts of a ring all-reduce, as far as licences see them: `ranks` hosts, each sending to the next
-// one message per stage, the first ranks - 1 of them partial sums.
+// Parts of a ring all-reduce, as far as licences are concerned: each of `ranks` hosts sends one
+// message per stage to the next; the first ranks - 1 messages are partial sums.
 struct Ring {
   std::uint32_t ranks = 4;
   std::size_t message_bytes = 128 << 10;
   std::uint32_t budget_ppm = 20'000;
   std::uint32_t collectives = 2;
-  std::uint32_t stage_step = 1;  // for large rings: only every so many stages are sent
+  std::uint32_t stage_step = 1;  // for large rings: only every stage_step-th stage is sent
 
   std::uint64_t result_bytes() const { return message_bytes * ranks; }
   std::vector<std::uint32_t> stages() const {
@@ -72,7 +72,7 @@ void run_ring(World& world, const Ring& ring) {
   }
 }
 
-// Contributions lost of each collective over all ranks: what every rank's result lacks.
+// Checks the contributions lost of each collective over all ranks, which every rank's result lacks.
 void check_budget(World& world, const Ring& ring) {
   const auto stages = ring.stages();
   std::vector<double> lost(ring.collectives);
@@ -97,7 +97,7 @@ void check_budget(World& world, const Ring& ring) {
 
 }  // namespace
 
-TEST_CASE("a licensed ring never loses more than its budget, and final values nothing") {
+TEST_CASE("a licensed ring never loses more than its budget, and no final value") {
   std::uint64_t lost = 0;
   for_each_seed(150, [&](std::uint64_t seed) {
     Rng rng(seed);
@@ -106,7 +106,7 @@ TEST_CASE("a licensed ring never loses more than its budget, and final values no
     ring.message_bytes = (64 + 16 * rng.below(8)) << 10;
     ring.budget_ppm = 1000 * static_cast<std::uint32_t>(1 + rng.below(100));
     World world(ring_world(ring, seed));
-    // A little loss all the time, and now and then half of everything.
+    // A little loss all the time, and sometimes half of all packets.
     datapath::sim::LinkFaults few, half;
     few.drop = 0.01 * rng.unit();
     half.drop = 0.5;
@@ -126,7 +126,7 @@ TEST_CASE("a licensed ring never loses more than its budget, and final values no
   CHECK(lost > 0);
 }
 
-TEST_CASE("in a ring of 64 the bound holds as well") {
+TEST_CASE("the bound holds in a ring of 64 as well") {
   for_each_seed(
       3,
       [](std::uint64_t seed) {
@@ -147,7 +147,7 @@ TEST_CASE("in a ring of 64 the bound holds as well") {
       });
 }
 
-TEST_CASE("on a clean network nothing licensed is lost, however short of processor the hosts are") {
+TEST_CASE("on a clean network no licensed data is lost, however slow the hosts' processors are") {
   for_each_seed(
       40,
       [](std::uint64_t seed) {
@@ -156,8 +156,8 @@ TEST_CASE("on a clean network nothing licensed is lost, however short of process
         ring.ranks = 2 * (1 + static_cast<std::uint32_t>(rng.below(2)));
         ring.budget_ppm = 100'000;
         WorldConfig config = ring_world(ring, seed);
-        // Half of the worlds have paths of very different length: what is said on a short one
-        // overtakes what was sent on a long one.
+        // In half of the worlds paths differ greatly in length: a SENT_ONCE on a short path
+        // overtakes data on a long one.
         const bool spread = seed % 2 == 0;
         if (spread) {
           const auto host = host_of(10'000'000'000);
@@ -186,7 +186,7 @@ TEST_CASE("on a clean network nothing licensed is lost, however short of process
       });
 }
 
-TEST_CASE("traffic that waits in other queues, and overtakes, makes nobody lose anything") {
+TEST_CASE("traffic that waits in other queues, or overtakes, causes no loss") {
   for_each_seed(
       20,
       [](std::uint64_t seed) {
@@ -209,7 +209,8 @@ TEST_CASE("traffic that waits in other queues, and overtakes, makes nobody lose 
         run_ring(world, ring);
         for (std::uint32_t rank = 0; rank < ring.ranks; ++rank) {
           for (Message& message : world.flow(rank).messages) {
-            message.send_licence.urgent = rng.chance(0.5);  // the receiver need not know
+            message.send_licence.urgent =
+                rng.chance(0.5);  // the receiver need not have that information
             if (rng.chance(0.2)) message.send_licence = {};
           }
         }
@@ -244,7 +245,7 @@ TEST_CASE("messages licensed at one end only are exact, and arrive") {
       });
 }
 
-TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break nothing") {
+TEST_CASE("licensed messages beside exact ones work in worlds of every kind") {
   std::uint64_t lost = 0;
   for_each_seed(200, [&](std::uint64_t seed) {
     Rng rng(seed);
@@ -279,7 +280,7 @@ TEST_CASE("licensed messages beside exact ones, in worlds of every kind, break n
   CHECK(lost > 0);
 }
 
-TEST_CASE("a lost packet within budget is not waited for") {
+TEST_CASE("a message completes without waiting for a lost packet within its budget") {
   Ring ring;
   ring.ranks = 2;
   ring.collectives = 1;
@@ -287,7 +288,7 @@ TEST_CASE("a lost packet within budget is not waited for") {
   const auto done_after = [&](bool licensed) {
     World world(ring_world(ring, 1));
     const std::size_t flow = world.open_flow(0, 1);
-    // The 40th and 80th data packet never arrive, nor do their repetitions.
+    // The 40th and 80th data packet never arrive, nor do their retransmissions.
     int packets = 0;
     std::vector<std::uint32_t> victims;
     world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
@@ -309,7 +310,7 @@ TEST_CASE("a lost packet within budget is not waited for") {
   CHECK(licensed < exact);
 }
 
-TEST_CASE("what comes late of a message that was completed is never written") {
+TEST_CASE("late data of a completed message is never written") {
   Ring ring;
   ring.ranks = 2;
   ring.collectives = 1;
@@ -332,7 +333,7 @@ TEST_CASE("what comes late of a message that was completed is never written") {
     return world.flow(flow).receives_done > 0 && world.sum(Counter::kMessagesShort) > 0;
   }));
   for (const auto& datagram : kept)
-    world.deliver(1, datagram);  // the ledger knows every byte that was given back
+    world.deliver(1, datagram);  // the ledger checks every byte that was given back
   world.finish(1s);
   for (const auto& datagram : kept)
     world.deliver(1, datagram);

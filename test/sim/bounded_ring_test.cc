@@ -1,4 +1,4 @@
-// Whole all-reduces with bounded loss on the simulated network: what every rank holds at the end.
+// Whole all-reduces with bounded loss on the simulated network: the results on every rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ WorldConfig world_of(std::uint32_t ranks, std::size_t mtu, std::uint64_t seed) {
   return config;
 }
 
-// Half of all packets are lost in bursts, a few between them, until the job is done.
+// Half of all packets are lost in bursts, and a few between bursts, until the job is done.
 void run_stormy(World& world, Rng& rng) {
   datapath::sim::LinkFaults few, half;
   few.drop = rng.chance(0.3) ? 0 : 0.01 * rng.unit();
@@ -57,7 +57,7 @@ void check_identical(const RingReduce& ring, std::uint32_t ranks) {
   }
 }
 
-// Ones are countable: what is missing of the sum is what was lost.
+// If all contributions are ones, the shortfall of the sum is the loss.
 double missing_share(const RingReduce& ring, std::uint32_t ranks) {
   double sum = 0;
   for (const float value : ring.result(0))
@@ -65,7 +65,7 @@ double missing_share(const RingReduce& ring, std::uint32_t ranks) {
   return 1 - sum / (static_cast<double>(ring.result(0).size()) * ranks);
 }
 
-// Small in most places and large in a few, and different everywhere.
+// Small in most places and large in a few, and different for every rank and collective.
 float gradient_at(std::uint32_t rank, std::uint32_t collective, std::size_t at) {
   const std::uint64_t mixed = datapath::sim::mix(rank * 1000 + collective, at);
   const float scale = at / 512 % 4 == 0 ? 1.0f : 1e-3f;
@@ -92,7 +92,7 @@ Story story_of(Rng& rng, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("in storms every rank of a licensed ring has the same bits, and lacks at most P") {
+TEST_CASE("under heavy loss all ranks of a licensed ring have the same bits, and lack at most P") {
   std::uint64_t lost = 0;
   std::uint64_t repaired = 0;
   for_each_seed(200, [&](std::uint64_t seed) {
@@ -116,7 +116,7 @@ TEST_CASE("in storms every rank of a licensed ring has the same bits, and lacks 
     if (ones) {
       const double missing = missing_share(ring, plan.ranks);
       if (missing > allowed) throw Violation(fmt::format("a share of {} is missing", missing));
-      // What is lost twice on its way is counted twice.
+      // A contribution lost twice on its way is counted twice.
       const double counted = ring.lost_share(plan.collectives - 1);
       if (missing > counted + 1e-9 || (missing < 1e-12) != (counted == 0))
         throw Violation(fmt::format("{} missing, {} counted", missing, counted));
@@ -128,7 +128,7 @@ TEST_CASE("in storms every rank of a licensed ring has the same bits, and lacks 
   CHECK(repaired > 0);
 }
 
-TEST_CASE("switches that drop early drop what is small: the sum suffers less than its share") {
+TEST_CASE("early drop removes small values: the sum's error is smaller than the lost share") {
   RingPlan plan;
   plan.ranks = 4;
   plan.part_floats = 64 << 10;
@@ -136,7 +136,7 @@ TEST_CASE("switches that drop early drop what is small: the sum suffers less tha
   double squares = 0;
   double energy = 0;
   double lost = 0;
-  std::uint64_t told = 0;  // bytes lost whose senders know
+  std::uint64_t told = 0;  // bytes lost that senders have been told of
   std::uint64_t untold = 0;
   constexpr std::uint64_t kSeeds = 10;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -168,7 +168,7 @@ TEST_CASE("switches that drop early drop what is small: the sum suffers less tha
     untold += world.sum(Counter::kBytesLost) - small - large;
     CHECK(small > 4 * large);
   }
-  // Losses that do not look at magnitudes cost as much of the sum's energy as of its parts.
+  // Losses that ignore magnitudes cost the same share of the sum's energy as of its bytes.
   fmt::print("early drop: a share of {:.4f} lost, relative MSE {:.2e}\n", lost, squares / energy);
   REQUIRE(lost > 0.001);
   CHECK(told > 9 * untold);

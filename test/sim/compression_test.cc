@@ -1,5 +1,5 @@
-// Messages that are compressed packet by packet. The ledger checks every byte, that none is written
-// twice, and none after its message is complete; the seeds of every other story compress too.
+// Messages that are compressed packet by packet. The ledger checks every byte, and that no byte is
+// written twice or after its message is complete. The seeds of all other tests use compression too.
 #include "random_world.h"
 #include "seeds.h"
 #include "wire/data_header.h"
@@ -24,7 +24,7 @@ WorldConfig two_hosts(std::uint64_t seed, CompressionMode mode, BitsPerSecond ra
   return config;
 }
 
-// How long so many messages of 256 KiB take.
+// How long `messages` messages of 256 KiB take.
 Duration time_of(WorldConfig config, std::size_t messages, double* ratio = nullptr) {
   World world(std::move(config));
   const auto flow = world.open_flow(0, 1);
@@ -39,7 +39,7 @@ Duration time_of(WorldConfig config, std::size_t messages, double* ratio = nullp
 
 }  // namespace
 
-TEST_CASE("gradients cross a slow link sooner when they are compressed") {
+TEST_CASE("gradients cross a slow link faster when they are compressed") {
   double ratio = 0;
   const Duration off = time_of(two_hosts(3, CompressionMode::kOff, 1'000'000'000), 200);
   const Duration on = time_of(two_hosts(3, CompressionMode::kOn, 1'000'000'000), 200, &ratio);
@@ -51,7 +51,7 @@ TEST_CASE("gradients cross a slow link sooner when they are compressed") {
   REQUIRE(by_itself * 1.15 < off);
 }
 
-TEST_CASE("random bytes are sent as they are") {
+TEST_CASE("random bytes are sent uncompressed") {
   auto config = two_hosts(5, CompressionMode::kOn, 1'000'000'000);
   config.gradients = false;
   World world(std::move(config));
@@ -63,7 +63,7 @@ TEST_CASE("random bytes are sent as they are") {
   REQUIRE(world.sum(Counter::kBytesCompressed) == 0);
 }
 
-TEST_CASE("a network that is quicker than the processor gets no compressed messages") {
+TEST_CASE("if the network is faster than the processor, messages are not compressed") {
   auto config = two_hosts(7, CompressionMode::kAuto, 100'000'000'000);
   World world(std::move(config));
   const auto flow = world.open_flow(0, 1);
@@ -96,7 +96,7 @@ TEST_CASE("compressed messages survive loss, duplicates, reordering and corrupti
       });
 }
 
-TEST_CASE("compressed messages go on when the MTU shrinks, and when it grows") {
+TEST_CASE("compressed messages continue when the MTU shrinks, and when it grows") {
   for_each_seed(
       8,
       [](std::uint64_t seed) {
@@ -120,7 +120,7 @@ TEST_CASE("compressed messages go on when the MTU shrinks, and when it grows") {
       });
 }
 
-TEST_CASE("a compressed packet that was damaged is dropped, and sent again") {
+TEST_CASE("a damaged compressed packet is dropped and sent again") {
   auto config = two_hosts(11, CompressionMode::kOn, 1'000'000'000);
   World world(std::move(config));
   const auto flow = world.open_flow(0, 1);
@@ -129,7 +129,8 @@ TEST_CASE("a compressed packet that was damaged is dropped, and sent again") {
     const auto data = wire::decode_data(datagram);
     if (!data || !data->header.coding.used() || data->header.retransmission) return true;
     if (data->header.coding.coded_bytes == data->header.coding.plain_bytes) return true;
-    if (++damaged % 50 == 0) datagram[wire::kCodedHeaderBytes] = std::byte{0xee};  // no format
+    if (++damaged % 50 == 0)
+      datagram[wire::kCodedHeaderBytes] = std::byte{0xee};  // an unknown format
     return true;
   });
   for (std::size_t k = 0; k < 20; ++k)

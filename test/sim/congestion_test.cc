@@ -9,7 +9,7 @@
 using namespace dlcp;
 using namespace dlcp::test;
 
-TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
+TEST_CASE("flows fill links from 20 us to 5 ms, with jitter and loss") {
   SweepScore score;
   for (int index = 0; const SweepCell& cell : sweep_cells(false)) {
     if (kSanitized && index++ % 4 != 0) continue;
@@ -30,8 +30,9 @@ TEST_CASE("links are filled from 20 us to 5 ms, with jitter and loss") {
   CHECK(score.fair >= 15);
 }
 
-// Where a packet takes longer than the path: ports shaped for tenants, tunnels, edge sites.
-TEST_CASE("four flows share a slow link evenly, and leave its buffer empty for others") {
+// Where a packet's transmission takes longer than the path's delay: ports shaped for tenants,
+// tunnels, edge sites.
+TEST_CASE("four flows share a slow link evenly and leave room in its buffer") {
   for (const double mbps : {25.0, 100.0, 500.0}) {
     for (const Duration base : {Duration(50us), Duration(1ms)}) {
       ContestConfig config = SweepCell{.base = base}.config(Contender::kDlcp, 4);
@@ -50,13 +51,14 @@ TEST_CASE("four flows share a slow link evenly, and leave its buffer empty for o
 }
 
 TEST_CASE(
-    "a base delay that grows from 200 us to 2.2 ms is filled again within forty round trips") {
+    "after the base delay grows from 200 us to 2.2 ms the link is full again within forty round "
+    "trips") {
   SweepCell cell{.base = 200us};
   ContestConfig config = cell.config(Contender::kDlcp, 1);
   config.path.changes_at = time_from_ns(40'000'000);
   config.path.base_then = 2200us;
   config.rounds = 1200;
-  config.bins = 120;  // of 2 ms
+  config.bins = 120;  // of 2 ms each
   const ContestResult result = run_contest(config);
   double bytes = 0;
   for (std::size_t bin = 64; bin < 120; ++bin)
@@ -66,7 +68,7 @@ TEST_CASE(
   CHECK(used >= 0.8);
 }
 
-TEST_CASE("jitter does not hold a flow up, whatever its shape") {
+TEST_CASE("jitter of any shape does not slow a flow") {
   const auto used = [](Duration base, JitterShape shape) {
     ContestConfig config = SweepCell{.base = base}.config(Contender::kDlcp, 1);
     config.path.jitter = base;
@@ -86,7 +88,7 @@ TEST_CASE("jitter does not hold a flow up, whatever its shape") {
   }
 }
 
-TEST_CASE("jitter of twice a base delay of 100 ms that keeps the order does not end slow start") {
+TEST_CASE("order-preserving jitter of twice a base delay of 100 ms does not end slow start") {
   ContestConfig config = SweepCell{.base = 100ms}.config(Contender::kDlcp, 1);
   config.path.rate = 200e6;
   config.path.jitter = 200ms;
@@ -97,7 +99,7 @@ TEST_CASE("jitter of twice a base delay of 100 ms that keeps the order does not 
   CHECK(result.used >= 0.5);
 }
 
-TEST_CASE("a CUBIC beside us keeps most of its share of the link, and we of ours") {
+TEST_CASE("a DLCP flow and a CUBIC flow beside it each keep most of their share of the link") {
   struct Cell {
     Duration base;
     double buffer;  // of a round trip
@@ -119,7 +121,7 @@ TEST_CASE("a CUBIC beside us keeps most of its share of the link, and we of ours
   }
 }
 
-TEST_CASE("a queue that marks is kept where it marks") {
+TEST_CASE("a queue that marks stays near its marking threshold") {
   SweepCell cell{.base = 20us, .flows = 16};
   ContestConfig config = cell.config(Contender::kDlcp, 1);
   config.path.ecn_above = 20'000;
@@ -131,16 +133,16 @@ TEST_CASE("a queue that marks is kept where it marks") {
   CHECK(result.queue_mean <= 40e-6);
 }
 
-TEST_CASE("the models of TCP do what is known of TCP") {
+TEST_CASE("the models of TCP behave as TCP is known to") {
   const SweepCell clean{.base = 5ms};
   ContestConfig config = clean.config(Contender::kCubic, 1);
-  config.rounds = 2000;  // it grows slowly
+  config.rounds = 2000;  // CUBIC grows slowly
   const ContestResult cubic = run_contest(config);
   CHECK(cubic.used >= 0.95);
-  CHECK(cubic.queue_max >= 1.9 * 5e-3);  // it fills the buffer
+  CHECK(cubic.queue_max >= 1.9 * 5e-3);  // CUBIC fills the buffer
   const ContestResult bbr = run_contest(clean.config(Contender::kBbr, 1));
   CHECK(bbr.used >= 0.95);
-  CHECK(bbr.queue_mean <= 0.3 * 5e-3);  // it does not
+  CHECK(bbr.queue_mean <= 0.3 * 5e-3);  // BBR does not
   SweepCell lossy = clean;
   lossy.loss = 0.01;
   CHECK(run_contest(lossy.config(Contender::kCubic, 1)).used <= 0.4);

@@ -26,7 +26,7 @@ std::uint32_t normal_bits(Rng& rng) {
 
 enum class Kind : std::uint8_t { kBfloat16, kFloat32, kAutocast, kSparse, kRandom, kCount };
 
-// 8 bytes of the kind; `row`: of 1 KiB.
+// 8 bytes of the kind; `row`: the index of their KiB.
 std::uint64_t word_of(Kind kind, Rng& rng, std::size_t row) {
   switch (kind) {
     case Kind::kBfloat16: {

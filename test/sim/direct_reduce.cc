@@ -36,7 +36,8 @@ DirectReduce::DirectReduce(World& world, const DirectPlan& plan, Value value)
   for (std::uint32_t from = 0; from < members(); ++from) {
     for (std::uint32_t to = 0; to < members(); ++to)
       for (int lane = 0; lane < 2; ++lane)
-        world.open_flow(from, from == to ? (to + 1) % members() : to);  // none to itself is used
+        world.open_flow(from,
+                        from == to ? (to + 1) % members() : to);  // a rank sends nothing to itself
   }
   world_.ledger().set_receive_hook(
       [this](std::size_t flow, std::size_t message, std::span<const std::byte> body) {
@@ -107,7 +108,7 @@ bool DirectReduce::post(Rank& rank, const Transfer& transfer) {
     rank.done.push_back({transfer, transfer.memory.size(), {}});
     return true;
   }
-  // What hubs may be told: there are only so many calls.
+  // Hubs may have no further message to expect: the number of calls is fixed.
   if (line.receives == world_.flow(flow).messages.size()) return false;
   world_.expect(flow, line.receives, engine::direct_licence(transfer));
   line.expected.emplace(line.receives++, transfer);

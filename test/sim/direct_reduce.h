@@ -1,5 +1,5 @@
-// All-reduces by direct exchange on the simulated network, between ranks or by hubs: the exchange
-// that jobs run, between hosts with the real protocol.
+// All-reduces by direct exchange on the simulated network, between ranks or through hubs. It runs
+// the exchange of real jobs, with the real protocol between the hosts.
 #pragma once
 
 #include <array>
@@ -19,38 +19,38 @@ namespace dlcp::test {
 
 struct DirectPlan {
   std::uint32_t ranks = 4;
-  std::size_t floats = 64 << 10;  // of a call
-  std::uint32_t calls = 1;        // the next begins, on each rank, when this one is over
+  std::size_t floats = 64 << 10;  // per call
+  std::uint32_t calls = 1;        // a rank begins the next when this one is complete on it
   std::size_t granule = 1408;
   std::size_t block_bytes_max = std::size_t{42} * 1408;
   std::uint32_t loss_ppm = 0;  // of each tensor; 0: exact
   collective::LossFill fill = collective::LossFill::kZero;
-  std::uint32_t tensor_calls = 1;  // of which a tensor consists
-  std::uint32_t hubs = 0;          // hosts behind those of the ranks
+  std::uint32_t tensor_calls = 1;  // calls per tensor
+  std::uint32_t hubs = 0;          // hosts with numbers after those of the ranks
 };
 
 class DirectReduce {
  public:
-  // What a rank contributes to a call at an index.
+  // The contribution of a rank to a call at an index.
   using Value = std::function<float(std::uint32_t rank, std::uint32_t call, std::size_t at)>;
 
   // Opens the connections and begins the first call.
   DirectReduce(World& world, const DirectPlan& plan, Value value);
 
-  // To be called after every step of the world: what waited its turn goes on.
+  // Continues pending transfers; to be called after every step of the world. True at the end.
   bool finished();
-  // Of a call that is over.
+  // The result of a completed call.
   const std::vector<float>& result(std::uint32_t rank, std::uint32_t call) const {
     return ranks_[rank]->results[call];
   }
-  // Of what all ranks contribute to a call; its results lack as much.
+  // The lost share of all ranks' contributions to a call, which its results lack.
   double lost_share(std::uint32_t call) const;
   collective::AllReduce::Blocks blocks(std::uint32_t rank) const {
     return ranks_[rank]->exchange->blocks();
   }
-  // All ranks have its result.
+  // Whether all ranks have the call's result.
   bool over(std::uint32_t call) const;
-  // When the last rank had the result of a call, after the first began.
+  // The time from a call's first begin on any rank until the last rank had its result.
   Duration took(std::uint32_t call) const;
 
  private:
@@ -69,10 +69,10 @@ class DirectReduce {
       std::size_t bytes = 0;
       std::vector<ByteRange> lost;
     };
-    std::deque<Done> done;                                 // not told yet
+    std::deque<Done> done;  // completed, not reported to the exchange yet
     std::array<engine::SendOrder<std::size_t>, 2> orders;  // by lane, of flows
   };
-  struct Line {  // one flow, in the order of its messages
+  struct Line {  // one flow, by the order of its messages
     std::size_t sends = 0;
     std::size_t receives = 0;
     std::map<std::size_t, Transfer> expected;

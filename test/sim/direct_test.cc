@@ -1,5 +1,5 @@
-// All-reduces by direct exchange on the simulated network: what every rank holds at the end, and
-// what it takes beside a ring.
+// All-reduces by direct exchange on the simulated network: the results on every rank, and the time
+// compared with a ring.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,12 +53,13 @@ void check_results(const DirectReduce& direct, const DirectPlan& plan) {
   }
 }
 
-// Where everybody contributes ones, what is missing can be seen, and all that is rescaled is whole.
+// If all contributions are ones, missing contributions are visible, and rescaled sums are complete.
 void check_ones(const DirectReduce& direct, const DirectPlan& plan, std::uint32_t call) {
   const auto& result = direct.result(0, call);
   double missing = 0;
   for (const float sum : result) {
-    // A hub has no contribution of its own, which never is lost: nothing may be left to rescale.
+    // A hub contributes nothing itself, so all contributions may be lost, and nothing is left to
+    // rescale.
     if (plan.hubs > 0 && plan.fill == LossFill::kRescale && sum == 0) continue;
     if (sum > static_cast<float>(plan.ranks) * 1.000001f || (plan.hubs == 0 && sum < 1))
       throw Violation(fmt::format("a sum of {} over {} ranks", sum, plan.ranks));
@@ -73,7 +74,7 @@ void check_ones(const DirectReduce& direct, const DirectPlan& plan, std::uint32_
       throw Violation(fmt::format("rank {} holds other bits than rank 0", rank));
 }
 
-// The median of the calls but the first, which opens the windows.
+// The median over all calls except the first, which opens the windows.
 double median_us(std::uint32_t calls, const std::function<Duration(std::uint32_t)>& took) {
   std::vector<double> times;
   for (std::uint32_t call = 1; call < calls; ++call)
@@ -108,7 +109,7 @@ TEST_CASE("every rank has the sum in rank order, whatever the network does") {
 }
 
 TEST_CASE(
-    "in storms a licensed direct exchange leaves all ranks with the same bits and lacks at most "
+    "under heavy loss a licensed direct exchange gives all ranks the same bits and lacks at most "
     "P") {
   std::uint64_t lossy = 0;
   std::uint64_t partial = 0;
@@ -151,8 +152,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "exact direct exchange has the same bits from run to run, whatever is lost on the way, and by "
-    "hubs the same") {
+    "exact direct exchange gives the same bits in every run, whatever packets are lost, also with "
+    "hubs") {
   DirectPlan plan{.ranks = 5, .floats = 30'000, .calls = 2};
   std::vector<float> first;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -164,7 +165,8 @@ TEST_CASE(
     DirectReduce direct(
         world, plan,
         [](auto rank, auto call, auto at) {
-          return std::ldexp(value_at(rank, call, at), static_cast<int>(at % 23));  // rounds
+          return std::ldexp(value_at(rank, call, at),
+                            static_cast<int>(at % 23));  // so that sums round
         });
     REQUIRE(world.run_until(world.now() + 20s, [&] { return direct.finished(); }));
     if (first.empty()) first = direct.result(0, 1);
@@ -173,9 +175,9 @@ TEST_CASE(
   }
 }
 
-// Signal and noise of equal energy on every rank. Where all of 1% of seven ranks' packets stayed
-// lost, zeros would leave a relative error of 0.0019, their mean 0.0011, and zeros in a ring 0.02.
-TEST_CASE("between eight ranks and at 1% loss rescaled sums are off by a thousandth") {
+// Signal and noise have equal energy on every rank. If 1% of seven ranks' packets stayed lost,
+// zeros would leave a relative error of 0.0019, their mean 0.0011, and zeros in a ring 0.02.
+TEST_CASE("between eight ranks at 1% loss the error of rescaled sums is a thousandth") {
   double error[2]{}, energy[2]{}, lost[2]{};
   constexpr std::uint64_t kSeeds = 6;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -212,9 +214,11 @@ TEST_CASE("between eight ranks and at 1% loss rescaled sums are off by a thousan
   CHECK(error[1] / energy[1] < 0.7 * error[0] / energy[0]);
 }
 
-// 16 ranks take a packet of a connection before they grant more, and blocks are of two: who waits
-// for leave must not hold up the others.
-TEST_CASE("short sums take a third of a ring's time at 100 Gbit/s, middle sizes less than it") {
+// 16 ranks accept one packet of a connection before they grant more, and a block has two: a
+// transfer that waits for credit must not delay the others.
+TEST_CASE(
+    "at 100 Gbit/s direct exchange takes a third of a ring's time for short sums, less than it for "
+    "middle sizes") {
   struct Size {
     std::uint32_t ranks;
     std::size_t kib;

@@ -1,5 +1,5 @@
-// Connections whose payloads are encrypted: every byte arrives, none of them can be read or changed
-// on the way, no nonce comes twice, and ranks that differ in it refuse each other.
+// Connections whose payloads are encrypted: every byte arrives, no byte can be read or changed on
+// the way, no nonce is used twice, and ranks with different settings refuse each other.
 #include <algorithm>
 
 #include "catch.h"
@@ -31,7 +31,7 @@ struct Encrypted {
 
 }  // namespace
 
-TEST_CASE("encrypted messages arrive, whatever the network does, and no nonce comes twice") {
+TEST_CASE("encrypted messages arrive, whatever the network does, and no nonce is used twice") {
   Encrypted encrypted;
   WorldConfig config = encrypted.config();
   const std::size_t mtu = GENERATE(9000u, 1500u);
@@ -52,7 +52,7 @@ TEST_CASE("encrypted messages arrive, whatever the network does, and no nonce co
   CHECK(encrypted.ciphers->sealed() == world.sum(Counter::kPacketsSent));
 }
 
-TEST_CASE("nothing of a message can be read on the way") {
+TEST_CASE("no part of a message is readable on the way") {
   Encrypted encrypted;
   World world(encrypted.config());
   const Datagram secret(64, std::byte{0x5c});
@@ -73,7 +73,7 @@ TEST_CASE("nothing of a message can be read on the way") {
   CHECK(seen > 0);
 }
 
-TEST_CASE("a packet whose payload, or the tag behind it, was touched is dropped and sent again") {
+TEST_CASE("a packet with a changed payload or tag is dropped and sent again") {
   Encrypted encrypted;
   World world(encrypted.config());
   std::size_t touched = 0;
@@ -91,7 +91,7 @@ TEST_CASE("a packet whose payload, or the tag behind it, was touched is dropped 
   CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] == 3);
 }
 
-TEST_CASE("packets shrink with the path though each carries a tag more") {
+TEST_CASE("packets shrink with the path's MTU although each carries a tag") {
   Encrypted encrypted;
   WorldConfig config = encrypted.config();
   for (HostConfig& host : config.network.hosts)
@@ -102,12 +102,12 @@ TEST_CASE("packets shrink with the path though each carries a tag more") {
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 1'000'000);
   world.run_until(world.now() + 5s, [&] { return world.flow(flow).sends_done == 1; });
-  largest = 1452;  // IPv6 at 1500
+  largest = 1452;  // IPv6 at an MTU of 1500
   world.transfer(flow, 3'000'000);
   world.finish(20s);
 }
 
-TEST_CASE("a rank that encrypts and one that does not refuse each other") {
+TEST_CASE("a rank with encryption and one without refuse each other") {
   Encrypted encrypted;
   const HostIndex encrypts = GENERATE(0u, 1u);
   WorldConfig config = encrypted.config();

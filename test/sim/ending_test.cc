@@ -1,5 +1,5 @@
-// How connections end: closes that wait for nobody, peers that die without a word, and failures
-// that everybody concerned hears of.
+// How connections end: closes that do not wait for the peer, peers that die without a message, and
+// failures that reach every host concerned.
 #include "random_world.h"
 #include "seeds.h"
 
@@ -35,7 +35,7 @@ TEST_CASE("a close right after completion never fails the sender, at 20 % loss")
       });
 }
 
-TEST_CASE("closes are confirmed soon when the network is clean") {
+TEST_CASE("closes are confirmed soon if the network is clean") {
   World world(small_world(2, 1));
   const auto flow = world.open_flow(0, 1);
   world.flow(flow).close_when_done = true;
@@ -45,7 +45,8 @@ TEST_CASE("closes are confirmed soon when the network is clean") {
   REQUIRE_FALSE(world.endpoint(1).has_unconfirmed_closes());
 }
 
-TEST_CASE("a close with requests outstanding fails the peer, and touches their memory no more") {
+TEST_CASE(
+    "a close with requests outstanding fails the peer, and their memory is not accessed again") {
   for_each_seed(
       200,
       [](std::uint64_t seed) {
@@ -67,7 +68,7 @@ TEST_CASE("a close with requests outstanding fails the peer, and touches their m
       });
 }
 
-TEST_CASE("a peer that dies without a word is given up within the peer timeout") {
+TEST_CASE("a peer that dies without a message counts as dead within the peer timeout") {
   for_each_seed(
       50,
       [](std::uint64_t seed) {
@@ -76,7 +77,7 @@ TEST_CASE("a peer that dies without a word is given up within the peer timeout")
         World world(std::move(config));
         world.ledger().allow_failures();
         const auto flow = world.open_flow(0, 1);
-        const auto reverse = world.open_flow(1, 0);  // host 0 waits for data that will not come
+        const auto reverse = world.open_flow(1, 0);  // host 0 waits for data that never arrives
         for (int k = 0; k < 8; ++k) {
           world.transfer(flow, 300'000);
           world.transfer(reverse, 300'000);
@@ -98,8 +99,7 @@ TEST_CASE("a peer that dies without a word is given up within the peer timeout")
       });
 }
 
-TEST_CASE(
-    "a receiver whose sender dies while it waits learns of it without sending anything itself") {
+TEST_CASE("a receiver whose sender dies while it waits notices without sending data itself") {
   auto config = small_world(2, 5);
   config.core.peer_timeout = 2s;
   World world(std::move(config));
@@ -115,7 +115,7 @@ TEST_CASE(
   REQUIRE(world.flow(flow).receive_error->code == ErrorCode::kRemote);
 }
 
-TEST_CASE("nobody at home: a connect to a dead host fails within the peer timeout") {
+TEST_CASE("a connect to a dead host fails within the peer timeout") {
   auto config = small_world(2, 6);
   config.core.peer_timeout = 2s;
   World world(std::move(config));

@@ -1,5 +1,5 @@
-// Whatever the network does, every message arrives once, whole and in order. The ledger checks
-// every byte of every story here.
+// Whatever the network does, every message arrives once, complete and in order. The ledger checks
+// every byte in each of these tests.
 #include <set>
 
 #include "random_world.h"
@@ -11,7 +11,7 @@ using namespace dlcp::datapath::sim;
 
 namespace {
 
-// Builds the world of a seed, lets `disturb` have its way, and runs it to the end.
+// Builds the world of a seed, applies `disturb` to it, and runs it to the end.
 template <class Disturb>
 std::uint64_t run_random_story(std::uint64_t seed, Duration limit, Disturb&& disturb) {
   Rng rng(seed);
@@ -33,7 +33,7 @@ TEST_CASE("every message arrives over a clean network") {
       });
 }
 
-TEST_CASE("every message arrives in spite of loss, duplicates, reordering and corruption") {
+TEST_CASE("every message arrives despite loss, duplicates, reordering and corruption") {
   for_each_seed(
       2000,
       [](std::uint64_t seed) {
@@ -46,7 +46,7 @@ TEST_CASE("every message arrives in spite of loss, duplicates, reordering and co
       });
 }
 
-TEST_CASE("every message arrives while part of the paths is a black hole") {
+TEST_CASE("every message arrives while some of the paths are black holes") {
   for_each_seed(
       300,
       [](std::uint64_t seed) {
@@ -65,7 +65,7 @@ TEST_CASE("every message arrives while part of the paths is a black hole") {
       });
 }
 
-TEST_CASE("what heavy faults have held up arrives soon after they stop") {
+TEST_CASE("messages delayed by heavy faults arrive soon after the faults stop") {
   for_each_seed(
       200,
       [](std::uint64_t seed) {
@@ -113,7 +113,7 @@ TEST_CASE("a send waits for its receive, however late that is posted") {
           world.transfer(flow, 30'000, Time{}, time_from_ns(200'000'000 + 100'000 * k));
         world.run_until(time_from_ns(199'000'000));
         REQUIRE(world.flow(flow).receives_done == 0);
-        // What came early is kept within bounds; the sender asks now and then, not all the time.
+        // Early data is stored within bounds; the sender probes at intervals, not continuously.
         REQUIRE(world.sum(core::Counter::kUnpostedKept) > 0);
         REQUIRE(world.sum(core::Counter::kProbesSent) < 40);
         world.finish(5s);
@@ -131,7 +131,8 @@ TEST_CASE("a receive waits for its send, and idle connections stay open") {
   world.finish(90s);
 }
 
-TEST_CASE("a message larger than its buffer fails the connection and writes nothing beyond") {
+TEST_CASE(
+    "a message larger than its buffer fails the connection and writes nothing beyond the buffer") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));

@@ -1,5 +1,5 @@
-// A simulated host's datapath with somebody between it and the host who sees each datagram, may
-// change it, and may keep it back.
+// A simulated host's datapath with a filter in front of the host that receives each datagram and
+// may change or drop it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace dlcp::test {
 
 class FilteredDatapath final : public datapath::ForwardingDatapath {
  public:
-  // False: the datagram is kept back.
+  // Returns false to drop the datagram.
   using Filter = std::function<bool(std::vector<std::byte>& datagram)>;
 
   explicit FilteredDatapath(datapath::Datapath& inner) : ForwardingDatapath(inner) {}

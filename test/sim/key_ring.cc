@@ -42,7 +42,7 @@ void KeyRing::see(std::span<const std::byte> datagram) {
     to->second.newest = std::max(to->second.newest, wire::control_sequence(datagram));
 }
 
-// What data and SENT_ONCE of that stream are sealed for.
+// The destination for which data and SENT_ONCE of that stream are sealed.
 const KeyRing::Destination* KeyRing::data_destination(std::uint64_t token) const {
   const auto association = associations_.find(token);
   if (association == associations_.end()) return nullptr;

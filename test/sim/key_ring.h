@@ -1,5 +1,5 @@
-// Knows the invitations of a world's listeners and watches its packets, so that a test can forge
-// what nobody else could: the packets of an attacker who has the keys.
+// Has the invitations of a world's listeners and reads its packets, so that a test can forge
+// packets of an attacker who has the keys.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace dlcp::test {
 class KeyRing {
  public:
   void add(const wire::Invitation& listener);
-  // Every datagram that arrives anywhere, in the order of arrival.
+  // Takes every datagram that arrives at any host, in the order of arrival.
   void see(std::span<const std::byte> datagram);
 
-  // Puts the tag right, whatever is in the datagram; false if its destination is not known.
+  // Corrects the tag for the datagram's contents; false if its destination is not known.
   bool reseal(std::vector<std::byte>& datagram) const;
-  // The frame as its peer would send it next.
+  // The frame as the destination's peer would send it next.
   template <class Frame>
   std::vector<std::byte> forge(const Frame& frame) {
     wire::Buffer bytes;
@@ -31,14 +31,14 @@ class KeyRing {
     wire::seal(bytes, to.key, ++to.newest, 0);
     return bytes;
   }
-  // The number that such a frame would have.
+  // The number that the next such frame would have.
   std::optional<std::uint32_t> next_number(std::uint64_t destination) const;
 
  private:
   struct Destination {
     wire::Key key;
     wire::Protection protection = wire::Protection::kHeader;
-    std::uint32_t newest = 0;  // of the control frames seen
+    std::uint32_t newest = 0;  // number of a control frame seen
   };
 
   std::map<std::uint64_t, Destination> destinations_;  // by token
@@ -49,10 +49,10 @@ class KeyRing {
   const Destination* data_destination(std::uint64_t token) const;
 
   std::map<std::uint64_t, Greeting> greeted_;  // by the sender's token of the stream
-  // By the sender's token of the association, and the stream: the key of its listener.
+  // The key of the listener, by the sender's token of the association and the stream.
   std::map<std::pair<std::uint64_t, std::uint32_t>, wire::Key> listener_keys_;
   std::map<std::uint64_t, std::uint64_t>
-      associations_;  // receiver's tokens: of a stream, of its association
+      associations_;  // receiver's tokens: from that of a stream to that of its association
 };
 
 }  // namespace dlcp::test

@@ -20,13 +20,13 @@ bool all_equal(std::span<const std::byte> bytes, std::byte value) {
       bytes.begin(), bytes.end(), [&](std::byte b) { return b == value; });
 }
 
-// Of as many bytes. std::equal compares std::bytes one by one.
+// Compares two ranges of equal size; std::equal would compare std::bytes one by one.
 bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Whether each byte of `a` is the complement of `b`'s, eight at a time: this is what long runs of
-// seeds do most.
+// Whether each byte of `a` is the complement of that of `b`, eight at a time: long runs of seeds
+// spend most of their time here.
 bool all_inverted(std::span<const std::byte> a, std::span<const std::byte> b) {
   std::uint64_t differ = 0;
   std::size_t i = 0;
@@ -115,7 +115,8 @@ void Ledger::check_not_retired(Time now, HostIndex host, const core::Placement& 
       fail(now, {0, 0}, fmt::format("host {} writes to memory that was given back", host));
 }
 
-// A placement outside of all buffers is what the endpoint keeps of a message without a receive.
+// A placement outside of all buffers is data that the endpoint stores for a message without a
+// receive.
 void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
   auto& buffers = buffers_[host];
   auto found = buffers.upper_bound(placement.destination);
@@ -157,7 +158,7 @@ void Ledger::place(Time now, HostIndex host, const core::Placement& placement) {
   placed_bytes_[host] += size;
 }
 
-// Loss is for messages that both ends have licensed, and takes whole elements.
+// Loss is allowed for messages that both ends have licensed, and in whole elements.
 void Ledger::place_zeros(Time now, const Place& place, std::size_t offset, std::size_t size) {
   Message& message = flows_[place.flow].messages[place.message];
   if (!message.send_licence.covers(message.bytes, 1) ||
@@ -236,7 +237,7 @@ void Ledger::send_done(Time now, Place place, const core::Event& event) {
   }
   message.send_done = true;
   ++flow.sends_done;
-  std::vector<std::byte>().swap(message.source);  // whoever reads it again reads freed memory
+  std::vector<std::byte>().swap(message.source);  // later reads are reads of freed memory
 }
 
 void Ledger::receive_done(Time now, Place place, const core::Event& event) {

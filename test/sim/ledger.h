@@ -1,6 +1,6 @@
-// What the simulated applications have asked for and what has happened to it: the safety checkers
-// of the simulated world. Every buffer starts as the complement of what belongs there, so a byte
-// that was never written, or is written twice, or with something else, shows.
+// The requests of the simulated applications and their progress: the safety checkers of the
+// simulated world. Every buffer starts as the complement of its expected content, so a byte that
+// was never written, was written twice, or has a wrong value is found.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace dlcp::test {
 
 using datapath::sim::HostIndex;
 
-// An invariant does not hold; the message names flow, message and time.
+// An invariant does not hold; the text names flow, message and time.
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -33,12 +33,12 @@ struct Violation : std::runtime_error {
 struct Message {
   std::size_t bytes = 0;
   std::size_t capacity = 0;  // of the posted receive
-  Time send_at;              // not posted before
+  Time send_at;              // the earliest time to post it
   Time receive_at;
   std::span<const std::byte> expected;
-  bool known_late = false;         // expected is known only when it is sent
-  std::vector<std::byte> content;  // then this, from when it is
-  std::vector<std::byte> source;   // given back (freed) when the send is done
+  bool known_late = false;         // the content is provided later:
+  std::vector<std::byte> content;  // then this, once it is provided
+  std::vector<std::byte> source;   // freed when the send is done
   std::vector<std::byte> buffer;   // guards around `capacity` bytes
   std::size_t placed = 0;
   core::Licence send_licence;
@@ -65,11 +65,11 @@ struct Flow {
   std::size_t receives_done = 0;
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
-  std::optional<core::Event> declined;  // what the listener heard
+  std::optional<core::Event> declined;  // the refusal that the listener received
   bool send_closed = false;
   bool receive_closed = false;
   bool close_when_done = false;
-  bool never_accept = false;  // the receiving side does not take it
+  bool never_accept = false;  // the receiving side does not accept it
 
   bool sends_finished() const { return send_error || send_closed || sends_done == messages.size(); }
   bool receives_finished() const {
@@ -79,15 +79,15 @@ struct Flow {
 
 class Ledger {
  public:
-  // `gradients`: of what the messages hold pieces (content.h).
+  // `gradients`: messages hold gradients instead of random words (content.h).
   Ledger(std::uint64_t seed, bool gradients);
 
   std::deque<Flow>& flows() { return flows_; }
   const std::deque<Flow>& flows() const { return flows_; }
   Message& plan(std::size_t flow, std::size_t bytes, std::size_t capacity);
-  // The content of a message that was planned with known_late; it may now be sent.
+  // Provides the content of a message that was planned with known_late; it may now be sent.
   void provide(Time now, Message& message, std::span<const std::byte> content);
-  // Sees each message as it was received, before its memory is given back.
+  // Gets each received message before its memory is given back.
   using ReceiveHook =
       std::function<void(std::size_t flow, std::size_t message, std::span<const std::byte> body)>;
   void set_receive_hook(ReceiveHook hook) { receive_hook_ = std::move(hook); }
@@ -98,20 +98,20 @@ class Ledger {
   std::span<const std::byte> open_source(Message& message);
   std::span<std::byte> open_buffer(HostIndex host, std::size_t flow, std::size_t message);
 
-  // Copies, after checking that the bytes belong where they are going.
+  // Copies, after a check that the bytes belong at the destination.
   void place(Time now, HostIndex host, const core::Placement& placement);
   void on_event(Time now, HostIndex host, const core::Event& event);
   void on_accept(std::size_t flow, core::ConnectionId connection);
-  // The application has closed its end: its unfinished requests must never be heard of again.
+  // The application has closed its end: its unfinished requests must not complete afterwards.
   void on_close(std::size_t flow, bool sender);
 
   std::uint64_t placed_bytes(HostIndex host) const;
   Time last_done_at() const { return last_done_at_; }  // of all receives
-  // Folds in every completion, in order.
+  // A hash over every completion, in order.
   std::uint64_t hash() const { return hash_; }
-  // Off for fuzzed payloads, which have every right to be nonsense.
+  // Off for fuzzed payloads, whose content is arbitrary.
   void expect_content(bool expected) { content_expected_ = expected; }
-  // Off: a connection that dies is a violation. On: still, if it dies of an invariant of ours.
+  // Off: a connection that dies is a violation. On: only if it dies of a broken invariant.
   void allow_failures() { failures_allowed_ = true; }
 
  private:
@@ -136,7 +136,7 @@ class Ledger {
   std::deque<Flow> flows_;
   using Buffers = std::map<const std::byte*, Place>;
   std::map<HostIndex, Buffers> buffers_;  // posted and not done, with their guards
-  // Given back to the application; kept for a while, so that a late write is seen and harms nobody.
+  // Given back to the application; kept for a while, so that a late write is detected and harmless.
   std::deque<std::vector<std::byte>> retired_;
   std::size_t retired_bytes_ = 0;
   std::map<HostIndex, std::uint64_t> placed_bytes_;

@@ -1,5 +1,5 @@
-// Who is given up and who is not: peers that answer and let nothing through, hosts that sleep, and
-// time-outs as short as they may be set.
+// Which peers count as dead and which do not: peers that answer without progress, hosts that sleep,
+// and the shortest timeouts that can be set.
 #include "random_world.h"
 #include "seeds.h"
 #include "wire/data_header.h"
@@ -25,7 +25,9 @@ bool is_data(std::span<const std::byte> datagram) {
 
 }  // namespace
 
-TEST_CASE("a peer that answers while no data passes is given up, with the size that did not pass") {
+TEST_CASE(
+    "a peer that answers without progress counts as dead, and the error names the size that did "
+    "not pass") {
   World world(small_world(2, 1, 2s));
   world.ledger().allow_failures();
   const auto flow = world.open_flow(0, 1);
@@ -43,13 +45,13 @@ TEST_CASE("a peer that answers while no data passes is given up, with the size t
                Contains("answers, but for 2000 ms nothing got through") && Contains("1452 bytes"));
   REQUIRE(world.now() - cut >= 2s);
   REQUIRE(world.now() - cut <= 2100ms);
-  // Questions that are answered and bring nothing back off, with those about the size: it was a
-  // thousand a second.
+  // Probes that are answered without progress back off, together with those for the packet size.
+  // Without backing off there were a thousand per second.
   REQUIRE(world.sum(Counter::kProbesSent) - asked_before <= 120);
   world.finish(1s);
 }
 
-TEST_CASE("a receiver that has posted nothing is waited for as long as it answers") {
+TEST_CASE("a sender waits for a receive to be posted as long as the receiver answers") {
   World world(small_world(2, 2, 1s));
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 1'000'000, {}, time_from_ns(20'000'000'000));
@@ -57,8 +59,9 @@ TEST_CASE("a receiver that has posted nothing is waited for as long as it answer
   REQUIRE(world.flow(flow).sends_done == 1);
 }
 
-// The sender is asked often enough to be missed within 100 ms, and no oftener for having answered.
-TEST_CASE("a receive is waited for as long as the sender answers") {
+// The sender is probed often enough to be missed within 100 ms, and no more often because it
+// answers.
+TEST_CASE("a receiver waits for a send as long as the sender answers") {
   World world(small_world(2, 3, 1s));
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 100'000, time_from_ns(20'000'000'000));
@@ -74,7 +77,7 @@ TEST_CASE("a receive is waited for as long as the sender answers") {
   CHECK(pings <= 20s / 60ms + 2);
 }
 
-TEST_CASE("the shortest peer time-out fails no healthy connection, whoever is late") {
+TEST_CASE("the shortest peer timeout fails no healthy connection, whichever host is late") {
   for (const Duration timeout : {Duration(100ms), Duration(500ms), Duration(1s)}) {
     for_each_seed(
         20,
@@ -96,7 +99,7 @@ TEST_CASE("the shortest peer time-out fails no healthy connection, whoever is la
   }
 }
 
-TEST_CASE("hosts that sleep together for ten times the time-out go on when they wake") {
+TEST_CASE("hosts that sleep at the same time for ten times the timeout continue when they wake") {
   for_each_seed(
       50,
       [](std::uint64_t seed) {
@@ -109,7 +112,7 @@ TEST_CASE("hosts that sleep together for ten times the time-out go on when they 
             world.transfer(i, 1 + rng.below(400'000));
         }
         world.run_for(Duration(100'000 + static_cast<std::int64_t>(rng.below(5'000'000))));
-        // Not to the microsecond: one may wake up to half a second before the other.
+        // Not at exactly the same time: one may wake up to half a second before the other.
         for (HostIndex i = 0; i < 3; ++i)
           world.freeze(i, 40s + Duration(static_cast<std::int64_t>(rng.below(500'000'000))));
         world.finish(45s);
@@ -118,7 +121,9 @@ TEST_CASE("hosts that sleep together for ten times the time-out go on when they 
       });
 }
 
-TEST_CASE("who sleeps alone for longer than the time-out has failed when it wakes") {
+TEST_CASE(
+    "a host that alone sleeps for longer than the timeout finds its connections failed when it "
+    "wakes") {
   World world(small_world(2, 7, 2s));
   world.ledger().allow_failures();
   const auto flow = world.open_flow(0, 1);
@@ -133,7 +138,7 @@ TEST_CASE("who sleeps alone for longer than the time-out has failed when it wake
   REQUIRE_THAT(world.flow(flow).receive_error->message(), Contains("has not answered"));
 }
 
-TEST_CASE("a peer that died while we slept is given up within the time-out after waking") {
+TEST_CASE("a peer that died while this host slept counts as dead within the timeout after waking") {
   World world(small_world(2, 8, 2s));
   world.ledger().allow_failures();
   const auto flow = world.open_flow(0, 1);
@@ -148,7 +153,7 @@ TEST_CASE("a peer that died while we slept is given up within the time-out after
   REQUIRE(world.flow(flow).send_error.has_value());
 }
 
-TEST_CASE("a killed process is known within 100 ms where its host refuses packets for it") {
+TEST_CASE("a killed process is detected within 100 ms if its host refuses packets for it") {
   for_each_seed(
       20,
       [](std::uint64_t seed) {
@@ -161,7 +166,7 @@ TEST_CASE("a killed process is known within 100 ms where its host refuses packet
         const HostIndex killed = kills_sender ? 0 : 1;
         const HostIndex other = 1 - killed;
         world.run_for(Duration(2'000'000 + static_cast<std::int64_t>(seed) * 100'000));
-        // The dead host's kernel answers what still comes to it.
+        // The dead process's host answers packets that still arrive for it.
         world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
           if (to != killed) return false;
           world.endpoint(other).on_refused(world.now(), datagram);
@@ -181,7 +186,7 @@ TEST_CASE("a killed process is known within 100 ms where its host refuses packet
 }
 
 TEST_CASE(
-    "a process killed before it answered HELLO, or between that and START, is known as well") {
+    "a process killed before it answered HELLO, or between HELLO and START, is detected as well") {
   for (const auto killed_at : {wire::FrameType::kHello, wire::FrameType::kStart}) {
     World world(small_world(2, 5, 30s));
     world.ledger().allow_failures();
@@ -204,7 +209,7 @@ TEST_CASE(
 TEST_CASE("a forged refusal of HELLO ends nothing, though the path takes a fifth of a second") {
   WorldConfig config = small_world(2, 6, 30s);
   for (auto& host : config.network.hosts)
-    host.link.delay = 50ms;  // four links there and back
+    host.link.delay = 50ms;  // four links for a round trip
   World world(std::move(config));
   world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {
     const auto head = wire::decode_head(datagram);
@@ -217,7 +222,7 @@ TEST_CASE("a forged refusal of HELLO ends nothing, though the path takes a fifth
   world.finish(10s);
 }
 
-TEST_CASE("forged refusals do nothing to a peer that is there") {
+TEST_CASE("forged refusals do not affect a peer that is alive") {
   World world(small_world(2, 3, 30s));
   std::vector<std::vector<std::byte>> seen(2);
   world.set_filter([&](HostIndex to, std::vector<std::byte>& datagram) {

@@ -1,4 +1,4 @@
-// Paths that hold far more than the receiver's buffers do.
+// Paths whose bandwidth-delay product is far larger than the receiver's buffers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace dlcp::datapath::sim;
 namespace {
 
 struct Carried {
-  double share = 0;  // payload, of the link's bits
+  double share = 0;  // payload, as a share of the link's bits
   std::uint64_t overflowed = 0;
   std::uint64_t retransmitted = 0;
 };
@@ -22,12 +22,12 @@ struct LongPath {
   BitsPerSecond rate = 1'000'000'000;
   Duration round_trip = 100ms;
   std::size_t message_bytes = 4 << 20;
-  int warm = 20;  // round trips before those that count
+  int warm = 20;  // round trips before the measured ones
   int counted = 6;
   double drop = 0;
 };
 
-// Eight messages are outstanding, as NCCL has.
+// Eight messages are outstanding, as with NCCL.
 Carried run(const LongPath& path) {
   WorldConfig config;
   config.network = single_switch(2, {.link = {.rate = path.rate, .delay = path.round_trip / 4}});
@@ -57,21 +57,23 @@ void print(const char* what, const Carried& carried) {
 
 }  // namespace
 
-TEST_CASE("a path of 10 ms and 10 Gbit/s is filled though the receiver's buffers hold a tenth") {
+TEST_CASE(
+    "a path of 10 ms and 10 Gbit/s is filled though the receiver's buffers hold only a tenth") {
   const Carried carried = run({.rate = 10'000'000'000, .round_trip = 10ms});
   print("10 ms, 10 Gbit/s", carried);
   CHECK(carried.overflowed == 0);
   REQUIRE(carried.share >= 0.8);
 }
 
-TEST_CASE("a path of 100 ms and 1 Gbit/s is filled though the receiver's buffers hold a tenth") {
+TEST_CASE(
+    "a path of 100 ms and 1 Gbit/s is filled though the receiver's buffers hold only a tenth") {
   const Carried carried = run({});
   print("100 ms, 1 Gbit/s", carried);
   CHECK(carried.overflowed == 0);
   REQUIRE(carried.share >= 0.8);
 }
 
-TEST_CASE("a path of 100 ms and 1 Gbit/s is filled under loss of 0.1%") {
+TEST_CASE("a path of 100 ms and 1 Gbit/s is filled at a loss of 0.1%") {
   const Carried carried = run({.drop = 0.001});
   print("100 ms, 1 Gbit/s, 0.1% loss", carried);
   REQUIRE(carried.share >= 0.8);

@@ -1,5 +1,5 @@
-// Paths whose MTU changes while a job runs: a route moves, a tunnel comes up. What is larger then
-// vanishes without a word, while control frames pass.
+// Paths whose MTU changes while a job runs, because a route moves or a tunnel starts. Packets
+// larger than the new MTU are lost silently, while control frames pass.
 #include "random_world.h"
 #include "seeds.h"
 #include "wire/data_header.h"
@@ -30,7 +30,7 @@ void set_mtu(World& world, std::size_t mtu) {
   }
 }
 
-// Until `bytes` more have been placed at the host.
+// The time until `bytes` more have been placed at the host.
 Duration time_to_place(World& world, HostIndex host, std::uint64_t bytes) {
   const Time from = world.now();
   const std::uint64_t before = world.ledger().placed_bytes(host);
@@ -51,7 +51,7 @@ std::size_t largest_data(World& world, Duration within) {
 
 }  // namespace
 
-TEST_CASE("a job goes on within a second when the MTU shrinks, and when it grows") {
+TEST_CASE("a job continues within a second when the MTU shrinks, and when it grows") {
   for_each_seed(
       4,
       [](std::uint64_t seed) {
@@ -86,7 +86,7 @@ TEST_CASE("a job goes on within a second when the MTU shrinks, and when it grows
       });
 }
 
-TEST_CASE("messages in flight when the MTU shrinks arrive whole, no byte of them written twice") {
+TEST_CASE("messages in flight when the MTU shrinks arrive complete, and no byte is written twice") {
   for_each_seed(
       40,
       [](std::uint64_t seed) {
@@ -136,7 +136,7 @@ TEST_CASE("licensed messages in flight when the MTU shrinks stay within their bu
       });
 }
 
-TEST_CASE("loss and silence make no packet smaller") {
+TEST_CASE("loss and silence do not make packets smaller") {
   for_each_seed(
       10,
       [](std::uint64_t seed) {

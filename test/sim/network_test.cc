@@ -1,4 +1,4 @@
-// The simulated network itself: what its links, queues and switches do, to the nanosecond and byte.
+// The simulated network itself: its links, queues and switches, exact to the nanosecond and byte.
 #include "datapath/sim/network.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@ using namespace dlcp::datapath::sim;
 
 namespace {
 
-// Takes what arrives at the end of a port under test.
+// Collects the frames that arrive at the end of a port under test.
 struct Collector : EventSink {
   struct Arrival {
     Time at;
@@ -33,7 +33,7 @@ FramePtr make_frame(TrafficClass traffic_class, std::size_t wire_bytes) {
 
 constexpr LinkConfig kGigabit{.rate = 1'000'000'000, .delay = 5us, .mtu = 9000};
 
-// Sends `count` datagrams of 1000 bytes from one host to another, one path after the other.
+// Sends `count` datagrams of 1000 bytes from one host to another, over the paths in turn.
 void send_many(Network& network, HostIndex from, HostIndex to, std::size_t count) {
   const std::vector<std::byte> payload(960);
   const auto address = network.host(to).local_address();
@@ -63,7 +63,7 @@ std::vector<Time> drain(Network& network, HostIndex at) {
 
 }  // namespace
 
-TEST_CASE("events of one instant run in the order they were scheduled in") {
+TEST_CASE("events of one instant run in the order in which they were scheduled") {
   EventQueue events;
   Collector sink;
   for (unsigned char i = 0; i < 100; ++i) {
@@ -84,7 +84,8 @@ TEST_CASE("events of one instant run in the order they were scheduled in") {
   }
 }
 
-TEST_CASE("a link delivers one frame after the other at its rate, and then its delay") {
+TEST_CASE(
+    "a link sends frames one after the other at its rate, and delivers each after its delay") {
   EventQueue events;
   Collector sink;
   Port port(events, sink, {}, kGigabit, 1);
@@ -96,7 +97,7 @@ TEST_CASE("a link delivers one frame after the other at its rate, and then its d
     REQUIRE(ns_of(sink.arrivals[i].at) == static_cast<std::int64_t>((i + 1) * 10'000 + 5'000));
 }
 
-TEST_CASE("a queue takes what its limit allows and drops the rest") {
+TEST_CASE("a queue accepts frames up to its limit and drops the rest") {
   EventQueue events;
   Collector sink;
   Port port(events, sink, {.queue_bytes = 10'000, .early_bytes = 1'000'000}, kGigabit, 1);
@@ -111,7 +112,7 @@ TEST_CASE("a queue takes what its limit allows and drops the rest") {
 }
 
 TEST_CASE(
-    "above the threshold protected packets are marked, droppable ones dropped by precedence") {
+    "above the threshold protected packets are marked, and droppable ones dropped by precedence") {
   const auto arrive = [](TrafficClass traffic_class) {
     EventQueue events;
     Collector sink;
@@ -121,7 +122,7 @@ TEST_CASE(
     events.run_until(time_from_ns(1'000'000));
     return port.counters();
   };
-  // One frame is on the wire; frame n finds n - 1 in the queue and is treated from 11 on.
+  // One frame is on the wire; frame n finds n - 1 in the queue, so marks and drops begin at 11.
   REQUIRE(arrive(TrafficClass::kExact).marks == 38);
   REQUIRE(arrive(TrafficClass::kExact).early_drops == 0);
   REQUIRE(arrive(TrafficClass::kControl).marks == 0);
@@ -131,7 +132,7 @@ TEST_CASE(
   REQUIRE(arrive(TrafficClass::kBulkMiddle).early_drops == 33);
 }
 
-TEST_CASE("control leaves before everything else that waits") {
+TEST_CASE("control packets leave before all other waiting packets") {
   EventQueue events;
   Collector sink;
   Port port(events, sink, {}, kGigabit, 1);
@@ -143,7 +144,7 @@ TEST_CASE("control leaves before everything else that waits") {
   REQUIRE(sink.arrivals[1].frame->dscp == row_of(TrafficClass::kControl).dscp);
 }
 
-TEST_CASE("weighted queues share a busy link as their weights say") {
+TEST_CASE("weighted queues share a busy link in proportion to their weights") {
   EventQueue events;
   Collector sink;
   Port port(events, sink, {.queue_bytes = 3'000'000, .early_bytes = 3'000'000}, kGigabit, 1);
@@ -153,7 +154,7 @@ TEST_CASE("weighted queues share a busy link as their weights say") {
     port.enqueue(events.now(), make_frame(TrafficClass::kUrgentProtected, 700));
     port.enqueue(events.now(), make_frame(TrafficClass::kBulkProtected, 1300));
   }
-  events.run_until(time_from_ns(15'000'000));  // 15 of the 45 ms that it all takes
+  events.run_until(time_from_ns(15'000'000));  // 15 of 45 ms in total
   const auto& sent = port.counters().sent_bytes;
   const double total = static_cast<double>(sent[1] + sent[2] + sent[3]);
   REQUIRE(total == Approx(15e6 / 8).epsilon(0.01));
@@ -162,17 +163,17 @@ TEST_CASE("weighted queues share a busy link as their weights say") {
   REQUIRE(static_cast<double>(sent[3]) / total == Approx(1.0 / 7).epsilon(0.05));
 }
 
-TEST_CASE("a datagram crosses two hosts' links and arrives as it was sent") {
+TEST_CASE("a datagram crosses two hosts' links and arrives unchanged") {
   Network network(single_switch(2, {.link = kGigabit}));
   send_many(network, 0, 1, 3);
   const auto arrivals = drain(network, 1);
   REQUIRE(arrivals.size() == 3);
-  // 1000 + 66 bytes on the wire at 1 Gbit/s is 8528 ns, twice, and twice the delay of 5 us.
+  // 1000 + 66 bytes on the wire at 1 Gbit/s take 8528 ns, twice, plus twice the delay of 5 us.
   REQUIRE(ns_of(arrivals[0]) == 2 * 8528 + 2 * 5000);
   REQUIRE(ns_of(arrivals[2]) == 4 * 8528 + 2 * 5000);
 }
 
-TEST_CASE("a full NIC takes no more and takes again when it has drained") {
+TEST_CASE("a full NIC accepts no more packets, and accepts again when it has drained") {
   Network network(single_switch(2, {.link = kGigabit, .nic_queue_bytes = 5000}));
   std::vector<std::byte> payload(960);
   const auto address = network.host(1).local_address();
@@ -188,14 +189,15 @@ TEST_CASE("a full NIC takes no more and takes again when it has drained") {
   REQUIRE(network.host(0).can_send());
 }
 
-TEST_CASE("a receive queue that is full drops, and says so") {
+TEST_CASE("a full receive queue drops packets and counts them") {
   Network network(single_switch(2, {.receive_queue_bytes = 5 * (1000 + 256)}));
   send_many(network, 0, 1, 8);
   REQUIRE(drain(network, 1).size() == 5);
   REQUIRE(network.host(1).counters().receive_dropped == 3);
 }
 
-TEST_CASE("equal-cost spines each carry their share of many paths, and a path keeps to one spine") {
+TEST_CASE(
+    "equal-cost spines each carry their share of many paths, and each path stays on one spine") {
   auto config = leaf_spine(2, 4, 1, {.paths = 256, .receive_queue_bytes = 10 << 20}, {});
   Network network(config);
   send_many(network, 0, 1, 2560);
@@ -203,14 +205,14 @@ TEST_CASE("equal-cost spines each carry their share of many paths, and a path ke
   std::uint64_t total = 0;
   for (std::size_t spine = 0; spine < 4; ++spine) {
     const auto frames = network.leaf_to_spine(0, spine).link().counters().frames;
-    REQUIRE(frames % 10 == 0);  // ten packets went over each path
+    REQUIRE(frames % 10 == 0);  // ten packets on each path
     REQUIRE(static_cast<double>(frames) == Approx(640).epsilon(0.4));
     total += frames;
   }
   REQUIRE(total == 2560);
 }
 
-TEST_CASE("a dead spine swallows its paths until it is back") {
+TEST_CASE("a dead spine loses the packets of its paths until it is back") {
   Network network(leaf_spine(2, 2, 1, {.paths = 64}, {}));
   network.add_spine_outage(0, time_from_ns(0), time_from_ns(1'000'000'000));
   send_many(network, 0, 1, 64);
@@ -225,7 +227,7 @@ TEST_CASE("a dead spine swallows its paths until it is back") {
   REQUIRE(drain(network, 1).size() == 64);
 }
 
-TEST_CASE("faults happen as often as they are asked for") {
+TEST_CASE("faults occur at the configured rates") {
   Network network(single_switch(2, {.receive_queue_bytes = 100 << 20}));
   const LinkFaults faults{.drop = 0.1, .duplicate = 0.05, .corrupt = 0.02, .reorder = 0.2};
   network.host(0).nic().link().set_faults(faults);
@@ -240,7 +242,7 @@ TEST_CASE("faults happen as often as they are asked for") {
   REQUIRE(arrivals.size() == 20'000 - seen.lost + seen.duplicated);
 }
 
-TEST_CASE("packets larger than a link's MTU vanish without a word") {
+TEST_CASE("packets larger than a link's MTU are lost silently") {
   Network network(single_switch(2, {.mtu = 9000}));
   network.to_host(1).link().set_config({.mtu = 1027});
   send_many(network, 0, 1, 5);
@@ -251,7 +253,7 @@ TEST_CASE("packets larger than a link's MTU vanish without a word") {
   REQUIRE(network.to_host(1).link().counters().oversize == 5);
 }
 
-TEST_CASE("a black hole swallows some paths always and others never") {
+TEST_CASE("a black hole drops some paths always and others never") {
   Network network(single_switch(2, {.paths = 64}));
   network.host(0).nic().link().set_faults({.blackhole_classes = 0xffff, .blackhole_seed = 3});
   send_many(network, 0, 1, 640);
@@ -262,7 +264,7 @@ TEST_CASE("a black hole swallows some paths always and others never") {
   REQUIRE(network.host(0).nic().link().counters().blackholed == 640 - arrived);
 }
 
-TEST_CASE("what a stranger's address asks for is taken and lost") {
+TEST_CASE("packets to an unknown address are accepted and lost") {
   Network network(single_switch(2, {}));
   wire::EndpointAddress nonsense;
   nonsense.size = 3;
@@ -277,7 +279,7 @@ TEST_CASE("what a stranger's address asks for is taken and lost") {
   REQUIRE(drain(network, 1).empty());
 }
 
-TEST_CASE("the same seed gives the same event hash, another seed another") {
+TEST_CASE("equal seeds give equal event hashes, different seeds different ones") {
   const auto hash_of = [](std::uint64_t seed) {
     auto config = leaf_spine(2, 2, 2, {}, {});
     config.seed = seed;

@@ -1,5 +1,5 @@
-// Opening a connection among strangers and those who know too much: without an invitation nobody
-// gets anywhere, with one nobody gets more than a share.
+// Opening connections with and without an invitation: nothing can be opened without one, and a
+// sender with one cannot take more than a share.
 #include <algorithm>
 
 #include "catch.h"
@@ -32,7 +32,7 @@ bool is(const Datagram& datagram, wire::FrameType type) {
   return head && head->type == type;
 }
 
-// A HELLO to listener `number` of host 1, as one makes it who has the invitation.
+// A HELLO to listener `number` of host 1, from a sender with the invitation.
 Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token,
                   HostIndex from = 0) {
   const auto invitation = world.invitation(number);
@@ -53,7 +53,7 @@ Datagram hello_to(World& world, std::uint32_t number, std::uint64_t sender_token
 
 }  // namespace
 
-TEST_CASE("who connects to a listener that has been closed is refused at once") {
+TEST_CASE("a connect to a closed listener is refused at once") {
   World world = two_hosts();
   world.ledger().allow_failures();
   const auto first = world.open_flow(0, 1);
@@ -65,7 +65,7 @@ TEST_CASE("who connects to a listener that has been closed is refused at once") 
   CHECK_THAT(world.flow(first).send_error->message(), Contains("the listener was closed"));
 }
 
-TEST_CASE("a listener that closes between HELLO and START leaves nothing, and says so") {
+TEST_CASE("a listener that closes between HELLO and START refuses and leaves no state") {
   World world = two_hosts();
   world.ledger().allow_failures();
   bool welcomed = false;
@@ -83,7 +83,7 @@ TEST_CASE("a listener that closes between HELLO and START leaves nothing, and sa
   CHECK_THAT(world.flow(flow).send_error->message(), Contains("the listener was closed"));
 }
 
-TEST_CASE("a HELLO seen on the wire opens nothing for who has no invitation") {
+TEST_CASE("a HELLO copied from the wire opens nothing without the invitation") {
   World world = two_hosts();
   Datagram hello;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -92,7 +92,7 @@ TEST_CASE("a HELLO seen on the wire opens nothing for who has no invitation") {
   });
   const auto flow = world.open_flow(0, 1);
   world.run_until(world.now() + 1s, [&] { return !hello.empty(); });
-  // Another sender's token in it, and whatever tag.
+  // With another sender's token, and an arbitrary tag.
   hello[wire::kControlHeadBytes + 4] ^= std::byte{1};
   const auto before = world.endpoint(1).counters()[Counter::kDroppedUnauthentic];
   world.deliver(1, hello);
@@ -113,7 +113,7 @@ TEST_CASE("of a hundred thousand half-open connections of one listener 64 are ke
   CHECK(world.flow(flow).sends_done == 1);
 }
 
-TEST_CASE("who was forgotten among many introduces himself again, and gets in") {
+TEST_CASE("a sender whose half-open connection was evicted sends HELLO again and connects") {
   World world = two_hosts();
   bool flooded = false;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -129,7 +129,7 @@ TEST_CASE("who was forgotten among many introduces himself again, and gets in") 
   CHECK(flooded);
 }
 
-TEST_CASE("two senders with equal tokens both get in") {
+TEST_CASE("two senders with equal tokens both connect") {
   WorldConfig config;
   config.network = single_switch(3, {});
   config.core.peer_timeout = 5s;
@@ -161,7 +161,7 @@ TEST_CASE("two senders with equal tokens both get in") {
   CHECK(welcomes[1] >= 1);
 }
 
-TEST_CASE("a connection that nobody accepts goes when its sender does, and not before") {
+TEST_CASE("a connection that is never accepted ends when its sender closes it, and not before") {
   World world = two_hosts(1s);
   world.ledger().allow_failures();
   const auto flow = world.open_flow(0, 1);
@@ -174,7 +174,7 @@ TEST_CASE("a connection that nobody accepts goes when its sender does, and not b
   CHECK(world.endpoint(1).connection_count() == 0);
 }
 
-TEST_CASE("what comes from another host is counted and dropped, however right it looks") {
+TEST_CASE("packets from another source address are counted and dropped, even with a valid tag") {
   World world = two_hosts();
   Datagram data;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -193,7 +193,7 @@ TEST_CASE("what comes from another host is counted and dropped, however right it
   world.finish(5s);
 }
 
-TEST_CASE("ranks of different site secrets do not hear each other") {
+TEST_CASE("ranks with different site secrets drop each other's packets") {
   WorldConfig config;
   config.network = single_switch(2, {});
   config.core.peer_timeout = 1s;
@@ -207,7 +207,7 @@ TEST_CASE("ranks of different site secrets do not hear each other") {
   CHECK(world.endpoint(1).counters()[Counter::kDroppedUnauthentic] > 0);
 }
 
-TEST_CASE("a listener hears once why nobody will connect, though three of four words are lost") {
+TEST_CASE("a listener receives a refusal once, though three of four REFUSE frames are lost") {
   World world = two_hosts();
   int refusals = 0;
   world.set_filter([&](HostIndex to, Datagram& datagram) {
@@ -223,19 +223,19 @@ TEST_CASE("a listener hears once why nobody will connect, though three of four w
   CHECK_THAT(world.flow(flow).declined->error.message(),
              Contains("the peer refuses the connection: the peer's rank may lose 0%, this one 1%"));
   world.set_filter({});
-  world.decline(flow, {"once more"});  // the ledger sees to it that this is not heard
+  world.decline(flow, {"once more"});  // the ledger checks that it has no effect
   world.run_for(1s);
   CHECK(refusals == 4);
 }
 
-TEST_CASE("a refusal for want of the right secret is heard, but as one without proof") {
+TEST_CASE("a refusal because of a different secret is reported, marked as unproven") {
   WorldConfig config;
   config.network = single_switch(2, {});
   bool alike = false;
-  SECTION("secrets that differ") {
+  SECTION("different secrets") {
     config.site_secret = [](HostIndex host) { return wire::Key{host + 1, 9}; };
   }
-  SECTION("a secret at the sender alone, for which no other proof can be asked") {
+  SECTION("a secret at the sender only, for which no other proof is possible") {
     config.site_secret = [](HostIndex host) { return host == 0 ? wire::Key{1, 9} : wire::Key{}; };
     alike = true;
   }
@@ -249,7 +249,7 @@ TEST_CASE("a refusal for want of the right secret is heard, but as one without p
   CHECK(world.flow(flow).declined->proven == alike);
 }
 
-TEST_CASE("nobody without the invitation can decline for another") {
+TEST_CASE("a REFUSE frame without the invitation's key is dropped") {
   World world = two_hosts();
   const auto flow = world.open_flow(0, 1);
   wire::Refuse refuse;

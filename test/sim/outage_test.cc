@@ -1,4 +1,4 @@
-// Outages of the fabric that the transport has to live through, and how much it still carries.
+// Outages of the fabric that connections must survive, and the throughput during them.
 #include "random_world.h"
 #include "seeds.h"
 
@@ -6,7 +6,7 @@ using namespace dlcp;
 using namespace dlcp::test;
 using namespace dlcp::datapath::sim;
 
-TEST_CASE("a flap of every link for two seconds is survived without an error") {
+TEST_CASE("a flap of every link for two seconds causes no error") {
   for_each_seed(
       20,
       [](std::uint64_t seed) {
@@ -27,7 +27,7 @@ TEST_CASE("a flap of every link for two seconds is survived without an error") {
       });
 }
 
-TEST_CASE("a network that is down when the connection is made delays it and no more") {
+TEST_CASE("a network that is down during connection setup only delays it") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));
@@ -37,7 +37,7 @@ TEST_CASE("a network that is down when the connection is made delays it and no m
   world.finish(8s);
 }
 
-TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseconds, not more") {
+TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseconds at most") {
   for_each_seed(
       10,
       [](std::uint64_t seed) {
@@ -50,7 +50,7 @@ TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseco
           world.transfer(flow, 1 << 20);
         world.run_for(3ms);
         world.network().add_spine_outage(0, world.now(), kNever);
-        // What is left takes 15 ms at 10 Gbit/s. No route changes: half of all paths stay dead.
+        // The rest takes 15 ms at 10 Gbit/s. No route changes: half of all paths stay dead.
         const Time died = world.now();
         world.finish(20s);
         const Duration took = world.ledger().last_done_at() - died;
@@ -60,7 +60,7 @@ TEST_CASE("a spine that dies in the middle of a transfer costs tens of milliseco
       });
 }
 
-TEST_CASE("a story that fails shows what went before it: packets and decisions, and no payload") {
+TEST_CASE("a failing test prints the preceding packets and decisions, without payload") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));

@@ -40,7 +40,7 @@ WorldConfig random_world(Rng& rng, std::uint64_t seed) {
   config.network.port.queue_bytes = std::size_t{32} << (10 + rng.below(4));
   config.network.port.early_bytes = config.network.port.queue_bytes / 4;
   config.network.seed = config.seed = seed;
-  // Of every three seeds one compresses.
+  // Every third seed uses compression.
   config.gradients = seed % 3 == 1;
   if (config.gradients) config.core.compression = {core::CompressionMode::kOn, 2048};
   config.core.protection = rng.chance(0.5) ? wire::Protection::kFull : wire::Protection::kHeader;

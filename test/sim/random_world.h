@@ -1,4 +1,4 @@
-// Worlds, faults and traffic drawn from a seed: short stories that differ in everything.
+// Worlds, faults and traffic drawn from a seed: short tests that differ in every parameter.
 #pragma once
 
 #include "world.h"
@@ -9,10 +9,10 @@ namespace dlcp::test {
 WorldConfig random_world(Rng& rng, std::uint64_t seed);
 
 // For the network's edge (Network::set_edge_faults): loss up to `drop_max`, duplicates, reordering,
-// black holes; corruption only where the protocol is asked to notice it everywhere.
+// black holes; corruption only if the protocol's checksum covers all bytes.
 datapath::sim::LinkFaults random_faults(Rng& rng, double drop_max, wire::Protection checksum);
 
-// 0, 1, sizes around cache lines and packets, a few packets, and now and then a few hundred KiB.
+// 0, 1, sizes around cache lines and packets, a few packets, and sometimes a few hundred KiB.
 std::size_t random_message_bytes(Rng& rng);
 
 // One to three connections between random hosts, each with messages posted at random moments.

@@ -1,4 +1,4 @@
-// What is taken for lost: late packets should not be, lost ones should be soon.
+// Loss detection: late packets should not be declared lost, and lost ones should be soon.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,16 +16,16 @@ using namespace dlcp::datapath::sim;
 namespace {
 
 struct Outcome {
-  double needless = 0;       // retransmissions, of the packets sent
-  double retransmitted = 0;  // the same, needed or not
-  double p999_rounds = 0;    // of the times of messages, in round trips
+  double needless = 0;       // spurious retransmissions, as a share of the packets sent
+  double retransmitted = 0;  // all retransmissions, as a share of the packets sent
+  double p999_rounds = 0;    // of the messages' completion times, in round trips
 };
 
 struct Setting {
   BitsPerSecond rate = 10'000'000'000;
   Duration round_trip = 50us;
   Duration jitter{0};  // of each frame, each way; frames overtake each other
-  double drop = 0;     // of the data
+  double drop = 0;     // share of the data packets
   std::size_t message_bytes = 64 << 10;
   std::size_t messages_at_once = 1;
   Duration length = 1s;
@@ -65,10 +65,10 @@ Outcome run(const Setting& setting, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("jitter that reorders makes few retransmissions needless, whatever its size") {
+TEST_CASE("jitter that reorders causes few spurious retransmissions, whatever its size") {
   for (const Duration base : {Duration(200us), Duration(2ms), Duration(20ms)}) {
     for (const int halves : {1, 4}) {
-      // A round trip holds 250 KB, whatever it takes.
+      // The bandwidth-delay product is 250 KB at every round-trip time.
       const auto rate = static_cast<BitsPerSecond>(2e15 / static_cast<double>(base.count()));
       const Outcome outcome = run({.rate = rate,
                                    .round_trip = base,
@@ -84,7 +84,7 @@ TEST_CASE("jitter that reorders makes few retransmissions needless, whatever its
   }
 }
 
-TEST_CASE("on a quiet network a loss costs hardly more than the round trip it must") {
+TEST_CASE("on a quiet network a loss costs hardly more than one round trip") {
   for_each_seed(
       3,
       [](std::uint64_t seed) {
@@ -95,7 +95,7 @@ TEST_CASE("on a quiet network a loss costs hardly more than the round trip it mu
       });
 }
 
-TEST_CASE("a tail that is lost again and again is found as soon each time") {
+TEST_CASE("a tail that is lost repeatedly is detected equally soon each time") {
   for (const int times : {1, 2, 3}) {
     WorldConfig config;
     config.network = single_switch(2, {.link = {.rate = 10'000'000'000, .delay = 2us}});

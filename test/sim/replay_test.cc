@@ -1,5 +1,5 @@
-// Packets of the past, delivered again by somebody who can read the network and not forge: they
-// change no state, no clock and no estimate.
+// Old packets, delivered again by an attacker that can read the network but not forge packets: they
+// change no state, no timer and no estimate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool is(const Datagram& datagram, wire::FrameType type) {
 }
 
 // How long it takes to move 50 MB after a pause of `age`, while an ACK from before that pause
-// arrives again `per_second` times a second.
+// arrives again `per_second` times per second.
 Duration time_with_old_acks(Duration age, int per_second) {
   World world(pair_of_hosts());
   Datagram old;
@@ -65,7 +65,7 @@ Duration time_with_old_acks(Duration age, int per_second) {
 
 }  // namespace
 
-TEST_CASE("an old ACK, a thousand times a second, costs no goodput") {
+TEST_CASE("an old ACK that arrives a thousand times per second does not reduce goodput") {
   const double alone = static_cast<double>(time_with_old_acks(20s, 0).count());
   const double replayed = static_cast<double>(time_with_old_acks(20s, 1000).count());
   fmt::print("50 MB: {:.2f} ms; with an old ACK 1000 times a second {:.2f} ms: goodput {:.3f}\n",
@@ -73,13 +73,13 @@ TEST_CASE("an old ACK, a thousand times a second, costs no goodput") {
   CHECK(alone / replayed >= 0.98);
 }
 
-TEST_CASE("an ACK of five minutes ago is not one of the future") {
+TEST_CASE("an ACK from five minutes ago is not taken for a future one") {
   const double alone = static_cast<double>(time_with_old_acks(300s, 0).count());
   const double replayed = static_cast<double>(time_with_old_acks(300s, 1000).count());
   CHECK(alone / replayed >= 0.98);
 }
 
-TEST_CASE("old packets of every type keep no dead peer alive, on either side") {
+TEST_CASE("old packets of any type do not keep a dead peer alive, at either end") {
   for (const HostIndex dead : {0u, 1u}) {
     auto config = pair_of_hosts();
     config.core.peer_timeout = 1s;
@@ -112,8 +112,8 @@ TEST_CASE("old packets of every type keep no dead peer alive, on either side") {
   }
 }
 
-TEST_CASE("a window that 200 younger ones have overtaken is not taken") {
-  // The ACK is held back, not repeated: it has never been seen, and is old all the same.
+TEST_CASE("a credit grant that 200 newer ones have overtaken is ignored") {
+  // The ACK is delayed, not repeated: it was never received before, but is outdated.
   World world(pair_of_hosts());
   Datagram held;
   int acks = 0;
@@ -131,7 +131,7 @@ TEST_CASE("a window that 200 younger ones have overtaken is not taken") {
   const Time begin = world.now();
   wire::Ack ack;
   REQUIRE(wire::decode_ack(held, ack));
-  ack.window_packets = 1;  // what it would pin the sender to
+  ack.window_packets = 1;  // would limit the sender to one packet
   ack.window_epoch = static_cast<std::uint16_t>(ack.window_epoch + 20'000);
   wire::Buffer forged;
   wire::encode(ack, forged);
@@ -142,5 +142,5 @@ TEST_CASE("a window that 200 younger ones have overtaken is not taken") {
   world.run_until(time_from_ns(50'000'000'000), [&] { return world.flow(flow).sends_done == 30; });
   with = world.now() - begin;
   REQUIRE(world.flow(flow).sends_done == 30);
-  CHECK(with < 60ms);  // 30 MB at 10 Gb/s take 24
+  CHECK(with < 60ms);  // 30 MB at 10 Gb/s take 24 ms
 }

@@ -59,7 +59,7 @@ void RingReduce::begin(std::uint32_t rank, std::uint32_t collective) {
   send(rank, collective, 0);
 }
 
-// In stage s rank r sends part r - s, which it received in the stage before.
+// In stage s rank r sends part r - s, which it received in the previous stage.
 void RingReduce::send(std::uint32_t rank, std::uint32_t collective, std::uint32_t stage) {
   const std::uint32_t part = (rank + 2 * plan_.ranks - stage) % plan_.ranks;
   const float* from = ranks_[rank].sums.data() + part * plan_.part_floats;

@@ -1,6 +1,6 @@
-// Ring all-reduces that really add up: every rank's application receives a partial sum, adds its
-// own part and sends it on, as NCCL's ring does; the last ranks - 1 stages carry final values.
-// Licences are the test's, everything below is the real protocol.
+// Ring all-reduces that really add: every rank's application receives a partial sum, adds its own
+// part and sends the sum on, as in NCCL's ring; the last ranks - 1 stages carry final values. The
+// licences are set by the test; everything below is the real protocol.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace dlcp::test {
 
 struct RingPlan {
   std::uint32_t ranks = 4;
-  std::size_t part_floats = 16 << 10;  // of one message; the result has `ranks` such parts
+  std::size_t part_floats = 16 << 10;  // per message; the result has `ranks` such parts
   std::uint32_t budget_ppm = 0;        // 0: exact
   std::uint32_t collectives = 1;
 
@@ -25,19 +25,19 @@ struct RingPlan {
 
 class RingReduce {
  public:
-  // What a rank contributes to a collective at an index.
+  // The contribution of a rank to a collective at an index.
   using Value = std::function<float(std::uint32_t rank, std::uint32_t collective, std::size_t at)>;
 
   // Opens the connections and posts the receives of the first collective.
   RingReduce(World& world, const RingPlan& plan, Value value);
 
-  // Of the newest collective that all ranks have finished.
+  // The result of the newest collective that all ranks have finished.
   const std::vector<float>& result(std::uint32_t rank) const { return ranks_[rank].finished; }
-  // Contributions lost of it, over all ranks, as a share of all there were.
+  // The lost share of all ranks' contributions to the collective.
   double lost_share(std::uint32_t collective) const;
   std::uint64_t lost_bytes() const;
   std::size_t flow_of(std::uint32_t rank) const { return first_flow_ + rank; }
-  // When the last rank had the result of a collective, after its first send.
+  // The time from a collective's first send until the last rank had the result.
   Duration took(std::uint32_t collective) const;
 
  private:
@@ -45,8 +45,8 @@ class RingReduce {
     std::vector<float> sums;
     std::vector<float> finished;
     std::vector<Time> done_at;
-    std::size_t next = 0;                                 // message to be taken up
-    std::map<std::size_t, std::vector<std::byte>> early;  // done before their turn
+    std::size_t next = 0;                                 // the next message to process
+    std::map<std::size_t, std::vector<std::byte>> early;  // received before their turn
   };
   void begin(std::uint32_t rank, std::uint32_t collective);
   void send(std::uint32_t rank, std::uint32_t collective, std::uint32_t stage);

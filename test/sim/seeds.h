@@ -1,6 +1,6 @@
-// Runs a story under many seeds and names the one that failed. DLCP_SEED=n runs that seed alone;
-// DLCP_SEEDS=n runs n seeds instead of the default number,
-// of which sanitized builds run a quarter; DLCP_FIRST_SEED=n begins with that one (scripts/seeds).
+// Runs a test body under many seeds and names the seed that failed. DLCP_SEED=n runs only that
+// seed; DLCP_SEEDS=n runs n seeds instead of the default number, of which sanitized builds run a
+// quarter; DLCP_FIRST_SEED=n begins with seed n (scripts/seeds).
 #pragma once
 
 #include <cstdint>

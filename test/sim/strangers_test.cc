@@ -1,5 +1,5 @@
-// Packets that are not part of the conversation: damaged, foreign, repeated from the past, or of a
-// peer that cannot work with us. And peers that can, once they agree on a packet size.
+// Packets that do not belong to a connection: damaged, foreign, repeated, or from a peer with an
+// incompatible version. Also compatible peers that must agree on a packet size.
 #include <algorithm>
 
 #include "random_world.h"
@@ -54,14 +54,14 @@ std::uint64_t agreed_payload(WorldConfig config, std::size_t fabric_mtu) {
 
 }  // namespace
 
-TEST_CASE("hosts of different MTUs agree on the smaller") {
+TEST_CASE("hosts with different MTUs agree on the smaller one") {
   REQUIRE(agreed_payload(pair_of(9000, 9000), 9000) == 8832);
   REQUIRE(agreed_payload(pair_of(9000, 1500), 9000) == 1408);
   REQUIRE(agreed_payload(pair_of(1500, 9000), 9000) == 1408);
   REQUIRE(agreed_payload(pair_of(4200, 9000), 9000) == 4096);
 }
 
-TEST_CASE("hosts of large MTU find out that the fabric between them carries less") {
+TEST_CASE("hosts with a large MTU detect that the fabric between them has a smaller one") {
   const auto payload = agreed_payload(pair_of(9000, 9000), 1500);
   REQUIRE(payload >= 1280);
   REQUIRE(payload <= 1408);
@@ -96,13 +96,13 @@ TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
               for (auto& byte : datagram)
                 byte = static_cast<std::byte>(rng.next());
               break;
-            case 1:  // cut off within the head
+            case 1:  // truncated within the head
               datagram.resize(rng.below(16));
               break;
             case 2:  // one bit of the header flipped
               datagram[rng.below(16)] ^= static_cast<std::byte>(1u << rng.below(8));
               break;
-            default:  // another connection's token
+            default:  // the token of another connection
               datagram[4 + rng.below(8)] ^= std::byte{0x10};
           }
           dropped_before = dropped(world, to);
@@ -117,7 +117,7 @@ TEST_CASE("damaged and foreign datagrams change nothing and are counted") {
       });
 }
 
-TEST_CASE("datagrams repeated from the past change nothing, during the connection and after") {
+TEST_CASE("repeated old datagrams change nothing, during the connection and after") {
   for_each_seed(
       100,
       [](std::uint64_t seed) {
@@ -142,12 +142,12 @@ TEST_CASE("datagrams repeated from the past change nothing, during the connectio
           world.deliver(to, datagram);
         }
         world.finish(5s);
-        // Everything once more, to closed connections; nobody may wake up for good.
+        // All datagrams again, to closed connections; none may reopen.
         const auto recorded = std::exchange(seen, {});
         for (const auto& [to, datagram] : recorded)
           world.deliver(to, datagram);
         world.run_for(1s);
-        // And to a new connection between the same hosts.
+        // And again to a new connection between the same hosts.
         const auto second = world.open_flow(0, 1);
         for (int k = 0; k < 5; ++k)
           world.transfer(second, 20'000);
@@ -159,7 +159,7 @@ TEST_CASE("datagrams repeated from the past change nothing, during the connectio
       });
 }
 
-TEST_CASE("what a peer of another wire version sends is counted and changes nothing") {
+TEST_CASE("packets of a peer with another wire version are counted and change nothing") {
   World world([] {
     WorldConfig config;
     config.network = single_switch(2, {});
@@ -176,7 +176,8 @@ TEST_CASE("what a peer of another wire version sends is counted and changes noth
 }
 
 TEST_CASE(
-    "strangers cannot use up the listener: after ten thousand foreign HELLOs a friend gets in") {
+    "foreign packets cannot exhaust the listener: after ten thousand foreign HELLOs a valid one "
+    "connects") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));
@@ -200,8 +201,8 @@ TEST_CASE(
   world.finish(5s);
 }
 
-// The copies that post_receive asks for point into memory of a connection that the same call ends.
-TEST_CASE("what was kept of a message outlives a connection that fails as its receive is posted") {
+// The copies that post_receive requests point into memory of a connection that the same call ends.
+TEST_CASE("stored early data outlives a connection that fails while its receive is posted") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));
@@ -211,7 +212,7 @@ TEST_CASE("what was kept of a message outlives a connection that fails as its re
     const auto data = to == 1 ? wire::decode_data(datagram) : std::nullopt;
     if (!data) return true;
     token = data->header.destination;
-    return data->header.offset == 0;  // the rest is lost on the way
+    return data->header.offset == 0;  // the other packets are lost
   });
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 5'000, Time{}, time_from_ns(10'000'000));
@@ -224,7 +225,7 @@ TEST_CASE("what was kept of a message outlives a connection that fails as its re
   REQUIRE(world.flow(flow).receives_done == 0);
 }
 
-TEST_CASE("a damaged frame does not end what a closed connection leaves behind") {
+TEST_CASE("a damaged frame does not end the remains of a closed connection") {
   WorldConfig config;
   config.network = single_switch(2, {});
   World world(std::move(config));
@@ -239,7 +240,7 @@ TEST_CASE("a damaged frame does not end what a closed connection leaves behind")
   const auto flow = world.open_flow(0, 1);
   world.transfer(flow, 1'000);
   world.run_until(time_from_ns(1'000'000'000), [&] { return world.flow(flow).receives_done == 1; });
-  deaf = true;  // the sender hears neither the last ACK nor CLOSE
+  deaf = true;  // the sender receives neither the last ACK nor CLOSE
   world.close_receiver(flow);
   world.step(world.now() + 1ms);
   auto frame = world.keys().forge(wire::CloseAck{token});

@@ -1,4 +1,4 @@
-// How much the transport carries, in simulated time: regression tests, not benchmarks.
+// Throughput of the transport in simulated time: regression tests, not benchmarks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ using namespace dlcp::datapath::sim;
 
 namespace {
 
-// Of the bytes on the wire, with packets of `payload` bytes.
+// The share of payload in the bytes on the wire, with packets of `payload` bytes.
 double payload_share(double payload) {
   return payload / (payload + 40 + static_cast<double>(kIpUdpBytes + kEthernetBytes));
 }
 
 struct Carried {
   double goodput = 0;          // payload bits per second in the measured interval
-  double busiest_to_mean = 0;  // over the spines, bytes on the wire
+  double busiest_to_mean = 0;  // over the spines, by bytes on the wire
 };
 
 // Two leaves, two spines, two hosts each; both hosts of one leaf send to one of the other.
@@ -57,7 +57,7 @@ Carried run_two_spines(std::uint64_t seed, const std::function<void(Network&)>& 
   return carried;
 }
 
-// Payload bits per second from one host to the other, 10 Gbit/s and 50 us there and back.
+// Payload rate in bit/s from one host to the other at 10 Gbit/s and a round trip of 50 us.
 double run_pair(const LinkFaults& faults, std::uint64_t seed) {
   WorldConfig config;
   config.network = single_switch(2, {.link = {.rate = 10'000'000'000, .delay = 12'500ns}});
@@ -94,8 +94,8 @@ TEST_CASE("one percent of random loss costs at most a tenth of the throughput") 
 
 namespace {
 
-// Three hosts send 40 messages each to a fourth, whose link is slower; times beside those of fluids
-// that share it evenly.
+// Three hosts send 40 messages each to a fourth, whose link is slower. Completion times are
+// relative to those of ideal fluid flows that share the link evenly.
 struct Incast {
   double last = 0;  // message
   double p99 = 0;
@@ -105,7 +105,7 @@ Incast run_incast(std::uint64_t seed) {
   WorldConfig config;
   config.network = single_switch(4, {.link = {.rate = 1'000'000'000, .delay = 2us}});
   config.network.hosts[3].link.rate = 200'000'000;
-  // Without chance elsewhere all seeds would tell the same story.
+  // Without random elements all seeds would give the same run.
   Rng rng(seed);
   for (auto& host : config.network.hosts)
     host.link.delay += Duration(static_cast<std::int64_t>(rng.below(2000)));
@@ -138,7 +138,7 @@ Incast run_incast(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("three senders into one port share it without collapse") {
+TEST_CASE("three senders to one port share it without collapse") {
   std::vector<double> p99;
   for_each_seed(20, [&](std::uint64_t seed) {
     const Incast incast = run_incast(seed);
@@ -149,11 +149,11 @@ TEST_CASE("three senders into one port share it without collapse") {
   std::sort(p99.begin(), p99.end());
   fmt::print("incast: p99 message {:.3f} x fluid (median), {:.3f} at most\n", p99[p99.size() / 2],
              p99.back());
-  // Of the first few messages of each sender, until their shares are equal.
+  // Determined by the first few messages of each sender, until the shares are equal.
   REQUIRE(p99[p99.size() / 2] <= 1.18);
 }
 
-TEST_CASE("two spines carry nine tenths of the bisection, evenly") {
+TEST_CASE("two spines carry nine tenths of the bisection bandwidth, evenly") {
   double sum = 0;
   double runs = 0;
   for_each_seed(3, [&](std::uint64_t seed) {
@@ -169,7 +169,7 @@ TEST_CASE("two spines carry nine tenths of the bisection, evenly") {
   REQUIRE(sum / runs >= 0.9);
 }
 
-TEST_CASE("with one spine dead, seven tenths of what is left are carried") {
+TEST_CASE("with one spine dead, seven tenths of the remaining bandwidth are used") {
   for_each_seed(
       3,
       [](std::uint64_t seed) {
@@ -184,7 +184,8 @@ TEST_CASE("with one spine dead, seven tenths of what is left are carried") {
       });
 }
 
-TEST_CASE("with one spine dropping a tenth, seven tenths of what is left are carried") {
+TEST_CASE(
+    "with one spine dropping a tenth of its packets, seven tenths of the bandwidth are used") {
   for_each_seed(
       3,
       [](std::uint64_t seed) {
@@ -201,7 +202,7 @@ TEST_CASE("with one spine dropping a tenth, seven tenths of what is left are car
 }
 
 TEST_CASE(
-    "a message with nothing behind it asks for no acknowledgement, however small the window") {
+    "a message with no packets behind it requests no acknowledgement, however small the window") {
   WorldConfig config;
   config.network = single_switch(2, {.receive_queue_bytes = 8192});
   World world(std::move(config));
@@ -214,12 +215,12 @@ TEST_CASE(
     return true;
   });
   const auto flow = world.open_flow(0, 1);
-  for (int k = 0; k < 100; ++k)  // one at a time, as in a conversation
+  for (int k = 0; k < 100; ++k)  // one message at a time
     world.transfer(flow, 64, time_from_ns(1'000'000 + k * 100'000));
   world.finish(5s);
   CHECK(data >= 100);
   CHECK(asks == 0);
-  world.transfer(flow, 100'000);  // where packets do wait behind each other some ask
+  world.transfer(flow, 100'000);  // if packets wait behind each other some request an ACK
   world.finish(5s);
   CHECK(asks > 0);
 }
@@ -235,9 +236,9 @@ WorldConfig two_at_100_gbit() {
 
 }  // namespace
 
-// Nothing may wait for a clock that is slow beside the path: not the first packets for a round trip
-// that is only assumed, nor a small window for an acknowledgement.
-TEST_CASE("over 100 Gbit/s and 12 us a first half megabyte takes less than eight round trips") {
+// Neither the first packets nor a small window may wait for a timer that is slow compared with the
+// path's round trip.
+TEST_CASE("at 100 Gbit/s and 12 us the first half megabyte takes less than eight round trips") {
   World world(two_at_100_gbit());
   const auto flow = world.open_flow(0, 1);
   world.run_for(5ms);
@@ -249,8 +250,8 @@ TEST_CASE("over 100 Gbit/s and 12 us a first half megabyte takes less than eight
   REQUIRE(took <= 95us);  // the link alone takes 44 us
 }
 
-// The sender has stopped after what may be kept of a message nobody has asked for.
-TEST_CASE("a receive that is posted late is heard of at once") {
+// The sender has stopped at the eager allowance of a message whose receive is not posted.
+TEST_CASE("a late post of a receive is reported to the sender at once") {
   World world(two_at_100_gbit());
   const auto flow = world.open_flow(0, 1);
   world.run_for(5ms);
@@ -259,5 +260,6 @@ TEST_CASE("a receive that is posted late is heard of at once") {
   world.finish(1s);
   const Duration took = world.ledger().last_done_at() - posted;
   fmt::print("512 KiB, the receive posted late: {} us\n", static_cast<double>(took.count()) / 1e3);
-  REQUIRE(took <= 90us);  // 64 KiB of it are there, the rest takes 38 us and a round trip of 13
+  REQUIRE(took <=
+          90us);  // 64 KiB have arrived already; the rest takes 38 us and a round trip of 13 us
 }

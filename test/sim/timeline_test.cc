@@ -14,7 +14,7 @@ namespace {
 using namespace dlcp;
 using Timeline = datapath::sim::Timeline<std::unique_ptr<int>>;
 
-// Writes down what happens, and schedules more while it does.
+// Records events, and may schedule more while one runs.
 struct Diary final : Timeline::Sink {
   void on_event(Time now, std::unique_ptr<int> item) override {
     happened.emplace_back(ns_of(now), *item);
@@ -24,7 +24,7 @@ struct Diary final : Timeline::Sink {
   std::function<void(Time)> more;
 };
 
-// From the same nanosecond to beyond what is near, and its edge.
+// Distances from zero to beyond the near events' span, and around its edge.
 std::int64_t distance(Rng& rng) {
   constexpr std::int64_t kNear = datapath::sim::NearEvents<int>::kSpan;
   switch (rng.below(6)) {
@@ -45,7 +45,7 @@ std::int64_t distance(Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("events run by time, those of one instant as they were scheduled") {
+TEST_CASE("events run in order of time, and those of one instant in the order of scheduling") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Rng rng(seed);
     Timeline timeline;
@@ -84,7 +84,7 @@ TEST_CASE("events run by time, those of one instant as they were scheduled") {
   }
 }
 
-TEST_CASE("nothing runs after the moment that was given, and a moment in the past is now") {
+TEST_CASE("no event runs after the given moment, and a moment in the past means now") {
   Timeline timeline;
   Diary diary;
   CHECK(timeline.next() == kNever);

@@ -12,7 +12,7 @@
 namespace dlcp::test {
 namespace {
 
-// More steps than this without time passing: somebody waits for something that is due already.
+// More steps than this at one time mean a livelock: a due event is not handled.
 constexpr std::size_t kStepsAtOneTimeMax = 100'000;
 
 }  // namespace
@@ -215,7 +215,7 @@ void World::finish(Duration limit) {
   const Time until = now() + limit;
   try {
     if (!run_until(until, [this] { return finished(); })) throw Violation("not finished in time");
-    run_for(5ms);  // whatever comes late must do no harm
+    run_for(5ms);  // late events must do no harm
     check_counters();
   } catch (const Violation& violation) {
     explain(violation);

@@ -13,7 +13,7 @@ Duration exponential(Rng& rng, Duration mean) {
       static_cast<std::int64_t>(-std::log(1 - rng.unit()) * static_cast<double>(mean.count())) + 1);
 }
 
-// Of each host; a failing story shows them.
+// Per host; shown when a test fails.
 constexpr std::size_t kTracedPackets = 40;
 
 core::Config with_notes(core::Config config, const std::shared_ptr<datapath::PacketRing>& ring) {
@@ -55,7 +55,7 @@ Time World::Host::next_post(const Flow& flow) const {
   return next;
 }
 
-// A post that is due and was not taken waits for something else to happen; only the future counts.
+// A post that is due but was not accepted waits for another event; only future times count.
 Time World::Host::application_wakes_at(Time now) const {
   Time wake = kNever;
   for (const Flow& flow : world_.ledger_.flows()) {

@@ -16,7 +16,7 @@ class World::Host final : engine::Placer {
        std::uint64_t seed, const core::Secrets& secrets);
 
   core::Endpoint& endpoint() { return pump_.endpoint(); }
-  // When step() has something to do; kNever if nothing but a packet can change that.
+  // When step() is needed; kNever if only a packet can change that.
   Time wake_at(Time now);
   void step(Time now);
   void take(Time now, const wire::RxPacket& packet) { pump_.on_packet(now, packet); }
@@ -58,8 +58,8 @@ class World::Host final : engine::Placer {
   Time busy_until_{};
   Time frozen_until_{};
   Time application_at_ = kNever;  // the next post that is not due yet
-  Time resume_at_ = kNever;  // end of a pause that the application may have missed something in
-  bool kicked_ = true;       // the application has something new to do
+  Time resume_at_ = kNever;       // end of a pause in which the application may have missed events
+  bool kicked_ = true;            // the application has something new to do
   bool dead_ = false;
 };
 

@@ -9,7 +9,7 @@
 namespace dlcp::test {
 namespace {
 
-// Payload in what a packet of ours occupies of the link.
+// The share of payload in the bytes of one DLCP packet on the link.
 constexpr double kPayloadShare = 1408.0 / (1408 + 40 + 66);
 
 std::unique_ptr<PathFlow> make_flow(SharedPath& path, Contender kind, const ContestConfig& config,
@@ -23,7 +23,7 @@ std::unique_ptr<PathFlow> make_flow(SharedPath& path, Contender kind, const Cont
       break;
   }
   core::Config core;
-  core.receive_capacity_bytes = std::size_t{256} << 20;  // credit is not what is judged here
+  core.receive_capacity_bytes = std::size_t{256} << 20;  // credit must not limit here
   core.congestion = config.congestion;
   return std::make_unique<DlcpFlow>(path, core, seed);
 }
@@ -56,7 +56,7 @@ double ContestResult::fairness_between(double from, double until) const {
 
 namespace {
 
-// When ours start: one after the other, or all within one round trip; rivals are there first.
+// Start times of the DLCP flows: staggered, or all within one round trip; rivals start first.
 std::vector<Time> starts_of(const ContestConfig& config, Rng& rng, double round, double length) {
   std::vector<Time> starts;
   for (int i = 0; i < config.flows; ++i) {
@@ -69,7 +69,7 @@ std::vector<Time> starts_of(const ContestConfig& config, Rng& rng, double round,
   return starts;
 }
 
-// Runs until `ends` and starts whoever is due on the way.
+// Runs until `ends` and starts the flows whose time has come.
 void run_until(SharedPath& path, Time ends, const std::vector<Time>& starts,
                std::vector<std::unique_ptr<PathFlow>>& flows) {
   for (;;) {

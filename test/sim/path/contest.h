@@ -1,5 +1,5 @@
-// One cell of the sweep: so many flows of one kind, and perhaps others beside them, on one path,
-// and what is measured of them.
+// One cell of the sweep: flows of one kind, optionally with rivals of another kind, on one path,
+// and the measured results.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ContestConfig {
 };
 
 struct ContestResult {
-  double used = 0;  // of the link's payload, second half of the run, by all flows of ours
+  double used = 0;  // share of the link's payload rate, second half of the run, by all own flows
   double used_by_rivals = 0;
   double fairness = 0;    // Jain's index, second half
   double queue_mean = 0;  // seconds, second half
@@ -34,7 +34,7 @@ struct ContestResult {
   double round_trip = 0;                  // seconds: base, mean jitter and mean queue
   std::vector<std::vector<double>> bins;  // of each flow: payload bytes in each bin
   double bin_seconds = 0;
-  // Jain's index of ours between two moments.
+  // Jain's index of the own flows between two moments.
   double fairness_between(double from_seconds, double until_seconds) const;
 };
 

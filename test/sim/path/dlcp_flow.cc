@@ -9,9 +9,9 @@ namespace dlcp::test {
 namespace {
 
 constexpr std::size_t kMessageBytes = 1 << 20;
-constexpr double kCardSpeed = 2;  // times the bottleneck's
+constexpr double kCardSpeed = 2;  // times the bottleneck's rate
 
-// All messages are sent from and into the same memory, and no byte of it is ever touched.
+// All messages are sent from and into the same memory, which is never accessed.
 std::vector<std::byte>& memory() {
   static std::vector<std::byte> bytes(kMessageBytes);
   return bytes;
@@ -49,7 +49,7 @@ void DlcpFlow::on_timer() {
 }
 
 void DlcpFlow::on_frame(const PathFrame& frame) {
-  // The payload is whatever lies behind the head here.
+  // The bytes behind the head serve as payload.
   static std::vector<std::byte> datagram(std::size_t{64} << 10);
   std::memcpy(datagram.data(), frame.head.data(), frame.head.size());
   End& end = frame.forward ? receiver_ : sender_;
@@ -76,7 +76,7 @@ void DlcpFlow::End::on_timer() {
 
 void DlcpFlow::End::step() {
   const Time now = flow_.path_.now();
-  pump_.receive(now);  // for its timers
+  pump_.receive(now);  // runs its timers
   serve();
   while (pump_.transmit(now).more) {
   }

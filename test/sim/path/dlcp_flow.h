@@ -1,4 +1,4 @@
-// The engine's pump at both ends: what is sent is headers and control frames; payloads are lengths.
+// The engine's pump at both ends. Only headers and control frames are sent; payloads are lengths.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class DlcpFlow final : public PathFlow {
   double window() override { return 0; }
 
  private:
-  // One host of the two, and its card, which sends at twice the bottleneck's speed.
+  // One of the two hosts and its NIC, which sends at twice the bottleneck's rate.
   class End final : datapath::Datapath, engine::Placer {
    public:
     End(DlcpFlow& flow, bool sends, const core::Config& config, const core::Secrets& secrets);
@@ -37,7 +37,7 @@ class DlcpFlow final : public PathFlow {
     std::size_t send(std::span<const wire::TxPacket> packets) override;
     std::size_t receive(Time, std::span<wire::RxPacket>) override { return 0; }
     int wait_descriptor() const override { return -1; }
-    void place(const core::Placement&) override {}  // no byte of a payload is there
+    void place(const core::Placement&) override {}  // payloads have no bytes
     void serve();
 
     DlcpFlow& flow_;

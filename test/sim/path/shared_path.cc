@@ -16,7 +16,7 @@ Duration seconds(double value) {
 
 }  // namespace
 
-// What is on its way still belongs to the events.
+// Frames in flight still belong to the events.
 SharedPath::~SharedPath() {
   for (; !events_.empty(); events_.pop())
     delete events_.top().frame;
@@ -53,7 +53,7 @@ Duration SharedPath::jitter() {
   if (half == 0) return Duration::zero();
   double drawn = rng_.unit() * half;
   if (config_.shape == JitterShape::kHeavy) {
-    drawn = half / 6 * std::pow(1 - rng_.unit(), -1 / 1.5);  // mean 3 times the smallest
+    drawn = half / 6 * std::pow(1 - rng_.unit(), -1 / 1.5);  // mean: 3 times the minimum
     drawn = std::min(drawn, 100 * half);
   } else if (config_.shape == JitterShape::kBursts) {
     if (now_ >= episode_ends_) {

@@ -1,6 +1,6 @@
-// One bottleneck that several flows share, with the faults of real paths, in simulated time: what
-// congestion control is judged on. Flows are transports of any kind (flow.h). Forward, frames wait
-// in one FIFO; back, where acknowledgements go, there is delay and jitter and no queue.
+// One bottleneck that several flows share, with the faults of real paths, in simulated time;
+// congestion control is evaluated on it. Flows are transports of any kind (flow.h). Forward, frames
+// wait in one FIFO; the return path of acknowledgements has delay and jitter but no queue.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,25 @@
 namespace dlcp::test {
 
 enum class JitterShape : std::uint8_t {
-  kUniform,  // each packet by itself, 0..jitter: packets overtake each other
+  kUniform,  // independent for each packet, 0..jitter: packets overtake each other
   kInOrder,  // the same, but a packet waits for those before it
   kHeavy,    // Pareto with shape 1.5 and a mean of half the jitter
-  kBursts,   // for a while all packets have it, for a while none (steps of a few round trips)
+  kBursts,   // alternately on and off for all packets (steps of a few round trips)
 };
 
 struct PathConfig {
   double rate = 10e9;     // bits per second
-  Duration base = 200us;  // there and back, of the empty path
-  Duration jitter{0};     // there and back together, half each way
+  Duration base = 200us;  // round trip of the empty path
+  Duration jitter{0};     // per round trip, half each way
   JitterShape shape = JitterShape::kUniform;
-  double loss = 0;               // share of data packets that vanish
+  double loss = 0;               // share of data packets that are lost
   std::size_t buffer = 1 << 20;  // bytes
-  std::size_t ecn_above = 0;     // bytes in the queue from which packets are marked; 0: never
+  std::size_t ecn_above = 0;     // bytes in the queue above which packets are marked; 0: never
   std::size_t policer_burst =
-      0;                    // bytes; 0: no policer. Else no queue: what is over the rate is dropped
-  Duration spread{0};       // path p of n has p / n of it more, one way
-  double back_share = 0.5;  // of the base delay, on the way back
-  // From then on the path has another base delay or rate.
+      0;               // bytes; 0: no policer. Else no queue: packets above the rate are dropped
+  Duration spread{0};  // extra one-way delay: path p of n has p / n of it
+  double back_share = 0.5;  // share of the base delay on the return path
+  // From this time the path has another base delay or rate.
   Time changes_at = kNever;
   Duration base_then{0};
   double rate_then = 0;
@@ -48,8 +48,9 @@ struct PathFrame {
   std::uint8_t path = 0;
   bool marked = false;
   bool data = false;
-  std::uint32_t bytes = 0;   // of the datagram; `head` may hold fewer, the rest is not looked at
-  std::uint64_t number = 0;  // the flow's own
+  std::uint32_t bytes =
+      0;  // size of the datagram; `head` may hold fewer bytes, the rest is never read
+  std::uint64_t number = 0;  // the flow's own numbering
   Time sent_at;
   std::vector<std::byte> head;
 };
@@ -71,20 +72,20 @@ class SharedPath {
                                                                               : config_.base;
   }
 
-  // Frames are recycled.
+  // A recycled frame.
   std::unique_ptr<PathFrame> take();
-  // Hands it to the path at `at`, when the sender's card has sent it.
+  // Passes the frame to the path at `at`, when the sender's NIC has sent it.
   void send(Time at, std::unique_ptr<PathFrame> frame);
   // The flow's on_timer runs at `at`.
   void call(Time at, PathFlow& flow);
   void run_until(Time until);
 
-  // What has passed the queue since reset().
+  // Totals of the queue since reset().
   struct Totals {
-    double delay_sum = 0;  // seconds spent in the queue, over frames
+    double delay_sum = 0;  // seconds in the queue, summed over frames
     double delay_max = 0;
     std::uint64_t frames = 0;
-    std::uint64_t dropped = 0;  // for want of room
+    std::uint64_t dropped = 0;  // because the queue was full
     double mean() const { return frames == 0 ? 0 : delay_sum / static_cast<double>(frames); }
   };
   const Totals& totals() const { return totals_; }
@@ -112,7 +113,7 @@ class SharedPath {
   Rng rng_;
   Time now_{};
   Time idle_at_{};     // when the queue will be empty
-  Time last_there_{};  // latest delivery so far, for kInOrder
+  Time last_there_{};  // latest delivery time so far, for kInOrder
   Time last_back_{};
   Time episode_ends_{};  // kBursts
   bool episode_ = false;

@@ -6,8 +6,8 @@ namespace dlcp::test {
 namespace {
 
 constexpr double kFrameBits = 1514 * 8;
-// Packets in flight that fill the link. With the full rate of a card long paths would take as many
-// packets more to simulate, and show nothing else.
+// Packets in flight that fill the link. With the full rate of a NIC, long paths would need many
+// more packets to simulate, and show the same.
 constexpr double kPathPackets = 170;
 constexpr double kRateMost = 10e9;
 constexpr double kBufferLeast = 64e3;

@@ -1,5 +1,5 @@
-// The cells of the sweep over base delay, jitter, loss, flows and buffer, each run with our core
-// and with the models of CUBIC and BBR, and how many of them meet what is asked for.
+// The cells of the sweep over base delay, jitter, loss, flows and buffer, each run with DLCP's core
+// and with the models of CUBIC and BBR, and how many cells meet the goals.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct SweepRow {
   ContestResult ours, cubic, bbr;
 
   bool fills_link() const { return ours.used >= 0.8; }
-  bool keeps_up() const;  // with nine tenths of the better TCP
-  // Where CUBIC keeps a queue of a fifth of the base delay or more: ours is at most half of it.
+  bool keeps_up() const;  // uses at least nine tenths of the better TCP's share
+  // Applies where CUBIC's queue is a fifth of the base delay or more: DLCP's must be at most half
+  // of it.
   bool judges_queue() const;
   bool short_queue() const { return ours.queue_mean <= 0.5 * cubic.queue_mean; }
   bool soon_fair() const;  // from the twentieth round trip to the fortieth

@@ -23,7 +23,7 @@ void CubicModel::on_ack(const Ack& ack) {
   if (!ack.limited) return;
   if (slow_start_) {
     window_ += ack.packets;
-    // HyStart: the delay has grown by an eighth, at least 4 ms.
+    // HyStart: ends slow start when the delay has grown by an eighth, at least 4 ms.
     if (ack.smoothed > base_ + std::clamp(base_ / 8, 4e-3, 16e-3)) slow_start_ = false;
     if (!slow_start_) {
       most_ = reduced_ = window_;
@@ -61,7 +61,7 @@ void BbrModel::on_ack(const Ack& ack) {
   if (phase_ == Phase::kProbe && ack.now - cycle_began_ > base_) {
     cycle_began_ = ack.now;
     cycle_ = (cycle_ + 1) % 8;
-    // The ceiling that losses have set is tried again once per cycle.
+    // Once per cycle the ceiling set by losses is raised as a trial.
     if (cycle_ == 0) highest_ *= 1.25;
   }
   if (ack.round_ends) end_round(ack);
@@ -116,7 +116,7 @@ void TcpFlow::send() {
       }
       return;
     }
-    // A few packets at a time, as segmentation offload sends them: about a millisecond's pace.
+    // A few packets at a time, as with segmentation offload: about a millisecond at this pace.
     const double pace = model_->pace(smoothed_);
     const auto burst = static_cast<int>(std::clamp(pace * 1e-3, 1.0, 10.0));
     for (int i = 0; i < burst; ++i) {
@@ -148,7 +148,7 @@ void TcpFlow::on_timer() {
 }
 
 void TcpFlow::on_dropped(const PathFrame&, Time would_arrive) {
-  // Known when a later packet's acknowledgement has come and reordering has been waited for.
+  // A loss is known when a later packet is acknowledged and the reordering time has passed.
   const Time known = would_arrive + duration(smoothed_ / 4);
   lost_at_.insert(std::upper_bound(lost_at_.begin(), lost_at_.end(), known), known);
   path_.call(known, *this);

@@ -1,6 +1,6 @@
-// Models of the kernel's congestion controls, to compare with: what CUBIC (RFC 9438) and BBR decide
-// from acknowledgements, with a loss detection that is never wrong and no time-outs. So they do
-// better here than the kernel's do under reordering.
+// Models of the kernel's congestion controls for comparison: the decisions of CUBIC (RFC 9438) and
+// BBR from acknowledgements, with a perfect loss detection and no timeouts. So they perform better
+// here than the kernel's do under reordering.
 #pragma once
 
 #include <deque>
@@ -13,13 +13,14 @@ class TcpModel {
  public:
   struct Ack {
     double now = 0;         // seconds
-    double round_trip = 0;  // of this packet
+    double round_trip = 0;  // of the acknowledged packet
     double smoothed = 0;
     double packets = 0;
-    double rate = 0;  // packets per second that were delivered while this one was on its way
+    double rate = 0;  // delivery rate while this packet was in flight, packets per second
     double in_flight = 0;
-    bool round_ends = false;  // one round trip has passed since the last that ended one
-    bool limited = false;     // the window was used
+    bool round_ends =
+        false;             // at least one round trip has passed since the last ACK with this flag
+    bool limited = false;  // the window was fully used
   };
   virtual ~TcpModel() = default;
   virtual void on_ack(const Ack& ack) = 0;
@@ -40,14 +41,14 @@ class CubicModel final : public TcpModel {
  private:
   double window_ = 10;
   double most_ = 0;     // before the last cut
-  double reduced_ = 0;  // after it
+  double reduced_ = 0;  // after the last cut
   double cut_at_ = -1;
   double base_ = 1e9;
   bool slow_start_ = true;
 };
 
-// BBR's path model: bandwidth is the largest delivery rate of ten rounds, delay the smallest round
-// trip; version 3's answer to losses above 2%.
+// BBR's path model: the bandwidth is the largest delivery rate of ten rounds, the delay the
+// smallest round trip. Includes version 3's response to losses above 2%.
 class BbrModel final : public TcpModel {
  public:
   void on_ack(const Ack& ack) override;
@@ -69,7 +70,7 @@ class BbrModel final : public TcpModel {
   double cycle_began_ = 0;
   double round_lost_ = 0;
   double round_acked_ = 0;
-  double highest_ = 1e9;  // in flight, by losses
+  double highest_ = 1e9;  // limit of packets in flight, set by losses
 };
 
 class TcpFlow final : public PathFlow {
@@ -84,7 +85,7 @@ class TcpFlow final : public PathFlow {
   double delivered_bytes() override { return delivered_ * kPayload; }
   double window() override { return model_->window(); }
 
-  static constexpr double kPayload = 1408;  // as ours
+  static constexpr double kPayload = 1408;  // as DLCP's
 
  private:
   void send();
