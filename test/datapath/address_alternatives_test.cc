@@ -21,7 +21,7 @@ DeviceAddress address_of(const char* ip, std::uint32_t ports = 1) {
 }  // namespace
 
 TEST_CASE(
-    "alternatives come back in order, each with one port, and the first address stays first") {
+    "alternatives are decoded in order, each with one port, and the first address stays first") {
   const std::vector<DeviceAddress> others = {address_of("10.0.1.1", 16), address_of("10.0.2.1"),
                                              address_of("fd00::2")};
   const auto blob = with_alternatives(address_of("10.0.0.1", 16), others);
@@ -36,7 +36,7 @@ TEST_CASE("an address without alternatives keeps all of its ports") {
   CHECK(alternatives_in(encode(first)).empty());
 }
 
-TEST_CASE("alternatives that find no room, or mean nothing elsewhere, are left out") {
+TEST_CASE("alternatives without room, or meaningless to other hosts, are left out") {
   std::vector<DeviceAddress> others;
   for (const char* ip : {"fe80::9%3", "169.254.1.1", "127.0.0.1", "::1"})
     others.push_back(address_of(ip));
@@ -48,7 +48,7 @@ TEST_CASE("alternatives that find no room, or mean nothing elsewhere, are left o
   CHECK(alternatives_in(with_alternatives(address_of("10.0.0.1"), others)).size() == 7);
 }
 
-TEST_CASE("no blob, however damaged, yields an address that a peer may not name") {
+TEST_CASE("no blob, however damaged, decodes to an address that a peer may not name") {
   const std::vector<DeviceAddress> others = {address_of("10.0.1.1"), address_of("fd00::2")};
   const auto sound = with_alternatives(address_of("10.0.0.1"), others);
   Rng rng(7);

@@ -1,4 +1,4 @@
-// Addresses as text and as the blob that a peer sends us.
+// Addresses as text and as the blob that peers exchange.
 #include "datapath/device_address.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ DeviceAddress address_of(const char* ip, std::size_t ports) {
 
 }  // namespace
 
-TEST_CASE("an address comes back from its blob, whatever the family and the number of ports") {
+TEST_CASE("an address survives encoding and decoding, for both families and any number of ports") {
   for (const char* ip : {"10.0.0.1", "fd00::1234", "fe80::1%7"}) {
     for (const std::size_t ports : {1, 15, 16}) {
       INFO(ip << " " << ports);
@@ -31,7 +31,7 @@ TEST_CASE("an address comes back from its blob, whatever the family and the numb
   }
 }
 
-TEST_CASE("an address reads as people write it") {
+TEST_CASE("an address is formatted in its usual notation") {
   CHECK(to_string(address_of("10.0.0.1", 16)) == "10.0.0.1:49152(+15)");
   CHECK(to_string(address_of("10.0.0.1", 1)) == "10.0.0.1:49152");
   CHECK(to_string(address_of("fe80::1%3", 2)) == "[fe80::1%3]:49152(+1)");
@@ -77,7 +77,7 @@ TEST_CASE("a blob that names no host, a well-known port or another layout is ref
   CHECK_FALSE(decode_device_address(blob));
 }
 
-TEST_CASE("locators of a kind that is not known are passed over") {
+TEST_CASE("locators of an unknown kind are skipped") {
   const DeviceAddress good = address_of("10.0.0.1", 2);
   wire::EndpointAddress blob = encode(good);
   const auto append = [&](std::initializer_list<unsigned> bytes) {
@@ -86,11 +86,11 @@ TEST_CASE("locators of a kind that is not known are passed over") {
   };
   append({0x4f, 2, 1, 2, 3, 4, 5, 6, 7, 8});  // two of kind 15, four bytes each
   CHECK(decode_device_address(blob) == good);
-  append({0x4f, 2, 1});  // cut off
+  append({0x4f, 2, 1});  // truncated
   CHECK_FALSE(decode_device_address(blob));
 }
 
-TEST_CASE("an address names its host to those who know nothing else of it") {
+TEST_CASE("a blob identifies its host without further information") {
   const auto v4 = wire::host_of(encode(address_of("10.1.2.3", 1)));
   const auto v6 = wire::host_of(encode(address_of("fd00::1234", 1)));
   const std::array<std::byte, 4> ip = {std::byte{10}, std::byte{1}, std::byte{2}, std::byte{3}};
@@ -101,7 +101,7 @@ TEST_CASE("an address names its host to those who know nothing else of it") {
   CHECK_FALSE(wire::host_of({}).known());
 }
 
-TEST_CASE("an address of UDP and RoCE says both; one of RoCE alone has no ports") {
+TEST_CASE("an address of UDP and RoCE has both locators; one of RoCE alone has no ports") {
   DeviceAddress both = address_of("fd00::1", kUdpPortsMax);
   both.add(LocatorKind::kQueuePair, 0xabcdef);
   CHECK(encode(both).size == wire::EndpointAddress::kMaxBytes);
@@ -120,18 +120,19 @@ TEST_CASE("an address of UDP and RoCE says both; one of RoCE alone has no ports"
   CHECK_FALSE(decode_device_address(blob));
 }
 
-TEST_CASE("an address is taken apart by kind, and put together again") {
+TEST_CASE("an address is split by kind, and joined again") {
   DeviceAddress both = address_of("fe80::1%3", 2);
   both.add(LocatorKind::kQueuePair, 17);
   const DeviceAddress udp = both.only(LocatorKind::kUdpPort);
   const DeviceAddress roce = both.only(LocatorKind::kQueuePair);
   CHECK(udp == address_of("fe80::1%3", 2));
   CHECK_FALSE(udp.has(LocatorKind::kQueuePair));
-  CHECK(roce.ip.scope == 0);  // a GID is a whole address
+  CHECK(roce.ip.scope == 0);  // a GID is a complete address
   REQUIRE(roce.locators().size() == 1);
   CHECK(roce.of(LocatorKind::kQueuePair).front().value == 17);
   CHECK(join(udp, roce) == both);
-  CHECK(join(both, address_of("fe80::1%3", 1)) == both);  // of a kind that both have: the first's
+  CHECK(join(both, address_of("fe80::1%3", 1)) ==
+        both);  // if both have a kind, the first's is used
   CHECK(both.only(static_cast<LocatorKind>(9)).locators().empty());
   wire::EndpointAddress blob = encode(udp);
   for (const unsigned byte : {0x21u, 1u, 0xc0u, 0u})  // a second list of ports
@@ -139,7 +140,7 @@ TEST_CASE("an address is taken apart by kind, and put together again") {
   CHECK_FALSE(decode_device_address(blob));
 }
 
-TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
+TEST_CASE("any random blob that decodes encodes to an equivalent blob") {
   Rng rng(17);
   int decoded_count = 0;
   for (int i = 0; i < 200000; ++i) {
@@ -147,7 +148,7 @@ TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
     blob.size = static_cast<std::uint8_t>(rng.below(64));
     for (std::size_t j = 0; j < std::min<std::size_t>(blob.size, blob.bytes.size()); ++j)
       blob.bytes[j] = static_cast<std::byte>(rng.next());
-    if (rng.below(2) == 0) {  // near enough to get past the first checks
+    if (rng.below(2) == 0) {  // similar enough to pass the first checks
       blob.bytes[0] = std::byte{4};
       std::fill_n(blob.bytes.begin() + 5, 4, std::byte{0});
       blob.bytes[9] = std::byte{0x21};
@@ -163,7 +164,7 @@ TEST_CASE("whatever random blob decodes, encodes to one that says the same") {
   CHECK(decoded_count > 1000);
 }
 
-TEST_CASE("text that is no address is refused with the reason") {
+TEST_CASE("text that is not an address is refused with the reason") {
   CHECK(to_string(parse_ip_address("fe80::1%lo").value()).rfind("fe80::1%", 0) == 0);
   for (const char* text :
        {"", "10.0.0", "10.0.0.1%eth0", "host", "fe80::1%no-such-if", "fe80::1%"}) {

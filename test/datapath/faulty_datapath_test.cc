@@ -1,4 +1,4 @@
-// What the fault decorator does to packets, on a datapath that only records them.
+// The effects of the fault decorator, on a datapath that only records packets.
 #include "datapath/faulty/faulty_datapath.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Sent {
 
 struct Record {
   std::vector<Sent> sent;
-  std::size_t room = SIZE_MAX;  // packets it still takes
+  std::size_t room = SIZE_MAX;  // packets it still accepts
   Time now;
 };
 
@@ -52,8 +52,8 @@ class RecordingDatapath : public Datapath {
   wire::EndpointAddress address_;
 };
 
-// Sends numbered packets, each with its number in the header and again in the payload; header,
-// payload and destination are gone when send() returns.
+// Sends numbered packets, each with its number in the header and in the payload; header, payload
+// and destination are destroyed when send() returns.
 struct Line {
   explicit Line(const char* spec)
       : faulty(std::make_unique<RecordingDatapath>(record), parse_fault_spec(spec).value()) {}
@@ -112,7 +112,7 @@ TEST_CASE("without faults every packet passes once, untouched and in order") {
   CHECK(line.faulty.next_release() == kNever);
 }
 
-TEST_CASE("the same seed gives the same outcome, another seed another one") {
+TEST_CASE("equal seeds give equal outcomes, different seeds different ones") {
   const std::string faults = "drop=0.1,dup=0.1,reorder=0.1,corrupt=0.1,jitter_us=30";
   const auto run = [](const std::string& spec) {
     Line line(spec.c_str());
@@ -129,7 +129,7 @@ TEST_CASE("the same seed gives the same outcome, another seed another one") {
   CHECK_FALSE(first == run(faults + ",seed=4"));
 }
 
-TEST_CASE("drop loses its share, singly or in bursts") {
+TEST_CASE("drop loses the configured share, singly or in bursts") {
   struct Case {
     const char* spec;
     double share;
@@ -144,14 +144,14 @@ TEST_CASE("drop loses its share, singly or in bursts") {
     CHECK(lost == Approx(c.share).epsilon(0.1));
     CHECK(line.faulty.counters().dropped == 100000 - line.record.sent.size());
     const auto numbers = line.numbers();
-    std::size_t ended_early = 0;  // bursts may follow each other, never end early
+    std::size_t ended_early = 0;  // bursts may follow each other, but never end early
     for (std::size_t i = 1; i < numbers.size(); ++i)
       ended_early += (numbers[i] - numbers[i - 1] - 1) % c.burst != 0 ? 1 : 0;
     CHECK(ended_early == 0);
   }
 }
 
-TEST_CASE("black-holed paths lose everything and the others nothing") {
+TEST_CASE("black-holed paths lose all packets and the others none") {
   Line line("blackhole=3+5");
   line.send_many(1600);
   CHECK(line.record.sent.size() == 1400);
@@ -221,7 +221,7 @@ TEST_CASE("a reordered packet is overtaken by a bounded number of others, and no
   CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
 }
 
-TEST_CASE("a reordered packet that nobody overtakes leaves after a millisecond") {
+TEST_CASE("a reordered packet that no other packet overtakes leaves after a millisecond") {
   Line line("reorder=1");
   line.advance_to(at_us(10));
   line.send(1);
@@ -233,7 +233,7 @@ TEST_CASE("a reordered packet that nobody overtakes leaves after a millisecond")
   CHECK(line.faulty.next_release() == kNever);
 }
 
-TEST_CASE("a delayed packet leaves exactly when its time has come, with its own bytes") {
+TEST_CASE("a delayed packet leaves exactly at its time, with its own bytes") {
   Line line("delay_us=100");
   line.advance_to(at_us(50));
   line.send(1);
@@ -250,12 +250,12 @@ TEST_CASE("a delayed packet leaves exactly when its time has come, with its own 
   CHECK(line.numbers() == std::vector<std::uint32_t>{1, 2});
 }
 
-TEST_CASE("when the network below is full, packets wait in order and then the sender does") {
+TEST_CASE("if the datapath below is full, packets wait in order, and then send() refuses more") {
   Line line("");
   line.record.room = 1;
   CHECK(line.send(1));
-  CHECK(line.send(2));        // held back
-  CHECK_FALSE(line.send(3));  // not before it has gone
+  CHECK(line.send(2));        // stored
+  CHECK_FALSE(line.send(3));  // refused until the stored one has left
   line.record.room = 1;
   line.advance_to(at_us(1));
   line.record.room = 5;

@@ -25,7 +25,7 @@ TEST_CASE("a specification is read key by key") {
   CHECK(parse_fault_spec("blackhole=12.5%").value().blackhole_percent == 12.5);
 }
 
-TEST_CASE("the text of a specification reads back to the same") {
+TEST_CASE("the text of a specification parses to the same specification") {
   for (const char* text :
        {"", "drop=0.01", "drop=0.013,burst=8,dup=0.07,reorder=1,reorder_packets=2,corrupt=1e-05",
         "delay_us=100,jitter_us=50,blackhole=0+255,seed=18446744073709551615", "blackhole=7.1%"}) {

@@ -1,11 +1,12 @@
-// The promise behind receive credits: what capacity says fits, fits.
+// The promise behind receive credits: a socket holds as many packets as its capacity states.
 #include "catch.h"
 #include "datapath/udp/receive_capacity.h"
 #include "udp_traffic.h"
 
 namespace dlcp::datapath::test {
 
-TEST_CASE("truesize is the block that the packet's data rounds up to, and its sk_buff") {
+TEST_CASE(
+    "truesize is the memory block that the packet's data is rounded up to, plus its sk_buff") {
   struct Case {
     std::size_t datagram_bytes;
     std::size_t truesize;
@@ -19,10 +20,10 @@ TEST_CASE("truesize is the block that the packet's data rounds up to, and its sk
 }
 
 TEST_CASE(
-    "capacity is whole packets, out of three quarters of the budget, bounded by the backlog") {
+    "capacity is in whole packets, from three quarters of the budget, limited by the backlog") {
   ReceiveBuffers buffers;
   buffers.datagram_bytes = 1472;
-  buffers.socket_budget_bytes = 425984;  // what the default rmem_max grants
+  buffers.socket_budget_bytes = 425984;  // with the default rmem_max
   CHECK(receive_capacity(buffers) == 138 * 1472);
   buffers.sockets = 16;
   CHECK(receive_capacity(buffers) == 1104 * 1472);
@@ -47,7 +48,7 @@ TEST_CASE("one socket holds the packets that its capacity promises, sent singly 
   const std::size_t count = capacity / options.datagram_bytes_max;
   REQUIRE(count > 8);
   for (int round = 0; round < 3;
-       ++round) {  // also when memory of the last round is not given back yet
+       ++round) {  // also while memory of the last round is not returned yet
     Packets packets(receiver->local_address());
     for (std::size_t i = 0; i < count; ++i)
       packets.add(options.datagram_bytes_max);
@@ -57,7 +58,7 @@ TEST_CASE("one socket holds the packets that its capacity promises, sent singly 
   CHECK(receiver->counters().rx_queue_drops == 0);
 }
 
-TEST_CASE("what overflows a receive buffer is counted") {
+TEST_CASE("packets that overflow a receive buffer are counted") {
   UdpOptions options = loopback_options();
   options.paths = 1;
   options.receive_buffer_bytes = 8192;
@@ -74,7 +75,7 @@ TEST_CASE("what overflows a receive buffer is counted") {
   while (const std::size_t more = receiver->receive(steady_now(), out))
     got += more;
   CHECK(got < 200);
-  Packets one_more(receiver->local_address());  // the count of drops comes with the next packet
+  Packets one_more(receiver->local_address());  // the drop count arrives with the next packet
   one_more.add(10);
   REQUIRE(sender->send(one_more.all()) == 1);
   REQUIRE(receive_count(*receiver, 1).size() == 1);

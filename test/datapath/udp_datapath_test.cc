@@ -1,4 +1,4 @@
-// The UDP datapath over the kernel's real loopback, both families, with and without offloads.
+// The UDP datapath over the kernel's loopback, both families, with and without offloads.
 #include "datapath/udp/udp_datapath.h"
 
 #include <poll.h>
@@ -18,7 +18,7 @@ bool is_readable(int descriptor) {
 
 }  // namespace
 
-TEST_CASE("a burst arrives as the datagrams it was made of, marked with its class") {
+TEST_CASE("a burst arrives as its single datagrams, marked with its class") {
   const IpFamily family = GENERATE(IpFamily::kV4, IpFamily::kV6);
   UdpOptions options = many_sockets_options(family);
   options.gso = GENERATE(true, false);
@@ -100,8 +100,7 @@ TEST_CASE("path i leaves from socket i and arrives at the peer's port i mod n") 
   }
 }
 
-TEST_CASE(
-    "a receiver with room enough takes all paths on one socket, in the order they were sent") {
+TEST_CASE("a receiver with enough buffer receives all paths on one socket, in sending order") {
   UdpOptions options = loopback_options();
   options.paths = 16;
   const auto sender = open_datapath(options);
@@ -123,7 +122,7 @@ TEST_CASE(
     CHECK(arrivals[i].bytes.size() == 100 + i);
 }
 
-TEST_CASE("the same seed asks for the same ports, and takes others when they are in use") {
+TEST_CASE("equal seeds choose equal ports, and other ports if those are in use") {
   UdpOptions options = loopback_options();
   options.seed = 99;
   std::uint16_t first = 0;
@@ -158,7 +157,7 @@ TEST_CASE("one byte and the largest datagram both arrive") {
   }
 }
 
-TEST_CASE("a small output span gets the rest of a merged buffer later, without a system call") {
+TEST_CASE("a short output span gets the rest of a merged buffer later, without a system call") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(sender);
@@ -205,7 +204,7 @@ TEST_CASE("no socket starves while others stay full") {
   CHECK(seen.size() == 8);
 }
 
-TEST_CASE("a packet on another path is seen within four polls while one path is busy") {
+TEST_CASE("a packet on another path is received within four polls while one path is busy") {
   const auto sender = open_datapath(many_sockets_options());
   const auto receiver = open_datapath(many_sockets_options());
   REQUIRE(sender);
@@ -229,7 +228,8 @@ TEST_CASE("a packet on another path is seen within four polls while one path is 
   }
 }
 
-TEST_CASE("the arrival time is the kernel's, and within a second of the caller's clock") {
+TEST_CASE(
+    "the arrival time is the kernel's, converted, and within a second of the caller's clock") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(sender);
@@ -243,7 +243,7 @@ TEST_CASE("the arrival time is the kernel's, and within a second of the caller's
   std::this_thread::sleep_for(50ms);
   const auto arrivals = receive_count(*receiver, 1);
   REQUIRE(arrivals.size() == 1);
-  // The clocks are matched to 10 us, whatever interrupts.
+  // The clocks are matched to 10 us even when interrupted.
   CHECK(arrivals[0].packet.arrived_at >= before - 100us);
   CHECK(arrivals[0].packet.arrived_at <= after + 100us);
 
@@ -270,7 +270,8 @@ TEST_CASE("the wait descriptor is readable exactly while packets wait") {
   CHECK_FALSE(is_readable(receiver->wait_descriptor()));
 }
 
-TEST_CASE("packets that nobody can receive are taken, counted and do not disturb the others") {
+TEST_CASE(
+    "packets without a reachable receiver are accepted, counted, and do not affect the others") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(sender);
@@ -308,7 +309,7 @@ TEST_CASE("packets that nobody can receive are taken, counted and do not disturb
   CHECK(receive_count(*receiver, 6).size() == 6);
 }
 
-TEST_CASE("a port where nobody listens costs later packets nothing") {
+TEST_CASE("a port without a listener does not slow down later packets") {
   const auto sender = open_datapath(loopback_options());
   REQUIRE(sender);
   wire::EndpointAddress gone;
@@ -330,7 +331,7 @@ TEST_CASE("a port where nobody listens costs later packets nothing") {
   }
 }
 
-TEST_CASE("settings that cannot work are refused with the value and what would work") {
+TEST_CASE("unusable settings are refused with the value and the usable range") {
   UdpOptions options = loopback_options();
   options.paths = 257;
   CHECK_THAT(UdpDatapath::open(options).error().message(), Contains("257") && Contains("1 to 256"));
@@ -349,7 +350,7 @@ TEST_CASE("settings that cannot work are refused with the value and what would w
 TEST_CASE("receive capacity grows with the sockets that peers use and never exceeds their budget") {
   UdpOptions options = loopback_options();
   options.datagram_bytes_max = 1472;
-  options.receive_buffer_bytes = 100000;  // every kernel grants that: 200000 in truesize
+  options.receive_buffer_bytes = 100000;  // every kernel allows that: 200000 in truesize
   options.paths = 1;
   const auto one = open_datapath(options);
   options.paths = 16;

@@ -1,4 +1,4 @@
-// Choosing interfaces as NCCL_SOCKET_IFNAME does, and describing them from a made-up /sys.
+// Interface selection as with NCCL_SOCKET_IFNAME, and interface properties from a fake /sys.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A /sys of its own that goes away with it.
+// A temporary /sys, removed with the object.
 class FakeSys {
  public:
   FakeSys() {
@@ -62,7 +62,7 @@ std::string names_of(const Result<std::vector<Interface>>& chosen) {
 
 }  // namespace
 
-TEST_CASE("the selection grammar chooses what NCCL's would") {
+TEST_CASE("the selection grammar chooses the same interfaces as NCCL") {
   FakeSys sys;
   sys.add("br-1a2b", "virtual");
   fs::create_directory(fs::path(sys.root()) / "class" / "net" / "br-1a2b" / "bridge");
@@ -83,7 +83,7 @@ TEST_CASE("the selection grammar chooses what NCCL's would") {
       {"^eth", "ib0"},
       {"^eth1", "eth0 ib0"},
       {"^=eth1", "eth0 eth10 ib0"},
-      {"^eth,ib", "docker0 br-1a2b"},  // nothing better is left
+      {"^eth,ib", "docker0 br-1a2b"},  // the remaining interfaces, although less suitable
       {"^docker", "eth0 eth1 eth10 ib0"},
       {"docker,br", "docker0 br-1a2b"},
       {"eth0,docker", "eth0 docker0"},
@@ -103,7 +103,7 @@ TEST_CASE("the selection grammar chooses what NCCL's would") {
   }
 }
 
-TEST_CASE("when nothing matches, the error names what was asked and what exists") {
+TEST_CASE("if nothing matches, the error names the selection and the existing interfaces") {
   const auto chosen = choose_interfaces("mlx", host(), "/nonexistent");
   REQUIRE_FALSE(chosen);
   CHECK(chosen.error().code == ErrorCode::kInvalidUsage);
@@ -124,7 +124,7 @@ TEST_CASE("an interface with only a link-local address is no device unless it is
   CHECK(names_of(choose_interfaces("^eth0", existing, "/nonexistent")) == "bmc0 usb0");
 }
 
-TEST_CASE("where the uplinks have only link-local addresses, the address of loopback serves") {
+TEST_CASE("if the uplinks have only link-local addresses, the address of loopback is used") {
   FakeSys sys;
   for (const char* uplink : {"up0", "up1"}) {
     sys.add_physical(uplink, std::string("pci/") + uplink);
@@ -143,7 +143,7 @@ TEST_CASE("where the uplinks have only link-local addresses, the address of loop
   }
 }
 
-TEST_CASE("a dummy link serves only where no other interface has a global address") {
+TEST_CASE("a dummy link is used only if no other interface has a global address") {
   InterfaceAddress dummy = interface_called("dummy0", "10.64.0.1");
   dummy.kind = "dummy";
   const InterfaceAddress uplink = interface_called("up0", "fe80::1%1");
@@ -152,7 +152,7 @@ TEST_CASE("a dummy link serves only where no other interface has a global addres
                                    "/nonexistent")) == "eth0");
 }
 
-TEST_CASE("a bridge to the outside is a device, one that joins only containers is not") {
+TEST_CASE("a bridge with an uplink is a device, a bridge of containers only is not") {
   FakeSys sys;
   for (const char* bridge : {"br0", "mybridge"}) {
     sys.add(bridge, "virtual");
@@ -168,7 +168,7 @@ TEST_CASE("a bridge to the outside is a device, one that joins only containers i
             sys.root())) == "br0");
 }
 
-TEST_CASE("the addresses of an interface are preferred in the order of RFC 6724") {
+TEST_CASE("an interface's addresses are preferred in the order of RFC 6724") {
   const auto preference = [](const char* ip, AddressState state = {}) {
     return preference_of(parse_ip_address(ip).value(), state);
   };
@@ -183,14 +183,14 @@ TEST_CASE("the addresses of an interface are preferred in the order of RFC 6724"
   CHECK(preference("fe80::1%1") < preference("127.0.0.1"));
 }
 
-TEST_CASE("bridges serve when there is nothing else") {
+TEST_CASE("bridges are used if there is nothing else") {
   const auto chosen = choose_interfaces(
       "", {interface_called("lo", "127.0.0.1"), interface_called("docker0", "172.17.0.1")},
       "/nonexistent");
   CHECK(names_of(chosen) == "docker0");
 }
 
-TEST_CASE("a card is described from sysfs") {
+TEST_CASE("a NIC's properties are read from sysfs") {
   FakeSys sys;
   sys.add_physical("eth0", "pci0000:17/0000:17:00.0/0000:18:00.1");
   sys.write("eth0", "speed", "200000");
@@ -207,7 +207,7 @@ TEST_CASE("a card is described from sysfs") {
   CHECK_FALSE(card.is_bridge);
 }
 
-TEST_CASE("what sysfs does not say keeps a sensible default") {
+TEST_CASE("properties missing in sysfs keep a sensible default") {
   FakeSys sys;
   sys.add("veth0", "virtual");
   sys.write("veth0", "speed", "-1");

@@ -1,4 +1,4 @@
-// What peers' hosts say of ports that nobody has open, over the kernel's real loopback.
+// ICMP errors from peers' hosts for closed ports, over the kernel's loopback.
 #include <poll.h>
 
 #include <array>
@@ -15,7 +15,7 @@ bool is_readable(int descriptor) {
   return ::poll(&wait, 1, 0) == 1;
 }
 
-// What the peer's host says of `sender`'s packets, until something is said or a second has passed.
+// The error that the peer's host reports for `sender`'s packets; waits for one up to a second.
 std::vector<std::byte> wait_for_refusal(UdpDatapath& sender) {
   std::array<wire::RxPacket, 8> out;
   for (int tries = 0; tries < 1000; ++tries) {
@@ -29,7 +29,7 @@ std::vector<std::byte> wait_for_refusal(UdpDatapath& sender) {
 
 }  // namespace
 
-TEST_CASE("a packet to a port that nobody has open comes back, with the bytes it began with") {
+TEST_CASE("a packet to a closed port is reported as refused, with its first bytes") {
   const IpFamily family = GENERATE(IpFamily::kV4, IpFamily::kV6);
   const auto sender = open_datapath(loopback_options(family));
   auto receiver = open_datapath(loopback_options(family));
@@ -47,10 +47,10 @@ TEST_CASE("a packet to a port that nobody has open comes back, with the bytes it
   CHECK(sender->counters().rx_refused_ignored == 0);
   std::array<wire::RxPacket, 8> out;
   sender->receive(steady_now(), out);
-  CHECK_FALSE(is_readable(sender->wait_descriptor()));  // or the helper thread would spin
+  CHECK_FALSE(is_readable(sender->wait_descriptor()));  // else the helper thread would spin
 }
 
-TEST_CASE("what is refused for one peer costs another no packet, though they share the sockets") {
+TEST_CASE("a refusal for one peer loses no packet to another peer on the same sockets") {
   const auto sender = open_datapath(loopback_options());
   const auto alive = open_datapath(loopback_options());
   auto dead = open_datapath(loopback_options());
@@ -61,7 +61,7 @@ TEST_CASE("what is refused for one peer costs another no packet, though they sha
   for (int round = 0; round < 20; ++round) {
     Packets to_alive(alive->local_address());
     to_alive.add(100);
-    REQUIRE(sender->send(to_dead.all()) == 1);  // the next call on the socket reports its refusal
+    REQUIRE(sender->send(to_dead.all()) == 1);  // the next call on the socket returns its refusal
     REQUIRE(sender->send(to_alive.all()) == 1);
     REQUIRE(receive_count(*alive, 1).size() == 1);
   }

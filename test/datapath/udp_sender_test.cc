@@ -1,4 +1,4 @@
-// What BurstSender does when the kernel refuses: segmentation, or for want of room.
+// BurstSender when the kernel refuses segmentation, or has no buffer space.
 #include <arpa/inet.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -13,8 +13,8 @@
 namespace dlcp::datapath::test {
 namespace {
 
-// Runs `body` on a thread in a network namespace of its own whose loopback passes 1 Mbit/s, so that
-// packets stay charged to their sender. False where that is not permitted.
+// Runs `body` on a thread in its own network namespace, whose loopback is limited to 1 Mbit/s so
+// that packets stay charged to their sender. False where namespaces are not permitted.
 bool with_slow_loopback(const std::function<void()>& body) {
   bool ran = false;
   std::thread([&] {
@@ -29,7 +29,8 @@ bool with_slow_loopback(const std::function<void()>& body) {
 
 }  // namespace
 
-TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, from then on too") {
+TEST_CASE(
+    "if a socket refuses to segment a burst, it and all later ones are sent packet by packet") {
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(receiver);
   Rng rng(5);
@@ -37,7 +38,7 @@ TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, 
   socket_options.local_ip = loopback_ip(IpFamily::kV4);
   Result<UdpSocket> socket = open_udp_socket(socket_options, rng);
   REQUIRE(socket);
-  const int one = 1;  // segmentation needs the checksum; without it the kernel says EINVAL
+  const int one = 1;  // segmentation needs the checksum; without it the kernel returns EINVAL
   REQUIRE(::setsockopt(socket->fd.get(), SOL_SOCKET, SO_NO_CHECK, &one, sizeof one) == 0);
   BurstSender::Options options;
   options.segment_bytes_max = 1472;
@@ -61,7 +62,7 @@ TEST_CASE("a burst that the socket refuses to segment is sent packet by packet, 
     CHECK(has_pattern(arrivals[i].bytes, i % 10));
 }
 
-TEST_CASE("a burst of packets that are too big for the route is lost, and segmentation stays on") {
+TEST_CASE("a burst of packets too large for the route is lost, and segmentation stays on") {
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(receiver);
   const auto sender = open_datapath(loopback_options());
@@ -74,7 +75,7 @@ TEST_CASE("a burst of packets that are too big for the route is lost, and segmen
   CHECK(sender->counters().gso_on);
 }
 
-TEST_CASE("packets that follow each other with another size, class or path start a new burst") {
+TEST_CASE("a packet of another size, class or path starts a new burst") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(sender);
@@ -94,7 +95,7 @@ TEST_CASE("packets that follow each other with another size, class or path start
   CHECK(receive_count(*receiver, 8).size() == 8);
 }
 
-TEST_CASE("bursts stay within 64 packets and one IP datagram's bytes") {
+TEST_CASE("bursts have at most 64 packets and the bytes of one IP datagram") {
   const auto sender = open_datapath(loopback_options());
   const auto receiver = open_datapath(loopback_options());
   REQUIRE(sender);
@@ -113,7 +114,7 @@ TEST_CASE("bursts stay within 64 packets and one IP datagram's bytes") {
   CHECK(receive_count(*receiver, 8).size() == 8);
 }
 
-TEST_CASE("a full send buffer stops the sender, and the rest goes when there is room") {
+TEST_CASE("a full send buffer stops the sender, and the rest is sent when there is room") {
   bool stopped = false;
   std::size_t taken = 0;
   std::size_t arrived = 0;

@@ -16,7 +16,7 @@ StampClock::Reading next_reading() {
   return readings[made++];
 }
 
-// A clock whose readings are these.
+// A clock that returns these readings.
 StampClock clock_with(std::vector<StampClock::Reading> planned) {
   readings = std::move(planned);
   made = 0;
@@ -28,14 +28,14 @@ constexpr Time t0 = time_from_ns(1000 * kMs);
 
 }  // namespace
 
-TEST_CASE("a stamp moves by the difference of the clocks, to the middle of a reading") {
+TEST_CASE("a time stamp is converted by the difference of the clocks, to the middle of a reading") {
   StampClock clock = clock_with({{1000 * kMs, 7000 * kMs, 1000 * kMs + 100}});
   clock.refresh(t0);
   CHECK(clock.at(t0, 7000 * kMs) == t0 + 50ns);
   CHECK(clock.at(t0, 6999 * kMs) == t0 - 1ms + 50ns);
 }
 
-TEST_CASE("readings that an interruption parted are made again, and the closest counts") {
+TEST_CASE("readings split by an interruption are repeated, and the closest pair counts") {
   StampClock clock = clock_with({{1000 * kMs, 7003 * kMs, 1003 * kMs},
                                  {1003 * kMs, 7003 * kMs, 1003 * kMs + 1001},
                                  {1004 * kMs, 7004 * kMs, 1004 * kMs + 1000}});
@@ -45,7 +45,7 @@ TEST_CASE("readings that an interruption parted are made again, and the closest 
 }
 
 TEST_CASE(
-    "where no reading is close the difference known before stays, and is tried again at once") {
+    "if no reading is close, the previous difference is kept and a new one is tried at once") {
   const StampClock::Reading close{1000 * kMs, 7000 * kMs, 1000 * kMs};
   const StampClock::Reading apart{2000 * kMs, 8002 * kMs, 2000 * kMs + 10'001};
   StampClock clock = clock_with({close, apart, apart, apart, apart, close});
@@ -57,7 +57,7 @@ TEST_CASE(
   CHECK(made == 6);
 }
 
-TEST_CASE("the clocks are read once a millisecond, not more often") {
+TEST_CASE("the clocks are read once per millisecond, not more often") {
   const StampClock::Reading close{1000 * kMs, 7000 * kMs, 1000 * kMs};
   StampClock clock = clock_with({close, close});
   clock.refresh(t0);
@@ -67,7 +67,7 @@ TEST_CASE("the clocks are read once a millisecond, not more often") {
   CHECK(made == 2);
 }
 
-TEST_CASE("a stamp may be later than the caller's clock, and never a second from it") {
+TEST_CASE("a time stamp may be later than the caller's clock, but never by a second") {
   StampClock clock = clock_with({{1000 * kMs, 7000 * kMs, 1000 * kMs}});
   clock.refresh(t0);
   CHECK(clock.at(t0, 7003 * kMs) == t0 + 3ms);
@@ -79,5 +79,5 @@ TEST_CASE("the kernel's clocks can be read") {
   const auto reading = StampClock::read_clocks();
   CHECK(reading.before > 0);
   CHECK(reading.after >= reading.before);
-  CHECK(reading.realtime > reading.after);  // 1970 is before this machine's start
+  CHECK(reading.realtime > reading.after);  // this machine booted after 1970
 }

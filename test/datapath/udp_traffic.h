@@ -1,5 +1,5 @@
-// What the UDP tests share: datapaths on loopback, packets whose every byte is known, and receiving
-// until all have come or a second has passed.
+// Shared parts of the UDP tests: datapaths on loopback, packets with known bytes, and a receive
+// loop that ends when all have arrived or a second has passed.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ inline UdpOptions loopback_options(IpFamily family = IpFamily::kV4) {
   return options;
 }
 
-// So small that peers are given every socket to send to.
+// Buffers so small that peers send to all sockets.
 inline UdpOptions many_sockets_options(IpFamily family = IpFamily::kV4) {
   UdpOptions options = loopback_options(family);
   options.receive_buffer_bytes = 128u << 10;
@@ -45,12 +45,12 @@ inline std::unique_ptr<UdpDatapath> open_datapath(const UdpOptions& options) {
   return std::move(datapath).value();
 }
 
-// A byte that depends on the packet's number and the place in it.
+// A byte that depends on the packet's number and the offset in it.
 inline std::byte pattern(std::size_t packet, std::size_t offset) {
   return static_cast<std::byte>((packet * 131 + offset * 7 + offset / 251) & 0xff);
 }
 
-// Packets with a header of `header_bytes` and the rest as payload, to one destination.
+// Packets to one destination, each with a header of `header_bytes` and the rest as payload.
 class Packets {
  public:
   explicit Packets(const wire::EndpointAddress& destination) : destination_(destination) {}

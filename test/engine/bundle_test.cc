@@ -1,4 +1,4 @@
-// One connection of NCCL's over several lanes: two ranks with engines over memory, lane by lane.
+// One NCCL connection over several lanes: two ranks with engines over memory, lane by lane.
 #include "engine/bundle.h"
 
 #include <deque>
@@ -24,7 +24,7 @@ namespace {
 using Wires = std::vector<std::shared_ptr<Wire>>;
 using Bytes = std::vector<std::byte>;
 
-// What happens to one engine of a rank its others hear, as the registry sees to it in a process.
+// A failure of one of a rank's engines is passed to its others, as the registry does in a process.
 struct Rank {
   Rank(const Wires& wires, std::size_t lanes, int side) {
     std::vector<Lane> opened;
@@ -133,7 +133,7 @@ Memory at(Bytes& bytes) {
 
 }  // namespace
 
-TEST_CASE("a connection has a member on as many lanes as the end with fewer has") {
+TEST_CASE("a connection has as many members as the end with fewer lanes has lanes") {
   struct Case {
     std::size_t here, there, members;
   };
@@ -173,7 +173,7 @@ TEST_CASE("five connections over three lanes keep their messages apart and in or
     Link& link = links[message < 5 ? message : rng.below(5)];
     out.push_back(random_bytes(rng.below(100'000), message));
     in.emplace_back(out.back().size());
-    // Sometimes the receive is late: the beginning of the message is kept until it comes.
+    // Sometimes the receive is late: the beginning of the message is stored until then.
     const bool late = rng.chance(0.3);
     if (!late) requests.push_back(link.receives.receive(at(in.back())).value());
     requests.push_back(link.sends.send(at(out.back())).value());
@@ -186,7 +186,7 @@ TEST_CASE("five connections over three lanes keep their messages apart and in or
   CHECK(in == out);
 }
 
-TEST_CASE("the turn passes on with messages that were taken alone") {
+TEST_CASE("the lane rotation also advances with messages that one lane takes alone") {
   const Ranks ranks(2, 2);
   Link link = ranks.join();
   constexpr std::size_t kTaken = 2 * Connection::kRequestsMax;
@@ -211,7 +211,7 @@ TEST_CASE("the turn passes on with messages that were taken alone") {
   }
 }
 
-TEST_CASE("what one member fails for, all fail for") {
+TEST_CASE("a failure of one member fails the whole bundle") {
   const Ranks ranks(3, 3);
   Link link = ranks.join();
   std::vector<Bytes> out(3, Bytes(100'000)), in(3, Bytes(100'000));
@@ -229,7 +229,7 @@ TEST_CASE("what one member fails for, all fail for") {
   CHECK(link.sends.close());
 }
 
-TEST_CASE("a part of a bundle whose rest never comes is closed with the listener, and fails") {
+TEST_CASE("an incomplete bundle is closed with the listener, and its parts fail") {
   const Ranks ranks(2, 2);
   std::vector<core::ListenerId> listeners;
   core::Endpoint::Listening listening;
@@ -237,7 +237,7 @@ TEST_CASE("a part of a bundle whose rest never comes is closed with the listener
     listening = lane.engine->listen(1, 1, ranks.there->port.addresses_beside(lane));
     listeners.push_back(listening.id);
   }
-  const bool dies = GENERATE(false, true);  // without a word
+  const bool dies = GENERATE(false, true);  // without closing
   ranks.wires[1]->keep = [](std::span<const std::byte>) { return false; };
   const Opening::Peer peer{listening.invitation, ranks.there->port.address()};
   auto route = choose_route(ranks.here->port, peer.address);
@@ -262,7 +262,7 @@ TEST_CASE("a part of a bundle whose rest never comes is closed with the listener
   opening.bundle().close();
 }
 
-TEST_CASE("a member that tells of another number of lanes than its bundle has no place in it") {
+TEST_CASE("a member that states another number of lanes than its bundle is refused") {
   const Ranks ranks(3, 3);
   std::vector<core::ListenerId> listeners;
   core::Endpoint::Listening listening;
@@ -307,8 +307,7 @@ TEST_CASE("a member that tells of another number of lanes than its bundle has no
     connection->engine->close(connection);
 }
 
-TEST_CASE(
-    "memory that is deregistered is let go of on all lanes, and ends a connection that uses it") {
+TEST_CASE("deregistered memory is released on all lanes, and a connection that uses it ends") {
   const Ranks ranks(2, 2);
   Link link = ranks.join();
   Bytes first(100'000), second(100'000);
@@ -323,7 +322,7 @@ TEST_CASE(
   CHECK(refused.error().what.find("deregistered") != std::string::npos);
 }
 
-TEST_CASE("what a collective loses over two lanes is no more than its budget") {
+TEST_CASE("the losses of a collective over two lanes stay within its budget") {
   const Ranks ranks(2, 2);
   Link link = ranks.join();
   for (const auto& wire : ranks.wires) {
@@ -336,8 +335,8 @@ TEST_CASE("what a collective loses over two lanes is no more than its budget") {
   constexpr std::size_t kBytes = std::size_t{256} << 10;
   constexpr std::uint64_t kResult = kMessages * kBytes / 2;  // half of a lap's stages
   std::vector<Bytes> out, in(kMessages, Bytes(kBytes));
-  // Where threads wait for a core, what was lost may come again before anyone lets go of it: as
-  // many collectives as it takes until three have spent.
+  // If threads wait for a core, lost packets may be sent again before their loss is accepted: run
+  // as many collectives as it takes until three have lost some.
   int spenders = 0;
   for (std::uint64_t collective = 1; spenders < 3 && collective <= 12; ++collective) {
     std::vector<Request*> sending, receiving;

@@ -1,4 +1,4 @@
-// The engine over memory: packets that the datapath does not take, and memory that is given back
+// The engine over memory: packets that the datapath does not accept, and memory that is released
 // while they wait.
 #include "engine/engine.h"
 
@@ -15,7 +15,7 @@
 using namespace dlcp;
 using namespace dlcp::test;
 
-TEST_CASE("a datapath that takes three packets at a time still gets every byte across") {
+TEST_CASE("all bytes arrive even if the datapath accepts three packets at a time") {
   Pair pair;
   pair.join();
   pair.wire->take_at_once = 3;
@@ -31,7 +31,7 @@ TEST_CASE("a datapath that takes three packets at a time still gets every byte a
   CHECK(pair.wire->refused > 0);
 }
 
-TEST_CASE("packets lost within a licence become zeros, and the request tells how many bytes") {
+TEST_CASE("packets lost within a licence become zeros, and the request reports the lost bytes") {
   Pair pair;
   pair.join();
   const core::Licence licence{1, 200'000, 2, 2, 0, 100'000, gradient::ElementType::kFloat32};
@@ -65,7 +65,7 @@ TEST_CASE("packets lost within a licence become zeros, and the request tells how
   const auto summary = pair.b->summary(1);
   CHECK(summary.licensed_bytes == 200'000);
   CHECK(summary.lost_bytes == 2 * 1408u);
-  // Stage 0 of two ranks with P = 10%: 20,000 contributions may go.
+  // Stage 0 of two ranks with P = 10%: 20,000 contributions may be lost.
   CHECK(summary.budget_used_ppm == 2 * 1408u * 1'000'000 / 20'000);
   CHECK(summary.receives.count() == 2);
   CHECK(pair.a->summary(1).sends.count() == 2);
@@ -96,7 +96,7 @@ TEST_CASE("two channels of a collective may each spend their own budget, and no 
   CHECK(pair.b->summary(1).budget_used_ppm == 704'000);  // 14,080 of 20,000 contributions
 }
 
-TEST_CASE("who asks from outside makes licensed transfers exact at once") {
+TEST_CASE("a request from outside makes licensed transfers exact at once") {
   Pair pair;
   pair.join();
   const core::Licence licence{1, 200'000, 2, 2, 0, 100'000, gradient::ElementType::kFloat32};
@@ -125,7 +125,7 @@ TEST_CASE("who asks from outside makes licensed transfers exact at once") {
         }) == 2);
 }
 
-TEST_CASE("what comes late of a short message touches its memory neither poisoned nor reused") {
+TEST_CASE("a late packet of a short message changes its memory neither poisoned nor reused") {
   Pair pair;
   pair.join();
   std::vector<std::vector<std::byte>> late;
@@ -157,7 +157,7 @@ TEST_CASE("what comes late of a short message touches its memory neither poisone
   const auto before = pair.b->counters()[core::Counter::kLatePackets];
   CHECK(before >= late.size());
 
-  // The next message goes to the same memory, while the old packets come again and again.
+  // The next message goes to the same memory, while the old packets arrive repeatedly.
   REQUIRE(finish(pair, sending, outcome) == Request::State::kDone);
   pair.wire->keep = nullptr;
   out = random_bytes(200'001);
@@ -180,7 +180,7 @@ TEST_CASE("memory that is deregistered while its packets wait is not read again"
   Request* sending = pair.post(*pair.a, *pair.sends, *out);
   CHECK(pair.wire->refused > 0);
   pair.a->release_memory(*pair.sends, {out->data(), out->size(), out.get()});
-  out.reset();  // the address sanitizer sees any later read
+  out.reset();  // the address sanitizer detects any later read
   pair.wire->take_at_once = 64;
   Request::Outcome outcome;
   CHECK(pair.a->test(*sending, outcome) == Request::State::kFailed);
@@ -188,12 +188,12 @@ TEST_CASE("memory that is deregistered while its packets wait is not read again"
     pair.a->poll_state(*pair.sends);
     pair.b->poll_state(*pair.receives);
   }
-  CHECK(pair.receives->failed.load());  // the peer has been told
+  CHECK(pair.receives->failed.load());  // the peer has received the failure
   CHECK(pair.a->close(pair.sends));
   CHECK(pair.b->close(pair.receives));
 }
 
-TEST_CASE("deregistering what no request was posted with disturbs nobody") {
+TEST_CASE("deregistering memory without requests affects no connection") {
   Pair pair;
   pair.join();
   auto out = random_bytes(10'000);
@@ -211,7 +211,7 @@ TEST_CASE("deregistering what no request was posted with disturbs nobody") {
   CHECK_FALSE(pair.b->close(pair.receives));
 }
 
-TEST_CASE("a request slot is named anew at each use and a stale name finds nothing") {
+TEST_CASE("a request slot gets a new name at each use, and a stale name finds nothing") {
   Connection connection;
   Request* first = connection.free_slot();
   REQUIRE(first != nullptr);
@@ -229,7 +229,9 @@ TEST_CASE("a request slot is named anew at each use and a stale name finds nothi
   CHECK(connection.find(old_name) == nullptr);
 }
 
-TEST_CASE("a send is done when the datapath has let go of its memory, not when the peer has it") {
+TEST_CASE(
+    "a send is done when the datapath has released its memory, even if the peer has the data "
+    "before") {
   Pair pair;
   pair.join();
   auto out = random_bytes(10'000);
@@ -241,7 +243,7 @@ TEST_CASE("a send is done when the datapath has let go of its memory, not when t
   CHECK(finish(pair, receiving, outcome) == Request::State::kDone);
   for (int i = 0; i < 100; ++i)
     pair.a->poll_state(*pair.sends);
-  const bool let_go = GENERATE(true, false);  // else it is made to after 50 ms
+  const bool let_go = GENERATE(true, false);  // else the engine forces it after 50 ms
   if (let_go) {
     CHECK(pair.a->test(*sending, outcome) == Request::State::kPending);
     pair.wire->reads_on = false;
@@ -260,7 +262,7 @@ TEST_CASE("deregistering does not return while the datapath reads the memory") {
   CHECK(pair.wire->abandoned == 1);
 }
 
-TEST_CASE("a device that is gone fails its connections and listeners, once") {
+TEST_CASE("a removed device fails its connections and listeners, once") {
   Pair pair;
   pair.join();
   const auto listening = pair.a->listen(1, 2);

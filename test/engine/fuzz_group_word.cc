@@ -1,4 +1,4 @@
-// Words come from other ranks: raw bytes, and bytes whose magic and version have been put right.
+// Group words come from other ranks: raw bytes, and bytes with corrected magic and version.
 #include <cstring>
 
 #include "engine/group_word.h"

@@ -1,5 +1,5 @@
-// Config file text and values from the environment: whatever they hold, they are taken as they are
-// or refused in words, and what is taken is in range.
+// Config file text and environment values: any input is either accepted or refused with a message,
+// and accepted values are in range.
 #include "engine/config_file.h"
 #include "engine/knobs.h"
 #include "engine/settings.h"

@@ -38,7 +38,7 @@ GroupWord word() {
 
 }  // namespace
 
-TEST_CASE("a group's word comes back as it was said") {
+TEST_CASE("a group word survives encoding and decoding") {
   auto read = decode_group_word(encode(word()));
   REQUIRE(read.ok());
   CHECK(read->word == GroupWord::Word::kReady);
@@ -63,7 +63,7 @@ TEST_CASE("a group's word comes back as it was said") {
   CHECK(read->places[0].address.size == 0);
 }
 
-TEST_CASE("words of other lengths, versions and meanings are refused") {
+TEST_CASE("group words of other lengths, versions and values are refused") {
   const auto bytes = encode(word());
   CHECK_FALSE(decode_group_word(std::span(bytes).first(39)).ok());
   CHECK_FALSE(decode_group_word({}).ok());
@@ -82,13 +82,13 @@ TEST_CASE("words of other lengths, versions and meanings are refused") {
   CHECK_FALSE(with(7, 0x50));
   CHECK(with(7, 0x40));
   CHECK_FALSE(with(60 + 81 + 20, 61));  // an address
-  CHECK_FALSE(with(8, 10));             // of 7 ranks and 3 hubs
+  CHECK_FALSE(with(8, 10));             // beyond 7 ranks and 3 hubs
   CHECK(with(8, 9));                    // a hub
   CHECK_FALSE(with(37, 2));             // fill
   CHECK(with(8, 0));
 }
 
-TEST_CASE("ranks that differ in what must be alike hear in what") {
+TEST_CASE("ranks with different settings that must be equal get an error that names the setting") {
   CHECK(check_same_group(word(), word()).ok());
   GroupWord other = word();
   other.group = 1;
@@ -121,13 +121,15 @@ TEST_CASE("ranks that differ in what must be alike hear in what") {
   other.fill = LossFill::kZero;
   GroupWord exact = word();
   other.loss_ppm = exact.loss_ppm = 0;
-  CHECK(check_same_group(exact, other).ok());  // nobody loses anything
+  CHECK(check_same_group(exact, other).ok());  // both exact
   other = word();
   other.speed_mbps = 1;  // may differ
   CHECK(check_same_group(word(), other).ok());
 }
 
-TEST_CASE("without hubs all are linked to all; with hubs ranks to hubs, and to rank 0 for set-up") {
+TEST_CASE(
+    "without hubs all ranks are linked; with hubs ranks are linked to hubs, and to rank 0 for "
+    "set-up") {
   constexpr auto kFirst = Transfer::Lane::kContributions;
   constexpr auto kSecond = Transfer::Lane::kResults;
   CHECK(linked(3, 0, 1, 2, kSecond));
@@ -146,7 +148,7 @@ TEST_CASE("without hubs all are linked to all; with hubs ranks to hubs, and to r
   CHECK_FALSE(linked(3, 2, 2, 0, kSecond));
 }
 
-TEST_CASE("both ends of a transfer know its rail, and a group's rails are used alike") {
+TEST_CASE("both ends of a transfer compute the same rail, and all rails of a group get equal use") {
   constexpr std::uint32_t kRanks = 5, kRails = 3;
   std::array<int, kRails> used{};
   for (std::uint64_t call = 0; call < 4; ++call) {

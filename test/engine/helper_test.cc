@@ -1,4 +1,4 @@
-// Progress with nobody polling, or nobody any more.
+// Progress while the application does not poll, or has stopped polling.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TEST_CASE("helper threads alone carry a message once it is posted") {
   CHECK(in == out);
 }
 
-TEST_CASE("who has polled for long and then leaves keeps no peer waiting") {
+TEST_CASE("an application that polled for long and then stops delays no peer") {
   Pair pair;
   pair.join();
   std::atomic<bool> loses{false};
@@ -47,7 +47,7 @@ TEST_CASE("who has polled for long and then leaves keeps no peer waiting") {
     while (engine::steady_now() < begin + 200ms)
       REQUIRE(pair.b->test(*receiving, outcome) == Request::State::kPending);
     Request* sending = pair.post(*pair.a, *pair.sends, out);
-    loses = true;  // what b answers; then its caller has what it waited for, and goes
+    loses = true;  // b's answers; then its caller's receive is done, and it stops polling
     while (pair.b->test(*receiving, outcome) == Request::State::kPending)
       continue;
     const Time left = engine::steady_now();
@@ -57,10 +57,10 @@ TEST_CASE("who has polled for long and then leaves keeps no peer waiting") {
   }
   pair.b->stop();
   std::sort(waits.begin(), waits.end());
-  CHECK(waits[2] < 20ms);  // a helper that believes him there looks every 60 ms
+  CHECK(waits[2] < 20ms);  // a helper that assumes a polling application looks every 60 ms
 }
 
-TEST_CASE("a silent peer is an error within the time-out, logged once, with nobody polling") {
+TEST_CASE("a silent peer is an error within the timeout, logged once, without polling") {
   Pair pair;
   pair.join();
   REQUIRE(pair.a->start_helper());

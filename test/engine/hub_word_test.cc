@@ -31,7 +31,7 @@ HubJoin join() {
 
 }  // namespace
 
-TEST_CASE("what ranks and hubs say to each other comes back as it was said") {
+TEST_CASE("messages between ranks and hubs survive encoding and decoding") {
   const HubFrame challenge = encode(kChallenge);
   CHECK(hub_frame_bytes(challenge) == challenge.size());
   CHECK(decode_hub_challenge(challenge).value() == kChallenge);
@@ -53,7 +53,7 @@ TEST_CASE("what ranks and hubs say to each other comes back as it was said") {
   CHECK(answered->peer.listener == join().peer.listener);
 }
 
-TEST_CASE("a word counts for one challenge and one token, and refusals for any") {
+TEST_CASE("a message is valid for one challenge and one token; a refusal for any") {
   const HubFrame frame = encode(join(), kChallenge, kToken);
   const auto what = [&](const HubChallenge& challenge, const wire::Key& token) {
     return decode_hub_join(frame, challenge, token).error();
@@ -69,7 +69,7 @@ TEST_CASE("a word counts for one challenge and one token, and refusals for any")
   CHECK(decode_hub_answer(longest, kChallenge, kToken)->refusal.size() == 200);
 }
 
-TEST_CASE("groups that cannot be are refused, and so is what is cut or changed") {
+TEST_CASE("impossible groups, and truncated or changed messages, are refused") {
   const auto refused = [](auto change) {
     HubJoin wrong = join();
     change(wrong);
@@ -91,7 +91,7 @@ TEST_CASE("groups that cannot be are refused, and so is what is cut or changed")
   }
 }
 
-TEST_CASE("a frame's length is known from its first bytes, and what is none from six") {
+TEST_CASE("a frame's length follows from its first bytes, and non-frames are detected after six") {
   const HubFrame frame = encode(kChallenge);
   CHECK_FALSE(hub_frame_bytes(std::span(frame).first(1)));
   CHECK(hub_frame_bytes(std::span(frame).first(2)) == frame.size());

@@ -1,4 +1,4 @@
-// AES-128-GCM by the system's libcrypto: known answers, and nothing that was touched on the way.
+// AES-128-GCM by the system's libcrypto: known answers, and refusal of changed data.
 #include "engine/libcrypto.h"
 
 #include <string_view>
@@ -39,7 +39,7 @@ Bytes seal(wire::Cipher& cipher, const wire::Nonce& nonce, const Bytes& header,
   return sealed;
 }
 
-// Where this system has a libcrypto; elsewhere there is nothing to test.
+// Null where this system has no libcrypto; the test then ends.
 std::unique_ptr<wire::Cipher> cipher_with(const wire::Key& key) {
   const auto ciphers = engine::libcrypto_ciphers();
   if (!ciphers) {
@@ -84,7 +84,7 @@ TEST_CASE("AES-128-GCM gives the known answers") {
   }
 }
 
-TEST_CASE("nothing opens of which a bit was changed, nor under another nonce or key") {
+TEST_CASE("no data with a changed bit, another nonce or another key decrypts") {
   const auto cipher = cipher_with({1, 2});
   if (cipher == nullptr) return;
   const auto nonce = wire::nonce_of(3, 1'000'000'000'000);
@@ -104,11 +104,11 @@ TEST_CASE("nothing opens of which a bit was changed, nor under another nonce or 
   CHECK_FALSE(cipher->open(wire::nonce_of(3, 1'000'000'000'001), header, sealed, out));
   CHECK_FALSE(cipher->open(wire::nonce_of(4, 1'000'000'000'000), header, sealed, out));
   CHECK_FALSE(cipher_with({1, 3})->open(nonce, header, sealed, out));
-  CHECK(cipher->open(nonce, header, sealed, out));  // a refusal leaves nothing behind
+  CHECK(cipher->open(nonce, header, sealed, out));  // a refusal leaves no state
   CHECK(out == plain);
 }
 
-TEST_CASE("a system without libcrypto is told what to install") {
+TEST_CASE("without libcrypto the error names the package to install") {
   const char* const missing[] = {"libcrypto-nosuch.so.9"};
   const auto ciphers = engine::load_ciphers(missing);
   REQUIRE_FALSE(ciphers.ok());
@@ -118,7 +118,7 @@ TEST_CASE("a system without libcrypto is told what to install") {
                                             Contains("unset DLCP_ENCRYPT"));
 }
 
-TEST_CASE("of every library that cannot be loaded the reason is said") {
+TEST_CASE("the error has the reason for each library that cannot be loaded") {
   const char* const missing[] = {"libcrypto-nosuch.so.9", "libcrypto-nosuch.so.8"};
   const std::string message = engine::load_ciphers(missing).error().message();
   CHECK_THAT(message, Contains("libcrypto-nosuch.so.9: cannot open") &&

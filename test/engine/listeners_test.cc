@@ -1,4 +1,4 @@
-// Listeners that nobody will connect to.
+// Listeners to which the peer will not connect.
 #include "engine/listeners.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace dlcp::test;
 
 namespace {
 
-// By whom listener 7 waits for, with proof.
+// A proven refusal by the rank for which listener 7 waits.
 core::Event declined(const char* why) {
   core::Event event;
   event.kind = core::Event::Kind::kDeclined;
@@ -27,7 +27,7 @@ core::Event declined(const char* why) {
 
 }  // namespace
 
-TEST_CASE("a refusal without proof fails accept only if the true peer does not come in time") {
+TEST_CASE("a refusal without proof fails accept only if the true peer does not connect in time") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time begin = time_from_ns(1'000'000'000);
@@ -37,7 +37,7 @@ TEST_CASE("a refusal without proof fails accept only if the true peer does not c
   CHECK_FALSE(listeners.decline(event, begin + 1s));
   CHECK_FALSE(listeners.failure(7, begin + 2s - 1ns).has_value());
   CHECK(listeners.failure(7, begin + 2s)->what == "another secret");
-  SECTION("one with proof counts at once, whatever was said before") {
+  SECTION("one with proof counts at once, whatever came before") {
     event.proven = true;
     event.error.what = "terms differ";
     CHECK(listeners.decline(event, begin + 1s));
@@ -45,17 +45,17 @@ TEST_CASE("a refusal without proof fails accept only if the true peer does not c
   }
 }
 
-TEST_CASE("a peer's word why it will not connect outlives what befalls connections") {
+TEST_CASE("a peer's reason for not connecting takes precedence over connection failures") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time now = time_from_ns(1'000'000'000);
   const core::Event event = declined("plans differ");
   const Error aborted{ErrorCode::kRemote, "the connection was aborted", ""};
-  SECTION("said before") {
+  SECTION("received before the failure") {
     CHECK(listeners.decline(event, now));
     listeners.fail(1, aborted);
   }
-  SECTION("said after") {
+  SECTION("received after the failure") {
     listeners.fail(1, aborted);
     CHECK(listeners.failure(7, now)->what == aborted.what);
     CHECK(listeners.decline(event, now));
@@ -64,7 +64,7 @@ TEST_CASE("a peer's word why it will not connect outlives what befalls connectio
   CHECK_FALSE(listeners.decline(event, now));
 }
 
-TEST_CASE("who waits in vain for a connection is told once where to look") {
+TEST_CASE("a caller that waits long for a connection gets the troubleshooting hint once") {
   engine::Listeners listeners(2s);
   listeners.open(7, 1);
   const Time begin = time_from_ns(1'000'000'000);
@@ -74,7 +74,7 @@ TEST_CASE("who waits in vain for a connection is told once where to look") {
   CHECK_FALSE(listeners.waits_long(7, begin + 3s));
 }
 
-TEST_CASE("accept fails as soon as who was to connect says that it will not") {
+TEST_CASE("accept fails as soon as the expected peer refuses to connect") {
   const auto wire = std::make_shared<Wire>();
   std::vector<std::string> log;
   const auto open = [&](int side) {

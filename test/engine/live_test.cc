@@ -1,4 +1,4 @@
-// The page by which a process shows itself, written by a real process and read by another.
+// The page in which a process publishes its state, written by a real process and read by another.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -73,7 +73,7 @@ void show_one(const char* version) {
 
 }  // namespace
 
-TEST_CASE("a process's page is found while it lives, and says what it wrote") {
+TEST_CASE("a process's page is found while the process runs, and has the values it wrote") {
   Shower shower([] { show_one("1.2.3"); });
   const auto places = pages_of(shower.pid());
   REQUIRE(places.size() == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a forked child that inherits the page is not taken for its owner") {
     show_one("1");
     const pid_t forked = fork();
     if (forked == 0) {
-      alarm(20);  // should the test not get to end it
+      alarm(20);  // in case the test does not end it
       for (;;)
         pause();
     }
@@ -110,7 +110,7 @@ TEST_CASE("a forked child that inherits the page is not taken for its owner") {
   kill(left, SIGKILL);
 }
 
-TEST_CASE("a page of another version is read where its layout is ours") {
+TEST_CASE("a page of another version with the same layout is read") {
   Shower shower([] { show_one("9.9"); });
   const auto places = pages_of(shower.pid());
   REQUIRE(places.size() == 1);
@@ -139,7 +139,7 @@ TEST_CASE("a page of another layout is not read, but its process can be made exa
   CHECK(open_live_page(places[0].path).value().head().exact == 1);
 }
 
-TEST_CASE("a page that is shorter than ours has a head all the same") {
+TEST_CASE("the head of a page that is too short can be used") {
   Shower shower([] {
     const int file = memfd_create("dlcp-live", 0);
     struct flock lock {};
@@ -160,13 +160,13 @@ TEST_CASE("a page that is shorter than ours has a head all the same") {
   CHECK(view.value().head().exact == 1);
 }
 
-TEST_CASE("the word of `dlcp exact` lies where it has always lain") {
+TEST_CASE("the flag of `dlcp exact` has its fixed offset") {
   CHECK(LiveHead::kMagic == 0x31766c70636c64);
   CHECK(offsetof(LiveHead, exact) == 120);
   CHECK(offsetof(LivePage, head) == 0);
 }
 
-TEST_CASE("a monitor tells each change of mind of a reader once") {
+TEST_CASE("a monitor reports each change of a reader's request once") {
   auto file = LiveFile::create("1");
   REQUIRE(file.ok());
   auto rows = std::make_shared<LiveRows>(std::move(file).value());
@@ -180,7 +180,7 @@ TEST_CASE("a monitor tells each change of mind of a reader once") {
   CHECK_FALSE(monitor.exact_changed().has_value());
 }
 
-TEST_CASE("a reader never sees half of two rows") {
+TEST_CASE("a reader never gets a mixture of two versions of a row") {
   auto slot = std::make_unique<LiveSlot<LiveDevice>>();
   std::atomic<bool> stop{false};
   std::thread writer([&] {
@@ -209,7 +209,7 @@ TEST_CASE("a reader never sees half of two rows") {
   CHECK(seen == 2000);
 }
 
-TEST_CASE("rows are given back, and a page that is full is nobody's loss") {
+TEST_CASE("rows are released, and a full page does no harm") {
   auto file = LiveFile::create("1");
   REQUIRE(file.ok());
   auto rows = std::make_shared<LiveRows>(std::move(file).value());

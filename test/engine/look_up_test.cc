@@ -5,7 +5,8 @@
 using namespace dlcp;
 using namespace dlcp::engine;
 
-TEST_CASE("the helper looks up after 5 ms at first, and ever less often while somebody polls") {
+TEST_CASE(
+    "the helper looks after 5 ms at first, and at growing intervals while the application polls") {
   LookUp look_up(5ms, 60ms);
   CHECK(look_up.planned() == 5ms);
   CHECK(look_up.next() == 5ms);
@@ -17,7 +18,7 @@ TEST_CASE("the helper looks up after 5 ms at first, and ever less often while so
   CHECK(look_up.next() == 60ms);
 }
 
-TEST_CASE("once nobody polls the helper begins with short pauses again") {
+TEST_CASE("when the application stops polling the helper begins with short intervals again") {
   LookUp look_up(5ms, 60ms);
   look_up.next();
   look_up.next();

@@ -1,4 +1,4 @@
-// What an order file says of this host's devices.
+// The values of an order file for this host's devices.
 #include "engine/measured_network.h"
 
 #include "catch.h"
@@ -24,8 +24,8 @@ std::vector<datapath::Interface> interfaces(std::initializer_list<const char*> a
 }  // namespace
 
 TEST_CASE(
-    "latency is half of the widest round trip; the rate is that of the address it was measured "
-    "by") {
+    "latency is half of the longest round trip; the rate belongs to the address it was measured "
+    "on") {
   const auto measured =
       engine::measured_devices("f", kFile, interfaces({"10.0.0.1", "10.0.1.1", "10.9.9.9"}));
   REQUIRE(measured.ok());

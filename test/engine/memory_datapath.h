@@ -1,5 +1,5 @@
-// Two datapaths joined by memory, with a network card that is often too busy to take packets: what
-// the engine's handling of refused packets needs and a real socket seldom shows.
+// Two datapaths joined by memory, with a network card that is often too busy to accept packets: it
+// tests the engine's handling of refused packets, which is rare with a real socket.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -24,12 +24,12 @@ struct Wire {
                      eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE)};
   std::size_t take_at_once = 64;  // packets per send(); 0: the card is stuck
   std::size_t refused = 0;        // calls that left packets behind
-  bool reads_on = false;          // the card is slow to let go of memory ...
-  std::size_t abandoned = 0;      // ... until it is made to
-  bool gone = false;              // the card has been pulled out
+  bool reads_on = false;          // the card is slow to release memory ...
+  std::size_t abandoned = 0;      // ... until it is forced to
+  bool gone = false;              // the card has been removed
   std::function<bool(std::span<const std::byte> datagram)> keep;  // false: the packet is lost
 
-  // As if the datagram had come in at that side.
+  // Delivers the datagram to that side.
   void put(std::size_t side, std::vector<std::byte> datagram) {
     const std::lock_guard lock(mutex);
     packets[side].push_back(std::move(datagram));

@@ -52,7 +52,7 @@ struct Rank {
   engine::Port port;
 };
 
-// The same listener over both, as a rank of NCCL has it; what a rank connects to.
+// The same listener over both, as a rank of NCCL has it, and the address to connect to.
 struct Listening {
   explicit Listening(const Rank& rank)
       : over_roce(rank.over(engine::kRoce).listen(1, 1)),
@@ -74,7 +74,7 @@ struct Meeting {
     REQUIRE(route->over == &engine::kRoce);
     return {here.port, 1, peer, route.value(), kPatience};
   }
-  // Polls both ranks until the connection is no longer being opened.
+  // Polls both ranks until the connection is open or has failed.
   ConnectionState finish(engine::Opening& opening) {
     auto state = ConnectionState::kCalling;
     for (const Time end = engine::steady_now() + 5s; engine::steady_now() < end;) {
@@ -99,7 +99,7 @@ struct Meeting {
 
 }  // namespace
 
-TEST_CASE("two ranks that hear each other over RoCE stay there") {
+TEST_CASE("two ranks that can exchange packets over RoCE use it") {
   Meeting meeting;
   engine::Opening opening = meeting.open();
   CHECK(meeting.finish(opening) == ConnectionState::kOpen);
@@ -109,11 +109,13 @@ TEST_CASE("two ranks that hear each other over RoCE stay there") {
   CHECK(meeting.accepted_over_udp == nullptr);
 }
 
-TEST_CASE("two ranks between which RoCE is blocked meet over UDP, once, and know why") {
+TEST_CASE(
+    "two ranks between which RoCE is blocked connect over UDP, once, and the log gives the "
+    "reason") {
   Meeting meeting;
   bool one_way = false;
-  SECTION("both ways") {}
-  SECTION("on the way back alone") {
+  SECTION("in both directions") {}
+  SECTION("in the return direction only") {
     one_way = true;
   }
   meeting.network.roce->keep = [&](std::span<const std::byte> datagram) {
@@ -133,7 +135,7 @@ TEST_CASE("two ranks between which RoCE is blocked meet over UDP, once, and know
   CHECK(meeting.accepted_over_udp != nullptr);
 }
 
-TEST_CASE("a peer that was heard over RoCE is never left for UDP, however slow it is then") {
+TEST_CASE("after an answer over RoCE a peer is not tried over UDP, however slow it becomes") {
   Meeting meeting;
   meeting.network.roce->keep = [](std::span<const std::byte> datagram) {
     const auto head = wire::decode_head(datagram);
@@ -148,7 +150,7 @@ TEST_CASE("a peer that was heard over RoCE is never left for UDP, however slow i
 
 namespace {
 
-// Two ranks with a device on each of two rails, over UDP alone.
+// Two ranks with a device on each of two rails, over UDP only.
 struct Rails {
   std::shared_ptr<Wire> wires[2] = {std::make_shared<Wire>(), std::make_shared<Wire>()};
   engine::Port here[2] = {open(0, 0), open(0, 1)};
@@ -196,11 +198,11 @@ struct Rails {
 
 }  // namespace
 
-TEST_CASE("where the first rail is dead, wholly or in one direction, the next one is used, once") {
+TEST_CASE("if the first rail is dead, in one direction or both, the next one is used, once") {
   Rails rails;
   bool one_way = false;
-  SECTION("both ways") {}
-  SECTION("on the way back alone") {
+  SECTION("in both directions") {}
+  SECTION("in the return direction only") {
     one_way = true;
   }
   rails.wires[0]->keep = [&](std::span<const std::byte> datagram) {
@@ -214,7 +216,7 @@ TEST_CASE("where the first rail is dead, wholly or in one direction, the next on
   CHECK(rails.accepted[1] != nullptr);
 }
 
-TEST_CASE("the first rail is used where it answers") {
+TEST_CASE("the first rail is used if it answers") {
   Rails rails;
   engine::Opening opening = rails.connect();
   CHECK(rails.finish(opening) == ConnectionState::kOpen);
@@ -222,7 +224,7 @@ TEST_CASE("the first rail is used where it answers") {
   CHECK(rails.accepted[1] == nullptr);
 }
 
-TEST_CASE("where no rail answers the opening fails in time, and says how many it has tried") {
+TEST_CASE("if no rail answers, the opening fails in time and reports how many were tried") {
   Rails rails;
   for (const auto& wire : rails.wires)
     wire->keep = [](std::span<const std::byte>) { return false; };

@@ -1,4 +1,4 @@
-// How much the core may put before the datapath at a time.
+// How many packets the core may pass to the datapath at a time.
 #include "engine/outbox.h"
 
 #include "catch.h"
@@ -17,14 +17,13 @@ void fill(Outbox& outbox) {
 
 }  // namespace
 
-TEST_CASE(
-    "after the datapath left packets waiting little is put before it, and more again by and by") {
+TEST_CASE("after the datapath refused packets fewer are offered to it, and gradually more again") {
   Outbox outbox;
   REQUIRE(outbox.room().size() == Outbox::kPackets);
   fill(outbox);
   outbox.took(Outbox::kPackets);
   REQUIRE(outbox.empty());
-  CHECK(outbox.room().size() == Outbox::kPackets);  // it takes all
+  CHECK(outbox.room().size() == Outbox::kPackets);  // all are accepted
   fill(outbox);
   outbox.took(Outbox::kPackets - 1);
   REQUIRE(outbox.waiting().size() == 1);

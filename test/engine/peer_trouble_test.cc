@@ -1,4 +1,4 @@
-// Every text about a peer that cannot be reached or has gone.
+// Every text about a peer that is unreachable or gone.
 #include "engine/peer_trouble.h"
 
 #include <string>
@@ -32,11 +32,11 @@ PeerTrouble rejected(Kind kind, const std::string& from = "10.0.0.2") {
 
 struct Row {
   PeerTrouble trouble;
-  std::string what;  // behind what the core has seen
-  std::string hint;  // before the command to test with
+  std::string what;  // after the core's observation
+  std::string hint;  // before the test command
 };
 
-TEST_CASE("every report of the network has a text that names all causes that fit it") {
+TEST_CASE("every network error has a text that names all causes that fit it") {
   const std::vector<Row> rows = {
       {silent(), "",
        "either that rank hangs or has ended with its host, or UDP ports 49152-65535 do not pass in "
@@ -84,7 +84,7 @@ TEST_CASE("every report of the network has a text that names all causes that fit
   }
 }
 
-TEST_CASE("no text says that a process has ended where another cause fits") {
+TEST_CASE("no text claims that a process has ended if another cause is possible") {
   for (const Kind kind : {Kind::kNothing, Kind::kPortUnreachable, Kind::kProhibited,
                           Kind::kUnreachable, Kind::kNoRoute, Kind::kNotPermitted}) {
     for (const PeerTrouble& trouble : {silent(kind), rejected(kind), silent(kind, "")}) {
@@ -95,7 +95,7 @@ TEST_CASE("no text says that a process has ended where another cause fits") {
   }
 }
 
-TEST_CASE("an address that this host has as well is named") {
+TEST_CASE("an address that this host has as well is mentioned") {
   PeerTrouble trouble = rejected(Kind::kPortUnreachable, "");
   trouble.is_own_address = true;
   CHECK(explain(trouble).hint.ends_with(
@@ -103,7 +103,7 @@ TEST_CASE("an address that this host has as well is named") {
       "host or container an address of its own (containers: --network host)"));
 }
 
-TEST_CASE("what the peer itself has said is passed on with its address alone") {
+TEST_CASE("the peer's own message is passed on with only its address added") {
   PeerTrouble trouble = silent(Kind::kProhibited);
   trouble.seen = {ErrorCode::kRemote, "the peer gave up: no memory", "see the peer's log"};
   const Error error = explain(trouble);

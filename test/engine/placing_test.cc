@@ -1,4 +1,4 @@
-// Payloads that are placed later than they arrive: an engine whose placer takes its time.
+// Payloads that are placed some time after their arrival: an engine with a slow placer.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace dlcp::engine;
 
 namespace {
 
-// Places nothing to a posted buffer before it is told to; then the youngest first.
+// Places data into posted buffers only when told to, and then the newest first.
 class SlowPlacer final : public Placer {
  public:
   void place(const core::Placement& placement) override {
@@ -134,7 +134,7 @@ TEST_CASE("neither end of a message is done before its bytes are placed") {
   CHECK(pair.finish(pair.sending) == Request::State::kDone);
 }
 
-TEST_CASE("deregMr and close wait for what is being placed") {
+TEST_CASE("deregMr and close wait for pending placements") {
   Pair pair;
   const bool close = GENERATE(false, true);
   std::atomic<bool> returned = false;

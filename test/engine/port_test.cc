@@ -1,4 +1,4 @@
-// How many lanes a device has, and how connections are spread over them.
+// How many lanes a device has, and how connections are distributed over them.
 #include "engine/port.h"
 
 #include <map>
@@ -37,7 +37,7 @@ std::size_t lanes_of(int gbps, const Carrier& over, std::size_t processors, std:
 
 }  // namespace
 
-TEST_CASE("a device has the lanes that its speed asks for, where there are processors for them") {
+TEST_CASE("a device has as many lanes as its speed needs, if there are enough processors") {
   CHECK(lanes_of(100, kUdp, 64) == 4);
   CHECK(lanes_of(100, kUdp, 63) == 3);
   CHECK(lanes_of(100, kUdp, 31) == 1);
@@ -45,12 +45,12 @@ TEST_CASE("a device has the lanes that its speed asks for, where there are proce
   CHECK(lanes_of(26, kUdp, 256) == 2);
   CHECK(lanes_of(400, kRoce, 256) == 3);
   CHECK(lanes_of(190, kRoce, 256) == 1);
-  CHECK(lanes_of(0, kUdp, 256) == 1);  // unknown
+  CHECK(lanes_of(0, kUdp, 256) == 1);  // unknown speed
   CHECK(lanes_of(800, kUdp, 1024) == 16);
-  CHECK(lanes_of(10, kUdp, 1, 5) == 5);  // as the user says
+  CHECK(lanes_of(10, kUdp, 1, 5) == 5);  // as configured
 }
 
-TEST_CASE("listeners and connections take turns over the lanes, each for themselves") {
+TEST_CASE("listeners and connections are each assigned to the lanes in turn") {
   const auto a = open(address_of(50'000, 0));
   const auto b = open(address_of(50'001, 0));
   const auto roce = open(address_of(0, 17));

@@ -11,7 +11,7 @@ constexpr Time t0 = time_from_ns(1'000'000'000);
 
 }  // namespace
 
-TEST_CASE("who waits and polls is looked for ever less often") {
+TEST_CASE("a waiting caller that polls is checked at growing intervals") {
   Presence presence;
   presence.waits();
   presence.polled(t0);
@@ -20,14 +20,15 @@ TEST_CASE("who waits and polls is looked for ever less often") {
   CHECK(presence.look(t0 + 5ms) == 10ms);
 }
 
-TEST_CASE("who waits and has not polled for longer than another task's slice does not drive") {
+TEST_CASE(
+    "a waiting caller that has not polled for longer than a scheduler's time slice is absent") {
   Presence presence;
   presence.waits();
   presence.polled(t0);
   CHECK_FALSE(presence.look(t0 + 6ms));
 }
 
-TEST_CASE("who waits for nothing any more is looked for soon, and one alarm is enough") {
+TEST_CASE("a caller without requests is checked soon, and one alarm is enough") {
   Presence presence;
   presence.waits(2);
   presence.polled(t0);
@@ -36,10 +37,10 @@ TEST_CASE("who waits for nothing any more is looked for soon, and one alarm is e
   presence.has_got();
   CHECK(presence.alarm() == 1ms);
   CHECK_FALSE(presence.alarm());
-  CHECK_FALSE(presence.look(t0 + 1ms));  // has left
+  CHECK_FALSE(presence.look(t0 + 1ms));  // it has left
 }
 
-TEST_CASE("who came back in time is looked for later the next time he may have left") {
+TEST_CASE("if a caller returned in time, its next possible absence is checked later") {
   Presence presence;
   for (const Duration pause : {1ms, 2ms, 4ms, 4ms}) {
     CHECK(presence.alarm() == pause);
@@ -50,7 +51,7 @@ TEST_CASE("who came back in time is looked for later the next time he may have l
   }
 }
 
-TEST_CASE("who polls and waits for nothing is looked for without another alarm") {
+TEST_CASE("a caller that polls without requests is checked without another alarm") {
   Presence presence;
   CHECK(presence.alarm() == 1ms);
   presence.polled(t0);
@@ -58,5 +59,5 @@ TEST_CASE("who polls and waits for nothing is looked for without another alarm")
   CHECK_FALSE(presence.alarm());
   CHECK(presence.look(t0 + 60us) == 2ms);
   CHECK_FALSE(presence.look(t0 + 2ms));
-  CHECK(presence.alarm() == 1ms);  // begins with short pauses again
+  CHECK(presence.alarm() == 1ms);  // begins with short intervals again
 }

@@ -1,4 +1,4 @@
-// The pump at its exact boundaries, in a time of its own.
+// The pump at its exact boundaries, in simulated time.
 #include "engine/pump.h"
 
 #include <memory>
@@ -29,7 +29,7 @@ struct Side {
   }
 };
 
-// A connection from a to b that is open.
+// An open connection from a to b.
 struct Pumps {
   std::shared_ptr<Wire> wire = std::make_shared<Wire>();
   Side a{wire, 0}, b{wire, 1};
@@ -62,7 +62,7 @@ struct Pumps {
 
 }  // namespace
 
-TEST_CASE("a blocked datapath is offered the rest 300 us later, and not before") {
+TEST_CASE("a blocked datapath is offered the rest after 300 us, and not earlier") {
   Pumps pumps;
   std::vector<std::byte> out(5000, std::byte{7});
   std::vector<std::byte> in(out.size());
@@ -73,7 +73,7 @@ TEST_CASE("a blocked datapath is offered the rest 300 us later, and not before")
   CHECK(pumps.a.pump.transmit(pumps.now).packets == 0);
   CHECK(pumps.a.pump.blocked());
   CHECK(pumps.a.pump.deadline(pumps.now) == pumps.now + 300us);
-  // However overdue a timer is: serving it could send nothing either.
+  // Whatever timer is overdue: serving it could send nothing either.
   CHECK(pumps.a.pump.deadline(pumps.now + 10s) == pumps.now + 300us);
   pumps.wire->take_at_once = 2;
   CHECK(pumps.a.pump.transmit(pumps.now).packets == 2);
@@ -86,7 +86,7 @@ TEST_CASE("a blocked datapath is offered the rest 300 us later, and not before")
   CHECK(pumps.b.pump.poll_event(pumps.now)->request == 1);
 }
 
-TEST_CASE("a batch holds 64 packets, and says when there may be more") {
+TEST_CASE("a batch holds 64 packets, and reports whether there may be more") {
   Pumps pumps;
   pumps.run(100ms);
   for (int i = 0; i < 65; ++i)
@@ -101,7 +101,7 @@ TEST_CASE("a batch holds 64 packets, and says when there may be more") {
   CHECK(pumps.b.pump.deadline(pumps.now) > pumps.now);
 }
 
-TEST_CASE("a send whose memory is still read is done when it no longer is, or 50 ms later") {
+TEST_CASE("a send whose memory is in use is done when it is released, or 50 ms later") {
   for (const bool released : {true, false}) {
     Pumps pumps;
     std::vector<std::byte> out(5000, std::byte{7});
@@ -124,11 +124,11 @@ TEST_CASE("a send whose memory is still read is done when it no longer is, or 50
   }
 }
 
-TEST_CASE("nothing of a forgotten request leaves, and nothing tells of it") {
+TEST_CASE("no packet of a forgotten request leaves, and no event mentions it") {
   Pumps pumps;
   std::vector<std::byte> out(5000, std::byte{7});
   std::vector<std::byte> in(out.size());
-  SECTION("whose packets wait here") {
+  SECTION("with packets that wait in the outbox") {
     REQUIRE(pumps.receive(1, in));
     pumps.run(1ms);
     pumps.wire->take_at_once = 0;
@@ -138,13 +138,13 @@ TEST_CASE("nothing of a forgotten request leaves, and nothing tells of it") {
     pumps.a.pump.forget(pumps.sends, out);
     CHECK_FALSE(pumps.a.pump.blocked());
   }
-  SECTION("whose memory is still read") {
+  SECTION("with memory that is in use") {
     REQUIRE(pumps.receive(1, in));
     pumps.wire->reads_on = true;
     REQUIRE(pumps.send(2, out));
     pumps.run(1ms);
     CHECK_FALSE(pumps.a.pump.poll_event(pumps.now));
-    pumps.a.pump.forget(pumps.sends + 1, out);  // another's
+    pumps.a.pump.forget(pumps.sends + 1, out);  // another request's
     pumps.wire->reads_on = false;
     auto event = pumps.a.pump.poll_event(pumps.now);
     REQUIRE(event);

@@ -1,4 +1,4 @@
-// Over what two ranks talk: every combination of what they have.
+// The carrier that two ranks use, for every combination of what they have.
 #include "engine/route.h"
 
 #include <vector>
@@ -49,7 +49,7 @@ constexpr Rank kRoceOnly{"10.0.0.3", true, false};
 
 }  // namespace
 
-TEST_CASE("two ranks that have RoCE use it, each the other's queue pair and nothing else") {
+TEST_CASE("two ranks with RoCE use it, each with the other's queue pair only") {
   for (const Rank& here : {kBoth, kRoceOnly}) {
     for (const Rank& there : {kBoth, kRoceOnly}) {
       auto chosen = route(here, there);
@@ -61,7 +61,7 @@ TEST_CASE("two ranks that have RoCE use it, each the other's queue pair and noth
   }
 }
 
-TEST_CASE("a rank without RoCE makes both ends use UDP, and that is said where RoCE was possible") {
+TEST_CASE("if one rank has no RoCE both use UDP, and a message says so if RoCE was possible") {
   auto away = route(kBoth, kUdpOnly);
   REQUIRE(away);
   CHECK(away->over == &kUdp);
@@ -81,7 +81,7 @@ TEST_CASE("a rank without RoCE makes both ends use UDP, and that is said where R
   CHECK(plain->fallback.empty());
 }
 
-TEST_CASE("addresses of two families do not meet, whatever carries packets between them") {
+TEST_CASE("addresses of two families do not match, whatever the carrier") {
   auto chosen = route(kBoth, {"fd00::2", true, true});
   REQUIRE_FALSE(chosen);
   CHECK_THAT(chosen.error().what,
@@ -90,7 +90,7 @@ TEST_CASE("addresses of two families do not meet, whatever carries packets betwe
   CHECK_THAT(chosen.error().hint, Contains("DLCP_IFNAME"));
 }
 
-TEST_CASE("after a carrier only those that come after it are considered") {
+TEST_CASE("after a failed carrier only later ones in the order are considered") {
   const std::vector<LocalAddress> ours{{&kRoce, *kBoth.roce_address()},
                                        {&kUdp, *kBoth.udp_address()}};
   const wire::EndpointAddress peer = Rank{"10.0.0.4", true, true}.address();
@@ -100,7 +100,7 @@ TEST_CASE("after a carrier only those that come after it are considered") {
   CHECK_FALSE(choose_route(ours, peer, &kUdp));
 }
 
-TEST_CASE("ranks with nothing in common are told what each of them is set to") {
+TEST_CASE("ranks without a common carrier get an error with the settings of both") {
   auto here = route(kRoceOnly, kUdpOnly);
   REQUIRE_FALSE(here);
   CHECK(here.error().code == ErrorCode::kInvalidUsage);
@@ -115,7 +115,7 @@ TEST_CASE("ranks with nothing in common are told what each of them is set to") {
   CHECK_FALSE(choose_route(std::vector<LocalAddress>{{&kUdp, *kBoth.udp_address()}}, {}));
 }
 
-TEST_CASE("two addresses of one host are joined into one that says both") {
+TEST_CASE("two addresses of one host are joined into one with both locators") {
   auto joined = join(*kBoth.roce_address(), *kBoth.udp_address());
   REQUIRE(joined);
   CHECK(*joined == kBoth.address());

@@ -1,4 +1,4 @@
-// Knob table, config file and environment: what is accepted, and the exact words of every refusal.
+// Knob table, config file and environment: accepted values, and the exact text of every refusal.
 #include "catch.h"
 #include "core/config.h"
 #include "engine/config_file.h"
@@ -25,7 +25,7 @@ std::string refusal(const Variables& environment, std::optional<std::string> fil
 
 }  // namespace
 
-TEST_CASE("without any setting every knob has the table's default") {
+TEST_CASE("without settings every knob has the table's default") {
   auto settings = load({});
   REQUIRE(settings.ok());
   CHECK(settings->paths == 16);
@@ -38,8 +38,8 @@ TEST_CASE("without any setting every knob has the table's default") {
     CHECK(one.origin == "default");
 }
 
-// The core, and datapaths, can be used without settings; then they are what a job's are.
-TEST_CASE("what the core assumes where nobody says anything is what the table's defaults say") {
+// The core and datapaths can be used without settings; then they use the values of a job.
+TEST_CASE("the core's built-in values equal the table's defaults") {
   const Settings defaults = dlcp::engine::default_settings();
   const dlcp::core::Config core;
   CHECK(core.paths == defaults.paths);
@@ -52,7 +52,7 @@ TEST_CASE("what the core assumes where nobody says anything is what the table's 
   CHECK(core.licence_bytes_min == defaults.loss_bytes_min);
 }
 
-TEST_CASE("the environment wins over the file and the file over the default") {
+TEST_CASE("the environment takes precedence over the file, and the file over the default") {
   auto settings =
       load({{"DLCP_PATHS", "8"}, {"DLCP_PEER_TIMEOUT", "2.5"}},
            "# site defaults\nDLCP_PATHS = 4\n\nDLCP_BURST=3 # short\n DLCP_EAGER = 128K\r\n");
@@ -68,7 +68,7 @@ TEST_CASE("the environment wins over the file and the file over the default") {
 }
 
 TEST_CASE(
-    "a budget for the whole process needs the user's word that all reductions are gradients") {
+    "a budget for the whole process needs the user's statement that all reductions are gradients") {
   CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", "0.01"}}),
              Contains("DLCP_LOSS_BUDGET would license") &&
                  Contains("DLCP_LOSS_SCOPE=data-parallel") && Contains("dlcp traffic-class"));
@@ -128,7 +128,7 @@ TEST_CASE("a refusal names variable, value, origin and range") {
         "0.01 or 1%");
 }
 
-TEST_CASE("numbers are exact: no sign, blank, fraction or overflow slips through") {
+TEST_CASE("numbers are exact: no sign, blank, fraction or overflow is accepted") {
   for (const char* bad : {"", " 4", "4 ", "-1", "+4", "4.0", "0x4", "99999999999999999999", "4K"})
     CHECK_THAT(refusal({{"DLCP_PATHS", bad}}), Contains("is not valid"));
   for (const char* bad : {"", "nan", "inf", "1e9", "-3", "3x", "3 s"})
@@ -155,7 +155,7 @@ TEST_CASE("sizes, shares and times are written as on the command line") {
     CHECK_THAT(refusal({{"DLCP_LOSS_BUDGET", bad}}), Contains("is not valid"));
 }
 
-TEST_CASE("an unknown name is refused with the name that was probably meant") {
+TEST_CASE("an unknown name is refused with the most similar known name") {
   CHECK(refusal({{"DLCP_PATH", "4"}}) ==
         "DLCP_PATH (environment) is not a setting of this plugin; did you mean DLCP_PATHS?");
   CHECK(refusal({}, "DLCP_PEERTIMEOUT = 3") ==
@@ -170,7 +170,7 @@ TEST_CASE("an unknown name is refused with the name that was probably meant") {
       "all settings");
 }
 
-TEST_CASE("a variable that resembles no setting is ignored with one line that lists all of them") {
+TEST_CASE("a variable similar to no setting is ignored, and one line lists all of them") {
   CHECK(unknown_line(load({{"DLCP_PATHS", "4"}}).value()).empty());
   auto settings = load({{"DLCP_BUILD", "x"}, {"DLCP_PATHS", "4"}, {"DLCP_HOME", "/opt"}});
   REQUIRE(settings.ok());
@@ -191,7 +191,7 @@ TEST_CASE("the line about unknown variables has a bounded length") {
   CHECK_THAT(line, Contains(" and 12 more; "));
 }
 
-TEST_CASE("a config file is refused where it cannot be read without guessing") {
+TEST_CASE("an ambiguous config file is refused") {
   CHECK(refusal({}, "DLCP_PATHS 4\n") ==
         "/etc/dlcp.conf:1: cannot read 'DLCP_PATHS 4'; write NAME = value, or # and a comment");
   CHECK(refusal({}, "= 4\n") ==
@@ -202,14 +202,14 @@ TEST_CASE("a config file is refused where it cannot be read without guessing") {
         "DLCP_CONFIG (/etc/dlcp.conf:1) cannot be set in a config file; set it in the environment");
 }
 
-TEST_CASE("a missing config file matters only to the one who named it") {
+TEST_CASE("a missing config file is an error only if its name was set") {
   CHECK(refusal({}) == "accepted");
   CHECK(refusal({{"DLCP_CONFIG", ""}}, "garbage") == "accepted");
   CHECK(refusal({{"DLCP_CONFIG", "/no/such"}}) ==
         "DLCP_CONFIG = '/no/such' (environment): no such file; create it, or unset the variable");
 }
 
-TEST_CASE("a file that cannot be read is named with the setting that names it") {
+TEST_CASE("the error for an unreadable file has the setting that names it") {
   const auto folder = [](const std::string&) -> dlcp::Result<std::optional<std::string>> {
     return dlcp::Error{dlcp::ErrorCode::kInvalidUsage, "Is a directory", ""};
   };
@@ -226,7 +226,7 @@ TEST_CASE("a file that cannot be read is named with the setting that names it") 
   CHECK_FALSE(dlcp::engine::read_text_file("/no/such").value().has_value());
 }
 
-TEST_CASE("a site's class table is read from its file, and refused with line and value") {
+TEST_CASE("a site's class table is read from its file; errors are refused with line and value") {
   const Variables environment = {{"DLCP_CONFIG", ""}, {"DLCP_CLASSES", "/etc/classes"}};
   auto settings = load(environment, "exact.dscp = 26\ncontrol.ecn = ect1\n");
   REQUIRE(settings.ok());
@@ -239,7 +239,7 @@ TEST_CASE("a site's class table is read from its file, and refused with line and
   CHECK_THAT(refusal(environment), Contains("'/etc/classes': no such file"));
 }
 
-TEST_CASE("a site's secret is 32 hexadecimal digits in a file, and is never shown") {
+TEST_CASE("a site's secret is 32 hexadecimal digits in a file, and is never printed") {
   const Variables environment = {{"DLCP_CONFIG", ""}, {"DLCP_SECRET_FILE", "/etc/secret"}};
   auto settings = load(environment, " 00112233445566778899aabbccddeeff\n");
   REQUIRE(settings.ok());
@@ -259,7 +259,7 @@ TEST_CASE("a site's secret is 32 hexadecimal digits in a file, and is never show
   CHECK_THAT(refusal(environment), Contains("'/etc/secret': no such file"));
 }
 
-TEST_CASE("each knob accepts its own default and says what it is") {
+TEST_CASE("each knob accepts its own default and has a description") {
   for (const auto& knob : dlcp::engine::knobs()) {
     INFO(knob.name);
     Settings settings;

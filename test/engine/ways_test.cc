@@ -1,4 +1,4 @@
-// In which order pairs of addresses are tried.
+// The order in which pairs of addresses are tried.
 #include "engine/ways.h"
 
 #include <string>
@@ -21,7 +21,7 @@ datapath::IpAddress ip(const std::string& text) {
   return datapath::parse_ip_address(text).value();
 }
 
-// Named so that the system has no such link: a question for its index asks for 0.
+// The name must not exist on this system, so that its index is 0.
 Device device(const std::string& name, const std::string& address) {
   datapath::Interface interface;
   interface.name = name;
@@ -36,8 +36,8 @@ DeviceAddress at(const std::string& address) {
   return of;
 }
 
-// Subnets 10.0.N.0/24, each by a device with the address 10.0.N.1; a question with a source address
-// is for that device alone.
+// Subnets 10.0.N.0/24, each by a device with the address 10.0.N.1; a query with a source address is
+// for that device only.
 std::optional<datapath::KernelRoute> subnets(const datapath::RouteQuestion& question) {
   datapath::KernelRoute route;
   route.interface = 1 + question.to.bytes[2];
@@ -67,22 +67,23 @@ wire::EndpointAddress peer_of(const std::string& first, const std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("the pair that NCCL assumes comes first where it has a route, the peer's others follow") {
+TEST_CASE(
+    "the pair that NCCL assumes comes first if it has a route; the peer's other addresses follow") {
   const auto peer = peer_of("10.0.0.2", {"10.0.1.2"});
   CHECK(pairs(find_ways(kDevices, 0, peer, subnets)) == Pairs{{0, 0}, {1, 1}, {0, 1}});
 }
 
-TEST_CASE("with cards in another order the device by which the kernel would send comes first") {
+TEST_CASE("if NICs are in another order, the device of the kernel's route comes first") {
   const auto peer = peer_of("10.0.1.2", {"10.0.0.2"});
   CHECK(pairs(find_ways(kDevices, 0, peer, subnets)) == Pairs{{1, 0}, {0, 0}, {0, 1}});
 }
 
-TEST_CASE("one device and one address leave nothing to choose") {
+TEST_CASE("with one device and one address there is one pair") {
   const std::vector<Device> one = {kDevices[0]};
   CHECK(find_ways(one, 0, peer_of("10.0.0.2", {}), subnets).empty());
 }
 
-TEST_CASE("a host that tells nothing of routes tries the pair that NCCL assumes first") {
+TEST_CASE("without route information the pair that NCCL assumes is tried first") {
   const auto nothing = [](const datapath::RouteQuestion&) -> std::optional<datapath::KernelRoute> {
     return std::nullopt;
   };
@@ -91,7 +92,8 @@ TEST_CASE("a host that tells nothing of routes tries the pair that NCCL assumes 
 }
 
 TEST_CASE(
-    "the way that answered comes first from then on, and is told once if NCCL assumes another") {
+    "the pair that answered is tried first from then on, and reported once if NCCL assumes "
+    "another") {
   engine::WayBook book(subnets);
   const auto peer = peer_of("10.0.0.2", {"10.0.1.2"});
   const auto before = book.ways(kDevices, 0, peer);
@@ -103,7 +105,8 @@ TEST_CASE(
   const auto after = book.ways(kDevices, 0, peer);
   CHECK(after.is_confirmed);
   CHECK(pairs(after.all) == Pairs{{1, 1}, {0, 0}, {0, 1}});
-  CHECK(book.remember(kDevices, 0, peer, before.all[0]).empty());  // what NCCL assumes is no news
+  CHECK(book.remember(kDevices, 0, peer, before.all[0])
+            .empty());  // nothing to report: NCCL assumes this pair
   CHECK(pairs(book.ways(kDevices, 0, peer).all).front() ==
         std::pair<std::size_t, std::size_t>{0, 0});
 }

@@ -1,7 +1,6 @@
-// A network card in memory, for the paths that a real one seldom takes: it holds requests back,
-// fails them, refuses calls and vanishes. It is strict where cards are: a request may name only
-// registered memory, an address handle only while it lives, and nothing may be left over at the
-// end.
+// A network card in memory, to test cases that are rare with a real card: it holds requests back,
+// fails them, refuses calls and disappears. It is as strict as real cards: a request may name only
+// registered memory, an address handle only while it exists, and no object may be left at the end.
 #pragma once
 
 #include <fcntl.h>
@@ -38,7 +37,7 @@ struct FakeQp : ibv_qp {
     std::uint32_t to = 0;
     std::uint8_t tos = 0;
   };
-  std::deque<Sent> sending;  // posted, not yet gone
+  std::deque<Sent> sending;  // posted, not sent yet
   std::deque<ibv_recv_wr> receiving;
   std::deque<ibv_sge> buffers;
 };
@@ -49,22 +48,22 @@ class FakeVerbs : public Verbs {
   bool refuses_posts = false;  // post_send fails
   bool refuses_handles = false;
   bool refuses_queue_pairs = false;
-  bool removed = false;  // from the system, with no event
+  bool removed = false;  // from the system, without an event
   std::size_t posts = 0;
-  std::size_t lost = 0;  // no such queue pair, or it had no buffer
+  std::size_t lost = 0;  // to a missing queue pair, or one without a buffer
   std::vector<ibv_ah_attr> handles_made;
   std::set<ibv_mr*> regions;
   std::set<void*> others;  // live objects of every other kind
 
   ~FakeVerbs() override = default;
 
-  // Lets everything that was held back go.
+  // Sends all requests that were held back.
   void release() {
     for (const auto& [number, qp] : queue_pairs_)
       while (!qp->sending.empty())
         leave(*qp);
   }
-  // What was held back fails, each with this status.
+  // Fails all requests that were held back, each with this status.
   void fail_held(ibv_wc_status status) {
     for (const auto& [number, qp] : queue_pairs_) {
       for (auto& sent : qp->sending) {

@@ -1,4 +1,4 @@
-// RDMA ports from a made-up /sys, and choosing among them as NCCL_IB_HCA does.
+// RDMA ports from a fake /sys, and their selection as with NCCL_IB_HCA.
 #include "datapath/verbs/roce_ports.h"
 
 #include <cstdlib>
@@ -82,7 +82,7 @@ std::string chosen(const FakeSys& sys, const char* selection, int gid_index = -1
   return names;
 }
 
-TEST_CASE("a port is described with its addresses of RoCEv2, speed, card and entropy") {
+TEST_CASE("a port's properties are its RoCEv2 addresses, speed, NIC and entropy") {
   FakeSys sys;
   fill(sys);
   sys.set_driver("mlx5_0", "mlx5_core");
@@ -117,7 +117,7 @@ TEST_CASE("the grammar of NCCL_IB_HCA selects devices and their ports") {
   CHECK(chosen(sys, "^=mlx5_1:1,mlx5_10") == "mlx5_0:1 mlx5_1:2");
 }
 
-TEST_CASE("IPv4 is preferred, then global IPv6; an index asked for is kept to") {
+TEST_CASE("IPv4 is preferred, then global IPv6; a configured index is used") {
   FakeSys sys;
   fill(sys);
   CHECK(choose_roce_ports("mlx5_0", -1, sys.list()).value().front().gid.index == 3);
@@ -129,7 +129,7 @@ TEST_CASE("IPv4 is preferred, then global IPv6; an index asked for is kept to") 
                          "4)), "));
 }
 
-TEST_CASE("ports that cannot be used are named with the reason") {
+TEST_CASE("unusable ports are listed with the reason") {
   FakeSys sys;
   CHECK(chosen(sys, "").starts_with("no RoCEv2 port is usable; RDMA ports: none"));
   sys.add_port("ib0", 1, "InfiniBand");
@@ -141,7 +141,7 @@ TEST_CASE("ports that cannot be used are named with the reason") {
                          "active), roce1:1 (no RoCEv2 address)"));
 }
 
-TEST_CASE("the source port of Soft-RoCE's queue pairs is the kernel's hash of their number") {
+TEST_CASE("the source port of Soft-RoCE's queue pairs is the kernel's hash of their numbers") {
   CHECK(source_port_of_queue_pair("rdma_rxe", 17) == 57236);
   CHECK_FALSE(source_port_of_queue_pair("bnxt_en", 17));
 }

@@ -1,5 +1,5 @@
-// The verbs datapath over a fake card: what is sent where from which memory, and what becomes of it
-// when the card is full, fails, or goes away.
+// The verbs datapath over a fake card: where packets go and from which memory, and what happens
+// when the card is full, fails, or disappears.
 #include "datapath/verbs/verbs_datapath.h"
 
 #include <poll.h>
@@ -38,7 +38,7 @@ struct Card {
     CHECK(verbs->queue_pairs() == 0);
   }
 
-  // The card talks to itself.
+  // The card sends to itself.
   wire::TxPacket packet(std::size_t number, wire::PathIndex path = 0,
                         TrafficClass traffic_class = TrafficClass::kExact) {
     wire::TxPacket packet;
@@ -75,7 +75,7 @@ struct Card {
   Time now{};
 };
 
-TEST_CASE("only a device that the kernel plays is said to delay its packets") {
+TEST_CASE("only a device emulated by the kernel is said to delay its packets") {
   auto options = options_with(4, Entropy::kQueuePairs);
   CHECK(Card(options).datapath->limits().host_delay == Duration::zero());
   options.port.driver = "rdma_rxe";
@@ -98,7 +98,7 @@ TEST_CASE("packets arrive with their bytes and marks, from registered memory wit
   if (registered) card.datapath->release_memory(card.memory);
 }
 
-TEST_CASE("every buffer comes back: a hundred times the ring's size is received") {
+TEST_CASE("every receive buffer is posted again: a hundred times the ring's size is received") {
   Card card;
   std::size_t received = 0;
   for (int i = 0; i < 400; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("every buffer comes back: a hundred times the ring's size is received"
   CHECK(card.verbs->lost == 0);
 }
 
-TEST_CASE("a chain of packets takes one doorbell, and few completions") {
+TEST_CASE("a chain of packets needs one doorbell, and few completions") {
   Card card(16, Entropy::kFlowLabel);
   REQUIRE(card.datapath->register_memory(card.memory).ok());
   for (int i = 0; i < 100; ++i) {
@@ -135,7 +135,7 @@ TEST_CASE("flow labels are never zero and their source ports differ") {
   CHECK(*ports.begin() >= 0xc000);
 }
 
-TEST_CASE("memory is read until the completion of its packets, and of no others") {
+TEST_CASE("memory is in use until the completion of its packets, and no longer") {
   Card card;
   REQUIRE(card.datapath->register_memory(card.memory).ok());
   const auto first = std::span<const std::byte>(card.memory).first(kPayload);
@@ -149,14 +149,14 @@ TEST_CASE("memory is read until the completion of its packets, and of no others"
   card.datapath->release_memory(card.memory);
 }
 
-TEST_CASE("what is copied leaves the caller's memory at once") {
+TEST_CASE("memory that was copied is released at once") {
   Card card;
   card.verbs->holds = true;
   REQUIRE(card.send(8) == 8);
   CHECK_FALSE(card.datapath->reads(card.memory));
 }
 
-TEST_CASE("a full queue takes no more, says how many it took, and takes the rest later") {
+TEST_CASE("a full queue reports how many packets it accepted, and accepts the rest later") {
   Card card(4);  // 64 requests each
   card.verbs->holds = true;
   REQUIRE(card.send(60) == 60);
@@ -167,7 +167,8 @@ TEST_CASE("a full queue takes no more, says how many it took, and takes the rest
   CHECK(card.send(10) == 10);
 }
 
-TEST_CASE("a failed completion costs what is outstanding on its queue pair, which is replaced") {
+TEST_CASE(
+    "a failed completion loses the outstanding packets of its queue pair, which is replaced") {
   Card card;
   REQUIRE(card.datapath->register_memory(card.memory).ok());
   card.verbs->holds = true;
@@ -186,7 +187,7 @@ TEST_CASE("a failed completion costs what is outstanding on its queue pair, whic
   card.datapath->release_memory(card.memory);
 }
 
-TEST_CASE("while no queue pair can be made, packets are lost and it is tried again") {
+TEST_CASE("while no queue pair can be created, packets are lost and creation is retried") {
   Card card(1);
   card.verbs->refuses_posts = true;
   CHECK(card.send(3) == 3);
@@ -202,7 +203,7 @@ TEST_CASE("while no queue pair can be made, packets are lost and it is tried aga
   CHECK(card.datapath->counters().tx_lost == 6);
 }
 
-TEST_CASE("a queue pair that fails again and again is replaced ever more seldom") {
+TEST_CASE("a queue pair that fails repeatedly is replaced at growing intervals") {
   Card card(1);
   card.verbs->refuses_posts = true;
   for (int i = 0; i < 1000; ++i) {
@@ -213,7 +214,7 @@ TEST_CASE("a queue pair that fails again and again is replaced ever more seldom"
   CHECK(card.datapath->counters().queue_pairs_rebuilt >= 10);
 }
 
-TEST_CASE("abandoned memory is not read any more, and the rest goes on") {
+TEST_CASE("abandoned memory is not read any more, and other sends continue") {
   Card card;
   REQUIRE(card.datapath->register_memory(card.memory).ok());
   card.verbs->holds = true;
@@ -229,7 +230,7 @@ TEST_CASE("abandoned memory is not read any more, and the rest goes on") {
   card.datapath->release_memory(card.memory);
 }
 
-TEST_CASE("a device that is removed is a failure, after which nothing is sent or received") {
+TEST_CASE("after a device was removed nothing is sent or received, and a failure is reported") {
   Card card;
   card.send(5);
   card.verbs->remove_device();
@@ -243,7 +244,7 @@ TEST_CASE("a device that is removed is a failure, after which nothing is sent or
   CHECK(poll(&descriptor, 1, 0) == 0);
 }
 
-TEST_CASE("a device that is removed without a word is a failure too") {
+TEST_CASE("a device removed without an event is reported as a failure too") {
   Card card;
   card.verbs->removed = true;
   REQUIRE(card.send(5) == 5);
@@ -252,11 +253,11 @@ TEST_CASE("a device that is removed without a word is a failure too") {
   CHECK(card.datapath->failure()->what == "the RDMA device fake:1 is gone");
 }
 
-TEST_CASE("whoever waits is woken once for what comes after arming, and asked to look before") {
+TEST_CASE("an armed completion channel wakes its waiter once, and arm() requests a last check") {
   Card card;
   pollfd descriptor{card.datapath->wait_descriptor(), POLLIN, 0};
-  CHECK(card.datapath->arm());        // newly: look once more
-  CHECK_FALSE(card.datapath->arm());  // still
+  CHECK(card.datapath->arm());        // newly armed: check again
+  CHECK_FALSE(card.datapath->arm());  // still armed
   CHECK(poll(&descriptor, 1, 0) == 0);
   card.send(2);
   CHECK(poll(&descriptor, 1, 0) == 1);
@@ -265,7 +266,7 @@ TEST_CASE("whoever waits is woken once for what comes after arming, and asked to
   CHECK(card.receive() == 2);
 }
 
-TEST_CASE("there are no more address handles than permitted, and none is dropped while in use") {
+TEST_CASE("address handles stay within their limit, and none is destroyed while in use") {
   VerbsOptions options = options_with(8, Entropy::kFlowLabel);
   options.handles_max = 4;
   Card card(options);
@@ -276,7 +277,8 @@ TEST_CASE("there are no more address handles than permitted, and none is dropped
   }
   CHECK(card.verbs->handles_made.size() == 8);
   card.verbs->holds = true;
-  REQUIRE(card.send(8, 8) == 8);  // for a request whose handle is gone the fake reports an error
+  REQUIRE(card.send(8, 8) ==
+          8);  // the fake reports an error for a request whose handle was destroyed
   CHECK(card.datapath->counters().tx_unreachable == 4);
   card.verbs->holds = false;
   card.verbs->release();
@@ -284,7 +286,7 @@ TEST_CASE("there are no more address handles than permitted, and none is dropped
   CHECK(card.datapath->counters().tx_errors == 0);
 }
 
-TEST_CASE("a peer that cannot be reached costs one attempt a second") {
+TEST_CASE("an unreachable peer costs one attempt per second") {
   Card card;
   card.verbs->refuses_handles = true;
   card.receive();
@@ -312,7 +314,8 @@ TEST_CASE("address handles carry hop limit, marks, GID and a label") {
   CHECK(std::equal(gid, gid + 16, made.grh.dgid.raw));
 }
 
-TEST_CASE("memory that several users registered stays so until the last of them releases it") {
+TEST_CASE(
+    "memory registered by several users stays registered until the last of them releases it") {
   Card card;
   const std::size_t own = card.verbs->regions.size();
   const auto part = std::span(card.memory).subspan(kPayload, 3 * kPayload);
@@ -332,7 +335,7 @@ TEST_CASE("memory that several users registered stays so until the last of them 
   CHECK(card.receive() == 16);
 }
 
-TEST_CASE("a piece that reaches beyond registered memory is copied") {
+TEST_CASE("a piece that extends beyond registered memory is copied") {
   Card card;
   const auto part = std::span(card.memory).first(kPayload + 1);
   REQUIRE(card.datapath->register_memory(part).ok());
@@ -360,7 +363,7 @@ TEST_CASE("peers without RoCE, or of another family, are refused with a reason")
   CHECK(card.datapath->counters().tx_unreachable == 1);
 }
 
-TEST_CASE("TOS byte and source are found in either IP header, and in nothing else") {
+TEST_CASE("the TOS byte and the source are read from either IP header, and from no other bytes") {
   std::array<std::byte, 40> header{};
   CHECK_FALSE(read_routing_header(header));
   header[20] = std::byte{0x45};
