@@ -1,4 +1,4 @@
-// The running quantile on streams that stay, drift, jump and vanish.
+// The running quantile on streams that are steady, drift, jump or become zero.
 #include "gradient/magnitude_quantile.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ using gradient::MagnitudeQuantile;
 
 namespace {
 
-// Spread over about two decades, as the packets of different layers are.
+// Spread over about two decades, like the packets of different layers.
 float draw(Rng& rng, double scale) {
   return static_cast<float>(scale * std::exp(4 * (rng.unit() + rng.unit() + rng.unit() - 1.5)));
 }
@@ -26,7 +26,7 @@ double share_below(MagnitudeQuantile& quantile, Rng& rng, double scale, int samp
 
 }  // namespace
 
-TEST_CASE("the asked share of a steady stream lies below the threshold", "[quantile]") {
+TEST_CASE("for a steady stream the requested share lies below the threshold", "[quantile]") {
   for (const float share : {0.1f, 0.25f, 0.5f, 0.75f, 0.9f}) {
     Rng rng(3);
     MagnitudeQuantile quantile(share);
@@ -36,7 +36,7 @@ TEST_CASE("the asked share of a steady stream lies below the threshold", "[quant
   }
 }
 
-TEST_CASE("a stream whose scale jumps tenfold is followed within a message's packets",
+TEST_CASE("after a tenfold jump in scale the threshold adapts within a message's packets",
           "[quantile]") {
   for (const double factor : {10.0, 0.1}) {
     Rng rng(5);
@@ -47,7 +47,7 @@ TEST_CASE("a stream whose scale jumps tenfold is followed within a message's pac
   }
 }
 
-TEST_CASE("a share of nothing protects everything", "[quantile]") {
+TEST_CASE("a share of zero protects everything", "[quantile]") {
   Rng rng(5);
   MagnitudeQuantile quantile(0);
   CHECK(share_below(quantile, rng, 1, 1000) == 0);
@@ -60,7 +60,7 @@ TEST_CASE("the first packet of a stream is protected, zeros after it are droppab
   CHECK(quantile.add(0.0f));
 }
 
-TEST_CASE("a stream of zeros leaves a threshold that real gradients raise again", "[quantile]") {
+TEST_CASE("after a stream of zeros real gradients raise the threshold again", "[quantile]") {
   MagnitudeQuantile quantile(0.5f);
   for (int i = 0; i < 100'000; ++i)
     quantile.add(0);
@@ -70,7 +70,7 @@ TEST_CASE("a stream of zeros leaves a threshold that real gradients raise again"
   CHECK(share_below(quantile, rng, 1e-4, 2000) == Approx(0.5).margin(0.06));
 }
 
-TEST_CASE("what has no score is protected and moves nothing", "[quantile]") {
+TEST_CASE("a packet without a score is protected and does not move the threshold", "[quantile]") {
   MagnitudeQuantile quantile(0.9f);
   quantile.add(1);
   for (int i = 0; i < 100; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("what has no score is protected and moves nothing", "[quantile]") {
   CHECK(quantile.threshold() == 1);
 }
 
-TEST_CASE("the judge protects large packets and gives up small ones", "[quantile]") {
+TEST_CASE("the judge protects large packets and marks small ones droppable", "[quantile]") {
   gradient::WorthJudge judge(0.5f);
   std::vector<float> packet(352);
   const auto judged = [&](float magnitude) {

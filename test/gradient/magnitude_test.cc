@@ -1,4 +1,5 @@
-// The score against a plain double-precision mean, in every form and type, and what has no score.
+// The score compared with a plain double-precision mean, for every implementation and type, and
+// packets that have no score.
 #include "gradient/magnitude.h"
 
 #include <bit>
@@ -18,7 +19,7 @@ namespace {
 constexpr ElementType kTypes[] = {ElementType::kFloat32, ElementType::kFloat16,
                                   ElementType::kBfloat16};
 
-// A finite value of the type, its bits in the low end and what it is worth.
+// A finite value of the type: its bits, in the low end, and its absolute value.
 struct Element {
   std::uint32_t bits = 0;
   double value = 0;
@@ -68,7 +69,7 @@ std::uint32_t infinity_of(ElementType type) {
 
 }  // namespace
 
-TEST_CASE("every form's score is the mean of the absolute values", "[magnitude]") {
+TEST_CASE("every implementation's score is the mean of the absolute values", "[magnitude]") {
   Rng rng(7);
   for (const auto& form : gradient::magnitude_forms()) {
     if (!form.supported) continue;
@@ -88,11 +89,11 @@ TEST_CASE("every form's score is the mean of the absolute values", "[magnitude]"
   }
 }
 
-TEST_CASE("every half is scored as what it is, subnormals included", "[magnitude]") {
+TEST_CASE("every half-precision value is scored correctly, subnormals included", "[magnitude]") {
   for (const auto& form : gradient::magnitude_forms()) {
     if (!form.supported) continue;
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-      std::vector<std::byte> payload;  // sixteen, so that the vector part sees it too
+      std::vector<std::byte> payload;  // sixteen, so that the vector code runs too
       for (int i = 0; i < 16; ++i)
         append(payload, ElementType::kFloat16, bits);
       const float score = form.mean(ElementType::kFloat16, payload);
@@ -121,7 +122,7 @@ TEST_CASE("one NaN or infinity anywhere makes a packet priceless", "[magnitude]"
   }
 }
 
-TEST_CASE("what cannot be scored is priceless", "[magnitude]") {
+TEST_CASE("a packet that cannot be scored is priceless", "[magnitude]") {
   const std::vector<std::byte> zeros(4098);
   CHECK(gradient::mean_magnitude(ElementType::kOther, zeros) == kPriceless);
   CHECK(gradient::mean_magnitude(ElementType::kFloat32, {}) == kPriceless);

@@ -1,5 +1,5 @@
-// The layout of our declarations of NCCL's net interface, as numbers: offsets and sizes of the
-// public headers of NCCL 2.30 on a 64-bit machine. The assertions run in the compiler.
+// The layout of DLCP's declarations of NCCL's net interface, as numbers: offsets and sizes from the
+// public headers of NCCL 2.30 on a 64-bit machine. The compiler checks the assertions.
 #include "catch.h"
 #include "nccl/abi/collnet.h"
 #include "nccl/abi/net_v10.h"
@@ -379,7 +379,7 @@ SLOT(CollNetV12, closeColl, 15);
 SLOT(CollNetV12, makeVDevice, 17);
 SLOT(CollNetV12, finalize, 18);
 
-TEST_CASE("result codes and log bits are NCCL's numbers") {
+TEST_CASE("result codes and log bits have NCCL's values") {
   using dlcp::nccl::ResultCode;
   CHECK(static_cast<int>(ResultCode::kSystemError) == 2);
   CHECK(static_cast<int>(ResultCode::kInternalError) == 3);

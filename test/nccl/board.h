@@ -1,5 +1,5 @@
 // Ranks as forked processes, and the memory they share. The parent never opens the plugin, so that
-// its children may.
+// its children can open it.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +19,13 @@ struct Board {
   std::atomic<int> arrived;
   std::atomic<int> numbers[kRanksMax];
 
-  // Waits, at most 30 s, until `count` ranks in all have called.
+  // Waits, at most 30 s, until `count` ranks have called it.
   void meet(int count);
 };
 
 class Processes {
  public:
-  // Runs rank(i) in one process each; its return value is the exit status.
+  // Runs rank(i) in one process per rank; its return value is the exit status.
   Processes(int count, const std::function<int(Board& board, int rank)>& rank);
   ~Processes();
   Processes(const Processes&) = delete;

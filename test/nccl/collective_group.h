@@ -29,11 +29,11 @@ class CollectiveGroup {
   const nccl::CollNetV12& table() const { return *table_; }
   int ranks() const { return static_cast<int>(members_.size()); }
   Member& rank(int rank) { return members_[static_cast<std::size_t>(rank)]; }
-  // On all ranks at once, but for those that are left out.
+  // On all ranks at the same time, except those in `without`.
   void connect(const std::vector<int>& without = {});
   void close(int rank);
 
-  // Starts a call and waits for it on all ranks; the result of each rank's last call into the
+  // Starts a call and waits for it on all ranks; returns the code of each rank's last call into the
   // plugin.
   std::vector<ResultCode> all_reduce(const std::vector<std::vector<float>>& inputs,
                                      std::vector<std::vector<float>>& results);

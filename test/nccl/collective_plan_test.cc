@@ -1,5 +1,5 @@
-// Plans run by ranks whose connections are queues in memory: every rank has the same bits, whatever
-// arrives first.
+// Plans executed by ranks whose connections are queues in memory: every rank has the same bits,
+// whatever the order of arrival.
 #include "nccl/collective_plan.h"
 
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ Buffers random_buffers(int ranks, std::size_t bytes, Rng& rng) {
   return made;
 }
 
-// In place: three calls at once.
+// In place, with three calls at the same time.
 std::vector<Buffers> reduced(const std::string& plan, const std::vector<Buffers>& inputs,
                              DataType type, ReduceOp op, std::uint64_t seed) {
   const auto ranks = static_cast<int>(inputs[0].size());
@@ -102,7 +102,8 @@ std::vector<Buffers> reduced(const std::string& plan, const std::vector<Buffers>
 
 }  // namespace
 
-TEST_CASE("every algorithm of a plan gives all ranks the same bits, whatever arrives first") {
+TEST_CASE(
+    "every algorithm of a plan gives all ranks the same bits, whatever the order of arrival") {
   constexpr std::array kTypes{DataType::kInt32, DataType::kFloat32, DataType::kBfloat16,
                               DataType::kInt8};
   std::uint64_t seed = 1;
@@ -136,8 +137,8 @@ TEST_CASE("every algorithm of a plan gives all ranks the same bits, whatever arr
   }
 }
 
-TEST_CASE("what one rank adds without sending it on is rounded once") {
-  // 1 and seven halves of the last place of a bfloat16: each alone would be rounded away.
+TEST_CASE("additions of one rank without sending in between are rounded once") {
+  // 1 and seven values of half a bfloat16 ulp: added one by one, each would be rounded away.
   const synth::Recipe direct{
       "direct", synth::Family::kExchange, {0, 1, 2, 3, 4, 5, 6, 7}, {{8, false}}, {}, {}, {}, 1};
   const std::string plan = synth::write_plan(plan_of(direct, 8));
@@ -151,10 +152,11 @@ TEST_CASE("what one rank adds without sending it on is rounded once") {
   input[0] = fill(0x3f80);         // 1
   const auto result = reduced(plan, {input}, DataType::kBfloat16, ReduceOp::kSum, 1);
   for (const auto& of_rank : result[0])
-    REQUIRE(of_rank == fill(0x3f84));  // 1 + 7/256, to the nearest of 1/128: half to even
+    REQUIRE(of_rank ==
+            fill(0x3f84));  // 1 + 7/256 rounded to the nearest multiple of 1/128: half to even
 }
 
-TEST_CASE("plans for something else are refused, with what they are for") {
+TEST_CASE("plans for another group are refused, and the error says which group they are for") {
   const auto why = [](const synth::Plan& plan, int ranks) {
     return nccl::collective_plan("p.json", synth::write_plan(plan), ranks, 0).error().message();
   };
@@ -185,7 +187,7 @@ TEST_CASE("a plan in which ranks add in different orders is refused") {
   CHECK_THAT(refused, Contains("ranks add in different orders"));
 }
 
-TEST_CASE("a message of another length than the plan's is a disagreement") {
+TEST_CASE("a message with another length than the plan's is reported as a disagreement") {
   const auto part =
       nccl::collective_plan("p", synth::write_plan(plan_of(synth::nccl_ring({0, 1}), 2)), 2, 0);
   std::vector<std::byte> staging(10'000), data(800);
@@ -204,14 +206,14 @@ TEST_CASE("a message of another length than the plan's is a disagreement") {
   CHECK_THAT(exchange.disagreement(), Contains("where the plan has"));
 }
 
-TEST_CASE("a call waits for room in the staging, and says how much it takes") {
+TEST_CASE("a call waits for room in the staging, and reports how much it needs") {
   const auto part =
       nccl::collective_plan("p", synth::write_plan(plan_of(synth::nccl_ring({0, 1}), 2)), 2, 0);
   std::vector<std::byte> data(8000);
   const collective::Call call{data, data, 8000, DataType::kFloat32, ReduceOp::kSum};
   std::vector<std::byte> staging(16'000);
   PlannedExchange exchange(2, part.value().sizes, staging);
-  REQUIRE(exchange.staging_needed(call) == 16'000);  // half each way, twice
+  REQUIRE(exchange.staging_needed(call) == 16'000);  // half in each direction, twice
   REQUIRE(exchange.start(call) == 0);
   REQUIRE_FALSE(exchange.start(call));
 }

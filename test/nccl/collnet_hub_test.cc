@@ -1,4 +1,4 @@
-// All-reduces by hubs: the plugin's own table, and dlcp-hub in processes of its own.
+// All-reduces by hubs: the plugin's own table, and dlcp-hub in separate processes.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -25,7 +25,7 @@ struct Fixture {
     settings.emplace_back("DLCP_COLLNET_HUBS", hubs);
     set_environment(settings);
     plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL begins with the net plugin
+    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
     take_log();
   }
   std::unique_ptr<Plugin> plugin;
@@ -63,7 +63,7 @@ void check_sums(CollectiveGroup& group, std::size_t count) {
     REQUIRE(code == ResultCode::kSuccess);
 }
 
-// All ranks are refused, each with words that contain these.
+// All ranks are refused, each with a message that contains `words`.
 void check_refused(CollectiveGroup& group, const std::string& words) {
   take_log();
   group.connect();
@@ -79,7 +79,7 @@ void check_refused(CollectiveGroup& group, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("hubs add in rank order, bit for bit, at every size") {
+TEST_CASE("hubs add in rank order, with exact bits, at every size") {
   HubProcess one, two, three;
   for (const std::string& hubs :
        {one.place(), one.place() + "," + two.place() + "," + three.place()}) {
@@ -91,7 +91,7 @@ TEST_CASE("hubs add in rank order, bit for bit, at every size") {
   }
 }
 
-TEST_CASE("hubs' sums are right over a network that loses, doubles and reorders") {
+TEST_CASE("hubs' sums are correct over a network that loses, duplicates and reorders") {
   HubProcess hub;
   Fixture fixture(hub.place(), {{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
   CollectiveGroup group(*fixture.plugin, 3);
@@ -100,7 +100,8 @@ TEST_CASE("hubs' sums are right over a network that loses, doubles and reorders"
     check_sums(group, 1 + turn * 9973);
 }
 
-TEST_CASE("where a hub does not answer all ranks go without, and each is told which and why") {
+TEST_CASE(
+    "if a hub does not answer, all ranks continue without hubs, and each logs which hub and why") {
   HubProcess hub, gone;
   gone.signal(SIGKILL);
   gone.wait();
@@ -111,7 +112,7 @@ TEST_CASE("where a hub does not answer all ranks go without, and each is told wh
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
-TEST_CASE("a token that the hub does not know is refused, and one that it knows is not") {
+TEST_CASE("a token unknown to the hub is refused, and a known one is accepted") {
   const TextFile tokens("team-a " + std::string(kToken) + " jobs=1\n");
   const TextFile right(std::string(kToken) + "\n"), wrong("ff112233445566778899aabbccddeeff");
   HubProcess hub({"--token-file", tokens.path()});
@@ -129,9 +130,11 @@ TEST_CASE("a token that the hub does not know is refused, and one that it knows 
   check_sums(group, 5000);
 }
 
-TEST_CASE("a hub without room refuses a group to all its ranks, and has room again after another") {
+TEST_CASE(
+    "a hub without memory refuses a group for all its ranks, and accepts it after another has "
+    "left") {
   HubProcess hub({"--memory", "96M"});
-  Fixture fixture(hub.place());  // 64 MiB each
+  Fixture fixture(hub.place());  // 64 MiB per group
   {
     CollectiveGroup first(*fixture.plugin, 3, 1);
     check_connected(first);
@@ -139,7 +142,7 @@ TEST_CASE("a hub without room refuses a group to all its ranks, and has room aga
     check_refused(second, "it refuses: full: 67108864 bytes asked for");
     check_sums(first, 70'000);
   }
-  // The hub notices at its own pace that the first has gone.
+  // The hub notices with a delay that the first group has gone.
   bool came = false;
   for (std::uint64_t number = 3; number < 50 && !came; ++number) {
     CollectiveGroup third(*fixture.plugin, 3, number);
@@ -150,7 +153,7 @@ TEST_CASE("a hub without room refuses a group to all its ranks, and has room aga
   CHECK(came);
 }
 
-TEST_CASE("a call that a hub's memory can never hold fails with the setting's name") {
+TEST_CASE("a call that exceeds a hub's memory fails with the setting's name") {
   HubProcess hub;
   Fixture fixture(hub.place(), {{"DLCP_COLLNET_MEMORY", "1m"}});
   CollectiveGroup group(*fixture.plugin, 2);
@@ -163,7 +166,7 @@ TEST_CASE("a call that a hub's memory can never hold fails with the setting's na
   CHECK_THAT(said, Contains("staging of each hub"));
 }
 
-TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error, in bounded time") {
+TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error within a time limit") {
   HubProcess hub, other;
   Fixture fixture(hub.place() + "," + other.place(), {{"DLCP_PEER_TIMEOUT", "3"}});
   CollectiveGroup group(*fixture.plugin, 3);
@@ -177,7 +180,7 @@ TEST_CASE("a hub that is killed ends its jobs' all-reduces with an error, in bou
     CHECK(code == ResultCode::kRemoteError);
 }
 
-TEST_CASE("a rank that goes ends its group by a hub, and no other one") {
+TEST_CASE("a rank that leaves ends its own group at the hub, and no other group") {
   HubProcess hub;
   Fixture fixture(hub.place());
   CollectiveGroup group(*fixture.plugin, 3, 1), other(*fixture.plugin, 3, 2);
@@ -191,7 +194,7 @@ TEST_CASE("a rank that goes ends its group by a hub, and no other one") {
   check_sums(other, 100'000);
 }
 
-TEST_CASE("a hub that is told to end refuses new jobs and goes with the last") {
+TEST_CASE("a hub that is told to terminate refuses new jobs and exits after the last one") {
   HubProcess hub;
   Fixture fixture(hub.place());
   {
@@ -207,7 +210,7 @@ TEST_CASE("a hub that is told to end refuses new jobs and goes with the last") {
   CHECK(hub.wait() == 0);
 }
 
-TEST_CASE("strangers at the door change nothing, whatever they say and however many they are") {
+TEST_CASE("foreign connections change nothing, whatever they send and however many there are") {
   HubProcess hub;
   Fixture fixture(hub.place());
   CollectiveGroup group(*fixture.plugin, 2);

@@ -15,7 +15,7 @@ using namespace dlcp::test;
 using dlcp::synth::Family;
 using dlcp::synth::Plan;
 
-// A ring, in a file while this lives.
+// A ring plan in a temporary file.
 class PlanFile {
  public:
   explicit PlanFile(int ranks)
@@ -41,7 +41,7 @@ struct Fixture {
   explicit Fixture(const Settings& settings) {
     set_environment(settings);
     plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL begins with the net plugin
+    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
     take_log();
   }
   std::unique_ptr<Plugin> plugin;
@@ -57,7 +57,7 @@ std::string joined_log() {
 
 using Vectors = std::vector<std::vector<float>>;
 
-// Whole numbers, so that every order of adding gives the same; halves, thirds in the other.
+// Whole numbers, so that every order of addition gives the same sum; halves and thirds in `part`.
 Vectors inputs_of(int ranks, std::size_t count, float part) {
   Vectors inputs(static_cast<std::size_t>(ranks), std::vector<float>(count));
   for (std::size_t rank = 0; rank < inputs.size(); ++rank)
@@ -93,7 +93,7 @@ void check_sums(CollectiveGroup& group, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("with DLCP_PLAN all-reduces go by the plan, with the same bits on all ranks") {
+TEST_CASE("with DLCP_PLAN all-reduces follow the plan, with the same bits on all ranks") {
   const PlanFile plan(4);
   Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 4);
@@ -105,7 +105,7 @@ TEST_CASE("with DLCP_PLAN all-reduces go by the plan, with the same bits on all 
     check_sums(group, count);
 }
 
-TEST_CASE("a plan is right over a network that loses, doubles and reorders") {
+TEST_CASE("a plan gives correct sums over a network that loses, duplicates and reorders") {
   const PlanFile plan(3);
   Fixture fixture(Settings{{"DLCP_PLAN", plan.path()},
                            {"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
@@ -115,7 +115,7 @@ TEST_CASE("a plan is right over a network that loses, doubles and reorders") {
     check_sums(group, count);
 }
 
-TEST_CASE("a plan that does not fit the group is refused, in one line that says why") {
+TEST_CASE("a plan that does not fit the group is refused with a message of one line") {
   const PlanFile plan(4);
   Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 3);
@@ -125,7 +125,7 @@ TEST_CASE("a plan that does not fit the group is refused, in one line that says 
   CHECK_THAT(joined_log(), Contains("it is for 4 ranks, and the group has 3"));
 }
 
-TEST_CASE("a plan that cannot be read is refused, with its name") {
+TEST_CASE("an unreadable plan is refused with its name") {
   Fixture fixture(Settings{{"DLCP_PLAN", "/nowhere/plan.json"}});
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();
@@ -134,7 +134,7 @@ TEST_CASE("a plan that cannot be read is refused, with its name") {
   CHECK_THAT(joined_log(), Contains("DLCP_PLAN") && Contains("/nowhere/plan.json"));
 }
 
-TEST_CASE("a rank that goes ends the others' planned all-reduces with an error") {
+TEST_CASE("a rank that leaves ends the others' planned all-reduces with an error") {
   const PlanFile plan(3);
   Fixture fixture(Settings{{"DLCP_PLAN", plan.path()}});
   CollectiveGroup group(*fixture.plugin, 3);

@@ -21,7 +21,7 @@ std::vector<std::vector<float>> random_inputs(int ranks, std::size_t count, std:
   return inputs;
 }
 
-// In rank order, as the plugin promises.
+// Added in rank order, as the plugin does.
 std::vector<float> sum_of(const std::vector<std::vector<float>>& inputs) {
   std::vector<float> sum = inputs[0];
   for (std::size_t rank = 1; rank < inputs.size(); ++rank)
@@ -51,7 +51,7 @@ struct Fixture {
   explicit Fixture(const Settings& settings = Settings{}) {
     set_environment(settings);
     plugin = std::make_unique<Plugin>();
-    rank = std::make_unique<Rank>(plugin->net());  // NCCL begins with the net plugin
+    rank = std::make_unique<Rank>(plugin->net());  // NCCL initialises the net plugin first
   }
   std::unique_ptr<Plugin> plugin;
   std::unique_ptr<Rank> rank;
@@ -59,7 +59,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("all ranks have the sum in rank order, bit for bit, at every size") {
+TEST_CASE("all ranks have the sum in rank order, with exact bits, at every size") {
   for (const int ranks : {2, 3, 8}) {
     Fixture fixture;
     CollectiveGroup group(*fixture.plugin, ranks);
@@ -71,8 +71,8 @@ TEST_CASE("all ranks have the sum in rank order, bit for bit, at every size") {
   }
 }
 
-TEST_CASE("ranks that have several devices use as many as the setting says") {
-  // Loopback and whatever else this machine has an address on; packets stay on it.
+TEST_CASE("ranks with several devices use as many as the setting allows") {
+  // Loopback and any other device with an address; all packets stay on this machine.
   Fixture fixture(Settings{{"DLCP_IFNAME", "lo,e,w"}, {"DLCP_COLLNET_RAILS", "2"}});
   int devices = 0;
   REQUIRE(fixture.plugin->net().devices(&devices) == ResultCode::kSuccess);
@@ -87,7 +87,7 @@ TEST_CASE("ranks that have several devices use as many as the setting says") {
   if (devices < 2) WARN("this machine has one device: rails were not tried");
 }
 
-TEST_CASE("sums are right over a network that loses, doubles and reorders") {
+TEST_CASE("sums are correct over a network that loses, duplicates and reorders") {
   Fixture fixture(Settings{{"DLCP_FAULT", "drop=0.02,dup=0.01,reorder=0.02,seed=3"}});
   CollectiveGroup group(*fixture.plugin, 4);
   group.connect();
@@ -95,11 +95,12 @@ TEST_CASE("sums are right over a network that loses, doubles and reorders") {
     check_sums(group, 1 + seed * 9973, seed);
 }
 
-TEST_CASE("a rank that takes no part is named to all, at once") {
+TEST_CASE("a rank that does not take part is named to all others at once") {
   Fixture fixture;
   CollectiveGroup group(*fixture.plugin, 3);
   set_environment({{"DLCP_COLLNET", "off"}});
-  constexpr char kRefusal[] = "DLCPnot\0DLCP_COLLNET=off";  // as such a rank's listen leaves it
+  constexpr char kRefusal[] =
+      "DLCPnot\0DLCP_COLLNET=off";  // the handle that such a rank's listen writes
   std::memset(group.rank(1).handle.data(), 0, group.rank(1).handle.size());
   std::memcpy(group.rank(1).handle.data(), kRefusal, sizeof kRefusal);
   take_log();
@@ -109,17 +110,18 @@ TEST_CASE("a rank that takes no part is named to all, at once") {
   CHECK_THAT(joined_log(), Contains("rank 1 of the group: it takes no part: DLCP_COLLNET=off"));
 }
 
-TEST_CASE("where it is off, listening still succeeds, so that no rank waits for another's") {
+TEST_CASE("with collnet off, listen still succeeds, so that no rank waits for another's") {
   Fixture fixture(Settings{{"DLCP_COLLNET", "off"}});
   take_log();
   CollectiveGroup group(*fixture.plugin, 2);
-  CHECK_THAT(joined_log(), Contains("DLCP_COLLNET=off"));  // by the rank itself, before the others
+  CHECK_THAT(joined_log(),
+             Contains("DLCP_COLLNET=off"));  // logged by the rank itself, before the others
   group.connect();
   CHECK(group.rank(0).connected == ResultCode::kInvalidUsage);
   CHECK(group.rank(1).connected == ResultCode::kInvalidUsage);
 }
 
-TEST_CASE("a rank that does not come is named to all others, within the time-out") {
+TEST_CASE("a rank that does not arrive is named to all others, within the timeout") {
   Fixture fixture(Settings{{"DLCP_COLLNET_TIMEOUT", "1"}});
   CollectiveGroup group(*fixture.plugin, 4);
   take_log();
@@ -133,7 +135,7 @@ TEST_CASE("a rank that does not come is named to all others, within the time-out
   CHECK_THAT(joined_log(), Contains("rank 2 has not come within 1 s"));
 }
 
-TEST_CASE("a rank that goes ends the others' all-reduces with an error") {
+TEST_CASE("a rank that leaves ends the others' all-reduces with an error") {
   Fixture fixture;
   CollectiveGroup group(*fixture.plugin, 3);
   group.connect();
@@ -146,7 +148,7 @@ TEST_CASE("a rank that goes ends the others' all-reduces with an error") {
   CHECK(codes[2] == ResultCode::kRemoteError);
 }
 
-TEST_CASE("the tuner knows a group by its communicator, and by the number of nodes where none") {
+TEST_CASE("the tuner finds a group by its communicator, or by the number of nodes if unknown") {
   Fixture fixture;
   CollectiveGroup group(*fixture.plugin, 2, 77);
   group.connect();
@@ -165,7 +167,8 @@ TEST_CASE("the tuner knows a group by its communicator, and by the number of nod
     CHECK(tuner.finalize(context) == ResultCode::kSuccess);
     return costs[3 * 3 + 2];
   };
-  CHECK(chain_after(77, 8) == dlcp::nccl::kNotAllowed);  // a group of two, whatever NCCL counts
+  CHECK(chain_after(77, 8) ==
+        dlcp::nccl::kNotAllowed);  // a group of two, whatever number NCCL passes
   CHECK(chain_after(78, 2) == dlcp::nccl::kNotAllowed);
   CHECK(chain_after(78, 8) > 56);
 }
@@ -176,7 +179,7 @@ TEST_CASE("communicators of one process do not wait for each other") {
   one.connect();
   other.connect();
   std::vector<float> input(5000, 1.0f), result(5000);
-  void* request = nullptr;  // rank 0 alone: it waits for rank 1
+  void* request = nullptr;  // rank 0 only: it waits for rank 1
   REQUIRE(one.table().iallreduce(one.rank(0).group, input.data(), result.data(), 5000, 7, 0,
                                  nullptr, nullptr, &request) == ResultCode::kSuccess);
   for (std::uint64_t seed = 0; seed < 5; ++seed)
@@ -186,7 +189,7 @@ TEST_CASE("communicators of one process do not wait for each other") {
   CHECK(done == 0);
 }
 
-TEST_CASE("what cannot be reduced, or has no elements, is refused") {
+TEST_CASE("unsupported reductions, and calls without elements, are refused") {
   Fixture fixture;
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();
@@ -208,7 +211,7 @@ TEST_CASE("what cannot be reduced, or has no elements, is refused") {
   }
 }
 
-TEST_CASE("a call that the staging can never hold fails with the setting's name") {
+TEST_CASE("a call that exceeds the staging fails with the setting's name") {
   Fixture fixture(Settings{{"DLCP_COLLNET_MEMORY", "1m"}});
   CollectiveGroup group(*fixture.plugin, 2);
   group.connect();

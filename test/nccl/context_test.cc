@@ -1,4 +1,4 @@
-// How long a communicator's context lives.
+// The lifetime of a communicator's context.
 #include "nccl/context.h"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ int frees = 0;  // of `watched`
 void release(void* memory) {
   if (memory != nullptr && memory == watched) {
     ++frees;
-    watched = nullptr;  // others may get the address now
+    watched = nullptr;  // the address may be reused now
   }
   std::free(memory);
 }
@@ -33,7 +33,7 @@ void operator delete(void* memory, std::size_t) noexcept {
   release(memory);
 }
 
-TEST_CASE("a context that is finished before its last object goes with that object") {
+TEST_CASE("a context that is finished before its last object is closed is freed with that object") {
   auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
                                                 dlcp::nccl::kUndefined, true);
   watched = context;
@@ -47,7 +47,7 @@ TEST_CASE("a context that is finished before its last object goes with that obje
   CHECK(frees == 1);
 }
 
-TEST_CASE("a context whose objects are closed waits for its finish") {
+TEST_CASE("a context whose objects are closed is freed when it is finished") {
   auto* const context = new dlcp::nccl::Context(dlcp::engine::Registry::of_process(), 1,
                                                 dlcp::nccl::kUndefined, true);
   watched = context;

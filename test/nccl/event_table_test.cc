@@ -22,7 +22,7 @@ Collective all_reduce(std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("a step leads to its operation and its collective") {
+TEST_CASE("a step's event leads to its operation and its collective") {
   EventTable table(77, 8);
   const auto first = table.start_collective(kNow, all_reduce(100));
   const auto second = table.start_collective(kNow, all_reduce(200));
@@ -42,7 +42,7 @@ TEST_CASE("a step leads to its operation and its collective") {
   CHECK(table.find(EventTable::step_of(operation, 0))->communicator_class == 7);
 }
 
-TEST_CASE("one collective started twice is two operations") {
+TEST_CASE("one collective started twice has two operations") {
   EventTable table(77, 2);
   const auto captured = table.start_collective(kNow, all_reduce(1));
   const auto a = table.find(EventTable::step_of(table.start_operation(captured, 4, 4096, true), 0));
@@ -51,7 +51,7 @@ TEST_CASE("one collective started twice is two operations") {
   CHECK(a->operation != b->operation);
 }
 
-TEST_CASE("sends and receives are known as such, and belong to no collective") {
+TEST_CASE("sends and receives are identified as such, and belong to no collective") {
   EventTable table(77, 2);
   const auto operation = table.start_operation(EventTable::point_to_point(), 3, 4096, true);
   const auto found = table.find(EventTable::step_of(operation, 2));
@@ -60,7 +60,7 @@ TEST_CASE("sends and receives are known as such, and belong to no collective") {
   CHECK(found->collective.function == Function::kOther);
 }
 
-TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothing") {
+TEST_CASE("null handles, and handles of the wrong kind or another table, find nothing") {
   EventTable table(77, 2);
   EventTable other(77, 2);
   const auto collective = table.start_collective(kNow, all_reduce(1));
@@ -79,7 +79,7 @@ TEST_CASE("handles of the wrong kind, of nothing, or of another table find nothi
   CHECK(EventTable::step_of(operation, (1u << 24) - 1) != 0);
 }
 
-TEST_CASE("the oldest is forgotten, never mistaken for the newest") {
+TEST_CASE("the oldest event is forgotten, and never mistaken for the newest") {
   EventTable table(77, 2);
   const auto old = table.start_collective(kNow, all_reduce(1));
   const auto old_operation = table.start_operation(old, 4, 4096, true);

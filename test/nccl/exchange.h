@@ -1,4 +1,4 @@
-// What tests of the plugin do with a link again and again.
+// A message exchange that several plugin tests repeat.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
-// One message, registered memory at both ends.
+// Sends one message between registered buffers and checks it.
 inline void exchange(const Link& link, std::size_t bytes, std::uint64_t seed) {
   Mover sender(*link.net, link.send, true, bytes);
   Mover receiver(*link.net, link.recv, false, bytes);

@@ -1,5 +1,5 @@
-// Handles come from other ranks, of any plugin and version: raw bytes, and bytes whose magic,
-// versions and checksum have been put right.
+// Handles come from other ranks, of any plugin and version: raw bytes, and bytes with corrected
+// magic, versions and checksum.
 #include "fuzz_input.h"
 #include "nccl/handle.h"
 #include "util/crc32c.h"

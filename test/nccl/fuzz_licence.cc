@@ -1,5 +1,5 @@
-// Profiler events in any order, with any handles, and communicators' numbers: whatever NCCL, or
-// another process's proxy, says, nothing but a partial sum of a licensed ring gets a licence.
+// Profiler events in any order, with any handles, and communicators' numbers: whatever NCCL or
+// another process's proxy passes, only a partial sum of a licensed ring gets a licence.
 #include "dlcp/communicator_class.h"
 #include "fuzz_input.h"
 #include "nccl/event_table.h"

@@ -1,5 +1,5 @@
-// The handle: what comes back from our own, and the words for every foreign one, up to the connect
-// call that meets it.
+// The handle: DLCP's own decode correctly, and every foreign one is refused with a message, up to
+// the connect call.
 #include "nccl/handle.h"
 
 #include "catch.h"
@@ -31,7 +31,7 @@ std::string refusal(const Handle& bytes) {
 
 }  // namespace
 
-TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
+TEST_CASE("a handle survives encoding and decoding, whatever its ticket") {
   Handle bytes;
   nccl::encode_handle(example(), bytes);
   CHECK(nccl::ticket_of(bytes) == 0);
@@ -46,7 +46,7 @@ TEST_CASE("a handle comes back as it was made, whatever its ticket says") {
   CHECK(decoded->terms == example().terms);
 }
 
-TEST_CASE("foreign handles are refused in words that name both sides") {
+TEST_CASE("foreign handles are refused with a message that names both sides") {
   Handle bytes{};
   CHECK_THAT(refusal(bytes), Contains("another network plugin") && Contains("0000000000000000") &&
                                  Contains("DLCPnet") && Contains("NCCL_NET=DLCP"));
@@ -60,7 +60,7 @@ TEST_CASE("foreign handles are refused in words that name both sides") {
   CHECK_THAT(refusal(bytes), Contains("damaged"));
 }
 
-TEST_CASE("whether a rank has a switch, and whether it encrypts, are told apart") {
+TEST_CASE("the handle shows whether a rank has a switch, and whether it encrypts") {
   for (int flags = 0; flags < 4; ++flags) {
     nccl::Handle handle = example();
     handle.terms.encrypts = (flags & 1) != 0;
@@ -77,7 +77,8 @@ TEST_CASE("whether a rank has a switch, and whether it encrypts, are told apart"
              Contains("this rank has a DLCP_COLLNET_SWITCH, the peer's not"));
 }
 
-TEST_CASE("ranks that would choose different algorithms are refused, naming both sides") {
+TEST_CASE(
+    "ranks that would choose different algorithms are refused with a message that names both") {
   const auto terms = example().terms;
   CHECK(nccl::check_terms(terms, terms).ok());
   const auto refused = nccl::check_terms({}, terms);
@@ -89,7 +90,7 @@ TEST_CASE("ranks that would choose different algorithms are refused, naming both
   CHECK_FALSE(nccl::check_terms({terms.budget_ppm, terms.bytes_min, 0}, terms).ok());
 }
 
-TEST_CASE("no single damaged byte is accepted, of the ticket neither") {
+TEST_CASE("a handle with one damaged byte, also in the ticket, is refused") {
   Handle intact;
   nccl::encode_handle(example(), intact);
   nccl::set_ticket(intact, 5);
@@ -101,7 +102,7 @@ TEST_CASE("no single damaged byte is accepted, of the ticket neither") {
   }
 }
 
-TEST_CASE("ranks of different DLCP_SECRET_FILE are refused in words") {
+TEST_CASE("ranks with different DLCP_SECRET_FILE are refused with a message") {
   const std::uint8_t ours = dlcp::wire::fingerprint({1, 2});
   const std::uint8_t theirs = dlcp::wire::fingerprint({3, 4});
   CHECK(nccl::check_secret(ours, ours).ok());
@@ -139,7 +140,7 @@ TEST_CASE("connect refuses a peer of another plugin, version or address family a
                                     Contains("DLCP_IFNAME"));
 }
 
-TEST_CASE("the ticket of another handle's pending connect leads nowhere") {
+TEST_CASE("the ticket of another handle's pending connect finds nothing") {
   set_environment();
   Plugin plugin;
   Rank from(plugin.net());

@@ -17,7 +17,7 @@
 namespace dlcp::test {
 
 HubProcess::HubProcess(const std::vector<std::string>& arguments) {
-  set_environment();  // not that of the ranks before
+  set_environment();  // not the environment that earlier ranks had
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   std::vector<std::string> words{DLCP_HUB_PATH, "serve", "--listen", "127.0.0.1:0"};

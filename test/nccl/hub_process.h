@@ -1,4 +1,4 @@
-// A dlcp-hub on loopback, as a process of its own.
+// A dlcp-hub on loopback, in a process of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@ namespace dlcp::test {
 
 class HubProcess {
  public:
-  // Waits until it is ready. `arguments`: more of `dlcp-hub serve`.
+  // Waits until the hub is ready. `arguments`: further ones for `dlcp-hub serve`.
   explicit HubProcess(const std::vector<std::string>& arguments = {});
   ~HubProcess();
   HubProcess(const HubProcess&) = delete;
@@ -19,9 +19,9 @@ class HubProcess {
   const std::string& place() const { return place_; }  // "127.0.0.1:PORT"
   unsigned port() const;
   void signal(int number);
-  // Its exit code once it has ended; -1 if that takes more than 20 s or a signal has ended it.
+  // Its exit code once it has ended; -1 if that takes more than 20 s or a signal ended it.
   int wait();
-  // All that it has said on stderr by now.
+  // Its output on stderr so far.
   std::string said();
 
  private:
@@ -31,7 +31,7 @@ class HubProcess {
   std::string place_;
 };
 
-// A file that goes with this.
+// A file that is removed with the object.
 class TextFile {
  public:
   explicit TextFile(const std::string& text);

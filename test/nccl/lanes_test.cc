@@ -1,4 +1,5 @@
-// One device with several lanes, as NCCL uses it: a connection's messages take turns over them.
+// One device with several lanes, as NCCL uses it: a connection's messages are distributed over
+// them.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@ using nccl::NetV12;
 using nccl::ResultCode;
 using namespace std::chrono_literals;
 
-TEST_CASE("connections take turns over the lanes of a device, and every byte arrives over each") {
+TEST_CASE(
+    "connections are assigned to a device's lanes in turn, and every byte arrives on each lane") {
   set_environment({{"DLCP_LANES", "3"}, {"DLCP_FAULT", "drop=0.01"}});
   Plugin plugin;
   take_log();
@@ -28,11 +30,11 @@ TEST_CASE("connections take turns over the lanes of a device, and every byte arr
   for (unsigned round = 0; round < 3; ++round)
     for (const Link& link : links)
       exchange(link, 300'000, round);
-  links.pop_back();  // the others do not mind
+  links.pop_back();  // the others are not affected
   exchange(links.front(), 300'000, 7);
 }
 
-TEST_CASE("messages outstanding on one connection travel over all lanes, and end one by one") {
+TEST_CASE("outstanding messages of one connection use all lanes, and complete one by one") {
   set_environment({{"DLCP_LANES", "3"}, {"DLCP_BUNDLE", "1"}});
   Plugin plugin;
   Rank a(plugin.net());
@@ -58,7 +60,7 @@ TEST_CASE("messages outstanding on one connection travel over all lanes, and end
     CHECK(std::equal(sender.memory().begin() + begin, sender.memory().begin() + begin + size,
                      receiver.memory().begin() + begin));
   }
-  // The receives of one lane are enough to end the connection, and then all of it.
+  // A failure of one lane's receives ends the whole connection.
   void* waiting = receiver.post(0, kBytes);
   receiver.deregister();
   CHECK(finish(net, waiting, nullptr, 3s) != ResultCode::kSuccess);
@@ -69,7 +71,7 @@ TEST_CASE("messages outstanding on one connection travel over all lanes, and end
   }));
 }
 
-TEST_CASE("lanes that cannot be opened are done without, and that is said in one line") {
+TEST_CASE("a device continues without lanes that cannot be opened, and logs one line") {
   set_environment({{"DLCP_LANES", "16"}, {"DLCP_PATHS", "64"}});
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);

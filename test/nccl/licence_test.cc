@@ -1,5 +1,5 @@
-// Which messages may lose, seen from outside: packets are dropped, and what has arrived is compared
-// with what was sent. Everything but the partial sums of a licensed ring must be exact.
+// Which messages may lose data, measured from outside: packets are dropped, and received bytes are
+// compared with sent ones. Everything except partial sums of a licensed ring must be exact.
 #include <algorithm>
 #include <cstdint>
 
@@ -18,7 +18,7 @@ using dlcp::cli::CollectiveCall;
 constexpr std::size_t kBytes = 256 << 10;
 constexpr int kStepsPerLoop = 2 * 3 * 2;  // all-reduce of 4 ranks, two messages per chunk
 
-// Messages are as long as NCCL makes them with buffers of 1 MiB.
+// Messages have the size that NCCL uses with buffers of 1 MiB.
 const Settings kLossy = {{"DLCP_LOSS_BUDGET", "0.2"},
                          {"DLCP_LOSS_SCOPE", "data-parallel"},
                          {"NCCL_BUFFSIZE", "1048576"},
@@ -29,7 +29,7 @@ Settings lossy_without_budget() {
   return {kLossy.begin() + 2, kLossy.end()};
 }
 
-// A ring all-reduce of four ranks whose messages are full: loops x 4 chunks of two messages.
+// A ring all-reduce of four ranks with messages of full size: loops x 4 chunks of two messages.
 HopRun all_reduce(int loops = kSanitized ? 1 : 2) {
   HopRun run;
   run.bytes = run.posted_bytes = kBytes;
@@ -51,7 +51,7 @@ HopRun reduce_scatter() {
 
 }  // namespace
 
-TEST_CASE("a licensed all-reduce loses partial sums, and never final values") {
+TEST_CASE("a licensed all-reduce loses data of partial sums, and never of final values") {
   set_environment(kLossy);
   RingHop hop({});
   const auto lost = hop.run(all_reduce(4));
@@ -68,7 +68,7 @@ TEST_CASE("a licensed all-reduce loses partial sums, and never final values") {
   CHECK(partial > 0);
 }
 
-TEST_CASE("every stage of a licensed reduce-scatter may lose") {
+TEST_CASE("every stage of a licensed reduce-scatter may lose data") {
   set_environment(kLossy);
   RingHop hop({});
   const auto lost = hop.run(reduce_scatter());
@@ -76,7 +76,7 @@ TEST_CASE("every stage of a licensed reduce-scatter may lose") {
   CHECK(total({lost.begin() + 2, lost.begin() + 4}) > 0);
 }
 
-TEST_CASE("each data type of gradients may lose") {
+TEST_CASE("messages of each gradient data type may lose data") {
   set_environment(kLossy);
   RingHop hop({});
   for (const char* type : {"ncclFloat32", "ncclFloat16", "ncclBfloat16"}) {
@@ -87,7 +87,8 @@ TEST_CASE("each data type of gradients may lose") {
   }
 }
 
-TEST_CASE("what is no partial sum of floating-point numbers in a Simple ring is exact") {
+TEST_CASE(
+    "a message that is not a partial sum of floating-point numbers in a Simple ring is exact") {
   set_environment(kLossy);
   RingHop hop({});
   const auto exact = [&](const char* what, auto change) {
@@ -133,10 +134,10 @@ TEST_CASE("what is no partial sum of floating-point numbers in a Simple ring is 
   HopRun not_full = all_reduce();
   not_full.bytes = 128 << 10;
   CHECK(total(hop.run(not_full)) > 0);  // a loop's last messages are shorter than their receives
-  CHECK(total(hop.run(all_reduce())) > 0);  // between them, the same connection loses
+  CHECK(total(hop.run(all_reduce())) > 0);  // between them, the same connection loses data
 }
 
-TEST_CASE("what NCCL does not say, or says twice differently, is exact") {
+TEST_CASE("operations that NCCL does not describe, or describes inconsistently, are exact") {
   set_environment(kLossy);
   RingHop hop({});
   HopRun run = all_reduce();
@@ -150,7 +151,7 @@ TEST_CASE("what NCCL does not say, or says twice differently, is exact") {
   SECTION("setNetAttr names several algorithms") {
     run.attributes = AttributeBits{1u << 4, 3, 1u << 2};
   }
-  SECTION("another process's proxy does the work") {
+  SECTION("another process's proxy sends the messages") {
     run.proxy_of_other_process = true;
   }
   SECTION("the profiler has forgotten the collective") {
@@ -160,7 +161,7 @@ TEST_CASE("what NCCL does not say, or says twice differently, is exact") {
   CHECK(total(hop.run(run)) == 0);
 }
 
-TEST_CASE("without our profiler everything is exact, and the log says why once") {
+TEST_CASE("without DLCP's profiler everything is exact, and the log gives the reason once") {
   set_environment(kLossy);
   take_log();
   RingHop hop({.profiler_version = 0});
@@ -172,24 +173,23 @@ TEST_CASE("without our profiler everything is exact, and the log says why once")
         }) == 2);  // two contexts
 }
 
-TEST_CASE(
-    "with a profiler of the user's own, ReduceScatter of a stated type may lose, and no more") {
+TEST_CASE("with another profiler than DLCP's, only ReduceScatter of a stated type may lose data") {
   set_environment(lossy_without_budget());
   const int fp32 =
       dlcp::encode({.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kFloat32});
-  SECTION("with our tuner, which knows how many ranks there are") {
+  SECTION("with DLCP's tuner, which has the number of ranks") {
     RingHop hop({.profiler_version = 0, .communicator_class = fp32});
-    CHECK(total(hop.run(reduce_scatter())) == 0);  // NCCL has not taken it yet
+    CHECK(total(hop.run(reduce_scatter())) == 0);  // NCCL has not loaded it yet
     hop.take_tuner(77, 4);
     HopRun run = reduce_scatter();
     const auto lost = hop.run(run);
     CHECK(total(lost) > 0);
     for (const std::size_t bytes : lost) {
       CHECK(bytes * 3 <=
-            run.bytes * 4 * 2 / 10 / 4);  // P x bytes x ranks / hops, three ranks' each
+            run.bytes * 4 * 2 / 10 / 4);  // P x bytes x ranks / hops, for the three other ranks
       CHECK(bytes % sizeof(float) == 0);
     }
-    run.bytes = 128 << 10;  // of a receive twice as long
+    run.bytes = 128 << 10;  // messages half as long as their receives
     for (const std::size_t bytes : hop.run(run))
       CHECK(bytes * 3 <= run.bytes * 2 / 10);
     CHECK(total(hop.run(all_reduce())) == 0);
@@ -202,18 +202,18 @@ TEST_CASE(
     run = reduce_scatter();
     run.tells_attributes = false;
     run.call.function = "AllGather";
-    hop.run(all_reduce());  // what NCCL said last
+    hop.run(all_reduce());  // the last operation that NCCL described
     CHECK(total(hop.run(run)) == 0);
   }
-  SECTION("while no communicator shares the connections") {
+  SECTION("only if no other communicator shares the connections") {
     RingHop hop({.profiler_version = 0, .communicator_class = fp32});
     hop.take_tuner(77, 4);
-    hop.take_tuner(78, 2);  // a child of a split
+    hop.take_tuner(78, 2);  // a child created by ncclCommSplit
     CHECK(total(hop.run(reduce_scatter())) == 0);
     hop.drop_tuners();
     CHECK(total(hop.run(reduce_scatter())) > 0);
   }
-  SECTION("not without the type") {
+  SECTION("not without the data type") {
     RingHop hop(
         {.profiler_version = 0, .communicator_class = dlcp::encode({.budget_ppm = 200'000})});
     hop.take_tuner(77, 4);
@@ -221,49 +221,49 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("nobody's budget: no events, no losses") {
+TEST_CASE("without a budget there are no events and no losses") {
   set_environment(lossy_without_budget());
   RingHop hop({});
   CHECK_FALSE(hop.events_wanted());
   CHECK(total(hop.run(all_reduce())) == 0);
 }
 
-TEST_CASE("a traffic class licenses one communicator, and its own number wins") {
+TEST_CASE("a traffic class licenses one communicator, and its own number takes precedence") {
   const int lossy = dlcp::encode({.budget_ppm = 200'000});
   const int exact = dlcp::encode({});
   const int other_type =
       dlcp::encode({.budget_ppm = 200'000, .type = dlcp::CommunicatorClass::Type::kBfloat16});
-  SECTION("without a budget of the process") {
+  SECTION("without a budget for the process") {
     set_environment(lossy_without_budget());
     RingHop hop({.communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) > 0);
   }
-  SECTION("exact in spite of the process's budget") {
+  SECTION("exact, despite the process's budget") {
     set_environment(kLossy);
     RingHop hop({.communicator_class = exact});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
-  SECTION("and says nothing about a child that shares its connections") {
+  SECTION("and does not apply to a child that shares its connections") {
     set_environment(lossy_without_budget());
     RingHop hop({.profiled_comm_id = 78, .communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
-  SECTION("while the process's budget is for all") {
+  SECTION("while the process's budget applies to all") {
     set_environment(kLossy);
     RingHop hop({.profiled_comm_id = 78});
     CHECK(total(hop.run(all_reduce())) > 0);
   }
-  SECTION("that only the sender finds a licence in") {
+  SECTION("with a licence at the sender only") {
     set_environment(lossy_without_budget());
     RingHop hop({.communicator_class = lossy, .receiver_communicator_class = other_type});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
-  SECTION("that only the receiver finds a licence in") {
+  SECTION("with a licence at the receiver only") {
     set_environment(lossy_without_budget());
     RingHop hop({.communicator_class = other_type, .receiver_communicator_class = lossy});
     CHECK(total(hop.run(all_reduce())) == 0);
   }
-  SECTION("that states another data type") {
+  SECTION("with another data type") {
     set_environment(lossy_without_budget());
     RingHop hop({.communicator_class = other_type});
     CHECK(total(hop.run(all_reduce())) == 0);
@@ -280,7 +280,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     RingHop hop({.net_version = 10, .profiler_version = 4});
     CHECK(total(hop.run(all_reduce())) > 0);
   }
-  SECTION("NCCL 2.27 tells a traffic class to those that connect, not to those that accept") {
+  SECTION("NCCL 2.27 passes the traffic class to connect, but not to accept") {
     set_environment(lossy_without_budget());
     RingHop hop({.net_version = 10,
                  .profiler_version = 4,
@@ -289,7 +289,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     hop.run_back(all_reduce());  // now the receiver's rank has sent in this communicator
     CHECK(total(hop.run(all_reduce())) > 0);
   }
-  SECTION("NCCL 2.27 without our profiler") {
+  SECTION("NCCL 2.27 without DLCP's profiler") {
     set_environment(lossy_without_budget());
     RingHop hop({.net_version = 10,
                  .profiler_version = 0,
@@ -298,7 +298,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
     hop.take_tuner(77, 4);
     CHECK(total(hop.run(reduce_scatter())) == 0);
   }
-  SECTION("NCCL 2.25 cannot tell, and says so") {
+  SECTION("NCCL 2.25 lacks the information, and the log says so") {
     take_log();
     RingHop hop({.net_version = 9, .profiler_version = 0});
     CHECK(total(hop.run(all_reduce())) == 0);
@@ -308,7 +308,7 @@ TEST_CASE("interface v11 with profiler v5, and v10 with profiler v4") {
   }
 }
 
-TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
+TEST_CASE("a replayed graph gets a budget for each run, and stays within it") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.004"},
                    {"DLCP_LOSS_SCOPE", "data-parallel"},
                    {"NCCL_BUFFSIZE", "1048576"},
@@ -330,7 +330,7 @@ TEST_CASE("a replayed graph gets a budget for each run, and keeps to it") {
   CHECK(spent_in_all > result_bytes * 4 / 1000);
 }
 
-TEST_CASE("a third of all packets lost: no more than the budget is missing") {
+TEST_CASE("if a third of all packets is lost, no more than the budget is missing") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.01"},
                    {"DLCP_LOSS_SCOPE", "data-parallel"},
                    {"NCCL_BUFFSIZE", "1048576"},

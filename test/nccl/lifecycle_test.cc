@@ -1,5 +1,5 @@
-// Beginnings and ends within one process: abort, unload, failures and whom they reach, every
-// version of the interface, counters, the fork guard, the cost of an idle connection.
+// Start and end within one process: abort, unload, failures and which connections they affect,
+// every version of the interface, counters, the fork guard, and the cost of an idle connection.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ TEST_CASE("an abort with 32 x 1 MiB in flight frees the buffers at once and unlo
   }
 }
 
-TEST_CASE("one failed connection fails all of its communicator and none of another") {
+TEST_CASE("one failed connection fails all connections of its communicator and none of another") {
   const std::string lanes = GENERATE("1", "3");
   set_environment({{"DLCP_PEER_TIMEOUT", "5"}, {"DLCP_LANES", lanes}, {"DLCP_BUNDLE", "1"}});
   Plugin plugin;
@@ -114,7 +114,7 @@ TEST_CASE("the plugin can be unloaded and loaded again while another communicato
   exchange(link, 50'000, 300);
 }
 
-TEST_CASE("an idle connection costs less than a hundredth of a core") {
+TEST_CASE("an idle connection uses less than a hundredth of a core") {
   set_environment();
   Plugin plugin;
   Rank a(plugin.net());
@@ -148,7 +148,7 @@ TEST_CASE("counters are written as JSON when the last communicator ends") {
   CHECK_THAT(text.str(), !Contains("\"packets_retransmitted\": 0,"));
 }
 
-TEST_CASE("a failure leaves the last packets behind, headers only, and says where") {
+TEST_CASE("a failure writes a file with the last packets, headers only, and logs its name") {
   char folder[] = "/tmp/dlcp-trace-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const std::string written = std::string(folder) + "/" + std::to_string(getpid()) + "-1";
@@ -159,7 +159,7 @@ TEST_CASE("a failure leaves the last packets behind, headers only, and says wher
     Rank b(plugin.net());
     Link link = make_link(a, b);
     exchange(link, 300'000, 5);
-    CHECK_FALSE(std::ifstream(written).good());  // all is well
+    CHECK_FALSE(std::ifstream(written).good());  // no failure yet
     Mover fails(plugin.net(), link.recv, false, 100);
     void* failing = fails.post(0, 100);
     take_log();
@@ -173,7 +173,7 @@ TEST_CASE("a failure leaves the last packets behind, headers only, and says wher
   CHECK(capture.size() > 24 + 400 * (16 + 28 + 44));  // 214 packets, sent and received
   CHECK(capture.substr(0, 4) == "\x4d\x3c\xb2\xa1");
   CHECK_THAT(capture, Contains("the peer closed the connection"));  // the decision, as a note
-  // No packet is there with more than its header, or what fits of a frame.
+  // The file has at most a packet's header, or the beginning of a frame.
   for (std::size_t at = 24; at < capture.size();) {
     std::uint32_t kept = 0;
     std::memcpy(&kept, &capture[at + 8], sizeof kept);
@@ -198,7 +198,7 @@ TEST_CASE("the settings in force are logged once, where NCCL's default filter sh
   CHECK(log.find("settings in force") == log.rfind("settings in force"));
 }
 
-TEST_CASE("a forked child is turned back at every door and its parent goes on") {
+TEST_CASE("every call of a forked child returns an error, and its parent continues") {
   set_environment();
   Plugin plugin;
   const NetV12& net = plugin.net();
@@ -227,7 +227,8 @@ TEST_CASE("a forked child is turned back at every door and its parent goes on") 
   exchange(link, 100'000, 2);
 }
 
-TEST_CASE("the interfaces without contexts carry messages and start again after the last close") {
+TEST_CASE(
+    "the interfaces without contexts carry messages and can start again after the last close") {
   set_environment();
   Plugin plugin;
   const auto& v6 = *static_cast<const nccl::NetV6*>(plugin.symbol(nccl::kNetSymbolV6));
@@ -275,7 +276,7 @@ TEST_CASE("the interfaces without contexts carry messages and start again after 
   }
 }
 
-TEST_CASE("an order file's latency and rate are what NCCL is told") {
+TEST_CASE("NCCL gets an order file's latency and rate") {
   char path[] = "/tmp/dlcp-order-XXXXXX";
   const int file = mkstemp(path);
   REQUIRE(file >= 0);

@@ -1,5 +1,5 @@
-// The plugin as NCCL meets it: opened with dlopen, driven through its newest table. Ranks live in
-// one process (two contexts) or in forked ones; all traffic goes over loopback UDP.
+// The plugin as NCCL uses it: opened with dlopen and called through its newest table. Ranks are in
+// one process (two contexts) or in forked ones; all traffic goes over UDP on loopback.
 #pragma once
 
 #include <array>
@@ -37,12 +37,12 @@ class Plugin {
   const NetV12* net_ = nullptr;
 };
 
-// What the plugin has said through NCCL's logger since the last call, a line each.
+// The plugin's messages to NCCL's logger since the last call, one string per line.
 void logger(nccl::LogLevel level, unsigned long flags, const char* file, int line,
             const char* format, ...);
 std::vector<std::string> take_log();
-// The same once it is so many lines, or after 10 s. A line is written outside the engine's lock, by
-// whoever was in the engine: the helper's may come after the call whose failure it explains.
+// The same once there are `lines` lines, or after 10 s. Lines are written outside the engine's
+// lock, by the thread that was in the engine: the helper's may arrive after the failing call.
 std::vector<std::string> await_log(std::size_t lines);
 
 using Handle = std::array<std::byte, nccl::kHandleBytes>;
@@ -64,7 +64,7 @@ class Rank {
   void* context_ = nullptr;
 };
 
-// A connection from one rank to another; closes when it goes, after the Movers declared later.
+// A connection from one rank to another; destroyed after Movers that are declared later.
 struct Link {
   explicit Link(const NetV12& of) : net(&of) {}
   ~Link() { close(); }
@@ -101,7 +101,7 @@ class Mover {
   Mover& operator=(const Mover&) = delete;
 
   std::vector<std::byte>& memory() { return memory_; }
-  // Until the plugin takes it, at most 20 s.
+  // Repeats until the plugin accepts the request, at most 20 s.
   void* post(std::size_t offset, std::size_t bytes);
   void* try_post(std::size_t offset, std::size_t bytes, ResultCode* code = nullptr);
   void deregister();
@@ -114,11 +114,11 @@ class Mover {
   void* registration_ = nullptr;
 };
 
-// Tests until done; the code of the last call. `size` receives the message's.
+// Calls test until done; returns the last code. `size` receives the message's size.
 ResultCode finish(const NetV12& net, void* request, int* size = nullptr,
                   std::chrono::milliseconds limit = std::chrono::seconds(30));
 
-// The same bytes for the same seed, different at every position.
+// The same bytes for the same seed, with no short period.
 void fill_random(std::vector<std::byte>& memory, std::uint64_t seed);
 
 }  // namespace dlcp::test

@@ -1,4 +1,4 @@
-// Ranks in processes of their own: a killed peer, a receiver that leaves early, settings that
+// Ranks in separate processes: a killed peer, a receiver that leaves early, and settings that
 // differ or are wrong on one rank.
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,8 +15,8 @@ namespace {
 using namespace dlcp::test;
 using namespace std::chrono_literals;
 
-// Listens, meets the others, connects to the next rank and accepts the one before. False on
-// failure.
+// Listens, waits for the other ranks, connects to the next rank and accepts the previous one. False
+// on failure.
 bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks, Link& link) {
   if (net.listen(self.context(), 0, board.handles[rank][0].data(), &link.listener) !=
       ResultCode::kSuccess)
@@ -36,7 +36,7 @@ bool join_ring(const NetV12& net, Rank& self, Board& board, int rank, int ranks,
          !failed;
 }
 
-// Passes `bytes` round the ring for ever; the code of the first call that fails.
+// Passes `bytes` round the ring until a call fails; returns its code.
 ResultCode circulate(const NetV12& net, const Link& link, std::size_t bytes,
                      std::atomic<int>& laps) {
   Mover sender(net, link.send, true, bytes);
@@ -64,7 +64,8 @@ std::string text_of(const char* path) {
 
 }  // namespace
 
-TEST_CASE("a rank killed mid-transfer is a remote error on every other rank, neighbour or not") {
+TEST_CASE(
+    "after a rank is killed mid-transfer every other rank gets a remote error, neighbour or not") {
   constexpr int kRanks = 5;
   Processes ranks(kRanks, [](Board& board, int rank) {
     set_environment({{"DLCP_PEER_TIMEOUT", "1.5"}});
@@ -88,7 +89,7 @@ TEST_CASE("a rank killed mid-transfer is a remote error on every other rank, nei
   CHECK(std::chrono::steady_clock::now() - killed < 5s);
 }
 
-TEST_CASE("a receiver that leaves right after completion never makes the sender fail") {
+TEST_CASE("a receiver that leaves right after completion never fails the sender") {
   for (int round = 0; round < 100; ++round) {
     INFO(round);
     Processes ranks(2, [&](Board& board, int rank) {
@@ -109,7 +110,8 @@ TEST_CASE("a receiver that leaves right after completion never makes the sender 
   }
 }
 
-TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree, encrypted or not") {
+TEST_CASE(
+    "ranks with different MTUs, paths, offloads and checksums work together, encrypted or not") {
   const char* const encrypt = GENERATE("off", "aes-gcm");
   Processes ranks(2, [&](Board& board, int rank) {
     set_environment(rank == 0 ? Settings{{"DLCP_MTU", "9000"}, {"DLCP_PATHS", "3"}}
@@ -139,11 +141,12 @@ TEST_CASE("ranks with different MTUs, paths, offloads and checksums agree, encry
   CHECK(ranks.wait_for(1) == 0);
 }
 
-TEST_CASE("ranks that are set differently fail on both sides, in the same words, within a second") {
+TEST_CASE(
+    "ranks with incompatible settings fail on both sides, with the same message, within a second") {
   struct Case {
     Settings listening;
     Settings connecting;
-    std::string words;  // of the listening rank
+    std::string words;  // in the listening rank's message
   };
   const Settings budget{{"DLCP_LOSS_BUDGET", "0.01"}, {"DLCP_LOSS_SCOPE", "data-parallel"}};
   const auto with = [&](const char* name, const char* value) {
@@ -180,7 +183,8 @@ TEST_CASE("ranks that are set differently fail on both sides, in the same words,
       return 100;
     }
     take_log();
-    board.meet(2);  // the other side connects from here on, and may be refused before we accept
+    board.meet(
+        2);  // the other side connects from here on, and may be refused before this side accepts
     ResultCode code{};
     within(5s, [&] {
       code = net.accept(listener, &comm, nullptr);
@@ -197,7 +201,7 @@ TEST_CASE("ranks that are set differently fail on both sides, in the same words,
   unlink(secret.c_str());
 }
 
-TEST_CASE("a bad setting on one rank of four fails there at listen, with one line on stderr") {
+TEST_CASE("a wrong setting on one rank of four fails there at listen, with one line on stderr") {
   char path[] = "/tmp/dlcp-stderr-XXXXXX";
   const int file = mkstemp(path);
   REQUIRE(file >= 0);
@@ -216,7 +220,7 @@ TEST_CASE("a bad setting on one rank of four fails there at listen, with one lin
     void* listener = nullptr;
     Handle handle;
     ResultCode code{};
-    for (int i = 0; i < 2; ++i) {  // said once, however often it is asked
+    for (int i = 0; i < 2; ++i) {  // logged once, however often listen is called
       code = net.listen(self.context(), 0, handle.data(), &listener);
       if (listener != nullptr) net.closeListen(listener);
     }
@@ -232,7 +236,7 @@ TEST_CASE("a bad setting on one rank of four fails there at listen, with one lin
   unlink(path);
 }
 
-TEST_CASE("an interface that does not exist is a bad setting, not another network") {
+TEST_CASE("an interface that does not exist is an error, and no other network is used") {
   Processes ranks(1, [](Board&, int) {
     set_environment({{"DLCP_IFNAME", "=nosuch0"}});
     close(STDERR_FILENO);

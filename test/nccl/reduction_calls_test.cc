@@ -1,4 +1,4 @@
-// Calls of the collective plugin against what NCCL's profiler interface tells of them.
+// Calls of the collective plugin matched with the information from NCCL's profiler interface.
 #include "nccl/reduction_calls.h"
 
 #include "catch.h"
@@ -17,8 +17,8 @@ void begin(ReductionCalls& calls, std::uint64_t number, std::size_t tensor_bytes
 
 }  // namespace
 
-TEST_CASE("the calls of a tensor hold all of it, and the last only what is left") {
-  // As seen of NCCL 2.30: 1.2 MB on 2 channels are 5 steps of 2 x 128 KiB.
+TEST_CASE("the calls of a tensor add up to its size, and the last has only the rest") {
+  // As observed with NCCL 2.30: 1.2 MB on 2 channels are 5 steps of 2 x 128 KiB.
   ReductionCalls calls;
   begin(calls, 1, 1'200'000, 2, 128 << 10, 5);
   std::size_t sum = 0;
@@ -29,11 +29,11 @@ TEST_CASE("the calls of a tensor hold all of it, and the last only what is left"
     CHECK(*real == (i < 4 ? 256u << 10 : 1'200'000 - 4 * (256u << 10)));
   }
   CHECK(sum == 1'200'000);
-  CHECK_FALSE(calls.next(256 << 10, kFloat));  // of nothing that was announced
+  CHECK_FALSE(calls.next(256 << 10, kFloat));  // no further call was announced
   CHECK_FALSE(calls.contradicted());
 }
 
-TEST_CASE("more than eight channels go in groups, step by step") {
+TEST_CASE("more than eight channels are combined in groups, step by step") {
   ReductionCalls calls;
   constexpr std::size_t kChunk = 64 << 10;
   begin(calls, 1, 20 * kChunk + 4, 12, kChunk, 2);
@@ -43,14 +43,14 @@ TEST_CASE("more than eight channels go in groups, step by step") {
   CHECK(calls.next(4 * kChunk, kFloat) == 4);           // 20 to 23
 }
 
-TEST_CASE("a call wholly behind the tensor's end has no data") {
+TEST_CASE("a call entirely behind the tensor's end has no data") {
   ReductionCalls calls;
   begin(calls, 1, 4, 16, 4096, 1);
   CHECK(calls.next(8 * 4096, kFloat) == 4);
   CHECK(calls.next(8 * 4096, kFloat) == 0);
 }
 
-TEST_CASE("all-reduces follow each other in the order in which they were announced") {
+TEST_CASE("all-reduces are matched in the order in which they were announced") {
   ReductionCalls calls;
   begin(calls, 1, 100, 1, 4096, 1);
   begin(calls, 2, 200, 1, 4096, 1);
@@ -58,12 +58,12 @@ TEST_CASE("all-reduces follow each other in the order in which they were announc
   CHECK(calls.reduction() == 1);
   CHECK(calls.next(4096, kFloat) == 200);
   CHECK(calls.reduction() == 2);
-  begin(calls, 2, 200, 1, 4096, 1);  // as when a CUDA graph is replayed: another one
+  begin(calls, 2, 200, 1, 4096, 1);  // as in a replayed CUDA graph: a further all-reduce
   CHECK(calls.next(4096, kFloat) == 200);
   CHECK(calls.reduction() == 3);
 }
 
-TEST_CASE("what does not fit ends all belief") {
+TEST_CASE("after a contradiction the information is not used any more") {
   const auto contradicted_by = [](auto&& change) {
     ReductionCalls calls;
     begin(calls, 1, 100'000, 2, 4096, 3);
@@ -80,7 +80,7 @@ TEST_CASE("what does not fit ends all belief") {
     calls.next(2 * 4096, kFloat);
     calls.on_operation({1, kFloat, 100'000, 4096, 3});
   });
-  contradicted_by([](ReductionCalls& calls) {  // channels that are cut otherwise
+  contradicted_by([](ReductionCalls& calls) {  // channels that are divided differently
     calls.on_operation({1, kFloat, 100'000, 8192, 3});
   });
   contradicted_by([](ReductionCalls& calls) {  // one direction without the other

@@ -15,7 +15,7 @@ namespace dlcp::test {
 namespace {
 
 constexpr std::byte kUntouched{0xa5};
-constexpr std::size_t kUnderWay = 4;  // messages, as in NCCL's ring
+constexpr std::size_t kUnderWay = 4;  // messages in flight, as in NCCL's ring
 
 void fill_non_zero(std::vector<std::byte>& memory, std::uint64_t seed) {
   Rng rng(seed);
@@ -27,7 +27,7 @@ const nccl::TunerV6& tuner() {
   void* library = dlopen(DLCP_PLUGIN_PATH, RTLD_NOW | RTLD_NOLOAD);
   REQUIRE(library != nullptr);
   const auto* table = static_cast<const nccl::TunerV6*>(dlsym(library, nccl::kTunerSymbolV6));
-  dlclose(library);  // whoever has opened the plugin holds it
+  dlclose(library);  // another dlopen keeps the plugin loaded
   REQUIRE(table != nullptr);
   return *table;
 }

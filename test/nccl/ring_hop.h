@@ -1,6 +1,6 @@
-// Two neighbours in a ring of NCCL ranks, and the messages from the first to the second: the plugin
-// opened as NCCL opens it, told about every message as NCCL tells it, and nothing else. All bytes
-// that are sent differ from zero, so what was lost can be counted.
+// Two neighbours in a ring of NCCL ranks, and the messages from the first to the second. The plugin
+// is opened, and informed about every message, exactly as by NCCL. All bytes sent differ from zero,
+// so lost bytes can be counted.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ namespace dlcp::test {
 
 struct HopOptions {
   int net_version = 12;
-  int profiler_version = 6;             // 0: NCCL has not taken our profiler
+  int profiler_version = 6;             // 0: NCCL has not loaded DLCP's profiler
   int ranks = 4;                        // of the communicator
-  std::uint64_t profiled_comm_id = 77;  // 77 is the network's; another one: a child of a split
+  std::uint64_t profiled_comm_id = 77;  // 77 is the network's; another: a child of ncclCommSplit
   int communicator_class = -1;
-  std::optional<int> receiver_communicator_class = std::nullopt;  // if not the same
+  std::optional<int> receiver_communicator_class = std::nullopt;  // if different from the sender's
 };
 
 struct HopRun {
   cli::CollectiveCall call;
   int steps = 0;                 // messages of the operation
   std::size_t bytes = 0;         // of each message
-  std::size_t posted_bytes = 0;  // that its receive has room for
-  int chunk_bytes = 0;           // as NCCL says it
-  // Deviations from what NCCL does, or does in special cases.
+  std::size_t posted_bytes = 0;  // the size of its receive
+  int chunk_bytes = 0;           // as NCCL states it
+  // Deviations from NCCL's usual behaviour, or its special cases.
   bool tells_attributes = true;
   std::optional<cli::AttributeBits> attributes = std::nullopt;
   bool proxy_of_other_process = false;
@@ -43,16 +43,15 @@ class RingHop {
   RingHop(const RingHop&) = delete;
   RingHop& operator=(const RingHop&) = delete;
 
-  // Runs an operation: bytes lost of each of its messages. Anything else that is wrong fails the
-  // test.
+  // Runs an operation and returns the bytes lost of each message. Any other error fails the test.
   std::vector<std::size_t> run(const HopRun& run);
-  // A message of the operation from the second rank to the first, as in a ring of two.
+  // Sends one message of the operation from the second rank to the first, as in a ring of two.
   void run_back(const HopRun& run);
-  // The collective's event at both ends, for HopRun::collective.
+  // Records the collective's event at both ends, for HopRun::collective.
   void capture(HopRun& run);
   bool events_wanted() const;
-  // NCCL takes our tuner for a communicator of so many ranks (the network's is 77), or lets go of
-  // what it took.
+  // NCCL loads DLCP's tuner for a communicator of `ranks` ranks (the network's id is 77); 0 unloads
+  // those loaded.
   void take_tuner(std::uint64_t comm_id, std::size_t ranks);
   void drop_tuners();
 
@@ -63,7 +62,7 @@ class RingHop {
     cli::LoadedPlugin plugin;
     std::unique_ptr<cli::NcclPart> part;
     void* comm = nullptr;
-    void* back = nullptr;  // the other way
+    void* back = nullptr;  // connection in the other direction
     std::vector<std::byte> memory;
     void* registration = nullptr;
   };

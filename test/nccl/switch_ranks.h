@@ -1,4 +1,4 @@
-// Ranks of one communicator in one process that sum through a switch's stand-in: the parts of
+// Ranks of one communicator in one process that sum through a simulated switch: the parts of
 // switch_test.
 #pragma once
 
@@ -44,7 +44,7 @@ inline std::string take_log() {
   return std::exchange(log_text, "");
 }
 
-// On free ports, answered by a thread.
+// A simulated switch on free ports, served by a thread.
 class Server {
  public:
   explicit Server(unsigned workers, double drop = 0) {
@@ -65,7 +65,7 @@ class Server {
     });
   }
   ~Server() { stop(); }
-  // It answers no more, and its ports are closed.
+  // Stops answering and closes its ports.
   void stop() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
@@ -81,12 +81,12 @@ class Server {
   std::thread thread_;
 };
 
-// The switch of each rank; empty: none.
+// The switch of each rank; an empty string: none.
 struct Ranks {
   explicit Ranks(const std::vector<std::string>& switches, std::uint64_t comm_id = 9)
       : members(switches.size()) {
     for (std::size_t i = 0; i < members.size(); ++i) {
-      use(switches[0]);  // there is one setting in a process
+      use(switches[0]);  // the setting is global to the process
       REQUIRE(collnet::init_communicator(&members[i].context, comm_id, logger) ==
               ResultCode::kSuccess);
       REQUIRE(collnet::listen(members[i].context, 0, members[i].handle, &members[i].listening) ==
@@ -122,7 +122,7 @@ struct Ranks {
     setenv("DLCP_COLLNET_SWITCH", name.c_str(), 1);
     engine::Registry::of_process().refresh();
   }
-  // As a rank's that has no switch.
+  // Changes the handle to that of a rank without a switch.
   static void without_switch(char* handle) {
     const std::span<std::byte, nccl::kHandleBytes> bytes(reinterpret_cast<std::byte*>(handle),
                                                          nccl::kHandleBytes);
@@ -190,7 +190,7 @@ struct Vectors {
 using Floats = Vectors<float>;
 using Integers = Vectors<std::int32_t>;
 
-// Calls of all ranks, started and driven in turns; false if one fails.
+// Calls of all ranks, started and driven in turn; false if one fails.
 class Calls {
  public:
   explicit Calls(Ranks& ranks) : ranks_(ranks), numbers_(ranks.members.size()) {}

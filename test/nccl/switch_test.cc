@@ -1,5 +1,5 @@
-// All-reduces through a switch's stand-in, beside those that go by direct exchange: ranks in one
-// process, whose calls are told their lengths here.
+// All-reduces through a simulated switch, beside others by direct exchange: the ranks are in one
+// process, and the test passes the calls' lengths.
 #include "switch_ranks.h"
 
 namespace {
@@ -15,7 +15,7 @@ constexpr double kBound = 16.0 * 64 / std::numeric_limits<std::int32_t>::max() *
 
 }  // namespace
 
-TEST_CASE("float32 sums go by the switch and all else exactly, in any order of calls") {
+TEST_CASE("float32 sums use the switch, others use direct exchange, in any order of calls") {
   for (const double drop : {0.0, 0.01}) {
     Server server(4, drop);
     Ranks ranks(std::vector<std::string>(4, server.name()));
@@ -54,7 +54,7 @@ TEST_CASE("float32 sums go by the switch and all else exactly, in any order of c
   }
 }
 
-TEST_CASE("bytes behind a tensor's end are not summed, and a call without data is done") {
+TEST_CASE("bytes behind a tensor's end are not summed, and a call without data completes") {
   Server server(2);
   Ranks ranks(std::vector<std::string>(2, server.name()));
   REQUIRE(ranks.connected());
@@ -75,7 +75,7 @@ TEST_CASE("bytes behind a tensor's end are not summed, and a call without data i
   CHECK(ranks.comm(0).by_switch->counts().refused == 0);
 }
 
-TEST_CASE("values that have no encoding, on one rank, send the call the exact way on all") {
+TEST_CASE("if one rank's values cannot be encoded, the call uses direct exchange on all ranks") {
   Server server(3, 0.02);
   Ranks ranks(std::vector<std::string>(3, server.name()));
   REQUIRE(ranks.connected());
@@ -99,7 +99,7 @@ TEST_CASE("values that have no encoding, on one rank, send the call the exact wa
   CHECK(ranks.comm(2).by_switch->counts().by_switch == 3);
 }
 
-TEST_CASE("where one rank is not told lengths no sum goes by the switch, which is said") {
+TEST_CASE("if one rank has no lengths, no sum uses the switch, and the log says so") {
   Server server(3);
   Ranks ranks(std::vector<std::string>(3, server.name()));
   REQUIRE(ranks.connected());
@@ -117,7 +117,7 @@ TEST_CASE("where one rank is not told lengths no sum goes by the switch, which i
   CHECK(ranks.comm(2).by_switch->take_news().empty());
 }
 
-TEST_CASE("a switch that cannot be used is refused on all ranks, in words that say why") {
+TEST_CASE("an unusable switch is refused on all ranks with the reason") {
   const auto refused = [](const std::vector<std::string>& switches) {
     take_log();
     const auto began = std::chrono::steady_clock::now();
@@ -149,7 +149,7 @@ TEST_CASE("a switch that cannot be used is refused on all ranks, in words that s
              Contains("rank 1 of the group: this rank has a DLCP_COLLNET_SWITCH, the peer's not"));
 }
 
-TEST_CASE("a second communicator is refused while the first goes on, and may come later") {
+TEST_CASE("a second communicator is refused while the first runs, and accepted later") {
   Server server(2);
   const std::vector<std::string> names(2, server.name());
   {
@@ -170,7 +170,7 @@ TEST_CASE("a second communicator is refused while the first goes on, and may com
   CHECK(third.connected());
 }
 
-TEST_CASE("a switch that ends in a call fails it on all ranks") {
+TEST_CASE("a switch that stops during a call fails it on all ranks") {
   Server server(2);
   Ranks ranks(std::vector<std::string>(2, server.name()));
   REQUIRE(ranks.connected());
@@ -187,7 +187,7 @@ TEST_CASE("a switch that ends in a call fails it on all ranks") {
     REQUIRE(calls.start(rank, floats.call(rank)));
   CHECK_FALSE(calls.finish());
   CHECK_THAT(calls.error, Contains("the switch") && Contains("is gone"));
-  // Of whoever has noticed first; the other one may have heard it from him.
+  // The fault of the rank that noticed first; the other ranks may have received it from that rank.
   const auto fault = [&](std::size_t rank) { return ranks.comm(rank).by_switch->take_fault(); };
   const bool first = fault(0).has_value();
   CHECK((fault(1).has_value() || first));
@@ -204,7 +204,7 @@ TEST_CASE("a rank that leaves while another sums in the switch ends that call wi
       REQUIRE(calls.start(rank, floats.call(rank)));
     REQUIRE(calls.finish());
   }
-  // Aborted: with a call under way, for which the others did not come.
+  // Aborted: with a call in progress that the others have not started.
   Calls calls(ranks);
   REQUIRE(calls.start(2, floats.call(2)));
   collnet::close_group(std::exchange(ranks.members[2].group, nullptr));

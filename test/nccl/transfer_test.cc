@@ -11,7 +11,7 @@ namespace {
 using namespace dlcp::test;
 using namespace std::chrono_literals;
 
-// Streams `messages` of `bytes` with `inflight` outstanding and compares every one of them.
+// Streams `messages` of `bytes` with `inflight` outstanding, and compares each of them.
 void stream(const Link& link, std::size_t bytes, int messages, std::size_t inflight) {
   const NetV12& net = *link.net;
   Mover sender(net, link.send, true, bytes * inflight);
@@ -70,7 +70,7 @@ void stream(const Link& link, std::size_t bytes, int messages, std::size_t infli
 
 }  // namespace
 
-TEST_CASE("messages of every awkward size arrive exactly") {
+TEST_CASE("messages of unusual sizes arrive exactly") {
   set_environment();
   Plugin plugin;
   Rank a(plugin.net());
@@ -108,7 +108,7 @@ TEST_CASE("32 requests of 1 MiB are outstanding at once in each direction") {
   CHECK(sender.memory() == receiver.memory());
 }
 
-TEST_CASE("a bad network loses, repeats, reorders and damages packets and nothing is wrong") {
+TEST_CASE("a network that loses, repeats, reorders and damages packets causes no error") {
   for (const char* fault : {"drop=0.01", "drop=0.2,dup=0.05,reorder=0.1,seed=3",
                             "drop=0.02,reorder=0.3,delay_us=200,jitter_us=400", "blackhole=25%"}) {
     INFO(fault);
@@ -123,7 +123,7 @@ TEST_CASE("a bad network loses, repeats, reorders and damages packets and nothin
   }
 }
 
-TEST_CASE("damaged payloads are caught with DLCP_CHECKSUM=full") {
+TEST_CASE("damaged payloads are detected with DLCP_CHECKSUM=full") {
   set_environment({{"DLCP_FAULT", "corrupt=0.05"}, {"DLCP_CHECKSUM", "full"}});
   Plugin plugin;
   Rank a(plugin.net());
@@ -132,7 +132,8 @@ TEST_CASE("damaged payloads are caught with DLCP_CHECKSUM=full") {
   stream(link, 100'000, 40, 8);
 }
 
-TEST_CASE("a receive larger than its message completes with the message's size and no more bytes") {
+TEST_CASE(
+    "a receive larger than its message completes with the message's size and writes no more") {
   set_environment();
   Plugin plugin;
   Rank a(plugin.net());
@@ -171,7 +172,7 @@ TEST_CASE("a message larger than the posted buffer is an error that names both s
   CHECK_THAT(all, Contains("WARN") && Contains("5000") && Contains("4000"));
 }
 
-TEST_CASE("a rank that calls in no more still receives and acknowledges") {
+TEST_CASE("a rank that stops polling still receives and acknowledges") {
   set_environment({{"DLCP_FAULT", "drop=0.1"}});
   Plugin plugin;
   Rank a(plugin.net());
@@ -185,8 +186,8 @@ TEST_CASE("a rank that calls in no more still receives and acknowledges") {
   void* send = sender.post(0, kBytes);
   REQUIRE(receive != nullptr);
   REQUIRE(send != nullptr);
-  // Next to nobody polls: one call in half a second cannot carry a thousand packets, the helper
-  // threads do.
+  // Hardly any polling: one call per half second cannot carry a thousand packets, but the helper
+  // threads can.
   int received = 0;
   int sent = 0;
   for (int looks = 0; looks < 20 && (received == 0 || sent == 0); ++looks) {
@@ -201,7 +202,7 @@ TEST_CASE("a rank that calls in no more still receives and acknowledges") {
   CHECK(sender.memory() == receiver.memory());
 }
 
-TEST_CASE("what the interface does not offer is refused in words") {
+TEST_CASE("unsupported features of the interface are refused with a message") {
   set_environment();
   Plugin plugin;
   Rank a(plugin.net());
@@ -246,13 +247,13 @@ TEST_CASE("what the interface does not offer is refused in words") {
   CHECK(request == nullptr);
   sizes[0] = 8;
   CHECK(take_log().size() == 6);
-  // A registration is no condition: the bootstrap network may come without.
+  // A registration is optional: the bootstrap network may pass none.
   void* receive = nullptr;
   CHECK(plugin.net().irecv(link.recv, 1, data, sizes, tags, handles, nullptr, &receive) ==
         ResultCode::kSuccess);
 }
 
-TEST_CASE("more requests than the table holds get a null request, not an error") {
+TEST_CASE("a request beyond the table's size gets a null request, not an error") {
   set_environment();
   Plugin plugin;
   Rank a(plugin.net());

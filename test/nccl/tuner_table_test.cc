@@ -1,4 +1,4 @@
-// The tuner as NCCL loads it: which communicators it acts for, by interface version.
+// The tuner as NCCL loads it: for which communicators it acts, by interface version.
 #include <dlfcn.h>
 
 #include <array>
@@ -94,7 +94,7 @@ struct Communicator {
 
 }  // namespace
 
-TEST_CASE("the process's budget makes every version of the tuner steer") {
+TEST_CASE("with the process's budget every version of the tuner acts") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.01"}, {"DLCP_LOSS_SCOPE", "data-parallel"}});
   Plugin plugin;
   Communicator communicator(plugin.net(), -1);
@@ -104,7 +104,7 @@ TEST_CASE("the process's budget makes every version of the tuner steer") {
   CHECK(steers_v6(plugin, kCommunicator));
 }
 
-TEST_CASE("a communicator's own budget is known to the versions that name it") {
+TEST_CASE("a communicator's own budget is available in versions that identify the communicator") {
   set_environment();
   Plugin plugin;
   Communicator communicator(plugin.net(), dlcp::encode({.budget_ppm = 10'000}));
@@ -115,7 +115,7 @@ TEST_CASE("a communicator's own budget is known to the versions that name it") {
   CHECK_FALSE(steers_v5(plugin, kCommunicator + 1));
 }
 
-TEST_CASE("an exact communicator is not steered, whatever the process's budget") {
+TEST_CASE("the tuner does not act on an exact communicator, whatever the process's budget") {
   set_environment({{"DLCP_LOSS_BUDGET", "0.01"}, {"DLCP_LOSS_SCOPE", "data-parallel"}});
   Plugin plugin;
   Communicator communicator(plugin.net(), dlcp::encode({}));
@@ -123,8 +123,8 @@ TEST_CASE("an exact communicator is not steered, whatever the process's budget")
   CHECK(steers_v5(plugin, kCommunicator + 1));
 }
 
-TEST_CASE("nothing is steered where nothing was asked for, or where the settings are wrong") {
-  SECTION("nothing") {
+TEST_CASE("the tuner does not act without a budget, or with wrong settings") {
+  SECTION("no budget") {
     set_environment();
   }
   SECTION("a budget without a scope") {

@@ -1,4 +1,4 @@
-// What the tuner does to NCCL's cost table, at its boundaries.
+// The tuner's changes to NCCL's cost table, at their boundaries.
 #include "nccl/tuner.h"
 
 #include <algorithm>
@@ -39,18 +39,18 @@ bool steered(const Steering& steering, Function function, std::size_t bytes,
 
 }  // namespace
 
-TEST_CASE("Ring and Simple wins where it costs at most the margin more than the best") {
+TEST_CASE("Ring/Simple is chosen if it costs at most the margin more than the best") {
   CHECK(steered(kSteering, Function::kAllReduce, kEnough, costs(100, 100)));
   CHECK(steered(kSteering, Function::kReduceScatter, kEnough, costs(109.9F, 100)));
   CHECK_FALSE(steered(kSteering, Function::kAllReduce, kEnough, costs(110.1F, 100)));
   CHECK(steered(kSteering, Function::kAllReduce, kEnough, costs(50, 100)));
 }
 
-TEST_CASE("what NCCL does not allow stays so") {
+TEST_CASE("combinations that NCCL does not allow stay disallowed") {
   CHECK_FALSE(steered(kSteering, Function::kAllReduce, kEnough, costs(kNotAllowed, 100)));
 }
 
-TEST_CASE("other functions and messages too short for a licence are left to NCCL") {
+TEST_CASE("other functions, and messages too short for a licence, are not changed") {
   CHECK_FALSE(steered(kSteering, Function::kAllGather, kEnough, costs(100, 100)));
   CHECK_FALSE(steered(kSteering, Function::kBroadcast, kEnough, costs(100, 100)));
   CHECK_FALSE(steered(kSteering, Function::kOther, kEnough, costs(100, 100)));
@@ -60,7 +60,7 @@ TEST_CASE("other functions and messages too short for a licence are left to NCCL
   CHECK_FALSE(steered(one, Function::kAllReduce, kEnough, costs(100, 100)));
 }
 
-TEST_CASE("tables smaller than expected are left alone") {
+TEST_CASE("tables smaller than expected are not changed") {
   std::vector<float> table(4, 100);
   CHECK_FALSE(steer(kSteering, Function::kAllReduce, kEnough, table, 2));
   CHECK_FALSE(steer(kSteering, Function::kAllReduce, kEnough, table, 3));
@@ -74,7 +74,7 @@ TEST_CASE("a message is at most 1 MiB") {
 }
 
 TEST_CASE(
-    "direct exchange costs two steps, something for each rank, and what the slowest carries") {
+    "direct exchange costs two steps, an amount per rank, and the slowest device's transfer") {
   const DirectTerms terms{.ranks = 8, .speed_mbps = 100'000};
   CHECK(tuner::direct_us(terms, 0) == Approx(2 * 14 + 7 * 4));
   CHECK(tuner::direct_us(terms, 1 << 20) == Approx(56 + 1.75 * (1 << 20) / (12'500 * 0.6)));
@@ -82,7 +82,7 @@ TEST_CASE(
         tuner::direct_us(terms, 1 << 20));
 }
 
-TEST_CASE("CollNet's costs are corrected where NCCL allows it, and nothing else is touched") {
+TEST_CASE("CollNet's costs are corrected if NCCL allows CollNet, and nothing else is changed") {
   constexpr std::size_t kDirect = 2 * kProtocols + 2, kChain = 3 * kProtocols + 2;
   const DirectTerms terms{.ranks = 8, .speed_mbps = 100'000};
   auto table = costs(100, 90);
@@ -97,7 +97,7 @@ TEST_CASE("CollNet's costs are corrected where NCCL allows it, and nothing else 
   CHECK(table == untouched);
 }
 
-TEST_CASE("between two ranks direct exchange gains nothing, unless it is asked for") {
+TEST_CASE("between two ranks direct exchange gains nothing, unless it is requested") {
   constexpr std::size_t kChain = 3 * kProtocols + 2;
   auto table = costs(100, 90);
   table[kChain] = 5;
@@ -109,18 +109,18 @@ TEST_CASE("between two ranks direct exchange gains nothing, unless it is asked f
   CHECK(table[kChain] == 0);
 }
 
-TEST_CASE("by hubs each rank sends a tensor once; fewer hubs than ranks have less bandwidth") {
+TEST_CASE("with hubs each rank sends a tensor once; fewer hubs than ranks have less bandwidth") {
   const DirectTerms eight{.ranks = 8, .speed_mbps = 100'000, .hubs = 8};
   CHECK(tuner::direct_us(eight, 1 << 20) == Approx(56 + (1 << 20) / (12'500 * 0.6)));
   const DirectTerms two{.ranks = 8, .speed_mbps = 100'000, .hubs = 2};
   CHECK(tuner::direct_us(two, 1 << 20) == Approx(56 + 4.0 * (1 << 20) / (12'500 * 0.6)));
 }
 
-TEST_CASE("with a licence to lose a ring's repairs speak for direct exchange") {
+TEST_CASE("a licence saves a ring's retransmissions, which favours direct exchange") {
   DirectTerms terms{.ranks = 16, .speed_mbps = 100'000};
   CHECK(tuner::repairs_saved_us(terms, 1 << 20) == 0);
   terms.loss_ppm = 10'000;
-  // Of 16 packets of a step 0.16 are lost; of 256 of the sums more than one.
+  // At 1% loss 0.16 of a step's 16 packets are lost, and more than one of the sums' 256.
   CHECK(tuner::repairs_saved_us(terms, 1 << 20) == Approx(300 * (30 * 0.16 - 1)));
   constexpr std::size_t kChain = 3 * kProtocols + 2;
   auto table = costs(100, 90);
@@ -131,7 +131,7 @@ TEST_CASE("with a licence to lose a ring's repairs speak for direct exchange") {
                         14.0)));
 }
 
-TEST_CASE("chunks grow until each owner has a block of a call, and never shrink") {
+TEST_CASE("chunks grow until each owner has a block per call, and never shrink") {
   const DirectTerms eight{.ranks = 8};
   CHECK(tuner::chunk_bytes(eight, 1 << 20, 2, 128 << 10) == 128 << 10);
   CHECK(tuner::chunk_bytes(eight, 1 << 20, 2, 32 << 10) == 64 << 10);

@@ -1,12 +1,12 @@
-// What the containers of util/ do at their edges: an index beyond them breaks an invariant, in
-// every build.
+// Boundary cases of the containers in util/: an index out of range breaks an invariant, in every
+// build.
 #include "catch.h"
 #include "util/bitmap.h"
 #include "util/ring_queue.h"
 
 using namespace dlcp;
 
-TEST_CASE("a queue keeps its order while it grows and wraps, and lets go of what is popped") {
+TEST_CASE("a queue keeps its order while it grows and wraps, and releases popped elements") {
   RingQueue<int> queue;
   int next = 0;
   int oldest = 0;
@@ -24,7 +24,7 @@ TEST_CASE("a queue keeps its order while it grows and wraps, and lets go of what
   CHECK(queue.empty());
 }
 
-TEST_CASE("an index beyond a queue breaks an invariant, though memory for it is there") {
+TEST_CASE("an index beyond a queue breaks an invariant, even if it is within the allocation") {
   RingQueue<int> queue;
   CHECK_THROWS_AS(queue.front(), BrokenInvariant);
   CHECK_THROWS_AS(queue.pop_front(), BrokenInvariant);
@@ -34,19 +34,20 @@ TEST_CASE("an index beyond a queue breaks an invariant, though memory for it is 
   CHECK_THROWS_AS(queue[SIZE_MAX], BrokenInvariant);
 }
 
-TEST_CASE("a bitmap says what is new, and finds what is set and what is clear") {
+TEST_CASE("a bitmap reports new bits, and finds set and clear ones") {
   Bitmap bits;
   bits.reset(130);
   CHECK(bits.set(129));
   CHECK_FALSE(bits.set(129));
   CHECK(bits.next_set(0) == 129);
-  CHECK(bits.merge(2, ~std::uint64_t{0}) == 1);  // of bits 128 to 191 two exist, and one is set
+  CHECK(bits.merge(2, ~std::uint64_t{0}) ==
+        1);  // of bits 128 to 191 two exist, and one of them is set
   CHECK(bits.next_clear(128) == 130);
   bits.clear(128);
   CHECK(bits.next_clear(128) == 128);
 }
 
-TEST_CASE("a bit beyond a bitmap breaks an invariant, though its word is there") {
+TEST_CASE("a bit beyond a bitmap breaks an invariant, even if its word exists") {
   Bitmap bits;
   CHECK_THROWS_AS(bits.test(0), BrokenInvariant);
   bits.reset(100);

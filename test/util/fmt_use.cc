@@ -1,4 +1,4 @@
-// Uses of fmt as the project has them, so that fmt_versions_test.py sees at link time what
+// All kinds of fmt calls in the project, so that fmt_versions_test.py detects at link time what
 // util/format.cc must define.
 #include <fmt/core.h>
 #include <fmt/format.h>

@@ -15,14 +15,14 @@ TEST_CASE("percentiles of durations are at most an eighth too high, over all mag
   }
 }
 
-TEST_CASE("percentiles split a mixture where its parts end") {
+TEST_CASE("percentiles of a mixture change where its parts meet") {
   DurationHistogram fast, all;
   CHECK(fast.percentile(0.99) == Duration(0));
   for (int i = 0; i < 990; ++i)
     fast.add(100us);
   for (int i = 0; i < 10; ++i)
     all.add(50ms);
-  all.add(Duration(-5));  // a clock that stepped back counts as no time at all
+  all.add(Duration(-5));  // a clock that stepped back counts as zero time
   all.merge(fast);
   CHECK(all.count() == 1001);
   CHECK(all.percentile(0.5) < 120us);
@@ -30,7 +30,7 @@ TEST_CASE("percentiles split a mixture where its parts end") {
   CHECK(all.percentile(0.999) >= 50ms);
 }
 
-TEST_CASE("what is longer than the last bucket lies in it") {
+TEST_CASE("values beyond the last bucket count in the last bucket") {
   DurationHistogram histogram;
   histogram.add(std::chrono::hours(5));
   CHECK(histogram.count() == 1);

@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "util/fork_guard.h"
 
-TEST_CASE("the guard tells a child from its parent once armed, and never before") {
+TEST_CASE("the guard distinguishes a child from its parent once armed, and never before") {
   CHECK_FALSE(dlcp::in_forked_child());
   dlcp::arm_fork_guard();
   dlcp::arm_fork_guard();

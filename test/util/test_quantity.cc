@@ -1,4 +1,4 @@
-// What is a size, a share, a time, and what is none.
+// Which texts are sizes, shares, times and counts, and which are not.
 #include "catch.h"
 #include "util/quantity.h"
 #include "util/similar.h"
@@ -23,7 +23,7 @@ TEST_CASE("sizes are powers of 1024, or of 1000 with a B, in either case") {
   }
 }
 
-TEST_CASE("shares are fractions or percentages, and NaN is none") {
+TEST_CASE("shares are fractions or percentages, and NaN is refused") {
   CHECK(*parse_share("0.01") == Approx(0.01));
   CHECK(*parse_share("1%") == Approx(0.01));
   CHECK(*parse_share("0.5%") == Approx(0.005));
@@ -36,7 +36,7 @@ TEST_CASE("shares are fractions or percentages, and NaN is none") {
   }
 }
 
-TEST_CASE("times take a unit, and without one the caller's") {
+TEST_CASE("times have a unit, or else the caller's") {
   CHECK(parse_duration("30", std::chrono::seconds(1)) == std::chrono::seconds(30));
   CHECK(parse_duration("30", 1us) == 30us);
   CHECK(parse_duration("200us", std::chrono::seconds(1)) == 200us);
@@ -52,7 +52,7 @@ TEST_CASE("times take a unit, and without one the caller's") {
   }
 }
 
-TEST_CASE("counts are digits alone, numbers are finite") {
+TEST_CASE("counts consist of digits only, numbers are finite") {
   CHECK(parse_count("18446744073709551615") == UINT64_MAX);
   for (const char* bad : {"", "-1", "+1", "1.0", " 1", "1 ", "0x1", "18446744073709551616"})
     CHECK_FALSE(parse_count(bad));
@@ -61,7 +61,7 @@ TEST_CASE("counts are digits alone, numbers are finite") {
     CHECK_FALSE(parse_number(bad));
 }
 
-TEST_CASE("a mistyped name is similar to what was meant, another word to nothing") {
+TEST_CASE("a mistyped name is similar to the intended one, and other words to none") {
   const std::string_view verbs[] = {"doctor", "bench", "stats", "exact"};
   CHECK(most_similar("docter", verbs) == "doctor");
   CHECK(most_similar("stat", verbs) == "stats");

@@ -10,7 +10,7 @@ namespace {
 
 const Key kKey{1, 2};
 
-// The frame as it is on the wire.
+// The frame's bytes on the wire.
 template <class Frame>
 Buffer sealed(const Frame& frame) {
   Buffer bytes;
@@ -45,7 +45,7 @@ Ack sample_ack(std::uint16_t words = 2) {
 
 }  // namespace
 
-TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
+TEST_CASE("an ACK survives encoding and decoding, and its size is predicted") {
   const Ack ack = sample_ack();
   const Buffer bytes = sealed(ack);
   CHECK(bytes.size() == encoded_bytes(ack));
@@ -77,7 +77,7 @@ TEST_CASE("an ACK comes back as it was sent, and its size is foretold") {
   CHECK(second.bitmap == ack.streams()[1].bitmap);
 }
 
-TEST_CASE("an ACK that is used again forgets the streams of the last one") {
+TEST_CASE("an ACK object that is reused contains no streams of the last frame") {
   Ack ack = sample_ack();
   ack.clear();
   CHECK(ack.streams().empty());
@@ -87,13 +87,13 @@ TEST_CASE("an ACK that is used again forgets the streams of the last one") {
 }
 
 TEST_CASE("an ACK whose counts do not match its length is refused") {
-  const Ack ack = sample_ack(3);  // says five words, has four
+  const Ack ack = sample_ack(3);  // claims five words, has four
   const Buffer bytes = sealed(ack);
   Ack back;
   CHECK_FALSE(decode_ack(bytes, back));
 }
 
-TEST_CASE("a HELLO is padded to the size it names, and keeps its address") {
+TEST_CASE("a HELLO is padded to the size it states, and keeps its address") {
   Hello hello;
   hello.destination = 1;
   hello.listener_number = 77;
@@ -119,7 +119,7 @@ TEST_CASE("a HELLO is padded to the size it names, and keeps its address") {
   CHECK(back->membership == Membership{});
 }
 
-TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes where its members may call") {
+TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes that its members may call") {
   Hello hello;
   hello.hello_bytes = 576;
   hello.membership = {0x1122334455667788u, 3, 16};
@@ -155,7 +155,7 @@ TEST_CASE("a HELLO names its bundle, and a WELCOME the lanes where its members m
   CHECK(sealed(welcome).size() == before + 1 + 61);
 }
 
-TEST_CASE("the frames of opening and ending come back as they were sent") {
+TEST_CASE("the frames of opening and ending survive encoding and decoding") {
   Welcome welcome{.destination = 1,
                   .receiver_token = 2,
                   .datagram_bytes_max = 8972,
@@ -196,7 +196,7 @@ TEST_CASE("the frames of opening and ending come back as they were sent") {
   CHECK(decode<Reset>(sealed(Reset{1, "gone"}))->reason == "gone");
 }
 
-TEST_CASE("a frame has the bytes that version 3 says") {
+TEST_CASE("a frame's bytes are those of wire version 3") {
   const Buffer bytes = sealed(Close{0x1122334455667788u, 5});
   const std::vector<unsigned> expected = {0xdc, 3,    11, 200, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
                                           0x22, 0x11, 4,  3,   2,    1,    5,    0,    0,    0};
@@ -209,7 +209,7 @@ TEST_CASE("a frame has the bytes that version 3 says") {
   CHECK(load_le<std::uint64_t>(bytes.data() + expected.size()) == siphash13(kKey, tagged));
 }
 
-TEST_CASE("what a later plugin adds to HELLO and WELCOME is passed over, elsewhere it is refused") {
+TEST_CASE("unknown trailing fields are skipped in HELLO and WELCOME, and refused in other frames") {
   Buffer bytes;
   EndpointAddress lane;
   lane.size = 7;
@@ -235,7 +235,7 @@ TEST_CASE("what a later plugin adds to HELLO and WELCOME is passed over, elsewhe
   CHECK_FALSE(decode<Close>(bytes));
 }
 
-TEST_CASE("an address longer than an address is refused") {
+TEST_CASE("an address field longer than an address is refused") {
   Hello hello;
   hello.sender_address.size = 60;
   Buffer bytes = sealed(hello);
@@ -244,28 +244,27 @@ TEST_CASE("an address longer than an address is refused") {
   CHECK_FALSE(decode<Hello>(bytes));
 }
 
-TEST_CASE("a reason is cut to size") {
+TEST_CASE("a reason is truncated to its maximum length") {
   const auto back =
       decode<Refuse>(sealed(Refuse{5, Refuse::Cause::kSettings, std::string(500, 'x')}));
   REQUIRE(back);
   CHECK(back->reason.size() == kReasonBytesMax);
 }
 
-TEST_CASE(
-    "what a peer says is fit for a log: anything but printable ASCII becomes a question mark") {
+TEST_CASE("a peer's text is safe to log: anything but printable ASCII becomes a question mark") {
   const auto back = decode<Reset>(sealed(Reset{5, "haha\n\x1b[31m~ \x7f\xc3"}));
   REQUIRE(back);
   CHECK(back->reason == "haha??[31m~ ??");
 }
 
-TEST_CASE("a control frame says which path it was sent on, and which of its sender's it is") {
+TEST_CASE("a control frame states the path it was sent on and its number") {
   const Buffer bytes = sealed(Ping{7});
   CHECK(decode_head(bytes)->flags == 200);
   CHECK(decode_head(bytes)->destination == 7);
   CHECK(control_sequence(bytes) == 0x01020304);
 }
 
-TEST_CASE("every single-bit error in a control frame is noticed, and so is another key") {
+TEST_CASE("every single-bit error in a control frame is detected, and so is another key") {
   const Buffer good = sealed(Close{77, 5});
   REQUIRE(authentic(good, kKey));
   CHECK_FALSE(authentic(good, {1, 3}));
@@ -277,7 +276,7 @@ TEST_CASE("every single-bit error in a control frame is noticed, and so is anoth
   }
 }
 
-TEST_CASE("of a HELLO the tag covers all fields, with the longest address, and its length") {
+TEST_CASE("the tag of a HELLO covers all fields, with the longest address, and its length") {
   Hello hello;
   hello.sender_address.size = 60;
   hello.hello_bytes = 1452;
@@ -291,14 +290,16 @@ TEST_CASE("of a HELLO the tag covers all fields, with the longest address, and i
   }
 }
 
-TEST_CASE("a frame of one type is not read as another") {
+TEST_CASE("a frame of one type does not decode as another") {
   const Buffer bytes = sealed(Ping{1});
   CHECK(decode<Ping>(bytes));
   CHECK_FALSE(decode<Pong>(bytes));
   CHECK_FALSE(decode<Close>(bytes));
 }
 
-TEST_CASE("a head of our version with an unknown type is refused, of another version it is not") {
+TEST_CASE(
+    "an unknown frame type is refused if the head has this wire version, and accepted if it has "
+    "another") {
   Buffer bytes = sealed(Ping{1});
   bytes[2] = std::byte{200};
   CHECK_FALSE(decode_head(bytes));

@@ -38,7 +38,7 @@ std::vector<std::byte> datagram_of(const DataHeader& header, std::size_t payload
 
 }  // namespace
 
-TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
+TEST_CASE("a data header survives encoding and decoding, in 44 bytes") {
   DataHeader sent = sample();
   sent.licensed = sent.asks_ack = true;
   sent.reply_path = 99;
@@ -63,7 +63,7 @@ TEST_CASE("a data header comes back as it was sent, in 44 bytes") {
   CHECK(authentic(bytes, {kKey, Protection::kHeader}));
 }
 
-TEST_CASE("the header of a compressed message says how it is coded, in 52 bytes") {
+TEST_CASE("the header of a compressed message has the coding, in 52 bytes") {
   DataHeader sent = sample();
   sent.coding = {1792, 1664, 1311};
   for (const auto protection : {Protection::kHeader, Protection::kFull}) {
@@ -84,7 +84,7 @@ TEST_CASE("the header of a compressed message says how it is coded, in 52 bytes"
   }
 }
 
-TEST_CASE("a coding that no sender makes is not decoded") {
+TEST_CASE("a coding that no sender produces is not decoded") {
   for (const Coding coding : {Coding{128, 0, 1}, Coding{128, 256, 1}, Coding{128, 128, 0},
                               Coding{128, 100, 101}, Coding{64 << 10, 128, 100}}) {
     DataHeader sent = sample();
@@ -98,7 +98,7 @@ TEST_CASE("a coding that no sender makes is not decoded") {
   CHECK_FALSE(decode_data(bytes));
 }
 
-TEST_CASE("a data header has the bytes that version 3 says") {
+TEST_CASE("a data header's bytes are those of wire version 3") {
   const auto bytes = datagram_of(sample(), 0);
   const std::vector<unsigned> expected = {
       0xdc, 3,    1,    0x40, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // head
@@ -109,12 +109,12 @@ TEST_CASE("a data header has the bytes that version 3 says") {
     INFO("byte " << i);
     CHECK(std::to_integer<unsigned>(bytes[i]) == expected[i]);
   }
-  // The tag is what any SipHash-1-3 makes of them.
+  // The tag equals that of another SipHash-1-3.
   CHECK(load_le<std::uint64_t>(bytes.data() + 36) ==
         siphash13(kKey, std::span<const std::byte>(bytes).first(36)));
 }
 
-TEST_CASE("any flipped bit of a data header is noticed, and so is another key") {
+TEST_CASE("any flipped bit of a data header is detected, and so is another key") {
   const auto good = datagram_of(sample(), 16);
   for (std::size_t bit = 0; bit < kDataHeaderBytes * 8; ++bit) {
     auto bad = good;
@@ -125,7 +125,7 @@ TEST_CASE("any flipped bit of a data header is noticed, and so is another key") 
   CHECK_FALSE(authentic(good, {{kKey.low, kKey.high + 1}, Protection::kHeader}));
 }
 
-TEST_CASE("any flipped payload bit is noticed where the payload is protected, and only there") {
+TEST_CASE("any flipped payload bit is detected if the payload is protected, and only then") {
   for (const auto protection : {Protection::kHeader, Protection::kFull}) {
     for (const std::size_t size : {1, 7, 8, 128, 131}) {
       const auto good = datagram_of(sample(), size, protection);
@@ -139,7 +139,7 @@ TEST_CASE("any flipped payload bit is noticed where the payload is protected, an
   }
 }
 
-TEST_CASE("a protected payload cannot be cut or lengthened") {
+TEST_CASE("a protected payload cannot be shortened or extended") {
   const DataSeal seal{kKey, Protection::kFull};
   auto bytes = datagram_of(sample(), 128, Protection::kFull);
   bytes.push_back(std::byte{0});
@@ -148,14 +148,14 @@ TEST_CASE("a protected payload cannot be cut or lengthened") {
   CHECK_FALSE(authentic(bytes, seal));
 }
 
-TEST_CASE("a truncated header is no data packet") {
+TEST_CASE("a truncated header is not a data packet") {
   const auto bytes = datagram_of(sample(), 0);
   for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_FALSE(decode_data(std::span(bytes).first(size)));
   CHECK(decode_data(bytes));
 }
 
-TEST_CASE("a stamp of five minutes ago is not of the future") {
+TEST_CASE("a time stamp from five minutes ago is not taken for a future one") {
   const Time now = time_from_ns(900'000'000'000);
   for (const Duration age :
        {Duration(0), Duration(1s), Duration(274s), Duration(300s), Duration(549s)}) {
@@ -173,7 +173,7 @@ TEST_CASE("send times survive the wrap of their 32 bits") {
   CHECK(back <= before);
 }
 
-TEST_CASE("serial numbers expand to the nearest of their kind") {
+TEST_CASE("serial numbers expand to the nearest full number") {
   const std::uint64_t near = (std::uint64_t{3} << 32) + 5;
   CHECK(expand_serial(5, near) == near);
   CHECK(expand_serial(4, near) == near - 1);

@@ -1,4 +1,4 @@
-// Echo frames: round trips, and refusal of everything that is not intact or asks for too much.
+// Echo frames: round trips, and refusal of all frames that are damaged or request too much.
 #include "wire/echo_frame.h"
 
 #include <vector>
@@ -24,7 +24,7 @@ EchoRequest request_of(std::uint32_t frame_bytes, std::uint32_t reply_bytes) {
   return request;
 }
 
-// Puts the tag right again after a field was changed.
+// Corrects the tag after a field was changed.
 void reseal(Buffer& frame) {
   frame.resize(frame.size() - kTagBytes);
   seal(frame, {}, 0, 0);
@@ -32,7 +32,7 @@ void reseal(Buffer& frame) {
 
 }  // namespace
 
-TEST_CASE("an echo request comes out as it went in, at every size") {
+TEST_CASE("an echo request survives encoding and decoding, at every size") {
   Buffer frame;
   for (const std::uint32_t bytes : {64u, 65u, 1472u, 8972u, 65507u}) {
     encode(request_of(bytes, 64), frame);
@@ -50,7 +50,7 @@ TEST_CASE("an echo request comes out as it went in, at every size") {
   }
 }
 
-TEST_CASE("an echo reply comes out as it went in") {
+TEST_CASE("an echo reply survives encoding and decoding") {
   EchoReply reply{42, 8, 100, 3, 99, 17, 0x4a, 0x03, 50001};
   Buffer frame;
   encode(reply, frame);
@@ -74,11 +74,11 @@ TEST_CASE("a request never gets a longer answer than itself") {
   CHECK(decode_echo_request(frame));
   encode(request_of(200, 201), frame);
   CHECK_FALSE(decode_echo_request(frame));
-  encode(request_of(64, 63), frame);  // shorter than an answer can be
+  encode(request_of(64, 63), frame);  // shorter than the shortest answer
   CHECK_FALSE(decode_echo_request(frame));
 }
 
-TEST_CASE("a call is made to a data port only, and paid for beforehand") {
+TEST_CASE("a call goes only to a data port, and its request must be large enough to cover it") {
   Buffer frame;
   EchoRequest request = request_of(200, 100);
   request.call_port = 49152;
@@ -94,7 +94,7 @@ TEST_CASE("a call is made to a data port only, and paid for beforehand") {
   CHECK_FALSE(decode_echo_request(frame));
 }
 
-TEST_CASE("any flipped bit, cut or lengthened frame is refused") {
+TEST_CASE("any flipped bit, and any shortened or extended frame, is refused") {
   Buffer frame;
   encode(request_of(80, 64), frame);
   for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
@@ -107,7 +107,7 @@ TEST_CASE("any flipped bit, cut or lengthened frame is refused") {
   Buffer longer = frame;
   longer.resize(81);
   reseal(longer);
-  CHECK_FALSE(decode_echo_request(longer));  // intact, but not of the length it states
+  CHECK_FALSE(decode_echo_request(longer));  // undamaged, but not of the length it states
 }
 
 TEST_CASE("a path beyond 255 is refused") {

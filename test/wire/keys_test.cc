@@ -14,7 +14,8 @@ const Key kSite{3, 4};
 
 }  // namespace
 
-TEST_CASE("a listener's invitation is made again from its number, and differs from all others") {
+TEST_CASE(
+    "a listener's invitation can be recomputed from its number, and differs from all others") {
   CHECK(invitation(kProcess, 7) == invitation(kProcess, 7));
   std::set<std::uint64_t> tokens;
   for (std::uint32_t number = 0; number < 1000; ++number) {
@@ -26,7 +27,7 @@ TEST_CASE("a listener's invitation is made again from its number, and differs fr
   CHECK_FALSE(invitation(kProcess, 7) == invitation({1, 3}, 7));
 }
 
-TEST_CASE("a listener's key hangs on its invitation and on the site's secret alike") {
+TEST_CASE("a listener's key depends on both its invitation and the site's secret") {
   const Invitation ours = invitation(kProcess, 1);
   CHECK(listener_key(ours, kSite) == listener_key(ours, kSite));
   CHECK_FALSE(listener_key(ours, kSite) == listener_key(ours, {}));
@@ -34,7 +35,7 @@ TEST_CASE("a listener's key hangs on its invitation and on the site's secret ali
   CHECK_FALSE(listener_key(ours, kSite) == listener_key(invitation(kProcess, 2), kSite));
 }
 
-TEST_CASE("both tokens go into a connection's keys, and each direction has its own") {
+TEST_CASE("a connection's keys depend on both tokens, and each direction has its own key") {
   const Key key{5, 6};
   const auto keys = connection_keys(key, 10, 20);
   CHECK(keys == connection_keys(key, 10, 20));
@@ -46,7 +47,7 @@ TEST_CASE("both tokens go into a connection's keys, and each direction has its o
   }
 }
 
-TEST_CASE("fingerprints tell secrets apart, and a secret from none") {
+TEST_CASE("fingerprints distinguish secrets, and a secret from none") {
   CHECK(fingerprint({}) == 0);
   std::set<unsigned> seen;
   for (std::uint64_t i = 1; i <= 2000; ++i)

@@ -9,7 +9,7 @@ using namespace dlcp::wire;
 
 namespace {
 
-// What the frame says once it has a tag.
+// The frame decoded again, after it was sealed.
 template <class Frame>
 std::optional<Frame> opened(Buffer frame) {
   seal(frame, {1, 2}, 3, 4);
@@ -19,7 +19,7 @@ std::optional<Frame> opened(Buffer frame) {
 
 }  // namespace
 
-TEST_CASE("the frames of bounded loss come back as they were sent") {
+TEST_CASE("the frames of bounded loss survive encoding and decoding") {
   Buffer bytes;
   encode(SentOnce{42, 7, 1 << 20, 1234, 3, true, {{3, 100}, {15, 0xffffffff}}}, bytes);
   const auto sent_once = opened<SentOnce>(bytes);

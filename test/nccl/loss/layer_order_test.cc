@@ -19,7 +19,7 @@ Collective bucket(std::uint64_t count) {
           1};
 }
 
-// Training: a forward pass, then one collective per bucket, a millisecond apart.
+// Training: a forward pass, then one collective per bucket, at intervals of a millisecond.
 class Training {
  public:
   std::vector<bool> step(const std::vector<std::uint64_t>& buckets) {
@@ -55,7 +55,7 @@ TEST_CASE("the last quarter of a step's collectives is urgent once the step has 
     REQUIRE(training.step(kModel) == kLastQuarter);
 }
 
-TEST_CASE("a new pattern is learned anew") {
+TEST_CASE("a new pattern is learned from the beginning") {
   Training training;
   for (int i = 0; i < 10; ++i)
     training.step(kModel);
@@ -67,7 +67,7 @@ TEST_CASE("a new pattern is learned anew") {
   CHECK(training.step(other) == std::vector<bool>{false, false, false, true});
 }
 
-TEST_CASE("equal collectives have no order, and neither have too many") {
+TEST_CASE("collectives of equal size have no order, and neither have too many") {
   Training training;
   for (int i = 0; i < 20; ++i)
     REQUIRE(training.step({700, 700, 700, 700}) == std::vector<bool>(4, false));

@@ -1,4 +1,5 @@
-// The ruling for one message, at its exact boundaries. That nothing else loses is licence_test's.
+// The decision for one message, at its exact boundaries. licence_test checks that nothing else
+// loses data.
 #include "nccl/loss/licence_grant.h"
 
 #include "catch.h"
@@ -29,7 +30,7 @@ constexpr TransferAttributes kRing{1u << 4, 1u << 1, 1u << 2};
 
 }  // namespace
 
-TEST_CASE("a ring's stage follows from the step: two messages a chunk, partial sums first") {
+TEST_CASE("a ring's stage follows from the step: two messages per chunk, partial sums first") {
   for (const std::uint32_t ranks : {2u, 3u, 4u, 64u}) {
     const std::uint32_t per_loop = 4 * (ranks - 1);
     for (std::uint32_t step = 0; step < 3 * per_loop; ++step) {
@@ -63,13 +64,12 @@ TEST_CASE("a licence carries the channel's share of the result and the user's te
   CHECK(judge(urgent, all_reduce_step(4, 2), kRing).licence.urgent);
 }
 
-TEST_CASE("an interface without setNetAttr is judged by the profiler alone") {
+TEST_CASE("without setNetAttr in the interface the profiler's information decides") {
   CHECK(judge(kTerms, all_reduce_step(4, 0), std::nullopt).exact == Exact::kNot);
   CHECK(judge(kTerms, all_reduce_step(4, 0), TransferAttributes{}).exact == Exact::kContradiction);
 }
 
-TEST_CASE(
-    "without a profiler setNetAttr licenses ReduceScatter of a stated type, and nothing else") {
+TEST_CASE("without a profiler setNetAttr licenses only ReduceScatter of a stated type") {
   constexpr TransferAttributes kScatter{1u << 3, 1u << 1, 1u << 2};
   LossTerms terms = kTerms;
   CHECK(judge_by_attributes(terms, kScatter, 4).exact == Exact::kNoProfiler);
@@ -95,7 +95,7 @@ TEST_CASE(
   CHECK(judge_by_attributes(terms, kScatter, 4).exact == Exact::kNoBudget);
 }
 
-TEST_CASE("degenerate communicators are exact") {
+TEST_CASE("communicators of one rank, and other degenerate ones, are exact") {
   OpContext context = all_reduce_step(2, 0);
   context.ranks = 1;
   CHECK(judge(kTerms, context, kRing).exact == Exact::kSteps);
@@ -105,25 +105,25 @@ TEST_CASE("degenerate communicators are exact") {
   CHECK(judge(LossTerms{}, all_reduce_step(2, 0), kRing).exact == Exact::kNoBudget);
 }
 
-TEST_CASE("a message is two of the buffer's eight steps, and a chunk four") {
+TEST_CASE("a message has two of the buffer's eight steps, and a chunk four") {
   constexpr std::size_t kMiB = 1 << 20;
   OpContext context = all_reduce_step(4, 0);
   context.chunk_bytes = 4 * kMiB;
   CHECK(cut_as_known(context, kMiB, 4 * kMiB));
-  CHECK_FALSE(cut_as_known(context, kMiB / 2, 4 * kMiB));  // one step a message
+  CHECK_FALSE(cut_as_known(context, kMiB / 2, 4 * kMiB));  // one step per message
   CHECK_FALSE(cut_as_known(context, kMiB, 8 * kMiB));
-  context.chunk_bytes = 8 * kMiB;  // eight steps a chunk
+  context.chunk_bytes = 8 * kMiB;  // eight steps per chunk
   CHECK_FALSE(cut_as_known(context, kMiB, 4 * kMiB));
   context.chunk_bytes = kMiB;  // with NCCL_BUFFSIZE
   CHECK(cut_as_known(context, kMiB / 4, kMiB));
 }
 
-TEST_CASE("every reason has words") {
+TEST_CASE("every reason has a text") {
   for (unsigned why = 0; why <= static_cast<unsigned>(Exact::kSteps); ++why)
     CHECK(std::string(words_for(static_cast<Exact>(why))) != "");
 }
 
-TEST_CASE("words that NCCL does not use, and none, name nothing") {
+TEST_CASE("empty names, and names that NCCL does not use, decode to nothing") {
   CHECK(function_named(nullptr) == Function::kOther);
   CHECK(function_named("allreduce") == Function::kOther);
   CHECK(algorithm_named(nullptr) == Algorithm::kOther);
