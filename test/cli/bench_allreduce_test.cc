@@ -1,4 +1,4 @@
-// dlcp bench --mode allreduce, as a user runs it.
+// dlcp bench --mode allreduce, run as by a user.
 #include "bench_run.h"
 #include "catch.h"
 
@@ -48,7 +48,7 @@ TEST_CASE("direct runs through every version of the CollNet interface") {
   }
 }
 
-TEST_CASE("any type and operation, and several groups of channels") {
+TEST_CASE("direct reduces any type with any operation, in several groups of channels") {
   check_exact(all_reduce(
       {"--algo", "direct", "--type", "bf16", "--ranks", "3", "--size", "70002", "--rounds", "2"}));
   check_exact(all_reduce(
@@ -67,7 +67,7 @@ TEST_CASE("direct is exact over a bad network") {
   CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
 }
 
-TEST_CASE("sums by a switch are right but for its rounding, without loss and with") {
+TEST_CASE("sums by a switch are correct except for its rounding, with and without loss") {
   for (const char* loss : {"0", "1%"}) {
     const auto run = all_reduce(
         {"--algo", "switch", "--ranks", "4", "--size", "200004", "--rounds", "5", "--loss", loss});
@@ -103,7 +103,7 @@ TEST_CASE("a rank that dies while all sum in a switch ends the others' sums with
   CHECK(json["elements_wrong"] == 0);
 }
 
-TEST_CASE("a switch that is not there is named, and options that do not go together are refused") {
+TEST_CASE("a missing switch is named, and options that exclude each other are refused") {
   const auto gone = all_reduce({"--algo", "switch", "--switch", "127.0.0.1:9", "--ranks", "2"});
   CHECK(gone.exit_code == 3);
   CHECK_THAT(gone.json()["error"].get<std::string>(),
@@ -120,7 +120,7 @@ TEST_CASE("a switch that is not there is named, and options that do not go toget
   }
 }
 
-TEST_CASE("direct loses contributions within its budget and nothing else, on all ranks alike") {
+TEST_CASE("direct loses contributions within its budget only, equally on all ranks") {
   for (const char* fill : {"zero", "rescale"}) {
     const auto run = all_reduce(
         {"--algo", "direct", "--ranks", "4", "--size", "1M", "--rounds", "12", "--loss", "2%",
@@ -140,7 +140,7 @@ TEST_CASE("direct loses contributions within its budget and nothing else, on all
   }
 }
 
-TEST_CASE("a ring of all-reduces loses within its budget too, and says what") {
+TEST_CASE("a ring of all-reduces also loses within its budget, and reports the loss") {
   const auto run = all_reduce({"--algo", "ring", "--ranks", "4", "--size", "1M", "--rounds", "12",
                                "--loss", "2%", "--loss-budget", "20%"},
                               {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500"});
@@ -156,7 +156,7 @@ TEST_CASE("a ring of all-reduces loses within its budget too, and says what") {
   CHECK(json["relative_mse"] > 0);
 }
 
-TEST_CASE("under a budget direct leaves maxima and integers exact") {
+TEST_CASE("with a budget direct keeps maxima and integers exact") {
   for (const auto& [type, op] : {std::pair{"f32", "max"}, {"i32", "sum"}, {"f64", "sum"}}) {
     const auto json = check_exact(
         all_reduce({"--algo", "direct", "--type", type, "--op", op, "--ranks", "3", "--size",
@@ -166,7 +166,7 @@ TEST_CASE("under a budget direct leaves maxima and integers exact") {
   }
 }
 
-TEST_CASE("all survivors of a killed rank report an error in bounded time") {
+TEST_CASE("all survivors of a killed rank report an error within a time limit") {
   const auto run = all_reduce({"--algo", "direct", "--ranks", "4", "--size", "256K", "--seconds",
                                "30", "--kill-rank", "2", "--kill-after-ms", "200"});
   INFO(run.out << run.err);
@@ -180,7 +180,7 @@ TEST_CASE("all survivors of a killed rank report an error in bounded time") {
   }
 }
 
-TEST_CASE("what cannot be direct is refused with the plugin's or the bench's reason") {
+TEST_CASE("unsupported direct reductions are refused with the plugin's or the bench's reason") {
   auto run = run_bench(REFERENCE_TCP, {"--mode", "allreduce", "--algo", "direct", "--ranks", "2"});
   CHECK(run.exit_code == 2);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("exports no ncclCollNetPlugin_v8"));

@@ -1,5 +1,5 @@
-// dlcp bench against our own plugin, over loopback UDP with faults: what NCCL would see on a bad
-// network. Every byte is checked by the bench, and flagged lines at the moment they can be read.
+// dlcp bench with DLCP's own plugin, over loopback UDP with faults, as NCCL would use a bad
+// network. The bench checks every byte, and flagged lines at the moment they become readable.
 #include "bench_run.h"
 #include "catch.h"
 #include "sanitized.h"
@@ -22,14 +22,14 @@ nlohmann::json check_exact(const BenchRun& run) {
 
 }  // namespace
 
-TEST_CASE("LL lines stay whole while packets are lost, doubled and reordered") {
+TEST_CASE("LL lines stay complete while packets are lost, duplicated and reordered") {
   const auto json = check_exact(run_bench(
       DLCP_PLUGIN, {"--flags", "ll", "--size", "48K", "--iterations", "200"}, kBadNetwork));
   CHECK(json["messages"] == 200);
   CHECK(json["counters"]["packets_retransmitted"].get<int>() > 0);
 }
 
-TEST_CASE("LL128 lines stay whole while packets are lost, doubled and reordered") {
+TEST_CASE("LL128 lines stay complete while packets are lost, duplicated and reordered") {
   const auto json = check_exact(run_bench(
       DLCP_PLUGIN, {"--flags", "ll128", "--size", "120K", "--iterations", "200"}, kBadNetwork));
   CHECK(json["messages"] == 200);
@@ -50,7 +50,7 @@ TEST_CASE("incast and alltoall are exact over a bad network") {
   }
 }
 
-TEST_CASE("corruption is caught and mended with payload checksums, and refused without") {
+TEST_CASE("corruption is detected and repaired with payload checksums, and refused without") {
   const std::vector<std::string> full = {"NCCL_SOCKET_IFNAME=lo", "DLCP_CHECKSUM=full",
                                          "DLCP_MTU=1500", "DLCP_FAULT=corrupt=0.05,seed=3"};
   const auto json =
@@ -72,13 +72,13 @@ TEST_CASE("every version of the interface carries the same bytes") {
   }
 }
 
-TEST_CASE("a rank that is killed fails every other rank within the time-out") {
+TEST_CASE("a killed rank fails every other rank within the timeout") {
   const auto run = run_bench(DLCP_PLUGIN,
                              {"--mode", "ring", "--ranks", "4", "--size", "4M", "--iterations",
                               "100000", "--kill-rank", "2", "--kill-after-ms", "300"},
                              {"NCCL_SOCKET_IFNAME=lo", "DLCP_PEER_TIMEOUT=1.5"});
   INFO(run.out << run.err);
-  CHECK(run.exit_code == 0);  // what was asked for: every survivor has reported an error
+  CHECK(run.exit_code == 0);  // as requested: every survivor has reported an error
   const auto json = run.json();
   for (const std::size_t rank : {0u, 1u, 3u}) {
     INFO("rank " << rank);
@@ -87,7 +87,7 @@ TEST_CASE("a rank that is killed fails every other rank within the time-out") {
   }
 }
 
-TEST_CASE("a ring with a budget loses within it, alike on all ranks, and without one nothing") {
+TEST_CASE("a ring with a budget loses within it, equally on all ranks, and without one nothing") {
   const std::vector<std::string> lossy = {"NCCL_SOCKET_IFNAME=lo", "DLCP_MTU=1500",
                                           "DLCP_FAULT=drop=0.01,seed=9"};
   const std::vector<std::string> ring = {
@@ -109,7 +109,7 @@ TEST_CASE("a ring with a budget loses within it, alike on all ranks, and without
   CHECK(exact["counters"]["bytes_retransmitted"].get<std::int64_t>() > 0);
 }
 
-TEST_CASE("a budget is refused where nothing can keep it") {
+TEST_CASE("a budget is refused if it cannot be enforced") {
   const auto stream = run_bench(DLCP_PLUGIN, {"--mode", "lat", "--loss-budget", "1%"});
   CHECK(stream.exit_code == 2);
   CHECK_THAT(stream.err, Contains("--loss-budget goes with ring"));

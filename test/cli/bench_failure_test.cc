@@ -1,5 +1,5 @@
-// What dlcp bench says of plugins that misbehave, of ranks that die, of command lines that cannot
-// work.
+// The messages of dlcp bench about plugins that misbehave, ranks that die, and invalid command
+// lines.
 #include "bench_run.h"
 #include "catch.h"
 
@@ -11,7 +11,7 @@ BenchRun misbehave(const std::string& how, std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("the wrapper itself is harmless") {
+TEST_CASE("the wrapper without a fault changes nothing") {
   CHECK(misbehave("", {"--iterations", "40"}).exit_code == 0);
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("swapped blocks are wrong data in a stream and in a ring") {
   CHECK(run.json()["elements_wrong"].get<int>() > 100);
 }
 
-TEST_CASE("a wrong byte in flagged lines is seen by the readers") {
+TEST_CASE("a wrong byte in flagged lines is detected by the readers") {
   const auto run = misbehave("flip", {"--flags", "ll", "--size", "16K", "--iterations", "60"});
   CHECK(run.exit_code == 1);
   CHECK(run.json()["bytes_wrong"] == 1);
@@ -41,7 +41,7 @@ TEST_CASE("bytes written behind the receive buffer are wrong data") {
   CHECK(misbehave("overrun", {"--iterations", "10"}).exit_code == 1);
 }
 
-TEST_CASE("a plugin that stops completing is ended after --timeout") {
+TEST_CASE("a plugin that stops completing requests is ended after --timeout") {
   const auto run = misbehave("hang", {"--seconds", "60", "--timeout", "1"});
   CHECK(run.exit_code == 4);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("no progress for 1 s"));
@@ -55,7 +55,7 @@ TEST_CASE("a rank that dies ends the run with its signal's name") {
   CHECK(run.seconds < 20);
 }
 
-TEST_CASE("an error of the plugin is reported with the call and NCCL's name for it") {
+TEST_CASE("an error of the plugin is reported with the call and NCCL's name of the error") {
   const auto run = misbehave("refuse", {"--iterations", "40"});
   CHECK(run.exit_code == 3);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("isend returned ncclSystemError"));
@@ -73,7 +73,7 @@ TEST_CASE("all survivors of a killed rank report an error, neighbours or not") {
     CHECK(times[rank].is_null() == (rank == 2));
 }
 
-TEST_CASE("what is no plugin is refused with exit code 2") {
+TEST_CASE("a file that is not a plugin is refused with exit code 2") {
   auto run = run_bench("/nonexistent.so", {});
   CHECK(run.exit_code == 2);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("cannot load the plugin"));
@@ -86,13 +86,13 @@ TEST_CASE("what is no plugin is refused with exit code 2") {
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("exports no ncclNetPlugin_v9"));
 }
 
-TEST_CASE("faults inside the plugin are for our plugin only") {
+TEST_CASE("faults inside the plugin are available for DLCP's plugin only") {
   const auto run = run_bench(REFERENCE_TCP, {"--loss", "1%"});
   CHECK(run.exit_code == 2);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("scripts/netns"));
 }
 
-TEST_CASE("a namespace that is not there is named") {
+TEST_CASE("a missing namespace is named") {
   const auto run = run_bench(REFERENCE_TCP, {"--netns", "no_such_"});
   CHECK(run.exit_code == 2);
   CHECK_THAT(run.json()["error"].get<std::string>(), Contains("no_such_0"));

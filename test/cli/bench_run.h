@@ -1,4 +1,4 @@
-// Runs `dlcp bench` as a user does and gives back what it printed.
+// Runs `dlcp bench` as a user does and returns its output.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ struct BenchRun {
   nlohmann::json json() const;  // of `out`
 };
 
-// `environment`: NAME=VALUE, added to ours. --json, a short --timeout and no warm-up are given
-// unless `arguments` say otherwise.
+// `environment`: NAME=VALUE, added to this process's. --json, a short --timeout and no warm-up are
+// passed unless `arguments` have these options.
 BenchRun run_bench(const std::string& plugin, std::vector<std::string> arguments,
                    const std::vector<std::string>& environment = {});

@@ -1,4 +1,4 @@
-// dlcp bench against the reference TCP plugin: every mode, small.
+// dlcp bench with the reference TCP plugin: every mode, with small sizes.
 #include <unistd.h>
 
 #include <string>
@@ -22,7 +22,7 @@ void check_clean(const BenchRun& run) {
 
 }  // namespace
 
-TEST_CASE("bw carries every message it was asked for and gives all of the promised numbers") {
+TEST_CASE("bw carries every requested message and prints all promised numbers") {
   const auto run = run_bench(REFERENCE_TCP, {"--iterations", "50", "--size", "100003"});
   check_clean(run);
   const auto json = run.json();
@@ -37,14 +37,14 @@ TEST_CASE("bw carries every message it was asked for and gives all of the promis
   CHECK(json["p99_us"].get<double>() <= json["max_us"].get<double>());
 }
 
-TEST_CASE("an older version of the interface is driven when asked for") {
+TEST_CASE("an older version of the interface is used if requested") {
   const auto run = run_bench(REFERENCE_TCP, {"--abi", "8", "--iterations", "50", "--size", "64K"});
   CHECK(run.exit_code == 0);
   CHECK(run.json()["abi"] == 8);
   CHECK(run.json()["bytes_wrong"] == 0);
 }
 
-TEST_CASE("a stream by the clock ends by itself and loses nothing") {
+TEST_CASE("a stream limited by time ends by itself and loses nothing") {
   const auto run =
       run_bench(REFERENCE_TCP, {"--seconds", "0.2", "--size", "64K", "--channels", "2"});
   check_clean(run);
@@ -60,11 +60,11 @@ TEST_CASE("payloads of every kind are compared, and the report names the kind") 
   }
 }
 
-TEST_CASE("empty messages are messages") {
+TEST_CASE("empty messages are transferred too") {
   check_clean(run_bench(REFERENCE_TCP, {"--iterations", "100", "--size", "0"}));
 }
 
-TEST_CASE("several sizes give an array in their order") {
+TEST_CASE("several sizes give an array in the given order") {
   const auto run =
       run_bench(REFERENCE_TCP, {"--mode", "lat", "--size", "64,4K", "--iterations", "50"});
   REQUIRE(run.exit_code == 0);
@@ -94,12 +94,13 @@ TEST_CASE("incast and alltoall carry every message") {
   CHECK(run.json()["messages"] == 120);
 }
 
-TEST_CASE("flagged lines are read while they arrive, and are right") {
+TEST_CASE("flagged lines are read while they arrive, and are correct") {
   check_clean(run_bench(REFERENCE_TCP, {"--flags", "ll", "--size", "16K", "--iterations", "60"}));
 }
 
-// The kernel's copy promises no order within a line of 128 bytes, so wrong bytes are possible here.
-TEST_CASE("lines of 128 bytes are all taken") {
+// The kernel's copy guarantees no order within a line of 128 bytes, so wrong bytes are possible
+// here.
+TEST_CASE("all lines of 128 bytes are read") {
   const auto run =
       run_bench(REFERENCE_TCP, {"--flags", "ll128", "--size", "16K", "--iterations", "60"});
   INFO(run.out << run.err);
@@ -108,12 +109,12 @@ TEST_CASE("lines of 128 bytes are all taken") {
   CHECK(run.json()["messages"] == 60);
 }
 
-TEST_CASE("an abort with everything under way ends cleanly") {
+TEST_CASE("an abort with operations in flight ends cleanly") {
   check_clean(run_bench(REFERENCE_TCP, {"--mode", "abort"}));
 }
 
-TEST_CASE("one process per rank, started by others, meets and gives one report") {
-  const std::string port = std::to_string(20000 + getpid() % 20000);  // nobody else's
+TEST_CASE("one process per rank, started separately, meet and give one report") {
+  const std::string port = std::to_string(20000 + getpid() % 20000);  // unlikely to be in use
   const std::vector<std::string> common = {"--iterations",      "20",      "--rendezvous",
                                            "127.0.0.1:" + port, "--world", "2"};
   auto with_rank = [&](const char* rank) {

@@ -4,7 +4,7 @@
 
 using dlcp::cli::CollNetCalls;
 
-TEST_CASE("calls are as long as NCCL 2.30 makes them on two channels") {
+TEST_CASE("calls have the same sizes as NCCL 2.30's on two channels") {
   struct Seen {
     std::size_t bytes, call;
     std::uint64_t count;
@@ -22,7 +22,7 @@ TEST_CASE("calls are as long as NCCL 2.30 makes them on two channels") {
   CHECK(CollNetCalls(4, 1).call_bytes(0) == 32768);
 }
 
-TEST_CASE("the calls of all groups hold every byte once, in order") {
+TEST_CASE("the calls of all groups cover every byte once, in order") {
   for (const std::size_t channels : {1u, 2u, 8u, 9u, 16u, 20u}) {
     for (const std::size_t bytes : {4u, 65536u, 1'200'000u, 9'999'996u}) {
       const CollNetCalls calls(bytes, channels);
@@ -38,7 +38,7 @@ TEST_CASE("the calls of all groups hold every byte once, in order") {
   }
 }
 
-TEST_CASE("beyond eight channels there are groups, the last with what is left") {
+TEST_CASE("beyond eight channels there are groups, and the last has the rest") {
   const CollNetCalls calls(25 << 20, 20);
   REQUIRE(calls.groups() == 3);
   CHECK(calls.call_bytes(0) == calls.call_bytes(1));

@@ -1,4 +1,4 @@
-// Tables of what the program knows: no line is wider than asked for, and nothing is lost.
+// Tables that the program prints: no line is wider than requested, and no text is lost.
 #include "cli/command_line/document.h"
 
 #include <nlohmann/json.hpp>
@@ -38,7 +38,7 @@ TEST_CASE("text is broken at blanks and keeps its own newlines") {
   CHECK(beside("  --a-long-name N", "Help", 12, 40) == "  --a-long-name N\n            Help\n");
 }
 
-TEST_CASE("a table has columns where they fit, and paragraphs where not") {
+TEST_CASE("a table has columns if they fit, and paragraphs otherwise") {
   CHECK(kTwo.to_text(50) ==
         "name   if it grows\n"
         "drops  look at the switches, then at the hosts,\n"
@@ -56,7 +56,7 @@ TEST_CASE("a table has columns where they fit, and paragraphs where not") {
   }
 }
 
-TEST_CASE("Markdown escapes bars and marks what one types; JSON keeps all") {
+TEST_CASE("Markdown escapes bars and marks text to be typed; JSON keeps all") {
   const Document document{{"the name", "range"}, {{"X", "a|b"}}, true};
   CHECK(document.to_markdown() == "| the name | range |\n|---|---|\n| `X` | a\\|b |\n");
   CHECK(document.to_json().dump() == R"([{"the_name":"X","range":"a|b"}])");
@@ -68,7 +68,7 @@ TEST_CASE("rows are found by a word in any case") {
   CHECK(kTwo.filtered("no such").rows.empty());
 }
 
-TEST_CASE("hosts and ports are told apart in every family") {
+TEST_CASE("hosts and ports are separated in every address family") {
   CHECK(split_host_port("h")->host == "h");
   CHECK_FALSE(split_host_port("h")->port);
   CHECK(*split_host_port("h:5")->port == 5);

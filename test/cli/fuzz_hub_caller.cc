@@ -1,5 +1,6 @@
-// A hub's door among bytes of any kind, in pieces of any size, and among words that somebody with
-// the token has made up: nobody is let in without the token, and what is let in is in range.
+// A hub's connection handler with arbitrary bytes in pieces of any size, and with forged messages
+// from a client that has the token: no client is admitted without the token, and admitted values
+// are in range.
 #include <algorithm>
 
 #include "cli/hub/caller.h"
@@ -21,7 +22,7 @@ void check_join(const Caller& caller) {
   require(join.us.granule >= 64 && join.us.block_bytes_max >= join.us.granule, "blocks are cut");
 }
 
-// Whether it was let in.
+// Whether the client was admitted.
 bool hear(std::span<const std::byte> bytes, FuzzInput& in, const Tenants& tenants) {
   Caller caller(kChallenge);
   while (!bytes.empty()) {
@@ -47,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(!hear(raw, in, kTenants), "nobody is let in without the token");
   (void)engine::decode_hub_challenge(raw);
   (void)engine::decode_hub_answer(raw, kChallenge, {});
-  // As one with the token would say it.
+  // As a client with the token would send it.
   engine::HubJoin join;
   join.us.ranks = in.take<std::uint32_t>() % 1000;
   join.us.rank = in.take<std::uint32_t>() % 1000;

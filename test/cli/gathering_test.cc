@@ -1,4 +1,4 @@
-// Who is let in at the rendezvous, and that everybody who came learns why nothing comes of it.
+// Which ranks the rendezvous admits, and that every rank that arrived gets the reason of a failure.
 #include "cli/launch/gathering.h"
 
 #include <thread>
@@ -11,7 +11,7 @@ using namespace dlcp::cli;
 
 namespace {
 
-// A port that nobody has: another process may take it, so several are tried.
+// An unused port: another process may take it, so callers try several.
 int free_port() {
   static int next =
       47101 + static_cast<int>(std::hash<std::thread::id>()(std::this_thread::get_id()) % 500);
@@ -24,7 +24,7 @@ int free_port() {
   }
 }
 
-// How rank `rank` fares with `options` while rank 0 waits with "--seconds 1"; "" for well.
+// The error of rank `rank` with `options` while rank 0 waits with "--seconds 1"; "" for success.
 std::string join(int rank, int size, int port, const std::string& options) {
   try {
     const int fd = join_ranks({rank, size, "127.0.0.1", port, false, "test"}, options, 5);
@@ -60,7 +60,7 @@ TEST_CASE("ranks with the same options meet") {
   CHECK(outcome[1] == "");
 }
 
-TEST_CASE("a rank with another option is refused, and every rank says the same reason") {
+TEST_CASE("a rank with another option is refused, and every rank prints the same reason") {
   const int port = free_port();
   const std::string reason =
       "rank 1 has '--seconds 2', rank 0 has '--seconds 1'; start all ranks alike";
@@ -74,7 +74,7 @@ TEST_CASE("a rank with another option is refused, and every rank says the same r
   CHECK(outcome[1] == "rank 2: rank 0 called it off: " + reason);
 }
 
-TEST_CASE("ranks that do not come are named to those that came") {
+TEST_CASE("missing ranks are named to those that arrived") {
   const int port = free_port();
   std::string outcome;
   std::thread two([&] { outcome = join(2, 5, port, "--seconds 1"); });
@@ -84,7 +84,7 @@ TEST_CASE("ranks that do not come are named to those that came") {
   CHECK_THAT(outcome, Contains("ranks 1, 3-4 of 5 did not come"));
 }
 
-TEST_CASE("rank 0 refuses a host that does not exist, and a launcher's that is another") {
+TEST_CASE("rank 0 refuses a host that does not exist, and one that differs from the launcher's") {
   CHECK_THROWS_WITH(gather_ranks({0, 2, "no-such-host.invalid", 47099, false, "test"}, "", 1),
                     Contains("cannot meet at 'no-such-host.invalid'"));
   CHECK_THROWS_WITH(gather_ranks({0, 2, "192.0.2.1", 47099, true, "test"}, "", 1),
@@ -97,7 +97,7 @@ TEST_CASE("missing ranks are printed as ranges") {
   CHECK(rank_ranges({1, 2, 3, 5, 7, 8}) == "1-3, 5, 7-8");
 }
 
-TEST_CASE("hellos differ in version, size and options, not in rank") {
+TEST_CASE("hellos contain version, size and options, but not the rank") {
   const World world{0, 2, "h", 1, false, "test"};
   World other = world;
   other.rank = 1;

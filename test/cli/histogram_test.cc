@@ -18,7 +18,7 @@ TEST_CASE("percentiles of small values are exact and the maximum always is") {
   CHECK(h.percentile(1.0) == 1'234'567);
 }
 
-TEST_CASE("percentiles of large values are right to one part in 128") {
+TEST_CASE("percentiles of large values are accurate to one part in 128") {
   Histogram h;
   for (int i = 1; i <= 1000; i++)
     h.add(i * std::int64_t{1'000'000});
@@ -29,12 +29,12 @@ TEST_CASE("percentiles of large values are right to one part in 128") {
   }
 }
 
-TEST_CASE("an empty histogram has no percentiles but zero") {
+TEST_CASE("an empty histogram has zero percentiles") {
   CHECK(Histogram().percentile(0.5) == 0);
   CHECK(Histogram().max() == 0);
 }
 
-TEST_CASE("merged and transported histograms are those of all samples together") {
+TEST_CASE("a merged or transmitted histogram equals that of all samples together") {
   Histogram a, b, all;
   for (int i = 0; i < 500; i++) {
     (i % 3 == 0 ? a : b).add(i * 977);

@@ -1,4 +1,4 @@
-// Parts of dlcp-hub: who its tenants are, and what a connection to it makes of bytes.
+// Parts of dlcp-hub: its tenants, and the parsing of a connection's bytes.
 #include "catch.h"
 #include "cli/hub/caller.h"
 
@@ -43,7 +43,7 @@ TEST_CASE("tenants have names, tokens and limits") {
   CHECK(tenants[1]->jobs_max > 1000);
 }
 
-TEST_CASE("a token file that is wrong is refused by line, and no token is repeated") {
+TEST_CASE("a wrong token file is refused with the line, and no token is printed") {
   CHECK(why("a 12") == "FILE:1: a token of 2 characters that are not 32 hexadecimal digits");
   const std::string good = "a 00000000000000010000000000000002";
   CHECK(why(good + " rate=1") == "FILE:1: 'rate=1' limits nothing");
@@ -54,7 +54,7 @@ TEST_CASE("a token file that is wrong is refused by line, and no token is repeat
   CHECK(why("# nobody") == "FILE:1: no token");
 }
 
-TEST_CASE("a rate is kept over time, and large pieces are paid for afterwards") {
+TEST_CASE("a rate is kept on average, and large pieces are charged afterwards") {
   RateShare rate;
   Time now{1s};
   CHECK(rate.take(1 << 30, now));  // no limit
@@ -70,7 +70,7 @@ TEST_CASE("a rate is kept over time, and large pieces are paid for afterwards") 
   CHECK(rate.take(1, now + 600ms));
 }
 
-TEST_CASE("a rank that has a token is let in, whatever pieces its word comes in") {
+TEST_CASE("a rank with a token is admitted, whatever pieces its message arrives in") {
   Tenants tenants = std::move(parse_tenants("a 00000000000000010000000000000002\n"
                                             "b 00000000000000030000000000000004",
                                             "FILE"))
@@ -88,7 +88,7 @@ TEST_CASE("a rank that has a token is let in, whatever pieces its word comes in"
   CHECK(caller.on_bytes({&leave, 1}, tenants) == Caller::State::kLeft);
 }
 
-TEST_CASE("who has no token is told so, and who says anything else too") {
+TEST_CASE("a client without a token is told so, and so is one that sends anything else") {
   Tenants tenants = std::move(parse_tenants("00000000000000010000000000000002", "FILE")).value();
   Caller other(kChallenge);
   CHECK(other.on_bytes(encode(join(), kChallenge, {7, 8}), tenants) == Caller::State::kRefused);

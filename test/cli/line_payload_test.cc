@@ -3,7 +3,7 @@
 
 using namespace dlcp::cli;
 
-TEST_CASE("a line is taken when its flag is there and not before") {
+TEST_CASE("a line is accepted when its flag has arrived, and not before") {
   for (const auto& [flags, data] : {std::pair{LineFlags::kLl, Data::kRandom},
                                     {LineFlags::kLl128, Data::kRandom},
                                     {LineFlags::kLl128, Data::kBf16}}) {
@@ -21,7 +21,7 @@ TEST_CASE("a line is taken when its flag is there and not before") {
   }
 }
 
-TEST_CASE("data that do not belong to the flag are counted") {
+TEST_CASE("data that do not match the flag are counted") {
   for (const auto flags : {LineFlags::kLl, LineFlags::kLl128}) {
     const Payload payload(5, 1024, Data::kRandom, flags);
     alignas(16) std::byte slot[1024];
@@ -35,7 +35,7 @@ TEST_CASE("data that do not belong to the flag are counted") {
   }
 }
 
-TEST_CASE("an LL line with one flag of two is not taken") {
+TEST_CASE("an LL line with one of its two flags is not accepted") {
   const Payload payload(5, 16, Data::kRandom, LineFlags::kLl);
   alignas(16) std::byte slot[16];
   payload.mark(slot, 7);

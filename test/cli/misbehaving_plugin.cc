@@ -1,7 +1,7 @@
-// The reference TCP plugin with one fault, chosen by MISBEHAVE, so that tests can see whether `dlcp
-// bench` notices: flip (a byte changes), swap (two blocks of 1 KiB change places), swap_messages
-// (two messages do), hang (completions stop), overrun (a byte behind the receive buffer), crash,
-// refuse.
+// The reference TCP plugin with one fault, chosen by MISBEHAVE, to test whether `dlcp bench`
+// detects it: flip (a byte changes), swap (two blocks of 1 KiB are exchanged), swap_messages (two
+// messages are exchanged), hang (requests no longer complete), overrun (a byte is written behind
+// the receive buffer), crash, refuse.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const NetV11* g_real = nullptr;
 std::string g_fault;
 int g_sends = 0;
 int g_tests = 0;
-constexpr int kFrom = 20;  // the first messages are left alone
+constexpr int kFrom = 20;  // the first messages are not changed
 
 ResultCode isend(void* comm, void* data, std::size_t size, int tag, void* mhandle, void* phandle,
                  void** request) {

@@ -19,7 +19,7 @@ std::vector<BenchCase> cases(std::vector<std::string> arguments, int world_size 
 
 }  // namespace
 
-TEST_CASE("sizes come in lists, and one message is never longer than NCCL's longest") {
+TEST_CASE("sizes may be lists, and no message is longer than NCCL's longest") {
   CHECK(parse_sizes("64,4k,1MiB,1MB") == std::vector<std::size_t>{64, 4096, 1 << 20, 1000000});
   for (const char* bad : {"", "K", "-1", "1.5M", "64,", "2G", "99999999999999999999"})
     CHECK_THROWS_AS(parse_sizes(bad), BenchError);
@@ -27,7 +27,7 @@ TEST_CASE("sizes come in lists, and one message is never longer than NCCL's long
   CHECK(format_size(1000) == "1000");
 }
 
-TEST_CASE("shares and times are read as settings are") {
+TEST_CASE("shares and times have the same format as in settings") {
   CHECK(cases({"--loss", "1%"})[0].loss == Approx(0.01));
   CHECK(cases({"--seconds", "500ms"})[0].seconds == Approx(0.5));
   CHECK(cases({"--mode", "ring", "--loss-budget", "0.5%"})[0].loss_budget == Approx(0.005));
@@ -51,7 +51,7 @@ TEST_CASE("each mode has its own defaults") {
   CHECK(cases({"--size", "64,4K"}).size() == 2);
 }
 
-TEST_CASE("--data is for the modes that make payloads") {
+TEST_CASE("--data is accepted in modes that generate payloads") {
   CHECK(cases({})[0].data == Data::kRandom);
   for (const char* mode : {"bw", "lat", "incast", "alltoall"})
     CHECK(cases({"--mode", mode, "--data", "amp"})[0].data == Data::kAmp);
@@ -77,7 +77,7 @@ TEST_CASE("ranks run in the namespaces that a plan names, in its order") {
   CHECK(options.cases(0, plan)[0].namespaces == Names{"lab0", "lab1"});
 }
 
-TEST_CASE("a bad command line is refused with the value and the way out") {
+TEST_CASE("a bad command line is refused with the value and a correction") {
   const std::pair<std::vector<std::string>, std::string> table[] = {
       {{"--mode", "bandwith"}, "'bandwith' is not valid"},
       {{"--ranks", "1"}, "2..1000000"},

@@ -1,4 +1,5 @@
-// Parts of `dlcp order` that talk and measure: words between leader and agents, the rate of a load.
+// Parts of `dlcp order` that communicate and measure: messages between leader and agents, and the
+// rate of a load.
 #include "catch.h"
 #include "cli/order/agent_words.h"
 #include "cli/order/load_meter.h"
@@ -6,7 +7,7 @@
 using namespace dlcp;
 using namespace dlcp::cli;
 
-TEST_CASE("words between leader and agents come back as they were said") {
+TEST_CASE("messages between leader and agents survive encoding and decoding") {
   const auto hello = decode_hello(
       encode(AgentHello{"a \"b\"", "boot 7", {"10.0.0.1", "fd00::1"}, {50000, 50001}, 25000}));
   REQUIRE(hello.has_value());
@@ -29,7 +30,7 @@ TEST_CASE("words between leader and agents come back as they were said") {
   CHECK_FALSE(answer->measured[1].answered);
 }
 
-TEST_CASE("words that cannot be meant are none") {
+TEST_CASE("invalid messages are refused") {
   CHECK_FALSE(decode_hello("{}").has_value());
   CHECK_FALSE(decode_hello("nonsense").has_value());
   CHECK_FALSE(decode_peers(encode(PeerList{1, 2, {"::1"}, {{1}}})).has_value());
@@ -37,7 +38,7 @@ TEST_CASE("words that cannot be meant are none") {
   CHECK_FALSE(decode_job(R"({"probe":[],"load":true,"to":0,"ms":1e9,"gb_per_s":0})").has_value());
 }
 
-TEST_CASE("a load's rate is that of its later part, as its beginning comes out of buckets") {
+TEST_CASE("a load's rate is that of its later part, because token buckets speed up the beginning") {
   LoadMeter meter;
   CHECK_FALSE(meter.gb_per_s().has_value());
   for (int i = 0; i < 20; ++i)

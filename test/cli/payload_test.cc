@@ -22,7 +22,7 @@ std::vector<std::byte> message(const Payload& payload, std::size_t size, std::ui
 
 }  // namespace
 
-TEST_CASE("a message is what its number says, in any size and in any pieces") {
+TEST_CASE("a message's content depends on its number, in any size and in any pieces") {
   for (const Data data : {Data::kRandom, Data::kBf16, Data::kF32, Data::kAmp}) {
     for (const std::size_t size : {1u, 7u, 8u, 64u, 511u, 4096u, 4099u, 100'003u}) {
       const Payload payload(42, size, data);
@@ -48,7 +48,7 @@ TEST_CASE("one wrong byte is counted as one, wherever it is") {
   }
 }
 
-TEST_CASE("numbers are distributed about normally, with a scale of their own in each 64 KiB") {
+TEST_CASE("numbers are approximately normally distributed, with another scale in each 64 KiB") {
   constexpr std::size_t kTensor = 64 * 1024;
   for (const Data data : {Data::kBf16, Data::kF32, Data::kAmp}) {
     const auto bytes = message(Payload(3, 16 * kTensor, data), 16 * kTensor, 5);
@@ -95,7 +95,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("another message's bytes are noticed in every block of 512") {
+TEST_CASE("another message's bytes are detected in every block of 512") {
   const std::size_t size = 64 * 1024;
   const Payload payload(7, size);
   const auto old = message(payload, size, 3);
@@ -107,7 +107,7 @@ TEST_CASE("another message's bytes are noticed in every block of 512") {
   }
 }
 
-TEST_CASE("swapped packets are noticed almost byte for byte") {
+TEST_CASE("swapped packets are detected almost byte for byte") {
   const std::size_t size = 64 * 1024;
   const Payload payload(7, size);
   auto bytes = message(payload, size, 4);
@@ -115,7 +115,7 @@ TEST_CASE("swapped packets are noticed almost byte for byte") {
   CHECK(payload.check(bytes.data(), 4, 0, size).bytes > 2 * 1300);
 }
 
-TEST_CASE("flows of other ranks, channels and seeds carry other bytes") {
+TEST_CASE("flows of other ranks, channels and seeds carry different bytes") {
   const std::size_t size = 4096;
   const Payload mine(dlcp::cli::flow_key(1, 0, 1, 0), size);
   for (const auto key : {dlcp::cli::flow_key(2, 0, 1, 0), dlcp::cli::flow_key(1, 1, 0, 0),

@@ -18,7 +18,7 @@ using Values = ReduceData::Values;
 
 namespace {
 
-constexpr std::size_t kCount = 5000;  // more than one piece
+constexpr std::size_t kCount = 5000;  // more than one piece of the generator
 
 // All ranks' inputs, combined two at a time in the given order.
 std::vector<std::byte> reduce_in_order(const Reduction& reduction, Values values,
@@ -49,7 +49,7 @@ std::vector<int> ranks_from(int first, int ranks) {
 
 }  // namespace
 
-TEST_CASE("values for a ring give the same bits in whatever order, for all types and operations") {
+TEST_CASE("values for a ring give the same bits in any order, for all types and operations") {
   for (std::size_t type = 0; type < dlcp::collective::kDataTypes; type++) {
     for (std::size_t op = 0; op < dlcp::collective::kReduceOps; op++) {
       const Reduction reduction{static_cast<DataType>(type), static_cast<ReduceOp>(op)};
@@ -62,7 +62,7 @@ TEST_CASE("values for a ring give the same bits in whatever order, for all types
   }
 }
 
-TEST_CASE("values for a group tell the ranks' order from others") {
+TEST_CASE("values for a group show whether the ranks' order was kept") {
   const Reduction floats;
   const auto right = reduce_in_order(floats, Values::kAny, ranks_from(0, 8));
   CHECK(check(floats, Values::kAny, right, 8).unequal == 0);
@@ -126,7 +126,7 @@ TEST_CASE("more ranks than a 16-bit type can sum exactly are refused for a ring"
   CHECK_NOTHROW(ReduceData(bfloat, Values::kAny, 1, 257));
 }
 
-TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell") {
+TEST_CASE("sums that lack contributions are distinguished from wrong ones, cell by cell") {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
     const Reduction reduction{type, ReduceOp::kSum};
     const std::size_t size = reduction.element_bytes();
@@ -136,7 +136,7 @@ TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell")
     for (int rank = 0; rank < 5; rank++) {
       auto& input = inputs[static_cast<std::size_t>(rank)];
       data.fill(rank, 3, 0, kCount, input.data());
-      // Two cells of rank 1, the second of them of rank 3 too.
+      // Two cells of rank 1 are missing, and the second of them of rank 3 too.
       if (rank == 1) std::fill_n(input.begin() + 1024, 256, std::byte{0});
       if (rank == 3) std::fill_n(input.begin() + 1152, 128, std::byte{0});
       pointers.push_back(input.data());
@@ -161,7 +161,8 @@ TEST_CASE("sums that lack contributions are told from wrong ones, cell by cell")
   }
 }
 
-TEST_CASE("magnitudes that differ by place are the same for all ranks, and sums stay exact") {
+TEST_CASE(
+    "magnitudes that depend on the position are the same for all ranks, and sums stay exact") {
   for (const DataType type : {DataType::kFloat16, DataType::kBfloat16, DataType::kFloat32}) {
     const Reduction reduction{type, ReduceOp::kSum};
     const std::size_t size = reduction.element_bytes();

@@ -26,7 +26,7 @@ BenchCase of(Mode mode, int ranks) {
 
 }  // namespace
 
-TEST_CASE("bw counts what the receiver got in its time") {
+TEST_CASE("bw counts the bytes that the receiver got in its time") {
   const auto r = make_report(of(Mode::kBandwidth, 2),
                              {rank_result(0, 0, 0), rank_result(1, 2, 1'000'000'000)}, 0);
   CHECK(r.bus_gbps == Approx(4.0));
@@ -42,7 +42,7 @@ TEST_CASE("a ring's bus bandwidth is one rank's traffic over its time") {
   CHECK(r.aggregate_gbps == Approx(48.0));
 }
 
-TEST_CASE("wrong data is the worst outcome, then usage, time-out, transport") {
+TEST_CASE("wrong data is the worst outcome, then usage, timeout, transport") {
   auto a = rank_result(0, 1, 1);
   auto b = rank_result(1, 1, 1);
   a.exit_code = ExitCode::kTransport;
@@ -54,7 +54,7 @@ TEST_CASE("wrong data is the worst outcome, then usage, time-out, transport") {
   CHECK(make_report(of(Mode::kBandwidth, 2), {a, b}, 0).exit_code == ExitCode::kWrongData);
 }
 
-TEST_CASE("survivors of a killed rank report after how long, and that is success") {
+TEST_CASE("survivors of a killed rank report the time until the error, and that is success") {
   BenchCase c = of(Mode::kRing, 3);
   c.kill_rank = 1;
   auto dead = rank_result(1, 0, 0);
@@ -78,7 +78,7 @@ TEST_CASE("survivors of a killed rank report after how long, and that is success
   CHECK(json["error"].is_null());
 }
 
-TEST_CASE("a rank's result arrives as it was sent") {
+TEST_CASE("a rank's result survives encoding and decoding") {
   RankResult r = rank_result(2, 1.5, 77);
   r.times.add(1000);
   r.counters["packets_sent"] = 8;

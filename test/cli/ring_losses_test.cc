@@ -5,7 +5,7 @@
 
 using namespace dlcp::cli;
 
-TEST_CASE("runs of zeros are counted wherever they begin, shorter ones are data") {
+TEST_CASE("runs of zeros are counted wherever they begin, and shorter ones are data") {
   std::vector<float> arrived(1000, 1.0f);
   CHECK(count_lost(arrived.data(), arrived.size()) == 0);
   const auto zero = [&](std::size_t from, std::size_t count) {
@@ -17,7 +17,7 @@ TEST_CASE("runs of zeros are counted wherever they begin, shorter ones are data"
   CHECK(count_lost(arrived.data(), arrived.size()) == 32);
   zero(200, 352);
   CHECK(count_lost(arrived.data(), arrived.size()) == 384);
-  zero(1000 - 40, 40);  // to the very end
+  zero(1000 - 40, 40);  // to the last element
   CHECK(count_lost(arrived.data(), arrived.size()) == 424);
   zero(0, 1000);
   CHECK(count_lost(arrived.data(), arrived.size()) == 1000);
@@ -25,7 +25,7 @@ TEST_CASE("runs of zeros are counted wherever they begin, shorter ones are data"
 }
 
 TEST_CASE(
-    "what one all-reduce loses is added over its ranks, and judged against all contributions") {
+    "the losses of one all-reduce are summed over its ranks and compared with all contributions") {
   // Two ranks, 1000 elements: 2000 contributions. The second all-reduce loses 30 + 10 of them.
   const std::vector<ReduceLoss> first = {{0, 0, 7, 0, 100}, {30, 50, 8, 4, 100}};
   const std::vector<ReduceLoss> second = {{0, 0, 7, 0, 100}, {10, 50, 8, 4, 100}};
@@ -39,7 +39,8 @@ TEST_CASE(
   CHECK(report.wrong_elements == 0);
 }
 
-TEST_CASE("a result that differs though nothing is missing is wrong, and so is one rank's own") {
+TEST_CASE(
+    "a differing result without missing contributions is wrong, and so is a loss of a rank's own") {
   const LossReport wrong = make_loss_report({{{0, 3, 7, 1, 100}}, {{0, 3, 7, 1, 100}}}, 1000);
   CHECK(wrong.wrong_elements == 6);
   const LossReport torn = make_loss_report({{{5, 3, 7, 1, 100}}, {{0, 3, 9, 1, 100}}}, 1000);

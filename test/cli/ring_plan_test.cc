@@ -9,7 +9,7 @@ using dlcp::cli::RingStep;
 
 namespace {
 
-// Plays the plans of all ranks against each other with numbers in queues instead of a network.
+// Runs the plans of all ranks against each other, with numbers in queues instead of a network.
 std::vector<std::vector<double>> play(std::size_t count, int ranks) {
   const auto k = static_cast<std::size_t>(ranks);
   std::vector<std::vector<RingStep>> plans;

@@ -1,4 +1,4 @@
-// Scenario files: what they say, and what is refused.
+// Scenario files: their contents, and what is refused.
 #include "catch.h"
 #include "cli/simulate/scenario_file.h"
 
@@ -17,7 +17,7 @@ std::string refusal(const std::string& text) {
   return scenario ? "" : scenario.error().message();
 }
 
-TEST_CASE("a scenario names fabric and transports and load and faults") {
+TEST_CASE("a scenario names fabric, transports, load and faults") {
   const auto scenario = parse_scenario(
       "title: t\nfabric: {shape: leaf-spine, leaves: 3, hosts_per_leaf: 4, spines: 2, rate: 400G, "
       "uplink_rate: 800G, delay: 500ns}\ntransports: [dctcp, dlcp]\npaths: 16\nloss: 0.1%\n"
@@ -59,7 +59,7 @@ TEST_CASE("a scenario names fabric and transports and load and faults") {
   CHECK(made.workload(1).size() == 5);
 }
 
-TEST_CASE("every kind of load is made for the hosts of the fabric") {
+TEST_CASE("every kind of load is generated for the hosts of the fabric") {
   for (const char* load :
        {"{kind: permutation, bytes: 1k}", "{kind: ring, bytes: 1k}",
         "{kind: all-to-all, bytes: 1k}", "{kind: training, model: VGG16, part: 1%}",
@@ -87,7 +87,7 @@ TEST_CASE("a matrix is read from the file that the scenario names") {
              Contains("x.yaml: line 2: cannot read 'a.cm'"));
 }
 
-TEST_CASE("what cannot be simulated is refused with its line and what there is") {
+TEST_CASE("an impossible scenario is refused with its line and the valid values") {
   const std::string load = "load: {kind: permutation, bytes: 1k}\n";
   CHECK_THAT(refusal("[1, 2]"), Contains("this is no scenario; see docs/simulation.md"));
   CHECK_THAT(refusal(load), Contains("'fabric' is missing"));

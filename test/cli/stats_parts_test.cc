@@ -1,4 +1,4 @@
-// What `dlcp stats`, `top` and Prometheus make of snapshots; no process is looked at.
+// The output of `dlcp stats`, `top` and Prometheus for given snapshots; no process is read.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ TEST_CASE("a launcher's variables give the job and the rank") {
   CHECK(launch_of("").job == "");
 }
 
-TEST_CASE("metrics carry labels that outlive a process, and sums that can be added") {
+TEST_CASE("metrics have labels that outlive a process, and sums that can be added") {
   const std::string text = to_prometheus({process(10, "0", 1000)}, "node1");
   const std::string labels = R"(host="node1",user="alice",job_id="77",rank="0")";
   CHECK(has_line(text, R"(dlcp_processes{host="node1"} 1)"));
@@ -94,16 +94,16 @@ TEST_CASE("metrics carry labels that outlive a process, and sums that can be add
   CHECK(text.find("pid=") == std::string::npos);
 }
 
-TEST_CASE("two processes that nothing else tells apart have their ids") {
+TEST_CASE("two processes that cannot be distinguished otherwise have their ids") {
   const std::string text = to_prometheus({process(10, "", 1), process(11, "", 2)}, "n");
   CHECK_THAT(text, Contains(R"(rank="",pid="10")") && Contains(R"(rank="",pid="11")"));
 }
 
-TEST_CASE("between jobs there are metrics all the same") {
+TEST_CASE("between jobs the metrics exist as well") {
   CHECK(has_line(to_prometheus({}, "n\"1"), R"(dlcp_processes{host="n\"1"} 0)"));
 }
 
-TEST_CASE("a text file changes at once or not at all") {
+TEST_CASE("a text file is replaced at once or not at all") {
   const auto folder = std::filesystem::temp_directory_path() / "dlcp-textfile-test";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
@@ -121,7 +121,7 @@ TEST_CASE("a text file changes at once or not at all") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("what is no regular file is written to and stays what it is") {
+TEST_CASE("a special file is written to and not replaced") {
   const auto folder = std::filesystem::temp_directory_path() / "dlcp-textfile-pipe";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
@@ -139,7 +139,7 @@ TEST_CASE("what is no regular file is written to and stays what it is") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("top shows what moved between two looks") {
+TEST_CASE("top shows the changes between two snapshots") {
   const std::vector<ProcessSnapshot> before = {process(10, "0", 1'000'000'000)};
   std::vector<ProcessSnapshot> after = {process(10, "0", 3'500'000'000), process(11, "1", 99)};
   auto rows = top_rows(before, after, std::chrono::duration<double>(2));
@@ -149,8 +149,8 @@ TEST_CASE("top shows what moved between two looks") {
   CHECK(rows[0].resent_share == Approx(0.01));
   CHECK(rows[0].lost_share == Approx(0.02));
   CHECK(rows[0].licensed);
-  CHECK(rows[1].sent_gbps == 0);  // it has just come
-  after[0].started_at = 2000;     // another process of the same number
+  CHECK(rows[1].sent_gbps == 0);  // it has just appeared
+  after[0].started_at = 2000;     // another process with the same id
   CHECK(top_rows(before, after, std::chrono::duration<double>(2))[0].sent_gbps == 0);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("top fits any terminal and sorts by any column") {
   CHECK(top_lines(rows, 80, 0).size() == 32);
 }
 
-TEST_CASE("top names the rank that NCCL says where the launcher says none") {
+TEST_CASE("top shows NCCL's rank if the launcher sets none") {
   ProcessSnapshot one = process(10, "", 1);
   REQUIRE_FALSE(one.communicators.empty());
   one.communicators[0].rank = 3;
@@ -188,14 +188,14 @@ TEST_CASE("top names the rank that NCCL says where the launcher says none") {
   CHECK(top_rows({one}, {one}, {})[0].rank.empty());
 }
 
-TEST_CASE("top says that nothing runs instead of showing an empty table") {
+TEST_CASE("top prints that nothing runs instead of an empty table") {
   const auto lines = top_lines({}, 60, 10);
   REQUIRE(lines.size() == 1);
   CHECK_THAT(lines[0], Contains("no running process uses the plugin"));
   CHECK(lines[0].size() <= 60);
 }
 
-TEST_CASE("paths are listed from the worst") {
+TEST_CASE("paths are listed from the worst to the best") {
   ProcessSnapshot one = process(10, "0", 1);
   for (const std::uint64_t lost : {0, 50'000, 100}) {
     engine::LivePath path;
@@ -211,7 +211,7 @@ TEST_CASE("paths are listed from the worst") {
     CHECK(line.size() <= 80);
 }
 
-TEST_CASE("what all-reduces go by is said, with the blocks of direct exchange") {
+TEST_CASE("the method of all-reduces is shown, with the blocks of direct exchange") {
   ProcessSnapshot one = process(7, "3", 1000);
   engine::LiveCommunicator& row = one.communicators[0];
   row.all_reduce = "direct exchange";

@@ -25,7 +25,7 @@ TEST_CASE("without a launcher all ranks are started here") {
   CHECK_FALSE(discover({}, {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}));
 }
 
-TEST_CASE("torchrun tells rank, size and meeting point") {
+TEST_CASE("torchrun sets rank, size and meeting point") {
   const auto world = discover(
       {}, {{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "2345"}});
   REQUIRE(world);
@@ -75,7 +75,7 @@ TEST_CASE("with Slurm the ranks meet at the first node of the step, not where sr
   }
 }
 
-TEST_CASE("the first host of a Slurm list") {
+TEST_CASE("the first host of a Slurm node list") {
   CHECK(first_of_hostlist("a") == "a");
   CHECK(first_of_hostlist("a,b") == "a");
   CHECK(first_of_hostlist("rack[1-2]n[07,09]-ib,x") == "rack1n07-ib");
@@ -83,7 +83,7 @@ TEST_CASE("the first host of a Slurm list") {
   CHECK(first_of_hostlist("").empty());
 }
 
-TEST_CASE("Open MPI tells rank and size; the ranks meet on their one host, or where mpirun runs") {
+TEST_CASE("Open MPI sets rank and size; the ranks meet on their one host, or where mpirun runs") {
   std::map<std::string, std::string> mpi = {{"OMPI_COMM_WORLD_RANK", "1"},
                                             {"OMPI_COMM_WORLD_SIZE", "2"},
                                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
@@ -100,7 +100,7 @@ TEST_CASE("Open MPI tells rank and size; the ranks meet on their one host, or wh
   CHECK_FALSE(discover(flags, mpi)->host_is_guess);
 }
 
-TEST_CASE("flags win over the environment, and a rank must exist") {
+TEST_CASE("flags take precedence over the environment, and a rank must exist") {
   WorldFlags flags{1, 2, "h:1"};
   const auto world = discover(flags, {{"RANK", "3"}, {"WORLD_SIZE", "8"}});
   CHECK(world->size == 2);

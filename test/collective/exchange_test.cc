@@ -21,7 +21,7 @@ struct Plan {
   std::size_t real = 0;
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
-  std::vector<bool> knows;  // by rank: the real length
+  std::vector<bool> knows;  // by rank: whether it has the real length
 };
 
 // Memory of one call on all ranks.
@@ -45,7 +45,7 @@ Call call_of(const Plan& plan, Buffers& buffers, std::uint32_t rank) {
           plan.type, plan.op};
 }
 
-// What the data must be on every rank: all ranks' inputs reduced in rank order.
+// The expected data on every rank: all ranks' inputs reduced in rank order.
 std::vector<std::byte> expected_of(const Plan& plan, const Buffers& buffers) {
   std::vector<const std::byte*> inputs;
   for (const auto& input : buffers.inputs)
@@ -73,7 +73,7 @@ Plan random_plan(Rng& rng, std::uint32_t ranks) {
 
 }  // namespace
 
-TEST_CASE("every rank has the sum in rank order, whatever arrives first") {
+TEST_CASE("every rank has the sum in rank order, whatever the order of arrival") {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     INFO("seed " << seed);
     Rng rng(seed);
@@ -115,7 +115,7 @@ TEST_CASE("every rank has the sum in rank order, whatever arrives first") {
   }
 }
 
-TEST_CASE("bytes behind the end of the data stay where they are, on all ranks that know of it") {
+TEST_CASE("bytes behind the end of the data are not changed on ranks that have the real length") {
   Rng rng(3);
   Plan plan{.bytes = 8192, .real = 1000, .knows = {true, true, true, true}};
   auto buffers = buffers_of(plan, 4, rng);
@@ -145,7 +145,7 @@ TEST_CASE("a call may reduce in place") {
     CHECK(memory == expected);
 }
 
-TEST_CASE("a call waits while the staging is full, and is never started by half") {
+TEST_CASE("a call waits while the staging is full, and is never started partially") {
   Plan plan{.bytes = 4096, .real = 4096, .knows = {true, true, true, true}};
   Rng rng(5);
   auto first = buffers_of(plan, 4, rng), second = buffers_of(plan, 4, rng);
@@ -163,7 +163,7 @@ TEST_CASE("a call waits while the staging is full, and is never started by half"
   CHECK(second.results[3] == expected_of(plan, second));
 }
 
-TEST_CASE("a rank alone is not finished, and a call is finished only where all of it is") {
+TEST_CASE("one rank cannot finish by itself, and a call is finished only when all of it is") {
   Plan plan{.bytes = 4096, .real = 4096, .knows = {true, true, true, true}};
   Rng rng(6);
   auto buffers = buffers_of(plan, 4, rng);
@@ -177,7 +177,7 @@ TEST_CASE("a rank alone is not finished, and a call is finished only where all o
   }
 }
 
-TEST_CASE("ranks that do not mean the same length say so") {
+TEST_CASE("ranks with different lengths of a call report it") {
   Plan plan{.bytes = 4096, .real = 1000, .knows = {true, true, true, true}};
   Rng rng(7);
   auto buffers = buffers_of(plan, 4, rng);
@@ -193,7 +193,7 @@ TEST_CASE("ranks that do not mean the same length say so") {
   CHECK_THAT(says(0), Contains("rank 2 of the group has sent 996 bytes"));
 }
 
-TEST_CASE("a call of one packet takes one message there and one back for each rank") {
+TEST_CASE("a call of one packet sends one message to each rank and receives one") {
   Plan plan{.bytes = 128, .real = 4, .knows = std::vector<bool>(8, true)};
   Terms terms = kTerms;
   terms.ranks = 8;
@@ -220,7 +220,7 @@ struct LossyRun {
   std::vector<std::vector<std::vector<std::uint16_t>>> gone;  // by call, rank and element
 };
 
-// Calls of one tensor, all started at once; every rank's losses are noted element by element.
+// Calls of one tensor, all started at once; every rank's losses are recorded element by element.
 LossyRun run_lossy(std::uint64_t seed, LossFill fill, const std::vector<Plan>& plans,
                    const std::vector<std::uint64_t>& tensors, std::uint32_t ranks,
                    std::uint32_t loss_ppm = kLossPpm, std::uint32_t hubs = 0) {
@@ -297,7 +297,7 @@ void check_lossy(const LossyRun& run, LossFill fill, std::size_t call) {
 }  // namespace
 
 TEST_CASE(
-    "what is lost is filled as agreed, alike on all ranks, and never more than P of a tensor") {
+    "lost data is filled as agreed, equally on all ranks, and never more than P of a tensor") {
   std::uint64_t lost = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
@@ -324,7 +324,7 @@ TEST_CASE(
   CHECK(lost > 100'000);
 }
 
-TEST_CASE("only sums of fp32, fp16 and bf16 of a tensor that is known have leave to lose") {
+TEST_CASE("only sums of fp32, fp16 and bf16 of an announced tensor have a licence") {
   for (const auto& [type, op, tensor, loses] :
        {std::tuple{DataType::kFloat32, ReduceOp::kSum, 1u, true},
         {DataType::kFloat16, ReduceOp::kSum, 1u, true},
@@ -344,7 +344,7 @@ TEST_CASE("only sums of fp32, fp16 and bf16 of a tensor that is known have leave
     CHECK((run.lost[0] > 0) == loses);
   }
   Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
-  CHECK(run_lossy(9, LossFill::kZero, {plan}, {1}, 4, 0).lost[0] == 0);  // terms without a budget
+  CHECK(run_lossy(9, LossFill::kZero, {plan}, {1}, 4, 0).lost[0] == 0);  // without a budget
 }
 
 TEST_CASE("16-bit sums are rescaled in fp32 and rounded once") {
@@ -371,7 +371,7 @@ TEST_CASE("16-bit sums are rescaled in fp32 and rounded once") {
   CHECK(run.buffers[0].results[2] == expected);
 }
 
-TEST_CASE("blocks that lack parts are counted apart") {
+TEST_CASE("blocks that lack parts are counted separately") {
   Plan plan{.bytes = 65536, .real = 65536, .knows = std::vector<bool>(4, true)};
   Terms terms = kTerms;
   terms.loss_ppm = 250'000;

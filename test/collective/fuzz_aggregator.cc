@@ -1,5 +1,5 @@
-// The stand-in for SwitchML's switch among datagrams of any bytes. What it answers is of the
-// protocol's form, and it completes no sum that not every worker has added to.
+// The simulated SwitchML switch with datagrams of any bytes. Its answers have the protocol's
+// format, and it completes no sum to which a worker has not contributed.
 #include <vector>
 
 #include "collective/switch_aggregator.h"

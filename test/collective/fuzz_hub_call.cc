@@ -1,5 +1,5 @@
-// A hub among words of any bytes, and words with some bytes changed: it asks for memory only within
-// its staging, and says what it does not believe.
+// A hub with messages of any bytes, and valid messages with some bytes changed: it uses memory only
+// within its staging, and reports what it refuses.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
-// A SwitchML worker among datagrams of any bytes: raw ones, and its own packets with some bytes
-// changed. Whatever it takes, it never sends more than its slots hold, and what it sends is of the
-// protocol's form.
+// A SwitchML worker with datagrams of any bytes: raw ones, and its own packets with some bytes
+// changed. Whatever it receives, it never has more packets in flight than slots, and its packets
+// have the protocol's format.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -80,7 +80,7 @@ struct Conversation {
 
 }  // namespace
 
-// The first answer of a job, and the name of a switch, are what somebody else has written too.
+// The first answer of a job and the name of a switch are foreign input too.
 void read_as_others(std::span<const std::byte> bytes) {
   SwitchHello hello({32, 31, 5, 64, 1, 2, 3});
   if (hello.read(bytes) == SwitchHello::Answer::kWrong)

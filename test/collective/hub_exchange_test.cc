@@ -1,5 +1,5 @@
-// What hubs do that ranks of direct exchange do not; that their sums are the same bits, losses
-// included, exchange_test shows.
+// Behaviour of hubs that differs from that of ranks in direct exchange. exchange_test checks that
+// their sums have the same bits, losses included.
 #include "collective/hub_exchange.h"
 
 #include <cstring>
@@ -34,7 +34,7 @@ void start_on_all(MemoryGroup& group, Floats& floats) {
     REQUIRE(group.rank(rank).start(floats.call(rank)));
 }
 
-// A hub alone, and what it has posted.
+// A single hub, and the transfers it has posted.
 struct Alone final : Mesh {
   explicit Alone(std::size_t staging_bytes)
       : memory(staging_bytes),
@@ -71,7 +71,7 @@ struct Alone final : Mesh {
 
 }  // namespace
 
-TEST_CASE("a call of one block takes a rank two messages to its hub, and one comes back") {
+TEST_CASE("a call of one block sends two messages from each rank to its hub, and one back") {
   Floats floats(1);
   MemoryGroup group(terms_with(3), 10'000, 1);
   start_on_all(group, floats);
@@ -81,7 +81,7 @@ TEST_CASE("a call of one block takes a rank two messages to its hub, and one com
     CHECK(values[0] == 6.0f);
 }
 
-TEST_CASE("hubs whose staging is full begin later calls later, and all come to an end") {
+TEST_CASE("hubs whose staging is full begin later calls later, and all calls complete") {
   std::deque<Floats> calls;
   MemoryGroup group(terms_with(2), 2 * 1024 * kRanks, 2);  // one call of 4096 bytes
   for (int i = 0; i < 40; ++i) {
@@ -98,20 +98,21 @@ TEST_CASE("hubs whose staging is full begin later calls later, and all come to a
   CHECK(hub.served().bytes == 40u * 2048 * kRanks);
 }
 
-TEST_CASE("ranks that do not mean the same call are told by the hub") {
+TEST_CASE("the hub tells ranks with different calls about the contradiction") {
   Floats floats(1024), shorter(1000);
   MemoryGroup group(terms_with(1), 100'000, 3);
   for (std::uint32_t rank = 0; rank < kRanks; ++rank)
     REQUIRE(group.rank(rank).start((rank == 2 ? shorter : floats).call(rank)));
   try {
     group.finish();
-  } catch (const std::runtime_error&) {  // which part of a block is longer is met here too
+  } catch (const std::runtime_error&) {  // this contradiction also shows as a length that differs
+                                         // within a block
   }
   CHECK_THAT(group.rank(kRanks).disagreement(), Contains("of 4000 bytes"));
   CHECK_THAT(group.rank(kRanks).disagreement(), Contains("of 4096 bytes"));
 }
 
-TEST_CASE("a hub begins a call with the first rank that tells of it, and once") {
+TEST_CASE("a hub begins a call at the first rank's message, and only once") {
   Alone alone(100'000);
   CHECK(alone.posted.size() == kRanks);
   alone.tell(3, {.call = 0, .bytes = 256, .real_bytes = 256});
@@ -124,8 +125,8 @@ TEST_CASE("a hub begins a call with the first rank that tells of it, and once") 
   CHECK(alone.hub.busy());
 }
 
-TEST_CASE("a rank's next word waits while its call cannot begin") {
-  Alone alone(1024 * kRanks);  // of one call
+TEST_CASE("a rank's next message waits while its call cannot begin") {
+  Alone alone(1024 * kRanks);  // for one call
   alone.tell(0, {.call = 0, .bytes = 2048, .real_bytes = 2048});
   alone.tell(0, {.call = 2, .bytes = 2048, .real_bytes = 2048});
   const auto words = std::ranges::count_if(alone.posted, [](const Transfer& each) {
@@ -135,7 +136,7 @@ TEST_CASE("a rank's next word waits while its call cannot begin") {
   CHECK(alone.hub.disagreement().empty());
 }
 
-TEST_CASE("ranks leave their hubs once all that they have started is over") {
+TEST_CASE("ranks leave their hubs once all their calls are complete") {
   Floats floats(4096);
   MemoryGroup group(terms_with(2), 100'000, 4);
   start_on_all(group, floats);
@@ -151,7 +152,7 @@ TEST_CASE("ranks leave their hubs once all that they have started is over") {
     CHECK(dynamic_cast<HubExchange&>(group.rank(hub)).all_left());
 }
 
-TEST_CASE("who leaves while others go on is no longer waited for") {
+TEST_CASE("the others no longer wait for a rank that has left") {
   const HubCall call{.call = 0, .bytes = 256, .real_bytes = 256};
   const auto leaving = encode(HubCall{.leaves = true});
   Alone early(100'000);
@@ -166,7 +167,7 @@ TEST_CASE("who leaves while others go on is no longer waited for") {
   CHECK_THAT(late.hub.disagreement(), Contains("rank 1 of the group leaves where others"));
 }
 
-TEST_CASE("a hub does not believe what no rank would tell") {
+TEST_CASE("a hub refuses messages that no rank would send") {
   const HubCall good{.call = 6, .bytes = 256, .real_bytes = 256};
   struct Row {
     HubCall call;
@@ -186,7 +187,7 @@ TEST_CASE("a hub does not believe what no rank would tell") {
   CHECK_THAT(alone.hub.disagreement(), Contains("rank 2 of the group has told its hub 40 bytes"));
 }
 
-TEST_CASE("what tells of a call is read as it was written, and nothing else is read") {
+TEST_CASE("a call's description survives encoding and decoding, and nothing else decodes") {
   const HubCall call{1ull << 40, 96, 92, 17, DataType::kBfloat16, ReduceOp::kMin};
   const auto read = decode_hub_call(encode(call));
   REQUIRE(read);

@@ -14,9 +14,7 @@ Terms terms_of(std::uint32_t ranks) {
 
 }  // namespace
 
-TEST_CASE(
-    "blocks cover a call once, each with one owner, and owners are within one block of each "
-    "other") {
+TEST_CASE("blocks cover a call once, each has one owner, and owners differ by at most one block") {
   for (const std::uint32_t ranks : {2u, 3u, 8u, 64u}) {
     for (const std::size_t bytes : {1u, 4u, 1408u, 1409u, 32u << 10, 1u << 20, 1048579u}) {
       for (const std::uint64_t call : {0u, 1u, 7u, 1000003u}) {
@@ -45,7 +43,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a block is a whole number of packets, and every owner has as many blocks") {
+TEST_CASE("a block is a whole number of packets, and all owners have equally many blocks") {
   Terms terms = terms_of(8);
   CHECK(Layout::block_bytes(terms, 4) == 1408);
   CHECK(Layout::block_bytes(terms, 32 << 10) == 3 * 1408);
@@ -58,7 +56,7 @@ TEST_CASE("a block is a whole number of packets, and every owner has as many blo
   CHECK(Layout::block_bytes(terms, 1 << 20) == 1408);
 }
 
-TEST_CASE("short calls go round: every rank owns one in turn") {
+TEST_CASE("short calls rotate: every rank owns one in turn") {
   const Terms terms = terms_of(5);
   std::set<std::uint32_t> owners;
   for (std::uint64_t call = 0; call < 5; ++call) {
@@ -69,7 +67,7 @@ TEST_CASE("short calls go round: every rank owns one in turn") {
   CHECK(owners.size() == 5);
 }
 
-TEST_CASE("what of a block is data is what lies before the end of the data") {
+TEST_CASE("the data of a block is the part before the end of the data") {
   const Layout layout(terms_of(2), 0, 4096);  // blocks of 2816 and 1280
   CHECK(layout.bytes_within(0, 4096) == 2816);
   CHECK(layout.bytes_within(1, 4096) == 1280);
@@ -79,7 +77,7 @@ TEST_CASE("what of a block is data is what lies before the end of the data") {
   CHECK(layout.bytes_within(1, 4) == 0);
 }
 
-TEST_CASE("where there are hubs they own all blocks, within one of each other, and ranks none") {
+TEST_CASE("if there are hubs they own all blocks, evenly to within one, and ranks none") {
   for (const std::uint32_t hubs : {1u, 2u, 5u}) {
     Terms terms = terms_of(8);
     terms.hubs = hubs;

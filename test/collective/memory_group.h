@@ -1,5 +1,6 @@
-// A group of ranks whose connections are queues in memory: messages arrive in their order on each,
-// and in any order between them; posts are refused at random. What may be lost is, at random.
+// A group of ranks whose connections are queues in memory: messages of one connection arrive in
+// order, and in any order between connections; posts are refused at random, and licensed data is
+// lost at random.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace dlcp::test {
 
-// `Algorithm` is made from what `Make` gives for a rank.
+// An `Algorithm` object is constructed from the value of `Make` for each rank.
 template <class Algorithm>
 class MemoryGroupOf {
  public:
@@ -34,14 +35,15 @@ class MemoryGroupOf {
 
   Algorithm& rank(std::uint32_t rank) { return *members_[rank]->exchange; }
   std::size_t messages() const { return messages_; }
-  // Of what there is leave to lose: the share that is tried in pieces of so many bytes.
+  // Loses this share of the licensed data, in pieces of `piece_bytes`, as far as the licence
+  // allows.
   void lose(double share, std::size_t piece_bytes) {
     loss_ = share;
     piece_bytes_ = piece_bytes;
   }
   using Lost = std::function<void(const collective::Transfer&, ByteRange)>;
   void on_lost(Lost lost) { on_lost_ = std::move(lost); }
-  // One thing happens somewhere; false once nothing can.
+  // Performs one event at some rank; false if none is possible.
   bool step() {
     for (auto& member : members_) {
       if (rng_.chance(0.5)) member->exchange->post_to(*member);
@@ -94,7 +96,7 @@ class MemoryGroupOf {
     connection.sends.pop_front();
     connection.receives.pop_front();
     if (send.memory.size() > receive.memory.size()) throw std::runtime_error("message too long");
-    const bool told = send.block == Transfer::kNoBlock;  // hubs learn of which call
+    const bool told = send.block == Transfer::kNoBlock;  // the description of a call, for hubs
     if (send.block != receive.block || (!told && send.call != receive.call))
       throw std::runtime_error("the ends do not mean the same message");
     if (!send.memory.empty())
@@ -104,7 +106,7 @@ class MemoryGroupOf {
     members_[connection.from]->exchange->on_done(send, send.memory.size());
   }
 
-  // As the core does it: all that is missing of a message is granted by the pool, or nothing.
+  // As in the core: either all missing data of a message is granted by the pool, or nothing.
   std::vector<ByteRange> lose_of(const Transfer& send, const Transfer& receive) {
     std::vector<ByteRange> lost;
     std::size_t bytes = 0;
@@ -123,7 +125,7 @@ class MemoryGroupOf {
     return lost;
   }
 
-  // What was refused, or waits to be reduced, without chance.
+  // Performs refused posts and pending reductions, without randomness.
   bool settle() {
     bool any = false;
     for (auto& member : members_) {
@@ -146,7 +148,7 @@ class MemoryGroupOf {
   Lost on_lost_;
 };
 
-// Ranks, and hubs behind them if the terms have any.
+// Ranks, followed by hubs if the terms have any.
 class MemoryGroup : public MemoryGroupOf<collective::AllReduce> {
  public:
   MemoryGroup(const collective::Terms& terms, std::size_t staging_bytes, std::uint64_t seed)

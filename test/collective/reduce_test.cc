@@ -1,5 +1,6 @@
-// Every form against a reduction that is written as the header says it, one element at a time, over
-// random bits: so over NaN, infinities, subnormals and zeros of both signs as well.
+// Every implementation compared with a reference that reduces one element at a time as the header
+// specifies. The inputs are random bits, so they include NaN, infinities, subnormals and zeros of
+// both signs.
 #include "collective/reduce.h"
 
 #include <bit>
@@ -25,8 +26,8 @@ constexpr DataType kTypes[] = {DataType::kInt8,    DataType::kUint8,   DataType:
                                DataType::kBfloat16};
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kMax, ReduceOp::kMin};
 
-// A floating-point type by its parts. Values are doubles, which hold every value of the types of 16
-// and 32 bits.
+// A floating-point type by its parts. Values are doubles, which can represent every value of the
+// types of 16 and 32 bits.
 struct Format {
   int fraction_bits = 0;
   int exponent_bits = 0;
@@ -56,8 +57,7 @@ double value_of(const Format& format, std::uint64_t bits) {
   return std::copysign(size, negative ? -1 : 1);
 }
 
-// The nearest value of the format, to even from the middle; a NaN is the one without sign and
-// payload.
+// The nearest value of the format, ties to even; NaN becomes the one without sign and payload.
 std::uint64_t bits_of(const Format& format, double value) {
   const std::uint64_t largest = (std::uint64_t{1} << format.exponent_bits) - 1;
   if (std::isnan(value))
@@ -69,7 +69,7 @@ std::uint64_t bits_of(const Format& format, double value) {
   if (value == 0) return sign;
   const int bias = static_cast<int>(largest / 2);
   const int exponent = std::max(std::ilogb(value), 1 - bias);
-  // In units of the last place; rounding up to the next power carries into the exponent by itself.
+  // In units of the last place; rounding up to the next power of two carries into the exponent.
   const auto units = static_cast<std::uint64_t>(
       std::nearbyint(std::ldexp(value, format.fraction_bits - exponent)));
   const std::uint64_t bits =
@@ -115,7 +115,7 @@ std::uint64_t integer_expected(ReduceOp op, const std::vector<std::uint64_t>& wo
   return static_cast<std::uint64_t>(sum);
 }
 
-// `factor`: what the result is multiplied by before it is rounded; 1 changes nothing.
+// `factor`: multiplies the result before it is rounded; 1 has no effect.
 std::uint64_t float_expected(DataType type, ReduceOp op, const std::vector<std::uint64_t>& words,
                              double factor) {
   const Format format = format_of(type);
@@ -153,8 +153,8 @@ std::uint64_t word_at(DataType type, const std::byte* block, std::size_t index) 
   return word;
 }
 
-// Random bits; of floating-point types every fourth element has an exponent from the ends of the
-// range, or close to its neighbours', so that sums round, cancel, overflow and meet NaN.
+// Random bits; every fourth floating-point element has an exponent from the ends of the range, or
+// close to its neighbours', so that sums round, cancel, overflow and include NaN.
 Bytes draw(DataType type, std::size_t bytes, Rng& rng) {
   Bytes block(bytes);
   for (auto& byte : block)
@@ -179,7 +179,7 @@ struct Inputs {
   std::vector<Bytes> blocks;
   std::vector<const std::byte*> pointers;
 
-  // Each begins at an odd address of its own, and what follows it must not count.
+  // Each input begins at an odd address, and the bytes behind it must not count.
   Inputs(DataType type, std::size_t inputs, std::size_t bytes, Rng& rng) {
     for (std::size_t k = 0; k < inputs; ++k) {
       const std::size_t shift = rng.below(8);
@@ -205,14 +205,14 @@ constexpr std::byte kUntouched{0xa5};
 
 }  // namespace
 
-TEST_CASE("every form reduces every type by every operation as one would element by element",
+TEST_CASE("every implementation reduces every type by every operation as the reference does",
           "[collective][reduce]") {
   Rng rng(13);
   for (const DataType type : kTypes) {
     for (const ReduceOp op : kOps) {
       for (const std::size_t count : {1, 2, 3, 7, 8, 64}) {
         for (const std::size_t elements : {1, 5, 31, 64, 333, 1024, 4133}) {
-          if (count == 64 && elements > 1024) continue;  // the reference takes its time
+          if (count == 64 && elements > 1024) continue;  // the reference is slow
           const std::size_t bytes = elements * bytes_of(type);
           const Inputs inputs(type, count, bytes, rng);
           std::vector<std::uint64_t> wanted;
@@ -240,7 +240,7 @@ TEST_CASE("every form reduces every type by every operation as one would element
   }
 }
 
-TEST_CASE("the result may take the place of any input", "[collective][reduce]") {
+TEST_CASE("the result may overwrite any input", "[collective][reduce]") {
   Rng rng(14);
   for (const DataType type : kTypes) {
     for (const ReduceOp op : kOps) {
@@ -266,12 +266,14 @@ TEST_CASE("the result may take the place of any input", "[collective][reduce]") 
   }
 }
 
-TEST_CASE("every half and every bfloat16 survives the way through a sum", "[collective][reduce]") {
+TEST_CASE("every half and every bfloat16 value passes through a sum unchanged",
+          "[collective][reduce]") {
   for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
     Bytes all(2 * 0x10000);
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits)
       std::memcpy(all.data() + 2 * bits, &bits, 2);
-    Bytes zeros(all.size());  // negative ones, as positive ones would change the sign of another
+    Bytes zeros(
+        all.size());  // negative zeros, because positive ones would change the sign of another zero
     for (std::size_t i = 1; i < zeros.size(); i += 2)
       zeros[i] = std::byte{0x80};
     const std::vector<const std::byte*> inputs{all.data(), zeros.data()};
@@ -292,7 +294,7 @@ TEST_CASE("every half and every bfloat16 survives the way through a sum", "[coll
 }
 
 TEST_CASE("sums of halves are rounded once, at the end", "[collective][reduce]") {
-  // 2048 + 1 + 1: rounded after each step, both ones would vanish.
+  // 2048 + 1 + 1: with rounding after each step, both ones would be lost.
   const std::uint16_t kWords[] = {0x6800, 0x3c00, 0x3c00};
   std::vector<const std::byte*> inputs;
   for (const auto& word : kWords)
@@ -303,7 +305,7 @@ TEST_CASE("sums of halves are rounded once, at the end", "[collective][reduce]")
   CHECK(sum == 0x6801);  // 2050
 }
 
-TEST_CASE("a cell with missing contributions is scaled up, one with all of them is the plain sum",
+TEST_CASE("a cell with missing contributions is scaled up, a complete one is the plain sum",
           "[collective][reduce]") {
   Rng rng(15);
   for (const DataType type : kTypes) {
@@ -337,7 +339,7 @@ TEST_CASE("a cell with missing contributions is scaled up, one with all of them 
   }
 }
 
-TEST_CASE("what cannot be reduced is refused and writes nothing", "[collective][reduce]") {
+TEST_CASE("an unsupported reduction is refused and writes nothing", "[collective][reduce]") {
   CHECK(collective::can_reduce(0, 0));
   CHECK(collective::can_reduce(9, 3));
   for (const int type : {-1, 10, 11, 1 << 20})

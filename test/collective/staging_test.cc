@@ -8,7 +8,7 @@
 using namespace dlcp;
 using collective::Staging;
 
-TEST_CASE("staging is given back in order and never handed out twice") {
+TEST_CASE("staging is released in order and never allocated twice") {
   std::vector<std::byte> memory(1000);
   Staging staging(memory);
   Rng rng(1);
@@ -24,7 +24,7 @@ TEST_CASE("staging is given back in order and never handed out twice") {
     const auto piece = staging.take(bytes);
     if (!piece) {
       ++refused;
-      REQUIRE(!held.empty());  // an empty one takes whatever fits
+      REQUIRE(!held.empty());  // in an empty one every valid size fits
       continue;
     }
     REQUIRE(piece->size() == bytes);
@@ -41,7 +41,7 @@ TEST_CASE("staging is given back in order and never handed out twice") {
   CHECK(wrapped > 1000);
 }
 
-TEST_CASE("what is larger than the staging is refused, empty or not") {
+TEST_CASE("a request larger than the staging is refused, empty or not") {
   std::vector<std::byte> memory(100);
   Staging staging(memory);
   CHECK_FALSE(staging.take(101));

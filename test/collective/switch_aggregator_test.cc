@@ -1,5 +1,5 @@
-// The stand-in for SwitchML's switch, packet by packet; then four workers and it over a simulated
-// network that loses, doubles and reorders.
+// The simulated SwitchML switch, packet by packet; then with four workers over a simulated network
+// that loses, duplicates and reorders.
 #include "collective/switch_aggregator.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::int32_t last_value(const SwitchAggregator& aggregator) {
   return static_cast<std::int32_t>(load_be32(switch_value_at(aggregator.answer(), 63)));
 }
 
-// Packets take 5 to `latest` microseconds each way, so that later ones overtake earlier ones.
+// Packets take 5 to `latest` microseconds in each direction, so that packets overtake each other.
 struct Network {
   struct Flight {
     unsigned worker;
@@ -60,7 +60,7 @@ struct Network {
     const int copies = rng.chance(0.01) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
       if (rng.chance(loss_)) continue;
-      // One in a hundred comes much later than the others.
+      // One packet in a hundred arrives much later than the others.
       const auto latest = !reorders ? 1u : rng.chance(0.01) ? 500'000u : 20'000u;
       const Time leaves = to_switch ? now : std::max(now, busy_until);
       flights.emplace(leaves + Duration(5000 + rng.below(latest)),
@@ -119,7 +119,7 @@ struct Network {
   Rng rng;
   double loss_;
   bool reorders = true;
-  Duration service{0};  // that a packet takes of the switch
+  Duration service{0};  // the switch's time per packet
   Time busy_until{};
   Time now = time_from_ns(1'000'000);
   std::multimap<Time, Flight> flights;
@@ -127,7 +127,7 @@ struct Network {
   Duration longest_stall{0};
 };
 
-// Elements that differ from the exact sum by more than the format allows; blocks of 64.
+// Elements whose error exceeds that of the format; blocks of 64.
 std::size_t wrong_elements(const std::vector<std::vector<float>>& inputs,
                            const std::vector<float>& result) {
   std::size_t wrong = 0;
@@ -155,15 +155,15 @@ std::size_t wrong_elements(const std::vector<std::vector<float>>& inputs,
 
 }  // namespace
 
-TEST_CASE("a sum goes to everyone when the last worker has added and repeats to who asks") {
+TEST_CASE("the sum is sent to all when the last worker has contributed, and again on request") {
   SwitchAggregator aggregator({3, 1, 64});
   CHECK(aggregator.on_packet(0, packet_of(0, false, -3, 5)) == To::kNobody);
   CHECK(aggregator.on_packet(2, packet_of(0, false, 4, -7)) == To::kNobody);
-  CHECK(aggregator.on_packet(0, packet_of(0, false, -3, 5)) == To::kNobody);  // counts once
+  CHECK(aggregator.on_packet(0, packet_of(0, false, -3, 5)) == To::kNobody);  // counts only once
   CHECK(aggregator.on_packet(1, packet_of(0, false, 2, 100)) == To::kEveryone);
   CHECK(last_value(aggregator) == 98);
   CHECK(read_switch_head(aggregator.answer())->exponents[0] == 4);
-  // Worker 1 goes on; worker 0 has not got the sum.
+  // Worker 1 continues; worker 0 has not received the sum.
   CHECK(aggregator.on_packet(1, packet_of(1, true, 0, 1)) == To::kNobody);
   CHECK(aggregator.on_packet(0, packet_of(0, false, -3, 5)) == To::kSender);
   CHECK(last_value(aggregator) == 98);
@@ -171,13 +171,13 @@ TEST_CASE("a sum goes to everyone when the last worker has added and repeats to 
   CHECK(aggregator.counts().repeated == 2);
 }
 
-TEST_CASE("a packet that was overtaken by the next round adds nothing") {
+TEST_CASE("a packet overtaken by the next round adds nothing") {
   SwitchAggregator aggregator({2, 1, 64});
   const Bytes first = packet_of(0, false, 0, 10);
   aggregator.on_packet(0, first);
   CHECK(aggregator.on_packet(1, first) == To::kEveryone);
   aggregator.on_packet(0, packet_of(1, true, 0, 20));
-  CHECK(aggregator.on_packet(0, first) == To::kNobody);  // by the bits alone it would be new
+  CHECK(aggregator.on_packet(0, first) == To::kNobody);  // judged by its bits only it would be new
   CHECK(aggregator.counts().stale == 1);
   CHECK(aggregator.on_packet(1, packet_of(1, true, 0, 2)) == To::kEveryone);
   CHECK(last_value(aggregator) == 22);
@@ -187,7 +187,7 @@ TEST_CASE("a packet that was overtaken by the next round adds nothing") {
   CHECK(last_value(aggregator) == 7);
 }
 
-TEST_CASE("serials come round and numbers as well") {
+TEST_CASE("serials and numbers wrap around") {
   SwitchAggregator aggregator({2, 1, 64});
   aggregator.on_packet(0,
                        packet_of(0xffffffff, false, 0, std::numeric_limits<std::int32_t>::max()));
@@ -199,17 +199,17 @@ TEST_CASE("serials come round and numbers as well") {
   CHECK(aggregator.counts().stale == 1);
 }
 
-TEST_CASE("packets of different serials are never added up") {
+TEST_CASE("packets with different serials are never added together") {
   SwitchAggregator aggregator({2, 1, 64});
   aggregator.on_packet(0, packet_of(4, false, 0, 10));
   CHECK(aggregator.on_packet(1, packet_of(2, false, 0, 1)) == To::kNobody);
   CHECK(aggregator.counts().stale == 1);
-  CHECK(aggregator.on_packet(1, packet_of(6, false, 0, 1)) == To::kNobody);  // begins anew
+  CHECK(aggregator.on_packet(1, packet_of(6, false, 0, 1)) == To::kNobody);  // starts again
   CHECK(aggregator.on_packet(0, packet_of(6, false, 0, 2)) == To::kEveryone);
   CHECK(last_value(aggregator) == 3);
 }
 
-TEST_CASE("after a restart and with another job everything begins anew") {
+TEST_CASE("after a restart, or with another job, all state is reset") {
   SwitchAggregator aggregator({2, 1, 64});
   aggregator.on_packet(0, packet_of(7, true, 0, 10));
   aggregator.restart();
@@ -223,7 +223,7 @@ TEST_CASE("after a restart and with another job everything begins anew") {
   CHECK(aggregator.counts().restarts == 2);
 }
 
-TEST_CASE("what is beyond slots and workers or of another size changes nothing") {
+TEST_CASE("packets beyond slots and workers, or of another size, change nothing") {
   SwitchAggregator aggregator({2, 1, 64});
   CHECK(aggregator.on_packet(2, packet_of(0, false, 0, 1)) == To::kNobody);
   Bytes beyond = packet_of(0, false, 0, 1);
@@ -237,7 +237,7 @@ TEST_CASE("what is beyond slots and workers or of another size changes nothing")
   CHECK(aggregator.counts().added == 0);
 }
 
-TEST_CASE("32 workers fill all bits") {
+TEST_CASE("32 workers use all bits") {
   SwitchAggregator aggregator({32, 1, 64});
   for (unsigned i = 0; i < 31; ++i)
     CHECK(aggregator.on_packet(i, packet_of(0, false, 0, 1)) == To::kNobody);
@@ -245,11 +245,11 @@ TEST_CASE("32 workers fill all bits") {
   CHECK(last_value(aggregator) == 32);
 }
 
-TEST_CASE("four workers over a network that loses and doubles and reorders") {
+TEST_CASE("four workers over a network that loses, duplicates and reorders") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     Network network(4, 8, seed, 0.01);
-    // Also calls of less than one block, of fewer blocks than slots, and of many rounds.
+    // Includes calls of less than one block, of fewer blocks than slots, and of many rounds.
     for (const std::size_t elements : {1u, 200u, 64u * 8, 5000u, 20001u, 3u, 700u}) {
       INFO("elements " << elements);
       std::vector<std::vector<float>> inputs(4, std::vector<float>(elements)), results = inputs;
@@ -273,8 +273,8 @@ TEST_CASE("four workers over a network that loses and doubles and reorders") {
   }
 }
 
-// The worst for time-outs: all packets leave at once, and queue before a switch that is a host.
-TEST_CASE("a call of a single burst stalls no longer with losses than its own queue makes it") {
+// The worst case for timeouts: all packets leave at once and queue before a switch that is a host.
+TEST_CASE("for a call of a single burst, losses cause no longer stall than the burst's own queue") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     INFO("seed " << seed);
     std::map<double, Duration> stalls, times;
@@ -302,7 +302,7 @@ TEST_CASE("a call of a single burst stalls no longer with losses than its own qu
   }
 }
 
-TEST_CASE("one worker's infinity ends the call on all of them and the next call is right") {
+TEST_CASE("one worker's infinity ends the call on all workers, and the next call is correct") {
   Network network(3, 4, 7, 0.05);
   std::vector<std::vector<float>> inputs(3, std::vector<float>(3000, 0.5f)), results = inputs;
   inputs[1][2999] = -std::numeric_limits<float>::infinity();

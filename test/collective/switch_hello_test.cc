@@ -1,4 +1,4 @@
-// The first packet of a job's workers, through the switch's stand-in and changed on the way.
+// The first packets of a job's workers, through the simulated switch and with changes on the way.
 #include "collective/switch_hello.h"
 
 #include <vector>
@@ -21,7 +21,8 @@ SwitchHello hello_of(unsigned rank, unsigned workers = 3, std::uint32_t word = 0
 
 }  // namespace
 
-TEST_CASE("who is greeted by all workers knows that all are there, and may ask again") {
+TEST_CASE(
+    "a worker that received all hellos knows that all workers are present, and may ask again") {
   SwitchAggregator aggregator({3, 8, 256});
   SwitchHello hellos[] = {hello_of(0), hello_of(1), hello_of(2)};
   CHECK(aggregator.on_packet(1, hellos[1].packet()) == To::kNobody);
@@ -31,10 +32,10 @@ TEST_CASE("who is greeted by all workers knows that all are there, and may ask a
     CHECK(hello.read(aggregator.answer()) == Answer::kRight);
   CHECK(aggregator.on_packet(1, hellos[1].packet()) == To::kSender);
   CHECK(hellos[1].read(aggregator.answer()) == Answer::kRight);
-  CHECK(hellos[1].read(hellos[1].packet()) == Answer::kWrong);  // an echo is no switch
+  CHECK(hellos[1].read(hellos[1].packet()) == Answer::kWrong);  // an echo is not a switch
 }
 
-TEST_CASE("other numbers of workers, ranks twice and other jobs are told apart") {
+TEST_CASE("other numbers of workers, duplicate ranks and other jobs are distinguished") {
   const auto fault = [](std::vector<SwitchHello> hellos) {
     SwitchAggregator aggregator({static_cast<unsigned>(hellos.size()), 8, 256});
     for (unsigned i = 0; i < hellos.size(); ++i)
@@ -48,7 +49,7 @@ TEST_CASE("other numbers of workers, ranks twice and other jobs are told apart")
   CHECK(fault({hello_of(0), hello_of(1), hello_of(2)}).empty());
 }
 
-TEST_CASE("what is no answer to it is passed over") {
+TEST_CASE("packets that are not an answer are ignored") {
   SwitchHello hello = hello_of(0, 1);
   std::vector<std::byte> answer(hello.packet().begin(), hello.packet().end());
   CHECK(hello.read(answer) == Answer::kRight);
@@ -60,7 +61,7 @@ TEST_CASE("what is no answer to it is passed over") {
   CHECK(hello.read({}) == Answer::kNone);
 }
 
-TEST_CASE("a switch is named by host, port and slots, of which the host is needed alone") {
+TEST_CASE("a switch is named by host, port and slots, of which only the host is required") {
   const auto read = [](const char* text) { return switch_name(text).value(); };
   CHECK(read("sw1").host == "sw1");
   CHECK(read("sw1").port == 48864);

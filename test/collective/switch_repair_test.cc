@@ -1,4 +1,4 @@
-// What is sent again and when, to the nanosecond.
+// Which packets are retransmitted and when, to the nanosecond.
 #include "collective/switch_repair.h"
 
 #include "catch.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr Time kStart = time_from_ns(1'000'000'000);
 
-// In a call that has begun; round trips take 100 us, and silence is measured as 300 us.
+// In a call that has begun; round trips take 100 us, and the timeout for silence is 300 us.
 SwitchRepair measured(std::uint32_t slots) {
   SwitchRepair repair(slots, 1ms);
   repair.on_call();
@@ -23,7 +23,7 @@ SwitchRepair measured(std::uint32_t slots) {
 
 }  // namespace
 
-TEST_CASE("nothing is due where nothing is waited for") {
+TEST_CASE("nothing is due if no answer is outstanding") {
   SwitchRepair repair(2, 1ms);
   CHECK(repair.deadline() == kNever);
   repair.on_call();
@@ -36,7 +36,7 @@ TEST_CASE("nothing is due where nothing is waited for") {
   CHECK(repair.deadline() == kNever);
 }
 
-TEST_CASE("a packet that later ones have overtaken is sent again a quarter round trip late") {
+TEST_CASE("a packet that later ones have overtaken is sent again a quarter round trip later") {
   auto repair = measured(2);
   repair.on_sent(0, kStart);
   repair.on_sent(1, kStart + 1us);
@@ -47,7 +47,7 @@ TEST_CASE("a packet that later ones have overtaken is sent again a quarter round
   CHECK(repair.due(kStart + 125us) == 0u);
 }
 
-TEST_CASE("one that was overtaken by what was sent well after it is sent again at once") {
+TEST_CASE("a packet overtaken by one sent much later is sent again at once") {
   auto repair = measured(2);
   repair.on_sent(0, kStart);
   repair.on_sent(1, kStart + 25us);
@@ -55,16 +55,17 @@ TEST_CASE("one that was overtaken by what was sent well after it is sent again a
   repair.on_answer(1, kStart + 125us, false);
   CHECK(repair.due(kStart + 125us) == 0u);
   repair.on_sent(0, kStart + 125us);
-  CHECK_FALSE(repair.due(kStart + 125us));  // what was answered is older than the repeat
+  CHECK_FALSE(repair.due(kStart + 125us));  // the answered packet is older than the retransmission
 }
 
-TEST_CASE("behind silence the oldest alone is sent again and the first repeat doubles nothing") {
+TEST_CASE(
+    "after silence only the oldest packet is sent again, and the first repeat doubles no timeout") {
   auto repair = measured(2);
   repair.on_sent(0, kStart);
   repair.on_sent(1, kStart);
   Time now = kStart;
   std::uint32_t slot = 0;
-  // 100 us and four times half of it; then twice as long each time, 4 ms at most.
+  // 100 us plus four times half of it; then twice as long each time, 4 ms at most.
   for (const Duration wait : {300us, 300us, 600us, 1200us, 2400us, 4000us, 4000us}) {
     CHECK(repair.deadline() == now + wait);
     CHECK_FALSE(repair.due(now + wait - 1ns));
@@ -78,7 +79,8 @@ TEST_CASE("behind silence the oldest alone is sent again and the first repeat do
   CHECK(repair.deadline() <= now + 500us);  // an answer ends the doubling
 }
 
-TEST_CASE("answers that come put silence off, and a burst's own queue makes it little longer") {
+TEST_CASE(
+    "arriving answers postpone the timeout, and a burst's own queue lengthens it only a little") {
   auto repair = measured(100);
   for (std::uint32_t slot = 0; slot < 100; ++slot)
     repair.on_sent(slot, kStart);
@@ -88,11 +90,11 @@ TEST_CASE("answers that come put silence off, and a burst's own queue makes it l
     repair.on_answer(slot, now, false);
     now += 50us;  // 5 ms for all of them
   }
-  // The last answer came 50 us ago, and 5 ms after what is still waited for was sent.
+  // The last answer arrived 50 us ago, 5 ms after the outstanding packets were sent.
   CHECK(repair.deadline() == now - 50us + 625us);
 }
 
-TEST_CASE("the answer to the repeat of a lost tail tells of the rest") {
+TEST_CASE("the answer to a retransmitted tail packet shows which others are lost") {
   auto repair = measured(4);
   for (std::uint32_t slot = 0; slot < 4; ++slot)
     repair.on_sent(slot, kStart);
@@ -108,14 +110,14 @@ TEST_CASE("the answer to the repeat of a lost tail tells of the rest") {
     }
     CHECK_FALSE(repair.due(answered));
   }
-  SECTION("and not if it is the answer to what was sent first") {
+  SECTION("but not if it answers the first transmission") {
     repair.on_answer(0, answered - 1ns, false);
     CHECK_FALSE(repair.due(answered));
-    CHECK(repair.deadline() > answered + 400us);  // silence is longer than was thought
+    CHECK(repair.deadline() > answered + 400us);  // the timeout is longer than assumed
   }
 }
 
-TEST_CASE("repairs are two for each answer") {
+TEST_CASE("each answer allows two retransmissions") {
   SwitchRepair repair(20, 1ms);
   repair.on_call();
   for (std::uint32_t slot = 0; slot < 20; ++slot)
@@ -132,7 +134,7 @@ TEST_CASE("repairs are two for each answer") {
   CHECK(repair.due(now) == 2u);
 }
 
-TEST_CASE("how late others begin is no sample, and the wait for them stays short") {
+TEST_CASE("the time until other workers begin gives no sample, and the timeout stays short") {
   SwitchRepair repair(1, 1ms);
   for (int call = 0; call < 2; ++call) {
     repair.on_call();
@@ -147,12 +149,12 @@ TEST_CASE("how late others begin is no sample, and the wait for them stays short
     repair.on_answer(0, now, true);
     repair.on_sent(0, now);
     CHECK(repair.deadline() == now + 1ms);
-    repair.on_call();  // what was under way is forgotten
+    repair.on_call();  // outstanding packets are forgotten
     CHECK(repair.deadline() == kNever);
   }
 }
 
-TEST_CASE("a packet that came after all widens what is allowed, and rightful repairs narrow it") {
+TEST_CASE("a late packet widens the allowed delay, and necessary retransmissions narrow it") {
   auto repair = measured(2);
   repair.on_sent(0, kStart);
   repair.on_sent(1, kStart + 1us);

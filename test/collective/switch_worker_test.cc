@@ -1,5 +1,5 @@
-// SwitchML's packets byte by byte, the integers that floats become, and one worker before a switch
-// that the test plays.
+// SwitchML's packets byte by byte, the conversion of floats to integers, and one worker with a
+// switch that the test plays.
 #include "collective/switch_worker.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::int32_t value_of(const Bytes& packet, std::size_t index) {
   return static_cast<std::int32_t>(load_be32(switch_value_at(std::span(packet), index)));
 }
 
-// A switch with one worker answers with what it got.
+// A switch with one worker returns the packets it received.
 std::size_t echo_all(SwitchWorker& worker, Time now) {
   std::size_t packets = 0;
   for (Bytes packet = sent_by(worker, now); !packet.empty(); packet = sent_by(worker, now)) {
@@ -41,7 +41,7 @@ std::size_t echo_all(SwitchWorker& worker, Time now) {
 
 }  // namespace
 
-TEST_CASE("a head is the ten bytes of the protocol") {
+TEST_CASE("a head has the ten bytes of the protocol") {
   SwitchHead head;
   head.job = 7;
   head.serial = 0x01020304;
@@ -63,7 +63,7 @@ TEST_CASE("a head is the ten bytes of the protocol") {
   CHECK(read_switch_head(packet) == head);
 }
 
-TEST_CASE("what is not of the form is no packet of the switch") {
+TEST_CASE("packets of another format are not accepted from the switch") {
   Bytes packet(switch_packet_bytes(64));
   write_switch_head({0, 0, 0, false, {0, 0}, 64}, packet);
   const auto with = [&](std::size_t at, unsigned byte) {
@@ -72,10 +72,10 @@ TEST_CASE("what is not of the form is no packet of the switch") {
     return read_switch_head(changed).has_value();
   };
   CHECK(with(0, 0x11));
-  CHECK_FALSE(with(0, 0x21));  // another message
-  CHECK_FALSE(with(0, 0x10));  // sizes that no switch takes
+  CHECK_FALSE(with(0, 0x21));  // another message type
+  CHECK_FALSE(with(0, 0x10));  // sizes that no switch accepts
   CHECK_FALSE(with(0, 0x12));
-  CHECK_FALSE(with(0, 0x13));  // another size than it has
+  CHECK_FALSE(with(0, 0x13));  // not the packet's size
   CHECK(with(6, 0x9f));
   CHECK_FALSE(with(6, 0x20));  // slot 8192
   CHECK_FALSE(read_switch_head(std::span(packet).first(packet.size() - 1)).has_value());
@@ -84,7 +84,7 @@ TEST_CASE("what is not of the form is no packet of the switch") {
   CHECK_FALSE(read_switch_head({}).has_value());
 }
 
-TEST_CASE("an exponent is above all magnitudes of its block and of no other values") {
+TEST_CASE("an exponent exceeds all magnitudes of its block, independent of other blocks") {
   const auto exponent = [](std::vector<float> block) { return switch_exponent(block); };
   const float infinity = std::numeric_limits<float>::infinity();
   CHECK(exponent({}) == kSwitchExponentMin);
@@ -119,7 +119,7 @@ TEST_CASE("the largest values of all workers together do not overflow") {
   CHECK(std::isinf(SwitchScale(4, 127).float_of(std::numeric_limits<std::int32_t>::max())));
 }
 
-TEST_CASE("the exponent of a block goes ahead of its numbers by a batch") {
+TEST_CASE("the exponent of a block is sent one batch before its numbers") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.slots = 2;
@@ -135,7 +135,7 @@ TEST_CASE("the exponent of a block goes ahead of its numbers by a batch") {
     packets.push_back(sent_by(worker, kStart));
     heads.push_back(read_switch_head(packets.back()).value());
   }
-  CHECK(sent_by(worker, kStart).empty());  // both slots are taken
+  CHECK(sent_by(worker, kStart).empty());  // both slots are in use
   CHECK(heads[0].exponents[0] == 0);
   CHECK(heads[1].exponents[0] == 7);
   CHECK(value_of(packets[0], 0) == 0);
@@ -158,12 +158,12 @@ TEST_CASE("the exponent of a block goes ahead of its numbers by a batch") {
   CHECK(worker.counts().sent == 5);
   REQUIRE(worker.start(input, result));
   const auto next = read_switch_head(sent_by(worker, kStart)).value();
-  CHECK(next.serial == 5);  // slots and sets go on where they were
+  CHECK(next.serial == 5);  // slots and sets continue where they were
   CHECK(next.slot == 1);
   CHECK_FALSE(next.second_set);
 }
 
-TEST_CASE("a slot is not used again before its last sum has come, in short calls neither") {
+TEST_CASE("a slot is not reused before its last sum has arrived, also in short calls") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.slots = 4;
@@ -175,15 +175,14 @@ TEST_CASE("a slot is not used again before its last sum has come, in short calls
   for (int i = 0; i < 3; ++i)
     first.push_back(sent_by(worker, kStart));
   worker.on_datagram(first[1], kStart);
-  // Packet 4, whose exponent is known, would go to slot 0, where the sum of packet 0 is still
-  // missing.
+  // Packet 4, whose exponent is known, would use slot 0, whose sum of packet 0 is still missing.
   CHECK(sent_by(worker, kStart).empty());
   worker.on_datagram(first[0], kStart);
   CHECK(read_switch_head(sent_by(worker, kStart))->serial == 3);
   CHECK(read_switch_head(sent_by(worker, kStart))->serial == 4);
 }
 
-TEST_CASE("a packet is sent again as it was when its time is up, and what is lost goes first") {
+TEST_CASE("a packet is retransmitted unchanged at its timeout, and lost packets go first") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.slots = 2;
@@ -194,8 +193,8 @@ TEST_CASE("a packet is sent again as it was when its time is up, and what is los
   const Bytes first = sent_by(worker, kStart);
   const Bytes second = sent_by(worker, kStart + 300us);
   CHECK(worker.deadline() == kStart + 1ms);
-  // The answer to the second, sent well after the first, tells that the first is lost; it has made
-  // room for another.
+  // The answer to the second, which was sent much later than the first, shows that the first is
+  // lost; it has also freed a slot.
   worker.on_datagram(second, kStart + 400us);
   CHECK(worker.deadline() <= kStart + 400us);
   CHECK(sent_by(worker, kStart + 400us) == first);
@@ -207,7 +206,7 @@ TEST_CASE("a packet is sent again as it was when its time is up, and what is los
   CHECK(worker.counts().repeated == 1);
 }
 
-TEST_CASE("an exponent below the worker's own is not taken") {
+TEST_CASE("an exponent below the worker's own is refused") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.values = 64;
@@ -221,13 +220,13 @@ TEST_CASE("an exponent below the worker's own is not taken") {
   }
   CHECK(worker.counts().unsound == 4);
   CHECK(worker.counts().taken == 0);
-  packet[8] = std::byte{2};  // some other worker's
+  packet[8] = std::byte{2};  // another worker's
   worker.on_datagram(packet, kStart);
   CHECK(worker.counts().taken == 1);
   CHECK(value_of(sent_by(worker, kStart), 0) == 805306368);  // 1.5 / 4 (2^31 - 1)
 }
 
-TEST_CASE("answers of another job and serial and set and size change nothing") {
+TEST_CASE("answers with another job, serial, set or size change nothing") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.values = 64;
@@ -247,12 +246,12 @@ TEST_CASE("answers of another job and serial and set and size change nothing") {
   worker.on_datagram(larger, kStart);
   CHECK(worker.counts().dropped == 6);
   worker.on_datagram(packet, kStart);
-  worker.on_datagram(packet, kStart);  // twice is once
+  worker.on_datagram(packet, kStart);  // the second copy has no effect
   CHECK(worker.counts().taken == 1);
   CHECK(worker.counts().dropped == 7);
 }
 
-TEST_CASE("values that have no encoding end the call behind its first batch") {
+TEST_CASE("values without an encoding end the call after its first batch") {
   SwitchTerms terms;
   terms.workers = 1;
   terms.values = 64;
@@ -278,7 +277,7 @@ TEST_CASE("values that have no encoding end the call behind its first batch") {
   CHECK(worker.call() == Call::kRefused);
 }
 
-TEST_CASE("a call without elements is done and one in place is right") {
+TEST_CASE("a call without elements completes at once, and an in-place call is correct") {
   SwitchWorker worker({1, 3, 64, 0, 1ms});
   CHECK(worker.call() == Call::kNone);
   REQUIRE(worker.start({}, {}));

@@ -9,7 +9,7 @@ using namespace dlcp::collective;
 
 namespace {
 
-// Takes what it may, and keeps which blocks in which order.
+// Accepts what it may, and records the blocks and their order.
 struct Taking final : Mesh {
   bool post(const Transfer& transfer) override {
     if (full.contains(transfer.peer)) return false;
@@ -19,7 +19,7 @@ struct Taking final : Mesh {
     return true;
   }
   std::set<std::uint32_t> full;  // peers
-  int sends = 100;               // that are taken
+  int sends = 100;               // accepted in total
   std::vector<std::uint32_t> taken;
 };
 
@@ -33,7 +33,7 @@ Transfer sent(std::uint32_t peer, std::uint32_t block) {
 
 }  // namespace
 
-TEST_CASE("transfers are posted in the order in which they came, whomever they are for") {
+TEST_CASE("transfers are posted in the order in which they were queued, whatever the peer") {
   TransferQueues queues(3);
   for (std::uint32_t block = 0; block < 6; ++block)
     queues.add(sent(block % 3, block));
@@ -43,7 +43,7 @@ TEST_CASE("transfers are posted in the order in which they came, whomever they a
   CHECK(mesh.taken == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
 }
 
-TEST_CASE("a peer that takes nothing holds up only what is for it") {
+TEST_CASE("a peer that accepts nothing delays only its own transfers") {
   TransferQueues queues(3);
   for (std::uint32_t block = 0; block < 6; ++block)
     queues.add(sent(block % 3, block));

@@ -1,4 +1,4 @@
-// Calls with pauses between them, in which every connection is waited at.
+// Calls with pauses between them, in which every connection has a pending receive.
 #include "collective/watched.h"
 
 #include <cstring>
@@ -61,7 +61,7 @@ void check_sum(Group& group, std::uint32_t ranks, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("calls are right before, between and behind pauses") {
+TEST_CASE("calls before, between and after pauses are correct") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     INFO("seed " << seed);
     const std::uint32_t ranks = 2 + static_cast<std::uint32_t>(seed % 4);
@@ -75,7 +75,7 @@ TEST_CASE("calls are right before, between and behind pauses") {
       group.finish();
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         CHECK_FALSE(group.rank(rank).finished(Watched::kPauseNumber));
-        CHECK(group.rank(rank).idle());  // nothing keeps anybody from leaving
+        CHECK(group.rank(rank).idle());  // nothing prevents a rank from leaving
         CHECK_FALSE(group.rank(rank).busy());
       }
       check_sum(group, ranks, 300);
@@ -86,7 +86,9 @@ TEST_CASE("calls are right before, between and behind pauses") {
   }
 }
 
-TEST_CASE("in a pause a receive waits for every other rank, and going on answers all of them") {
+TEST_CASE(
+    "in a pause a receive is posted for every other rank, and the next call completes all of "
+    "them") {
   auto group = group_of(3, 1);
   const auto before = group.messages();
   for (std::uint32_t rank = 0; rank < 3; ++rank)
@@ -104,7 +106,7 @@ TEST_CASE("in a pause a receive waits for every other rank, and going on answers
   CHECK(group.messages() == before + 6);
 }
 
-TEST_CASE("a rank that pauses where another does not is found out") {
+TEST_CASE("a rank that pauses when another does not is detected") {
   auto group = group_of(2, 1);
   group.rank(0).start(turn(Watched::kPause));
   group.rank(1).start(turn(Watched::kPause));
@@ -122,7 +124,7 @@ TEST_CASE("a rank that pauses where another does not is found out") {
              Contains("reduces by other means"));
 }
 
-TEST_CASE("watching takes its part of the staging") {
+TEST_CASE("the receives of pauses use part of the staging") {
   auto group = group_of(4, 1);
   CHECK(group.rank(0).staging_needed(turn(Watched::kPause)) == 4096);
   std::vector<std::byte> memory(100'000);

@@ -1,5 +1,5 @@
-// Bytes that look like gradients: elements of a normal distribution, whose scale differs between
-// rows, in each format.
+// Bytes that resemble gradients: normally distributed elements, whose scale differs between rows,
+// in each format.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ inline float from_bfloat16(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-// A format with `exponent_bits` and `mantissa_bits`, cut off towards zero.
+// A format with `exponent_bits` and `mantissa_bits`, truncated towards zero.
 inline std::uint32_t to_small_float(double value, int exponent_bits, int mantissa_bits) {
   const std::uint32_t sign = std::signbit(value) ? 1u << (exponent_bits + mantissa_bits) : 0;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -42,7 +42,7 @@ inline std::uint32_t to_small_float(double value, int exponent_bits, int mantiss
 }
 
 // Each element is the sum of `workers` gradients that were computed in bfloat16 (`autocast`, of
-// float32 alone) or in the format itself. Of rows of 100 elements, the share `zeros` is zero.
+// float32 only) or in the format itself. Of the rows of 100 elements, the share `zeros` is zero.
 struct Gradients {
   int workers = 1;
   bool autocast = false;

@@ -1,5 +1,5 @@
-// Every form gives the same bytes, and gives back every bit: of all patterns of 16 bits, of special
-// values, of any length, and of packets that were cut to any room.
+// Every implementation gives the same bytes and restores every bit: of all 16-bit patterns, of
+// special values, for any length, and for packets of any room.
 #include "compression/packet_code.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::span<const BlockForm* const> forms() {
   return block_forms();
 }
 
-// Encodes with every form, requires that all agree, and returns the packet.
+// Encodes with every implementation, requires equal results, and returns the packet.
 Bytes encoded(Format format, const Bytes& source) {
   Bytes first;
   for (const BlockForm* const form : forms()) {
@@ -61,7 +61,7 @@ Bytes bytes_of(const std::vector<Word>& words) {
   return bytes;
 }
 
-// Elements whose exponents lie in `spread` values below a largest one, with `zero_bits` lowest bits
+// Elements whose exponents are at most `spread` below the largest, with `zero_bits` lowest bits
 // zero and groups of zeros in between.
 Bytes drawn(Format format, std::size_t count, Rng& rng) {
   const std::size_t size = element_bytes(format);
@@ -90,7 +90,7 @@ Bytes drawn(Format format, std::size_t count, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("all patterns of 16 bits come back, in order, and each alone in a block",
+TEST_CASE("all 16-bit patterns are restored, in order, and each alone in a block",
           "[compression]") {
   for (const Format format : {Format::kBfloat16, Format::kFloat16, Format::kFloat8E4m3,
                               Format::kFloat8E5m2, Format::kFloat32}) {
@@ -110,7 +110,7 @@ TEST_CASE("all patterns of 16 bits come back, in order, and each alone in a bloc
   }
 }
 
-TEST_CASE("special values come back bit for bit", "[compression]") {
+TEST_CASE("special values are restored bit for bit", "[compression]") {
   const std::vector<std::uint32_t> special{
       0x0000'0000, 0x8000'0000, 0x0000'0001, 0x8000'0001, 0x007f'ffff, 0x0080'0000, 0x7f7f'ffff,
       0x7f80'0000, 0xff80'0000, 0x7f80'0001, 0x7fc0'0000, 0xffc1'2345, 0x7fff'ffff, 0xffff'ffff};
@@ -127,7 +127,7 @@ TEST_CASE("special values come back bit for bit", "[compression]") {
   }
 }
 
-TEST_CASE("drawn elements of any length come back", "[compression]") {
+TEST_CASE("random elements of any length are restored", "[compression]") {
   Rng rng(11);
   for (int round = 0; round < 1500; ++round) {
     const Format format = kFormats[rng.below(kFormatCount)];
@@ -138,7 +138,7 @@ TEST_CASE("drawn elements of any length come back", "[compression]") {
       if (size > 0) require_exact(format, random_bytes(size, rng));
 }
 
-TEST_CASE("gradients shrink as their format allows", "[compression]") {
+TEST_CASE("gradients shrink as much as their format allows", "[compression]") {
   struct Row {
     Format format;
     test::Gradients what;
@@ -162,7 +162,7 @@ TEST_CASE("gradients shrink as their format allows", "[compression]") {
   }
 }
 
-TEST_CASE("zeros take one byte per block, and other bytes at most one more than they are",
+TEST_CASE("zeros take one byte per block, and incompressible bytes grow by one byte at most",
           "[compression]") {
   for (const Format format : kFormats) {
     const std::size_t blocks = 10;
@@ -188,7 +188,7 @@ TEST_CASE("a packet is filled: one granule more would not fit", "[compression]")
           REQUIRE(packet.written <= room);
           if (packet.taken < left.size()) {
             REQUIRE(packet.taken % granule == 0);
-            // The length of the last block is an estimate that is never raised.
+            // The length of the last block is an estimate that is never increased.
             REQUIRE(packet.written + granule + 64 > room);
           }
           Bytes back(packet.taken);
@@ -201,7 +201,7 @@ TEST_CASE("a packet is filled: one granule more would not fit", "[compression]")
   }
 }
 
-TEST_CASE("nothing is written beyond the room, and nothing is taken where nothing fits",
+TEST_CASE("nothing is written beyond the room, and nothing is consumed if nothing fits",
           "[compression]") {
   Bytes source = test::gradients(Format::kBfloat16, 600, 8);
   source.push_back(std::byte{1});  // half an element
@@ -220,7 +220,7 @@ TEST_CASE("nothing is written beyond the room, and nothing is taken where nothin
   CHECK(encode(Format::kBfloat16, {}, 100, 2, std::span<std::byte>()).taken == 0);
 }
 
-TEST_CASE("the largest exponent is that of the largest magnitude", "[compression]") {
+TEST_CASE("the largest exponent belongs to the largest magnitude", "[compression]") {
   std::vector<float> values(600, 0.01f);
   values[555] = -40.0f;  // in the last, short block: 40 is at least 2^5
   const Bytes source = bytes_of(values);
@@ -228,7 +228,7 @@ TEST_CASE("the largest exponent is that of the largest magnitude", "[compression
   CHECK(encode(Format::kFloat32, source, out.size(), 4, out).largest_exponent == 127 + 5);
 }
 
-TEST_CASE("a packet that was cut or has another size is refused", "[compression]") {
+TEST_CASE("a packet that was truncated or has another size is refused", "[compression]") {
   const Bytes source = test::gradients(Format::kBfloat16, 1000, 4);
   const Bytes packet = encoded(Format::kBfloat16, source);
   Bytes back(source.size());
@@ -251,7 +251,8 @@ TEST_CASE("a packet that was cut or has another size is refused", "[compression]
   }
 }
 
-TEST_CASE("any bytes decode to an error or to data, the same in every form", "[compression]") {
+TEST_CASE("any bytes decode to an error or to data, the same in every implementation",
+          "[compression]") {
   Rng rng(21);
   for (int round = 0; round < 20000; ++round) {
     const Format format = kFormats[rng.below(kFormatCount)];

@@ -1,4 +1,4 @@
-// When compression is turned on and off, at the exact boundaries.
+// When compression is switched on and off, at the exact boundaries.
 #include "compression/pay_off.h"
 
 #include "catch.h"
@@ -23,7 +23,7 @@ TEST_CASE("on a slow link the gain is the ratio", "[pay_off]") {
   CHECK(gain_of(at(1, 2.5)) == Approx(2.5));
 }
 
-TEST_CASE("where the processor limits, the gain is less than the ratio and may be a loss",
+TEST_CASE("if the processor is the limit, the gain is less than the ratio and may be a loss",
           "[pay_off]") {
   Measured measured = at(100);  // 12.5 GB/s: the processor sends 1 GB/s
   CHECK(gain_of(measured) == Approx(1 / (1 / 1.35 + 0.125)));
@@ -33,11 +33,11 @@ TEST_CASE("where the processor limits, the gain is less than the ratio and may b
   CHECK(gain_of(measured) == 1);
 }
 
-TEST_CASE("three intervals in a row turn it on, and two do not", "[pay_off]") {
+TEST_CASE("three intervals in a row switch it on, and two do not", "[pay_off]") {
   PayOff pay_off;
   CHECK_FALSE(pay_off.add(at(1)));
   CHECK_FALSE(pay_off.add(at(1)));
-  CHECK_FALSE(pay_off.add(at(1, 1.0)));  // interrupts
+  CHECK_FALSE(pay_off.add(at(1, 1.0)));  // interrupts the row
   CHECK_FALSE(pay_off.add(at(1)));
   CHECK_FALSE(pay_off.add(at(1)));
   CHECK_FALSE(pay_off.on());
@@ -45,7 +45,7 @@ TEST_CASE("three intervals in a row turn it on, and two do not", "[pay_off]") {
   CHECK(pay_off.on());
 }
 
-TEST_CASE("it is never turned on while the network does not limit", "[pay_off]") {
+TEST_CASE("it is never switched on while the network is not the limit", "[pay_off]") {
   PayOff pay_off;
   Measured measured = at(1);
   measured.network_limited = false;
@@ -67,7 +67,7 @@ TEST_CASE("a gain between the two thresholds changes nothing", "[pay_off]") {
   CHECK(on.on());
 }
 
-TEST_CASE("three intervals in which it does not pay turn it off", "[pay_off]") {
+TEST_CASE("three intervals without a gain switch it off", "[pay_off]") {
   PayOff pay_off;
   for (int i = 0; i < PayOff::kIntervals; ++i)
     pay_off.add(at(1));

@@ -1,4 +1,4 @@
-// What a sample says of bytes whose format nobody told.
+// The result of a sample of bytes whose format is unknown.
 #include "compression/sample.h"
 
 #include "catch.h"
@@ -8,7 +8,7 @@
 using namespace dlcp;
 using namespace dlcp::compression;
 
-TEST_CASE("a sample finds the format and nearly the ratio", "[compression]") {
+TEST_CASE("a sample finds the format, and approximately the ratio", "[compression]") {
   struct Row {
     Format format;
     test::Gradients what;
@@ -33,7 +33,7 @@ TEST_CASE("a sample finds the format and nearly the ratio", "[compression]") {
   }
 }
 
-TEST_CASE("a sample of what does not shrink has ratio 1", "[compression]") {
+TEST_CASE("a sample of incompressible bytes has ratio 1", "[compression]") {
   Rng rng(1);
   std::vector<std::byte> message(100'000);
   for (auto& byte : message)

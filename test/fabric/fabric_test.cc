@@ -1,4 +1,4 @@
-// What a fabric says of its hosts, and which fabrics are none.
+// The structure of a fabric, and which fabrics are invalid.
 #include "fabric/fabric.h"
 
 #include "catch.h"
@@ -23,7 +23,7 @@ Fabric two_pods() {
 
 }  // namespace
 
-TEST_CASE("the smallest common group of two hosts says how far they are") {
+TEST_CASE("the smallest common group of two hosts gives their distance") {
   const Fabric fabric = two_pods();
   REQUIRE(check(fabric).ok());
   CHECK(common_group(fabric, 0, 1) == 3);
@@ -37,7 +37,7 @@ TEST_CASE("the smallest common group of two hosts says how far they are") {
   CHECK(depth_of(fabric, 6) == 2);
 }
 
-TEST_CASE("groups hold their subgroups' hosts") {
+TEST_CASE("groups contain their subgroups' hosts") {
   const auto of = members(two_pods());
   CHECK(of[0].size() == 8);
   CHECK(of[2] == std::vector<int>{4, 5, 6, 7});
@@ -46,7 +46,7 @@ TEST_CASE("groups hold their subgroups' hosts") {
   CHECK(leaves(Fabric::flat(two_pods().hosts)) == std::vector<int>{0});
 }
 
-TEST_CASE("a host is found by its name before it is found by an address") {
+TEST_CASE("a host is looked up by name first, and then by address") {
   Fabric fabric = two_pods();
   fabric.hosts[3].addresses = {"10.0.0.3", "fd00::3"};
   fabric.hosts[5].name = "10.0.0.3";
@@ -56,7 +56,7 @@ TEST_CASE("a host is found by its name before it is found by an address") {
   CHECK(find_host(fabric, "h9") == -1);
 }
 
-TEST_CASE("an unsound fabric is refused with what is wrong with it") {
+TEST_CASE("an invalid fabric is refused with the reason") {
   const auto complaint = [](auto&& change) {
     Fabric fabric = two_pods();
     change(fabric);

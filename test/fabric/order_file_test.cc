@@ -1,4 +1,4 @@
-// order.json: what is written is read back, and what cannot be meant is refused in words.
+// order.json: written files can be read again, and invalid ones are refused with a message.
 #include "fabric/order_file.h"
 
 #include "catch.h"
@@ -29,7 +29,7 @@ std::string complaint(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("an order file that a person wrote is read") {
+TEST_CASE("a hand-written order file is read") {
   const auto read = read_order(kHandWritten);
   REQUIRE(read.ok());
   const OrderFile& file = read.value();
@@ -41,7 +41,7 @@ TEST_CASE("an order file that a person wrote is read") {
   CHECK(file.order == std::vector<int>{0, 2, 1});
 }
 
-TEST_CASE("what is written is read back, odd names included") {
+TEST_CASE("a written file is read back unchanged, unusual names included") {
   OrderFile file;
   for (const char* name : {"node 1", "k\xc3\xb6ln#2", "fd00::1%eth0", "\"quoted\\\""})
     file.fabric.hosts.push_back({name, {"10.0.0.1", "fd00::1"}, 12.5, 4, true, true});
@@ -69,7 +69,7 @@ TEST_CASE("what is written is read back, odd names included") {
   CHECK(write_order(again) == text);
 }
 
-TEST_CASE("without an order the hosts stay as they are listed; without groups the fabric is flat") {
+TEST_CASE("without an order hosts stay in the listed order; without groups the fabric is flat") {
   const auto read = read_order(
       R"({"version": 1, "hosts": [{"name": "b"}, {"name": "a"}], "fabric": {"name": "lab"}})");
   REQUIRE(read.ok());
@@ -77,7 +77,7 @@ TEST_CASE("without an order the hosts stay as they are listed; without groups th
   CHECK(read.value().fabric.group_of == std::vector<int>{0, 0});
 }
 
-TEST_CASE("what cannot be meant is refused with the place, the value and what is expected") {
+TEST_CASE("an invalid file is refused with the place, the value and the expected values") {
   CHECK_THAT(complaint("\"version\": 1", "\"version\": 2"),
              Contains("version 2") && Contains("reads version 1"));
   CHECK_THAT(complaint("\"version\": 1,", ""), Contains("no version"));
@@ -99,7 +99,7 @@ TEST_CASE("what cannot be meant is refused with the place, the value and what is
   CHECK_THAT(complaint("\"leaf1\"", "\"leaf0\""), Contains("two groups are called 'leaf0'"));
 }
 
-TEST_CASE("groups may not be nested without end") {
+TEST_CASE("the nesting of groups is limited") {
   std::string inside = R"({"name": "z", "hosts": ["a"]})";
   for (int i = 0; i < 20; ++i)
     inside = R"({"name": "g)" + std::to_string(i) + R"(", "groups": [)" + inside + "]}";

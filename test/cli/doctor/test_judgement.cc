@@ -1,4 +1,4 @@
-// What the doctor concludes from what it is shown; nothing here touches the network.
+// The doctor's conclusions from given measurements; nothing here uses the network.
 #include <fmt/format.h>
 
 #include <string>
@@ -43,7 +43,7 @@ Finding find(const Findings& findings, const std::string& check) {
 
 }  // namespace
 
-TEST_CASE("a healthy path has nothing to mend") {
+TEST_CASE("a healthy path has no findings") {
   const Findings findings = judge(healthy());
   CHECK(count(findings, Level::kOk) == findings.size());
   CHECK(findings.size() == 5);
@@ -54,7 +54,7 @@ TEST_CASE("closed ports are named with the range and the direction") {
   closed.there.closed = {50000, 60000};
   closed.back.open = {51000};
   Findings findings = judge(closed);
-  CHECK(findings.size() == 1);  // nothing else can be said
+  CHECK(findings.size() == 1);  // there is no other finding
   CHECK(find(findings, "path_ports").level == Level::kFail);
   CHECK(find(findings, "path_ports").value == "UDP 49152-65535 is closed towards the peer");
   CHECK_THAT(find(findings, "path_ports").fix, Contains("udp dport 49152-65535 accept"));
@@ -74,7 +74,7 @@ TEST_CASE("closed ports are named with the range and the direction") {
              Contains("of 5 UDP ports tried towards the peer 3 are closed: 49200-50200 (3 ports)"));
 }
 
-TEST_CASE("findings are wrapped beside their names") {
+TEST_CASE("findings are wrapped next to their names") {
   const Findings findings = {{"path_mtu", Level::kWarn, "a value of several words", "mend it"}};
   CHECK(to_text(findings, 40) ==
         "warn  path_mtu        a value of several\n"
@@ -82,7 +82,7 @@ TEST_CASE("findings are wrapped beside their names") {
         "                      fix: mend it\n");
 }
 
-TEST_CASE("a path narrower than its interface is a warning, and says which way it is narrow") {
+TEST_CASE("a path with a smaller MTU than its interface is a warning with the direction") {
   PathMeasurement m = healthy();
   m.mtu_both = 1500;
   const Finding finding = find(judge(m), "path_mtu");
@@ -109,7 +109,7 @@ TEST_CASE("a rewritten DSCP is named with both values and the direction") {
   CHECK(finding.value.find("way there") == std::string::npos);
 }
 
-TEST_CASE("a congestion mark is not a lost mark, and an invented one is") {
+TEST_CASE("a congestion mark is no rewritten mark, but an added one is") {
   PathMeasurement m = healthy();
   *m.marks[1].forward |= 3;  // ECT(0) became CE
   CHECK(find(judge(m), "path_marks").level == Level::kOk);
@@ -117,7 +117,7 @@ TEST_CASE("a congestion mark is not a lost mark, and an invented one is") {
   CHECK_THAT(find(judge(m), "path_marks").value, Contains("ECN 0 arrives as 3"));
 }
 
-TEST_CASE("loss is a warning up to one percent, a failure above and where a path is dead") {
+TEST_CASE("loss is a warning up to one percent, and a failure above or if a path is dead") {
   PathMeasurement m = healthy();
   m.lanes[0].replies = m.lanes[0].seen = 84;  // 16 of 1600
   CHECK(find(judge(m), "path_loss").level == Level::kWarn);
@@ -129,10 +129,10 @@ TEST_CASE("loss is a warning up to one percent, a failure above and where a path
   CHECK_THAT(find(judge(m), "path_loss").value, Contains("1 carry nothing"));
 }
 
-TEST_CASE("loss is told apart by direction") {
+TEST_CASE("loss is reported by direction") {
   PathMeasurement m = healthy();
   for (LaneResult& lane : m.lanes)
-    lane.replies = 90;  // the peer saw all 100
+    lane.replies = 90;  // the peer received all 100
   CHECK_THAT(find(judge(m), "path_loss").value, Contains("0.00% there, 10.00% back"));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a path much slower than the best is a warning") {
   CHECK(find(judge(m), "path_delay").level == Level::kWarn);
 }
 
-TEST_CASE("the table shows the first rows and counts the rest") {
+TEST_CASE("the table has the first rows and the number of the rest") {
   const std::string table = lane_table(healthy(), 3);
   CHECK_THAT(table, Contains("50002"));
   CHECK(table.find("50003") == std::string::npos);
@@ -161,12 +161,12 @@ TEST_CASE("every NCCL release is matched with the newest net ABI that it looks u
   CHECK(newest_net_abi(23007) == 12);
   CHECK(newest_net_abi(21210) == 0);
   CHECK(net_abi_taken(23007) == 12);
-  CHECK(net_abi_taken(21903) == 6);  // we have no v7, and it takes v6 as well
+  CHECK(net_abi_taken(21903) == 6);  // DLCP has no v7, and this NCCL also accepts v6
   CHECK(net_abi_taken(21210) == 0);
   CHECK(nccl_version_text(22809) == "2.28.9");
 }
 
-TEST_CASE("a kernel without merged receive is a warning") {
+TEST_CASE("a kernel without UDP GRO is a warning") {
   CHECK(check_kernel("4.19.0").level == Level::kWarn);
   CHECK(check_kernel("5.3.1").level == Level::kWarn);
   CHECK(check_kernel("5.4.0-100-generic").level == Level::kOk);
@@ -193,7 +193,8 @@ TEST_CASE("a peer is a host or address, with or without a port") {
   CHECK_THAT(resolve_peer("fe80::1").error().message(), Contains("fe80::1%eth0"));
 }
 
-TEST_CASE("an NCCL that forgets the plugin's name is found, with the line that makes it remember") {
+TEST_CASE(
+    "an NCCL release that drops the plugin's name is reported, with the setting that prevents it") {
   for (const int version : {22703, 22800, 23003, 23007})
     CHECK(judge_reload(version, false, false).level == Level::kOk);
   for (const int version : {22803, 22809, 22907, 23002}) {
@@ -206,7 +207,7 @@ TEST_CASE("an NCCL that forgets the plugin's name is found, with the line that m
   }
 }
 
-TEST_CASE("a stale plugin on the loader's path is named beside the tool's version") {
+TEST_CASE("a stale plugin in the loader's path is reported, with the tool's version") {
   const auto judged = [](const std::string& version, bool same) {
     return judge_plugin_version("/usr/lib/libnccl-net-dlcp.so", version,
                                 "/opt/my dlcp/lib/libnccl-net-dlcp.so", same);
@@ -224,7 +225,7 @@ TEST_CASE("a stale plugin on the loader's path is named beside the tool's versio
   CHECK_THAT(judge_plugin_version("/a", "0.0.9", "", false).fix, Contains("of this release"));
 }
 
-TEST_CASE("whether sums go by a switch is said with the reason") {
+TEST_CASE("whether sums use a switch is reported with the reason") {
   CollnetState state{.nccl_version = 23007};
   state.by_switch = "10.0.0.9";
   CHECK(judge_collnet(state).level == Level::kWarn);
@@ -240,7 +241,7 @@ TEST_CASE("whether sums go by a switch is said with the reason") {
   CHECK_THAT(judge_collnet(state).value, Contains("'x' is no port"));
 }
 
-TEST_CASE("whether direct exchange is on is said with the reason") {
+TEST_CASE("whether direct exchange is on is reported with the reason") {
   CollnetState state{.nccl_version = 23007};
   CHECK(judge_collnet(state).level == Level::kOk);
   CHECK_THAT(judge_collnet(state).value, Contains("off: NCCL_COLLNET_ENABLE is not 1"));
@@ -292,7 +293,7 @@ PairResult pair_of(std::size_t here, std::size_t there, bool works) {
 
 }  // namespace
 
-TEST_CASE("the verdict names the pair of each device, or the first thing to fix") {
+TEST_CASE("the verdict names each device's pair, or the first problem to fix") {
   const std::vector<PairResult> both = {pair_of(0, 0, true), pair_of(0, 1, false),
                                         pair_of(1, 0, false), pair_of(1, 1, true)};
   CHECK(count(judge(both), Level::kFail) == 0);
@@ -320,7 +321,7 @@ TEST_CASE("the verdict names the pair of each device, or the first thing to fix"
   CHECK_FALSE(last.fix.empty());
 }
 
-TEST_CASE("an address or port that the peer sees otherwise is NAT") {
+TEST_CASE("an address or port that the peer sees differently means NAT") {
   PairResult pair = pair_of(0, 0, true);
   CHECK_FALSE(pair.is_translated());
   pair.seen->seen_port = 20'000;
@@ -335,7 +336,8 @@ TEST_CASE("an address or port that the peer sees otherwise is NAT") {
              Contains("NAT: packets that the peer sends by itself come from 192.0.2.1"));
 }
 
-TEST_CASE("a list of devices comes back from its frame, and no stranger's frame is taken for one") {
+TEST_CASE(
+    "a list of devices survives encoding and decoding, and other frames do not decode as one") {
   const DeviceAnswer answer{datapath::parse_ip_address("10.0.0.9").value(),
                             50'123,
                             {{"eth0", datapath::parse_ip_address("10.0.0.1").value()},
@@ -354,7 +356,7 @@ TEST_CASE("a list of devices comes back from its frame, and no stranger's frame 
   CHECK_FALSE(decode_device_answer(7, std::span(frame).first(100)));
 }
 
-TEST_CASE("rules that keep out data's ports are named, others are not") {
+TEST_CASE("rules that block the data ports are named, others are not") {
   const auto levels = [](const char* rules) { return count(judge_ruleset(rules), Level::kWarn); };
   const std::string head =
       "table inet f {\n\tchain in {\n\t\ttype filter hook input priority filter; policy ";
@@ -370,7 +372,7 @@ TEST_CASE("rules that keep out data's ports are named, others are not") {
   CHECK(levels(chain("drop", "\t\tip saddr 10.0.0.0/8 accept\n").c_str()) == 0);
 }
 
-TEST_CASE("two cards in one subnet are a warning, in two they are not") {
+TEST_CASE("two NICs in one subnet are a warning, NICs in two subnets are not") {
   const auto card = [](const char* name, const char* ip) {
     datapath::Interface interface;
     interface.name = name;

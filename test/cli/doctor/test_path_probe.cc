@@ -1,4 +1,4 @@
-// Prober and responder against each other over loopback.
+// Prober and responder over loopback.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -64,7 +64,7 @@ bool has_ipv6() {
 
 }  // namespace
 
-TEST_CASE("over loopback every size, mark and probe comes back, over IPv4 and IPv6") {
+TEST_CASE("over loopback every size, mark and probe is answered, over IPv4 and IPv6") {
   const Listener listener;
   for (const char* host : {"127.0.0.1", "::1"}) {
     if (std::string(host) == "::1" && !has_ipv6()) continue;
@@ -103,7 +103,7 @@ TEST_CASE("over loopback every size, mark and probe comes back, over IPv4 and IP
   }
 }
 
-TEST_CASE("nobody there is one clear error") {
+TEST_CASE("a missing responder is one clear error") {
   auto probe = PathProbe::open(options_for("127.0.0.1", 9));
   REQUIRE(probe);
   const auto measured = probe->measure();
@@ -112,7 +112,7 @@ TEST_CASE("nobody there is one clear error") {
   CHECK_THAT(measured.error().hint, Contains("--listen"));
 }
 
-TEST_CASE("a responder forgets old probers, and answers nothing that is no request") {
+TEST_CASE("a responder forgets old probers, and answers only valid requests") {
   const std::uint16_t port = 46999;
   auto opened = EchoResponder::open({&port, 1});
   REQUIRE(opened);
@@ -143,8 +143,8 @@ TEST_CASE("a responder forgets old probers, and answers nothing that is no reque
   CHECK_FALSE(socket->receive(buffer, 20ms).has_value());
 }
 
-TEST_CASE("what this kernel's sockets can do is found out by doing it") {
-  CHECK(check_segmentation().level == Level::kOk);  // any kernel that the suite runs on has it
+TEST_CASE("the capabilities of this kernel's sockets are detected by use") {
+  CHECK(check_segmentation().level == Level::kOk);  // every kernel that the suite supports has it
   CHECK(check_merging().level == Level::kOk);
   for (const Finding& finding : check_marks_over_loopback())
     CHECK(finding.level != Level::kFail);
